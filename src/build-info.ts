@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** What this program was built from; `unknown` where no build has written it down. */
+export interface BuildInfo {
+  readonly version: string;
+  readonly commit: string;
+  readonly buildTime: string;
+}
+
+/** Where the build writes its stamp: beside the compiled files. */
+export const buildInfoPath = fileURLToPath(new URL("./build-info.json", import.meta.url));
+
+/** Reads the package's version and the build's stamp. */
+export function readBuildInfo(): BuildInfo {
+  const { version } = readJson(fileURLToPath(new URL("../package.json", import.meta.url)));
+  const stamp = readJson(buildInfoPath);
+  return {
+    version: version ?? "unknown",
+    commit: stamp["commit"] ?? "unknown",
+    buildTime: stamp["build_time"] ?? "unknown",
+  };
+}
+
+function readJson(path: string): Readonly<Record<string, string | undefined>> {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as Record<string, string | undefined>;
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * Run by the build, beside the compiled files: writes down which commit they were made of, and when.
+ * Outside a git checkout the commit stays unknown; it is never guessed.
+ */
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { buildInfoPath } from "./build-info.ts";
+import { formatTimestamp } from "./core/time.ts";
+import { systemClock } from "./index.ts";
+
+function commit(): string | undefined {
+  try {
+    const changes = git("status", "--porcelain");
+    const head = git("rev-parse", "HEAD");
+    return changes === "" ? head : `${head}-modified`;
+  } catch {
+    return undefined;
+  }
+}
+
+function git(...args: readonly string[]): string {
+  return execFileSync("git", args, { encoding: "utf8", stdio: "pipe" }).trim();
+}
+
+const stamp = { commit: commit(), build_time: formatTimestamp(systemClock()) };
+writeFileSync(buildInfoPath, `${JSON.stringify(stamp)}\n`);

@@ -1,0 +1,7 @@
+/** Milliseconds since the Unix epoch. Injected everywhere, so that tests own the time. */
+export type Clock = () => number;
+
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;

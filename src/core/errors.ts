@@ -1,0 +1,106 @@
+/**
+ * A failure the caller may hear about: its `message` is sent as `{ "error": message }` with its
+ * `status`, its `cause` is only logged. Anything else that is thrown is a defect and answers 500.
+ */
+export abstract class Refusal extends Error {
+  abstract readonly status: number;
+
+  /** Headers that belong to this refusal, as a flat list of names and values. */
+  headers(): readonly string[] {
+    return [];
+  }
+}
+
+/** The request cannot be understood; the message names the place and what was expected. */
+export class BadInput extends Refusal {
+  readonly status = 400;
+}
+
+/** Credentials are missing, or (with `tokenRefused`) the given ones were not accepted. RFC 6750 §3. */
+export class Unauthenticated extends Refusal {
+  readonly status = 401;
+  readonly tokenRefused: boolean;
+
+  constructor(message: string, options?: ErrorOptions & { readonly tokenRefused?: boolean }) {
+    super(message, options);
+    this.tokenRefused = options?.tokenRefused ?? false;
+  }
+
+  override headers(): readonly string[] {
+    const challenge = 'Bearer realm="signalbox"';
+    return [
+      "WWW-Authenticate",
+      this.tokenRefused ? `${challenge}, error="invalid_token"` : challenge,
+    ];
+  }
+}
+
+/** The caller is known, and may not do this. */
+export class Forbidden extends Refusal {
+  readonly status = 403;
+}
+
+/** There is no such path, or no such record in the caller's organization. */
+export class NotFound extends Refusal {
+  readonly status = 404;
+}
+
+/** The path exists, the method does not; `allow` lists those that do. */
+export class MethodNotAllowed extends Refusal {
+  readonly status = 405;
+  readonly allow: string;
+
+  constructor(message: string, allow: string) {
+    super(message);
+    this.allow = allow;
+  }
+
+  override headers(): readonly string[] {
+    return ["Allow", this.allow];
+  }
+}
+
+/** The record is in a state that does not allow the change. */
+export class Conflict extends Refusal {
+  readonly status = 409;
+}
+
+/** The body, or the batch in it, is larger than this deployment accepts. */
+export class TooLarge extends Refusal {
+  readonly status = 413;
+}
+
+/** The body is not `application/json`, or is encoded in a way that is not understood. */
+export class UnsupportedMediaType extends Refusal {
+  readonly status = 415;
+}
+
+/** Too many requests of this kind; the caller may try again after `retryAfterSeconds`. */
+export class TooMany extends Refusal {
+  readonly status = 429;
+  readonly retryAfterSeconds: number;
+
+  constructor(message: string, retryAfterSeconds: number) {
+    super(message);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+
+  override headers(): readonly string[] {
+    return ["Retry-After", String(this.retryAfterSeconds)];
+  }
+}
+
+/** The service cannot take this request now, and says when to come back. */
+export class Unavailable extends Refusal {
+  readonly status = 503;
+  readonly retryAfterSeconds: number;
+
+  constructor(message: string, retryAfterSeconds: number) {
+    super(message);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+
+  override headers(): readonly string[] {
+    return ["Retry-After", String(this.retryAfterSeconds)];
+  }
+}

@@ -1,0 +1,42 @@
+import type { Clock } from "./clock.ts";
+import { formatTimestamp } from "./time.ts";
+
+export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** What a line says beside its message. Never a secret, a password, a token or a body. */
+export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface Log {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  /** Whether a line of this level would be written; spares the making of its fields. */
+  enabled(level: LogLevel): boolean;
+}
+
+/** Creates a log of one JSON object a line: `time`, `level`, `message` and its fields. */
+export function createLog(level: LogLevel, now: Clock, write: (line: string) => void): Log {
+  const threshold = LOG_LEVELS.indexOf(level);
+  const enabled = (wanted: LogLevel) => LOG_LEVELS.indexOf(wanted) >= threshold;
+  const at = (wanted: LogLevel) => (message: string, fields?: LogFields) => {
+    if (!enabled(wanted)) return;
+    const time = formatTimestamp(now());
+    write(`${JSON.stringify({ time, level: wanted, message, ...fields })}\n`);
+  };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), enabled };
+}
+
+const MAX_CAUSES = 8; // an error may be its own cause
+
+/** Describes what was thrown for a log line: an error's stack and its causes', else the value. */
+export function describeError(error: unknown, causes = MAX_CAUSES): string {
+  if (!(error instanceof Error)) {
+    // An object may have no way to become text, and logging a failure must not be another one.
+    return typeof error === "object" ? Object.prototype.toString.call(error) : String(error);
+  }
+  const own = error.stack ?? `${error.name}: ${error.message}`;
+  if (error.cause === undefined || causes === 0) return own;
+  return `${own}\ncaused by ${describeError(error.cause, causes - 1)}`;
+}

@@ -1,0 +1,110 @@
+/**
+ * The subset of JSON Schema (2020-12) that Signalbox declares its data in. One literal validates,
+ * documents and types: `validate.ts` enforces every keyword admitted here, the OpenAPI document
+ * emits it, and `Infer` turns it into a TypeScript type.
+ */
+export type Schema =
+  | StringSchema
+  | NullableStringSchema
+  | IntegerSchema
+  | BooleanSchema
+  | ArraySchema
+  | ObjectSchema
+  | AnyOfSchema;
+
+interface Annotations {
+  /** A schema with a title becomes a component of the OpenAPI document. */
+  readonly title?: string;
+  readonly description?: string;
+  readonly examples?: readonly unknown[];
+}
+
+export interface StringSchema extends Annotations {
+  readonly type: "string";
+  readonly enum?: readonly string[];
+  /** In UTF-16 code units. */
+  readonly maxLength?: number;
+  /** An annotation: the rule behind a field checks what the format promises. */
+  readonly format?: "date-time" | "email" | "password" | "uri";
+  readonly default?: string;
+}
+
+export interface NullableStringSchema extends Annotations {
+  readonly type: readonly ["string", "null"];
+}
+
+export interface IntegerSchema extends Annotations {
+  readonly type: "integer";
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: number;
+}
+
+export interface BooleanSchema extends Annotations {
+  readonly type: "boolean";
+  readonly default?: boolean;
+}
+
+export interface ArraySchema extends Annotations {
+  readonly type: "array";
+  readonly items: Schema;
+  readonly maxItems?: number;
+}
+
+export interface ObjectSchema extends Annotations {
+  readonly type: "object";
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  /** A schema for the values of a map; `true` for a free-form object. */
+  readonly additionalProperties?: Schema | true;
+}
+
+/** The value fits at least one of the schemas; used where an answer has two shapes. */
+export interface AnyOfSchema extends Annotations {
+  readonly anyOf: readonly Schema[];
+}
+
+type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
+type Flat<T> = { [K in keyof T]: T[K] };
+
+type InferObject<P, R extends PropertyKey> = Flat<
+  { readonly [K in keyof P as K extends R ? K : never]: Infer<P[K]> } & Optional<{
+    readonly [K in keyof P as K extends R ? never : K]: Infer<P[K]>;
+  }>
+>;
+
+/**
+ * The TypeScript type of the values that a schema describes; `unknown` for the type `Schema` itself,
+ * which has no end (the compiler asks for it while it infers a row).
+ */
+export type Infer<S> = Schema extends S
+  ? unknown
+  : S extends { readonly anyOf: readonly (infer Member)[] }
+    ? Infer<Member>
+    : S extends { readonly enum: readonly (infer Value)[] }
+      ? Value
+      : S extends { readonly type: "string" }
+        ? string
+        : S extends { readonly type: readonly ["string", "null"] }
+          ? string | null
+          : S extends { readonly type: "integer" }
+            ? number
+            : S extends { readonly type: "boolean" }
+              ? boolean
+              : S extends { readonly type: "array"; readonly items: infer Items }
+                ? readonly Infer<Items>[]
+                : S extends {
+                      readonly properties: infer P;
+                      readonly required: readonly (infer R)[];
+                    }
+                  ? InferObject<P, R & PropertyKey>
+                  : S extends { readonly properties: infer P }
+                    ? InferObject<P, never>
+                    : S extends { readonly type: "object"; readonly additionalProperties: true }
+                      ? Readonly<Record<string, unknown>>
+                      : S extends {
+                            readonly type: "object";
+                            readonly additionalProperties: infer V;
+                          }
+                        ? Readonly<Record<string, Infer<V>>>
+                        : unknown;

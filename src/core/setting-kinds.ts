@@ -1,0 +1,96 @@
+/** How settings are read from text: what is accepted, and what it becomes. */
+
+/** How a value is read from text; `undefined` from `parse` means that it was not understood. */
+export interface Kind<T> {
+  readonly accepts: string;
+  readonly parse: (text: string) => T | undefined;
+  /** Turns a value that an embedder passes into the text that `parse` reads. */
+  readonly textOf: (value: unknown) => string | undefined;
+}
+
+/** Any text, as it is. */
+export const text: Kind<string> = { accepts: "text", parse: (given) => given, textOf: stringOf };
+
+function stringOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function numberText(value: unknown): string | undefined {
+  return typeof value === "number" ? String(value) : undefined;
+}
+
+/** A whole number in a range, both ends included. */
+export function integer(minimum: number, maximum: number): Kind<number> {
+  return {
+    accepts: `a whole number from ${minimum} to ${maximum}`,
+    textOf: numberText,
+    parse(given) {
+      const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
+      return value >= minimum && value <= maximum ? value : undefined;
+    },
+  };
+}
+
+/** A length of time in hours, fractions allowed. */
+export function hours(): Kind<number> {
+  const longest = 24 * 366;
+  return {
+    accepts: `a number of hours above 0, at most ${longest}`,
+    textOf: numberText,
+    parse(given) {
+      const value = /^\d{1,6}(?:\.\d{1,6})?$/.test(given) ? Number(given) : Number.NaN;
+      return value > 0 && value <= longest ? value : undefined;
+    },
+  };
+}
+
+/** `true` or `false`, and nothing else. */
+export function boolean(): Kind<boolean> {
+  return {
+    accepts: "true or false",
+    textOf: (value) => (typeof value === "boolean" ? String(value) : undefined),
+    parse: (given) => (given === "true" ? true : given === "false" ? false : undefined),
+  };
+}
+
+/** One of a few words. */
+export function choice<const Choices extends readonly string[]>(
+  choices: Choices,
+): Kind<Choices[number]> {
+  return {
+    accepts: `${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`,
+    textOf: stringOf,
+    parse: (given) => choices.find((word) => word === given),
+  };
+}
+
+/** Comma-separated origins, or `*`. */
+export function origins(): Kind<readonly string[]> {
+  return {
+    accepts: "comma-separated origins such as https://app.example.com, or *",
+    textOf: (value) => (Array.isArray(value) ? value.join(",") : stringOf(value)),
+    parse(given) {
+      const list = given.split(",").map((origin) => origin.trim());
+      const wanted = list.filter((origin) => origin !== "");
+      return wanted.every((origin) => origin === "*" || isOrigin(origin)) ? wanted : undefined;
+    },
+  };
+}
+
+function isOrigin(given: string): boolean {
+  // The URL standard lets a host hold `*`, which would look like a pattern and match nothing.
+  return URL.canParse(given) && new URL(given).origin === given && !given.includes("*");
+}
+
+/** An http or https URL; slashes at its end are dropped. */
+export function httpUrl(): Kind<string> {
+  return {
+    accepts: "an http or https URL",
+    textOf: stringOf,
+    parse(given) {
+      const url = URL.canParse(given) ? new URL(given) : undefined;
+      if (!url || !/^https?:$/.test(url.protocol)) return undefined;
+      return url.href.replace(/\/+$/, "");
+    },
+  };
+}

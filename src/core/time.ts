@@ -1,0 +1,61 @@
+/**
+ * RFC 3339 §5.6 timestamps. `Date.parse` is not used to read them: it takes 30 February, and much
+ * that is no timestamp at all.
+ */
+const TIMESTAMP =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
+
+const FIRST_MS = Date.UTC(2000, 0, 1) - 2000 * 365.2425 * 86_400_000; // 0000-01-01T00:00:00Z
+const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/**
+ * Reads a timestamp with any offset. A leap second (`:60`) counts as the last millisecond before
+ * it; digits beyond the millisecond are cut.
+ *
+ * @returns milliseconds since the epoch, or `undefined` when the text is no timestamp or the
+ *   moment lies outside the years 0000 to 9999 in UTC
+ */
+export function parseTimestamp(text: string): number | undefined {
+  const parts = TIMESTAMP.exec(text);
+  if (!parts) return undefined;
+  const [, year, month, day, hour, minute, second] = parts.map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
+  if (hour > 23 || minute > 59 || second > 60) return undefined;
+  const offsetHours = Number(parts[9] ?? 0);
+  const offsetMinutes = Number(parts[10] ?? 0);
+  if (offsetHours > 23 || offsetMinutes > 59) return undefined;
+
+  const milliseconds =
+    second === 60 ? 59_999 : second * 1_000 + Number((parts[7] ?? "").slice(0, 3).padEnd(3, "0"));
+  const moment = new Date(0);
+  moment.setUTCFullYear(year, month - 1, day); // Date.UTC would read the years 0 to 99 as 19xx
+  const local = moment.getTime() + (hour * 60 + minute) * 60_000 + milliseconds;
+  const offset = (offsetHours * 60 + offsetMinutes) * 60_000;
+  const utc = parts[8] === "-" ? local + offset : local - offset;
+  return utc < FIRST_MS || utc > LAST_MS ? undefined : utc;
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+let cachedMs = Number.NaN;
+let cachedText = "";
+
+/** Writes a moment as RFC 3339 in UTC with milliseconds; the last one is remembered, since many events share it. */
+export function formatTimestamp(ms: number): string {
+  if (ms !== cachedMs) {
+    cachedText = new Date(ms).toISOString();
+    cachedMs = ms;
+  }
+  return cachedText;
+}

@@ -1,0 +1,110 @@
+import { BadInput } from "./errors.ts";
+import type { ArraySchema, Infer, ObjectSchema, Schema } from "./schema.ts";
+
+/**
+ * Reads an untrusted value against a schema and returns a clean copy: known properties only,
+ * without those that were absent. `null` counts as absent everywhere, and so does `""` where a
+ * string is optional; unknown properties are ignored, so `__proto__` and friends stay inert.
+ *
+ * @param place where the value stands, as a message names it; `""` for the body itself
+ * @throws BadInput naming the first place that does not fit, and what was expected there
+ */
+export function validate<const S extends Schema>(schema: S, value: unknown, place = ""): Infer<S> {
+  return readValue(schema, value, place) as Infer<S>;
+}
+
+/** Joins a place and a property name: `events[2]` and `consumer` give `events[2].consumer`. */
+export function placeOf(parent: string, name: string): string {
+  return parent === "" ? name : `${parent}.${name}`;
+}
+
+/** Does what `validate` does for a schema that is not known until run time. */
+export function readValue(schema: Schema, value: unknown, place: string): unknown {
+  if ("anyOf" in schema) return readAny(schema.anyOf, value, place);
+  switch (schema.type) {
+    case "object":
+      return readObject(schema, value, place);
+    case "array":
+      return readArray(schema, value, place);
+    case "boolean":
+      return typeof value === "boolean" ? value : refuse(place, "expected true or false");
+    case "integer": {
+      if (!Number.isSafeInteger(value)) refuse(place, "expected a whole number");
+      const number = value as number;
+      const { minimum = -Infinity, maximum = Infinity } = schema;
+      if (number < minimum) refuse(place, `expected at least ${minimum}`);
+      if (number > maximum) refuse(place, `expected at most ${maximum}`);
+      return number;
+    }
+    case "string": {
+      if (typeof value !== "string") return refuse(place, "expected a string");
+      if (schema.enum && !schema.enum.includes(value))
+        refuse(place, `expected ${oneOf(schema.enum)}`);
+      const { maxLength = Infinity } = schema;
+      if (value.length > maxLength) refuse(place, `expected at most ${maxLength} characters`);
+      return value;
+    }
+    default:
+      if (typeof value !== "string" && value !== null) refuse(place, "expected a string or null");
+      return value;
+  }
+}
+
+function readObject(schema: ObjectSchema, value: unknown, place: string): unknown {
+  if (!isObject(value)) return refuse(place, "expected a JSON object");
+  const { properties, required = [], additionalProperties } = schema;
+  if (!properties) {
+    if (additionalProperties === true || additionalProperties === undefined) return value;
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([, item]) => item !== null)
+        .map(([key, item]) => [key, readValue(additionalProperties, item, placeOf(place, key))]),
+    );
+  }
+  const clean: Record<string, unknown> = {};
+  for (const [name, property] of Object.entries(properties)) {
+    const given = Object.hasOwn(value, name) ? value[name] : undefined;
+    if (given === undefined || given === null || given === "") {
+      // An empty text is absent; for any other type it is a wrong value, and is named as one.
+      const absent = given !== "" || ("type" in property && property.type === "string");
+      if (!absent) readValue(property, given, placeOf(place, name));
+      if (required.includes(name)) refuse(placeOf(place, name), "required");
+    } else {
+      clean[name] = readValue(property, given, placeOf(place, name));
+    }
+  }
+  return clean;
+}
+
+function readArray(schema: ArraySchema, value: unknown, place: string): unknown {
+  if (!Array.isArray(value)) return refuse(place, "expected a list");
+  const { maxItems = Infinity } = schema;
+  if (value.length > maxItems) refuse(place, `expected at most ${maxItems} items`);
+  return value.map((item, index) => readValue(schema.items, item, `${place}[${index}]`));
+}
+
+function readAny(schemas: readonly Schema[], value: unknown, place: string): unknown {
+  let first: unknown;
+  for (const schema of schemas) {
+    try {
+      return readValue(schema, value, place);
+    } catch (error) {
+      first ??= error;
+    }
+  }
+  throw first;
+}
+
+/** Whether a parsed JSON value is an object, not a list and not null. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Lists accepted words as a message does: `human, ai or ci`. */
+export function oneOf(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+}
+
+function refuse(place: string, expectation: string): never {
+  throw new BadInput(place === "" ? `The body: ${expectation}` : `${place}: ${expectation}`);
+}

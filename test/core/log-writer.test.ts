@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import {
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { createLogWriter } from "../../src/core/log-writer.ts";
+
+function directory(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), "signalbox-log-"));
+  t.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** A pipe that takes 64 KiB and then says EAGAIN, as a reader that has stopped makes it. */
+function stalledPipe(t: TestContext): number {
+  const path = join(directory(t), "pipe");
+  execFileSync("mkfifo", [path]);
+  const descriptor = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  t.after(() => closeSync(descriptor));
+  return descriptor;
+}
+
+function drain(descriptor: number): string {
+  const chunks: Buffer[] = [];
+  const chunk = Buffer.alloc(1 << 20);
+  try {
+    for (;;) {
+      const count = readSync(descriptor, chunk);
+      if (count === 0) break;
+      chunks.push(Buffer.from(chunk.subarray(0, count)));
+    }
+  } catch (error) {
+    assert.equal((error as NodeJS.ErrnoException).code, "EAGAIN");
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+test("lines arrive whole and in order, and flush waits for the last of them", async (t) => {
+  const path = join(directory(t), "log");
+  const descriptor = openSync(path, "w");
+  const writer = createLogWriter(descriptor);
+  const lines = Array.from({ length: 5_000 }, (_, i) => `line ${i} äöü\n`);
+  for (const line of lines) {
+    writer.write(line);
+    if (line.includes("00 ")) await turn();
+  }
+  await writer.flush();
+  closeSync(descriptor);
+  assert.equal(readFileSync(path, "utf8"), lines.join(""));
+});
+
+test("flush has nothing to wait for when nothing was written", async () => {
+  await createLogWriter(2).flush();
+});
+
+test("a reader that stops stalls nobody: lines are counted, dropped, and the count is told", async (t) => {
+  const descriptor = stalledPipe(t);
+  const writer = createLogWriter(descriptor);
+  const line = `${"x".repeat(1023)}\n`;
+  for (let i = 0; i < 4_000; i++) {
+    writer.write(line);
+    if (i % 100 === 0) await turn();
+  }
+  const flushed = writer.flush();
+  let text = "";
+  let isDone = false;
+  void flushed.then(() => (isDone = true));
+  while (!isDone) {
+    text += drain(descriptor);
+    await turn();
+  }
+  text += drain(descriptor);
+  const lines = text.trimEnd().split("\n");
+  const kept = lines.filter((each) => each === line.trimEnd()).length;
+  const told = lines.filter((each) => each.startsWith("{"));
+  assert.equal(told.length, lines.length - kept, "no line was torn");
+  const dropped = told.map((each) => (JSON.parse(each) as { dropped: number }).dropped);
+  assert.equal(kept + dropped.reduce((sum, each) => sum + each, 0), 4_000);
+  assert.ok(kept < 4_000);
+  assert.match(told[0] ?? "", /"level":"warn","message":"log lines were dropped"/);
+});
+
+test("flush gives up after a second when nobody reads", { timeout: 10_000 }, async (t) => {
+  const descriptor = stalledPipe(t);
+  const writer = createLogWriter(descriptor);
+  writer.write("x".repeat(200_000));
+  await writer.flush();
+  assert.equal(drain(descriptor).length, 65_536);
+  await writer.flush(); // the rest goes out once the reader is back
+  assert.equal(drain(descriptor).length, 65_536);
+});
+
+test("a reader that has gone is no failure of the service", async (t) => {
+  const path = join(directory(t), "pipe");
+  execFileSync("mkfifo", [path]);
+  const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const descriptor = openSync(path, constants.O_WRONLY);
+  closeSync(readEnd);
+  const writer = createLogWriter(descriptor);
+  writer.write("nobody reads this\n");
+  await writer.flush();
+  writer.write("nor this\n");
+  await writer.flush();
+  closeSync(descriptor);
+});

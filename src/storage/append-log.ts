@@ -1,0 +1,300 @@
+/**
+ * An append-only log with group commit. What arrives while the loop is busy goes out as one write;
+ * while its sync is under way the next writes may follow, up to four of them. An answer waits for
+ * its own sync and for all earlier ones, so answers come in the order of the appends.
+ *
+ * A failed sync is never repeated or trusted. When a write or a sync fails, everything that was in
+ * flight is answered with the error, the file is cut back to the last acknowledged byte and never
+ * written again, and writing goes on in a new file. Until that succeeds appends fail, and it is
+ * tried at most once a second.
+ */
+import { SECOND_MS, type Clock } from "../core/clock.ts";
+import { Unavailable } from "../core/errors.ts";
+import type { FileOperations } from "./file-operations.ts";
+import { LogBlock, type Appended } from "./log-block.ts";
+import { cutBack, LogFile, type TornTail } from "./log-file.ts";
+
+/** When an append is answered: after the sync that covers it, or after the write. */
+export type Durability = "sync" | "write";
+
+export interface AppendLogOptions {
+  readonly files: FileOperations;
+  readonly now: Clock;
+  /** The path of a file of this log by its number; numbers rise, and may leave gaps. */
+  readonly pathOf: (sequence: number) => string;
+  /** Whether a file of that size is full, asked before each write; if so a new one is begun. */
+  readonly full?: (size: number) => boolean;
+  /** Hears that a new file takes the writes from now on. */
+  readonly began?: (sequence: number) => void;
+  /** Hears that a file was removed, since nothing in it was ever acknowledged. */
+  readonly removed?: (sequence: number) => void;
+  /** Hears of half an append that was cut off at start. */
+  readonly torn?: (tail: TornTail) => void;
+  /** Hears, once, that writing stopped; the error is `undefined` when it goes on in that file. */
+  readonly failed?: (error: unknown, file: string) => void;
+}
+
+/** Text that is given but not answered, in UTF-16 units; appends beyond it are refused. */
+export const MAX_HELD = 64 << 20;
+
+/** A write takes no more texts once it is this long, so that the loop is never held for long. */
+const BLOCK_LENGTH = 1 << 20;
+
+/** Appends text to the last of a row of files. Each text ends in a newline; see `log-lines.ts`. */
+export class AppendLog {
+  readonly #options: AppendLogOptions;
+  #file: LogFile;
+  /** `draining` waits for syncs under way before a new file; `broken` has failed to get one. */
+  #state: "ready" | "draining" | "renewing" | "broken" = "ready";
+  #pending: LogBlock[] = [];
+  #flying: LogBlock[] = [];
+  #held = 0;
+  #scheduled = false;
+  #acknowledged: number;
+  #synced: number;
+  #dirty = false; // something was answered that no sync covers yet
+  #syncWanted = false;
+  #timer: NodeJS.Timeout | undefined;
+  #error: unknown;
+  #triedAt = -Infinity;
+  #closed: Promise<void> | undefined;
+  #resting: (() => void) | undefined;
+
+  private constructor(options: AppendLogOptions, file: LogFile) {
+    this.#options = options;
+    this.#file = file;
+    this.#acknowledged = file.size;
+    this.#synced = file.size;
+  }
+
+  /** Opens a log at the last of its files, which is repaired; `undefined` creates the first. */
+  static async open(options: AppendLogOptions, last: number | undefined): Promise<AppendLog> {
+    const { files, pathOf, torn } = options;
+    const file =
+      last === undefined
+        ? await LogFile.create(files, pathOf(1), 1)
+        : await LogFile.open(files, pathOf(last), last, torn ?? (() => {}));
+    return new AppendLog(options, file);
+  }
+
+  /** The number of the file that takes the writes. */
+  get sequence(): number {
+    return this.#file.sequence;
+  }
+
+  /** Why writing is stopped; `undefined` while it is not. */
+  get failure(): unknown {
+    return this.#error;
+  }
+
+  /** Appends text; `done` hears of it later, never before this returns. */
+  append(text: string, durability: Durability, done: Appended): void {
+    const refusal = this.#refusalOf(text);
+    if (refusal !== undefined) {
+      setImmediate(done, refusal, 0, 0, 0);
+      return;
+    }
+    let block = this.#pending.at(-1);
+    if (block === undefined || block.length >= BLOCK_LENGTH) {
+      block = new LogBlock();
+      this.#pending.push(block);
+    }
+    block.add(text, done);
+    if (durability === "sync") block.sync = true;
+    this.#held += text.length;
+    this.#schedule();
+  }
+
+  /** Answers what was given, syncs what was written, and closes. Later appends are refused. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#syncWanted ||= this.#dirty;
+    await new Promise<void>((resolve) => {
+      this.#resting = resolve;
+      this.#schedule();
+    });
+    await this.#file.close();
+    // A last try to take back what was refused, since the next start would find it.
+    if (this.#error !== undefined) await this.#cutBack().catch(() => {});
+  }
+
+  #refusalOf(text: string): unknown {
+    if (this.#closed !== undefined) return new Unavailable("The service is stopping", 1);
+    if (this.#held > 0 && this.#held + text.length > MAX_HELD) {
+      return new Unavailable("Too much is waiting to be written", 1);
+    }
+    return this.#state === "broken" && !this.#mayTry() ? this.#error : undefined;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(this.#flush);
+  }
+
+  readonly #flush = (): void => {
+    this.#scheduled = false;
+    const block = this.#pending[0];
+    if (block === undefined && !this.#syncWanted) this.#rest();
+    else if (this.#state === "broken") this.#renewOrRefuse();
+    else if (this.#state !== "ready" || !this.#file.canSync)
+      return; // what it waits for comes back
+    else if (block === undefined) this.#write(new LogBlock());
+    else if (this.#options.full?.(this.#file.size) === true) this.#roll();
+    else {
+      this.#pending.shift();
+      this.#write(block);
+      if (this.#pending.length > 0) this.#schedule();
+    }
+  };
+
+  #write(block: LogBlock): void {
+    this.#flying.push(block);
+    try {
+      this.#file.write(block.place(this.#file.size));
+    } catch (error) {
+      this.#fail(error);
+      this.#settle();
+      return;
+    }
+    block.sync ||= this.#syncWanted;
+    if (block.sync) this.#sync(block);
+    else {
+      block.done = true;
+      this.#dirty = true;
+      this.#timer ??= setTimeout(this.#syncLate, SECOND_MS).unref();
+      this.#settle();
+    }
+  }
+
+  #sync(block: LogBlock): void {
+    this.#dirty = false;
+    this.#syncWanted = false;
+    this.#file.sync((error) => {
+      if (error) this.#fail(error);
+      else block.done = true;
+      this.#settle();
+    });
+  }
+
+  readonly #syncLate = (): void => {
+    this.#timer = undefined;
+    this.#syncWanted ||= this.#dirty;
+    this.#schedule();
+  };
+
+  #fail(error: unknown): void {
+    this.#error ??= error;
+    this.#state = "draining";
+  }
+
+  /** Answers what may be answered, in order, and goes on with what waited for it. */
+  #settle(): void {
+    for (let block = this.#flying[0]; block?.done === true; block = this.#flying[0]) {
+      this.#flying.shift();
+      this.#held -= block.length;
+      this.#acknowledged = block.end;
+      if (block.sync) this.#synced = block.end;
+      block.answer(this.#file.sequence);
+    }
+    if (this.#state === "ready") this.#schedule();
+    else if (this.#state === "draining" && !this.#file.syncing) this.#drained();
+  }
+
+  /** Begins a new file, once everything that was written to this one is synced. */
+  #roll(): void {
+    if (this.#dirty) {
+      this.#syncWanted = true;
+      this.#write(new LogBlock());
+    }
+    this.#state = "draining";
+    if (!this.#file.syncing) this.#drained();
+  }
+
+  #drained(): void {
+    this.#state = "broken";
+    if (this.#error !== undefined) {
+      this.#options.failed?.(this.#error, this.#file.path);
+      this.#refuse(this.#flying);
+    }
+    this.#renewOrRefuse();
+  }
+
+  #mayTry(): boolean {
+    return Math.abs(this.#options.now() - this.#triedAt) >= SECOND_MS; // a clock may be set back
+  }
+
+  #renewOrRefuse(): void {
+    if (this.#error === undefined || this.#mayTry()) void this.#renew();
+    else this.#refuseAll();
+  }
+
+  async #renew(): Promise<void> {
+    const hadFailed = this.#error !== undefined;
+    this.#state = "renewing";
+    try {
+      if (hadFailed) this.#triedAt = this.#options.now();
+      await this.#file.close();
+      if (hadFailed) await this.#cutBack();
+      this.#file = await this.#next();
+      this.#acknowledged = 0;
+      this.#synced = 0;
+      this.#dirty = false;
+      this.#syncWanted = false;
+      this.#error = undefined;
+      this.#state = "ready";
+      this.#options.began?.(this.#file.sequence);
+      if (hadFailed) this.#options.failed?.(undefined, this.#file.path);
+      this.#schedule();
+    } catch (error) {
+      this.#error = error;
+      this.#state = "broken";
+      this.#triedAt = this.#options.now();
+      if (!hadFailed) this.#options.failed?.(error, this.#file.path);
+      this.#refuseAll();
+    }
+  }
+
+  /** Takes back what was written but not acknowledged; a file in which nothing was goes as a whole. */
+  async #cutBack(): Promise<void> {
+    const { files, removed } = this.#options;
+    const { path, sequence } = this.#file;
+    if (this.#acknowledged > 0) return cutBack(files, path, this.#synced, this.#acknowledged);
+    await files.remove(path);
+    removed?.(sequence);
+  }
+
+  async #next(): Promise<LogFile> {
+    for (let sequence = this.#file.sequence + 1; ; sequence++) {
+      try {
+        return await LogFile.create(this.#options.files, this.#options.pathOf(sequence), sequence);
+      } catch (error) {
+        // An earlier try may have left a file that could not be removed again.
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      }
+    }
+  }
+
+  #refuse(blocks: LogBlock[]): void {
+    for (const block of blocks.splice(0)) {
+      this.#held -= block.length;
+      block.refuse(this.#error);
+    }
+  }
+
+  #refuseAll(): void {
+    this.#refuse(this.#pending);
+    this.#syncWanted = false;
+    this.#rest();
+  }
+
+  #rest(): void {
+    const isIdle = this.#state === "ready" || this.#state === "broken";
+    if (isIdle && this.#flying.length === 0) this.#resting?.();
+  }
+}

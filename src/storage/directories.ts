@@ -1,0 +1,41 @@
+import { dirname } from "node:path";
+import type { FileOperations } from "./file-operations.ts";
+import { syncDirectory } from "./snapshot.ts";
+
+const DIRECTORY_MODE = 0o700;
+
+/**
+ * Makes a directory below `root`, and its parents, so that they outlive a power cut. What exists is
+ * synced as well: the server that made it may have died before it came to that.
+ */
+export async function makeDurableDirectory(
+  files: FileOperations,
+  path: string,
+  root: string,
+): Promise<void> {
+  await files.makeDirectory(path, DIRECTORY_MODE);
+  for (let at = path; at !== root && at !== dirname(at); at = dirname(at)) {
+    await syncDirectory(files, dirname(at));
+  }
+}
+
+/**
+ * Makes the data directory itself. Its parents belong to somebody else, who may not let us read them,
+ * and so cannot be synced then: whoever made them saw to that.
+ */
+export async function makeRootDirectory(files: FileOperations, root: string): Promise<void> {
+  await files.makeDirectory(root, DIRECTORY_MODE);
+  for (let at = root; at !== dirname(at); at = dirname(at)) {
+    await syncDirectory(files, dirname(at)).catch(() => {});
+  }
+}
+
+/** The names in a directory, in order; none when there is no such directory. */
+export async function listDirectory(files: FileOperations, path: string): Promise<string[]> {
+  try {
+    return (await files.readDirectory(path)).sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}

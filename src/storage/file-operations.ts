@@ -1,0 +1,65 @@
+import * as fs from "node:fs";
+import * as promises from "node:fs/promises";
+
+/**
+ * Every file operation that storage uses, as an argument, so that a test can run the same code on a
+ * disk that is full, fails, forgets what was not synced, or loses its power. Errors are Node's own
+ * (`code` says which). Directories are made 0700 and files 0600 by whoever calls.
+ */
+export interface FileOperations {
+  /** Makes a directory and its parents; an existing one is left as it is. */
+  makeDirectory(path: string, mode: number): Promise<void>;
+  readDirectory(path: string): Promise<string[]>;
+  readFile(path: string): Promise<Buffer>;
+  stat(path: string): Promise<{ readonly size: number; readonly mtimeMs: number }>;
+  rename(from: string, to: string): Promise<void>;
+  /** Gives a file a second name; fails with `EEXIST` when that name is taken. */
+  link(from: string, to: string): Promise<void>;
+  remove(path: string): Promise<void>;
+  truncate(path: string, size: number): Promise<void>;
+  /** `flags` as in `open(2)` by Node's names: `r`, `w`, `wx`, `a`, `r+`. */
+  open(path: string, flags: string, mode?: number): Promise<number>;
+  close(descriptor: number): Promise<void>;
+  /** Resolves with the number of bytes read, 0 at the end. */
+  read(descriptor: number, target: Uint8Array, position: number): Promise<number>;
+  /** Resolves with the number of bytes written, which may be fewer than given. */
+  write(descriptor: number, bytes: Uint8Array, position: number | null): Promise<number>;
+  /** The same without leaving the event loop: an append to the page cache takes microseconds. */
+  writeSync(descriptor: number, bytes: Uint8Array, position: number | null): number;
+  /** Calls back when the data of the file is on disk. A failed one must never be trusted again. */
+  fdatasync(descriptor: number, done: (error: Error | null) => void): void;
+  fsync(descriptor: number): Promise<void>;
+}
+
+/** The operations of the operating system. */
+export const systemFiles: FileOperations = {
+  async makeDirectory(path, mode) {
+    await promises.mkdir(path, { recursive: true, mode });
+  },
+  readDirectory: (path) => promises.readdir(path),
+  readFile: (path) => promises.readFile(path),
+  stat: (path) => promises.stat(path),
+  rename: (from, to) => promises.rename(from, to),
+  link: (from, to) => promises.link(from, to),
+  remove: (path) => promises.rm(path, { recursive: true, force: true }),
+  truncate: (path, size) => promises.truncate(path, size),
+  open: (path, flags, mode) => callback((done) => fs.open(path, flags, mode ?? 0o600, done)),
+  close: (descriptor) => callback<void>((done) => fs.close(descriptor, done)),
+  read: (descriptor, target, position) =>
+    callback((done) => fs.read(descriptor, target, 0, target.length, position, done)),
+  write: (descriptor, bytes, position) =>
+    callback((done) => fs.write(descriptor, bytes, 0, bytes.length, position, done)),
+  writeSync: (descriptor, bytes, position) =>
+    fs.writeSync(descriptor, bytes, 0, bytes.length, position),
+  fdatasync: (descriptor, done) => fs.fdatasync(descriptor, done),
+  fsync: (descriptor) => callback<void>((done) => fs.fsync(descriptor, done)),
+};
+
+/** Descriptors are plain numbers here, which the promise API of Node does not give out. */
+function callback<T>(
+  start: (done: (error: NodeJS.ErrnoException | null, value?: T) => void) => void,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    start((error, value) => (error ? reject(error) : resolve(value as T)));
+  });
+}

@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+
+const ORGANIZATION_ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
+
+/** The paths of one organization's files. */
+export interface OrganizationLayout {
+  readonly directory: string;
+  readonly organization: string;
+  readonly users: string;
+  readonly settings: string;
+  readonly providers: string;
+  readonly apiKeys: string;
+  readonly policies: string;
+  readonly policyIndex: string;
+  readonly fleetSnapshot: string;
+  readonly fleetLog: string;
+  readonly audit: string;
+}
+
+/** The paths of a data directory. The only place where an id becomes part of a path. */
+export class Layout {
+  readonly root: string;
+
+  constructor(root: string) {
+    this.root = root;
+  }
+
+  get lock(): string {
+    return join(this.root, "lock");
+  }
+
+  get secret(): string {
+    return join(this.root, "secret");
+  }
+
+  get format(): string {
+    return join(this.root, "format.json");
+  }
+
+  get organizations(): string {
+    return join(this.root, "organizations");
+  }
+
+  /** The last good copy of a catalog that was fetched from a URL. */
+  get catalogCopy(): string {
+    return join(this.root, "catalog.json");
+  }
+
+  /**
+   * The files of an organization.
+   *
+   * @throws Error for anything that is no organization id, so that no id ever leaves the directory
+   */
+  organization(id: string): OrganizationLayout {
+    if (!isOrganizationId(id)) throw new Error("Not an organization id");
+    const directory = join(this.organizations, id);
+    return {
+      directory,
+      organization: join(directory, "organization.json"),
+      users: join(directory, "users.json"),
+      settings: join(directory, "settings.json"),
+      providers: join(directory, "providers.json"),
+      apiKeys: join(directory, "api-keys.json"),
+      policies: join(directory, "policies"),
+      policyIndex: join(directory, "policies", "index.json"),
+      fleetSnapshot: join(directory, "fleet.json"),
+      fleetLog: join(directory, "fleet.jsonl"),
+      audit: join(directory, "audit"),
+    };
+  }
+}
+
+/** Whether a text has the shape of an organization's id; such a text is safe as a file name. */
+export function isOrganizationId(id: string): boolean {
+  return ORGANIZATION_ID.test(id);
+}
+
+/**
+ * The file name of a policy version: a readable part for people, and a hash of the whole name, so
+ * that length, letter case, slashes and dots of a version never matter to the file system.
+ */
+export function policyFileName(version: string): string {
+  const readable = version
+    .toLowerCase()
+    .replace(/[^a-z0-9.]+/g, "-")
+    .replace(/^[.-]+|[.-]+$/g, "")
+    .slice(0, 40);
+  const hash = createHash("sha256").update(version, "utf8").digest("hex").slice(0, 32);
+  return `${readable === "" ? "version" : readable}-${hash}.yaml`;
+}

@@ -1,0 +1,166 @@
+/**
+ * The lock that keeps a second server off a data directory.
+ *
+ * A lock is written aside and linked into place, which only one taker can do. Taking over from a dead
+ * owner is a chain of such links, so that it has one winner too: whoever links `lock.after-<token of
+ * the dead owner>` comes after it; a claimant that died as well is followed by the same rule. The
+ * winner renames its own lock over the dead one and removes the chain. A slow taker, which read the
+ * dead owner's lock before that, could then link a claim anew; so a claim counts only if, after it
+ * was linked, the lock still is the one from which the chain was followed. Tokens are never used
+ * again, and the rename comes before the removal: one of the two always sees the other.
+ */
+import { randomBytes } from "node:crypto";
+import { basename, dirname, join } from "node:path";
+import type { Clock } from "../core/clock.ts";
+import { formatTimestamp } from "../core/time.ts";
+import { isObject } from "../core/validate.ts";
+import { listDirectory, makeRootDirectory } from "./directories.ts";
+import type { FileOperations } from "./file-operations.ts";
+import type { Layout } from "./layout.ts";
+import { isAlive, ownIdentity, type ProcessIdentity } from "./process-identity.ts";
+import { readFileIfAny, TEMPORARY_SUFFIX, writeWhole } from "./snapshot.ts";
+
+/** What a lock file says. */
+interface Owner extends ProcessIdentity {
+  readonly since: string;
+  /** Drawn anew for every lock that is taken. */
+  readonly token: string;
+}
+
+/** A data directory that is ours until it is released. */
+export interface DirectoryLock {
+  /** Removes the lock, if it still is ours. */
+  release(): Promise<void>;
+}
+
+/**
+ * Takes the lock of a data directory, which is made if there is none.
+ *
+ * @throws Error naming the owner and the way out when another server has it, also one in this process
+ */
+export async function acquireLock(
+  files: FileOperations,
+  layout: Layout,
+  now: Clock,
+): Promise<DirectoryLock> {
+  await makeRootDirectory(files, layout.root);
+  const token = randomBytes(12).toString("hex");
+  const own: Owner = { ...(await ownIdentity()), since: formatTimestamp(now()), token };
+  const attempt = new Attempt(files, layout, own);
+  while (!(await attempt.take())); // each further round means that somebody else was faster
+  return {
+    async release() {
+      if ((await attempt.read(layout.lock))?.token === token) await files.remove(layout.lock);
+    },
+  };
+}
+
+class Attempt {
+  readonly #files: FileOperations;
+  readonly #layout: Layout;
+  readonly #own: Owner;
+  readonly #aside: string;
+
+  constructor(files: FileOperations, layout: Layout, own: Owner) {
+    this.#files = files;
+    this.#layout = layout;
+    this.#own = own;
+    this.#aside = `${layout.lock}.${own.token}${TEMPORARY_SUFFIX}`;
+  }
+
+  /** Tries once; `false` when the lock changed hands meanwhile. */
+  async take(): Promise<boolean> {
+    await writeWhole(this.#files, this.#aside, Buffer.from(`${JSON.stringify(this.#own)}\n`));
+    try {
+      return (await this.#link(this.#layout.lock)) || (await this.#takeOver());
+    } finally {
+      await this.#files.remove(this.#aside);
+    }
+  }
+
+  /** Reads a lock or a claim; `undefined` when there is none. */
+  async read(path: string): Promise<Owner | undefined> {
+    const bytes = await readFileIfAny(this.#files, path);
+    if (bytes === undefined) return undefined;
+    const owner = parseOwner(bytes.toString("utf8"));
+    if (owner) return owner;
+    throw new Error(
+      `The lock "${path}" is damaged: make sure that no server uses this data directory, then remove it`,
+    );
+  }
+
+  async #takeOver(): Promise<boolean> {
+    const head = await this.read(this.#layout.lock);
+    if (head === undefined) return false;
+    let claim = this.#claimAfter(head);
+    await this.#refuseIfAlive(head);
+    for (let next = await this.read(claim); next; next = await this.read(claim)) {
+      await this.#refuseIfAlive(next);
+      claim = this.#claimAfter(next);
+    }
+    if (!(await this.#link(claim))) return false;
+    if ((await this.read(this.#layout.lock))?.token !== head.token) {
+      await this.#files.remove(claim);
+      return false;
+    }
+    await this.#files.rename(this.#aside, this.#layout.lock);
+    await this.#removeClaims();
+    return true;
+  }
+
+  async #link(path: string): Promise<boolean> {
+    try {
+      await this.#files.link(this.#aside, path);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+      throw error;
+    }
+  }
+
+  #claimAfter(owner: Owner): string {
+    return `${this.#layout.lock}.after-${owner.token}`;
+  }
+
+  /** Also those that a taker left behind when it died; none of them can count any more. */
+  async #removeClaims(): Promise<void> {
+    const directory = dirname(this.#layout.lock);
+    const start = `${basename(this.#layout.lock)}.after-`;
+    for (const name of await listDirectory(this.#files, directory)) {
+      if (name.startsWith(start)) await this.#files.remove(join(directory, name));
+    }
+  }
+
+  async #refuseIfAlive(owner: Owner): Promise<void> {
+    const place = `The data directory "${this.#layout.root}"`;
+    const who = `process ${owner.pid} on host "${owner.host}" since ${owner.since}`;
+    if (owner.host !== this.#own.host) {
+      throw new Error(
+        `${place} was locked by ${who}, and whether that still runs cannot be told from host ` +
+          `"${this.#own.host}": stop it, then remove "${this.#layout.lock}", or choose another DATA_DIR`,
+      );
+    }
+    if (!(await isAlive(owner, this.#own))) return;
+    const self = owner.pid === this.#own.pid ? " (this very process)" : "";
+    throw new Error(
+      `${place} is in use by ${who}${self}: stop that server, or choose another DATA_DIR`,
+    );
+  }
+}
+
+function parseOwner(text: string): Owner | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value)) return undefined;
+  const { pid, started, boot, host, since, token } = value;
+  if (!Number.isSafeInteger(pid) || (pid as number) < 1) return undefined;
+  if (typeof started !== "string" && started !== null) return undefined;
+  if (typeof boot !== "string" && boot !== null) return undefined;
+  if (typeof host !== "string" || typeof since !== "string") return undefined;
+  if (typeof token !== "string" || !/^[0-9a-f]{24}$/.test(token)) return undefined;
+  return { pid: pid as number, started, boot, host, since, token };
+}

@@ -1,0 +1,182 @@
+/**
+ * One file of a log, open for appending. Linux reports a failed write-back once per open descriptor
+ * and then counts the pages as clean, so a sync is worth something only on a descriptor that was
+ * opened before the write and is used for nothing else meanwhile. Hence a small pool of long-lived
+ * descriptors: as many syncs may be under way as it holds, each on one of its own.
+ */
+import { dirname } from "node:path";
+import type { FileOperations } from "./file-operations.ts";
+import { endOfLastAppend, readExactly } from "./log-lines.ts";
+import { syncDirectory } from "./snapshot.ts";
+
+/** More in flight did not pay; fewer do not hide a slow disk. */
+const SYNCS_IN_FLIGHT = 4;
+const FILE_MODE = 0o600;
+const PAGE_BYTES = 4096;
+const COPY_BYTES = 1 << 20;
+
+/** What was cut off a file at start: a crash in the middle of an append, never acknowledged. */
+export interface TornTail {
+  readonly file: string;
+  /** Where the cut was made, which is the size of the file since. */
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+/** A file that only grows, its size, and its syncs. */
+export class LogFile {
+  readonly path: string;
+  readonly sequence: number;
+  readonly #files: FileOperations;
+  readonly #descriptors: readonly number[];
+  readonly #free: number[];
+  #size: number;
+  #closed = false;
+
+  private constructor(
+    files: FileOperations,
+    path: string,
+    sequence: number,
+    descriptors: readonly number[],
+    size: number,
+  ) {
+    this.#files = files;
+    this.path = path;
+    this.sequence = sequence;
+    this.#descriptors = descriptors;
+    this.#free = [...descriptors];
+    this.#size = size;
+  }
+
+  /** Creates a file; it and its directory are synced, so that what is synced in it is found again. */
+  static async create(files: FileOperations, path: string, sequence: number): Promise<LogFile> {
+    const descriptor = await files.open(path, "wx", FILE_MODE);
+    try {
+      try {
+        await files.fsync(descriptor);
+      } finally {
+        await files.close(descriptor);
+      }
+      await syncDirectory(files, dirname(path));
+      return await LogFile.#at(files, path, sequence, 0);
+    } catch (error) {
+      await files.remove(path).catch(() => {}); // the first failure is the one to report
+      throw error;
+    }
+  }
+
+  /**
+   * Opens a file that exists. Half an append at its end is cut off and given to `torn`; the rest is
+   * synced, since a server that was killed may have left it in the page cache only.
+   */
+  static async open(
+    files: FileOperations,
+    path: string,
+    sequence: number,
+    torn: (tail: TornTail) => void,
+  ): Promise<LogFile> {
+    const { size } = await files.stat(path);
+    const descriptor = await files.open(path, "r+");
+    let end: number;
+    try {
+      end = await endOfLastAppend(files, descriptor, size);
+      if (end < size) await files.truncate(path, end);
+      await files.fsync(descriptor);
+    } finally {
+      await files.close(descriptor);
+    }
+    await syncDirectory(files, dirname(path));
+    if (end < size) torn({ file: path, offset: end, bytes: size - end });
+    return LogFile.#at(files, path, sequence, end);
+  }
+
+  static async #at(
+    files: FileOperations,
+    path: string,
+    sequence: number,
+    size: number,
+  ): Promise<LogFile> {
+    const descriptors: number[] = [];
+    try {
+      while (descriptors.length < SYNCS_IN_FLIGHT) descriptors.push(await files.open(path, "r+"));
+    } catch (error) {
+      for (const descriptor of descriptors) await files.close(descriptor).catch(() => {});
+      throw error;
+    }
+    return new LogFile(files, path, sequence, descriptors, size);
+  }
+
+  /** Bytes written so far, synced or not. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Whether a sync could start now. */
+  get canSync(): boolean {
+    return this.#free.length > 0;
+  }
+
+  /** Whether a sync is under way. */
+  get syncing(): boolean {
+    return this.#free.length < this.#descriptors.length;
+  }
+
+  /** Writes to the page cache, which takes microseconds. What it throws leaves the end undefined. */
+  write(bytes: Uint8Array): void {
+    const descriptor = this.#descriptors[0] as number;
+    for (let written = 0; written < bytes.length;) {
+      const rest = written === 0 ? bytes : bytes.subarray(written);
+      const count = this.#files.writeSync(descriptor, rest, this.#size);
+      if (count === 0) throw new Error(`Nothing could be written to ${this.path}`);
+      written += count;
+      this.#size += count;
+    }
+  }
+
+  /** Calls back when all that was written before is on disk; only while `canSync`. */
+  sync(done: (error: Error | null) => void): void {
+    const descriptor = this.#free.pop();
+    if (descriptor === undefined) throw new Error("No descriptor is free to sync on");
+    this.#files.fdatasync(descriptor, (error) => {
+      this.#free.push(descriptor);
+      done(error);
+    });
+  }
+
+  /** Closes the descriptors; not while `syncing`. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const descriptor of this.#descriptors) await this.#files.close(descriptor);
+  }
+}
+
+/**
+ * Cuts a file whose write or sync failed back to what was acknowledged. The page at the end, and all
+ * that was acknowledged without a sync, is written once more: a failed write-back left those pages
+ * clean, so a sync alone would report success and write nothing.
+ */
+export async function cutBack(
+  files: FileOperations,
+  path: string,
+  synced: number,
+  acknowledged: number,
+): Promise<void> {
+  const descriptor = await files.open(path, "r+");
+  try {
+    await files.truncate(path, acknowledged);
+    for (let at = synced - (synced % PAGE_BYTES); at < acknowledged;) {
+      const length = Math.min(COPY_BYTES, acknowledged - at);
+      const bytes = await readExactly(files, descriptor, at, length);
+      for (let written = 0; written < length;) {
+        const count = await files.write(descriptor, bytes.subarray(written), at + written);
+        if (count === 0) throw new Error(`Nothing could be written to ${path}`);
+        written += count;
+      }
+      at += length;
+    }
+    await files.fsync(descriptor);
+  } finally {
+    await files.close(descriptor);
+  }
+}

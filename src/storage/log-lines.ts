@@ -1,0 +1,134 @@
+/**
+ * The lines of a log. A line is one JSON value, and what was appended together stands or falls
+ * together: every line of an append but its last ends in a space before the newline. JSON does not
+ * care for that space, `jq` and `grep` read past it, and after a crash it tells half an append, which
+ * is dropped, from a whole one. CRLF and empty lines, left by an editor, are read past as well.
+ */
+import type { FileOperations } from "./file-operations.ts";
+
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+const SPACE = 0x20;
+const TAB = 0x09;
+
+/** What stands between two lines of one append. */
+export const CONTINUES = " \n";
+
+/** What ends an append. */
+export const ENDS = "\n";
+
+const READ_BYTES = 1 << 20;
+const TAIL_BYTES = 1 << 16;
+
+/** Takes a line without its newline; `false` ends the reading. The bytes are valid meanwhile only. */
+export type TakeLine = (line: Buffer, offset: number) => false | void;
+
+/**
+ * Reads a file line by line in pieces, so that no file has to fit into memory. Empty lines are left
+ * out, and so is white space at a line's end; a last line without a newline is given like any other.
+ */
+export async function readLines(
+  files: FileOperations,
+  path: string,
+  take: TakeLine,
+): Promise<void> {
+  const descriptor = await files.open(path, "r");
+  try {
+    let buffer = Buffer.allocUnsafe(READ_BYTES);
+    let filled = 0;
+    let offset = 0; // of the buffer's first byte in the file
+    for (;;) {
+      if (filled === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2);
+      const count = await files.read(descriptor, buffer.subarray(filled), offset + filled);
+      filled += count;
+      const used = takeLines(buffer.subarray(0, filled), offset, count === 0, take);
+      if (count === 0 || used === undefined) return;
+      buffer.copyWithin(0, used, filled);
+      filled -= used;
+      offset += used;
+    }
+  } finally {
+    await files.close(descriptor);
+  }
+}
+
+/**
+ * Gives out the lines in some bytes, the unfinished one too if it is the `last`.
+ *
+ * @returns the bytes used, or `undefined` when the taker wants no more
+ */
+function takeLines(
+  bytes: Buffer,
+  offset: number,
+  last: boolean,
+  take: TakeLine,
+): number | undefined {
+  let start = 0;
+  while (start < bytes.length) {
+    let end = bytes.indexOf(NEWLINE, start);
+    if (end === -1) {
+      if (!last) return start;
+      end = bytes.length;
+    }
+    const line = trimEnd(bytes.subarray(start, end));
+    if (line.length > 0 && take(line, offset + start) === false) return undefined;
+    start = end + 1;
+  }
+  return start;
+}
+
+function trimEnd(line: Buffer): Buffer {
+  let end = line.length;
+  while (end > 0 && isBlank(line[end - 1])) end--;
+  return end === line.length ? line : line.subarray(0, end);
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === SPACE || byte === RETURN || byte === TAB;
+}
+
+/** Finds where the last whole append of a file ends; 0 when there is none. */
+export async function endOfLastAppend(
+  files: FileOperations,
+  descriptor: number,
+  size: number,
+): Promise<number> {
+  for (let window = TAIL_BYTES; ; window *= 2) {
+    const start = Math.max(0, size - window);
+    const tail = await readExactly(files, descriptor, start, size - start);
+    const end = lastEnd(tail);
+    // What makes an end is up to three bytes, all of which have to be in sight.
+    if (start === 0 || end > 2) return end === 0 ? 0 : start + end;
+  }
+}
+
+function lastEnd(bytes: Buffer): number {
+  for (let i = bytes.lastIndexOf(NEWLINE); i >= 0;) {
+    const before = bytes[i - 1] === RETURN ? bytes[i - 2] : bytes[i - 1];
+    if (before !== SPACE) return i + 1;
+    if (i === 0) return 0;
+    i = bytes.lastIndexOf(NEWLINE, i - 1);
+  }
+  return 0;
+}
+
+/**
+ * Reads a range of a file.
+ *
+ * @throws Error when the file ends before the range does
+ */
+export async function readExactly(
+  files: FileOperations,
+  descriptor: number,
+  offset: number,
+  length: number,
+): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(length);
+  for (let filled = 0; filled < length;) {
+    const count = await files.read(descriptor, bytes.subarray(filled), offset + filled);
+    if (count === 0)
+      throw new Error(`The file ends at byte ${offset + filled}, sooner than expected`);
+    filled += count;
+  }
+  return bytes;
+}

@@ -1,0 +1,135 @@
+/**
+ * Records that are few, are looked up all the time and change rarely: all of them in memory, and one
+ * JSON snapshot for each organization, `{ "<name>": [record, …] }`.
+ */
+import { BadInput } from "../core/errors.ts";
+import { isObject } from "../core/validate.ts";
+import type { FileOperations } from "./file-operations.ts";
+import { inParallel } from "./parallel.ts";
+import { readSnapshot, writeSnapshot } from "./snapshot.ts";
+import type { UndoQueue } from "./undo-queue.ts";
+
+/** What every record of a table has. */
+export interface TableRecord {
+  readonly id: string;
+  readonly organization_id: string;
+}
+
+/** What makes one table different from another. */
+export interface TableOptions<T> {
+  /** The list's name within the file. */
+  readonly name: string;
+  /** The file of an organization. */
+  readonly pathOf: (organization: string) => string;
+  /** Checks a stored record; throws `BadInput` when it is none. */
+  readonly read: (value: unknown, place: string) => T;
+}
+
+const NONE: readonly never[] = [];
+
+/** One kind of record of all organizations. Changes are made from within tasks of the queue. */
+export class RecordTable<T extends TableRecord> {
+  readonly #files: FileOperations;
+  readonly #queue: UndoQueue;
+  readonly #options: TableOptions<T>;
+  readonly #records = new Map<string, readonly T[]>();
+  readonly #byId = new Map<string, T>();
+
+  private constructor(files: FileOperations, queue: UndoQueue, options: TableOptions<T>) {
+    this.#files = files;
+    this.#queue = queue;
+    this.#options = options;
+  }
+
+  /**
+   * Reads the records of the given organizations.
+   *
+   * @throws Error naming the file that is damaged, and the way out
+   */
+  static async open<T extends TableRecord>(
+    files: FileOperations,
+    queue: UndoQueue,
+    options: TableOptions<T>,
+    organizations: readonly string[],
+  ): Promise<RecordTable<T>> {
+    const table = new RecordTable(files, queue, options);
+    await inParallel(organizations, (organization) => table.#load(organization));
+    return table;
+  }
+
+  /** Every record of every organization. */
+  all(): Iterable<T> {
+    return this.#byId.values();
+  }
+
+  /** The records of an organization, oldest first. */
+  list(organization: string): readonly T[] {
+    return this.#records.get(organization) ?? NONE;
+  }
+
+  /** The record with an id, of whatever organization. */
+  find(id: string): T | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** The record with an id, if it is the organization's. */
+  get(organization: string, id: string): T | undefined {
+    const record = this.#byId.get(id);
+    return record?.organization_id === organization ? record : undefined;
+  }
+
+  /** Replaces an organization's records. The snapshot's rename commits; memory follows it. */
+  async commit(organization: string, records: readonly T[]): Promise<void> {
+    const before = this.list(organization);
+    await this.#queue.write(
+      () => this.write(organization, records),
+      () => this.write(organization, before),
+    );
+    this.adopt(organization, records);
+  }
+
+  /** Writes an organization's file and leaves memory alone: for a commit point that is elsewhere. */
+  write(organization: string, records: readonly T[]): Promise<void> {
+    const { name, pathOf } = this.#options;
+    return writeSnapshot(this.#files, pathOf(organization), { [name]: records });
+  }
+
+  /** Takes into memory what is on disk. */
+  adopt(organization: string, records: readonly T[]): void {
+    for (const { id } of this.list(organization)) this.#byId.delete(id);
+    for (const record of records) this.#byId.set(record.id, record);
+    this.#records.set(organization, records);
+  }
+
+  async #load(organization: string): Promise<void> {
+    const { name, pathOf } = this.#options;
+    const path = pathOf(organization);
+    const snapshot = await readSnapshot(this.#files, path);
+    if (snapshot === undefined) return;
+    const list = isObject(snapshot) ? snapshot[name] : undefined;
+    if (!Array.isArray(list)) throw damaged(path, `${name}: expected a list`);
+    const records = list.map((value, index) => this.#read(value, `${name}[${index}]`, path));
+    for (const [index, { id, organization_id }] of records.entries()) {
+      const place = `${name}[${index}]`;
+      if (organization_id !== organization) {
+        throw damaged(path, `${place}.organization_id: belongs to another organization`);
+      }
+      if (this.#byId.has(id)) throw damaged(path, `${place}.id: exists twice`);
+      this.#byId.set(id, records[index] as T);
+    }
+    this.#records.set(organization, records);
+  }
+
+  #read(value: unknown, place: string, path: string): T {
+    try {
+      return this.#options.read(value, place);
+    } catch (error) {
+      throw error instanceof BadInput ? damaged(path, error.message) : error;
+    }
+  }
+}
+
+/** What is said of a file that cannot be understood. */
+export function damaged(path: string, fault: string): Error {
+  return new Error(`${path} is damaged (${fault}): restore it from a backup, or move it away`);
+}

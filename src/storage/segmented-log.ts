@@ -1,0 +1,138 @@
+/**
+ * A log in numbered files, the segments: `000000000001.jsonl` and so on in a directory of their own.
+ * The last one takes the writes until it is large enough, or a day old; the others never change.
+ * Other files in the directory, such as an index beside a segment, are left alone.
+ */
+import { join } from "node:path";
+import { DAY_MS, type Clock } from "../core/clock.ts";
+import { AppendLog, type Durability } from "./append-log.ts";
+import { listDirectory, makeDurableDirectory } from "./directories.ts";
+import type { FileOperations } from "./file-operations.ts";
+import type { Appended } from "./log-block.ts";
+import type { TornTail } from "./log-file.ts";
+import { readLines, type TakeLine } from "./log-lines.ts";
+import { SegmentReader, type Slice } from "./segment-reader.ts";
+
+const SEGMENT_NAME = /^(\d{12})\.jsonl$/;
+
+export interface SegmentedLogOptions {
+  readonly files: FileOperations;
+  readonly now: Clock;
+  readonly directory: string;
+  /** The data directory, in which the segments' own lies. */
+  readonly root: string;
+  /** A segment that has reached this size takes no further writes. */
+  readonly segmentBytes: number;
+  /** When a line was written, in milliseconds, so that a segment's age survives a restart. */
+  readonly timeOf: (line: Buffer) => number | undefined;
+  /** Hears of half an append that was cut off at start. */
+  readonly torn: (tail: TornTail) => void;
+  /** Hears, once, that writing stopped; the error is `undefined` when it goes on in that file. */
+  readonly failed: (error: unknown, file: string) => void;
+}
+
+/** Appends to the last segment, and reads from all of them. */
+export class SegmentedLog {
+  readonly #options: SegmentedLogOptions;
+  readonly #log: AppendLog;
+  readonly #reader: SegmentReader;
+  readonly #segments: number[];
+
+  private constructor(options: SegmentedLogOptions, log: AppendLog, segments: number[]) {
+    this.#options = options;
+    this.#log = log;
+    this.#segments = segments;
+    this.#reader = new SegmentReader(options.files, (segment) => this.path(segment));
+  }
+
+  /** Opens a directory, which is made if there is none; the last segment's torn end is cut off. */
+  static async open(options: SegmentedLogOptions): Promise<SegmentedLog> {
+    const { files, now, directory, segmentBytes, torn, failed } = options;
+    await makeDurableDirectory(files, directory, options.root);
+    const segments = await listSegments(files, directory);
+    const last = segments.at(-1);
+    let beganAt = now();
+    const log = await AppendLog.open(
+      {
+        files,
+        now,
+        pathOf: (segment) => segmentPath(directory, segment),
+        full: (size) => size >= segmentBytes || (size > 0 && now() - beganAt >= DAY_MS),
+        began: (segment) => {
+          beganAt = now();
+          segments.push(segment);
+        },
+        removed: (segment) => {
+          const index = segments.indexOf(segment);
+          if (index !== -1) segments.splice(index, 1);
+        },
+        torn,
+        failed,
+      },
+      last,
+    );
+    if (last === undefined) segments.push(log.sequence);
+    else beganAt = (await timeOfFirst(options, last)) ?? beganAt;
+    return new SegmentedLog(options, log, segments);
+  }
+
+  /** The numbers of the segments, oldest first; the last one takes the writes. */
+  get segments(): readonly number[] {
+    return this.#segments;
+  }
+
+  /** Why writing is stopped; `undefined` while it is not. */
+  get failure(): unknown {
+    return this.#log.failure;
+  }
+
+  /** The file of a segment. */
+  path(segment: number): string {
+    return segmentPath(this.#options.directory, segment);
+  }
+
+  /** Appends text that ends in a newline; `done` hears later in which segment it stands, and where. */
+  append(text: string, durability: Durability, done: Appended): void {
+    this.#log.append(text, durability, done);
+  }
+
+  /** Reads a whole segment line by line. */
+  readLines(segment: number, take: TakeLine): Promise<void> {
+    return readLines(this.#options.files, this.path(segment), take);
+  }
+
+  /** Reads slices that were acknowledged; the answer is in the order asked for. */
+  read(slices: readonly Slice[]): Promise<Buffer[]> {
+    return this.#reader.read(slices);
+  }
+
+  /** Answers what was given, syncs what was written, and closes. */
+  async close(): Promise<void> {
+    await this.#log.close();
+    await this.#reader.close();
+  }
+}
+
+function segmentPath(directory: string, segment: number): string {
+  return join(directory, `${String(segment).padStart(12, "0")}.jsonl`);
+}
+
+async function listSegments(files: FileOperations, directory: string): Promise<number[]> {
+  const names = await listDirectory(files, directory);
+  return names.flatMap((name) => {
+    const digits = SEGMENT_NAME.exec(name)?.[1];
+    return digits === undefined ? [] : [Number(digits)];
+  });
+}
+
+async function timeOfFirst(
+  options: SegmentedLogOptions,
+  segment: number,
+): Promise<number | undefined> {
+  let time: number | undefined;
+  await readLines(options.files, segmentPath(options.directory, segment), (line) => {
+    time = options.timeOf(line);
+    return false;
+  });
+  return time;
+}

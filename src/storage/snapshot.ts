@@ -1,0 +1,96 @@
+/**
+ * An atomically replaced file: written aside, synced, renamed over the old one, and the directory
+ * synced. The rename is the commit point: before it the old content stands, after it the new one,
+ * and nobody ever reads half of either. Rename is atomic within one file system only, so the file
+ * aside lies in the same directory.
+ */
+import { dirname } from "node:path";
+import type { FileOperations } from "./file-operations.ts";
+
+const FILE_MODE = 0o600;
+
+/** The ending of files that are being written; one that is found at start never happened. */
+export const TEMPORARY_SUFFIX = ".tmp";
+
+let sequence = 0;
+
+/** Replaces a file by the given bytes, durably. The caller serializes writes to one path. */
+export async function replaceFile(
+  files: FileOperations,
+  path: string,
+  bytes: Uint8Array,
+): Promise<void> {
+  const aside = `${path}.${process.pid}-${++sequence}${TEMPORARY_SUFFIX}`;
+  try {
+    await writeWhole(files, aside, bytes);
+    await files.rename(aside, path);
+  } catch (error) {
+    await files.remove(aside).catch(() => {}); // the first failure is the one to report
+    throw error;
+  }
+  await syncDirectory(files, dirname(path));
+}
+
+/** Creates a file with the given bytes and syncs it; the directory's entry is not synced yet. */
+export async function writeWhole(
+  files: FileOperations,
+  path: string,
+  bytes: Uint8Array,
+): Promise<void> {
+  const descriptor = await files.open(path, "w", FILE_MODE);
+  try {
+    for (let written = 0; written < bytes.length;) {
+      const count = await files.write(descriptor, bytes.subarray(written), written);
+      if (count === 0) throw new Error(`Nothing could be written to ${path}`);
+      written += count;
+    }
+    await files.fsync(descriptor);
+  } finally {
+    await files.close(descriptor);
+  }
+}
+
+/** Makes creations, renames and removals in a directory durable. */
+export async function syncDirectory(files: FileOperations, path: string): Promise<void> {
+  const descriptor = await files.open(path, "r");
+  try {
+    await files.fsync(descriptor);
+  } finally {
+    await files.close(descriptor);
+  }
+}
+
+/** Replaces a JSON snapshot, durably. */
+export function writeSnapshot(files: FileOperations, path: string, value: unknown): Promise<void> {
+  return replaceFile(files, path, Buffer.from(`${JSON.stringify(value, null, 2)}\n`, "utf8"));
+}
+
+/**
+ * Reads a JSON snapshot; `undefined` when there is none.
+ *
+ * @throws Error naming the file and the way out when it is damaged
+ */
+export async function readSnapshot(files: FileOperations, path: string): Promise<unknown> {
+  const bytes = await readFileIfAny(files, path);
+  if (bytes === undefined) return undefined;
+  try {
+    return JSON.parse(bytes.toString("utf8")) as unknown;
+  } catch {
+    throw new Error(
+      `${path} is damaged (it is not JSON): restore it from a backup, or move it away`,
+    );
+  }
+}
+
+/** Reads a file; `undefined` when there is none. */
+export async function readFileIfAny(
+  files: FileOperations,
+  path: string,
+): Promise<Buffer | undefined> {
+  try {
+    return await files.readFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,446 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { Unavailable } from "../../src/core/errors.ts";
+import { AppendLog, MAX_HELD, type AppendLogOptions } from "../../src/storage/append-log.ts";
+import { makeDurableDirectory } from "../../src/storage/directories.ts";
+import type { FileOperations } from "../../src/storage/file-operations.ts";
+import type { TornTail } from "../../src/storage/log-file.ts";
+import { ForgetfulFiles, systemError, type HeldSync } from "../support/forgetful-files.ts";
+
+const FIRST = "/log/1";
+const SECOND = "/log/2";
+
+interface Place {
+  readonly sequence: number;
+  readonly offset: number;
+  readonly length: number;
+}
+
+async function disk(text?: string): Promise<ForgetfulFiles> {
+  const files = new ForgetfulFiles();
+  await makeDurableDirectory(files, "/log", "/");
+  if (text !== undefined) {
+    const descriptor = await files.open(FIRST, "w");
+    files.writeSync(descriptor, Buffer.from(text), 0);
+    await files.close(descriptor);
+  }
+  return files;
+}
+
+function open(
+  files: FileOperations,
+  last?: number,
+  options?: Partial<AppendLogOptions>,
+): Promise<AppendLog> {
+  const pathOf = (sequence: number): string => `/log/${sequence}`;
+  return AppendLog.open({ files, now: () => 0, pathOf, ...options }, last);
+}
+
+function append(log: AppendLog, text: string, durability: "sync" | "write" = "sync") {
+  return new Promise<Place>((resolve, reject) => {
+    log.append(text, durability, (error, sequence, offset, length) => {
+      if (error === null) resolve({ sequence, offset, length });
+      else reject(error);
+    });
+  });
+}
+
+/** Lets the log go on until it has nothing left to do but wait for the disk. */
+async function settle(): Promise<void> {
+  for (let i = 0; i < 50; i++) await turn();
+}
+
+/** Makes syncs wait, and gives the list of those that do. */
+function hold(files: ForgetfulFiles): HeldSync[] {
+  files.held = [];
+  return files.held;
+}
+
+/** Starts one append a turn, each with a write and a sync of its own; notes how they end. */
+async function startAppends(log: AppendLog, texts: readonly string[]): Promise<string[]> {
+  const ended: string[] = [];
+  for (const text of texts) {
+    append(log, `${text}\n`).then(
+      () => ended.push(`${text} stored`),
+      (error: NodeJS.ErrnoException) => ended.push(`${text} ${error.code}`),
+    );
+    await settle();
+  }
+  return ended;
+}
+
+test("answers come in the order of the appends, with the place of each text in bytes", async () => {
+  const files = await disk();
+  const log = await open(files);
+  const places = await Promise.all(
+    ["a\n", "grün\n", "😀\n", "z\n"].map((text) => append(log, text)),
+  );
+  await log.close();
+  assert.equal(files.text(FIRST), "a\ngrün\n😀\nz\n");
+  assert.deepEqual(places, [
+    { sequence: 1, offset: 0, length: 2 },
+    { sequence: 1, offset: 2, length: 6 },
+    { sequence: 1, offset: 8, length: 5 },
+    { sequence: 1, offset: 13, length: 2 },
+  ]);
+});
+
+test("what arrives together is written once and synced once", async () => {
+  const files = await disk();
+  const log = await open(files);
+  const operations: string[] = [];
+  files.before = (operation) => void operations.push(operation);
+  await Promise.all(Array.from({ length: 100 }, (_, i) => append(log, `${i}\n`)));
+  assert.deepEqual(operations, ["writeSync", "fdatasync"]);
+  await log.close();
+});
+
+test("an append is not answered before its sync has ended", async () => {
+  const files = await disk();
+  const log = await open(files);
+  const held = hold(files);
+  const ended = await startAppends(log, ["a"]);
+  assert.deepEqual(ended, []);
+  held[0]?.end();
+  await settle();
+  assert.deepEqual(ended, ["a stored"]);
+});
+
+test("four syncs are in flight at most, each on a descriptor of its own", async () => {
+  const files = await disk();
+  const log = await open(files);
+  const held = hold(files);
+  await startAppends(log, ["a", "b", "c", "d", "e", "f"]);
+  assert.equal(new Set(held.map((sync) => sync.descriptor)).size, 4);
+  assert.equal(held.length, 4);
+  held[2]?.end();
+  await settle();
+  assert.equal(held.length, 5, "what waited goes out as one write when a sync has ended");
+  assert.equal(files.text(FIRST), "a\nb\nc\nd\ne\nf\n");
+});
+
+test("an answer waits for all earlier syncs", async () => {
+  const files = await disk();
+  const log = await open(files);
+  const held = hold(files);
+  const ended = await startAppends(log, ["a", "b", "c"]);
+  held[2]?.end();
+  held[1]?.end();
+  await settle();
+  assert.deepEqual(ended, []);
+  held[0]?.end();
+  await settle();
+  assert.deepEqual(ended, ["a stored", "b stored", "c stored"]);
+});
+
+test("short writes are completed", async () => {
+  const files = await disk();
+  const log = await open(files);
+  files.maxWrite = 3;
+  await append(log, "a long line\n");
+  assert.equal(files.text(FIRST), "a long line\n");
+  await log.close();
+});
+
+test("a disk that is full in the middle of a write leaves nothing of it", async () => {
+  const files = await disk();
+  const log = await open(files);
+  await append(log, "kept\n");
+  files.maxWrite = 4;
+  let writes = 0;
+  files.before = (operation) => {
+    if (operation === "writeSync" && ++writes === 2) throw systemError("ENOSPC");
+  };
+  await assert.rejects(append(log, "refused\n"), { code: "ENOSPC" });
+  await settle();
+  assert.equal(files.text(FIRST), "kept\n");
+  assert.deepEqual(await append(log, "later\n"), { sequence: 2, offset: 0, length: 6 });
+  await log.close();
+});
+
+test("a failed sync takes the later ones with it and spares the earlier ones", async () => {
+  const files = await disk();
+  const log = await open(files);
+  const held = hold(files);
+  const ended = await startAppends(log, ["a", "b", "c"]);
+  held[0]?.end();
+  held[1]?.end(systemError("EIO"));
+  await settle();
+  assert.deepEqual(ended, ["a stored"], "a descriptor is not closed under a sync");
+  held[2]?.end();
+  await settle();
+  assert.deepEqual(ended, ["a stored", "b EIO", "c EIO"]);
+  assert.equal(files.text(FIRST), "a\n");
+  files.held = undefined;
+  assert.equal((await append(log, "d\n")).sequence, 2);
+  assert.equal(files.powerCut(() => 0).text(FIRST), "a\n");
+});
+
+test("a failed write waits for the syncs before it, which may still succeed", async () => {
+  const files = await disk();
+  const log = await open(files);
+  const held = hold(files);
+  const ended = await startAppends(log, ["a", "b"]);
+  files.before = (operation) => {
+    if (operation === "writeSync") throw systemError("ENOSPC");
+  };
+  const late = await startAppends(log, ["c"]);
+  held[0]?.end();
+  held[1]?.end();
+  await assert.rejects(append(log, "d\n"), { code: "ENOSPC" });
+  assert.deepEqual(ended, ["a stored", "b stored"]);
+  assert.deepEqual(late, ["c ENOSPC"]);
+  assert.equal(files.text(FIRST), "a\nb\n");
+});
+
+test("a sync that succeeds on its own descriptor is not trusted after an earlier one failed", async () => {
+  const files = await disk();
+  const log = await open(files);
+  const held = hold(files);
+  const ended = await startAppends(log, ["a", "b"]);
+  held[1]?.end();
+  held[0]?.end(systemError("EIO"));
+  await settle();
+  assert.deepEqual(ended, ["a EIO", "b EIO"]);
+  await assert.rejects(files.readFile(FIRST), { code: "ENOENT" }, "nothing in it ever counted");
+  assert.equal(files.text(SECOND), "");
+});
+
+test("what was given while a sync failed is written to the new file", async () => {
+  const files = await disk();
+  const log = await open(files);
+  const held = hold(files);
+  await startAppends(log, ["a", "b", "c", "d"]);
+  const waiting = append(log, "e\n");
+  await settle();
+  files.held = undefined;
+  held[0]?.end(systemError("EIO"));
+  for (const sync of held.slice(1)) sync.end();
+  assert.deepEqual(await waiting, { sequence: 2, offset: 0, length: 2 });
+  await log.close();
+});
+
+test("a new file and its directory are synced before the first answer from it", async () => {
+  const files = await disk();
+  const log = await open(files, undefined, { full: (size) => size > 0 });
+  await append(log, "a\n");
+  const operations: string[] = [];
+  files.before = (operation, path) => void operations.push(`${operation} ${path}`);
+  await append(log, "b\n");
+  assert.deepEqual(
+    operations.filter((entry) => /sync|write/i.test(entry)),
+    [`fsync ${SECOND}`, "fsync /log", `writeSync ${SECOND}`, `fdatasync ${SECOND}`],
+  );
+  await log.close();
+});
+
+test("while there is no new file appends fail, and one is tried for once a second", async () => {
+  const files = await disk();
+  let now = 5_000;
+  const stops: string[] = [];
+  const failed = (error: unknown, file: string): void => {
+    stops.push(`${file} ${error === undefined ? "goes on" : "stopped"}`);
+  };
+  const log = await open(files, undefined, { now: () => now, failed });
+  await append(log, "kept\n");
+  let attempts = 0;
+  let isBroken = true;
+  files.before = (operation, path) => {
+    if (isBroken && operation === "fdatasync") throw systemError("EIO");
+    if (isBroken && operation === "open" && path === SECOND && ++attempts)
+      throw systemError("EROFS");
+  };
+  await assert.rejects(append(log, "a\n"), { code: "EIO" });
+  await settle();
+  await assert.rejects(append(log, "b\n"), { code: "EROFS" });
+  assert.equal(attempts, 1);
+  now += 999;
+  await assert.rejects(append(log, "c\n"), { code: "EROFS" });
+  assert.equal(attempts, 1);
+  now += 1;
+  await assert.rejects(append(log, "d\n"), { code: "EROFS" });
+  assert.equal(attempts, 2);
+  assert.notEqual(log.failure, undefined);
+  isBroken = false;
+  now += 1_000;
+  await append(log, "e\n");
+  assert.equal(log.failure, undefined);
+  assert.deepEqual(stops, [`${FIRST} stopped`, `${SECOND} goes on`]);
+  assert.deepEqual([files.text(FIRST), files.text(SECOND)], ["kept\n", "e\n"]);
+  await log.close();
+  assert.equal(files.descriptors, 0);
+});
+
+test("a disk that stays full does not fill its directory with files", async () => {
+  const files = await disk();
+  let now = 0;
+  const log = await open(files, undefined, { now: () => now });
+  files.before = (operation) => {
+    if (operation === "writeSync") throw systemError("ENOSPC");
+  };
+  for (let i = 0; i < 20; i++) {
+    await assert.rejects(append(log, "a\n"), { code: "ENOSPC" });
+    await settle();
+    now += 1_000;
+  }
+  assert.equal((await files.readDirectory("/log")).length, 1);
+  await log.close();
+});
+
+test("a failed try for a new file leaves nothing that stops the next", async () => {
+  const files = await disk();
+  let now = 0;
+  const log = await open(files, undefined, { now: () => now });
+  await append(log, "a\n");
+  const faults = ["fdatasync", "fsync", "remove"]; // the last leaves the new file behind
+  files.before = (operation, path) => {
+    if (operation === "fsync" && path === FIRST) return;
+    if (faults[0] === operation && faults.shift()) throw systemError("EIO");
+  };
+  await assert.rejects(append(log, "b\n"), { code: "EIO" });
+  await settle();
+  now += 1_000;
+  assert.equal((await append(log, "c\n")).sequence, 3);
+  assert.deepEqual(faults, []);
+  await log.close();
+});
+
+test("half an append at the end of the file is cut off and reported", async () => {
+  const files = await disk('{"a":1}\n{"b":2}\n{"c":');
+  const tails: TornTail[] = [];
+  const log = await open(files, 1, { torn: (tail) => tails.push(tail) });
+  assert.deepEqual(tails, [{ file: FIRST, offset: 16, bytes: 5 }]);
+  assert.equal((await append(log, "d\n")).offset, 16);
+  assert.equal(files.text(FIRST), '{"a":1}\n{"b":2}\nd\n');
+  await log.close();
+});
+
+test("an append of several lines that is torn goes as a whole", async () => {
+  const files = await disk('{"a":1}\n{"b":2} \n{"c":3} \n{"d"');
+  const log = await open(files, 1);
+  assert.equal(files.text(FIRST), '{"a":1}\n');
+  await log.close();
+});
+
+test("a file of nothing but half an append becomes empty", async () => {
+  const files = await disk(`${'{"b":2} \n'.repeat(20_000)}{"c`);
+  const log = await open(files, 1);
+  assert.equal(files.text(FIRST), "");
+  await log.close();
+});
+
+test("what is found at start is synced before anything is appended", async () => {
+  const files = await disk("found\n");
+  await open(files, 1);
+  assert.equal(files.powerCut(() => 0).text(FIRST), "found\n");
+});
+
+test("with durability write an answer does not wait for a sync, which follows by itself", async () => {
+  const files = await disk();
+  const log = await open(files);
+  const synced = new Promise<string>((resolve) => {
+    files.before = (operation) => {
+      if (operation === "fdatasync") resolve(operation);
+    };
+  });
+  const held = hold(files);
+  await append(log, "a\n", "write");
+  assert.equal(held.length, 0);
+  files.held = undefined;
+  const alive = setInterval(() => {}, 1_000); // the log's own timer does not keep a process alive
+  await synced;
+  clearInterval(alive);
+  await log.close();
+});
+
+test("what was answered without a sync outlives the failure of the later one", async () => {
+  const files = await disk();
+  const log = await open(files);
+  const held = hold(files);
+  await append(log, "a\n", "write");
+  const ended = await startAppends(log, ["b"]);
+  held[0]?.end(systemError("EIO")); // the page of both is clean and lost now
+  await settle();
+  assert.deepEqual(ended, ["b EIO"]);
+  assert.equal(files.powerCut(() => 0).text(FIRST), "a\n");
+});
+
+test("what was answered without a sync is written anew when that sync alone failed", async () => {
+  const files = await disk();
+  const log = await open(files, undefined, { full: (size) => size > 0 });
+  await append(log, "a\n", "write");
+  const held = hold(files);
+  const next = append(log, "b\n"); // the first file is full, and synced before it is left
+  await settle();
+  files.held = undefined;
+  held[0]?.end(systemError("EIO"));
+  assert.equal((await next).sequence, 2);
+  const after = files.powerCut(() => 0);
+  assert.deepEqual([after.text(FIRST), after.text(SECOND)], ["a\n", "b\n"]);
+});
+
+test("closing syncs what was answered without one", async () => {
+  const files = await disk();
+  const log = await open(files);
+  await append(log, "a\n", "write");
+  await log.close();
+  assert.equal(files.powerCut(() => 0).text(FIRST), "a\n");
+});
+
+test("a full file is synced before it is left", async () => {
+  const files = await disk();
+  const log = await open(files, undefined, { full: (size) => size > 0 });
+  await append(log, "a\n", "write");
+  await append(log, "b\n", "write");
+  const after = files.powerCut(() => 0);
+  assert.equal(after.text(FIRST), "a\n");
+  assert.equal(after.text(SECOND), "");
+});
+
+test("closing answers what was given, and refuses what comes later", async () => {
+  const files = await disk();
+  const log = await open(files);
+  const given = append(log, "a\n");
+  const closing = log.close();
+  await assert.rejects(append(log, "b\n"), Unavailable);
+  assert.equal((await given).sequence, 1);
+  await closing;
+  assert.equal(files.text(FIRST), "a\n");
+  assert.equal(files.descriptors, 0);
+});
+
+test("closing takes back what could not be taken back when it failed", async () => {
+  const files = await disk();
+  const log = await open(files);
+  await append(log, "kept\n");
+  let isBroken = true;
+  files.before = (operation) => {
+    if (isBroken && (operation === "fdatasync" || operation === "truncate"))
+      throw systemError("EIO");
+  };
+  await assert.rejects(append(log, "refused\n"), { code: "EIO" });
+  await settle();
+  isBroken = false;
+  await log.close();
+  assert.equal(files.powerCut(() => 0).text(FIRST), "kept\n");
+});
+
+test("text beyond the bound is refused until some is answered", async () => {
+  const files = await disk();
+  const log = await open(files);
+  const held = hold(files);
+  const large = `${"x".repeat(MAX_HELD - 2)}\n`;
+  const first = append(log, large);
+  await settle();
+  const last = append(log, "\n");
+  await assert.rejects(append(log, "\n"), Unavailable);
+  held[0]?.end();
+  await first;
+  await settle();
+  held[1]?.end();
+  await last;
+  files.held = undefined;
+  await append(log, "\n");
+  await log.close();
+});

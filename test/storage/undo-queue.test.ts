@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { UndoQueue } from "../../src/storage/undo-queue.ts";
+
+const fail = async (): Promise<never> => {
+  throw new Error("disk");
+};
+
+test("tasks run one after another, and a failed one frees the next", async () => {
+  const queue = new UndoQueue();
+  const order: string[] = [];
+  const first = queue.run(async () => {
+    await new Promise(setImmediate);
+    order.push("first");
+  });
+  const failed = queue.run(fail);
+  const last = queue.run(async () => void order.push("last"));
+  await assert.rejects(failed, /disk/);
+  await Promise.all([first, last]);
+  assert.deepEqual(order, ["first", "last"]);
+});
+
+test("a failed write is undone before the next task runs, once", async () => {
+  const queue = new UndoQueue();
+  const order: string[] = [];
+  const failed = queue.run(() => queue.write(fail, async () => void order.push("undone")));
+  await assert.rejects(failed, /disk/);
+  await queue.run(async () => void order.push("task"));
+  await queue.run(async () => void order.push("task"));
+  assert.deepEqual(order, ["undone", "task", "task"]);
+});
+
+test("tasks fail as long as a write cannot be undone", async () => {
+  const queue = new UndoQueue();
+  let isBroken = true;
+  const undo = async () => {
+    if (isBroken) throw new Error("still broken");
+  };
+  await assert.rejects(
+    queue.run(() => queue.write(fail, undo)),
+    /disk/,
+  );
+  await assert.rejects(
+    queue.run(async () => "never"),
+    /still broken/,
+  );
+  isBroken = false;
+  assert.equal(await queue.run(async () => "again"), "again");
+});
+
+test("a write that succeeds is not undone", async () => {
+  const queue = new UndoQueue();
+  await queue.run(() => queue.write(async () => {}, fail));
+  assert.equal(await queue.run(async () => "fine"), "fine");
+});

@@ -1,0 +1,264 @@
+/**
+ * The life of a request: find its row, learn its caller, read its body, call the handler, answer.
+ * What needs no waiting happens in one go: a step that has its result at once goes straight on, and
+ * only a store that must wait gives control back to the event loop.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Awaitable, Caller } from "../core/caller.ts";
+import { Refusal } from "../core/errors.ts";
+import type { IdSource } from "../core/ids.ts";
+import type { Schema } from "../core/schema.ts";
+import { readValue } from "../core/validate.ts";
+import { bodyRefusal, readJsonBody, type BodyBudget } from "./body.ts";
+import { originHeaders, preflightHeaders, type OriginRule } from "./cors.ts";
+import { readQuery } from "./query.ts";
+import { callerAddress, checkHost, pickHeaders, splitTarget } from "./request.ts";
+import { DeferredReply, empty, StreamReply } from "./reply.ts";
+import { refuse, respond, type Exchange } from "./respond.ts";
+import {
+  isCustomBody,
+  PREFIXES,
+  type Access,
+  type CustomBody,
+  type Route,
+  type Surface,
+} from "./route.ts";
+import { EVERY_METHOD, type Endpoint, type Match, type Router } from "./router.ts";
+
+/** The credentials of a request, as its headers give them. */
+export interface Credentials {
+  readonly authorization: string | undefined;
+  readonly apiKey: string | undefined;
+}
+
+/** Turns credentials into a caller, or throws the refusal. */
+export type ResolveCaller = (
+  access: Access,
+  surface: Surface,
+  credentials: Credentials,
+) => Awaitable<Caller>;
+
+/** What is told about each request once it is answered; of a stream, once that has ended. */
+export interface RequestSummary {
+  readonly method: string;
+  /** The row's path with its prefix, or `undefined` where none was found. */
+  readonly route: string | undefined;
+  readonly status: number;
+  readonly requestId: string;
+  readonly organization: string | undefined;
+  readonly isChange: boolean;
+  /** Why it was refused or failed; a defect's is more than the caller was told. */
+  readonly error: unknown;
+}
+
+/** What the listener is made of; `app.ts` gives it. */
+export interface ListenerParts<Needs> {
+  readonly router: Router<Needs>;
+  readonly services: Needs;
+  readonly resolveCaller: ResolveCaller;
+  readonly isAllowedOrigin: OriginRule;
+  readonly requestIds: IdSource;
+  readonly maxBodyBytes: number;
+  readonly bodyBudget: BodyBudget;
+  /** How many proxies in front are believed about the caller's address. */
+  readonly trustedProxies: number;
+  readonly onAnswered: (summary: RequestSummary) => void;
+}
+
+type AnyInput = Parameters<Route<unknown>["handle"]>[0];
+
+const NO_HEADERS: readonly string[] = [];
+const SANE_REQUEST_ID = /^[\w.:/+=-]{1,128}$/;
+// Unread bodies up to this size are read on and forgotten, so that the connection stays in use.
+const MAX_DRAINED_BYTES = 64 * 1024;
+const LINGER_MS = 2_000;
+
+/** Creates the function that `node:http` calls for each request. */
+export function createListener<Needs>(
+  parts: ListenerParts<Needs>,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => new Conversation(parts, request, response).run();
+}
+
+/** One request and its answer. */
+class Conversation<Needs> implements Exchange {
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  originHeaders = NO_HEADERS;
+  awaitBody: Exchange["awaitBody"] = undefined;
+  readonly #parts: ListenerParts<Needs>;
+  readonly #request: IncomingMessage;
+  /** Whether the client waits for a 100 before it sends the body; HTTP/1.0 knows no such thing. */
+  #isHeldBack: boolean;
+  #search = "";
+  #match: Match<Needs> | undefined;
+  #caller: Caller | undefined;
+  #error: unknown;
+  #isAnswered = false;
+
+  constructor(parts: ListenerParts<Needs>, request: IncomingMessage, response: ServerResponse) {
+    this.#parts = parts;
+    this.#request = request;
+    this.response = response;
+    this.#isHeldBack = request.headers.expect !== undefined && request.httpVersion === "1.1";
+    const given = request.headers["x-request-id"];
+    this.requestId =
+      typeof given === "string" && SANE_REQUEST_ID.test(given) ? given : parts.requestIds();
+  }
+
+  run(): void {
+    try {
+      const { method = "", headers } = this.#request;
+      const { origin } = headers;
+      if (origin !== undefined && this.#parts.isAllowedOrigin(origin)) {
+        this.originHeaders = originHeaders(origin);
+      }
+      checkHost(this.#request);
+      const { path, search } = splitTarget(this.#request.url ?? "");
+      this.#search = search;
+      if (method === "OPTIONS") return this.#answerOptions(path);
+
+      this.#match = this.#parts.router.find(method, path);
+      const { row, surface } = this.#match.endpoint;
+      const caller = this.#parts.resolveCaller(row.access, surface, {
+        authorization: headers.authorization,
+        apiKey: headers["x-api-key"] as string | undefined,
+      });
+      if (caller instanceof Promise) caller.then(this.#withCaller, this.#fail);
+      else this.#withCaller(caller);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  readonly #withCaller = (caller: Caller): void => {
+    this.#caller = caller;
+    const { row } = this.#endpoint();
+    if (row.body === undefined) return this.#handle(undefined);
+    const { maxBodyBytes, bodyBudget } = this.#parts;
+    const refusal = bodyRefusal(this.#request, maxBodyBytes);
+    if (refusal) return this.#fail(refusal);
+    if (this.#isHeldBack) {
+      this.#isHeldBack = false;
+      this.response.writeContinue();
+    }
+    readJsonBody(this.#request, maxBodyBytes, bodyBudget, (error, value) => {
+      if (error) this.#fail(error);
+      else this.#handle(value);
+    });
+  };
+
+  #handle(value: unknown): void {
+    try {
+      const { row, surface } = this.#endpoint();
+      const input = {
+        organization: this.#caller?.organization,
+        actor: this.#caller?.actor,
+        surface,
+        params: this.#match?.params,
+        query: row.query ? readQuery(row.query, this.#search) : undefined,
+        headers: row.headers ? pickHeaders(this.#request, Object.keys(row.headers)) : undefined,
+        body: row.body && readBody(row.body, value),
+        address: callerAddress(this.#request, this.#parts.trustedProxies),
+        requestId: this.requestId,
+      } as unknown as AnyInput;
+      const answer = row.handle(input, this.#parts.services);
+      if (answer instanceof Promise) answer.then(this.#answer, this.#fail);
+      else this.#answer(answer);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  readonly #settle = (error: unknown, answer?: unknown): void => {
+    if (error) this.#fail(error);
+    else this.#answer(answer);
+  };
+
+  readonly #answer = (answer: unknown): void => {
+    if (this.#isAnswered) return; // the first answer stands
+    try {
+      if (answer instanceof DeferredReply) return answer.start(this.#settle);
+      respond(this, answer);
+    } catch (error) {
+      return this.#fail(error);
+    }
+    this.#isAnswered = true;
+    if (!(answer instanceof StreamReply)) this.#report();
+  };
+
+  readonly streamEnded = (error: unknown): void => {
+    this.#error = error;
+    this.#report();
+  };
+
+  readonly #fail = (error: unknown): void => {
+    if (this.#isAnswered) return;
+    this.#isAnswered = true;
+    this.#error = error;
+    this.#leaveBody();
+    refuse(this, error instanceof Refusal ? error : new InternalError());
+    this.#report();
+  };
+
+  /** Tells what happened, once per request. */
+  #report(): void {
+    const endpoint = this.#match?.endpoint;
+    this.#parts.onAnswered({
+      method: this.#request.method ?? "",
+      route: endpoint && PREFIXES[endpoint.surface] + endpoint.row.path,
+      status: this.response.statusCode,
+      requestId: this.requestId,
+      organization: this.#caller?.organization,
+      isChange: endpoint !== undefined && endpoint.row.method !== "GET" && !endpoint.row.report,
+      error: this.#error,
+    });
+  }
+
+  /**
+   * Decides what becomes of a body that nobody will read. A small one is read away by Node. A large
+   * one ends the connection, as does one that is held back, since nobody can tell whether the next
+   * bytes will be it or a request. But not before the client had time to read the answer: a socket
+   * that is closed over unread bytes is reset, and the answer would be lost with it.
+   */
+  #leaveBody(): void {
+    const request = this.#request;
+    const { "content-length": length, "transfer-encoding": transfer } = request.headers;
+    const isSmall = transfer === undefined && Number(length ?? 0) <= MAX_DRAINED_BYTES;
+    if (request.complete || (isSmall && !this.#isHeldBack)) return;
+    request.resume();
+    this.awaitBody = (done) => {
+      const timer = setTimeout(done, LINGER_MS);
+      request.once("close", () => {
+        clearTimeout(timer);
+        done();
+      });
+    };
+  }
+
+  #answerOptions(path: string): void {
+    const allow = path === "*" ? EVERY_METHOD : this.#parts.router.allowed(path);
+    const isPreflight = this.#request.headers["access-control-request-method"] !== undefined;
+    const cors =
+      isPreflight && this.originHeaders.length > 0 ? preflightHeaders(allow) : NO_HEADERS;
+    this.#answer(empty(204, ["Allow", allow, ...cors]));
+  }
+
+  #endpoint(): Endpoint<Needs> {
+    if (!this.#match) throw new Error("The request has no row yet");
+    return this.#match.endpoint;
+  }
+}
+
+/** What the caller hears of a defect: that there was one. */
+class InternalError extends Refusal {
+  readonly status = 500;
+
+  constructor() {
+    super("The service failed to answer this request");
+  }
+}
+
+function readBody(body: Schema | CustomBody<unknown>, value: unknown): unknown {
+  return isCustomBody(body) ? body.read(value) : readValue(body, value, "");
+}

@@ -1,0 +1,55 @@
+import { BadInput } from "../core/errors.ts";
+import { oneOf } from "../core/validate.ts";
+import type { QueryParameter, QueryParameters } from "./route.ts";
+
+/**
+ * Reads the declared parameters of a query string; others are ignored. An empty parameter is
+ * absent, and of a repeated one the first counts.
+ *
+ * @param search the raw query, without its `?`
+ * @throws BadInput naming a parameter that is not forgiving and does not fit
+ */
+export function readQuery(
+  parameters: QueryParameters,
+  search: string,
+): Readonly<Record<string, string | number | undefined>> {
+  const given = search === "" ? undefined : new URLSearchParams(search);
+  const values: Record<string, string | number | undefined> = {};
+  for (const [name, parameter] of Object.entries(parameters)) {
+    const text = given?.get(name) ?? "";
+    values[name] = text === "" ? parameter.default : readParameter(name, parameter, text);
+  }
+  return values;
+}
+
+function readParameter(
+  name: string,
+  parameter: QueryParameter,
+  text: string,
+): string | number | undefined {
+  if (parameter.type === "string") {
+    const fits = !parameter.enum || parameter.enum.includes(text);
+    if (!fits && !parameter.forgiving) {
+      throw new BadInput(`${name}: expected ${oneOf(parameter.enum ?? [])}`);
+    }
+    return text;
+  }
+  const { minimum = -Infinity, maximum = Infinity } = parameter;
+  const isWhole = /^[+-]?\d+$/.test(text);
+  if (parameter.forgiving) {
+    if (!isWhole) return parameter.default;
+    const least = Math.max(minimum, Number.MIN_SAFE_INTEGER);
+    return Math.min(Math.max(Number(text), least), maximum, Number.MAX_SAFE_INTEGER);
+  }
+  const value = isWhole ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(value) || value < minimum || value > maximum) {
+    throw new BadInput(`${name}: expected a whole number${rangeText(minimum, maximum)}`);
+  }
+  return value;
+}
+
+function rangeText(minimum: number, maximum: number): string {
+  if (minimum === -Infinity && maximum === Infinity) return "";
+  if (maximum === Infinity) return ` of at least ${minimum}`;
+  return minimum === -Infinity ? ` of at most ${maximum}` : ` from ${minimum} to ${maximum}`;
+}

@@ -1,0 +1,120 @@
+/**
+ * What a handler returns when a plain value (a 200 with JSON) is not enough. Replies are data;
+ * `respond.ts` alone touches the response.
+ */
+import type { Writable } from "node:stream";
+
+/** A flat list of header names and values, as `writeHead` takes it. */
+export type HeaderList = readonly string[];
+
+const NO_HEADERS: HeaderList = [];
+
+/** An answer with a status of its own: one of the kinds below. */
+export type Reply = JsonReply | TextReply | StreamReply | DeferredReply;
+
+/** A value that is sent as JSON. */
+export class JsonReply {
+  readonly status: number;
+  readonly value: unknown;
+
+  constructor(status: number, value: unknown) {
+    this.status = status;
+    this.value = value;
+  }
+}
+
+/** Bytes or text that are ready to be sent; `undefined` for an answer without a body. */
+export class TextReply {
+  readonly status: number;
+  readonly contentType: string | undefined;
+  readonly body: string | Buffer | undefined;
+  readonly headers: HeaderList;
+
+  constructor(
+    status: number,
+    contentType: string | undefined,
+    body: string | Buffer | undefined,
+    headers: HeaderList,
+  ) {
+    this.status = status;
+    this.contentType = contentType;
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
+/** A body that is written bit by bit; `start` is not called for a HEAD request. */
+export class StreamReply {
+  readonly status: number;
+  readonly contentType: string;
+  readonly headers: HeaderList;
+  /** Writes the body; what it throws ends the connection. `signal` fires when the reader has gone. */
+  readonly start: (output: Writable, signal: AbortSignal) => Promise<void>;
+
+  constructor(
+    status: number,
+    contentType: string,
+    headers: HeaderList,
+    start: (output: Writable, signal: AbortSignal) => Promise<void>,
+  ) {
+    this.status = status;
+    this.contentType = contentType;
+    this.headers = headers;
+    this.start = start;
+  }
+}
+
+/** Takes the answer, or the error instead of one. To be called once. */
+export type Settle = (error: unknown, answer?: unknown) => void;
+
+/** An answer that comes by call-back: the request path spares the tenth that a promise costs. */
+export class DeferredReply {
+  readonly start: (settle: Settle) => void;
+
+  constructor(start: (settle: Settle) => void) {
+    this.start = start;
+  }
+}
+
+/** Sends a value as JSON with a status. */
+export function reply(status: number, value: unknown): Reply {
+  return new JsonReply(status, value);
+}
+
+/** Sends JSON text that exists already; headers of its own replace `Cache-Control: no-store`. */
+export function json(
+  status: number,
+  body: string | Buffer,
+  headers: HeaderList = NO_HEADERS,
+): Reply {
+  return new TextReply(status, "application/json; charset=utf-8", body, headers);
+}
+
+/** Sends text of any media type. */
+export function text(
+  status: number,
+  contentType: string,
+  body: string | Buffer,
+  headers: HeaderList = NO_HEADERS,
+): Reply {
+  return new TextReply(status, contentType, body, headers);
+}
+
+/** Answers without a body: 204, or 304 with the headers the 200 would have. */
+export function empty(status: number, headers: HeaderList = NO_HEADERS): Reply {
+  return new TextReply(status, undefined, undefined, headers);
+}
+
+/** Sends a body that is written while it is made. */
+export function stream(
+  contentType: string,
+  start: StreamReply["start"],
+  headers: HeaderList = NO_HEADERS,
+): Reply {
+  return new StreamReply(200, contentType, headers, start);
+}
+
+/** Answers when `settle` is called. */
+export function later(start: (settle: Settle) => void): Reply {
+  return new DeferredReply(start);
+}

@@ -1,0 +1,43 @@
+import { describeError, type Log } from "../core/log.ts";
+import { Refusal, Unauthenticated } from "../core/errors.ts";
+import type { RequestSummary } from "./listener.ts";
+
+/** Tells the log about requests: each at `debug`, changes and refused credentials at `info`, a summary a minute. */
+export interface RequestLog {
+  readonly onAnswered: (summary: RequestSummary) => void;
+  /** Writes the summary of the requests since the last one; nothing when there were none. */
+  summarize(): void;
+}
+
+/** Creates a request log. Neither queries nor bodies nor credentials ever reach it. */
+export function createRequestLog(log: Log): RequestLog {
+  const counts = { requests: 0, refused: 0, failed: 0 };
+  const logsAll = log.enabled("debug");
+
+  return {
+    onAnswered(summary) {
+      const { status, error } = summary;
+      counts.requests++;
+      if (status >= 500) counts.failed++;
+      else if (status >= 400) counts.refused++;
+      if (error === undefined && !summary.isChange && !logsAll) return;
+
+      const { method, route, requestId, organization } = summary;
+      const fields = { method, route, status, request: requestId, organization };
+      if (error !== undefined && (!(error instanceof Refusal) || error.cause !== undefined)) {
+        log.error("request failed", { ...fields, error: describeError(error) });
+      } else if (error instanceof Unauthenticated && error.tokenRefused) {
+        log.info("credentials refused", fields);
+      } else if (summary.isChange && status < 400) {
+        log.info("changed", fields);
+      } else {
+        log.debug("request", fields);
+      }
+    },
+    summarize() {
+      if (counts.requests === 0) return;
+      log.info("requests in the last minute", counts);
+      Object.assign(counts, { requests: 0, refused: 0, failed: 0 });
+    },
+  };
+}

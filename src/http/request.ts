@@ -1,0 +1,67 @@
+/** What a request says of itself, beside its body: its target, its host, its headers, its sender. */
+import type { IncomingMessage } from "node:http";
+import { BadInput } from "../core/errors.ts";
+
+/** The two halves of a request target; `search` has no `?`. */
+export interface Target {
+  readonly path: string;
+  readonly search: string;
+}
+
+/**
+ * Splits a target, which may be in absolute form (RFC 9112 §3.2.2), into its raw path and query.
+ *
+ * @throws BadInput for a target that is neither a path, nor a URL, nor `*`
+ */
+export function splitTarget(url: string): Target {
+  let target = url;
+  if (!target.startsWith("/") && target !== "*") {
+    const origin = /^https?:\/\/[^/?#]*/i.exec(target);
+    if (!origin) throw new BadInput("The request target is not a path");
+    target = target.slice(origin[0].length);
+    if (!target.startsWith("/")) target = `/${target}`;
+  }
+  const mark = target.indexOf("?");
+  if (mark === -1) return { path: target, search: "" };
+  return { path: target.slice(0, mark), search: target.slice(mark + 1) };
+}
+
+/**
+ * Checks that there is exactly one Host (RFC 9112 §3.2); Node's own check would answer without a body.
+ *
+ * @throws BadInput
+ */
+export function checkHost(request: IncomingMessage): void {
+  if (request.httpVersionMajor === 1 && request.httpVersionMinor === 0) return;
+  let count = 0;
+  const { rawHeaders } = request;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? "";
+    if (name.length === 4 && name.toLowerCase() === "host") count++;
+  }
+  if (count !== 1) throw new BadInput("Exactly one Host header is required");
+}
+
+/** The headers that a row declares, by the names it gives them. */
+export function pickHeaders(
+  request: IncomingMessage,
+  names: readonly string[],
+): Readonly<Record<string, string | undefined>> {
+  const picked: Record<string, string | undefined> = {};
+  for (const name of names) {
+    const value = request.headers[name.toLowerCase()];
+    picked[name] = Array.isArray(value) ? value.join(", ") : value;
+  }
+  return picked;
+}
+
+/**
+ * The caller's IP address. Each proxy appends the address that it was called from, so with `n`
+ * trusted ones the caller is the nth entry from the end; whatever stands before it is hearsay.
+ */
+export function callerAddress(request: IncomingMessage, trustedProxies: number): string {
+  const peer = request.socket.remoteAddress ?? "";
+  if (trustedProxies === 0) return peer;
+  const forwarded = String(request.headers["x-forwarded-for"] ?? "").split(",");
+  return forwarded.at(-trustedProxies)?.trim() || peer;
+}

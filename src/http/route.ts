@@ -1,0 +1,173 @@
+/**
+ * What an endpoint is. A row is static data and closes over nothing: the router, the validation of
+ * bodies and parameters, the OpenAPI document, the metadata documents and the portal's API page are
+ * all computed from the rows, so they cannot drift apart.
+ */
+import type { Actor, UserActor } from "../core/caller.ts";
+import type { Infer, IntegerSchema, Schema, StringSchema } from "../core/schema.ts";
+import type { Reply } from "./reply.ts";
+
+/** `public` is `/api/public`, `v1` is `/api/v1`, `portal` is what stands under no prefix. */
+export type Surface = "public" | "v1" | "portal";
+
+/** The path prefix of every surface. */
+export const PREFIXES: Readonly<Record<Surface, string>> = {
+  public: "/api/public",
+  v1: "/api/v1",
+  portal: "",
+};
+
+/**
+ * Who may call: `open` anybody; `runtime` a token or an API key; `user` a token; `always` a token
+ * even where authentication is switched off. `runtime` and `user` are enforced on `/api/v1` only,
+ * and only while `REQUIRE_AUTH` is true.
+ */
+export type Access = "open" | "runtime" | "user" | "always";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** The statuses a row may refuse with, beside those that its access and body imply. */
+export type RefusedStatus = 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 503;
+
+/**
+ * A query parameter. With `forgiving` no value is ever refused: a whole number out of range is
+ * clamped, anything else falls to the default. Without it a value that does not fit is a 400.
+ */
+export type QueryParameter =
+  (StringSchema & { readonly forgiving?: true }) | (IntegerSchema & { readonly forgiving?: true });
+
+export type QueryParameters = Readonly<Record<string, QueryParameter>>;
+export type HeaderParameters = Readonly<Record<string, StringSchema>>;
+
+/** A body that a function reads, where a schema alone cannot say what is accepted. */
+export interface CustomBody<T> {
+  readonly schema: Schema;
+  /** Pure; throws `BadInput`. */
+  readonly read: (value: unknown) => T;
+}
+
+/** What a status answers: a JSON schema, or the media type of something that is not JSON. */
+export type OneReplyShape = Schema | string;
+
+/** The shape of an answer, or several where the request decides between media types. */
+export type ReplyShape = OneReplyShape | readonly OneReplyShape[];
+
+type Replies = Readonly<Partial<Record<200 | 201 | 202 | 204 | 304, ReplyShape>>>;
+
+type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? { readonly [K in Name]: string } & ParamsOf<Rest>
+  : unknown;
+
+type QueryOf<Q extends QueryParameters> = {
+  readonly [K in keyof Q]: Q[K] extends { readonly default: infer D }
+    ? D extends number
+      ? number
+      : string
+    : | (Q[K] extends { readonly type: "integer" }
+          ? number
+          : Q[K] extends { readonly enum: readonly (infer V)[]; readonly forgiving?: never }
+            ? V
+            : string)
+      | undefined;
+};
+
+type BodyOf<B> = B extends CustomBody<infer T> ? T : B extends Schema ? Infer<B> : undefined;
+
+/** What a successful answer may be: a plain value of a declared shape (200), or a reply. */
+type Answer<R extends Replies> = Reply | (R[200] extends Schema ? Infer<R[200]> : never);
+
+/** What a handler is given: everything is already checked and typed by the row. */
+export interface Input<
+  Path extends string,
+  A extends Access,
+  Q extends QueryParameters,
+  H extends HeaderParameters,
+  B,
+> {
+  /** The organization the request acts in. */
+  readonly organization: string;
+  readonly actor: A extends "always" ? UserActor : Actor | undefined;
+  readonly surface: Surface;
+  readonly params: ParamsOf<Path>;
+  readonly query: QueryOf<Q>;
+  /** The declared headers, by the name the row gives them; `undefined` when not sent. */
+  readonly headers: { readonly [K in keyof H]: string | undefined };
+  readonly body: BodyOf<B>;
+  /** The caller's IP address, through trusted proxies. */
+  readonly address: string;
+  readonly requestId: string;
+}
+
+interface RowFields<Path extends string, A extends Access, Q, H, B, R> {
+  readonly method: Method;
+  /** Below the surface's prefix; `{name}` stands for one segment. */
+  readonly path: Path;
+  readonly surfaces: readonly Surface[];
+  readonly access: A;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tags: readonly string[];
+  /** A description for each `{name}` in the path. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Q;
+  readonly headers?: H;
+  readonly body?: B;
+  readonly replies: R;
+  /** Descriptions of the headers that successful answers carry beside the common ones. */
+  readonly replyHeaders?: Readonly<Record<string, string>>;
+  readonly refuses?: readonly RefusedStatus[];
+  /** A runtime's report, or a question: it changes nothing that an operator would look for in a log of changes. */
+  readonly report?: true;
+}
+
+/** A row as the rest of the program sees it, its types erased but for what the handler needs. */
+export interface Route<Needs> extends RowFields<
+  string,
+  Access,
+  QueryParameters,
+  HeaderParameters,
+  Schema | CustomBody<unknown>,
+  Replies
+> {
+  handle(
+    input: Input<string, Access, QueryParameters, HeaderParameters, CustomBody<unknown>>,
+    needs: Needs,
+  ): unknown;
+}
+
+/** A row without its handler: what documents are computed from. */
+export type RouteDescription = Omit<Route<never>, "handle">;
+
+/** Declares a row; path, parameters, body and replies type its handler. */
+export function route<
+  const Path extends string,
+  const A extends Access,
+  const R extends Replies,
+  Needs,
+  const Q extends QueryParameters = Record<never, never>,
+  const H extends HeaderParameters = Record<never, never>,
+  const B extends Schema | CustomBody<unknown> | undefined = undefined,
+>(
+  row: RowFields<Path, A, Q, H, B, R> & {
+    handle(input: Input<Path, A, Q, H, B>, needs: Needs): Answer<R> | Promise<Answer<R>>;
+  },
+): Route<Needs> {
+  return row as unknown as Route<Needs>;
+}
+
+/** The services that a list of rows needs, all of them together. */
+export type NeedsOf<Rows extends readonly Route<never>[]> = {
+  [K in keyof Rows]: Rows[K] extends Route<infer N> ? (needs: N) => void : never;
+}[number] extends (needs: infer All) => void
+  ? All
+  : never;
+
+/** Whether a row's body is read by a function of its own. */
+export function isCustomBody(body: Schema | CustomBody<unknown>): body is CustomBody<unknown> {
+  return "read" in body;
+}
+
+/** The schema that documents a row's body. */
+export function bodySchema(body: Schema | CustomBody<unknown>): Schema {
+  return isCustomBody(body) ? body.schema : body;
+}

@@ -1,0 +1,134 @@
+import { BadInput, MethodNotAllowed, NotFound } from "../core/errors.ts";
+import { PREFIXES, type Method, type Route, type Surface } from "./route.ts";
+
+/** A row on one of its surfaces, ready to be called. */
+export interface Endpoint<Needs> {
+  readonly row: Route<Needs>;
+  readonly surface: Surface;
+}
+
+/** What a method and a path lead to; `params` are percent-decoded. */
+export interface Match<Needs> {
+  readonly endpoint: Endpoint<Needs>;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+type Methods<Needs> = Map<string, Endpoint<Needs>>;
+
+interface Pattern<Needs> {
+  readonly segments: readonly string[];
+  readonly methods: Methods<Needs>;
+}
+
+const NO_PARAMS = Object.freeze({});
+
+/** What `Allow` says of the server as a whole. */
+export const EVERY_METHOD = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+
+/**
+ * Finds the row for a method and a path in tables built once. Paths without parameters are one look
+ * in a map; those with parameters are compared segment by segment with the few patterns of the same
+ * length. A fixed path and a pattern may both fit (`/policies/validate`, `/policies/{version}`):
+ * the fixed one wins where it knows the method.
+ */
+export class Router<Needs> {
+  readonly #fixed = new Map<string, Methods<Needs>>();
+  readonly #patterns = new Map<number, Pattern<Needs>[]>();
+
+  constructor(rows: readonly Route<Needs>[], surfaces: readonly Surface[]) {
+    for (const row of rows) {
+      for (const surface of row.surfaces.filter((name) => surfaces.includes(name))) {
+        this.#add(PREFIXES[surface] + row.path, row.method, { row, surface });
+      }
+    }
+  }
+
+  /**
+   * @param path the raw path of the target, without its query
+   * @throws NotFound, MethodNotAllowed, or BadInput for a percent-encoding that is none
+   */
+  find(method: string, path: string): Match<Needs> {
+    const fixed = this.#fixed.get(path);
+    const endpoint = fixed?.get(method);
+    if (endpoint) return { endpoint, params: NO_PARAMS };
+
+    const raw = path.split("/");
+    const decoded = path.includes("%") ? raw.map(decode) : raw;
+    const patterns = (this.#patterns.get(raw.length) ?? []).filter(({ segments }) =>
+      segments.every((name, i) => (isParameter(name) ? decoded[i] !== "" : name === raw[i])),
+    );
+    for (const { segments, methods } of patterns) {
+      const found = methods.get(method);
+      if (found) return { endpoint: found, params: paramsOf(segments, decoded) };
+    }
+
+    const known = [fixed, ...patterns.map(({ methods }) => methods)].filter((table) => table);
+    if (known.length === 0) throw new NotFound("There is nothing at this path");
+    throw new MethodNotAllowed(
+      `This path does not answer the method ${JSON.stringify(method)}`,
+      allowHeader(known.flatMap((table) => [...(table?.keys() ?? [])])),
+    );
+  }
+
+  /** The value of `Allow` for a path; throws as `find` does for an unknown one. */
+  allowed(path: string): string {
+    try {
+      this.find("", path);
+    } catch (error) {
+      if (error instanceof MethodNotAllowed) return error.allow;
+      throw error;
+    }
+    return "";
+  }
+
+  #add(path: string, method: Method, endpoint: Endpoint<Needs>): void {
+    const methods = this.#methodsAt(path);
+    if (methods.has(method)) throw new Error(`Two rows answer ${method} ${path}`);
+    methods.set(method, endpoint);
+    if (method === "GET") methods.set("HEAD", endpoint);
+  }
+
+  #methodsAt(path: string): Methods<Needs> {
+    const segments = path.split("/");
+    if (!segments.some(isParameter)) {
+      const known = this.#fixed.get(path) ?? new Map<string, Endpoint<Needs>>();
+      this.#fixed.set(path, known);
+      return known;
+    }
+    const sameLength = this.#patterns.get(segments.length) ?? [];
+    this.#patterns.set(segments.length, sameLength);
+    const known = sameLength.find((pattern) => pattern.segments.join("/") === path);
+    if (known) return known.methods;
+    const methods = new Map<string, Endpoint<Needs>>();
+    sameLength.push({ segments, methods });
+    return methods;
+  }
+}
+
+function isParameter(segment: string): boolean {
+  return segment.startsWith("{");
+}
+
+function paramsOf(
+  segments: readonly string[],
+  decoded: readonly string[],
+): Readonly<Record<string, string>> {
+  const params: Record<string, string> = {};
+  segments.forEach((name, i) => {
+    if (isParameter(name)) params[name.slice(1, -1)] = decoded[i] ?? "";
+  });
+  return params;
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new BadInput("The path holds a percent-encoding that is not UTF-8");
+  }
+}
+
+/** Lists methods as `Allow` does, each once, with OPTIONS, which every path answers. */
+function allowHeader(methods: readonly string[]): string {
+  return [...new Set(methods), "OPTIONS"].join(", ");
+}

@@ -1,0 +1,131 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { SECOND_MS } from "../core/clock.ts";
+import type { IdSource } from "../core/ids.ts";
+import { errorBody } from "./respond.ts";
+import { EVERY_METHOD } from "./router.ts";
+
+/** A socket that is being listened on. */
+export interface Listening {
+  readonly port: number;
+  /** Stops accepting, answers what is in flight, and resolves when every connection has ended. */
+  close(): Promise<void>;
+}
+
+const LIMITS = {
+  // Node looks for overdue requests only this often, so it has to be short for the rest to hold.
+  connectionsCheckingInterval: SECOND_MS,
+  headersTimeout: 10 * SECOND_MS,
+  requestTimeout: 60 * SECOND_MS,
+  keepAliveTimeout: 65 * SECOND_MS, // above the 60 s of common proxies, which must be the ones to close
+  maxHeaderSize: 16 * 1024,
+  requireHostHeader: false, // checked by the listener, whose answer has a body
+};
+const STALLED_MS = 120 * SECOND_MS;
+const LAST_ANSWERS_MS = 3 * SECOND_MS;
+const IDLE_CHECK_MS = 50;
+
+/**
+ * Listens on an address. Whatever is not HTTP is answered with an error in the service's own shape.
+ *
+ * @param requestIds names what never reaches the listener
+ * @throws Error of Node when the address cannot be had (`EADDRINUSE`, `EACCES`, …)
+ */
+export async function listen(
+  listener: RequestListener,
+  host: string,
+  port: number,
+  requestIds: IdSource,
+): Promise<Listening> {
+  const server = createServer(LIMITS, listener);
+  server.setTimeout(STALLED_MS);
+  server.on("checkContinue", listener); // a refusal is then sent before the body is asked for
+  server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
+    const body = errorBody("Expect: only 100-continue can be met");
+    response.writeHead(417, [...errorHeaders(body, requestIds())]);
+    response.end(body);
+  });
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === "ECONNRESET" || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const answer = rawErrorResponse(...faultOf(error.code), requestIds());
+    socket.end(answer, () => socket.destroy());
+  });
+  server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
+    const message = "This server is not a proxy";
+    const allow = ["Allow", EVERY_METHOD];
+    socket.end(rawErrorResponse(405, "Method Not Allowed", message, requestIds(), allow));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port, backlog: 1024 }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  return { port: (server.address() as AddressInfo).port, close: () => closeGently(server) };
+}
+
+function closeGently(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    // A connection that was busy when closing began becomes idle after its answer.
+    const sweep = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+    const cut = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
+    server.close(() => {
+      clearInterval(sweep);
+      clearTimeout(cut);
+      resolve();
+    });
+  });
+}
+
+/** The headers of a refusal that `respond.ts` has no part in, as a flat list. */
+function errorHeaders(body: string, requestId: string): readonly string[] {
+  return [
+    ...["Content-Type", "application/json; charset=utf-8"],
+    ...["Content-Length", String(Buffer.byteLength(body))],
+    ...["X-Content-Type-Options", "nosniff"],
+    ...["X-Request-Id", requestId],
+    ...["Cache-Control", "no-store"],
+    ...["Vary", "Origin"],
+    ...["Connection", "close"],
+  ];
+}
+
+/** The whole answer to what was no HTTP request, and has no response to write to. */
+function rawErrorResponse(
+  status: number,
+  reason: string,
+  message: string,
+  requestId: string,
+  own: readonly string[] = [],
+): string {
+  const body = errorBody(message);
+  const headers = [...errorHeaders(body, requestId), ...own];
+  const lines = headers.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join("");
+  return `HTTP/1.1 ${status} ${reason}\r\n${lines}\r\n${body}`;
+}
+
+function faultOf(code: string | undefined): [status: number, reason: string, message: string] {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return [
+        431,
+        "Request Header Fields Too Large",
+        `The request line and headers are larger than ${LIMITS.maxHeaderSize} bytes`,
+      ];
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return [408, "Request Timeout", "The request did not arrive in time"];
+    default:
+      return [400, "Bad Request", "This is not a well-formed HTTP request"];
+  }
+}

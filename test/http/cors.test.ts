@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { originHeaders, originRule, preflightHeaders } from "../../src/http/cors.ts";
+
+const isAllowed = originRule(["https://app.example.com", "http://localhost:3000"]);
+
+for (const origin of [
+  "https://app.example.com",
+  "http://localhost:3000",
+  "https://signalbox.pages.dev",
+  "https://a-1.signalbox.pages.dev",
+  "https://SIGNALBOX.Pages.Dev",
+]) {
+  test(`${origin} is allowed`, () => assert.ok(isAllowed(origin)));
+}
+
+for (const origin of [
+  "",
+  "null",
+  "*",
+  "https://app.example.com/",
+  "https://app.example.com:443",
+  "http://app.example.com",
+  "https://app.example.com.evil.example",
+  "https://evil.example/https://app.example.com",
+  "https://app.example.com, https://evil.example",
+  "http://localhost",
+  "http://localhost:30000",
+  "https://pages.dev",
+  "http://a.pages.dev",
+  "https://a.pages.dev:8443",
+  "https://a.pages.dev/",
+  "https://a.pages.dev.evil.example",
+  "https://apages.dev",
+  "https://.pages.dev",
+  "https://a..pages.dev",
+  "https://a.pagesxdev",
+  "https://evil.example/.pages.dev",
+  "https://evil.example#.pages.dev",
+  "https://evil.example?.pages.dev",
+  "https://evil.example\\.pages.dev",
+  "https://u@evil.example:1@a.pages.dev",
+  "https://a.pages.dev\nhttps://evil.example",
+  "evil\nhttps://a.pages.dev",
+  "https://ä.pages.dev",
+]) {
+  test(`${JSON.stringify(origin)} is not allowed`, () => assert.ok(!isAllowed(origin)));
+}
+
+test("preview hosts are allowed where nothing is configured, and nobody else", () => {
+  const rule = originRule([]);
+  assert.ok(rule("https://a.pages.dev"));
+  assert.ok(!rule("https://app.example.com"));
+});
+
+test("* among the configured origins allows any", () => {
+  const rule = originRule(["https://app.example.com", "*"]);
+  for (const origin of ["https://evil.example", "null", "chrome-extension://abc"]) {
+    assert.ok(rule(origin));
+  }
+});
+
+test("a long hostile origin is refused in no time", { timeout: 1_000 }, () => {
+  const rule = originRule([]);
+  for (const text of ["a.".repeat(8_000), "a".repeat(16_000), "-.".repeat(8_000)]) {
+    assert.ok(!rule(`https://${text}pages.dev!`));
+  }
+});
+
+test("no answer ever allows credentials", () => {
+  const headers = [...originHeaders("https://a"), ...preflightHeaders("GET")];
+  assert.ok(!headers.some((header) => /credentials/i.test(header)));
+  assert.equal(headers.length % 2, 0);
+});

@@ -1,0 +1,92 @@
+import type { IncomingMessage } from "node:http";
+import type { TestContext } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { BodyBudget } from "../../src/http/body.ts";
+import { originRule } from "../../src/http/cors.ts";
+import {
+  createListener,
+  type ListenerParts,
+  type RequestSummary,
+} from "../../src/http/listener.ts";
+import type { Route } from "../../src/http/route.ts";
+import { Router } from "../../src/http/router.ts";
+import { listen } from "../../src/http/server.ts";
+import { Connection } from "./connection.ts";
+
+/** The origin that the server under test allows. */
+export const ORIGIN = "https://app.example.com";
+
+/** A server over a few rows. */
+export interface Served {
+  readonly url: string;
+  readonly port: number;
+  readonly budget: BodyBudget;
+  /** What was told about answered requests. */
+  readonly summaries: readonly RequestSummary[];
+  /** Every request that reached the listener. */
+  readonly requests: readonly IncomingMessage[];
+  /** Opens a connection that ends with the test. */
+  open(): Connection;
+  /** Closes the server before the test ends. */
+  close(): Promise<void>;
+}
+
+/** Serves rows on a free port until the test ends; `changes` replaces parts of the listener. */
+export async function serve(
+  t: TestContext,
+  rows: readonly Route<unknown>[],
+  changes: Partial<ListenerParts<unknown>> = {},
+): Promise<Served> {
+  const budget = changes.bodyBudget ?? new BodyBudget(8 << 20);
+  const summaries: RequestSummary[] = [];
+  const requests: IncomingMessage[] = [];
+  const connections: Connection[] = [];
+  let lastId = 0;
+  const requestIds = () => `id-${++lastId}`;
+  const listener = createListener<unknown>({
+    router: new Router(rows, ["public", "v1", "portal"]),
+    services: undefined,
+    resolveCaller: () => ({ organization: "default", actor: undefined }),
+    isAllowedOrigin: originRule([ORIGIN]),
+    requestIds,
+    maxBodyBytes: 1 << 20,
+    trustedProxies: 0,
+    onAnswered: (summary) => summaries.push(summary),
+    ...changes,
+    bodyBudget: budget,
+  });
+  const server = await listen(
+    (request, response) => {
+      requests.push(request);
+      listener(request, response);
+    },
+    "127.0.0.1",
+    0,
+    requestIds,
+  );
+  let closing: Promise<void> | undefined;
+  const close = () => (closing ??= server.close());
+  t.after(() => {
+    for (const { socket } of connections) socket.destroy();
+    return close();
+  });
+  const { port } = server;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    budget,
+    summaries,
+    requests,
+    close,
+    open() {
+      const connection = new Connection(port);
+      connections.push(connection);
+      return connection;
+    },
+  };
+}
+
+/** Lets the event loop turn until a condition holds; the test's own time limit ends it otherwise. */
+export async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await turn();
+}

@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { later, type Settle } from "../../src/http/reply.ts";
+import { route } from "../../src/http/route.ts";
+import { listen } from "../../src/http/server.ts";
+import type { WireAnswer } from "./connection.ts";
+import { serve, until } from "./serve.ts";
+
+const free = { type: "object", additionalProperties: true } as const;
+const common = { surfaces: ["portal"], access: "open", summary: "s", tags: ["t"] } as const;
+
+const rows = [
+  route({
+    ...common,
+    method: "GET",
+    path: "/alive",
+    replies: { 200: free },
+    handle: () => ({ alive: true }),
+  }),
+  route({
+    ...common,
+    method: "POST",
+    path: "/echo",
+    body: free,
+    replies: { 200: free },
+    handle: ({ body }) => body,
+  }),
+];
+
+/** Checks what every refusal has, also of what was no request. */
+function assertIsRefusal({ status, headers, body }: WireAnswer, expected: number): void {
+  assert.equal(status, expected);
+  assert.equal(headers.get("content-type"), "application/json; charset=utf-8");
+  assert.equal(headers.get("x-content-type-options"), "nosniff");
+  assert.equal(headers.get("cache-control"), "no-store");
+  assert.equal(headers.get("vary"), "Origin");
+  assert.match(headers.get("x-request-id") ?? "", /^[\w.:/+=-]{1,128}$/);
+  assert.equal(headers.get("connection"), "close");
+  const parsed = JSON.parse(body) as { error: string };
+  assert.deepEqual(Object.keys(parsed), ["error"]);
+  assert.match(parsed.error, /^[A-Z].*[^.]$/);
+}
+
+const POST = ["POST /echo HTTP/1.1", "Host: test", "Content-Type: application/json"] as const;
+
+for (const [what, lines, status] of [
+  ["noise", ["\u0016\u0003\u0001 hello"], 400],
+  ["no target", ["GET", "", ""], 400],
+  ["a lower-case method", ["get /alive HTTP/1.1", "Host: a", "", ""], 400],
+  ["an unknown method", ["FETCH /alive HTTP/1.1", "Host: a", "", ""], 400],
+  ["a target that is no path", ["GET alive HTTP/1.1", "Host: a", "", ""], 400],
+  ["an unknown version", ["GET /alive HTTP/7.1", "Host: a", "", ""], 400],
+  ["a header without a colon", ["GET /alive HTTP/1.1", "Host: a", "nonsense", "", ""], 400],
+  ["a blank before the colon", ["GET /alive HTTP/1.1", "Host : a", "", ""], 400],
+  ["a folded header", ["GET /alive HTTP/1.1", "Host: a", " b", "", ""], 400],
+  ["a NUL in a header", ["GET /alive HTTP/1.1", "Host: a\u0000", "", ""], 400],
+  ["a length that is no number", [...POST, "Content-Length: 2x", "", "{}"], 400],
+  ["a negative length", [...POST, "Content-Length: -2", "", "{}"], 400],
+  ["two lengths", [...POST, "Content-Length: 2", "Content-Length: 3", "", "{}"], 400],
+  [
+    "a length beside chunks",
+    [...POST, "Content-Length: 2", "Transfer-Encoding: chunked", "", "0", "", ""],
+    400,
+  ],
+  ["chunks that are not last", [...POST, "Transfer-Encoding: chunked, gzip", "", "0", "", ""], 400],
+  ["a chunk size that is no number", [...POST, "Transfer-Encoding: chunked", "", "x", "", ""], 400],
+  ["headers without end", ["GET /alive HTTP/1.1", `X: ${"x".repeat(20_000)}`, "", ""], 431],
+  ["a target without end", [`GET /${"x".repeat(20_000)} HTTP/1.1`, "Host: a", "", ""], 431],
+  ["an expectation that is none", [...POST, "Content-Length: 2", "Expect: tea", "", "{}"], 417],
+] as const) {
+  test(`${what} is a ${status} in JSON, and ends the connection`, async (t) => {
+    const { open } = await serve(t, rows);
+    const connection = open();
+    connection.send(...lines);
+    const answer = await connection.next();
+    assertIsRefusal(answer, status);
+    await connection.ended();
+    assert.equal(connection.rest, "");
+  });
+}
+
+test("CONNECT is a method that no path knows", async (t) => {
+  const { open } = await serve(t, rows);
+  const connection = open();
+  connection.send("CONNECT example.com:443 HTTP/1.1", "Host: example.com:443", "", "");
+  const answer = await connection.next();
+  assertIsRefusal(answer, 405);
+  assert.notEqual(answer.headers.get("allow"), undefined);
+  await connection.ended();
+});
+
+test("an upgrade that nobody offers is answered as if it were not asked for", async (t) => {
+  const { open } = await serve(t, rows);
+  const connection = open();
+  const upgrade = ["Connection: Upgrade", "Upgrade: websocket"];
+  connection.send("GET /alive HTTP/1.1", "Host: a", ...upgrade, "", "");
+  assert.equal((await connection.next()).body, '{"alive":true}');
+});
+
+test("a client that resets its connection harms nobody", async (t) => {
+  const { open } = await serve(t, rows);
+  for (const lines of [["GET /al"], ["GET /alive HTTP/1.1", "Host: a", "", ""], []]) {
+    const connection = open();
+    connection.send(...lines);
+    await turn();
+    connection.socket.resetAndDestroy();
+    await connection.ended();
+  }
+  const connection = open();
+  connection.send("GET /alive HTTP/1.1", "Host: a", "", "");
+  assert.equal((await connection.next()).status, 200);
+});
+
+test("closing answers what is in flight, and takes nothing new", async (t) => {
+  const settles: Settle[] = [];
+  const slow = route({
+    ...common,
+    method: "GET",
+    path: "/slow",
+    replies: { 200: free },
+    handle: () => later((settle) => settles.push(settle)),
+  });
+  const { open, port, close } = await serve(t, [...rows, slow]);
+  const [idle, busy] = [open(), open()];
+  idle.send("GET /alive HTTP/1.1", "Host: a", "", "");
+  await idle.next();
+  busy.send("GET /slow HTTP/1.1", "Host: a", "", "");
+  await until(() => settles.length === 1);
+  const closed = close();
+  await idle.ended();
+  await assert.rejects(fetch(`http://127.0.0.1:${port}/alive`));
+  settles[0]?.(undefined, { late: true });
+  assert.equal((await busy.next()).body, '{"late":true}');
+  await closed;
+});
+
+test("an address that is taken rejects with Node's own code", async (t) => {
+  const { port } = await serve(t, rows);
+  await assert.rejects(
+    listen(
+      () => {},
+      "127.0.0.1",
+      port,
+      () => "id",
+    ),
+    { code: "EADDRINUSE" },
+  );
+});

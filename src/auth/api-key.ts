@@ -1,0 +1,30 @@
+import { createHash, randomBytes } from "node:crypto";
+
+const KEY = /^sbx_[A-Za-z0-9_-]{43}$/;
+const PREFIX_LENGTH = 12;
+
+/** A fresh API key: its text, which is shown once, and what may be kept of it. */
+export interface NewApiKey {
+  readonly text: string;
+  readonly hash: string;
+  /** The first characters: enough to tell keys apart, too few to use one. */
+  readonly prefix: string;
+}
+
+/** Makes an API key of 32 random bytes. */
+export function createApiKey(): NewApiKey {
+  const text = `sbx_${randomBytes(32).toString("base64url")}`;
+  return { text, hash: digest(text), prefix: text.slice(0, PREFIX_LENGTH) };
+}
+
+/**
+ * The hash under which a key is stored; `undefined` for a text that cannot be a key. One round of
+ * SHA-256 is enough, and cheap enough for every request, since the key is random and not guessable.
+ */
+export function hashApiKey(text: string): string | undefined {
+  return KEY.test(text) ? digest(text) : undefined;
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text, "utf8").digest("hex");
+}

@@ -1,0 +1,166 @@
+/**
+ * From credentials to a caller. Whoever shows a credential means to be somebody: one that is not
+ * accepted is refused, also where none is demanded, and is never taken for nobody.
+ */
+import {
+  DEFAULT_ORGANIZATION,
+  type Awaitable,
+  type Caller,
+  type UserActor,
+} from "../core/caller.ts";
+import type { Clock } from "../core/clock.ts";
+import { Unauthenticated } from "../core/errors.ts";
+import { hashApiKey } from "./api-key.ts";
+import { verifyToken, type Claims } from "./jwt.ts";
+
+/** Who may call a route, as `Access` of the route table says it. */
+export type Demand = "open" | "runtime" | "user" | "always";
+
+/** The credentials of a request; `undefined` where a header was not sent. */
+export interface GivenCredentials {
+  readonly authorization: string | undefined;
+  readonly apiKey: string | undefined;
+}
+
+/** What must be known of a user to accept a token. */
+export interface Account {
+  readonly id: string;
+  readonly email: string;
+  readonly role: string;
+  readonly active: boolean;
+  readonly organization_id: string;
+  readonly credential_version: number;
+}
+
+/** What must be known of an API key to accept it. */
+export interface KnownKey {
+  readonly id: string;
+  readonly name: string;
+  readonly organization_id: string;
+  readonly revoked: boolean;
+}
+
+/** What the resolver asks; a look-up that answers at once makes the whole resolver do so. */
+export interface CallerParts {
+  /** Asked on every request. */
+  readonly requireAuth: () => boolean;
+  readonly secret: string;
+  readonly now: Clock;
+  readonly users: { findById(id: string): Awaitable<Account | undefined> };
+  readonly keys: {
+    findByHash(hash: string): Awaitable<KnownKey | undefined>;
+    /** Told of each accepted use of a key. */
+    touch(organization: string, id: string, now: number): void;
+  };
+}
+
+/** Resolves a caller, or throws (or rejects with) `Unauthenticated`. */
+export type CallerResolver = (
+  demand: Demand,
+  surface: "public" | "v1" | "portal",
+  credentials: GivenCredentials,
+) => Awaitable<Caller>;
+
+interface Person {
+  readonly actor: UserActor;
+  readonly organization: string;
+}
+
+const ANYONE: Caller = { organization: DEFAULT_ORGANIZATION, actor: undefined };
+const BEARER = /^bearer(?:[ \t]+(.*))?$/i;
+
+/** Creates the function that turns the credentials of every request into its caller. */
+export function createCallerResolver(parts: CallerParts): CallerResolver {
+  return (demand, surface, { authorization, apiKey }) => {
+    if (surface !== "v1" || demand === "open") return ANYONE;
+    const token = authorization === undefined ? undefined : bearerToken(authorization);
+    if (token === undefined && apiKey === undefined) return withoutCredentials(parts, demand);
+    // A wrong token is named before a wrong key.
+    return after(token === undefined ? undefined : findPerson(parts, demand, token), (person) =>
+      after(apiKey === undefined ? undefined : findKey(parts, apiKey), (key) =>
+        decide(parts, demand, person, key),
+      ),
+    );
+  };
+}
+
+/** Goes on with a value: at once if it is there. */
+function after<T, U>(value: Awaitable<T>, next: (value: T) => Awaitable<U>): Awaitable<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+/** The token of a Bearer header, "" when it holds none; `undefined` for every other scheme. */
+function bearerToken(authorization: string): string | undefined {
+  const match = BEARER.exec(authorization.trim());
+  return match ? (match[1] ?? "") : undefined;
+}
+
+function withoutCredentials(parts: CallerParts, demand: Demand): Caller {
+  if (isTokenDemanded(parts, demand)) throw tokenRequired();
+  if (demand === "runtime" && parts.requireAuth()) {
+    throw new Unauthenticated(
+      "Credentials are required: send a bearer token, or an API key as X-API-Key",
+    );
+  }
+  return ANYONE;
+}
+
+function isTokenDemanded({ requireAuth }: CallerParts, demand: Demand): boolean {
+  return demand === "always" || (demand === "user" && requireAuth());
+}
+
+function decide(
+  parts: CallerParts,
+  demand: Demand,
+  person: Person | undefined,
+  key: KnownKey | undefined,
+): Caller {
+  if (!person && isTokenDemanded(parts, demand)) throw tokenRequired();
+  if (person && key && person.organization !== key.organization_id) {
+    throw new Unauthenticated("The token and the API key belong to different organizations");
+  }
+  if (key) parts.keys.touch(key.organization_id, key.id, parts.now());
+  if (person) return person;
+  if (!key) throw new Error("Without a credential nothing is decided here");
+  const { id, name, organization_id: organization } = key;
+  return { organization, actor: { kind: "key", id, name } };
+}
+
+function findPerson(parts: CallerParts, demand: Demand, token: string): Awaitable<Person> {
+  const claims = verifyToken(token, parts.secret, parts.now() / 1_000);
+  if (!claims) throw tokenRefused();
+  return after(parts.users.findById(claims.sub), (found) => personOf(claims, found, demand));
+}
+
+function personOf(claims: Claims, account: Account | undefined, demand: Demand): Person {
+  if (!account) {
+    // Routes about the caller alone have to find out, and say, that the user is gone.
+    if (demand !== "always") throw tokenRefused();
+    const { sub: id, email, role, organization_id: organization } = claims;
+    return { organization, actor: { kind: "user", id, email, role } };
+  }
+  const isCurrent = claims.cv === undefined || claims.cv === account.credential_version;
+  if (!account.active || !isCurrent || claims.organization_id !== account.organization_id) {
+    throw tokenRefused();
+  }
+  const { id, email, role, organization_id: organization } = account;
+  return { organization, actor: { kind: "user", id, email, role } };
+}
+
+function findKey({ keys }: CallerParts, text: string): Awaitable<KnownKey> {
+  const hash = hashApiKey(text);
+  return after(hash === undefined ? undefined : keys.findByHash(hash), (key) => {
+    if (!key || key.revoked) throw new Unauthenticated("The API key is unknown or was revoked");
+    return key;
+  });
+}
+
+function tokenRequired(): Unauthenticated {
+  return new Unauthenticated("A token is required: sign in and send it as a bearer token");
+}
+
+function tokenRefused(): Unauthenticated {
+  return new Unauthenticated("The token is not valid or has expired: sign in again", {
+    tokenRefused: true,
+  });
+}

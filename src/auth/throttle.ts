@@ -1,0 +1,122 @@
+/**
+ * Slows the guessing of passwords: failures of the last minute are counted for each pair of email
+ * and address, and for each address over all emails. Attempts that are under way count as failures
+ * until they end, or a burst of parallel guesses would all pass before the first one fails.
+ */
+import { networkOf } from "../core/address.ts";
+import { MINUTE_MS, SECOND_MS, type Clock } from "../core/clock.ts";
+import { TooMany } from "../core/errors.ts";
+
+/** An attempt under way; exactly one of its ends is to be called. */
+export interface Attempt {
+  /** The password was wrong. */
+  failed(): void;
+  /** The password was right: earlier failures for this email from this address are forgotten. */
+  succeeded(): void;
+  /** Nothing was learned about the password. */
+  abandoned(): void;
+}
+
+/** Counts attempts to prove a password. */
+export interface LoginThrottle {
+  /** @throws TooMany saying when the next attempt is allowed */
+  begin(email: string, address: string): Attempt;
+}
+
+const WINDOW_MS = MINUTE_MS;
+const FAILURES_PER_EMAIL = 5;
+const FAILURES_PER_ADDRESS = 20;
+const MAX_COUNTERS = 20_000;
+
+/** Creates a throttle that remembers at most 20,000 pairs and 20,000 addresses. */
+export function createLoginThrottle(now: Clock): LoginThrottle {
+  const pairs = new Counters(FAILURES_PER_EMAIL, now);
+  const addresses = new Counters(FAILURES_PER_ADDRESS, now);
+  return {
+    begin(email, address) {
+      const network = networkOf(address);
+      const pair = pairs.at(`${network} ${email.toLowerCase()}`);
+      const all = addresses.at(network);
+      const waitMs = Math.max(pair.waitMs(), all.waitMs());
+      if (waitMs > 0) {
+        const seconds = Math.ceil(waitMs / SECOND_MS);
+        throw new TooMany("Too many failed attempts: try again later", seconds);
+      }
+      pair.enter();
+      all.enter();
+      return {
+        failed() {
+          pair.leave(true);
+          all.leave(true);
+        },
+        succeeded() {
+          pair.leave(false);
+          pair.forget();
+          all.leave(false);
+        },
+        abandoned() {
+          pair.leave(false);
+          all.leave(false);
+        },
+      };
+    },
+  };
+}
+
+/** The counters of one kind, by key; the one that was used longest ago goes when there are too many. */
+class Counters {
+  readonly #counters = new Map<string, Counter>();
+  readonly #limit: number;
+  readonly #now: Clock;
+
+  constructor(limit: number, now: Clock) {
+    this.#limit = limit;
+    this.#now = now;
+  }
+
+  at(key: string): Counter {
+    const counter = this.#counters.get(key) ?? new Counter(this.#limit, this.#now);
+    this.#counters.delete(key); // and back in as the newest: a Map keeps the order of insertion
+    this.#counters.set(key, counter);
+    const oldest = this.#counters.keys().next();
+    if (this.#counters.size > MAX_COUNTERS && !oldest.done) this.#counters.delete(oldest.value);
+    return counter;
+  }
+}
+
+class Counter {
+  readonly #limit: number;
+  readonly #now: Clock;
+  /** When the failures happened, oldest first; never more than the limit. */
+  #failures: number[] = [];
+  #underWay = 0;
+
+  constructor(limit: number, now: Clock) {
+    this.#limit = limit;
+    this.#now = now;
+  }
+
+  /** How long until another attempt is allowed; 0 when it is now. */
+  waitMs(): number {
+    const now = this.#now();
+    this.#failures = this.#failures.filter((at) => now - at < WINDOW_MS);
+    const excess = this.#failures.length + this.#underWay - this.#limit;
+    if (excess < 0) return 0;
+    const freeing = this.#failures[excess];
+    // Without failures enough to wait for, it is attempts under way that fill the limit.
+    return freeing === undefined ? SECOND_MS : freeing + WINDOW_MS - now;
+  }
+
+  enter(): void {
+    this.#underWay++;
+  }
+
+  leave(isFailure: boolean): void {
+    this.#underWay--;
+    if (isFailure) this.#failures.push(this.#now());
+  }
+
+  forget(): void {
+    this.#failures = [];
+  }
+}

@@ -1,0 +1,35 @@
+import { HOUR_MS, type Clock } from "../core/clock.ts";
+import { signToken } from "./jwt.ts";
+
+/** The user that a token is made for. */
+export interface TokenSubject {
+  readonly id: string;
+  readonly email: string;
+  readonly role: string;
+  readonly organization_id: string;
+  readonly credential_version: number;
+}
+
+/** A token, and the moment at which it ends, in milliseconds since the epoch. */
+export interface IssuedToken {
+  readonly token: string;
+  readonly expiresAt: number;
+}
+
+/** Issues tokens to people who have just proven who they are. */
+export interface TokenIssuer {
+  issue(subject: TokenSubject): IssuedToken;
+}
+
+/** Creates an issuer whose tokens live for so many hours, rounded up to whole seconds. */
+export function createTokenIssuer(secret: string, hours: number, now: Clock): TokenIssuer {
+  const lifetimeSeconds = Math.ceil((hours * HOUR_MS) / 1_000);
+  return {
+    issue({ id, email, role, organization_id, credential_version }) {
+      const iat = Math.floor(now() / 1_000);
+      const exp = iat + lifetimeSeconds;
+      const claims = { sub: id, email, role, organization_id, iat, exp, cv: credential_version };
+      return { token: signToken(claims, secret), expiresAt: exp * 1_000 };
+    },
+  };
+}

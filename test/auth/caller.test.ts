@@ -1,0 +1,231 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createApiKey } from "../../src/auth/api-key.ts";
+import { createCallerResolver, type Account, type Demand } from "../../src/auth/caller.ts";
+import { signToken, type Claims } from "../../src/auth/jwt.ts";
+import { Unauthenticated } from "../../src/core/errors.ts";
+
+const SECRET = "a secret of more than thirty-two bytes";
+const NOW = 1_800_000_000_000;
+const ada: Account = {
+  id: "ada",
+  email: "ada@example.com",
+  role: "admin",
+  active: true,
+  organization_id: "acme",
+  credential_version: 2,
+};
+const accounts: readonly Account[] = [
+  ada,
+  { ...ada, id: "idle", active: false },
+  { ...ada, id: "guest", organization_id: "default" },
+];
+const runtimeKey = createApiKey();
+const revokedKey = createApiKey();
+const keys = new Map([
+  [runtimeKey.hash, { id: "key-1", name: "agents", organization_id: "acme", revoked: false }],
+  [revokedKey.hash, { id: "key-2", name: "old", organization_id: "acme", revoked: true }],
+]);
+const DEFAULT = { organization: "default", actor: undefined };
+const ADA = {
+  organization: "acme",
+  actor: { kind: "user", id: "ada", email: "ada@example.com", role: "admin" },
+};
+const KEY = { organization: "acme", actor: { kind: "key", id: "key-1", name: "agents" } };
+
+function setUp(requireAuth: boolean) {
+  const touched: unknown[] = [];
+  const resolve = createCallerResolver({
+    requireAuth: () => requireAuth,
+    secret: SECRET,
+    now: () => NOW,
+    users: { findById: (id) => accounts.find((account) => account.id === id) },
+    keys: {
+      findByHash: (hash) => keys.get(hash),
+      touch: (...use) => void touched.push(use),
+    },
+  });
+  return {
+    touched,
+    caller: (demand: Demand, authorization?: string, apiKey?: string) =>
+      resolve(demand, "v1", { authorization, apiKey }),
+    resolve,
+  };
+}
+
+function bearer(claims: Partial<Claims> = {}): string {
+  const { id: sub, email, role, organization_id, credential_version: cv } = ada;
+  const exp = NOW / 1_000 + 60;
+  return `Bearer ${signToken({ sub, email, role, organization_id, cv, exp, ...claims }, SECRET)}`;
+}
+
+function refusedToken(error: unknown): boolean {
+  return error instanceof Unauthenticated && error.tokenRefused;
+}
+
+function refused(error: unknown): boolean {
+  return error instanceof Unauthenticated && !error.tokenRefused;
+}
+
+for (const surface of ["public", "portal"] as const) {
+  test(`on ${surface} credentials are neither demanded nor looked at`, () => {
+    const { resolve, touched } = setUp(true);
+    for (const credentials of [
+      { authorization: undefined, apiKey: undefined },
+      { authorization: "Bearer nonsense", apiKey: "nonsense" },
+      { authorization: bearer(), apiKey: runtimeKey.text },
+    ]) {
+      assert.deepEqual(resolve("user", surface, credentials), DEFAULT);
+    }
+    assert.deepEqual(touched, []);
+  });
+}
+
+test("an open route of v1 ignores credentials", () => {
+  assert.deepEqual(setUp(true).caller("open", "Bearer nonsense", "nonsense"), DEFAULT);
+});
+
+const demands = ["runtime", "user", "always"] as const;
+
+for (const isRequired of [true, false]) {
+  for (const demand of demands) {
+    const { caller } = setUp(isRequired);
+    const when = `a ${demand} route, authentication ${isRequired ? "on" : "off"}`;
+    const needsToken = demand === "always" || (isRequired && demand === "user");
+
+    test(`${when}: a token is accepted`, () => {
+      assert.deepEqual(caller(demand, bearer()), ADA);
+    });
+    test(`${when}: a key alone is ${needsToken ? "refused" : "accepted"}`, () => {
+      if (needsToken) assert.throws(() => caller(demand, undefined, runtimeKey.text), refused);
+      else assert.deepEqual(caller(demand, undefined, runtimeKey.text), KEY);
+    });
+    test(`${when}: no credential is ${needsToken || isRequired ? "refused" : "accepted"}`, () => {
+      if (needsToken || isRequired) assert.throws(() => caller(demand), refused);
+      else assert.deepEqual(caller(demand), DEFAULT);
+    });
+    test(`${when}: a wrong token is refused`, () => {
+      assert.throws(() => caller(demand, "Bearer nonsense"), refusedToken);
+      assert.throws(() => caller(demand, "Bearer"), refusedToken);
+      assert.throws(() => caller(demand, "Bearer nonsense", runtimeKey.text), refusedToken);
+    });
+    test(`${when}: a wrong key is refused`, () => {
+      assert.throws(() => caller(demand, undefined, createApiKey().text), refused);
+      assert.throws(() => caller(demand, undefined, revokedKey.text), refused);
+      assert.throws(() => caller(demand, undefined, ""), refused);
+      assert.throws(() => caller(demand, bearer(), "nonsense"), refused);
+    });
+    test(`${when}: with token and key of one organization the user acts`, () => {
+      assert.deepEqual(caller(demand, bearer(), runtimeKey.text), ADA);
+    });
+    test(`${when}: token and key of different organizations are refused`, () => {
+      const guest = bearer({ sub: "guest", organization_id: "default" });
+      assert.throws(() => caller(demand, guest, runtimeKey.text), refused);
+    });
+    test(`${when}: another scheme is no credential`, () => {
+      if (needsToken || isRequired) assert.throws(() => caller(demand, "Basic YTpi"), refused);
+      else assert.deepEqual(caller(demand, "Basic YTpi"), DEFAULT);
+    });
+    test(`${when}: the token of an inactive user is refused`, () => {
+      assert.throws(() => caller(demand, bearer({ sub: "idle" })), refusedToken);
+    });
+    test(`${when}: a token from before the password was changed is refused`, () => {
+      assert.throws(() => caller(demand, bearer({ cv: 1 })), refusedToken);
+    });
+    test(`${when}: a token that names another organization than its user's is refused`, () => {
+      assert.throws(() => caller(demand, bearer({ organization_id: "default" })), refusedToken);
+    });
+    test(`${when}: an expired token is refused`, () => {
+      assert.throws(() => caller(demand, bearer({ exp: NOW / 1_000 })), refusedToken);
+    });
+  }
+}
+
+for (const demand of ["runtime", "user"] as const) {
+  test(`a ${demand} route refuses the token of a deleted user`, () => {
+    assert.throws(() => setUp(false).caller(demand, bearer({ sub: "gone" })), refusedToken);
+  });
+}
+
+test("a route about the caller is told of a deleted user, to answer that it is gone", () => {
+  assert.deepEqual(setUp(true).caller("always", bearer({ sub: "gone" })), {
+    organization: "acme",
+    actor: { kind: "user", id: "gone", email: "ada@example.com", role: "admin" },
+  });
+});
+
+test("a token without a credential version is judged by the rest", () => {
+  const { id: sub, email, role, organization_id } = ada;
+  const claims = { sub, email, role, organization_id, exp: NOW / 1_000 + 1 };
+  assert.deepEqual(setUp(true).caller("user", `Bearer ${signToken(claims, SECRET)}`), ADA);
+});
+
+test("email and role are the user's of today, not the token's", () => {
+  const token = bearer({ email: "old@example.com", role: "viewer" });
+  assert.deepEqual(setUp(true).caller("user", token), ADA);
+});
+
+test("the scheme may be written in any letter case", () => {
+  assert.deepEqual(setUp(true).caller("user", bearer().replace("Bearer ", "bEARER  ")), ADA);
+});
+
+test("prototype names are no users", () => {
+  for (const sub of ["__proto__", "constructor", "toString"]) {
+    assert.throws(() => setUp(true).caller("user", bearer({ sub })), refusedToken);
+  }
+});
+
+test("every accepted use of a key is noted, and no other", () => {
+  const { caller, touched } = setUp(true);
+  void caller("runtime", undefined, runtimeKey.text);
+  void caller("user", bearer(), runtimeKey.text);
+  assert.throws(() => caller("user", undefined, runtimeKey.text));
+  assert.throws(() => caller("runtime", undefined, revokedKey.text));
+  assert.throws(() => caller("runtime", "Bearer nonsense", runtimeKey.text));
+  assert.deepEqual(touched, [
+    ["acme", "key-1", NOW],
+    ["acme", "key-1", NOW],
+  ]);
+});
+
+test("no refusal repeats a credential", () => {
+  const { caller } = setUp(true);
+  const token = bearer({ exp: 1 });
+  for (const attempt of [
+    () => caller("user", token),
+    () => caller("runtime", undefined, revokedKey.text),
+  ]) {
+    assert.throws(attempt, (error: Error) => {
+      return !error.message.includes(token.slice(7)) && !error.message.includes(revokedKey.text);
+    });
+  }
+});
+
+test("look-ups that have to wait lead to the same caller, later", async () => {
+  const resolve = createCallerResolver({
+    requireAuth: () => true,
+    secret: SECRET,
+    now: () => NOW,
+    users: { findById: (id) => Promise.resolve(accounts.find((account) => account.id === id)) },
+    keys: { findByHash: (hash) => Promise.resolve(keys.get(hash)), touch: () => {} },
+  });
+  const credentials = { authorization: bearer(), apiKey: runtimeKey.text };
+  assert.deepEqual(await resolve("user", "v1", credentials), ADA);
+  const withRevoked = { authorization: bearer(), apiKey: revokedKey.text };
+  await assert.rejects(async () => resolve("user", "v1", withRevoked), refused);
+});
+
+test("the switch is asked on every request", () => {
+  let isRequired = false;
+  const resolve = createCallerResolver({
+    requireAuth: () => isRequired,
+    secret: SECRET,
+    now: () => NOW,
+    users: { findById: () => undefined },
+    keys: { findByHash: () => undefined, touch: () => {} },
+  });
+  const nothing = { authorization: undefined, apiKey: undefined };
+  assert.deepEqual(resolve("user", "v1", nothing), DEFAULT);
+  isRequired = true;
+  assert.throws(() => resolve("user", "v1", nothing), refused);
+});

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { checkNewPassword, createPasswords } from "../../src/auth/password.ts";
+import { TooMany } from "../../src/core/errors.ts";
+
+const CHEAP = { cost: 16 };
+
+test("a hash is right for its password and for no other", async () => {
+  const passwords = createPasswords(CHEAP);
+  const hash = await passwords.hash("correct horse battery");
+  assert.equal(await passwords.verify("correct horse battery", hash), true);
+  assert.equal(await passwords.verify("correct horse batterz", hash), false);
+  assert.equal(await passwords.verify("", hash), false);
+});
+
+test("equal passwords have different hashes", async () => {
+  const passwords = createPasswords(CHEAP);
+  assert.notEqual(await passwords.hash("the same words"), await passwords.hash("the same words"));
+});
+
+test("by default a hash costs N=2^15, r=8, p=3, and says so", async () => {
+  const passwords = createPasswords();
+  const hash = await passwords.hash("correct horse battery");
+  assert.match(hash, /^\$scrypt\$ln=15,r=8,p=3\$[\w-]{22}\$[\w-]{43}$/);
+  assert.equal(await passwords.verify("correct horse battery", hash), true);
+});
+
+test("a hash of other parameters is checked by its own", async () => {
+  const hash = await createPasswords(CHEAP).hash("correct horse battery");
+  assert.equal(await createPasswords({ cost: 32 }).verify("correct horse battery", hash), true);
+});
+
+test("the same characters are the same password, however they are composed", async () => {
+  const passwords = createPasswords(CHEAP);
+  const hash = await passwords.hash("caf\u00e9 au lait");
+  assert.equal(await passwords.verify("cafe\u0301 au lait", hash), true);
+});
+
+test("without a hash no password is right", async () => {
+  assert.equal(await createPasswords(CHEAP).verify("anything at all", undefined), false);
+});
+
+test("an unknown user costs as much time as a known one", async () => {
+  const passwords = createPasswords({ cost: 2 ** 14 });
+  const hash = await passwords.hash("correct horse battery");
+  const timed = async (stored: string | undefined): Promise<number> => {
+    const start = process.cpuUsage();
+    for (let i = 0; i < 3; i++) await passwords.verify("wrong words", stored);
+    const { user, system } = process.cpuUsage(start);
+    return user + system;
+  };
+  const ratio = (await timed(undefined)) / (await timed(hash));
+  assert.ok(ratio > 0.5 && ratio < 2, `took ${ratio} times as long`);
+});
+
+test("a damaged hash is a defect, not a wrong password", async () => {
+  await assert.rejects(createPasswords(CHEAP).verify("anything", "$scrypt$nonsense"), /damaged/);
+});
+
+test("fifty wait for the one that is hashed, the next is told to come back", async () => {
+  const passwords = createPasswords(CHEAP);
+  const accepted = Array.from({ length: 51 }, () => passwords.hash("correct horse battery"));
+  await assert.rejects(
+    passwords.hash("correct horse battery"),
+    (error) => error instanceof TooMany && error.retryAfterSeconds > 0,
+  );
+  assert.equal((await Promise.all(accepted)).length, 51);
+  await passwords.hash("correct horse battery");
+});
+
+test("one instance's line does not hold up another's", async () => {
+  const busy = createPasswords(CHEAP);
+  const line = Array.from({ length: 51 }, () => busy.hash("correct horse battery"));
+  await createPasswords(CHEAP).hash("correct horse battery");
+  await Promise.all(line);
+});
+
+test("10 to 256 characters are accepted, counted as people count them", () => {
+  checkNewPassword("a".repeat(10), "password");
+  checkNewPassword("\u{1F600}".repeat(256), "password");
+  const refusal = { message: "password: expected 10 to 256 characters" };
+  assert.throws(() => checkNewPassword("a".repeat(9), "password"), refusal);
+  assert.throws(() => checkNewPassword("\u{1F600}".repeat(9), "password"), refusal);
+  assert.throws(() => checkNewPassword("a".repeat(257), "password"), refusal);
+});

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { verifyToken } from "../../src/auth/jwt.ts";
+import { createTokenIssuer } from "../../src/auth/tokens.ts";
+
+const SECRET = "a secret of more than thirty-two bytes";
+const subject = {
+  id: "user-1",
+  email: "ada@example.com",
+  role: "admin",
+  organization_id: "acme",
+  credential_version: 3,
+};
+
+test("a token says who it is for and ends after the given hours", () => {
+  const { token, expiresAt } = createTokenIssuer(SECRET, 24, () => 1_800_000_000_999).issue(
+    subject,
+  );
+  assert.equal(expiresAt, 1_800_086_400_000);
+  assert.deepEqual(verifyToken(token, SECRET, 1_800_000_001), {
+    sub: "user-1",
+    email: "ada@example.com",
+    role: "admin",
+    organization_id: "acme",
+    iat: 1_800_000_000,
+    exp: 1_800_086_400,
+    cv: 3,
+  });
+});
+
+test("a lifetime may be a part of an hour, but never less than a second", () => {
+  const { expiresAt } = createTokenIssuer(SECRET, 0.000001, () => 1_800_000_000_000).issue(subject);
+  assert.equal(expiresAt, 1_800_000_001_000);
+});

@@ -1,0 +1,51 @@
+import type { NewApiKey } from "../auth/api-key.ts";
+import { BadInput } from "../core/errors.ts";
+import type { Infer } from "../core/schema.ts";
+import { formatTimestamp } from "../core/time.ts";
+import { validate } from "../core/validate.ts";
+import { apiKeyCreate, type ApiKey, type StoredKey } from "./schema.ts";
+
+/** The body of a key's creation. */
+export const apiKeyCreateBody = {
+  schema: apiKeyCreate,
+  read(value: unknown): Infer<typeof apiKeyCreate> {
+    const given = validate(apiKeyCreate, value);
+    const name = given.name.trim();
+    if (name === "") throw new BadInput("name: required");
+    return { ...given, name };
+  },
+};
+
+/** Makes the record of a new key, which holds nothing that the key could be made from. */
+export function draftKey(
+  organization: string,
+  { name, scopes = "runtime" }: Infer<typeof apiKeyCreate>,
+  { hash, prefix }: NewApiKey,
+  id: string,
+  now: number,
+): StoredKey {
+  return {
+    id,
+    organization_id: organization,
+    name,
+    prefix,
+    scopes,
+    revoked: false,
+    hash,
+    created_at: formatTimestamp(now),
+  };
+}
+
+/** What may be shown of a key: everything but its hash. */
+export function apiKeyOf(key: StoredKey): ApiKey {
+  const { id, name, prefix, scopes, revoked, created_at, last_used_at } = key;
+  return {
+    id,
+    name,
+    prefix,
+    scopes,
+    revoked,
+    created_at,
+    ...(last_used_at !== undefined && { last_used_at }),
+  };
+}

@@ -1,0 +1,70 @@
+import { createApiKey } from "../auth/api-key.ts";
+import type { Clock } from "../core/clock.ts";
+import { NotFound } from "../core/errors.ts";
+import type { IdSource } from "../core/ids.ts";
+import { reply } from "../http/reply.ts";
+import { route } from "../http/route.ts";
+import { apiKeyCreateBody, apiKeyOf, draftKey } from "./draft.ts";
+import { apiKeyCreated, apiKeyList, revokeResult } from "./schema.ts";
+import type { KeyStore } from "./store.ts";
+
+interface Needs {
+  readonly keys: KeyStore;
+  readonly now: Clock;
+  readonly ids: IdSource;
+}
+
+const WARNING = "Store this key now: it is not shown again, and a lost key can only be replaced";
+
+/** The routes of the organization's API keys. */
+export const keyRoutes = [
+  route({
+    method: "GET",
+    path: "/api-keys",
+    surfaces: ["v1"],
+    access: "user",
+    summary: "List the organization's API keys",
+    tags: ["api-keys"],
+    replies: { 200: apiKeyList },
+    refuses: [500],
+    async handle({ organization }, { keys }: Needs) {
+      return { api_keys: (await keys.list(organization)).map(apiKeyOf) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api-keys",
+    surfaces: ["v1"],
+    access: "user",
+    summary: "Create an API key",
+    description: "The key's text is in this answer and nowhere else: only its hash is kept.",
+    tags: ["api-keys"],
+    body: apiKeyCreateBody,
+    replies: { 201: apiKeyCreated },
+    refuses: [400, 500],
+    async handle({ organization, body }, { keys, now, ids }: Needs) {
+      const fresh = createApiKey();
+      const key = draftKey(organization, body, fresh, ids(), now());
+      await keys.create(organization, key);
+      return reply(201, { ...apiKeyOf(key), api_key: fresh.text, warning: WARNING });
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/api-keys/{id}",
+    surfaces: ["v1"],
+    access: "user",
+    summary: "Revoke an API key",
+    description: "Counts from the next request on. Revoking a revoked key changes nothing.",
+    tags: ["api-keys"],
+    params: { id: "The key's id." },
+    replies: { 200: revokeResult },
+    refuses: [404, 500],
+    async handle({ organization, params: { id } }, { keys }: Needs) {
+      if (!(await keys.revoke(organization, id))) {
+        throw new NotFound(`No API key has the id "${id}"`);
+      }
+      return { id, status: "revoked" };
+    },
+  }),
+];

@@ -1,0 +1,26 @@
+import type { Awaitable } from "../core/caller.ts";
+import type { StoredKey } from "./schema.ts";
+
+/** Keeps the API keys of every organization. */
+export interface KeyStore {
+  /** The keys of an organization, newest first, revoked ones included. */
+  list(organization: string): Awaitable<readonly StoredKey[]>;
+
+  /** The key with a hash, whose organization the caller learns from it; revoked ones included. */
+  findByHash(hash: string): Awaitable<StoredKey | undefined>;
+
+  create(organization: string, key: StoredKey): Promise<void>;
+
+  /**
+   * Revokes a key for good; one that is revoked already stays so.
+   *
+   * @returns whether the organization has such a key
+   */
+  revoke(organization: string, id: string): Promise<boolean>;
+
+  /**
+   * Notes that a key was accepted at `now` (milliseconds). Lists show it at once; it is safe within
+   * a minute.
+   */
+  touch(organization: string, id: string, now: number): void;
+}

@@ -1,0 +1,98 @@
+import type { Passwords } from "../auth/password.ts";
+import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
+import type { Clock } from "../core/clock.ts";
+import { Forbidden, NotFound } from "../core/errors.ts";
+import type { IdSource } from "../core/ids.ts";
+import { formatTimestamp } from "../core/time.ts";
+import { reply } from "../http/reply.ts";
+import { route } from "../http/route.ts";
+import { draftUser } from "../users/draft.ts";
+import { organizationChangeBody, organizationCreateBody } from "./draft.ts";
+import { organization, organizationList } from "./schema.ts";
+import type { OrganizationStore } from "./store.ts";
+
+interface Needs {
+  readonly organizations: OrganizationStore;
+  readonly passwords: Passwords;
+  readonly now: Clock;
+  readonly ids: IdSource;
+}
+
+/** The routes of the organizations themselves. */
+export const organizationRoutes = [
+  route({
+    method: "GET",
+    path: "/organizations",
+    surfaces: ["v1"],
+    access: "user",
+    summary: "List the organizations that the caller may see",
+    tags: ["organizations"],
+    replies: { 200: organizationList },
+    refuses: [500],
+    async handle({ organization: own }, { organizations }: Needs) {
+      const all = await organizations.list();
+      return { organizations: all.filter(({ id }) => maySee(own, id)) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/organizations",
+    surfaces: ["v1"],
+    access: "user",
+    summary: "Create an organization with its first admin",
+    description: "For callers of the default organization only.",
+    tags: ["organizations"],
+    body: organizationCreateBody,
+    replies: { 201: organization },
+    refuses: [400, 403, 409, 429, 500],
+    async handle({ organization: own, body }, needs: Needs) {
+      if (own !== DEFAULT_ORGANIZATION) {
+        throw new Forbidden("Only callers of the default organization create organizations");
+      }
+      const { organizations, passwords, now, ids } = needs;
+      const hash = await passwords.hash(body.admin_password);
+      const admin = draftUser({ email: body.admin_email, role: "admin" }, hash, ids(), now());
+      const draft = { name: body.name, slug: body.slug, created_at: formatTimestamp(now()) };
+      return reply(201, await organizations.create(draft, admin));
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/organizations/{id}",
+    surfaces: ["v1"],
+    access: "user",
+    summary: "Read an organization",
+    tags: ["organizations"],
+    params: { id: "The organization's id." },
+    replies: { 200: organization },
+    refuses: [404, 500],
+    async handle({ organization: own, params: { id } }, { organizations }: Needs) {
+      const found = maySee(own, id) ? await organizations.get(id) : undefined;
+      if (!found) throw new NotFound(`No organization has the id "${id}"`);
+      return found;
+    },
+  }),
+  route({
+    method: "PATCH",
+    path: "/organizations/{id}",
+    surfaces: ["v1"],
+    access: "user",
+    summary: "Rename the caller's own organization",
+    tags: ["organizations"],
+    params: { id: "The organization's id." },
+    body: organizationChangeBody,
+    replies: { 200: organization },
+    refuses: [400, 404, 500],
+    async handle({ organization: own, params: { id }, body }, { organizations, now }: Needs) {
+      const at = formatTimestamp(now());
+      const renamed = id === own ? await organizations.rename(id, body.name, at) : undefined;
+      if (!renamed) throw new NotFound(`No organization with the id "${id}" is yours to rename`);
+      return renamed;
+    },
+  }),
+];
+
+/** The default organization is the operator's, whose callers see all of them. */
+function maySee(own: string, id: string): boolean {
+  return own === DEFAULT_ORGANIZATION || own === id;
+}

@@ -1,0 +1,42 @@
+import { BadInput } from "../core/errors.ts";
+
+const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
+const MAX_LENGTH = 63;
+const FALLBACK = "organization";
+
+/**
+ * Refuses what cannot be a slug.
+ *
+ * @throws BadInput naming the place
+ */
+export function checkSlug(slug: string, place: string): void {
+  if (SLUG.test(slug)) return;
+  throw new BadInput(
+    `${place}: expected at most ${MAX_LENGTH} lower-case letters, digits and hyphens, no hyphen first`,
+  );
+}
+
+/** Makes a slug of a name: accents fall, all else that is no letter or digit becomes a hyphen. */
+export function slugOf(name: string): string {
+  const slug = name
+    .normalize("NFKD")
+    .replace(/\p{Mark}/gu, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-");
+  return trimmed(slug, MAX_LENGTH) || FALLBACK;
+}
+
+/** Makes a slug of a name that is not taken, numbered if it has to be. */
+export function freeSlug(name: string, isTaken: (slug: string) => boolean): string {
+  const plain = slugOf(name);
+  let slug = plain;
+  for (let number = 2; isTaken(slug); number++) {
+    const suffix = `-${number}`;
+    slug = trimmed(plain, MAX_LENGTH - suffix.length) + suffix;
+  }
+  return slug;
+}
+
+function trimmed(slug: string, length: number): string {
+  return slug.replace(/^-/, "").slice(0, length).replace(/-$/, "");
+}

@@ -1,0 +1,63 @@
+import { route } from "../http/route.ts";
+import { settings as settingsReply, type Setting, type Settings } from "./schema.ts";
+import type { SettingsStore } from "./store.ts";
+import { settingsUpdateBody } from "./update.ts";
+
+interface Needs {
+  readonly settings: SettingsStore;
+  readonly config: {
+    readonly edition: string;
+    readonly requireAuth: () => boolean;
+    readonly jwtExpiryHours: number;
+  };
+}
+
+/** The routes of the organization's settings. */
+export const settingsRoutes = [
+  route({
+    method: "GET",
+    path: "/settings",
+    surfaces: ["v1"],
+    access: "user",
+    summary: "Read the organization's settings",
+    tags: ["settings"],
+    replies: { 200: settingsReply },
+    refuses: [500],
+    async handle({ organization }, { settings, config }: Needs) {
+      return answer(organization, await settings.list(organization), config);
+    },
+  }),
+  route({
+    method: "PUT",
+    path: "/settings",
+    surfaces: ["v1"],
+    access: "user",
+    summary: "Replace the organization's settings",
+    description: "Pairs that are not given are gone afterwards.",
+    tags: ["settings"],
+    body: settingsUpdateBody,
+    replies: { 200: settingsReply },
+    refuses: [400, 500],
+    async handle({ organization, body }, { settings, config }: Needs) {
+      await settings.replace(organization, body);
+      return answer(organization, body, config);
+    },
+  }),
+];
+
+function answer(
+  organization: string,
+  pairs: readonly Setting[],
+  { edition, requireAuth, jwtExpiryHours }: Needs["config"],
+): Settings {
+  return {
+    edition,
+    organization_id: organization,
+    auth: {
+      require_auth: requireAuth(),
+      api_keys_accepted: true,
+      token_lifetime_hours: jwtExpiryHours,
+    },
+    settings: pairs,
+  };
+}

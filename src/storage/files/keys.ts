@@ -1,0 +1,148 @@
+import { formatTimestamp } from "../../core/time.ts";
+import { validate } from "../../core/validate.ts";
+import { storedKey, type StoredKey } from "../../keys/schema.ts";
+import type { KeyStore } from "../../keys/store.ts";
+import type { FileOperations } from "../file-operations.ts";
+import type { Layout } from "../layout.ts";
+import { RecordTable } from "../record-table.ts";
+import { UndoQueue } from "../undo-queue.ts";
+
+const FLUSH_AFTER_MS = 30_000;
+
+/** Told of a write that failed and that no caller waits for. */
+export type ReportFailure = (error: unknown) => void;
+
+/**
+ * Keeps API keys in each organization's `api-keys.json`, whose rename commits a change, and all of
+ * them in memory. When a key was last used is noted in memory and written half a minute later, for
+ * all keys together.
+ */
+export class FileKeys implements KeyStore {
+  readonly #queue: UndoQueue;
+  readonly #table: RecordTable<StoredKey>;
+  readonly #report: ReportFailure;
+  readonly #flushAfterMs: number;
+  readonly #byHash = new Map<string, StoredKey>();
+  /** When a key was used since its file was written, in milliseconds, by organization and id. */
+  readonly #uses = new Map<string, Map<string, number>>();
+  #timer: NodeJS.Timeout | undefined;
+
+  private constructor(
+    queue: UndoQueue,
+    table: RecordTable<StoredKey>,
+    report: ReportFailure,
+    flushAfterMs: number,
+  ) {
+    this.#queue = queue;
+    this.#table = table;
+    this.#report = report;
+    this.#flushAfterMs = flushAfterMs;
+  }
+
+  /**
+   * Reads the keys of the given organizations.
+   *
+   * @param flushAfterMs how long after a use it is written, together with those in between
+   * @throws Error naming the file that is damaged, and the way out
+   */
+  static async open(
+    files: FileOperations,
+    layout: Layout,
+    organizations: readonly string[],
+    report: ReportFailure,
+    flushAfterMs = FLUSH_AFTER_MS,
+  ): Promise<FileKeys> {
+    const queue = new UndoQueue();
+    const options = {
+      name: "api_keys",
+      pathOf: (organization: string) => layout.organization(organization).apiKeys,
+      read: (value: unknown, place: string) => validate(storedKey, value, place),
+    };
+    const table = await RecordTable.open(files, queue, options, organizations);
+    const keys = new FileKeys(queue, table, report, flushAfterMs);
+    for (const key of table.all()) keys.#byHash.set(key.hash, key);
+    return keys;
+  }
+
+  list(organization: string): readonly StoredKey[] {
+    return this.#withUses(organization).reverse();
+  }
+
+  findByHash(hash: string): StoredKey | undefined {
+    return this.#byHash.get(hash);
+  }
+
+  create(organization: string, key: StoredKey): Promise<void> {
+    return this.#queue.run(() =>
+      this.#commit(organization, (keys) => [...keys, { ...key, organization_id: organization }]),
+    );
+  }
+
+  revoke(organization: string, id: string): Promise<boolean> {
+    return this.#queue.run(async () => {
+      const key = this.#table.get(organization, id);
+      if (!key) return false;
+      if (key.revoked) return true;
+      await this.#commit(organization, (keys) =>
+        keys.map((other) => (other.id === id ? { ...other, revoked: true } : other)),
+      );
+      return true;
+    });
+  }
+
+  touch(organization: string, id: string, now: number): void {
+    let uses = this.#uses.get(organization);
+    if (!uses) this.#uses.set(organization, (uses = new Map<string, number>()));
+    uses.set(id, now);
+    this.#schedule();
+  }
+
+  /** Writes when keys were last used; what cannot be written is reported, and tried again later. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    // One organization after another, so that a change never waits for more than one of them.
+    for (const organization of [...this.#uses.keys()]) {
+      try {
+        await this.#queue.run(() => this.#commit(organization, (keys) => keys));
+      } catch (error) {
+        this.#report(error);
+        this.#schedule();
+      }
+    }
+  }
+
+  /** Writes what is still to be written. */
+  async close(): Promise<void> {
+    await this.flush();
+    await this.#queue.idle();
+    clearTimeout(this.#timer);
+  }
+
+  #schedule(): void {
+    this.#timer ??= setTimeout(() => void this.flush(), this.#flushAfterMs).unref();
+  }
+
+  async #commit(
+    organization: string,
+    change: (keys: readonly StoredKey[]) => readonly StoredKey[],
+  ): Promise<void> {
+    const uses = this.#uses.get(organization);
+    const written = new Map(uses);
+    const keys = change(this.#withUses(organization));
+    await this.#table.commit(organization, keys);
+    for (const key of keys) this.#byHash.set(key.hash, key);
+    // A key may have been used again while the file was written: that use is still to be kept.
+    for (const [id, at] of written) if (uses?.get(id) === at) uses.delete(id);
+    if (uses?.size === 0) this.#uses.delete(organization);
+  }
+
+  /** The keys of an organization, oldest first, as they would be written now. */
+  #withUses(organization: string): StoredKey[] {
+    const uses = this.#uses.get(organization);
+    return this.#table.list(organization).map((key) => {
+      const usedAt = uses?.get(key.id);
+      return usedAt === undefined ? key : { ...key, last_used_at: formatTimestamp(usedAt) };
+    });
+  }
+}

@@ -1,0 +1,190 @@
+import { basename } from "node:path";
+import { DEFAULT_ORGANIZATION } from "../../core/caller.ts";
+import type { Clock } from "../../core/clock.ts";
+import { BadInput, Conflict } from "../../core/errors.ts";
+import { formatTimestamp } from "../../core/time.ts";
+import { validate } from "../../core/validate.ts";
+import { organization as schema, type Organization } from "../../organizations/schema.ts";
+import { freeSlug } from "../../organizations/slug.ts";
+import type { OrganizationDraft, OrganizationStore } from "../../organizations/store.ts";
+import type { UserDraft } from "../../users/draft.ts";
+import type { FileOperations } from "../file-operations.ts";
+import { isOrganizationId, type Layout } from "../layout.ts";
+import { inParallel } from "../parallel.ts";
+import { damaged } from "../record-table.ts";
+import { readSnapshot, syncDirectory, TEMPORARY_SUFFIX, writeSnapshot } from "../snapshot.ts";
+import { UndoQueue } from "../undo-queue.ts";
+import { FileUsers } from "./users.ts";
+
+const DIRECTORY_MODE = 0o700;
+
+/**
+ * Keeps each organization as a directory with its `organization.json`. That file's rename commits
+ * the creation: a directory without it never happened. An organization and its first user come into
+ * being together, so this store opens the users' too and shares its queue with it.
+ */
+export class FileOrganizations implements OrganizationStore {
+  /** The users of all organizations. */
+  readonly users: FileUsers;
+  readonly #files: FileOperations;
+  readonly #layout: Layout;
+  readonly #queue: UndoQueue;
+  readonly #records: Map<string, Organization>;
+
+  private constructor(
+    files: FileOperations,
+    layout: Layout,
+    queue: UndoQueue,
+    records: Map<string, Organization>,
+    users: FileUsers,
+  ) {
+    this.#files = files;
+    this.#layout = layout;
+    this.#queue = queue;
+    this.#records = records;
+    this.users = users;
+  }
+
+  /**
+   * Reads all organizations and their users; creates the default one when it is missing.
+   *
+   * @throws Error naming the file that is damaged, and the way out
+   */
+  static async open(files: FileOperations, layout: Layout, now: Clock): Promise<FileOrganizations> {
+    await files.makeDirectory(layout.organizations, DIRECTORY_MODE);
+    await syncDirectory(files, layout.root);
+    const found: Organization[] = [];
+    const names = await files.readDirectory(layout.organizations);
+    await inParallel(names.filter(isOrganizationId), async (id) => {
+      const record = await readOrganization(files, layout, id);
+      if (record) found.push(record);
+    });
+    found.sort((a, b) => compare(a.created_at, b.created_at) || compare(a.id, b.id));
+    const records = new Map(found.map((record) => [record.id, record]));
+    if (!records.has(DEFAULT_ORGANIZATION)) {
+      records.set(DEFAULT_ORGANIZATION, await createDefault(files, layout, now()));
+    }
+    const queue = new UndoQueue();
+    const users = await FileUsers.open(files, layout, queue, [...records.keys()]);
+    return new FileOrganizations(files, layout, queue, records, users);
+  }
+
+  list(): readonly Organization[] {
+    return [...this.#records.values()];
+  }
+
+  get(id: string): Organization | undefined {
+    return this.#records.get(id);
+  }
+
+  /** The ids of all organizations: the only ones that may become part of a path. */
+  ids(): readonly string[] {
+    return [...this.#records.keys()];
+  }
+
+  create(draft: OrganizationDraft, admin: UserDraft): Promise<Organization> {
+    return this.#queue.run(async () => {
+      const { name, created_at } = draft;
+      const id = draft.slug ?? freeSlug(name, (slug) => this.#records.has(slug));
+      if (this.#records.has(id)) throw new Conflict(`An organization has the slug "${id}" already`);
+      const created = { id, name, slug: id, created_at, updated_at: created_at };
+      await this.users.addFounder({ ...admin, organization_id: id }, (writeUsers) =>
+        this.#queue.write(
+          () => this.#writeNew(created, writeUsers),
+          () => this.#forget(id),
+        ),
+      );
+      this.#records.set(id, created);
+      return created;
+    });
+  }
+
+  rename(id: string, name: string, updatedAt: string): Promise<Organization | undefined> {
+    return this.#queue.run(async () => {
+      const before = this.#records.get(id);
+      if (!before) return undefined;
+      const after = { ...before, name, updated_at: updatedAt };
+      const path = this.#layout.organization(id).organization;
+      await this.#queue.write(
+        () => writeSnapshot(this.#files, path, after), // the rename commits
+        () => writeSnapshot(this.#files, path, before),
+      );
+      this.#records.set(id, after);
+      return after;
+    });
+  }
+
+  /** Resolves when the changes under way, of users too, have ended. */
+  close(): Promise<void> {
+    return this.#queue.idle();
+  }
+
+  async #writeNew(created: Organization, writeUsers: () => Promise<void>): Promise<void> {
+    const { directory, organization } = this.#layout.organization(created.id);
+    await this.#files.remove(directory); // what a crash during an earlier creation has left
+    await this.#files.makeDirectory(directory, DIRECTORY_MODE);
+    await writeUsers();
+    // The directory must be found again before anything in it counts.
+    await syncDirectory(this.#files, this.#layout.organizations);
+    await writeSnapshot(this.#files, organization, created); // the rename commits
+  }
+
+  async #forget(id: string): Promise<void> {
+    const { directory, organization } = this.#layout.organization(id);
+    await this.#files.remove(organization); // first: without it the rest never happened
+    await this.#files.remove(directory);
+    await syncDirectory(this.#files, this.#layout.organizations);
+  }
+}
+
+async function readOrganization(
+  files: FileOperations,
+  layout: Layout,
+  id: string,
+): Promise<Organization | undefined> {
+  const { directory, organization: path, users } = layout.organization(id);
+  const snapshot = await readSnapshot(files, path);
+  if (snapshot !== undefined) return checkOrganization(snapshot, id, path);
+  if (id === DEFAULT_ORGANIZATION) return undefined; // it exists, whatever became of its file
+  const names = await files.readDirectory(directory);
+  const isUnfinished = names.every(
+    (name) => name === basename(users) || name.endsWith(TEMPORARY_SUFFIX),
+  );
+  // A new organization of that name must not inherit what an earlier one has left.
+  if (!isUnfinished) throw damaged(path, "it is missing");
+  return undefined;
+}
+
+function checkOrganization(snapshot: unknown, id: string, path: string): Organization {
+  try {
+    const record = validate(schema, snapshot);
+    if (record.id !== id) throw new BadInput("id: belongs to another organization");
+    return record;
+  } catch (error) {
+    throw error instanceof BadInput ? damaged(path, error.message) : error;
+  }
+}
+
+async function createDefault(
+  files: FileOperations,
+  layout: Layout,
+  now: number,
+): Promise<Organization> {
+  const at = formatTimestamp(now);
+  const created = {
+    id: DEFAULT_ORGANIZATION,
+    name: "Default",
+    slug: DEFAULT_ORGANIZATION,
+    created_at: at,
+    updated_at: at,
+  };
+  const { directory, organization } = layout.organization(DEFAULT_ORGANIZATION);
+  await files.makeDirectory(directory, DIRECTORY_MODE);
+  await syncDirectory(files, layout.organizations);
+  await writeSnapshot(files, organization, created); // the rename commits
+  return created;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,51 @@
+import { BadInput } from "../../core/errors.ts";
+import { isObject } from "../../core/validate.ts";
+import type { Setting } from "../../settings/schema.ts";
+import type { SettingsStore } from "../../settings/store.ts";
+import { settingsUpdateBody } from "../../settings/update.ts";
+import type { FileOperations } from "../file-operations.ts";
+import type { Layout } from "../layout.ts";
+import { damaged } from "../record-table.ts";
+import { Queue } from "../queue.ts";
+import { readSnapshot, writeSnapshot } from "../snapshot.ts";
+
+/**
+ * Keeps settings in each organization's `settings.json`, whose rename commits a change. They are
+ * read rarely and may be large, so nothing is held in memory: the file answers each question.
+ */
+export class FileSettings implements SettingsStore {
+  readonly #files: FileOperations;
+  readonly #layout: Layout;
+  readonly #queue = new Queue();
+
+  constructor(files: FileOperations, layout: Layout) {
+    this.#files = files;
+    this.#layout = layout;
+  }
+
+  /** @throws Error naming the file when it is damaged, and the way out */
+  async list(organization: string): Promise<readonly Setting[]> {
+    const path = this.#layout.organization(organization).settings;
+    const snapshot = await readSnapshot(this.#files, path);
+    if (snapshot === undefined) return [];
+    if (!isObject(snapshot) || snapshot["organization_id"] !== organization) {
+      throw damaged(path, "organization_id: belongs to another organization");
+    }
+    try {
+      return settingsUpdateBody.read(snapshot);
+    } catch (error) {
+      throw error instanceof BadInput ? damaged(path, error.message) : error;
+    }
+  }
+
+  replace(organization: string, settings: readonly Setting[]): Promise<void> {
+    const path = this.#layout.organization(organization).settings;
+    const snapshot = { organization_id: organization, settings };
+    return this.#queue.run(() => writeSnapshot(this.#files, path, snapshot));
+  }
+
+  /** Resolves when the changes under way have ended. */
+  close(): Promise<void> {
+    return this.#queue.idle();
+  }
+}

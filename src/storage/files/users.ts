@@ -1,0 +1,137 @@
+import { Conflict } from "../../core/errors.ts";
+import { validate } from "../../core/validate.ts";
+import { emailKey } from "../../users/email.ts";
+import { checkAdminRemains } from "../../users/last-admin.ts";
+import { storedUser, type StoredUser } from "../../users/schema.ts";
+import type { UserStore } from "../../users/store.ts";
+import type { FileOperations } from "../file-operations.ts";
+import type { Layout } from "../layout.ts";
+import { damaged, RecordTable } from "../record-table.ts";
+import type { UndoQueue } from "../undo-queue.ts";
+
+/**
+ * Keeps users in each organization's `users.json`, whose rename commits a change, and all of them in
+ * memory. All changes of all organizations go through one queue, since emails are unique over all.
+ */
+export class FileUsers implements UserStore {
+  readonly #queue: UndoQueue;
+  readonly #table: RecordTable<StoredUser>;
+  readonly #byEmail = new Map<string, StoredUser>();
+
+  private constructor(queue: UndoQueue, table: RecordTable<StoredUser>) {
+    this.#queue = queue;
+    this.#table = table;
+  }
+
+  /**
+   * Reads the users of the given organizations.
+   *
+   * @throws Error when a file is damaged, or two users have one email
+   */
+  static async open(
+    files: FileOperations,
+    layout: Layout,
+    queue: UndoQueue,
+    organizations: readonly string[],
+  ): Promise<FileUsers> {
+    const pathOf = (organization: string) => layout.organization(organization).users;
+    const options = {
+      name: "users",
+      pathOf,
+      read: (value: unknown, place: string) => validate(storedUser, value, place),
+    };
+    const table = await RecordTable.open(files, queue, options, organizations);
+    const users = new FileUsers(queue, table);
+    for (const user of table.all()) {
+      const twin = users.findByEmail(user.email);
+      if (twin) {
+        const paths = `${pathOf(twin.organization_id)} and ${pathOf(user.organization_id)}`;
+        throw damaged(paths, "two users have one email");
+      }
+      users.#byEmail.set(emailKey(user.email), user);
+    }
+    return users;
+  }
+
+  list(organization: string): readonly StoredUser[] {
+    return this.#table.list(organization);
+  }
+
+  get(organization: string, id: string): StoredUser | undefined {
+    return this.#table.get(organization, id);
+  }
+
+  findById(id: string): StoredUser | undefined {
+    return this.#table.find(id);
+  }
+
+  findByEmail(email: string): StoredUser | undefined {
+    return this.#byEmail.get(emailKey(email));
+  }
+
+  create(organization: string, user: StoredUser): Promise<void> {
+    return this.#queue.run(async () => {
+      this.#checkEmailIsFree(user.email);
+      const own = { ...user, organization_id: organization };
+      await this.#table.commit(organization, [...this.list(organization), own]);
+      this.#byEmail.set(emailKey(own.email), own);
+    });
+  }
+
+  change(
+    organization: string,
+    id: string,
+    change: (user: StoredUser) => StoredUser,
+  ): Promise<StoredUser | undefined> {
+    return this.#queue.run(async () => {
+      const before = this.get(organization, id);
+      if (!before) return undefined;
+      const after = change(before);
+      const users = this.list(organization);
+      checkAdminRemains(users, before, after);
+      await this.#table.commit(
+        organization,
+        users.map((user) => (user === before ? after : user)),
+      );
+      this.#byEmail.set(emailKey(after.email), after);
+      return after;
+    });
+  }
+
+  remove(organization: string, id: string): Promise<boolean> {
+    return this.#queue.run(async () => {
+      const user = this.get(organization, id);
+      if (!user) return false;
+      const users = this.list(organization);
+      checkAdminRemains(users, user, undefined);
+      await this.#table.commit(
+        organization,
+        users.filter((other) => other !== user),
+      );
+      this.#byEmail.delete(emailKey(user.email));
+      return true;
+    });
+  }
+
+  /**
+   * Adds the first user of an organization that is being created, from within a task of the queue.
+   * `commit` is given the writing of the users' file, and memory follows when it has succeeded.
+   *
+   * @throws Conflict when the email is taken
+   */
+  async addFounder(
+    user: StoredUser,
+    commit: (writeUsers: () => Promise<void>) => Promise<void>,
+  ): Promise<void> {
+    const { organization_id: organization } = user;
+    this.#checkEmailIsFree(user.email);
+    await commit(() => this.#table.write(organization, [user]));
+    this.#table.adopt(organization, [user]);
+    this.#byEmail.set(emailKey(user.email), user);
+  }
+
+  #checkEmailIsFree(email: string): void {
+    if (this.findByEmail(email))
+      throw new Conflict(`A user with the email "${email}" exists already`);
+  }
+}

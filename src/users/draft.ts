@@ -1,0 +1,117 @@
+import { checkNewPassword } from "../auth/password.ts";
+import type { Infer } from "../core/schema.ts";
+import { formatTimestamp } from "../core/time.ts";
+import { validate } from "../core/validate.ts";
+import { checkEmail } from "./email.ts";
+import {
+  loginRequest,
+  passwordChange,
+  userChange,
+  userCreate,
+  type Role,
+  type StoredUser,
+  type User,
+} from "./schema.ts";
+
+/** A new user without an organization yet: creating an organization decides on its id last. */
+export type UserDraft = Omit<StoredUser, "organization_id">;
+
+/** What is known of a person who becomes a user, beside the password. */
+export interface Profile {
+  readonly email: string;
+  readonly name?: string | undefined;
+  readonly role?: Role | undefined;
+}
+
+/** What a change sets; what is absent stays. */
+export interface Change {
+  readonly name?: string | undefined;
+  readonly role?: Role | undefined;
+  readonly active?: boolean | undefined;
+  readonly passwordHash?: string | undefined;
+}
+
+/** The body of a user's creation. */
+export const userCreateBody = {
+  schema: userCreate,
+  read(value: unknown): Infer<typeof userCreate> {
+    const given = validate(userCreate, value);
+    checkEmail(given.email, "email");
+    checkNewPassword(given.password, "password");
+    return given;
+  },
+};
+
+/** The body of a user's change. */
+export const userChangeBody = {
+  schema: userChange,
+  read(value: unknown): Infer<typeof userChange> {
+    const given = validate(userChange, value);
+    if (given.password !== undefined) checkNewPassword(given.password, "password");
+    return given;
+  },
+};
+
+/** The body of a sign-in; its password is only compared, so no rule but a length applies to it. */
+export const loginBody = {
+  schema: loginRequest,
+  read(value: unknown): Infer<typeof loginRequest> {
+    const given = validate(loginRequest, value);
+    checkEmail(given.email, "email");
+    return given;
+  },
+};
+
+/** The body of a change of the caller's own password. */
+export const passwordChangeBody = {
+  schema: passwordChange,
+  read(value: unknown): Infer<typeof passwordChange> {
+    const given = validate(passwordChange, value);
+    checkNewPassword(given.password, "password");
+    return given;
+  },
+};
+
+/** Makes a new, active user; a viewer named after the email where nothing else was given. */
+export function draftUser(
+  { email, name, role = "viewer" }: Profile,
+  passwordHash: string,
+  id: string,
+  now: number,
+): UserDraft {
+  const at = formatTimestamp(now);
+  return {
+    id,
+    email,
+    name: name?.trim() || email,
+    role,
+    active: true,
+    password_hash: passwordHash,
+    credential_version: 1,
+    created_at: at,
+    updated_at: at,
+  };
+}
+
+/**
+ * Changes a user. A new password and a deactivation raise the credential version, which ends every
+ * token that was made before.
+ */
+export function changedUser(user: StoredUser, change: Change, now: number): StoredUser {
+  const { name, role = user.role, active = user.active, passwordHash } = change;
+  const endsTokens = passwordHash !== undefined || (user.active && !active);
+  return {
+    ...user,
+    name: name?.trim() || user.name,
+    role,
+    active,
+    password_hash: passwordHash ?? user.password_hash,
+    credential_version: user.credential_version + (endsTokens ? 1 : 0),
+    updated_at: formatTimestamp(now),
+  };
+}
+
+/** What may be shown of a user: everything but what proves and counts credentials. */
+export function userOf({ id, name, email, role, active, organization_id }: StoredUser): User {
+  return { id, name, email, role, active, organization_id };
+}

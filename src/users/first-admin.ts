@@ -1,0 +1,35 @@
+import { checkNewPassword, type Passwords } from "../auth/password.ts";
+import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
+import type { Clock } from "../core/clock.ts";
+import type { IdSource } from "../core/ids.ts";
+import { draftUser } from "./draft.ts";
+import { checkEmail } from "./email.ts";
+import type { UserStore } from "./store.ts";
+
+/** What creating the first admin takes. */
+export interface FirstAdminServices {
+  readonly users: UserStore;
+  readonly passwords: Passwords;
+  readonly now: Clock;
+  readonly ids: IdSource;
+}
+
+/**
+ * Creates the admin that the settings name, in the default organization. A user with that email, in
+ * whatever organization and state, is left as it is.
+ *
+ * @returns whether it was created
+ * @throws BadInput naming the setting whose value cannot be used
+ */
+export async function ensureFirstAdmin(
+  { email, password }: { readonly email: string; readonly password: string },
+  { users, passwords, now, ids }: FirstAdminServices,
+): Promise<boolean> {
+  checkEmail(email, "ADMIN_EMAIL");
+  checkNewPassword(password, "ADMIN_PASSWORD");
+  if (await users.findByEmail(email)) return false;
+  const hash = await passwords.hash(password);
+  const admin = draftUser({ email, role: "admin" }, hash, ids(), now());
+  await users.create(DEFAULT_ORGANIZATION, { ...admin, organization_id: DEFAULT_ORGANIZATION });
+  return true;
+}

@@ -1,0 +1,175 @@
+import type { Passwords } from "../auth/password.ts";
+import type { LoginThrottle } from "../auth/throttle.ts";
+import type { TokenIssuer } from "../auth/tokens.ts";
+import type { Clock } from "../core/clock.ts";
+import { NotFound } from "../core/errors.ts";
+import type { IdSource } from "../core/ids.ts";
+import { formatTimestamp } from "../core/time.ts";
+import { reply } from "../http/reply.ts";
+import { route } from "../http/route.ts";
+import {
+  changedUser,
+  draftUser,
+  loginBody,
+  passwordChangeBody,
+  userChangeBody,
+  userCreateBody,
+  userOf,
+} from "./draft.ts";
+import { loginResult, passwordChanged, user, userDeleted, userList } from "./schema.ts";
+import { changePassword, signIn, userGone } from "./sign-in.ts";
+import type { UserStore } from "./store.ts";
+
+interface Needs {
+  readonly users: UserStore;
+  readonly passwords: Passwords;
+  readonly throttle: LoginThrottle;
+  readonly tokens: TokenIssuer;
+  readonly now: Clock;
+  readonly ids: IdSource;
+}
+
+/** The routes of signing in, and of the organization's users. */
+export const userRoutes = [
+  route({
+    method: "POST",
+    path: "/auth/login",
+    surfaces: ["v1"],
+    access: "open",
+    summary: "Sign in with email and password",
+    description:
+      "Five failures for one email from one address, or twenty from one address, within a minute are answered 429.",
+    tags: ["auth"],
+    body: loginBody,
+    replies: { 200: loginResult },
+    refuses: [400, 401, 429, 500],
+    async handle({ body, address }, needs: Needs) {
+      const found = await signIn(needs, body.email, body.password, address);
+      const { token, expiresAt } = needs.tokens.issue(found);
+      return { token, expires_at: formatTimestamp(expiresAt), user: userOf(found) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/auth/me",
+    surfaces: ["v1"],
+    access: "always",
+    summary: "Read the user behind the token",
+    tags: ["auth"],
+    replies: { 200: user },
+    refuses: [404, 500],
+    async handle({ organization, actor }, { users }: Needs) {
+      const found = await users.get(organization, actor.id);
+      if (!found) throw userGone();
+      return userOf(found);
+    },
+  }),
+  route({
+    method: "PUT",
+    path: "/auth/password",
+    surfaces: ["v1"],
+    access: "always",
+    summary: "Change the caller's own password",
+    description:
+      "Ends every token of the user, the one of this request included. A wrong current password is 403, and counts like a failed sign-in.",
+    tags: ["auth"],
+    body: passwordChangeBody,
+    replies: { 200: passwordChanged },
+    refuses: [400, 403, 404, 409, 429, 500],
+    async handle({ organization, actor, body, address }, needs: Needs) {
+      await changePassword(needs, { organization, id: actor.id }, body, address, needs.now);
+      return { status: "ok" };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/users",
+    surfaces: ["v1"],
+    access: "user",
+    summary: "List the organization's users",
+    tags: ["users"],
+    replies: { 200: userList },
+    refuses: [500],
+    async handle({ organization }, { users }: Needs) {
+      return { users: (await users.list(organization)).map(userOf) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/users",
+    surfaces: ["v1"],
+    access: "user",
+    summary: "Create a user",
+    tags: ["users"],
+    body: userCreateBody,
+    replies: { 201: user },
+    refuses: [400, 409, 429, 500],
+    async handle({ organization, body }, { users, passwords, now, ids }: Needs) {
+      const hash = await passwords.hash(body.password);
+      const created = { ...draftUser(body, hash, ids(), now()), organization_id: organization };
+      await users.create(organization, created);
+      return reply(201, userOf(created));
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/users/{id}",
+    surfaces: ["v1"],
+    access: "user",
+    summary: "Read a user",
+    tags: ["users"],
+    params: { id: "The user's id." },
+    replies: { 200: user },
+    refuses: [404, 500],
+    async handle({ organization, params }, { users }: Needs) {
+      const found = await users.get(organization, params.id);
+      if (!found) throw noUser(params.id);
+      return userOf(found);
+    },
+  }),
+  route({
+    method: "PATCH",
+    path: "/users/{id}",
+    surfaces: ["v1"],
+    access: "user",
+    summary: "Change a user",
+    description:
+      "A new password or a deactivation ends the user's tokens. The last active admin can be neither deactivated nor given another role.",
+    tags: ["users"],
+    params: { id: "The user's id." },
+    body: userChangeBody,
+    replies: { 200: user },
+    refuses: [400, 404, 409, 429, 500],
+    async handle({ organization, params, body }, { users, passwords, now }: Needs) {
+      const { password, ...rest } = body;
+      // Nobody's hash is computed: that would cost as much as it does for somebody.
+      if (!(await users.get(organization, params.id))) throw noUser(params.id);
+      const passwordHash = password === undefined ? undefined : await passwords.hash(password);
+      const changed = await users.change(organization, params.id, (found) =>
+        changedUser(found, { ...rest, passwordHash }, now()),
+      );
+      if (!changed) throw noUser(params.id);
+      return userOf(changed);
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/users/{id}",
+    surfaces: ["v1"],
+    access: "user",
+    summary: "Delete a user",
+    description: "Ends the user's tokens. The last active admin cannot be deleted.",
+    tags: ["users"],
+    params: { id: "The user's id." },
+    replies: { 200: userDeleted },
+    refuses: [404, 409, 500],
+    async handle({ organization, params }, { users }: Needs) {
+      if (!(await users.remove(organization, params.id))) throw noUser(params.id);
+      return { id: params.id, status: "deleted" };
+    },
+  }),
+];
+
+function noUser(id: string): NotFound {
+  return new NotFound(`No user has the id "${id}"`);
+}

@@ -1,0 +1,92 @@
+import type { Passwords } from "../auth/password.ts";
+import type { LoginThrottle } from "../auth/throttle.ts";
+import type { Awaitable } from "../core/caller.ts";
+import type { Clock } from "../core/clock.ts";
+import { Conflict, Forbidden, NotFound, Unauthenticated } from "../core/errors.ts";
+import { changedUser } from "./draft.ts";
+import type { StoredUser } from "./schema.ts";
+import type { UserStore } from "./store.ts";
+
+/** What proving a password takes. */
+export interface SignInServices {
+  readonly users: UserStore;
+  readonly passwords: Passwords;
+  readonly throttle: LoginThrottle;
+}
+
+/**
+ * Finds the active user whose email and password these are. An unknown email, a wrong password and
+ * an inactive user are refused in the same words and the same time.
+ *
+ * @throws Unauthenticated, or TooMany after too many failures
+ */
+export async function signIn(
+  { users, passwords, throttle }: SignInServices,
+  email: string,
+  password: string,
+  address: string,
+): Promise<StoredUser> {
+  const user = await provenUser(passwords, throttle, email, password, address, () =>
+    users.findByEmail(email),
+  );
+  if (!user) throw new Unauthenticated("The email or the password is wrong");
+  return user;
+}
+
+/**
+ * Replaces a user's password by a new one, given the current one.
+ *
+ * @throws NotFound when the user is gone, Forbidden when `current` is wrong, TooMany after too many
+ *   failures, Conflict when the password was changed meanwhile
+ */
+export async function changePassword(
+  { users, passwords, throttle }: SignInServices,
+  { organization, id }: { readonly organization: string; readonly id: string },
+  { current, password }: { readonly current: string; readonly password: string },
+  address: string,
+  now: Clock,
+): Promise<void> {
+  const user = await users.get(organization, id);
+  if (!user) throw userGone();
+  const proven = await provenUser(passwords, throttle, user.email, current, address, () => user);
+  if (!proven) throw new Forbidden("The current password is wrong");
+  const passwordHash = await passwords.hash(password);
+  const changed = await users.change(organization, id, (latest) => {
+    if (latest.credential_version !== proven.credential_version) {
+      throw new Conflict("The password or the user was changed meanwhile: sign in again");
+    }
+    return changedUser(latest, { passwordHash }, now());
+  });
+  if (!changed) throw userGone();
+}
+
+/** What a caller hears whose own user was deleted. */
+export function userGone(): NotFound {
+  return new NotFound("The user of this token was deleted");
+}
+
+async function provenUser(
+  passwords: Passwords,
+  throttle: LoginThrottle,
+  email: string,
+  password: string,
+  address: string,
+  find: () => Awaitable<StoredUser | undefined>,
+): Promise<StoredUser | undefined> {
+  const attempt = throttle.begin(email, address);
+  let user: StoredUser | undefined;
+  let isRight: boolean;
+  try {
+    user = await find();
+    isRight = await passwords.verify(password, user?.password_hash);
+  } catch (error) {
+    attempt.abandoned();
+    throw error;
+  }
+  if (!user?.active || !isRight) {
+    attempt.failed();
+    return undefined;
+  }
+  attempt.succeeded();
+  return user;
+}

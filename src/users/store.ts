@@ -1,0 +1,41 @@
+import type { Awaitable } from "../core/caller.ts";
+import type { StoredUser } from "./schema.ts";
+
+/** Keeps the users of every organization. */
+export interface UserStore {
+  /** The users of an organization, oldest first. */
+  list(organization: string): Awaitable<readonly StoredUser[]>;
+
+  /** A user of the organization; `undefined` for one of another organization too. */
+  get(organization: string, id: string): Awaitable<StoredUser | undefined>;
+
+  /** The user with an id, whose organization the caller learns from it. */
+  findById(id: string): Awaitable<StoredUser | undefined>;
+
+  /** The user with an email in whatever letter case, over all organizations. */
+  findByEmail(email: string): Awaitable<StoredUser | undefined>;
+
+  /** @throws Conflict when the email is taken, in any organization */
+  create(organization: string, user: StoredUser): Promise<void>;
+
+  /**
+   * Replaces a user by what `change`, a pure function, makes of it; no other change comes between.
+   * Id, organization and email stay.
+   *
+   * @returns the user as it is now; `undefined` when the organization has no such user
+   * @throws Conflict when the last active admin would go; whatever `change` throws
+   */
+  change(
+    organization: string,
+    id: string,
+    change: (user: StoredUser) => StoredUser,
+  ): Promise<StoredUser | undefined>;
+
+  /**
+   * Deletes a user.
+   *
+   * @returns whether the organization had it
+   * @throws Conflict when it is the last active admin
+   */
+  remove(organization: string, id: string): Promise<boolean>;
+}

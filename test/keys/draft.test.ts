@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createApiKey } from "../../src/auth/api-key.ts";
+import { apiKeyCreateBody, apiKeyOf, draftKey } from "../../src/keys/draft.ts";
+
+const NOW = Date.UTC(2026, 10, 20, 12);
+
+test("a new key is for runtimes, unless told otherwise, and was never used", () => {
+  const fresh = createApiKey();
+  const key = draftKey("acme", { name: "agents" }, fresh, "key-1", NOW);
+  assert.deepEqual(apiKeyOf(key), {
+    id: "key-1",
+    name: "agents",
+    prefix: fresh.prefix,
+    scopes: "runtime",
+    revoked: false,
+    created_at: "2026-11-20T12:00:00.000Z",
+  });
+  assert.equal(draftKey("acme", { name: "x", scopes: "ci" }, fresh, "k", NOW).scopes, "ci");
+});
+
+test("neither the key nor its hash is in what is kept and shown of it", () => {
+  const fresh = createApiKey();
+  const key = draftKey("acme", { name: "agents" }, fresh, "key-1", NOW);
+  assert.ok(!JSON.stringify(key).includes(fresh.text));
+  assert.ok(!JSON.stringify(apiKeyOf(key)).includes(fresh.hash));
+});
+
+test("a key needs a name", () => {
+  assert.deepEqual(apiKeyCreateBody.read({ name: " agents ", scopes: null }), { name: "agents" });
+  for (const name of [undefined, null, "", "  "]) {
+    assert.throws(() => apiKeyCreateBody.read({ name }), {
+      status: 400,
+      message: "name: required",
+    });
+  }
+});

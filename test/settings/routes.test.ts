@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ADMIN_SETTINGS, start } from "../support/start.ts";
+
+const SETTINGS = "/api/v1/settings";
+
+test("settings tell the edition, how requests are authenticated, and no pairs at first", async (t) => {
+  let requireAuth = false;
+  const app = await start(t, {
+    ...ADMIN_SETTINGS,
+    edition: "team",
+    requireAuth: () => requireAuth,
+  });
+  const admin = await app.asUser({
+    email: ADMIN_SETTINGS.adminEmail,
+    password: ADMIN_SETTINGS.adminPassword,
+  });
+  const auth = { require_auth: false, api_keys_accepted: true, token_lifetime_hours: 24 };
+  const expected = { edition: "team", organization_id: "default", auth, settings: [] };
+  assert.deepEqual((await app.get(SETTINGS, admin)).body, expected);
+  requireAuth = true;
+  assert.equal((await app.get(SETTINGS, admin)).body.auth.require_auth, true);
+});
+
+test("pairs are replaced as a whole, and are the organization's own", async (t) => {
+  const app = await start(t, ADMIN_SETTINGS);
+  const { admin } = await app.createOrganization("Acme");
+  await app.put(SETTINGS, { settings: [{ key: "old", value: "1" }] }, admin);
+  const pairs = [
+    { key: "theme", value: "dark" },
+    { key: "note", value: "" },
+  ];
+  const put = await app.put(SETTINGS, { settings: pairs }, admin);
+  assert.equal(put.status, 200);
+  assert.deepEqual(put.body.settings, pairs);
+  await app.restart();
+  assert.deepEqual((await app.get(SETTINGS, admin)).body.settings, pairs);
+  assert.deepEqual((await app.get(SETTINGS)).body.settings, []);
+});
+
+test("a key that is given twice is named, and nothing changes", async (t) => {
+  const app = await start(t);
+  const refused = await app.put(SETTINGS, { settings: [{ key: "a" }, { key: "a" }] });
+  assert.equal(refused.status, 400);
+  assert.equal(refused.body.error, 'settings[1].key: "a" is given twice');
+  assert.deepEqual((await app.get(SETTINGS)).body.settings, []);
+});

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { draftUser } from "../../src/users/draft.ts";
+import { checkAdminRemains } from "../../src/users/last-admin.ts";
+import type { Role, StoredUser } from "../../src/users/schema.ts";
+
+function person(id: string, role: Role, active = true): StoredUser {
+  const draft = draftUser({ email: `${id}@example.com`, role }, "hash", id, 0);
+  return { ...draft, active, organization_id: "acme" };
+}
+
+const ada = person("ada", "admin");
+const retired = person("retired", "admin", false);
+const viewer = person("viewer", "viewer");
+const users = [ada, retired, viewer];
+
+for (const [change, after] of [
+  ["deleted", undefined],
+  ["deactivated", { ...ada, active: false }],
+  ["demoted", { ...ada, role: "operator" as const }],
+] as const) {
+  test(`the last active admin cannot be ${change}`, () => {
+    assert.throws(() => checkAdminRemains(users, ada, after), { status: 409 });
+  });
+  test(`one of two active admins can be ${change}`, () => {
+    checkAdminRemains([...users, person("bob", "admin")], ada, after);
+  });
+}
+
+test("the last active admin can change in any other way", () => {
+  checkAdminRemains(users, ada, { ...ada, name: "Countess" });
+});
+
+test("whoever is no active admin can go", () => {
+  checkAdminRemains(users, viewer, undefined);
+  checkAdminRemains(users, retired, undefined);
+  checkAdminRemains([viewer], viewer, undefined);
+});

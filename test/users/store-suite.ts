@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { draftUser } from "../../src/users/draft.ts";
+import type { Role, StoredUser } from "../../src/users/schema.ts";
+import type { UserStore } from "../../src/users/store.ts";
+
+/** Makes a user; the email is made of the id. */
+export function person(organization: string, id: string, role: Role = "viewer"): StoredUser {
+  const draft = draftUser({ email: `${id}@example.com`, role }, "hash", id, 0);
+  return { ...draft, organization_id: organization };
+}
+
+/** What every engine's user store does; `open` gives an empty one that knows the organizations `acme` and `globex`. */
+export function userStoreSuite(open: (t: TestContext) => Promise<UserStore>): void {
+  const ada = person("acme", "ada", "admin");
+  const bob = person("acme", "bob");
+
+  test("a created user is found by id and by email, and listed", async (t) => {
+    const users = await open(t);
+    await users.create("acme", ada);
+    await users.create("acme", bob);
+    assert.deepEqual(await users.get("acme", "ada"), ada);
+    assert.deepEqual(await users.findById("ada"), ada);
+    assert.deepEqual(await users.findByEmail("ADA@example.com"), ada);
+    assert.deepEqual(await users.list("acme"), [ada, bob]);
+  });
+
+  test("a user of another organization does not exist", async (t) => {
+    const users = await open(t);
+    await users.create("acme", ada);
+    await users.create("globex", person("globex", "eve", "admin"));
+    assert.equal(await users.get("globex", "ada"), undefined);
+    assert.deepEqual(
+      (await users.list("globex")).map(({ id }) => id),
+      ["eve"],
+    );
+    assert.equal(
+      await users.change("globex", "ada", (user) => ({ ...user, name: "!" })),
+      undefined,
+    );
+    assert.equal(await users.remove("globex", "ada"), false);
+    assert.deepEqual(await users.get("acme", "ada"), ada);
+  });
+
+  test("prototype names are no ids", async (t) => {
+    const users = await open(t);
+    for (const id of ["__proto__", "constructor", "hasOwnProperty"]) {
+      assert.equal(await users.get("acme", id), undefined);
+      assert.equal(await users.findById(id), undefined);
+      assert.equal(await users.findByEmail(id), undefined);
+      assert.equal(await users.remove("acme", id), false);
+    }
+  });
+
+  test("an email is taken in every organization and letter case", async (t) => {
+    const users = await open(t);
+    await users.create("acme", ada);
+    const twin = { ...person("globex", "twin"), email: "Ada@Example.com" };
+    await assert.rejects(users.create("globex", twin), { status: 409 });
+    assert.deepEqual(await users.list("globex"), []);
+  });
+
+  test("of two users with one email, created at once, one comes into being", async (t) => {
+    const users = await open(t);
+    const twins = ["acme", "globex"].map((organization) =>
+      users.create(organization, { ...person(organization, organization), email: "a@b.c" }),
+    );
+    const outcomes = (await Promise.allSettled(twins)).map(({ status }) => status);
+    assert.deepEqual(outcomes.sort(), ["fulfilled", "rejected"]);
+  });
+
+  test("a deleted user is gone and the email is free again", async (t) => {
+    const users = await open(t);
+    await users.create("acme", bob);
+    assert.equal(await users.remove("acme", "bob"), true);
+    assert.equal(await users.remove("acme", "bob"), false);
+    assert.equal(await users.findById("bob"), undefined);
+    assert.equal(await users.findByEmail(bob.email), undefined);
+    await users.create("globex", { ...person("globex", "bob-2"), email: bob.email });
+  });
+
+  test("a change is answered and kept, under every look-up", async (t) => {
+    const users = await open(t);
+    await users.create("acme", bob);
+    const renamed = await users.change("acme", "bob", (user) => ({ ...user, name: "Robert" }));
+    assert.equal(renamed?.name, "Robert");
+    assert.deepEqual(await users.get("acme", "bob"), renamed);
+    assert.deepEqual(await users.findByEmail(bob.email), renamed);
+    assert.deepEqual(await users.list("acme"), [renamed]);
+  });
+
+  test("a change that is refused changes nothing", async (t) => {
+    const users = await open(t);
+    await users.create("acme", bob);
+    const refuse = (): never => {
+      throw new Error("no");
+    };
+    await assert.rejects(users.change("acme", "bob", refuse), /no/);
+    assert.deepEqual(await users.get("acme", "bob"), bob);
+  });
+
+  test("changes of one user at once all count", async (t) => {
+    const users = await open(t);
+    await users.create("acme", bob);
+    const raise = (user: StoredUser) => ({
+      ...user,
+      credential_version: user.credential_version + 1,
+    });
+    await Promise.all(Array.from({ length: 10 }, () => users.change("acme", "bob", raise)));
+    assert.equal((await users.get("acme", "bob"))?.credential_version, 11);
+  });
+
+  test("of two admins who leave at once, one stays", async (t) => {
+    const users = await open(t);
+    await users.create("acme", ada);
+    await users.create("acme", person("acme", "eve", "admin"));
+    const outcomes = await Promise.allSettled([
+      users.remove("acme", "ada"),
+      users.change("acme", "eve", (user) => ({ ...user, active: false })),
+    ]);
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ["fulfilled", "rejected"],
+    );
+    assert.equal((await users.get("acme", "eve"))?.active, true);
+  });
+
+  test("another organization's admins do not stand in for the last one", async (t) => {
+    const users = await open(t);
+    await users.create("acme", ada);
+    await users.create("globex", person("globex", "eve", "admin"));
+    await assert.rejects(users.remove("acme", "ada"), { status: 409 });
+  });
+}

@@ -1,0 +1,39 @@
+import { BadInput } from "../core/errors.ts";
+import { validate } from "../core/validate.ts";
+import type { CustomBody } from "../http/route.ts";
+import { heartbeat, runtimeRegister, type Heartbeat, type RuntimeRegister } from "./schema.ts";
+
+/** The longest name of a runtime, in code points. */
+export const MAX_NAME = 256;
+
+/** The body of a heartbeat. */
+export const heartbeatBody: CustomBody<Heartbeat> = {
+  schema: heartbeat,
+  read: (value) => withCheckedName(validate(heartbeat, value)),
+};
+
+/** The body of a registration. */
+export const registerBody: CustomBody<RuntimeRegister> = {
+  schema: runtimeRegister,
+  read: (value) => withCheckedName(validate(runtimeRegister, value)),
+};
+
+function withCheckedName<T extends { readonly name: string }>(report: T): T {
+  const name = checkedName(report.name);
+  return name === report.name ? report : { ...report, name };
+}
+
+/**
+ * Drops the white space around a runtime's name.
+ *
+ * @throws BadInput when nothing is left, or more than 256 code points
+ */
+export function checkedName(given: string): string {
+  const name = given.trim();
+  if (name === "") throw new BadInput("name: required");
+  // A code point takes at most two units, so most names need no counting.
+  const isLong =
+    name.length > MAX_NAME && (name.length > 2 * MAX_NAME || [...name].length > MAX_NAME);
+  if (isLong) throw new BadInput(`name: expected at most ${MAX_NAME} characters`);
+  return name;
+}

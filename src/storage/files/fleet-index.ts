@@ -1,0 +1,116 @@
+import type { Heartbeat } from "../../fleet/schema.ts";
+import type { FleetRows, StoredRuntime } from "../../fleet/store.ts";
+import { SeenOrder } from "./seen-order.ts";
+
+/** What a runtime tells of itself beside its name. */
+export const REPORTED = ["hostname", "os", "version", "policy_version"] as const;
+
+/** A runtime in memory; when it was seen is kept with the order. */
+export class Entry {
+  readonly name: string;
+  readonly slot: number;
+  hostname: string | undefined = undefined;
+  os: string | undefined = undefined;
+  version: string | undefined = undefined;
+  policy_version: string | undefined = undefined;
+  isForgotten = false;
+  /** Reports and removals of it that are on their way to the log. */
+  unsettled = 0;
+  /** The removals among them. */
+  leaving = 0;
+
+  constructor(name: string, slot: number) {
+    this.name = name;
+    this.slot = slot;
+  }
+}
+
+/** The runtimes of one organization in memory, found by name and in the order they were seen. */
+export class FleetIndex {
+  readonly #byName = new Map<string, Entry>();
+  readonly #bySlot: (Entry | undefined)[] = [];
+  readonly #order = new SeenOrder();
+
+  get size(): number {
+    return this.#byName.size;
+  }
+
+  get(name: string): Entry | undefined {
+    return this.#byName.get(name);
+  }
+
+  /** Takes in a report; `lastSeen` is not before any other's. Returns whether the name is new. */
+  apply(report: Heartbeat, lastSeen: number): boolean {
+    let entry = this.#byName.get(report.name);
+    const isNew = entry === undefined;
+    if (entry === undefined) {
+      entry = new Entry(report.name, this.#order.add(lastSeen));
+      this.#byName.set(entry.name, entry);
+      this.#bySlot[entry.slot] = entry;
+    } else this.#order.touch(entry.slot, lastSeen);
+    for (const field of REPORTED) {
+      const given = report[field];
+      if (given !== undefined && given !== entry[field]) entry[field] = given;
+    }
+    return isNew;
+  }
+
+  /** Takes a runtime out; `false` when there is none of that name. */
+  remove(name: string): boolean {
+    const entry = this.#byName.get(name);
+    if (entry === undefined) return false;
+    entry.isForgotten = true;
+    this.#order.remove(entry.slot);
+    this.#bySlot[entry.slot] = undefined;
+    return this.#byName.delete(name);
+  }
+
+  /** How many were online at a moment. */
+  online(now: number): number {
+    return this.#order.online(now);
+  }
+
+  /** Restores the order after reports that were taken in out of order. */
+  sort(): void {
+    this.#order.sort();
+  }
+
+  /** The order as it is now; what runtimes report later does not change it. */
+  rows(): FleetRows {
+    const entries = new Array<Entry | undefined>(this.size);
+    const seen = new Float64Array(this.size);
+    let total = 0;
+    this.#order.walk((slot) => {
+      entries[total] = this.#bySlot[slot];
+      seen[total++] = this.#order.lastSeen(slot);
+    });
+    return {
+      total,
+      slice(from, to) {
+        const rows: StoredRuntime[] = [];
+        for (let i = from; i < Math.min(to, total); i++) {
+          const entry = entries[i];
+          if (entry && !entry.isForgotten) rows.push(rowOf(entry, seen[i] as number));
+        }
+        return rows;
+      },
+    };
+  }
+
+  /**
+   * Gives out all runtimes in slices, in no order, each as it is at that moment. What comes or goes
+   * meanwhile may be in them or not.
+   */
+  *slices(length: number): Generator<readonly StoredRuntime[]> {
+    for (let from = 0; from < this.#bySlot.length; from += length) {
+      yield this.#bySlot
+        .slice(from, from + length)
+        .flatMap((entry) => (entry ? [rowOf(entry, this.#order.lastSeen(entry.slot))] : []));
+    }
+  }
+}
+
+function rowOf(entry: Entry, last_seen: number): StoredRuntime {
+  const { name, hostname, os, version, policy_version } = entry;
+  return { name, hostname, os, version, policy_version, last_seen };
+}

@@ -1,0 +1,238 @@
+import { dirname, join } from "node:path";
+import type { Clock } from "../../core/clock.ts";
+import { Unavailable } from "../../core/errors.ts";
+import type { Heartbeat } from "../../fleet/schema.ts";
+import type { Kept } from "../../fleet/store.ts";
+import { AppendLog, type Durability } from "../append-log.ts";
+import { listDirectory, makeDurableDirectory } from "../directories.ts";
+import type { FileOperations } from "../file-operations.ts";
+import type { Layout } from "../layout.ts";
+import type { Appended } from "../log-block.ts";
+import { endOfLastAppend, ENDS, readLines } from "../log-lines.ts";
+import { damaged } from "../record-table.ts";
+import { FleetIndex } from "./fleet-index.ts";
+import { recordOf, recordPrefix, removalOf, replay } from "./fleet-records.ts";
+import { readFleetSnapshot, writeFleetSnapshot } from "./fleet-snapshot.ts";
+
+/** What the fleet of one organization is made of. */
+export interface FleetLogParts {
+  readonly organization: string;
+  readonly files: FileOperations;
+  readonly layout: Layout;
+  readonly now: Clock;
+  readonly warn: (message: string, error: unknown) => void;
+  /** Fires when the service stops: a snapshot under way is not needed then, the log has everything. */
+  readonly stopping: AbortSignal;
+  /** The least size at which a log file is folded into the snapshot. */
+  readonly minLogBytes: number;
+}
+
+interface Waiting {
+  readonly text: string;
+  readonly durability: Durability;
+  readonly done: Appended;
+}
+
+/** One organization's fleet: memory, log and snapshot. The log's file is opened by its first report. */
+export class FleetLog {
+  readonly index = new FleetIndex();
+  readonly #parts: FleetLogParts;
+  readonly #prefix: string;
+  readonly #snapshotPath: string;
+  /** The number of the first log file that the snapshot does not include. */
+  #first = 1;
+  #lastSeen = 0;
+  #snapshotBytes = 0;
+  #log: AppendLog | undefined;
+  #opening: Promise<void> | undefined;
+  #waiting: Waiting[] = [];
+  #folding: Promise<void> | undefined;
+
+  /** A fleet that is new and empty. */
+  constructor(parts: FleetLogParts) {
+    const { organization, layout } = parts;
+    this.#parts = parts;
+    this.#prefix = recordPrefix(organization);
+    this.#snapshotPath = layout.organization(organization).fleetSnapshot;
+  }
+
+  /** Reads the snapshot and what was logged since; throws when either is damaged. */
+  static async open(parts: FleetLogParts): Promise<FleetLog> {
+    const fleet = new FleetLog(parts);
+    const head = await readFleetSnapshot(parts.files, fleet.#snapshotPath, fleet.index);
+    if (head) {
+      fleet.#first = head.log;
+      fleet.#lastSeen = head.lastSeen;
+      fleet.#snapshotBytes = head.bytes;
+    }
+    await fleet.#removeBefore(fleet.#first);
+    for (const file of await fleet.#logFiles()) await fleet.#replay(fleet.#pathOf(file));
+    fleet.index.sort(); // a snapshot is in no order
+    return fleet;
+  }
+
+  /** Why writing is stopped; `undefined` while it is not. */
+  get failure(): unknown {
+    return this.#log?.failure;
+  }
+
+  /** Keeps a report; see `FleetStore`. */
+  heartbeat(report: Heartbeat, at: number, kept: Kept): void {
+    const lastSeen = Math.max(this.#lastSeen, at);
+    this.#lastSeen = lastSeen;
+    const entry = this.index.get(report.name);
+    const isKnown = entry !== undefined && entry.leaving === 0;
+    // While another report is on its way, what is in memory is not yet what the log will say.
+    const known = entry?.unsettled === 0 ? entry : undefined;
+    const text = recordOf(this.#prefix, report, lastSeen, known) + ENDS;
+    if (entry) entry.unsettled++;
+    this.#append(text, isKnown ? "write" : "sync", (error) => {
+      if (entry) entry.unsettled--;
+      if (error) kept(error);
+      else kept(undefined, this.index.apply(report, lastSeen));
+    });
+  }
+
+  /** Forgets a runtime; see `FleetStore`. */
+  forget(name: string): Promise<boolean> {
+    const entry = this.index.get(name);
+    if (entry === undefined) return Promise.resolve(false);
+    entry.leaving++;
+    entry.unsettled++;
+    return new Promise((resolve, reject) => {
+      this.#append(removalOf(this.#prefix, name) + ENDS, "sync", (error) => {
+        entry.leaving--;
+        entry.unsettled--;
+        if (error) reject(error as Error);
+        else resolve(this.index.remove(name));
+      });
+    });
+  }
+
+  /** Answers what was given, writes what is left to write, and closes; `stopping` comes first. */
+  async close(): Promise<void> {
+    await this.#opening;
+    await this.#log?.close();
+    await this.#folding;
+  }
+
+  #append(text: string, durability: Durability, done: Appended): void {
+    if (this.#log) return this.#log.append(text, durability, done);
+    if (this.#parts.stopping.aborted)
+      return done(new Unavailable("The service is stopping", 1), 0, 0, 0);
+    this.#waiting.push({ text, durability, done });
+    this.#opening ??= this.#openLog();
+  }
+
+  /** Opens the log for those who wait; when it fails they hear so, and the next one tries again. */
+  async #openLog(): Promise<void> {
+    const { files, layout, organization, now, warn } = this.#parts;
+    try {
+      await makeDurableDirectory(files, layout.organization(organization).directory, layout.root);
+      const last = (await this.#logFiles()).at(-1);
+      const before = last === undefined ? this.#first - 1 : 0; // a new log counts from 1
+      this.#log = await AppendLog.open(
+        {
+          files,
+          now,
+          pathOf: (sequence) => this.#pathOf(before + sequence),
+          full: (size) => this.#isFull(size),
+          began: (sequence) => this.#fold(before + sequence),
+          torn: ({ file }) => warn("half a fleet report was cut off", file),
+          failed: (error) => {
+            if (error) warn("the fleet's log cannot be written", error);
+          },
+        },
+        last,
+      );
+      for (const { text, durability, done } of this.#waiting.splice(0)) {
+        this.#log.append(text, durability, done);
+      }
+    } catch (error) {
+      for (const { done } of this.#waiting.splice(0)) done(error, 0, 0, 0);
+    } finally {
+      this.#opening = undefined;
+    }
+  }
+
+  #isFull(size: number): boolean {
+    const limit = Math.max(this.#parts.minLogBytes, this.#snapshotBytes);
+    return size >= limit && this.#folding === undefined && !this.#parts.stopping.aborted;
+  }
+
+  /** Writes the snapshot that makes the log files before `sequence` superfluous. */
+  #fold(sequence: number): void {
+    this.#folding ??= this.#writeSnapshot(sequence)
+      .catch((error: unknown) => {
+        // Nothing is lost: the older files stay, and the next full one is another occasion.
+        if (!this.#parts.stopping.aborted) {
+          this.#parts.warn("the fleet's snapshot cannot be written", error);
+        }
+      })
+      .finally(() => {
+        this.#folding = undefined;
+      });
+  }
+
+  async #writeSnapshot(sequence: number): Promise<void> {
+    const { files, organization, stopping } = this.#parts;
+    // Everything that the older files hold was answered, and so is in memory, before this one began.
+    const path = this.#snapshotPath;
+    this.#snapshotBytes = await writeFleetSnapshot(
+      files,
+      path,
+      organization,
+      sequence,
+      this.index,
+      stopping,
+    );
+    await this.#removeBefore(sequence);
+  }
+
+  async #replay(path: string): Promise<void> {
+    const { files } = this.#parts;
+    const { size } = await files.stat(path);
+    const descriptor = await files.open(path, "r");
+    const end = await endOfLastAppend(files, descriptor, size).finally(() =>
+      files.close(descriptor),
+    );
+    await readLines(files, path, (line, offset) => {
+      if (offset >= end) return false; // a torn last line was never acknowledged
+      const seen = replay(this.index, parsed(line));
+      if (seen === undefined) throw damaged(path, `the line at byte ${offset}`);
+      this.#lastSeen = Math.max(this.#lastSeen, seen);
+      return undefined;
+    });
+  }
+
+  async #logFiles(): Promise<number[]> {
+    const names = await listDirectory(this.#parts.files, dirname(this.#snapshotPath));
+    return names
+      .flatMap((name) => {
+        const match = /^fleet(?:-([1-9]\d*))?\.jsonl$/.exec(name);
+        return match ? [Number(match[1] ?? 1)] : [];
+      })
+      .sort((a, b) => a - b);
+  }
+
+  async #removeBefore(sequence: number): Promise<void> {
+    for (const file of await this.#logFiles()) {
+      if (file < sequence) await this.#parts.files.remove(this.#pathOf(file));
+    }
+  }
+
+  /** `fleet.jsonl`, and after it `fleet-2.jsonl`, `fleet-3.jsonl` and so on. */
+  #pathOf(sequence: number): string {
+    const { organization, layout } = this.#parts;
+    const { directory, fleetLog } = layout.organization(organization);
+    return sequence === 1 ? fleetLog : join(directory, `fleet-${sequence}.jsonl`);
+  }
+}
+
+function parsed(line: Buffer): unknown {
+  try {
+    return JSON.parse(line.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}

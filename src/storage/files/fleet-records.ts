@@ -1,0 +1,66 @@
+/**
+ * What the fleet's files hold. A line of the log, like a row of the snapshot, is what one report
+ * changed: reading all of them in order, from any earlier state on, leads to the same fleet, so a
+ * snapshot may be taken while reports go on, and a log may be read again over a later snapshot.
+ */
+import { parseTimestamp, formatTimestamp } from "../../core/time.ts";
+import { isObject } from "../../core/validate.ts";
+import type { Heartbeat } from "../../fleet/schema.ts";
+import type { StoredRuntime } from "../../fleet/store.ts";
+import { REPORTED, type Entry, type FleetIndex } from "./fleet-index.ts";
+
+/** The beginning of every record of an organization, up to the runtime's name. */
+export function recordPrefix(organization: string): string {
+  return `{"organization_id":${JSON.stringify(organization)},"name":`;
+}
+
+/**
+ * Writes a report. With `known`, fields that have the same value there are left out, which halves
+ * the log.
+ */
+export function recordOf(
+  prefix: string,
+  report: Heartbeat | StoredRuntime,
+  lastSeen: number,
+  known?: Entry,
+): string {
+  let text = prefix + JSON.stringify(report.name);
+  for (const field of REPORTED) {
+    const given = report[field];
+    if (given !== undefined && given !== known?.[field]) {
+      text += `,"${field}":${JSON.stringify(given)}`;
+    }
+  }
+  return `${text},"last_seen":"${formatTimestamp(lastSeen)}"}`;
+}
+
+/** Writes that a runtime was forgotten. */
+export function removalOf(prefix: string, name: string): string {
+  return `${prefix}${JSON.stringify(name)},"deleted":true}`;
+}
+
+/** Takes a parsed record in; returns its `last_seen`, or `undefined` when it is no record. */
+export function replay(index: FleetIndex, record: unknown): number | undefined {
+  if (!isObject(record) || typeof record["name"] !== "string") return undefined;
+  if (record["deleted"] === true) {
+    index.remove(record["name"]);
+    return 0;
+  }
+  const lastSeen = parseTimestamp(String(record["last_seen"]));
+  if (lastSeen === undefined) return undefined;
+  index.apply(
+    {
+      name: record["name"],
+      hostname: textOf(record["hostname"]),
+      os: textOf(record["os"]),
+      version: textOf(record["version"]),
+      policy_version: textOf(record["policy_version"]),
+    },
+    lastSeen,
+  );
+  return lastSeen;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

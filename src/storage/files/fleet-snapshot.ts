@@ -1,0 +1,96 @@
+import { dirname } from "node:path";
+import { isObject } from "../../core/validate.ts";
+import type { FileOperations } from "../file-operations.ts";
+import { damaged } from "../record-table.ts";
+import { readSnapshot, syncDirectory, TEMPORARY_SUFFIX } from "../snapshot.ts";
+import type { FleetIndex } from "./fleet-index.ts";
+import { recordOf, recordPrefix, replay } from "./fleet-records.ts";
+
+const SLICE = 500; // under a millisecond of work
+const FILE_MODE = 0o600;
+
+/** What a snapshot told beside its runtimes. */
+export interface SnapshotHead {
+  /** The number of the first log file that it does not include. */
+  readonly log: number;
+  /** The newest `last_seen` in it, in milliseconds. */
+  readonly lastSeen: number;
+  readonly bytes: number;
+}
+
+/**
+ * Writes a snapshot slice by slice, so that a long one never holds up the reports that arrive
+ * meanwhile, one runtime a line. The rename is the commit point.
+ *
+ * @param log the number of the first log file that is not included
+ * @returns the snapshot's size in bytes
+ */
+export async function writeFleetSnapshot(
+  files: FileOperations,
+  path: string,
+  organization: string,
+  log: number,
+  index: FleetIndex,
+  signal: AbortSignal,
+): Promise<number> {
+  const aside = `${path}${TEMPORARY_SUFFIX}`; // one at a time, and a later one replaces a stray one
+  const descriptor = await files.open(aside, "w", FILE_MODE);
+  let size = 0;
+  try {
+    for (const text of pieces(organization, log, index)) {
+      signal.throwIfAborted();
+      const bytes = Buffer.from(text, "utf8");
+      for (let written = 0; written < bytes.length;) {
+        const count = await files.write(descriptor, bytes.subarray(written), size);
+        if (count === 0) throw new Error(`Nothing could be written to ${aside}`);
+        written += count;
+        size += count;
+      }
+    }
+    await files.fsync(descriptor);
+  } finally {
+    await files.close(descriptor);
+  }
+  await files.rename(aside, path);
+  await syncDirectory(files, dirname(path));
+  return size;
+}
+
+function* pieces(organization: string, log: number, index: FleetIndex): Generator<string> {
+  const prefix = recordPrefix(organization);
+  yield `{"organization_id":${JSON.stringify(organization)},"log":${log},"runtimes":[`;
+  let lead = "\n";
+  for (const slice of index.slices(SLICE)) {
+    if (slice.length === 0) continue;
+    yield lead + slice.map((row) => recordOf(prefix, row, row.last_seen)).join(",\n");
+    lead = ",\n";
+  }
+  yield "\n]}\n";
+}
+
+/**
+ * Reads a snapshot into an empty index.
+ *
+ * @returns `undefined` when there is none
+ * @throws Error naming the file and the way out when it is damaged
+ */
+export async function readFleetSnapshot(
+  files: FileOperations,
+  path: string,
+  index: FleetIndex,
+): Promise<SnapshotHead | undefined> {
+  const value = await readSnapshot(files, path);
+  if (value === undefined) return undefined;
+  const log = isObject(value) ? value["log"] : undefined;
+  const runtimes = isObject(value) ? value["runtimes"] : undefined;
+  if (!Number.isSafeInteger(log) || !Array.isArray(runtimes))
+    throw damaged(path, "expected log and runtimes");
+  let lastSeen = 0;
+  for (const [at, record] of runtimes.entries()) {
+    const seen = replay(index, record);
+    if (seen === undefined) throw damaged(path, `runtimes[${at}]`);
+    lastSeen = Math.max(lastSeen, seen);
+  }
+  const { size } = await files.stat(path);
+  return { log: log as number, lastSeen, bytes: size };
+}

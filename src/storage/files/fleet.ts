@@ -1,0 +1,96 @@
+/**
+ * The fleet on disk: a snapshot and a log of what was reported since. A report is appended to the
+ * log, and taken into memory once the log has it. When the log has grown as large as the snapshot,
+ * it goes on in a new file, a new snapshot is written that includes the older ones, and they are
+ * removed: the snapshot names the first log file that it does not include, so its rename is the
+ * commit point, and older log files that are found at start are leftovers.
+ */
+import type { Clock } from "../../core/clock.ts";
+import { describeError, type Log } from "../../core/log.ts";
+import type { Heartbeat } from "../../fleet/schema.ts";
+import type { FleetCounts, FleetRows, FleetStore, Kept } from "../../fleet/store.ts";
+import type { FileOperations } from "../file-operations.ts";
+import type { Layout } from "../layout.ts";
+import { FleetLog, type FleetLogParts } from "./fleet-log.ts";
+
+/** When a log file is folded into the snapshot: once it is as large as that, but at least this. */
+const MIN_LOG_BYTES = 4 << 20;
+
+/** Keeps every organization's fleet in `fleet.json` and `fleet.jsonl`, and all of them in memory. */
+export class FileFleet implements FleetStore {
+  readonly #parts: Omit<FleetLogParts, "organization">;
+  readonly #stopping: AbortController;
+  readonly #organizations = new Map<string, FleetLog>();
+
+  private constructor(parts: Omit<FleetLogParts, "organization">, stopping: AbortController) {
+    this.#parts = parts;
+    this.#stopping = stopping;
+  }
+
+  /**
+   * Reads the fleets of the given organizations, which are all that have one on disk.
+   *
+   * @param minLogBytes the least size at which a log file is folded into the snapshot
+   * @throws Error naming the file and the way out when one is damaged
+   */
+  static async open(
+    files: FileOperations,
+    layout: Layout,
+    organizations: readonly string[],
+    now: Clock,
+    log: Log,
+    minLogBytes = MIN_LOG_BYTES,
+  ): Promise<FileFleet> {
+    const warn = (message: string, error: unknown) =>
+      log.warn(message, { reason: describeError(error) });
+    const stopping = new AbortController();
+    const parts = { files, layout, now, warn, stopping: stopping.signal, minLogBytes };
+    const fleet = new FileFleet(parts, stopping);
+    for (const organization of organizations) {
+      const opened = await FleetLog.open({ ...parts, organization });
+      fleet.#organizations.set(organization, opened);
+    }
+    return fleet;
+  }
+
+  /** What stops a log from being written, while one is stopped. */
+  get failure(): unknown {
+    for (const fleet of this.#organizations.values()) {
+      if (fleet.failure !== undefined) return fleet.failure;
+    }
+    return undefined;
+  }
+
+  heartbeat(organization: string, heartbeat: Heartbeat, at: number, kept: Kept): void {
+    this.#of(organization).heartbeat(heartbeat, at, kept);
+  }
+
+  list(organization: string): FleetRows {
+    return this.#of(organization).index.rows();
+  }
+
+  counts(organization: string, now: number): FleetCounts {
+    const { index } = this.#of(organization);
+    return { online: index.online(now), total: index.size };
+  }
+
+  forget(organization: string, name: string): Promise<boolean> {
+    return this.#of(organization).forget(name);
+  }
+
+  /** Answers what was given, writes what is left to write, and closes. */
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all(Array.from(this.#organizations.values(), (fleet) => fleet.close()));
+  }
+
+  /** All that had a fleet were read at start, so one that is asked for first is new and empty. */
+  #of(organization: string): FleetLog {
+    let fleet = this.#organizations.get(organization);
+    if (fleet === undefined) {
+      fleet = new FleetLog({ ...this.#parts, organization });
+      this.#organizations.set(organization, fleet);
+    }
+    return fleet;
+  }
+}

@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { PassThrough } from "node:stream";
+import { text } from "node:stream/consumers";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { test } from "node:test";
+import { instanceAt, listing, LONG_LIST } from "../../src/fleet/listing.ts";
+import type { FleetRows, StoredRuntime } from "../../src/fleet/store.ts";
+import { StreamReply } from "../../src/http/reply.ts";
+
+const NOW = Date.parse("2026-11-20T20:30:00.000Z");
+
+function rowsOf(rows: readonly StoredRuntime[]): FleetRows {
+  return { total: rows.length, slice: (from, to) => rows.slice(from, to) };
+}
+
+function runtimes(count: number): StoredRuntime[] {
+  return Array.from({ length: count }, (_, i) => ({ name: `runtime-${i}`, last_seen: NOW - i }));
+}
+
+function streamOf(rows: FleetRows): StreamReply {
+  const answer = listing(rows, NOW);
+  assert.ok(answer instanceof StreamReply);
+  return answer;
+}
+
+test("a runtime is shown with the time it was seen and the status that follows from it", () => {
+  const runtime = { name: "a", os: "linux", last_seen: NOW - 15 * 60_000 };
+  assert.deepEqual(JSON.parse(JSON.stringify(instanceAt(runtime, NOW))), {
+    name: "a",
+    os: "linux",
+    last_seen: "2026-11-20T20:15:00.000Z",
+    status: "idle",
+  });
+});
+
+test("an empty fleet is an empty list", () => {
+  assert.deepEqual(listing(rowsOf([]), NOW), { runtimes: [] });
+});
+
+test("a list that is not long is answered as a value", () => {
+  const answer = listing(rowsOf(runtimes(LONG_LIST)), NOW);
+  assert.ok("runtimes" in answer);
+  assert.equal(answer.runtimes.length, LONG_LIST);
+});
+
+test("a long list is streamed, and is the same JSON", async () => {
+  const rows = runtimes(LONG_LIST + 1);
+  const output = new PassThrough();
+  const answer = streamOf(rowsOf(rows));
+  const written = answer.start(output, new AbortController().signal).then(() => output.end());
+  const body = JSON.parse(await text(output)) as unknown;
+  await written;
+  const expected = { runtimes: rows.map((row) => instanceAt(row, NOW)) };
+  assert.deepEqual(body, JSON.parse(JSON.stringify(expected)));
+  assert.equal(answer.contentType, "application/json; charset=utf-8");
+});
+
+test("a long list whose runtimes were all forgotten meanwhile is still JSON", async () => {
+  const output = new PassThrough();
+  const answer = streamOf({ total: LONG_LIST + 1, slice: () => [] });
+  await answer.start(output, new AbortController().signal);
+  output.end();
+  assert.equal(await text(output), '{"runtimes":[]}');
+});
+
+test("a reader that takes nothing is waited for, not buffered for", async () => {
+  let taken = 0;
+  const all = rowsOf(runtimes(20_000));
+  const rows: FleetRows = {
+    total: all.total,
+    slice(from, to) {
+      taken += to - from;
+      return all.slice(from, to);
+    },
+  };
+  const output = new PassThrough();
+  const gone = new AbortController();
+  const written = streamOf(rows).start(output, gone.signal);
+  for (let i = 0; i < 20; i++) await nextTurn();
+  assert.equal(taken, 500);
+  gone.abort();
+  await written;
+});
+
+test("nothing more is made for a reader that has gone", async () => {
+  const output = new PassThrough();
+  const gone = new AbortController();
+  gone.abort();
+  await streamOf(rowsOf(runtimes(5_000))).start(output, gone.signal);
+  assert.equal(output.readableLength, 0);
+});

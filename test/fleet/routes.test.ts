@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { LONG_LIST } from "../../src/fleet/listing.ts";
+import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
+
+const MINUTES_15 = 15 * 60_000;
+const HOURS_24 = 24 * 60 * 60_000;
+
+for (const path of [
+  "/api/public/fleet/heartbeat",
+  "/api/public/runtime/heartbeat",
+  "/api/v1/fleet/heartbeat",
+  "/api/v1/runtime/heartbeat",
+]) {
+  test(`a heartbeat to ${path} makes and updates one runtime`, async (t) => {
+    const app = await start(t);
+    const first = await app.post(path, {
+      name: " ci-7 ",
+      hostname: "h",
+      os: "linux",
+      version: "1",
+    });
+    assert.deepEqual([first.status, first.body], [200, { status: "ok" }]);
+    app.advance(1_000);
+    await app.post(path, { name: "ci-7", version: "2", policy_version: "v1" });
+    assert.deepEqual((await app.get("/api/v1/fleet")).body, {
+      runtimes: [
+        {
+          name: "ci-7",
+          hostname: "h",
+          os: "linux",
+          version: "2",
+          policy_version: "v1",
+          last_seen: "2026-11-20T20:30:01.000Z",
+          status: "online",
+        },
+      ],
+    });
+  });
+}
+
+test("a registration is 201 the first time and 200 later, with the same id", async (t) => {
+  const app = await start(t);
+  const first = await app.post("/api/public/runtime/register", { name: "ci-7", os: "linux" });
+  const second = await app.post("/api/v1/runtime/register", { name: "ci-7", version: "2" });
+  assert.deepEqual([first.status, second.status], [201, 200]);
+  assert.equal(first.body.name, "ci-7");
+  assert.equal(first.body.status, "registered");
+  assert.deepEqual(second.body, first.body);
+  await app.restart();
+  const third = await app.post("/api/v1/runtime/register", { name: "ci-7" });
+  assert.deepEqual([third.status, third.body], [200, first.body]);
+  assert.equal((await app.get("/api/public/fleet")).body.runtimes[0].version, "2");
+});
+
+test("a runtime that only sent heartbeats is known when it registers", async (t) => {
+  const app = await start(t);
+  await app.post("/api/public/fleet/heartbeat", { name: "a" });
+  assert.equal((await app.post("/api/public/runtime/register", { name: "a" })).status, 200);
+});
+
+test("the status follows the silence, and the latest seen comes first", async (t) => {
+  const app = await start(t);
+  const statuses = async () =>
+    (await app.get("/api/public/fleet")).body.runtimes.map(
+      (row: { name: string; status: string }) => `${row.name} ${row.status}`,
+    );
+  await app.post("/api/public/fleet/heartbeat", { name: "a" });
+  app.advance(MINUTES_15 - 1);
+  assert.deepEqual(await statuses(), ["a online"]);
+  app.advance(1);
+  await app.post("/api/public/fleet/heartbeat", { name: "b" });
+  assert.deepEqual(await statuses(), ["b online", "a idle"]);
+  app.advance(HOURS_24 - MINUTES_15 - 1);
+  assert.deepEqual(await statuses(), ["b idle", "a idle"]);
+  app.advance(1);
+  assert.deepEqual(await statuses(), ["b idle", "a offline"]);
+  await app.post("/api/public/fleet/heartbeat", { name: "a" });
+  assert.deepEqual(await statuses(), ["a online", "b idle"]);
+});
+
+test("a report that is not understood is refused and changes nothing", async (t) => {
+  const app = await start(t);
+  for (const [body, error] of [
+    [{}, "name: required"],
+    [{ name: "  " }, "name: required"],
+    [{ name: "x".repeat(257) }, "name: expected at most 256 characters"],
+    [{ name: "a", os: 1 }, "os: expected a string"],
+    [[], "The body: expected a JSON object"],
+  ] as const) {
+    for (const path of ["/api/public/fleet/heartbeat", "/api/v1/runtime/register"]) {
+      const answer = await app.post(path, body);
+      assert.deepEqual([answer.status, answer.body], [400, { error }]);
+    }
+  }
+  assert.deepEqual((await app.get("/api/public/fleet")).body, { runtimes: [] });
+});
+
+test("hostile names are listed and forgotten like any other", async (t) => {
+  const app = await start(t);
+  const names = ["__proto__", "a/b?c#d%", "🚦".repeat(256), '"</script>'];
+  for (const name of names) await app.post("/api/public/fleet/heartbeat", { name });
+  const listed = (await app.get("/api/public/fleet")).body.runtimes;
+  assert.deepEqual(
+    listed.map((row: { name: string }) => row.name),
+    names.toReversed(),
+  );
+  for (const name of names) {
+    const answer = await app.delete(`/api/v1/fleet/${encodeURIComponent(name)}`);
+    assert.deepEqual([answer.status, answer.body], [200, { id: name, status: "deleted" }]);
+  }
+  assert.deepEqual((await app.get("/api/public/fleet")).body, { runtimes: [] });
+});
+
+test("a runtime that is unknown cannot be forgotten, nor any on the public surface", async (t) => {
+  const app = await start(t);
+  await app.post("/api/public/fleet/heartbeat", { name: "a" });
+  const unknown = await app.delete("/api/v1/fleet/b");
+  assert.deepEqual([unknown.status, unknown.body.error], [404, 'No runtime is named "b"']);
+  assert.equal((await app.delete("/api/public/fleet/a")).status, 404);
+  assert.equal((await app.get("/api/public/fleet")).body.runtimes.length, 1);
+});
+
+test("an organization sees and forgets its own runtimes only", async (t) => {
+  const app = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+  const { admin } = await app.createOrganization("Acme", await app.asUser(ADMIN));
+  const { key } = await app.createKey("agent", admin);
+  await app.post("/api/v1/fleet/heartbeat", { name: "a" }, key);
+  await app.post("/api/public/fleet/heartbeat", { name: "b" });
+  const names = (await app.get("/api/v1/fleet", admin)).body.runtimes;
+  assert.deepEqual(
+    names.map((row: { name: string }) => row.name),
+    ["a"],
+  );
+  assert.equal((await app.delete("/api/v1/fleet/b", admin)).status, 404);
+  assert.equal((await app.get("/api/v1/fleet", key)).status, 401);
+});
+
+test("a list of thousands is whole, and HEAD of it has no body", async (t) => {
+  const app = await start(t);
+  const names = Array.from({ length: LONG_LIST + 1 }, (_, i) => `runtime-${i}`);
+  const headers = { "content-type": "application/json" };
+  // Not by `app.post`, which holds each answer against the contract.
+  const send = (name: string) =>
+    fetch(`${app.url}/api/public/fleet/heartbeat`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ name }),
+    }).then((answer) => answer.text());
+  for (let from = 0; from < names.length; from += 100) {
+    await Promise.all(names.slice(from, from + 100).map(send));
+  }
+  const listed = (await app.get("/api/v1/fleet")).body.runtimes as { name: string }[];
+  assert.deepEqual(listed.map(({ name }) => name).sort(), names.toSorted());
+  const head = await app.request("HEAD", "/api/v1/fleet");
+  assert.deepEqual([head.status, head.text], [200, ""]);
+});

@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Heartbeat } from "../../src/fleet/schema.ts";
+import type { FleetStore, StoredRuntime } from "../../src/fleet/store.ts";
+
+/** A store over a place that is empty at first; `reopen` is the same place after a restart. */
+export interface FleetEngine {
+  readonly store: FleetStore;
+  reopen(): Promise<FleetEngine>;
+}
+
+const T0 = Date.parse("2026-11-20T20:30:00.000Z");
+const MINUTES_15 = 15 * 60_000;
+
+/** Reports, and resolves with whether the runtime was new. */
+export function report(
+  store: FleetStore,
+  organization: string,
+  heartbeat: Heartbeat,
+  at = T0,
+): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    store.heartbeat(organization, heartbeat, at, (error, isNew) => {
+      if (error) reject(error as Error);
+      else resolve(isNew === true);
+    });
+  });
+}
+
+/** All runtimes of an organization, without what is undefined. */
+export async function all(store: FleetStore, organization: string): Promise<StoredRuntime[]> {
+  const rows = await store.list(organization);
+  return JSON.parse(JSON.stringify(rows.slice(0, rows.total))) as StoredRuntime[];
+}
+
+/** What every engine of the fleet must do. */
+export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEngine>): void {
+  const it = (name: string, body: (engine: FleetEngine) => Promise<void>): void => {
+    void test(`${engineName}: ${name}`, async () => body(await open()));
+  };
+
+  it("a heartbeat makes a runtime, later ones update what they give", async ({ store }) => {
+    const first = { name: "a", hostname: "h1", os: "linux", version: "1", policy_version: "p1" };
+    assert.equal(await report(store, "default", first, T0), true);
+    assert.equal(await report(store, "default", { name: "a", version: "2" }, T0 + 5), false);
+    assert.deepEqual(await all(store, "default"), [{ ...first, version: "2", last_seen: T0 + 5 }]);
+  });
+
+  it("the most recently seen comes first, the later report at equal times", async ({ store }) => {
+    for (const name of ["a", "b", "c"]) await report(store, "default", { name }, T0);
+    await report(store, "default", { name: "a" }, T0 + 1);
+    const names = (await all(store, "default")).map(({ name }) => name);
+    assert.deepEqual(names, ["a", "c", "b"]);
+  });
+
+  it("organizations do not see each other's runtimes", async ({ store }) => {
+    await report(store, "default", { name: "a", os: "linux" });
+    assert.equal(await report(store, "acme", { name: "a" }), true);
+    assert.deepEqual(await all(store, "acme"), [{ name: "a", last_seen: T0 }]);
+    assert.equal(await store.forget("acme", "a"), true);
+    assert.equal((await all(store, "default")).length, 1);
+  });
+
+  it("a clock that is set back never takes last_seen with it", async ({ store }) => {
+    await report(store, "default", { name: "a" }, T0);
+    await report(store, "default", { name: "a" }, T0 - 60_000);
+    await report(store, "default", { name: "b" }, T0 - 60_000);
+    assert.deepEqual(await all(store, "default"), [
+      { name: "b", last_seen: T0 },
+      { name: "a", last_seen: T0 },
+    ]);
+  });
+
+  it("hostile names are names like any other, also after a restart", async (engine) => {
+    const names = ["__proto__", "constructor", "..", "a/b", '"},{"', "🚦".repeat(256), "z\nz"];
+    for (const name of names) await report(engine.store, "default", { name, os: name }, T0);
+    const { store } = await engine.reopen();
+    const rows = await all(store, "default");
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      names.toReversed(),
+    );
+    assert.deepEqual(
+      rows.map(({ os }) => os),
+      names.toReversed(),
+    );
+    assert.equal(await store.forget("default", "__proto__"), true);
+    assert.equal(await store.forget("default", "toString"), false);
+  });
+
+  it("reports of one new runtime at once make one runtime", async ({ store }) => {
+    const isNew = await Promise.all([
+      report(store, "default", { name: "a", os: "linux" }),
+      report(store, "default", { name: "a", version: "2" }),
+      report(store, "default", { name: "a", os: "darwin" }),
+    ]);
+    assert.deepEqual(isNew, [true, false, false]);
+    const expected = { name: "a", os: "darwin", version: "2", last_seen: T0 };
+    assert.deepEqual(await all(store, "default"), [expected]);
+  });
+
+  it("what was answered is there after a restart, in the same order", async (engine) => {
+    for (const name of ["a", "b", "c"]) await report(engine.store, "default", { name, os: "x" });
+    await report(engine.store, "default", { name: "b", os: "y" }, T0 + 1);
+    await engine.store.forget("default", "c");
+    await report(engine.store, "acme", { name: "z" });
+    const before = await all(engine.store, "default");
+    const next = await engine.reopen();
+    assert.deepEqual(await all(next.store, "default"), before);
+    assert.equal(await report(next.store, "default", { name: "a" }, T0 + 2), false);
+    const after = await next.reopen();
+    assert.deepEqual(
+      (await all(after.store, "default")).map(({ name, os, last_seen }) => [name, os, last_seen]),
+      [
+        ["a", "x", T0 + 2],
+        ["b", "y", T0 + 1],
+      ],
+    );
+    assert.equal((await all(after.store, "acme")).length, 1);
+  });
+
+  it("a forgotten runtime comes back as a new one, without what it said before", async (engine) => {
+    await report(engine.store, "default", { name: "a", os: "linux" });
+    assert.equal(await engine.store.forget("default", "a"), true);
+    assert.equal(await engine.store.forget("default", "a"), false);
+    assert.deepEqual(await all(engine.store, "default"), []);
+    assert.equal(await report(engine.store, "default", { name: "a", version: "2" }), true);
+    const { store } = await engine.reopen();
+    assert.deepEqual(await all(store, "default"), [{ name: "a", version: "2", last_seen: T0 }]);
+  });
+
+  it("a report on the heels of a removal says all that it gives", async (engine) => {
+    await report(engine.store, "default", { name: "a", os: "linux" });
+    const removal = engine.store.forget("default", "a");
+    assert.equal(await report(engine.store, "default", { name: "a", os: "linux" }), true);
+    assert.equal(await removal, true);
+    const { store } = await engine.reopen();
+    assert.deepEqual(await all(store, "default"), [{ name: "a", os: "linux", last_seen: T0 }]);
+  });
+
+  it("counts who was seen less than 15 minutes ago", async ({ store }) => {
+    assert.deepEqual(await store.counts("default", T0), { online: 0, total: 0 });
+    await report(store, "default", { name: "a" }, T0);
+    await report(store, "default", { name: "b" }, T0 + 1);
+    await report(store, "default", { name: "c" }, T0 + 2);
+    const onlineAt = async (now: number) => (await store.counts("default", now)).online;
+    assert.equal(await onlineAt(T0 + MINUTES_15 - 1), 3);
+    assert.equal(await onlineAt(T0 + MINUTES_15), 2);
+    assert.equal(await onlineAt(T0 + MINUTES_15 + 2), 0);
+    assert.equal(await onlineAt(T0 + MINUTES_15 + 1), 1, "the clock was set back");
+    await report(store, "default", { name: "a" }, T0 + MINUTES_15 + 2);
+    assert.equal(await onlineAt(T0 + MINUTES_15 + 2), 1);
+    await store.forget("default", "a");
+    const counts = await store.counts("default", T0 + MINUTES_15 + 2);
+    assert.deepEqual(counts, { online: 0, total: 2 });
+  });
+
+  it("a list that was taken stays as it was while reports go on", async ({ store }) => {
+    for (const name of ["a", "b", "c", "d"]) await report(store, "default", { name }, T0);
+    const rows = await store.list("default");
+    await report(store, "default", { name: "a" }, T0 + 9);
+    await report(store, "default", { name: "e" }, T0 + 9);
+    await store.forget("default", "c");
+    await report(store, "default", { name: "f" }, T0 + 9);
+    assert.deepEqual(
+      rows.slice(0, 2).map(({ name, last_seen }) => [name, last_seen]),
+      [["d", T0]],
+    );
+    assert.deepEqual(
+      rows.slice(2, 9).map(({ name, last_seen }) => [name, last_seen]),
+      [
+        ["b", T0],
+        ["a", T0],
+      ],
+    );
+  });
+}

@@ -1,0 +1,53 @@
+import type { AuditEvent } from "../../src/audit/schema.ts";
+import type { AuditActivity, AuditFilter, ProviderActivity } from "../../src/audit/store.ts";
+import { DAY_MS } from "../../src/core/clock.ts";
+
+/** The events of a list (in the order of ingest) that match, newest first: the rule, word by word. */
+export function matchesOf(events: readonly AuditEvent[], filter: AuditFilter): AuditEvent[] {
+  const { q, decision, provider, consumer } = filter;
+  return events
+    .map((event, order) => ({ event, order }))
+    .sort((a, b) => timeOf(b.event) - timeOf(a.event) || b.order - a.order)
+    .map(({ event }) => event)
+    .filter((event) => decision === undefined || event.policy_decision === decision)
+    .filter((event) => provider === undefined || event.provider === provider)
+    .filter((event) => consumer === undefined || event.consumer === consumer)
+    .filter((event) => q === undefined || holds(event, q));
+}
+
+function holds(event: AuditEvent, q: string): boolean {
+  const { command, executor, resource, provider, capability } = event;
+  return [command, executor, resource, provider, capability].some((text) =>
+    text?.toLowerCase().includes(q.toLowerCase()),
+  );
+}
+
+/** What happened in the 24 hours up to `now`, counted one by one. */
+export function activityOf(events: readonly AuditEvent[], now: number): AuditActivity {
+  const recent = events.filter((event) => timeOf(event) > now - DAY_MS && timeOf(event) <= now);
+  const names = new Set(events.flatMap(({ provider }) => provider ?? []));
+  return {
+    commands: recent.length,
+    allowed: recent.filter((event) => event.policy_decision === "ALLOWED").length,
+    denied: recent.filter((event) => event.policy_decision === "DENIED").length,
+    ai: recent.filter((event) => event.ai).length,
+    providers: new Map([...names].map((name) => [name, activityOfProvider(events, recent, name)])),
+  };
+}
+
+function activityOfProvider(
+  events: readonly AuditEvent[],
+  recent: readonly AuditEvent[],
+  name: string,
+): ProviderActivity {
+  const own = recent.filter(({ provider }) => provider === name);
+  const failed = own.filter(
+    (event) => event.policy_decision === "DENIED" || ["error", "failed"].includes(event.status),
+  );
+  const times = events.filter(({ provider }) => provider === name).map(timeOf);
+  return { events: own.length, failed: failed.length, lastUsed: Math.max(...times) };
+}
+
+function timeOf(event: AuditEvent): number {
+  return Date.parse(event.timestamp);
+}

@@ -1,0 +1,297 @@
+import assert from "node:assert/strict";
+import test, { type TestContext } from "node:test";
+import type { AuditEvent } from "../../src/audit/schema.ts";
+import type { AuditFilter, AuditStore } from "../../src/audit/store.ts";
+import { DAY_MS } from "../../src/core/clock.ts";
+
+/** A store that is closed when the test ends, and can be closed and opened again before that. */
+export interface AuditEngine {
+  readonly store: AuditStore;
+  restart(): Promise<AuditStore>;
+}
+
+export const ORGANIZATION = "acme";
+export const NOON = Date.UTC(2026, 0, 2, 12);
+
+let lastId = 0;
+
+/** An event as ingest makes it: canonical, complete, its id first. */
+export function auditEventOf(fields: Partial<AuditEvent> = {}): AuditEvent {
+  return {
+    id: `event-${++lastId}`,
+    organization_id: ORGANIZATION,
+    timestamp: new Date(NOON).toISOString(),
+    ingested_at: new Date(NOON).toISOString(),
+    consumer: "human",
+    ai: false,
+    status: "unknown",
+    ...fields,
+  };
+}
+
+/** Stores events, and gives what was answered. */
+export function append(
+  store: AuditStore,
+  events: readonly AuditEvent[],
+  organization = ORGANIZATION,
+): Promise<AuditEvent[]> {
+  return new Promise((resolve, reject) => {
+    store.append(organization, events, (error, json) => {
+      if (error === null) resolve(JSON.parse(`[${json}]`) as AuditEvent[]);
+      else reject(error);
+    });
+  });
+}
+
+/** A page, parsed, with its total. */
+export async function page(
+  store: AuditStore,
+  filter: AuditFilter = {},
+  limit = 100,
+  offset = 0,
+  organization = ORGANIZATION,
+): Promise<{ events: AuditEvent[]; total: number }> {
+  const { json, returned, total } = await store.page(organization, filter, limit, offset);
+  const events = JSON.parse(`[${json.toString("utf8")}]`) as AuditEvent[];
+  assert.equal(events.length, returned);
+  return { events, total };
+}
+
+async function commandsOf(store: AuditStore, filter?: AuditFilter): Promise<unknown[]> {
+  return (await page(store, filter)).events.map((event) => event.command);
+}
+
+function at(ms: number, command: string): AuditEvent {
+  return auditEventOf({ timestamp: new Date(ms).toISOString(), command });
+}
+
+/** What every engine of the audit store must do. */
+export function testAuditStore(open: (t: TestContext) => Promise<AuditEngine>): void {
+  testOrder(open);
+  testFilters(open);
+  testIds(open);
+  testActivity(open);
+}
+
+function testOrder(open: (t: TestContext) => Promise<AuditEngine>): void {
+  test("an event is answered as it was given, and found as it was answered", async (t) => {
+    const { store } = await open(t);
+    const event = auditEventOf({
+      command: 'echo "},{"id":"\n\u0000',
+      executor: "Zoë 😀",
+      duration_ms: 0,
+    });
+    assert.deepEqual(await append(store, [event]), [event]);
+    assert.deepEqual((await page(store)).events, [event]);
+  });
+
+  test("a batch is answered in the order given", async (t) => {
+    const { store } = await open(t);
+    const batch = ["a", 'b},{"id":"b', "ç", "d"].map((command) => auditEventOf({ command }));
+    assert.deepEqual(await append(store, batch), batch);
+    assert.deepEqual((await page(store)).events, batch.toReversed());
+  });
+
+  test("an event whose id does not come first is stored like any other", async (t) => {
+    const { store } = await open(t);
+    const batch = ["a", "b"].map((command) => ({ command, ...auditEventOf() }));
+    assert.deepEqual(await append(store, batch), batch);
+    assert.deepEqual((await page(store)).events, batch.toReversed());
+  });
+
+  test("an empty batch is stored at once", async (t) => {
+    const { store } = await open(t);
+    assert.deepEqual(await append(store, []), []);
+    assert.deepEqual(await page(store), { events: [], total: 0 });
+  });
+
+  test("rows are newest first by timestamp; ties newest ingest first; late and future ones in place", async (t) => {
+    const { store, restart } = await open(t);
+    await append(store, [at(NOON, "a"), at(NOON + 2, "b")]);
+    assert.deepEqual(await commandsOf(store), ["b", "a"]);
+    await append(store, [at(NOON + 9e9, "future"), at(NOON, "c"), at(NOON - 9e9, "late")]);
+    await append(store, [at(NOON + 1, "d"), at(NOON, "e")]);
+    const order = ["future", "b", "d", "e", "c", "a", "late"];
+    assert.deepEqual(await commandsOf(store), order);
+    assert.deepEqual(await commandsOf(await restart()), order);
+  });
+
+  test("a page is a part of what matches, and the total counts all of it", async (t) => {
+    const { store } = await open(t);
+    await append(
+      store,
+      Array.from({ length: 5 }, (_, i) => at(NOON + i, String(i))),
+    );
+    const slice = async (limit: number, offset: number): Promise<unknown> => {
+      const { events, total } = await page(store, {}, limit, offset);
+      return [events.map((event) => event.command).join(""), total];
+    };
+    assert.deepEqual(await slice(2, 0), ["43", 5]);
+    assert.deepEqual(await slice(2, 2), ["21", 5]);
+    assert.deepEqual(await slice(2, 4), ["0", 5]);
+    assert.deepEqual(await slice(2, 5), ["", 5]);
+    assert.deepEqual(await slice(1000, 0), ["43210", 5]);
+  });
+
+  test("one organization does not see another's events, nor share its ids", async (t) => {
+    const { store } = await open(t);
+    const mine = auditEventOf({ id: "same", command: "mine" });
+    const theirs = auditEventOf({ id: "same", command: "theirs", organization_id: "other" });
+    await append(store, [mine]);
+    assert.deepEqual(await append(store, [theirs], "other"), [theirs]);
+    assert.deepEqual((await page(store)).events, [mine]);
+    assert.deepEqual((await page(store, {}, 100, 0, "other")).events, [theirs]);
+  });
+
+  test("many appends at once are all stored, and none is seen before it is answered", async (t) => {
+    const { store } = await open(t);
+    const answered = new Set<string>();
+    const appends = Array.from({ length: 300 }, async () => {
+      const [event] = await append(store, [auditEventOf()]);
+      answered.add(event?.id ?? "");
+    });
+    const seen = await page(store, {}, 1000);
+    await Promise.all(appends);
+    assert.equal((await page(store, {}, 1000)).total, 300);
+    assert.ok(seen.events.every(({ id }) => answered.has(id)));
+  });
+}
+
+function testFilters(open: (t: TestContext) => Promise<AuditEngine>): void {
+  test("decision, consumer and provider match exactly, and all together", async (t) => {
+    const { store } = await open(t);
+    const rows = [
+      { command: "a", policy_decision: "ALLOWED", consumer: "ai", provider: "git" },
+      { command: "b", policy_decision: "DENIED", consumer: "ai", provider: "git" },
+      { command: "c", policy_decision: "DENIED", consumer: "ci", provider: "Git" },
+      { command: "d", consumer: "human" },
+    ] as const;
+    await append(store, rows.map(auditEventOf));
+    assert.deepEqual(await commandsOf(store, { decision: "DENIED" }), ["c", "b"]);
+    assert.deepEqual(await commandsOf(store, { consumer: "ai" }), ["b", "a"]);
+    assert.deepEqual(await commandsOf(store, { provider: "git" }), ["b", "a"]);
+    assert.deepEqual(await commandsOf(store, { provider: "git", decision: "DENIED" }), ["b"]);
+    for (const filter of [{ decision: "maybe" }, { consumer: "robot" }, { provider: "gi" }]) {
+      assert.deepEqual(await page(store, filter), { events: [], total: 0 });
+    }
+  });
+
+  test("q is found in each of five fields, and in no other", async (t) => {
+    const { store } = await open(t);
+    const names = ["command", "executor", "resource", "provider", "capability"] as const;
+    await append(
+      store,
+      names.map((name) => auditEventOf({ [name]: "a Needle b", reason: name })),
+    );
+    const others = ["message", "reason", "policy", "runtime_name", "trace_id", "status"] as const;
+    await append(
+      store,
+      others.map((name) => auditEventOf({ [name]: "needle" })),
+    );
+    const { events } = await page(store, { q: "nEEDLe" });
+    assert.deepEqual(events.map((event) => event.reason).toReversed(), names);
+  });
+
+  test("q is literal, and never matches across fields", async (t) => {
+    const { store } = await open(t);
+    await append(store, [auditEventOf({ command: "a.b*[c]", executor: "tail", resource: "head" })]);
+    for (const q of [".b*[", "TAIL"]) assert.equal((await page(store, { q })).total, 1, q);
+    for (const q of ["a.*c", "ailhea", "ail\u0000hea", "tail\nhead", '","']) {
+      assert.equal((await page(store, { q })).total, 0, q);
+    }
+  });
+
+  test("q compares texts in lower case as a whole, also where that has another length", async (t) => {
+    const { store } = await open(t);
+    await append(store, [auditEventOf({ command: "İSTANBUL ΟΔΟΣ Straße" })]);
+    for (const q of ["i̇stanbul", "İstanbul", "οδος", "STRAßE", "̇s"]) {
+      assert.equal((await page(store, { q })).total, 1, q);
+    }
+    for (const q of ["istanbul", "strasse"]) assert.equal((await page(store, { q })).total, 0, q);
+  });
+}
+
+function testIds(open: (t: TestContext) => Promise<AuditEngine>): void {
+  const first = auditEventOf({ id: "again", command: "ünique" });
+  const second = auditEventOf({ id: "again", command: "other" });
+
+  test("an id that is stored is answered with the stored event", async (t) => {
+    const { store, restart } = await open(t);
+    await append(store, [first]);
+    assert.deepEqual(await append(store, [second]), [first]);
+    const restarted = await restart();
+    assert.deepEqual(await append(restarted, [second]), [first]);
+    assert.deepEqual(await page(restarted), { events: [first], total: 1 });
+  });
+
+  test("an id twice in one batch is stored once and answered twice", async (t) => {
+    const { store } = await open(t);
+    const between = auditEventOf();
+    assert.deepEqual(await append(store, [first, between, second]), [first, between, first]);
+    assert.equal((await page(store)).total, 2);
+  });
+
+  test("an id that is on its way to the disk is stored once and answered alike", async (t) => {
+    const { store } = await open(t);
+    const fresh = auditEventOf();
+    const answers = await Promise.all([
+      append(store, [first]),
+      append(store, [second]),
+      append(store, [fresh, second]),
+      append(store, [second, fresh]),
+    ]);
+    assert.deepEqual(answers, [[first], [first], [fresh, first], [first, fresh]]);
+    assert.equal((await page(store)).total, 2);
+  });
+
+  test("a batch in which some ids are stored stores the others", async (t) => {
+    const { store } = await open(t);
+    const known = [auditEventOf(), auditEventOf()];
+    await append(store, known);
+    const fresh = [auditEventOf(), auditEventOf()];
+    const [a, b] = known as [AuditEvent, AuditEvent];
+    const [c, d] = fresh as [AuditEvent, AuditEvent];
+    assert.deepEqual(await append(store, [c, b, d, a]), [c, b, d, a]);
+    assert.deepEqual((await page(store)).events, [d, c, b, a]);
+  });
+}
+
+function testActivity(open: (t: TestContext) => Promise<AuditEngine>): void {
+  test("activity counts the 24 hours up to now, and knows every provider of all time", async (t) => {
+    const { store, restart } = await open(t);
+    const rows: [number, Partial<AuditEvent>][] = [
+      [0, { provider: "git", policy_decision: "ALLOWED", ai: true }],
+      [-1, { provider: "git", policy_decision: "DENIED", status: "failed" }],
+      [1 - DAY_MS, { provider: "npm", status: "error" }],
+      [-DAY_MS, { provider: "npm", policy_decision: "DENIED" }],
+      [-9 * DAY_MS, { provider: "old" }],
+      [1, { provider: "git", policy_decision: "ALLOWED" }],
+      [-5, { status: "failed" }],
+    ];
+    await append(
+      store,
+      rows.map(([ms, fields]) =>
+        auditEventOf({ timestamp: new Date(NOON + ms).toISOString(), ...fields }),
+      ),
+    );
+    const expected = {
+      commands: 4,
+      allowed: 1,
+      denied: 1,
+      ai: 1,
+      providers: new Map([
+        ["git", { events: 2, failed: 1, lastUsed: NOON + 1 }],
+        ["npm", { events: 1, failed: 1, lastUsed: NOON + 1 - DAY_MS }],
+        ["old", { events: 0, failed: 0, lastUsed: NOON - 9 * DAY_MS }],
+      ]),
+    };
+    assert.deepEqual(await store.activity(ORGANIZATION, NOON), expected);
+    assert.deepEqual(await (await restart()).activity(ORGANIZATION, NOON), expected);
+  });
+
+  test("an organization without events has no activity", async (t) => {
+    const { store } = await open(t);
+    const nothing = { commands: 0, allowed: 0, denied: 0, ai: 0, providers: new Map() };
+    assert.deepEqual(await store.activity("empty", NOON), nothing);
+  });
+}

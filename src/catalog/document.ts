@@ -1,0 +1,176 @@
+/**
+ * A catalog document: what `catalog/catalog.json` holds, or a file or address of the operator's own.
+ * The schema says what it looks like; the rules below say what must hold between its parts. Fields
+ * that are not known are ignored, so a later minor version of the format can still be read.
+ */
+import { locateFault } from "../core/json.ts";
+import type { Infer, Schema } from "../core/schema.ts";
+import { parseTimestamp } from "../core/time.ts";
+import { validate } from "../core/validate.ts";
+import type { CatalogRuntime } from "./schema.ts";
+
+const catalogFile = {
+  type: "object",
+  description: "A catalog document.",
+  required: ["generated_at", "providers", "capabilities"],
+  properties: {
+    contract_version: { type: "string", description: "Absent before the format had versions." },
+    generated_at: { type: "string", description: "When it was produced." },
+    runtime: {
+      type: "object",
+      description: "Where it comes from.",
+      required: ["known"],
+      properties: {
+        repo: { type: "string", description: "The runtime's repository." },
+        ref: { type: "string", description: "The branch or tag." },
+        commit: { type: "string", description: "The full SHA." },
+        short_commit: { type: "string", description: "The abbreviated SHA." },
+        known: { type: "boolean", description: "Whether the origin is known." },
+        note: { type: "string", description: "Why it is not." },
+      },
+    },
+    providers: {
+      type: "array",
+      description: "The providers.",
+      items: {
+        type: "object",
+        required: ["id", "name", "auth", "scope", "operations"],
+        properties: {
+          id: { type: "string", description: "The provider's key." },
+          name: { type: "string", description: "Its name for people." },
+          auth: { type: "string", description: "How it knows who is calling." },
+          scope: { type: "string", description: "What a call reaches." },
+          operations: {
+            type: "array",
+            items: { type: "string" },
+            description: "The names of its operations.",
+          },
+        },
+      },
+    },
+    capabilities: {
+      type: "array",
+      description: "The capabilities.",
+      items: {
+        type: "object",
+        required: ["id", "name", "provider", "description", "path"],
+        properties: {
+          id: { type: "string", description: "`<provider>/<capability_name>`." },
+          name: { type: "string", description: "Its name for people." },
+          provider: { type: "string", description: "The id of its provider." },
+          description: { type: "string", description: "What it does." },
+          path: { type: "string", description: "Its source path." },
+          command: { type: "string", description: "An example." },
+        },
+      },
+    },
+  },
+} as const satisfies Schema;
+
+type CatalogFile = Infer<typeof catalogFile>;
+
+/** A provider as a catalog document declares it. */
+export type DeclaredProvider = CatalogFile["providers"][number];
+
+/** A capability as a catalog document declares it; `command` is an example of its use. */
+export type DeclaredCapability = CatalogFile["capabilities"][number];
+
+/** A checked catalog document, its rows sorted by id. */
+export interface CatalogDocument {
+  readonly contract_version: string;
+  readonly generated_at: string;
+  readonly runtime: CatalogRuntime;
+  readonly providers: readonly DeclaredProvider[];
+  readonly capabilities: readonly DeclaredCapability[];
+}
+
+const PROVIDER_ID = /^[A-Za-z0-9][^\s/]*$/; // one segment of a path, and of a capability's id
+const CAPABILITY_NAME = /^[^\s/]+$/;
+const FULL_SHA = /^[\da-f]{40}$/i;
+const SHORT_SHA_LENGTH = 7;
+
+/**
+ * Reads a catalog document.
+ *
+ * @throws Error naming the first place that is wrong, and what was expected there
+ */
+export function parseCatalog(text: string): CatalogDocument {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    const { line, column, expected } = locateFault(text);
+    throw new Error(`it is not JSON: line ${line}, column ${column}: ${expected}`);
+  }
+  const file = validate(catalogFile, value, "catalog");
+  if (parseTimestamp(file.generated_at) === undefined) {
+    throw fault("catalog.generated_at", "expected an RFC 3339 timestamp");
+  }
+  const providers = uniqueById(file.providers, "catalog.providers", checkProvider);
+  const known = new Set(providers.map(({ id }) => id));
+  const capabilities = uniqueById(file.capabilities, "catalog.capabilities", (row, place) =>
+    checkCapability(row, place, known),
+  );
+  return {
+    contract_version: file.contract_version ?? "0",
+    generated_at: file.generated_at,
+    runtime: provenanceOf(file.runtime),
+    providers,
+    capabilities,
+  };
+}
+
+function checkProvider({ id, operations }: DeclaredProvider, place: string): void {
+  if (!PROVIDER_ID.test(id)) {
+    throw fault(`${place}.id`, "expected a letter or digit first, and no slash or white space");
+  }
+  const twice = operations.findIndex((name, index) => operations.indexOf(name) !== index);
+  if (twice !== -1) throw fault(`${place}.operations[${twice}]`, "stands there twice");
+}
+
+function checkCapability(
+  { id, provider }: DeclaredCapability,
+  place: string,
+  providers: ReadonlySet<string>,
+): void {
+  if (!providers.has(provider)) throw fault(`${place}.provider`, "no provider has this id");
+  const name = id.startsWith(`${provider}/`) ? id.slice(provider.length + 1) : "";
+  if (!CAPABILITY_NAME.test(name)) {
+    throw fault(`${place}.id`, `expected "${provider}/" and a name without slash or white space`);
+  }
+}
+
+function uniqueById<T extends { readonly id: string }>(
+  rows: readonly T[],
+  place: string,
+  check: (row: T, place: string) => void,
+): readonly T[] {
+  const seen = new Set<string>();
+  rows.forEach((row, index) => {
+    check(row, `${place}[${index}]`);
+    if (seen.has(row.id)) throw fault(`${place}[${index}].id`, `"${row.id}" stands there twice`);
+    seen.add(row.id);
+  });
+  return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** A commit is reported when the document knows it, and never guessed. */
+function provenanceOf(given: CatalogFile["runtime"]): CatalogRuntime {
+  const place = "catalog.runtime";
+  const { repo, ref, commit, short_commit: short, known, note } = given ?? { known: false };
+  const origin = { ...(repo !== undefined && { repo }), ...(ref !== undefined && { ref }) };
+  if (!known) {
+    return { ...origin, known, note: note ?? "The catalog does not say where it comes from." };
+  }
+  if (commit === undefined || !FULL_SHA.test(commit)) {
+    throw fault(`${place}.commit`, "expected a full SHA of 40 hexadecimal digits");
+  }
+  if (short !== undefined && !commit.startsWith(short)) {
+    throw fault(`${place}.short_commit`, "expected the beginning of commit");
+  }
+  return { ...origin, commit, short_commit: short ?? commit.slice(0, SHORT_SHA_LENGTH), known };
+}
+
+function fault(place: string, message: string): Error {
+  return new Error(`${place}: ${message}`);
+}

@@ -1,0 +1,77 @@
+/** How much an address may cost. */
+export interface FetchLimits {
+  /** Milliseconds for the whole answer. */
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+}
+
+/**
+ * Fetches a text. User-info in the URL is sent as Basic credentials (RFC 7617), and appears in no
+ * message.
+ *
+ * @param signal ends the fetch early
+ * @throws Error whose message says why there is no text, without the URL
+ */
+export async function fetchText(
+  url: string,
+  limits: FetchLimits,
+  signal: AbortSignal,
+): Promise<string> {
+  const timeout = AbortSignal.timeout(limits.timeoutMs);
+  const { address, authorization } = splitCredentials(url);
+  try {
+    const response = await fetch(address, {
+      signal: AbortSignal.any([timeout, signal]),
+      headers: { accept: "application/json", ...(authorization && { authorization }) },
+    });
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw new Refused(`it answered with status ${response.status}`);
+    }
+    return await readBounded(response, limits.maxBytes);
+  } catch (error) {
+    if (timeout.aborted) throw new Error(`it did not answer within ${limits.timeoutMs} ms`);
+    if (error instanceof Refused) throw new Error(error.message);
+    // The messages of `fetch` may quote the address; the code behind them does not.
+    const cause = error instanceof Error ? (error.cause as NodeJS.ErrnoException) : undefined;
+    throw new Error(`it cannot be reached (${cause?.code ?? "connection failed"})`);
+  }
+}
+
+/** The URL as it may be shown: without user-info, and as it was given where it has none. */
+export function reportedUrl(url: string): string {
+  const { address, authorization } = splitCredentials(url);
+  return authorization === undefined ? url : address;
+}
+
+class Refused extends Error {}
+
+async function readBounded(response: Response, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > maxBytes) throw new Refused(`it answered with more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function splitCredentials(url: string): { address: string; authorization: string | undefined } {
+  const parsed = new URL(url);
+  const { username, password } = parsed;
+  if (username === "" && password === "") return { address: url, authorization: undefined };
+  parsed.username = "";
+  parsed.password = "";
+  const pair = `${decoded(username)}:${decoded(password)}`;
+  const authorization = `Basic ${Buffer.from(pair, "utf8").toString("base64")}`;
+  return { address: parsed.href, authorization };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // a bare percent sign in a password
+  }
+}

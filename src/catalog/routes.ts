@@ -1,0 +1,113 @@
+import { PREFIXES, route } from "../http/route.ts";
+import {
+  capabilityList,
+  catalogCapabilities,
+  catalogContract,
+  catalogProviders,
+} from "./schema.ts";
+import { findCapabilities, type Catalog } from "./view.ts";
+
+interface Needs {
+  readonly catalog: Catalog;
+}
+
+interface ContractNeeds extends Needs {
+  /** Where this service is reached, without a slash at the end. */
+  readonly description: { readonly baseUrl: () => string };
+}
+
+const filters = {
+  provider: { type: "string", description: "Only the capabilities of this provider." },
+  q: {
+    type: "string",
+    description: "Part of the name, description, id or provider; letter case does not matter.",
+  },
+} as const;
+
+const DOCUMENTS = {
+  contract: "/metadata/catalog",
+  capabilities: "/metadata/catalog/capabilities",
+  providers: "/metadata/catalog/providers",
+} as const;
+
+const TENANT_VIEW = {
+  capabilities: `${PREFIXES.v1}/capabilities`,
+  providers: `${PREFIXES.v1}/providers`,
+  public_capabilities: `${PREFIXES.public}/capabilities`,
+  public_providers: `${PREFIXES.public}/providers`,
+} as const;
+
+const WHY =
+  "The catalog is the same for everybody. In an organization a provider also has a status and a last use, which come from that organization's own events and overrides.";
+
+/** The routes of the catalog: the list that both surfaces share, and the catalog documents. */
+export const catalogRoutes = [
+  route({
+    method: "GET",
+    path: "/capabilities",
+    surfaces: ["public", "v1"],
+    access: "user",
+    summary: "List the catalog's capabilities",
+    tags: ["catalog"],
+    query: filters,
+    replies: { 200: capabilityList },
+    handle({ query }, { catalog }: Needs) {
+      const { capabilities, envelope } = catalog.current();
+      const rows = findCapabilities(capabilities, query.provider, query.q);
+      const { source, generated_at } = envelope;
+      return { capabilities: rows, catalog: source, generated_at, total: rows.length };
+    },
+  }),
+  route({
+    method: "GET",
+    path: DOCUMENTS.contract,
+    surfaces: ["portal"],
+    access: "open",
+    summary: "Describe the catalog and link its documents",
+    tags: ["catalog"],
+    replies: { 200: catalogContract },
+    handle(_input, { catalog, description }: ContractNeeds) {
+      const base = description.baseUrl();
+      return {
+        ...catalog.current().envelope,
+        description:
+          "The command-line providers that this service knows, and what a runtime can be asked to do through each of them.",
+        documentation: `${base}/portal/api`,
+        contracts: below(base, DOCUMENTS),
+        tenant_view: { ...below(base, TENANT_VIEW), why: WHY },
+      };
+    },
+  }),
+  route({
+    method: "GET",
+    path: DOCUMENTS.capabilities,
+    surfaces: ["portal"],
+    access: "open",
+    summary: "The catalog's capabilities, with their provenance",
+    tags: ["catalog"],
+    query: filters,
+    replies: { 200: catalogCapabilities },
+    handle({ query }, { catalog }: Needs) {
+      const { capabilities, envelope } = catalog.current();
+      const rows = findCapabilities(capabilities, query.provider, query.q);
+      return { ...envelope, capabilities: rows, total: rows.length };
+    },
+  }),
+  route({
+    method: "GET",
+    path: DOCUMENTS.providers,
+    surfaces: ["portal"],
+    access: "open",
+    summary: "The catalog's providers, with their provenance",
+    tags: ["catalog"],
+    replies: { 200: catalogProviders },
+    handle(_input, { catalog }: Needs) {
+      const { providers, envelope } = catalog.current();
+      return { ...envelope, providers, total: providers.length };
+    },
+  }),
+];
+
+function below(base: string, paths: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, base + path]));
+}

@@ -1,0 +1,174 @@
+/**
+ * Where the catalog comes from. The shipped one and a file are read once, at start. An address is
+ * fetched at start and again at intervals; what it gave last is kept aside, so that neither a
+ * restart nor an outage of that address leaves the service without a catalog.
+ */
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { MINUTE_MS, SECOND_MS } from "../core/clock.ts";
+import type { Log } from "../core/log.ts";
+import { isObject } from "../core/validate.ts";
+import { parseCatalog, type CatalogDocument } from "./document.ts";
+import { fetchText, reportedUrl, type FetchLimits } from "./fetch.ts";
+import { viewOf, type Catalog, type CatalogView } from "./view.ts";
+
+/** Keeps one text aside for the next start. */
+export interface CatalogCopy {
+  /** `undefined` when nothing was kept yet. */
+  read(): Promise<string | undefined>;
+  write(text: string): Promise<void>;
+}
+
+/** How an address is fetched. */
+export interface CatalogLimits extends FetchLimits {
+  /** Milliseconds between two fetches. */
+  readonly everyMs: number;
+}
+
+const LIMITS: CatalogLimits = {
+  everyMs: 10 * MINUTE_MS,
+  timeoutMs: 5 * SECOND_MS,
+  maxBytes: 16 * 1024 * 1024,
+};
+
+// The same from src/catalog and from dist/catalog.
+const SHIPPED = fileURLToPath(new URL("../../catalog/catalog.json", import.meta.url));
+
+/** A catalog that can be brought up to date, and must be closed. */
+export interface OpenCatalog extends Catalog {
+  /** Fetches an address again now; what fails leaves the catalog as it is, with a warning. */
+  refresh(): Promise<void>;
+  close(): void;
+}
+
+/**
+ * Opens the catalog that the setting names: `embed`, an `http` or `https` URL, or a file's path.
+ *
+ * @throws Error naming the setting and the fault, when there is no catalog to start with
+ */
+export async function openCatalog(
+  setting: string,
+  copy: CatalogCopy,
+  log: Log,
+  limits: CatalogLimits = LIMITS,
+): Promise<OpenCatalog> {
+  if (/^https?:\/\//i.test(setting)) return FetchedCatalog.open(setting, copy, log, limits);
+  const view =
+    setting === "embed"
+      ? viewOf(await readDocument(SHIPPED, "the shipped catalog"), "embed")
+      : viewOf(await readDocument(setting, `"${setting}"`), `file:${setting}`);
+  return { current: () => view, refresh: () => Promise.resolve(), close: () => {} };
+}
+
+async function readDocument(path: string, called: string): Promise<CatalogDocument> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(`CATALOG_SOURCE: ${called} cannot be read (${code ?? "unknown reason"})`);
+  }
+  try {
+    return parseCatalog(text);
+  } catch (error) {
+    throw new Error(`CATALOG_SOURCE: ${called}: ${messageOf(error)}`);
+  }
+}
+
+class FetchedCatalog implements OpenCatalog {
+  readonly #url: string;
+  readonly #shownUrl: string;
+  readonly #copy: CatalogCopy;
+  readonly #log: Log;
+  readonly #limits: CatalogLimits;
+  readonly #closing = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #view: CatalogView | undefined;
+  #text = "";
+
+  private constructor(url: string, copy: CatalogCopy, log: Log, limits: CatalogLimits) {
+    this.#url = url;
+    this.#shownUrl = reportedUrl(url);
+    this.#copy = copy;
+    this.#log = log;
+    this.#limits = limits;
+  }
+
+  static async open(
+    url: string,
+    copy: CatalogCopy,
+    log: Log,
+    limits: CatalogLimits,
+  ): Promise<FetchedCatalog> {
+    const catalog = new FetchedCatalog(url, copy, log, limits);
+    try {
+      await catalog.#fetch();
+    } catch (error) {
+      await catalog.#useCopy(messageOf(error));
+    }
+    catalog.#timer = setInterval(() => void catalog.refresh(), limits.everyMs);
+    catalog.#timer.unref();
+    return catalog;
+  }
+
+  current(): CatalogView {
+    if (!this.#view) throw new Error("The catalog is not open yet");
+    return this.#view;
+  }
+
+  async refresh(): Promise<void> {
+    try {
+      await this.#fetch();
+    } catch (error) {
+      if (this.#closing.signal.aborted) return;
+      this.#warn("the catalog could not be fetched, the last one stays in use", error);
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#closing.abort();
+  }
+
+  async #fetch(): Promise<void> {
+    const text = await fetchText(this.#url, this.#limits, this.#closing.signal);
+    if (text === this.#text) return;
+    this.#view = viewOf(parseCatalog(text), `url:${this.#shownUrl}`);
+    this.#text = text;
+    try {
+      await this.#copy.write(`${JSON.stringify({ url: this.#shownUrl, text })}\n`);
+    } catch (error) {
+      this.#warn("the catalog's copy could not be kept", error);
+    }
+  }
+
+  async #useCopy(reason: string): Promise<void> {
+    const document = await this.#readCopy();
+    if (!document) {
+      const place = `CATALOG_SOURCE: "${this.#shownUrl}"`;
+      throw new Error(`${place}: ${reason}, and there is no earlier copy of it to start with`);
+    }
+    this.#view = viewOf(document, `url:${this.#shownUrl}`);
+    this.#warn("the catalog could not be fetched, its last copy is used", new Error(reason));
+  }
+
+  /** A copy of another address, or one that cannot be read, is none. */
+  async #readCopy(): Promise<CatalogDocument | undefined> {
+    try {
+      const kept: unknown = JSON.parse((await this.#copy.read()) ?? "null");
+      if (!isObject(kept) || kept["url"] !== this.#shownUrl) return undefined;
+      return parseCatalog(String(kept["text"]));
+    } catch (error) {
+      this.#warn("the catalog's copy cannot be used", error);
+      return undefined;
+    }
+  }
+
+  #warn(message: string, error: unknown): void {
+    this.#log.warn(message, { url: this.#shownUrl, reason: messageOf(error) });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

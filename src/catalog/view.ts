@@ -1,0 +1,80 @@
+import type { CatalogDocument, DeclaredProvider } from "./document.ts";
+import type { Capability, CatalogProvider, CatalogRuntime } from "./schema.ts";
+
+/** What every catalog document begins with. */
+export interface CatalogEnvelope {
+  readonly contract_version: string;
+  readonly counts: { readonly capabilities: number; readonly providers: number };
+  readonly generated_at: string;
+  /** Which catalog this is: `embed`, `file:<path>` or `url:<url>`. */
+  readonly source: string;
+  readonly runtime: CatalogRuntime;
+}
+
+/** A catalog with everything that is asked of it computed once. Never changes. */
+export interface CatalogView {
+  readonly envelope: CatalogEnvelope;
+  /** The document itself, with the example commands that no answer shows. */
+  readonly document: CatalogDocument;
+  /** Sorted by id. */
+  readonly capabilities: readonly Capability[];
+  /** Sorted by id. */
+  readonly providers: readonly CatalogProvider[];
+  /** The providers as declared, by id. */
+  readonly declared: ReadonlyMap<string, DeclaredProvider>;
+}
+
+/** The catalog in use. It may be replaced by a newer one at any time, as a whole. */
+export interface Catalog {
+  current(): CatalogView;
+}
+
+/** Computes the rows and counts of a catalog document. */
+export function viewOf(document: CatalogDocument, source: string): CatalogView {
+  const { contract_version, generated_at, runtime, providers, capabilities } = document;
+  const counts = { capabilities: capabilities.length, providers: providers.length };
+  const perProvider = new Map<string, number>();
+  for (const { provider } of capabilities) {
+    perProvider.set(provider, (perProvider.get(provider) ?? 0) + 1);
+  }
+  return {
+    envelope: { contract_version, counts, generated_at, source, runtime },
+    document,
+    capabilities: capabilities.map(({ id, name, provider, description, path }) => ({
+      id,
+      name,
+      provider,
+      description,
+      path,
+    })),
+    providers: providers.map(({ id, name, auth, operations }) => ({
+      id,
+      name,
+      auth,
+      capabilities: perProvider.get(id) ?? 0,
+      operations: operations.length,
+      operation_names: operations.toSorted(),
+    })),
+    declared: new Map(providers.map((provider) => [provider.id, provider])),
+  };
+}
+
+/**
+ * Picks capabilities: of one provider, exactly, and with a text in name, description, id or
+ * provider, whatever the letter case. A filter that is `undefined` matches all.
+ */
+export function findCapabilities(
+  capabilities: readonly Capability[],
+  provider: string | undefined,
+  q: string | undefined,
+): readonly Capability[] {
+  const wanted = q?.toLowerCase();
+  return capabilities.filter(
+    (row) =>
+      (provider === undefined || row.provider === provider) &&
+      (wanted === undefined ||
+        [row.name, row.description, row.id, row.provider].some((field) =>
+          field.toLowerCase().includes(wanted),
+        )),
+  );
+}

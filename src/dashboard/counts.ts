@@ -1,0 +1,32 @@
+import type { AuditActivity } from "../audit/store.ts";
+import type { CatalogEnvelope } from "../catalog/view.ts";
+import type { FleetCounts } from "../fleet/store.ts";
+import type { DashboardCounts } from "./schema.ts";
+
+/** Puts the counts of an organization together. */
+export function dashboardCounts(
+  activity: AuditActivity,
+  catalog: CatalogEnvelope["counts"],
+  fleet: FleetCounts,
+  policyVersion: string,
+): DashboardCounts {
+  return {
+    commands_today: activity.commands,
+    allowed_today: activity.allowed,
+    denied_today: activity.denied,
+    ai_operations: activity.ai,
+    ai_commands_today: activity.ai,
+    by_provider: byProvider(activity),
+    capabilities: catalog.capabilities,
+    providers: catalog.providers,
+    policy_version: policyVersion,
+    runtimes_online: fleet.online,
+    runtimes_total: fleet.total,
+  };
+}
+
+/** Names come from runtimes: `fromEntries` makes even `__proto__` a property like any other. */
+function byProvider({ providers }: AuditActivity): Readonly<Record<string, number>> {
+  const used = Array.from(providers, ([name, { events }]) => [name, events] as const);
+  return Object.fromEntries(used.filter(([, events]) => events > 0).sort(([, a], [, b]) => b - a));
+}

@@ -1,0 +1,46 @@
+import type { AuditStore } from "../audit/store.ts";
+import type { Catalog } from "../catalog/view.ts";
+import type { Clock } from "../core/clock.ts";
+import type { FleetStore } from "../fleet/store.ts";
+import { json } from "../http/reply.ts";
+import { route } from "../http/route.ts";
+import type { PolicyStore } from "../policies/store.ts";
+import { dashboardCounts } from "./counts.ts";
+import { dashboard } from "./schema.ts";
+
+interface Needs {
+  readonly catalog: Catalog;
+  readonly audit: Pick<AuditStore, "activity" | "page">;
+  readonly fleet: Pick<FleetStore, "counts">;
+  readonly policies: Pick<PolicyStore, "activeVersion">;
+  readonly now: Clock;
+}
+
+const RECENT = 10;
+
+/** The route of the dashboard. */
+export const dashboardRoutes = [
+  route({
+    method: "GET",
+    path: "/dashboard",
+    surfaces: ["public", "v1"],
+    access: "user",
+    summary: "Count the last 24 hours, the fleet and the catalog",
+    tags: ["dashboard"],
+    replies: { 200: dashboard },
+    refuses: [500],
+    async handle({ organization }, { catalog, audit, fleet, policies, now }: Needs) {
+      const at = now();
+      const [activity, runtimes, version, recent] = await Promise.all([
+        audit.activity(organization, at),
+        fleet.counts(organization, at),
+        policies.activeVersion(organization),
+        audit.page(organization, {}, RECENT, 0),
+      ]);
+      const { counts } = catalog.current().envelope;
+      const text = JSON.stringify(dashboardCounts(activity, counts, runtimes, version));
+      // The events are JSON already, and may be large: they are put in as they are.
+      return json(200, `${text.slice(0, -1)},"recent_audit":[${recent.json.toString("utf8")}]}`);
+    },
+  }),
+];

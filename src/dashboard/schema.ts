@@ -1,0 +1,51 @@
+import { auditEvent } from "../audit/schema.ts";
+import type { Infer, Schema } from "../core/schema.ts";
+
+/** The counts that open the day. */
+export const dashboard = {
+  title: "Dashboard",
+  type: "object",
+  description: "The organization at a glance: its last 24 hours, its fleet, and the catalog.",
+  required: [
+    "commands_today",
+    "allowed_today",
+    "denied_today",
+    "ai_operations",
+    "ai_commands_today",
+    "by_provider",
+    "capabilities",
+    "providers",
+    "policy_version",
+    "runtimes_online",
+    "runtimes_total",
+    "recent_audit",
+  ],
+  properties: {
+    commands_today: { type: "integer", description: "Commands of the last 24 hours." },
+    allowed_today: { type: "integer", description: "Those of them that were allowed." },
+    denied_today: { type: "integer", description: "Those of them that were denied." },
+    ai_operations: { type: "integer", description: "Those of them that an AI agent ran." },
+    ai_commands_today: { type: "integer", description: "The same number as `ai_operations`." },
+    by_provider: {
+      type: "object",
+      additionalProperties: { type: "integer" },
+      description: "Commands of the last 24 hours by provider.",
+    },
+    capabilities: { type: "integer", description: "Capabilities in the catalog." },
+    providers: { type: "integer", description: "Providers in the catalog." },
+    policy_version: {
+      type: "string",
+      description: "The active policy version; empty when there is none.",
+    },
+    runtimes_online: { type: "integer", description: "Runtimes seen less than 15 minutes ago." },
+    runtimes_total: { type: "integer", description: "All runtimes." },
+    recent_audit: {
+      type: "array",
+      items: auditEvent,
+      description: "The 10 newest events, newest first.",
+    },
+  },
+} as const satisfies Schema;
+
+/** The dashboard without its events, which come as JSON from where they are stored. */
+export type DashboardCounts = Omit<Infer<typeof dashboard>, "recent_audit">;

@@ -1,0 +1,103 @@
+import type { AuditStore } from "../audit/store.ts";
+import type { Catalog } from "../catalog/view.ts";
+import type { Clock } from "../core/clock.ts";
+import { NotFound } from "../core/errors.ts";
+import { route } from "../http/route.ts";
+import { allProviderNames, providerRow, providerRows } from "./rows.ts";
+import {
+  overrideDeleted,
+  provider,
+  providerList,
+  providerNames,
+  providerOverride,
+} from "./schema.ts";
+import type { ProviderOverrideStore } from "./store.ts";
+
+interface Needs {
+  readonly catalog: Catalog;
+  readonly audit: Pick<AuditStore, "activity">;
+  readonly overrides: ProviderOverrideStore;
+  readonly now: Clock;
+}
+
+const params = { id: "The provider's id in the catalog." };
+
+/** The routes of providers: the catalog's, as they do in the caller's organization. */
+export const providerRoutes = [
+  route({
+    method: "GET",
+    path: "/providers",
+    surfaces: ["public", "v1"],
+    access: "user",
+    summary: "List the catalog's providers with their status",
+    tags: ["providers"],
+    replies: { 200: providerList },
+    refuses: [500],
+    async handle({ organization }, { catalog, audit, overrides, now }: Needs) {
+      const view = catalog.current();
+      const { source, generated_at } = view.envelope;
+      const activity = await audit.activity(organization, now());
+      const providers = providerRows(view, activity, await overrides.all(organization));
+      return { catalog: source, generated_at, providers };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/provider-names",
+    surfaces: ["public", "v1"],
+    access: "user",
+    summary: "List the names of all providers, the catalog's and those that events name",
+    tags: ["providers"],
+    replies: { 200: providerNames },
+    refuses: [500],
+    async handle({ organization }, { catalog, audit, now }: Needs) {
+      const activity = await audit.activity(organization, now());
+      return { providers: allProviderNames(catalog.current(), activity) };
+    },
+  }),
+  route({
+    method: "PUT",
+    path: "/providers/{id}",
+    surfaces: ["v1"],
+    access: "user",
+    summary: "Set a provider's status",
+    description: "The status stands until it is set anew or lifted, whatever the events say.",
+    tags: ["providers"],
+    params,
+    body: providerOverride,
+    replies: { 200: provider },
+    refuses: [400, 404, 500],
+    async handle({ organization, params, body }, { catalog, audit, overrides, now }: Needs) {
+      const view = catalog.current();
+      if (!view.declared.has(params.id)) throw unknownProvider(params.id);
+      await overrides.set(organization, params.id, body.status);
+      const activity = await audit.activity(organization, now());
+      const row = providerRow(params.id, view, activity, await overrides.all(organization));
+      if (!row) throw unknownProvider(params.id);
+      return row;
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/providers/{id}",
+    surfaces: ["v1"],
+    access: "user",
+    summary: "Lift the status that was set for a provider",
+    description:
+      "Answers 404 when none was set. A status can be lifted also when the catalog has lost the provider since.",
+    tags: ["providers"],
+    params,
+    replies: { 200: overrideDeleted },
+    refuses: [404, 500],
+    async handle({ organization, params }, { overrides }: Needs) {
+      if (!(await overrides.lift(organization, params.id))) {
+        throw new NotFound(`No status is set for provider "${params.id}"`);
+      }
+      return { id: params.id, status: "deleted" };
+    },
+  }),
+];
+
+function unknownProvider(id: string): NotFound {
+  return new NotFound(`The catalog has no provider "${id}"`);
+}

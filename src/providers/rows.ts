@@ -1,0 +1,52 @@
+import type { AuditActivity } from "../audit/store.ts";
+import type { CatalogProvider } from "../catalog/schema.ts";
+import type { CatalogView } from "../catalog/view.ts";
+import { formatTimestamp } from "../core/time.ts";
+import type { Provider, ProviderStatus } from "./schema.ts";
+import { statusFrom } from "./status.ts";
+
+type Overrides = ReadonlyMap<string, ProviderStatus>;
+
+/** Joins the catalog's providers, in its order, with what the organization knows of them. */
+export function providerRows(
+  view: CatalogView,
+  activity: AuditActivity,
+  overrides: Overrides,
+): Provider[] {
+  return view.providers.map((row) => joined(row, view, activity, overrides));
+}
+
+/** The same for one provider; `undefined` when the catalog does not know it. */
+export function providerRow(
+  id: string,
+  view: CatalogView,
+  activity: AuditActivity,
+  overrides: Overrides,
+): Provider | undefined {
+  const row = view.providers.find((candidate) => candidate.id === id);
+  return row && joined(row, view, activity, overrides);
+}
+
+function joined(
+  { id, name, auth, capabilities, operations }: CatalogProvider,
+  view: CatalogView,
+  activity: AuditActivity,
+  overrides: Overrides,
+): Provider {
+  const used = activity.providers.get(id);
+  return {
+    id,
+    name,
+    auth,
+    scope: view.declared.get(id)?.scope ?? "",
+    capabilities,
+    operations,
+    last_used: used && formatTimestamp(used.lastUsed),
+    status: overrides.get(id) ?? statusFrom(used),
+  };
+}
+
+/** The ids of the catalog's providers and the names that events gave, sorted, each one once. */
+export function allProviderNames(view: CatalogView, activity: AuditActivity): string[] {
+  return [...new Set([...view.declared.keys(), ...activity.providers.keys()])].sort();
+}

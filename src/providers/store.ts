@@ -1,0 +1,14 @@
+import type { Awaitable } from "../core/caller.ts";
+import type { ProviderStatus } from "./schema.ts";
+
+/** Keeps the statuses that organizations set for providers themselves. */
+export interface ProviderOverrideStore {
+  /** All overrides of an organization, by the provider's id. */
+  all(organization: string): Awaitable<ReadonlyMap<string, ProviderStatus>>;
+
+  /** Sets a provider's status, durably; an earlier override is replaced. */
+  set(organization: string, provider: string, status: ProviderStatus): Promise<void>;
+
+  /** Lifts an override, durably; `false` when there is none. */
+  lift(organization: string, provider: string): Promise<boolean>;
+}

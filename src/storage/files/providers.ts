@@ -1,0 +1,122 @@
+import type { Infer, Schema } from "../../core/schema.ts";
+import { BadInput } from "../../core/errors.ts";
+import { validate } from "../../core/validate.ts";
+import { providerOverride, type ProviderStatus } from "../../providers/schema.ts";
+import type { ProviderOverrideStore } from "../../providers/store.ts";
+import type { FileOperations } from "../file-operations.ts";
+import { makeDurableDirectory } from "../directories.ts";
+import type { Layout } from "../layout.ts";
+import { damaged } from "../record-table.ts";
+import { readSnapshot, writeSnapshot } from "../snapshot.ts";
+import { UndoQueue } from "../undo-queue.ts";
+
+const providersFile = {
+  type: "object",
+  required: ["providers"],
+  properties: {
+    providers: {
+      type: "array",
+      description: "The overrides of one organization.",
+      items: {
+        type: "object",
+        required: ["organization_id", "id", "status"],
+        properties: {
+          organization_id: { type: "string", description: "The organization that set it." },
+          id: { type: "string", description: "The provider's id." },
+          status: providerOverride.properties.status,
+        },
+      },
+    },
+  },
+} as const satisfies Schema;
+
+type Overrides = ReadonlyMap<string, ProviderStatus>;
+
+const NONE: Overrides = new Map();
+
+/** Keeps each organization's overrides in its `providers.json`, whose rename commits a change. */
+export class FileProviderOverrides implements ProviderOverrideStore {
+  readonly #files: FileOperations;
+  readonly #layout: Layout;
+  readonly #queue = new UndoQueue();
+  readonly #organizations = new Map<string, Overrides>();
+
+  private constructor(files: FileOperations, layout: Layout) {
+    this.#files = files;
+    this.#layout = layout;
+  }
+
+  /**
+   * Reads the overrides of the given organizations, which are all that have any on disk.
+   *
+   * @throws Error naming the file and the way out when one is damaged
+   */
+  static async open(
+    files: FileOperations,
+    layout: Layout,
+    organizations: readonly string[],
+  ): Promise<FileProviderOverrides> {
+    const store = new FileProviderOverrides(files, layout);
+    for (const organization of organizations) await store.#load(organization);
+    return store;
+  }
+
+  all(organization: string): Overrides {
+    return this.#organizations.get(organization) ?? NONE;
+  }
+
+  set(organization: string, provider: string, status: ProviderStatus): Promise<void> {
+    return this.#queue.run(() =>
+      this.#commit(organization, new Map([...this.all(organization), [provider, status]])),
+    );
+  }
+
+  lift(organization: string, provider: string): Promise<boolean> {
+    return this.#queue.run(async () => {
+      const overrides = new Map(this.all(organization));
+      if (!overrides.delete(provider)) return false;
+      await this.#commit(organization, overrides);
+      return true;
+    });
+  }
+
+  /** Resolves when every change that was given so far has ended. */
+  close(): Promise<void> {
+    return this.#queue.idle();
+  }
+
+  async #commit(organization: string, overrides: Overrides): Promise<void> {
+    const before = this.all(organization);
+    await this.#queue.write(
+      () => this.#write(organization, overrides),
+      () => this.#write(organization, before),
+    );
+    this.#organizations.set(organization, overrides);
+  }
+
+  async #write(organization: string, overrides: Overrides): Promise<void> {
+    const { directory, providers: path } = this.#layout.organization(organization);
+    await makeDurableDirectory(this.#files, directory, this.#layout.root);
+    const providers: Infer<typeof providersFile>["providers"] = Array.from(
+      overrides,
+      ([id, status]) => ({ organization_id: organization, id, status }),
+    );
+    await writeSnapshot(this.#files, path, { providers });
+  }
+
+  async #load(organization: string): Promise<void> {
+    const { providers: path } = this.#layout.organization(organization);
+    const snapshot = await readSnapshot(this.#files, path);
+    if (snapshot === undefined) return;
+    const { providers } = readFile(path, snapshot);
+    this.#organizations.set(organization, new Map(providers.map((row) => [row.id, row.status])));
+  }
+}
+
+function readFile(path: string, snapshot: unknown): Infer<typeof providersFile> {
+  try {
+    return validate(providersFile, snapshot);
+  } catch (error) {
+    throw error instanceof BadInput ? damaged(path, error.message) : error;
+  }
+}

@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { AuditActivity } from "../../src/audit/store.ts";
+import { dashboardCounts } from "../../src/dashboard/counts.ts";
+
+function activityOf(providers: readonly (readonly [string, number])[]): AuditActivity {
+  const rows = providers.map(
+    ([name, events]) => [name, { events, failed: 0, lastUsed: 1 }] as const,
+  );
+  return { commands: 9, allowed: 5, denied: 3, ai: 2, providers: new Map(rows) };
+}
+
+const CATALOG = { capabilities: 200, providers: 25 };
+const FLEET = { online: 4, total: 7 };
+
+test("the counts are put together under their names", () => {
+  assert.deepEqual(dashboardCounts(activityOf([["git", 9]]), CATALOG, FLEET, "v1"), {
+    commands_today: 9,
+    allowed_today: 5,
+    denied_today: 3,
+    ai_operations: 2,
+    ai_commands_today: 2,
+    by_provider: { git: 9 },
+    capabilities: 200,
+    providers: 25,
+    policy_version: "v1",
+    runtimes_online: 4,
+    runtimes_total: 7,
+  });
+});
+
+test("a provider without events in the window is not counted", () => {
+  const { by_provider } = dashboardCounts(activityOf([["git", 0]]), CATALOG, FLEET, "");
+  assert.deepEqual(by_provider, {});
+});
+
+test("hostile provider names are names like any other", () => {
+  const names = [["__proto__", 1] as const, ["constructor", 2] as const, ["toString", 3] as const];
+  const { by_provider } = dashboardCounts(activityOf(names), CATALOG, FLEET, "");
+  assert.equal(JSON.stringify(by_provider), '{"toString":3,"constructor":2,"__proto__":1}');
+});

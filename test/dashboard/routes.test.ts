@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { viewOf } from "../../src/catalog/view.ts";
+import { dashboardRoutes } from "../../src/dashboard/routes.ts";
+import { TextReply } from "../../src/http/reply.ts";
+
+const T0 = Date.parse("2026-11-20T20:30:00.000Z");
+
+const view = viewOf(
+  {
+    contract_version: "1.0",
+    generated_at: "2026-11-20T00:00:00Z",
+    runtime: { known: false, note: "By hand." },
+    providers: [],
+    capabilities: [],
+  },
+  "embed",
+);
+
+/** Asks for the dashboard of an organization whose newest events are the given JSON. */
+async function dashboardWith(recent: string): Promise<unknown> {
+  const asked: unknown[] = [];
+  const needs = {
+    catalog: { current: () => view },
+    audit: {
+      activity: (organization: string, now: number) => {
+        asked.push([organization, now]);
+        return { commands: 1, allowed: 1, denied: 0, ai: 0, providers: new Map() };
+      },
+      page: (organization: string, filter: unknown, limit: number, offset: number) => {
+        asked.push([organization, filter, limit, offset]);
+        return { json: Buffer.from(recent, "utf8"), returned: 0, total: 0 };
+      },
+    },
+    fleet: { counts: () => ({ online: 1, total: 2 }) },
+    policies: { activeVersion: () => "v1" },
+    now: () => T0,
+  };
+  const input = { organization: "acme" } as never;
+  const answer = await dashboardRoutes[0]?.handle(input, needs);
+  assert.ok(answer instanceof TextReply);
+  assert.deepEqual(asked, [
+    ["acme", T0],
+    ["acme", {}, 10, 0],
+  ]);
+  return JSON.parse(String(answer.body));
+}
+
+const counts = {
+  commands_today: 1,
+  allowed_today: 1,
+  denied_today: 0,
+  ai_operations: 0,
+  ai_commands_today: 0,
+  by_provider: {},
+  capabilities: 0,
+  providers: 0,
+  policy_version: "v1",
+  runtimes_online: 1,
+  runtimes_total: 2,
+};
+
+test("an organization without events has an empty list of them", async () => {
+  assert.deepEqual(await dashboardWith(""), { ...counts, recent_audit: [] });
+});
+
+test("the newest events follow the counts as they are stored", async () => {
+  const events = [{ id: "b", command: 'echo "🚦]}"' }, { id: "a" }];
+  const json = events.map((event) => JSON.stringify(event)).join(",");
+  assert.deepEqual(await dashboardWith(json), { ...counts, recent_audit: events });
+});

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { AuditActivity, ProviderActivity } from "../../src/audit/store.ts";
+import { viewOf } from "../../src/catalog/view.ts";
+import { allProviderNames, providerRow, providerRows } from "../../src/providers/rows.ts";
+
+const T0 = Date.parse("2026-11-20T20:30:00.000Z");
+
+const view = viewOf(
+  {
+    contract_version: "1.0",
+    generated_at: "2026-11-20T00:00:00Z",
+    runtime: { known: false, note: "By hand." },
+    providers: [
+      { id: "aws", name: "Amazon", auth: "IAM", scope: "account", operations: ["list", "get"] },
+      { id: "git", name: "Git", auth: "none", scope: "repository", operations: [] },
+    ],
+    capabilities: [
+      { id: "aws/list_x", name: "List x", provider: "aws", description: "Lists.", path: "p" },
+    ],
+  },
+  "embed",
+);
+
+function activityOf(...providers: (readonly [string, ProviderActivity])[]): AuditActivity {
+  return { commands: 0, allowed: 0, denied: 0, ai: 0, providers: new Map(providers) };
+}
+
+const NONE = new Map<string, never>();
+
+test("a provider joins the catalog with the organization's events", () => {
+  const activity = activityOf(["aws", { events: 3, failed: 0, lastUsed: T0 }]);
+  assert.deepEqual(providerRow("aws", view, activity, NONE), {
+    id: "aws",
+    name: "Amazon",
+    auth: "IAM",
+    scope: "account",
+    capabilities: 1,
+    operations: 2,
+    last_used: "2026-11-20T20:30:00.000Z",
+    status: "connected",
+  });
+});
+
+test("a provider that was never used has no last use", () => {
+  const row = providerRow("git", view, activityOf(), NONE);
+  assert.equal(row?.status, "offline");
+  assert.ok(!JSON.stringify(row).includes("last_used"));
+});
+
+test("a provider that was used long ago is offline and still has a last use", () => {
+  const row = providerRow(
+    "git",
+    view,
+    activityOf(["git", { events: 0, failed: 0, lastUsed: 0 }]),
+    NONE,
+  );
+  assert.deepEqual([row?.status, row?.last_used], ["offline", "1970-01-01T00:00:00.000Z"]);
+});
+
+test("an override wins over what the events say, for its provider only", () => {
+  const activity = activityOf(["aws", { events: 9, failed: 9, lastUsed: T0 }]);
+  const rows = providerRows(view, activity, new Map([["git", "degraded"]]));
+  assert.deepEqual(
+    rows.map(({ id, status }) => [id, status]),
+    [
+      ["aws", "degraded"],
+      ["git", "degraded"],
+    ],
+  );
+  const lifted = providerRows(view, activity, new Map([["aws", "connected"]]));
+  assert.equal(lifted[0]?.status, "connected");
+});
+
+test("a provider that only events know is a name, not a row", () => {
+  const used = { events: 1, failed: 0, lastUsed: T0 };
+  const activity = activityOf(["svn", used], ["__proto__", used], ["aws", used], ["Zed", used]);
+  assert.equal(providerRows(view, activity, NONE).length, 2);
+  assert.equal(providerRow("svn", view, activity, NONE), undefined);
+  assert.deepEqual(allProviderNames(view, activity), ["Zed", "__proto__", "aws", "git", "svn"]);
+});

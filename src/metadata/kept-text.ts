@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import { empty, text, type HeaderList, type Reply } from "../http/reply.ts";
+import type { ServiceDescription } from "./service.ts";
+
+/** A text that is made once and sent often. */
+export interface KeptText {
+  readonly body: Buffer;
+  /** A strong entity tag over the bytes, with its quotes. */
+  readonly etag: string;
+}
+
+// Keyed by the description, so that two services in one process never share a text.
+const kept = new WeakMap<ServiceDescription, Map<string, KeptText>>();
+
+/**
+ * The text of a name, made at the first call for each base URL. For texts that depend on nothing
+ * else that may change while the service runs.
+ */
+export function keptText(service: ServiceDescription, name: string, make: () => string): KeptText {
+  const texts = kept.get(service) ?? new Map<string, KeptText>();
+  kept.set(service, texts);
+  const key = `${name} ${service.baseUrl()}`;
+  const known = texts.get(key);
+  if (known) return known;
+  const body = Buffer.from(make(), "utf8");
+  const hash = createHash("sha256").update(body).digest("base64url").slice(0, 22);
+  const fresh = { body, etag: `"${hash}"` };
+  texts.set(key, fresh);
+  return fresh;
+}
+
+/** What the rows that send a kept text declare. */
+export const KEPT_TEXT_HEADERS = {
+  headers: {
+    "if-none-match": { type: "string", description: "The entity tags of the copies at hand." },
+  },
+  replyHeaders: { ETag: "A strong entity tag over the whole answer." },
+} as const;
+
+/** Sends a kept text, or 304 to a reader who has it already (RFC 9110 §13.1.2). */
+export function sendKeptText(
+  { body, etag }: KeptText,
+  contentType: string,
+  ifNoneMatch: string | undefined,
+  own: HeaderList = [],
+): Reply {
+  const headers: HeaderList = ["ETag", etag, "Cache-Control", "no-cache", ...own];
+  // Our tags hold neither commas nor quotes inside, so a split finds exactly the listed ones.
+  const known = (ifNoneMatch ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
+  if (known.includes(etag) || known.includes("*")) return empty(304, headers);
+  return text(200, contentType, body, headers);
+}

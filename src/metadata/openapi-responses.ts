@@ -1,0 +1,168 @@
+import type { Schema } from "../core/schema.ts";
+import {
+  bodySchema,
+  type OneReplyShape,
+  type ReplyShape,
+  type RouteDescription,
+} from "../http/route.ts";
+import { demandOf, type Operation } from "./operations.ts";
+import type { Json, SchemaComponents } from "./openapi-schemas.ts";
+import { errorReply } from "./schema.ts";
+
+interface RefusalText {
+  readonly name: string;
+  readonly description: string;
+  readonly headers?: readonly string[];
+}
+
+/** The refusals by status; the names are those of the components. */
+const REFUSALS: Readonly<Record<number, RefusalText>> = {
+  400: { name: "BadRequest", description: "The body or a parameter was rejected." },
+  401: {
+    name: "Unauthorized",
+    description: "Credentials are required, or those given were not accepted.",
+    headers: ["WWW-Authenticate"],
+  },
+  403: { name: "Forbidden", description: "The caller is known, and may not do this." },
+  404: { name: "NotFound", description: "There is no such record in the caller's organization." },
+  409: { name: "Conflict", description: "The record is in a state that does not allow this." },
+  413: { name: "ContentTooLarge", description: "The body is larger than is accepted here." },
+  415: {
+    name: "UnsupportedMediaType",
+    description: "The body is not `application/json`, or is encoded otherwise than by gzip.",
+  },
+  429: {
+    name: "TooManyRequests",
+    description: "Too many requests of this kind; try again later.",
+    headers: ["Retry-After"],
+  },
+  500: { name: "InternalServerError", description: "The service or its storage failed." },
+  503: {
+    name: "ServiceUnavailable",
+    description: "The service cannot take the request now; try again later.",
+    headers: ["Retry-After"],
+  },
+};
+
+const COMMON_HEADERS = ["X-Request-Id", "X-Content-Type-Options", "Vary", "Cache-Control"] as const;
+
+const HEADERS: Readonly<Record<string, string>> = {
+  "X-Request-Id": "The request's own `X-Request-Id` where it is sane, else a generated one.",
+  "X-Content-Type-Options": "Always `nosniff`.",
+  Vary: "The request headers that the answer depends on; always holds `Origin`.",
+  "Cache-Control": "`no-store`, unless the answer carries an `ETag` or never changes.",
+  "WWW-Authenticate":
+    'Always `Bearer realm="signalbox"`, with `error="invalid_token"` when a token was refused.',
+  "Retry-After": "Seconds to wait.",
+};
+
+/**
+ * The statuses above 399 that an operation may answer: those that its row names, and those that
+ * follow from its credentials, its parameters and its body.
+ */
+export function refusedStatuses({ row, surface, method }: Operation): readonly number[] {
+  const statuses = new Set<number>([...(row.refuses ?? []), 500]);
+  if (demandOf(row.access, surface) !== "none") statuses.add(401);
+  if (row.params || Object.values(row.query ?? {}).some(canRefuse)) statuses.add(400);
+  if (row.body) for (const status of [400, 413, 415, 503]) statuses.add(status);
+  if (surface === "public" && method !== "GET") statuses.add(429); // an open demo limits writes
+  return [...statuses].sort((a, b) => a - b);
+}
+
+function canRefuse(parameter: NonNullable<RouteDescription["query"]>[string]): boolean {
+  if (parameter.forgiving) return false;
+  return parameter.type === "integer" || parameter.enum !== undefined;
+}
+
+/** Every response of an operation, by status. */
+export function responsesOf(operation: Operation, schemas: SchemaComponents): Json {
+  const { row } = operation;
+  const answers = Object.entries(row.replies).map(([status, shape]) => [
+    status,
+    answerOf(Number(status), shape, row, schemas),
+  ]);
+  const refusals = refusedStatuses(operation).map((status) => {
+    const refusal = REFUSALS[status];
+    if (!refusal) throw new Error(`No description for status ${status} of ${operation.path}`);
+    return [String(status), { $ref: `#/components/responses/${refusal.name}` }];
+  });
+  return Object.fromEntries([...answers, ...refusals]) as Json;
+}
+
+function answerOf(
+  status: number,
+  shape: ReplyShape,
+  row: RouteDescription,
+  schemas: SchemaComponents,
+): Json {
+  const own = Object.entries(row.replyHeaders ?? {}).map(([name, description]) => [
+    name,
+    { description, schema: { type: "string" } },
+  ]);
+  const headers = { ...headerReferences(COMMON_HEADERS), ...(Object.fromEntries(own) as Json) };
+  if (status === 204) return { description: "Done; there is nothing to say.", headers };
+  if (status === 304) return { description: "The caller's copy is current.", headers };
+  const shapes = shapesOf(shape);
+  const described = shapes.find((one) => typeof one === "object" && one.description !== undefined);
+  const description = (described as Schema | undefined)?.description ?? `${row.summary}.`;
+  const content = Object.fromEntries(shapes.map((one) => contentOf(one, schemas)));
+  return { description, headers, content };
+}
+
+/** The shapes of an answer as a list. */
+export function shapesOf(shape: ReplyShape): readonly OneReplyShape[] {
+  return isList(shape) ? shape : [shape];
+}
+
+// `Array.isArray` alone does not narrow a read-only list.
+function isList(shape: ReplyShape): shape is readonly OneReplyShape[] {
+  return Array.isArray(shape);
+}
+
+function contentOf(shape: OneReplyShape, schemas: SchemaComponents): readonly [string, Json] {
+  if (typeof shape === "string") return [shape, { schema: { type: "string" } }];
+  return ["application/json", { schema: schemas.refer(shape) }];
+}
+
+/** The body that an operation takes; `undefined` when it takes none. */
+export function requestBodyOf(row: RouteDescription, schemas: SchemaComponents): Json | undefined {
+  if (!row.body) return undefined;
+  const schema = bodySchema(row.body);
+  return {
+    ...(schema.description !== undefined && { description: schema.description }),
+    required: true,
+    content: { "application/json": { schema: schemas.refer(schema) } },
+  };
+}
+
+/** The responses and headers that operations share, those of the given statuses only. */
+export function sharedResponses(
+  statuses: Iterable<number>,
+  schemas: SchemaComponents,
+): { readonly responses: Json; readonly headers: Json } {
+  const used = new Set<string>(COMMON_HEADERS);
+  const responses = [...new Set(statuses)]
+    .sort((a, b) => a - b)
+    .map((status) => {
+      const { name, description, headers = [] } = REFUSALS[status] as RefusalText;
+      for (const header of headers) used.add(header);
+      const response = {
+        description,
+        headers: headerReferences([...COMMON_HEADERS, ...headers]),
+        content: { "application/json": { schema: schemas.refer(errorReply) } },
+      };
+      return [name, response];
+    });
+  const headers = [...used].map((name) => {
+    const type = name === "Retry-After" ? "integer" : "string";
+    return [name, { description: HEADERS[name], schema: { type } }];
+  });
+  return {
+    responses: Object.fromEntries(responses) as Json,
+    headers: Object.fromEntries(headers) as Json,
+  };
+}
+
+function headerReferences(names: readonly string[]): Json {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

@@ -1,0 +1,154 @@
+/**
+ * The OpenAPI 3.1 document, computed from the route table: what a row does not say cannot appear in
+ * it, and what the row says is what the router, the validation and the tests go by as well.
+ */
+import type { RouteDescription, Surface } from "../http/route.ts";
+import { demandOf, operationsOf, type Demand, type Operation } from "./operations.ts";
+import {
+  refusedStatuses,
+  requestBodyOf,
+  responsesOf,
+  sharedResponses,
+} from "./openapi-responses.ts";
+import { SchemaComponents, type Json } from "./openapi-schemas.ts";
+import { TAG_DESCRIPTIONS } from "./tags.ts";
+
+/** The version of the OpenAPI specification that the document follows. */
+export const OPENAPI_VERSION = "3.1.0";
+
+/** What the document says about the deployment. */
+export interface OpenApiAbout {
+  /** Without a slash at the end. */
+  readonly baseUrl: string;
+  readonly version: string;
+  /** Only operations on these are documented. */
+  readonly surfaces: readonly Surface[];
+}
+
+const DESCRIPTION = [
+  "The control plane of command-line runtimes: they fetch their policy here, report what they ran, and say that they are alive.",
+  "`/api/public` is open to everybody and acts in the default organization. `/api/v1` serves the same and management besides; it takes tokens and API keys, and demands them while `REQUIRE_AUTH` is true.",
+  "Every path that answers GET answers HEAD, and every path answers OPTIONS. An unknown path is 404, a known one with another method 405 with `Allow`, and a request that is no HTTP 400, each with an `Error` as its body.",
+  "A request body is one JSON object in UTF-8, also with `Content-Encoding: gzip`. Browsers may call from the allowed origins; those are echoed in `Access-Control-Allow-Origin`.",
+].join("\n\n");
+
+const SECURITY_SCHEMES = {
+  bearerAuth: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "JWT",
+    description: "A token from `POST /api/v1/auth/login`.",
+  },
+  apiKeyAuth: {
+    type: "apiKey",
+    in: "header",
+    name: "X-API-Key",
+    description: "A key from `POST /api/v1/api-keys`, for what runtimes call.",
+  },
+} as const;
+
+const BEARER = { bearerAuth: [] } as const;
+const API_KEY = { apiKeyAuth: [] } as const;
+const ANONYMOUS = {} as const; // taken while REQUIRE_AUTH is false
+
+const SECURITY: Readonly<Record<Demand, readonly Json[]>> = {
+  none: [],
+  runtime: [BEARER, API_KEY, ANONYMOUS],
+  user: [BEARER, ANONYMOUS],
+  always: [BEARER],
+};
+
+// OpenAPI says that parameters of these names are ignored: other keywords describe them.
+const UNDOCUMENTED_HEADERS: readonly string[] = ["accept", "authorization", "content-type"];
+
+/**
+ * Computes the whole document, as a plain object.
+ *
+ * @throws Error when two operations share an id, or two different schemas a title
+ */
+export function openApiDocument(rows: readonly RouteDescription[], about: OpenApiAbout): Json {
+  const schemas = new SchemaComponents();
+  const operations = operationsOf(rows, about.surfaces);
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const operation of operations) {
+    const item = (paths[operation.path] ??= {});
+    item[operation.method.toLowerCase()] = operationObject(operation, schemas);
+  }
+  const shared = sharedResponses(operations.flatMap(refusedStatuses), schemas);
+  const usesCredentials = operations.some(
+    ({ row, surface }) => demandOf(row.access, surface) !== "none",
+  );
+  return {
+    openapi: OPENAPI_VERSION,
+    info: {
+      title: "Signalbox",
+      summary: "Control plane for command-line runtimes.",
+      description: DESCRIPTION,
+      version: about.version,
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: about.baseUrl, description: "This deployment." }],
+    tags: tagsOf(operations),
+    paths,
+    components: {
+      schemas: schemas.all(),
+      ...shared,
+      ...(usesCredentials && { securitySchemes: SECURITY_SCHEMES }),
+    },
+  };
+}
+
+function operationObject(operation: Operation, schemas: SchemaComponents): Json {
+  const { row, surface } = operation;
+  const parameters = parametersOf(row);
+  const requestBody = requestBodyOf(row, schemas);
+  return {
+    operationId: operation.id,
+    summary: row.summary,
+    ...(row.description !== undefined && { description: row.description }),
+    tags: row.tags,
+    security: SECURITY[demandOf(row.access, surface)],
+    ...(parameters.length > 0 && { parameters }),
+    ...(requestBody && { requestBody }),
+    responses: responsesOf(operation, schemas),
+  };
+}
+
+function parametersOf(row: RouteDescription): readonly Json[] {
+  const inPath = Object.entries(row.params ?? {}).map(([name, description]) => ({
+    name,
+    in: "path",
+    required: true,
+    description,
+    schema: { type: "string" },
+  }));
+  const inQuery = Object.entries(row.query ?? {}).map(([name, parameter]) => {
+    const { description, forgiving: _, ...schema } = parameter;
+    return { name, in: "query", ...(description && { description }), schema };
+  });
+  const inHeader = Object.entries(row.headers ?? {})
+    .filter(([name]) => !UNDOCUMENTED_HEADERS.includes(name.toLowerCase()))
+    .map(([name, { description, ...schema }]) => ({
+      name: headerName(name),
+      in: "header",
+      ...(description && { description }),
+      schema,
+    }));
+  return [...inPath, ...inQuery, ...inHeader];
+}
+
+/** Writes `if-none-match` as `If-None-Match`; a name that has capitals already is left alone. */
+function headerName(name: string): string {
+  if (name !== name.toLowerCase()) return name;
+  return name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase());
+}
+
+function tagsOf(operations: readonly Operation[]): readonly Json[] {
+  const used = new Set(operations.flatMap(({ row }) => row.tags));
+  const known = [...TAG_DESCRIPTIONS.keys()].filter((name) => used.has(name));
+  const unknown = [...used].filter((name) => !TAG_DESCRIPTIONS.has(name));
+  return [...known, ...unknown].map((name) => {
+    const description = TAG_DESCRIPTIONS.get(name);
+    return { name, ...(description !== undefined && { description }) };
+  });
+}

@@ -1,0 +1,74 @@
+import {
+  PREFIXES,
+  type Access,
+  type Method,
+  type RouteDescription,
+  type Surface,
+} from "../http/route.ts";
+
+/** A row on one surface: what a client calls. */
+export interface Operation {
+  readonly id: string;
+  readonly method: Method;
+  /** With its prefix, and `{name}` for each parameter. */
+  readonly path: string;
+  readonly surface: Surface;
+  readonly row: RouteDescription;
+}
+
+/**
+ * Every operation on the given surfaces, surface by surface in the order of the rows.
+ *
+ * @throws Error when two operations would share an id
+ */
+export function operationsOf(
+  rows: readonly RouteDescription[],
+  surfaces: readonly Surface[],
+): readonly Operation[] {
+  const operations = surfaces.flatMap((surface) =>
+    rows.filter((row) => row.surfaces.includes(surface)).map((row) => operationOf(row, surface)),
+  );
+  const seen = new Map<string, Operation>();
+  for (const operation of operations) {
+    const other = seen.get(operation.id);
+    if (other) throw new Error(`${other.path} and ${operation.path} share id ${operation.id}`);
+    seen.set(operation.id, operation);
+  }
+  return operations;
+}
+
+function operationOf(row: RouteDescription, surface: Surface): Operation {
+  const { method, path } = row;
+  return { id: operationId(row, surface), method, path: PREFIXES[surface] + path, surface, row };
+}
+
+/** `GET /api/v1/policies/{version}` becomes `getV1PoliciesByVersion`. */
+function operationId({ method, path }: RouteDescription, surface: Surface): string {
+  const words = path
+    .replaceAll("{", "by-")
+    .split(/[^a-zA-Z0-9]+/)
+    .filter((word) => word !== "");
+  const prefix = surface === "portal" ? [] : [surface];
+  const name = words.length === 0 ? ["root"] : words;
+  return method.toLowerCase() + [...prefix, ...name].map(capitalize).join("");
+}
+
+function capitalize(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+/** Which credentials an operation takes, and when it demands them. */
+export type Demand = "none" | "runtime" | "user" | "always";
+
+/** What an operation demands: only `/api/v1` ever demands anything. */
+export function demandOf(access: Access, surface: Surface): Demand {
+  return access === "open" || surface !== "v1" ? "none" : access;
+}
+
+/** The demand in words, as tables of operations show it. */
+export const DEMAND_WORDS: Readonly<Record<Demand, string>> = {
+  none: "none",
+  runtime: "JWT or X-API-Key when REQUIRE_AUTH=true",
+  user: "JWT when REQUIRE_AUTH=true",
+  always: "JWT",
+};

@@ -1,0 +1,157 @@
+import { stringify } from "yaml";
+import { json, text, type HeaderList } from "../http/reply.ts";
+import { prefersHtml } from "../http/negotiate.ts";
+import { route } from "../http/route.ts";
+import {
+  apisDocument,
+  authenticationDocument,
+  metadataDocument,
+  versionDocument,
+  versionsDocument,
+} from "./documents.ts";
+import { KEPT_TEXT_HEADERS, keptText, sendKeptText, type KeptText } from "./kept-text.ts";
+import { openApiDocument } from "./openapi.ts";
+import {
+  health,
+  metadata,
+  metadataApis,
+  metadataAuthentication,
+  metadataVersions,
+  openApiObject,
+  versionInfo,
+} from "./schema.ts";
+import { servedSurfaces, type PortalPages, type ServiceDescription } from "./service.ts";
+
+interface Needs {
+  readonly description: ServiceDescription;
+  readonly portal: PortalPages;
+}
+
+const VARY: HeaderList = ["Vary", "Origin, Accept"];
+
+/** What the service says about itself: under no prefix, open to everybody, never enforced. */
+export const metadataRoutes = [
+  route({
+    method: "GET",
+    path: "/",
+    surfaces: ["portal"],
+    access: "open",
+    summary: "The front page, or the metadata document",
+    description: "Who asks for `text/html` more than for JSON gets the page, everybody else JSON.",
+    tags: ["metadata", "portal"],
+    headers: { accept: { type: "string", description: "The media types that are wanted." } },
+    replies: { 200: [metadata, "text/html"] },
+    handle({ headers }, { description, portal }: Needs) {
+      if (!prefersHtml(headers.accept)) {
+        return json(200, JSON.stringify(metadataDocument(description)), VARY);
+      }
+      const page = portal.home(description);
+      return text(200, "text/html; charset=utf-8", page.html, [...page.headers, ...VARY]);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/health",
+    surfaces: ["portal", "public", "v1"],
+    access: "user",
+    summary: "Tell whether the service answers",
+    tags: ["health"],
+    replies: { 200: health },
+    handle: (_, { description }: Needs) => ({ status: "ok", edition: description.edition }),
+  }),
+  route({
+    method: "GET",
+    path: "/version",
+    surfaces: ["portal"],
+    access: "open",
+    summary: "Tell which build is running",
+    tags: ["metadata"],
+    replies: { 200: versionInfo },
+    handle: (_, { description }: Needs) => versionDocument(description),
+  }),
+  route({
+    method: "GET",
+    path: "/metadata",
+    surfaces: ["portal"],
+    access: "open",
+    summary: "Describe the service, with links to every document",
+    tags: ["metadata"],
+    replies: { 200: metadata },
+    handle: (_, { description }: Needs) => metadataDocument(description),
+  }),
+  route({
+    method: "GET",
+    path: "/metadata/apis",
+    surfaces: ["portal"],
+    access: "open",
+    summary: "List every operation",
+    tags: ["metadata"],
+    replies: { 200: metadataApis },
+    handle: (_, { description }: Needs) => apisDocument(description),
+  }),
+  route({
+    method: "GET",
+    path: "/metadata/versions",
+    surfaces: ["portal"],
+    access: "open",
+    summary: "List the versions of build, surfaces, catalog and contract",
+    tags: ["metadata"],
+    replies: { 200: metadataVersions },
+    handle: (_, { description }: Needs) => versionsDocument(description),
+  }),
+  route({
+    method: "GET",
+    path: "/metadata/authentication",
+    surfaces: ["portal"],
+    access: "open",
+    summary: "Tell how callers authenticate, and whether they must",
+    tags: ["metadata"],
+    replies: { 200: metadataAuthentication },
+    handle: (_, { description }: Needs) => authenticationDocument(description),
+  }),
+  route({
+    method: "GET",
+    path: "/openapi.yaml",
+    surfaces: ["portal"],
+    access: "open",
+    summary: "The OpenAPI document, as YAML",
+    tags: ["metadata"],
+    ...KEPT_TEXT_HEADERS,
+    replies: { 200: "application/yaml", 304: "application/yaml" },
+    handle: ({ headers }, { description }: Needs) =>
+      sendKeptText(
+        openApi(description, "yaml"),
+        "application/yaml; charset=utf-8",
+        headers["if-none-match"],
+      ),
+  }),
+  route({
+    method: "GET",
+    path: "/openapi.json",
+    surfaces: ["portal"],
+    access: "open",
+    summary: "The OpenAPI document, as JSON",
+    tags: ["metadata"],
+    ...KEPT_TEXT_HEADERS,
+    replies: { 200: openApiObject, 304: openApiObject },
+    handle: ({ headers }, { description }: Needs) =>
+      sendKeptText(
+        openApi(description, "json"),
+        "application/json; charset=utf-8",
+        headers["if-none-match"],
+      ),
+  }),
+];
+
+function openApi(description: ServiceDescription, notation: "json" | "yaml"): KeptText {
+  return keptText(description, `openapi.${notation}`, () => {
+    const document = openApiDocument(description.rows, {
+      baseUrl: description.baseUrl(),
+      version: description.build.version,
+      surfaces: servedSurfaces(description.publicSurface),
+    });
+    if (notation === "json") return JSON.stringify(document, null, 2);
+    // No aliases: readers of OpenAPI expect a tree, and many of them refuse anything else.
+    return stringify(document, { aliasDuplicateObjects: false });
+  });
+}

@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { openApiDocument } from "../../src/metadata/openapi.ts";
+import { routes } from "../../src/routes.ts";
+import { sampleRows } from "./sample-rows.ts";
+
+const ABOUT = {
+  baseUrl: "https://signalbox.test",
+  version: "1.2.3",
+  surfaces: ["public", "v1", "portal"],
+} as const;
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a JSON document, looked into below
+function document(rows = sampleRows, about = ABOUT as Parameters<typeof openApiDocument>[1]): any {
+  return JSON.parse(JSON.stringify(openApiDocument(rows, about)));
+}
+
+test("the document of every row passes an independent linter without errors or warnings", async () => {
+  const config = await createConfig({
+    extends: ["recommended"],
+    rules: {
+      // Documents that anybody may read refuse nothing: a 4xx there would be invented.
+      "operation-4xx-response": "off",
+    },
+  });
+  const source = JSON.stringify(openApiDocument(routes, ABOUT));
+  const problems = await lintFromString({ source, absoluteRef: "openapi.json", config });
+  const found = problems.map(
+    ({ severity, ruleId, message, location }) =>
+      `${severity} ${ruleId} at ${location[0]?.pointer}: ${message}`,
+  );
+  assert.deepEqual(found, []);
+});
+
+test("a row becomes one operation on each of its surfaces, with an id of its own", () => {
+  const { paths } = document();
+  assert.deepEqual(Object.keys(paths), [
+    "/api/public/wagons",
+    "/api/v1/wagons",
+    "/api/v1/wagons/{id}/brakes",
+    "/",
+  ]);
+  assert.equal(paths["/api/public/wagons"].get.operationId, "getPublicWagons");
+  assert.equal(paths["/api/v1/wagons"].post.operationId, "postV1Wagons");
+  assert.equal(paths["/api/v1/wagons/{id}/brakes"].get.operationId, "getV1WagonsByIdBrakes");
+  assert.equal(paths["/"].get.operationId, "getRoot");
+});
+
+test("a surface that is not served is not documented", () => {
+  const { paths } = document(sampleRows, { ...ABOUT, surfaces: ["portal"] });
+  assert.deepEqual(Object.keys(paths), ["/"]);
+});
+
+test("credentials are asked for on /api/v1 only, and are optional where the switch decides", () => {
+  const { paths } = document();
+  assert.deepEqual(paths["/api/public/wagons"].post.security, []);
+  assert.deepEqual(paths["/"].get.security, []);
+  assert.deepEqual(paths["/api/v1/wagons"].get.security, [
+    { bearerAuth: [] },
+    { apiKeyAuth: [] },
+    {},
+  ]);
+  assert.deepEqual(paths["/api/v1/wagons"].post.security, [{ bearerAuth: [] }, {}]);
+  assert.deepEqual(paths["/api/v1/wagons/{id}/brakes"].get.security, [{ bearerAuth: [] }]);
+});
+
+test("the refusals of an operation are those it names and those that follow from it", () => {
+  const { paths } = document();
+  const refusals = (path: string, method: string): readonly string[] =>
+    Object.keys(paths[path][method].responses).filter((status) => Number(status) >= 400);
+  assert.deepEqual(refusals("/api/public/wagons", "get"), ["500"]);
+  assert.deepEqual(refusals("/api/v1/wagons", "get"), ["401", "500"]);
+  assert.deepEqual(refusals("/api/public/wagons", "post"), [
+    "400",
+    "409",
+    "413",
+    "415",
+    "429",
+    "500",
+    "503",
+  ]);
+  assert.deepEqual(refusals("/api/v1/wagons", "post"), [
+    "400",
+    "401",
+    "409",
+    "413",
+    "415",
+    "500",
+    "503",
+  ]);
+  assert.deepEqual(refusals("/api/v1/wagons/{id}/brakes", "get"), ["400", "401", "404", "500"]);
+});
+
+test("a refusal has an Error as its body, and the headers that its status demands", () => {
+  const { components } = document();
+  const { Unauthorized, TooManyRequests } = components.responses;
+  const schema = { $ref: "#/components/schemas/Error" };
+  assert.deepEqual(Unauthorized.content, { "application/json": { schema } });
+  assert.ok(Unauthorized.headers["WWW-Authenticate"]);
+  assert.ok(TooManyRequests.headers["Retry-After"]);
+  assert.deepEqual(components.schemas.Error.required, ["error"]);
+});
+
+test("parameters carry their place, their bounds and their defaults", () => {
+  const { paths } = document();
+  assert.deepEqual(paths["/api/v1/wagons"].get.parameters, [
+    {
+      name: "limit",
+      in: "query",
+      description: "How many.",
+      schema: { type: "integer", minimum: 1, maximum: 50, default: 10 },
+    },
+    {
+      name: "X-Runtime-Client",
+      in: "header",
+      description: "Who asks.",
+      schema: { type: "string" },
+    },
+  ]);
+  const [id] = paths["/api/v1/wagons/{id}/brakes"].get.parameters;
+  assert.deepEqual([id.in, id.required], ["path", true]);
+});
+
+test("a schema with a title is referred to wherever it is nested", () => {
+  const { paths, components } = document();
+  const wagon = { $ref: "#/components/schemas/Wagon" };
+  assert.deepEqual(components.schemas.WagonList.properties.wagons.items, wagon);
+  const created = paths["/api/v1/wagons"].post;
+  assert.deepEqual(created.responses["201"].content, { "application/json": { schema: wagon } });
+  assert.deepEqual(created.requestBody, {
+    description: "A new wagon.",
+    required: true,
+    content: { "application/json": { schema: { $ref: "#/components/schemas/WagonCreate" } } },
+  });
+});
+
+test("an answer may be negotiated, be no JSON, or have no body", () => {
+  const { paths } = document();
+  const contents = (path: string, status: string): unknown =>
+    paths[path].get.responses[status].content &&
+    Object.keys(paths[path].get.responses[status].content);
+  assert.deepEqual(contents("/", "200"), ["application/json", "text/html"]);
+  assert.deepEqual(contents("/api/v1/wagons/{id}/brakes", "200"), ["text/plain"]);
+  assert.equal(contents("/api/v1/wagons", "304"), undefined);
+  assert.ok(paths["/api/v1/wagons"].get.responses["304"].headers.ETag);
+});
+
+test("two different schemas with one title are a mistake that stops the document", () => {
+  const [list] = sampleRows;
+  assert.ok(list);
+  const impostor = { title: "Wagon", type: "object", properties: {} } as const;
+  const other = { ...list, path: "/other", replies: { 200: impostor } };
+  assert.throws(() => openApiDocument([list, other], ABOUT), /Two different schemas.*Wagon/);
+});
+
+test("two rows that would share an id are a mistake that stops the document", () => {
+  const [list] = sampleRows;
+  assert.ok(list);
+  assert.throws(() => openApiDocument([list, { ...list }], ABOUT), /getPublicWagons/);
+});

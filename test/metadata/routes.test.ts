@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parse } from "yaml";
+import { JsonReply, TextReply } from "../../src/http/reply.ts";
+import { metadataRoutes } from "../../src/metadata/routes.ts";
+import { portalPages } from "../../src/portal/routes.ts";
+import { describeService } from "../support/service-description.ts";
+
+const needs = { description: describeService(metadataRoutes), portal: portalPages };
+
+/** Calls the handler of a path as the listener would. */
+function answer(path: string, headers: Readonly<Record<string, string>> = {}): unknown {
+  const row = metadataRoutes.find((one) => one.path === path);
+  assert.ok(row);
+  return row.handle({ headers } as unknown as Parameters<typeof row.handle>[0], needs);
+}
+
+function textAnswer(path: string, headers?: Readonly<Record<string, string>>): TextReply {
+  const given = answer(path, headers);
+  assert.ok(given instanceof TextReply);
+  return given;
+}
+
+function headerOf({ headers }: TextReply, name: string): string | undefined {
+  const at = headers.indexOf(name);
+  return at === -1 ? undefined : headers[at + 1];
+}
+
+test("the front page is JSON unless HTML is asked for, and says that it depends on that", () => {
+  const asJson = textAnswer("/");
+  const asHtml = textAnswer("/", { accept: "text/html" });
+  assert.match(asJson.contentType ?? "", /^application\/json/);
+  assert.deepEqual(JSON.parse(String(asJson.body)), answer("/metadata"));
+  assert.equal(asHtml.contentType, "text/html; charset=utf-8");
+  assert.match(String(asHtml.body), /^<!doctype html>/);
+  for (const one of [asJson, asHtml]) assert.equal(headerOf(one, "Vary"), "Origin, Accept");
+});
+
+test("a page forbids scripts, frames and everything from elsewhere", () => {
+  const page = textAnswer("/", { accept: "text/html" });
+  assert.equal(
+    headerOf(page, "Content-Security-Policy"),
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+  );
+  assert.equal(headerOf(page, "Referrer-Policy"), "no-referrer");
+  assert.equal(headerOf(page, "X-Frame-Options"), "DENY");
+});
+
+test("the OpenAPI document is the same in both notations", () => {
+  const yaml = textAnswer("/openapi.yaml");
+  const json = textAnswer("/openapi.json");
+  assert.equal(yaml.contentType, "application/yaml; charset=utf-8");
+  assert.equal(json.contentType, "application/json; charset=utf-8");
+  assert.deepEqual(parse(String(yaml.body)), JSON.parse(String(json.body)));
+});
+
+test("a reader who has the OpenAPI document already is told so", () => {
+  const etag = headerOf(textAnswer("/openapi.yaml"), "ETag") ?? "";
+  for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+    const again = textAnswer("/openapi.yaml", { "if-none-match": known });
+    assert.deepEqual([again.status, again.body, headerOf(again, "ETag")], [304, undefined, etag]);
+  }
+  assert.equal(textAnswer("/openapi.yaml", { "if-none-match": '"other"' }).status, 200);
+});
+
+test("the OpenAPI document follows a base URL that changes", () => {
+  let baseUrl = "https://one.test";
+  const moving = {
+    ...needs,
+    description: describeService(metadataRoutes, { baseUrl: () => baseUrl }),
+  };
+  const row = metadataRoutes.find(({ path }) => path === "/openapi.json");
+  const server = (): string => {
+    const given = row?.handle({ headers: {} } as Parameters<typeof row.handle>[0], moving);
+    assert.ok(given instanceof TextReply);
+    return JSON.parse(String(given.body)).servers[0].url as string;
+  };
+  assert.equal(server(), "https://one.test");
+  baseUrl = "https://two.test";
+  assert.equal(server(), "https://two.test");
+});
+
+test("health says ok and the edition, as a plain value", () => {
+  const given = answer("/health");
+  assert.ok(!(given instanceof JsonReply));
+  assert.deepEqual(given, { status: "ok", edition: "community" });
+});

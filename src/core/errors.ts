@@ -75,9 +75,8 @@ export class UnsupportedMediaType extends Refusal {
   readonly status = 415;
 }
 
-/** Too many requests of this kind; the caller may try again after `retryAfterSeconds`. */
-export class TooMany extends Refusal {
-  readonly status = 429;
+/** A refusal that may be different in a while; `retryAfterSeconds` says when to come back. */
+abstract class RetryLater extends Refusal {
   readonly retryAfterSeconds: number;
 
   constructor(message: string, retryAfterSeconds: number) {
@@ -90,17 +89,12 @@ export class TooMany extends Refusal {
   }
 }
 
-/** The service cannot take this request now, and says when to come back. */
-export class Unavailable extends Refusal {
+/** Too many requests of this kind from this caller. */
+export class TooMany extends RetryLater {
+  readonly status = 429;
+}
+
+/** The service cannot take this request now. */
+export class Unavailable extends RetryLater {
   readonly status = 503;
-  readonly retryAfterSeconds: number;
-
-  constructor(message: string, retryAfterSeconds: number) {
-    super(message);
-    this.retryAfterSeconds = retryAfterSeconds;
-  }
-
-  override headers(): readonly string[] {
-    return ["Retry-After", String(this.retryAfterSeconds)];
-  }
 }

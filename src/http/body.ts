@@ -14,34 +14,8 @@ import {
   type Refusal,
 } from "../core/errors.ts";
 import { parseJson } from "../core/json.ts";
+import type { BodyBudget } from "./body-budget.ts";
 import { Pieces } from "./pieces.ts";
-
-/** Counts the bytes that all bodies in flight hold together. */
-export class BodyBudget {
-  readonly #limit: number;
-  #held = 0;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  /** The bytes held now. */
-  get held(): number {
-    return this.#held;
-  }
-
-  /** Takes room for more bytes; `false` when there is none. */
-  take(bytes: number): boolean {
-    if (this.#held + bytes > this.#limit) return false;
-    this.#held += bytes;
-    return true;
-  }
-
-  /** Gives room back. */
-  release(bytes: number): void {
-    this.#held -= bytes;
-  }
-}
 
 /** Takes the parsed body, or the refusal. */
 export type BodyDone = (error: unknown, value?: unknown) => void;

@@ -1,4 +1,4 @@
-import type { BodyBudget } from "./body.ts";
+import type { BodyBudget } from "./body-budget.ts";
 
 const SMALLEST_BLOCK = 1024;
 const LARGEST_GROWTH = 64 * 1024;

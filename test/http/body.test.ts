@@ -4,7 +4,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { test, type TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
 import { BadInput, Conflict, Unauthenticated } from "../../src/core/errors.ts";
-import { BodyBudget } from "../../src/http/body.ts";
+import { BodyBudget } from "../../src/http/body-budget.ts";
 import type { ListenerParts } from "../../src/http/listener.ts";
 import { reply } from "../../src/http/reply.ts";
 import { route, type CustomBody } from "../../src/http/route.ts";

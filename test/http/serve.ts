@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { TestContext } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { BodyBudget } from "../../src/http/body.ts";
+import { BodyBudget } from "../../src/http/body-budget.ts";
 import { originRule } from "../../src/http/cors.ts";
 import {
   createListener,

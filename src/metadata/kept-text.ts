@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { etagOf, isCurrent } from "../http/entity-tag.ts";
 import { empty, text, type HeaderList, type Reply } from "../http/reply.ts";
 import type { ServiceDescription } from "./service.ts";
 
@@ -23,8 +23,7 @@ export function keptText(service: ServiceDescription, name: string, make: () => 
   const known = texts.get(key);
   if (known) return known;
   const body = Buffer.from(make(), "utf8");
-  const hash = createHash("sha256").update(body).digest("base64url").slice(0, 22);
-  const fresh = { body, etag: `"${hash}"` };
+  const fresh = { body, etag: etagOf(body) };
   texts.set(key, fresh);
   return fresh;
 }
@@ -45,8 +44,6 @@ export function sendKeptText(
   own: HeaderList = [],
 ): Reply {
   const headers: HeaderList = ["ETag", etag, "Cache-Control", "no-cache", ...own];
-  // Our tags hold neither commas nor quotes inside, so a split finds exactly the listed ones.
-  const known = (ifNoneMatch ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
-  if (known.includes(etag) || known.includes("*")) return empty(304, headers);
+  if (isCurrent(ifNoneMatch, etag)) return empty(304, headers);
   return text(200, contentType, body, headers);
 }

@@ -1,0 +1,16 @@
+import { createHash } from "node:crypto";
+
+/** A strong entity tag for bytes, or for a text that identifies them. RFC 9110 §8.8.3. */
+export function etagOf(identity: Buffer | string): string {
+  return `"${createHash("sha256").update(identity).digest("base64url")}"`;
+}
+
+/**
+ * Whether an `If-None-Match` field names an entity tag, by weak comparison. RFC 9110 §13.1.2. Tags
+ * of others may hold commas; their fragments never look like one of ours, quotes on both ends.
+ */
+export function isCurrent(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch === etag || ifNoneMatch.trim() === "*") return true;
+  return ifNoneMatch.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
+}

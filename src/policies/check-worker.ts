@@ -1,0 +1,5 @@
+/** The thread in which a large document is examined; `check.ts` starts it with one question. */
+import { parentPort, workerData } from "node:worker_threads";
+import { examine, type Question } from "./examine.ts";
+
+parentPort?.postMessage(examine(workerData as Question));

@@ -1,0 +1,78 @@
+/**
+ * Examining documents without stalling the event loop. Small ones are examined at once; a large one
+ * could take seconds, so it goes to a thread of its own, which is ended when it has answered, takes
+ * too long or needs too much memory. Few of them run at a time, since each takes a whole processor.
+ */
+import { BadInput, Unavailable } from "../core/errors.ts";
+import type { Command, PolicyDocument, Verdict } from "./evaluate.ts";
+import { examineInThread } from "./check-thread.ts";
+import { examine, type Examined, type Question } from "./examine.ts";
+import type { PolicyProblem } from "./schema.ts";
+import { Turns } from "./turns.ts";
+
+/** Up to this many code units an examination takes a few tens of milliseconds at worst. */
+const INLINE_LENGTH = 8_192;
+const RETRY_SECONDS = 5;
+
+/** Two threads at work, 32 documents in line. Of the process, as its processors are. */
+const threads = new Turns(2, 32);
+
+/** What is wrong with a document, and what it says when it is of our schema. */
+export interface Checked {
+  readonly problems: readonly PolicyProblem[];
+  readonly document: PolicyDocument | undefined;
+}
+
+/** How a document decides a command: no verdict when it is not of our schema, or wrong. */
+export interface Simulated {
+  readonly problems: readonly PolicyProblem[];
+  readonly verdict: Verdict | undefined;
+}
+
+/**
+ * Checks a document by all that is known about it; one without problems may be published.
+ *
+ * @throws Unavailable when too many large documents are waiting to be checked
+ */
+export function checkDocument(yaml: string): Promise<Checked> {
+  return answer({ yaml, command: undefined });
+}
+
+/**
+ * Refuses a document that could not be published.
+ *
+ * @throws BadInput naming the first problem with its line and column, and how many more there are
+ * @throws Unavailable when too many large documents are waiting to be checked
+ */
+export async function requireValid(yaml: string): Promise<void> {
+  const { problems } = await checkDocument(yaml);
+  if (problems.length > 0) throw new BadInput(summaryOf(problems));
+}
+
+/** Problems as one sentence: the first of them, and how many more there are. */
+export function summaryOf(problems: readonly PolicyProblem[]): string {
+  const [first, ...others] = problems;
+  if (!first) return "yaml: valid";
+  const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+  return `yaml, line ${first.line}, column ${first.column}: ${first.message}${more}`;
+}
+
+/**
+ * Asks a document about a command.
+ *
+ * @throws Unavailable when too many large documents are waiting to be checked
+ */
+export function simulateDocument(yaml: string, command: Command): Promise<Simulated> {
+  return answer({ yaml, command });
+}
+
+async function answer(question: Question): Promise<Examined> {
+  const { yaml, command } = question;
+  const texts = [yaml, ...(command ? Object.values(command) : [])];
+  const length = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
+  if (length <= INLINE_LENGTH) return examine(question);
+  if (threads.isFull) {
+    throw new Unavailable("Too many large policies are being checked, try again", RETRY_SECONDS);
+  }
+  return threads.run(() => examineInThread(question));
+}

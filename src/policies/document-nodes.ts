@@ -1,0 +1,174 @@
+/**
+ * One pass over the nodes of a document, for what the YAML library checks late, slowly or never:
+ * keys that are used twice in a mapping, aliases without an anchor, and how much the aliases would
+ * make of a small text. Nothing is expanded: every anchored node is measured once, and an alias
+ * counts as what it stands for.
+ */
+import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from "yaml";
+import type { YAMLMap } from "yaml";
+import type { Problems } from "./problems.ts";
+
+/** How deep collections may be nested, those behind aliases included. */
+export const MAX_DEPTH = 100;
+
+/** How many nodes all aliases together may stand for. */
+export const MAX_ALIASED_NODES = 20_000;
+
+/** What each alias of a document stands for. */
+export type Aliases = ReadonlyMap<Alias, Node>;
+
+/** The extent of a node with its aliases expanded. */
+interface Extent {
+  readonly nodes: number;
+  readonly height: number;
+}
+
+interface Anchored {
+  readonly node: Node;
+  /** Undefined while the node is still open: an alias in it would stand for itself. */
+  extent: Extent | undefined;
+}
+
+/** Checks the nodes of a document in the order of the text, and finds what its aliases stand for. */
+export function checkNodes(root: Node, problems: Problems): Aliases {
+  const check = new NodeCheck(problems);
+  check.measure(root, 1);
+  return check.aliases;
+}
+
+class NodeCheck {
+  readonly aliases = new Map<Alias, Node>();
+  readonly #problems: Problems;
+  readonly #anchors = new Map<string, Anchored>();
+  readonly #keys = new KeyIdentities(this.aliases);
+  #aliasedNodes = 0;
+
+  constructor(problems: Problems) {
+    this.#problems = problems;
+  }
+
+  measure(node: Node, depth: number): Extent {
+    if (isAlias(node)) return this.#measureAlias(node, depth);
+    if (depth === MAX_DEPTH + 1 && !isScalar(node)) {
+      this.#problems.add(offsetOf(node), `The document nests deeper than ${MAX_DEPTH} levels`);
+    }
+    const anchored: Anchored = { node, extent: undefined };
+    if (node.anchor) this.#anchors.set(node.anchor, anchored);
+    let nodes = 1;
+    let height = 0;
+    for (const child of this.#childrenOf(node)) {
+      const extent = this.measure(child, depth + 1);
+      nodes += extent.nodes;
+      height = Math.max(height, extent.height);
+    }
+    anchored.extent = { nodes, height: isScalar(node) ? 0 : height + 1 };
+    if (isMap(node)) this.#checkKeys(node);
+    return anchored.extent;
+  }
+
+  #childrenOf(node: Node): readonly Node[] {
+    if (isSeq(node)) return node.items as Node[];
+    if (!isMap(node)) return [];
+    const children: Node[] = [];
+    for (const { key, value } of node.items) {
+      children.push(key as Node);
+      if (value) children.push(value as Node);
+    }
+    return children;
+  }
+
+  #measureAlias(alias: Alias, depth: number): Extent {
+    const offset = offsetOf(alias);
+    const target = this.#anchors.get(alias.source);
+    if (!target?.extent) {
+      const fault = target ? "stands inside its own anchor" : "has no anchor before it";
+      this.#problems.add(offset, `The alias "*${alias.source}" ${fault}`);
+      return { nodes: 1, height: 0 };
+    }
+    this.aliases.set(alias, target.node);
+    const { nodes, height } = target.extent;
+    if (depth + height - 1 > MAX_DEPTH) {
+      this.#problems.add(offset, `The aliases nest the document deeper than ${MAX_DEPTH} levels`);
+    }
+    const before = this.#aliasedNodes;
+    this.#aliasedNodes += nodes;
+    if (before <= MAX_ALIASED_NODES && this.#aliasedNodes > MAX_ALIASED_NODES) {
+      const message = `The aliases stand for more than ${MAX_ALIASED_NODES} nodes`;
+      this.#problems.add(offset, message);
+    }
+    return target.extent;
+  }
+
+  #checkKeys(map: YAMLMap): void {
+    const seen = new Set<string>();
+    for (const { key } of map.items) {
+      const identity = this.#keys.of(key as Node);
+      if (seen.has(identity)) this.#problems.add(offsetOf(key as Node), duplicate(key as Node));
+      seen.add(identity);
+    }
+  }
+}
+
+/**
+ * Tells keys apart by what they mean: `a` and `"a"` are one key, `1` and `"1"` are two, and mappings
+ * are equal in any order. A collection is reduced to a number once, so that keys within keys cost
+ * nothing extra.
+ */
+class KeyIdentities {
+  readonly #aliases: Aliases;
+  readonly #numbers = new Map<string, string>();
+  readonly #collections = new Map<Node, string>();
+
+  constructor(aliases: Aliases) {
+    this.#aliases = aliases;
+  }
+
+  of(node: Node): string {
+    if (isScalar(node)) return scalarIdentity(node);
+    if (isAlias(node)) {
+      const target = this.#aliases.get(node);
+      return target ? this.of(target) : `alias ${node.source}`;
+    }
+    let identity = this.#collections.get(node);
+    if (identity === undefined) {
+      identity = this.#numberOf(JSON.stringify(this.#partsOf(node)));
+      this.#collections.set(node, identity);
+    }
+    return identity;
+  }
+
+  #partsOf(node: Node): readonly unknown[] {
+    if (isSeq(node)) return ["seq", ...node.items.map((item) => this.of(item as Node))];
+    if (!isMap(node)) return [];
+    const pairs = node.items.map(({ key, value }) =>
+      JSON.stringify([this.of(key as Node), value ? this.of(value as Node) : "null"]),
+    );
+    return ["map", ...pairs.sort()];
+  }
+
+  #numberOf(structure: string): string {
+    const known = this.#numbers.get(structure);
+    if (known !== undefined) return known;
+    const identity = `collection ${this.#numbers.size}`;
+    this.#numbers.set(structure, identity);
+    return identity;
+  }
+}
+
+function scalarIdentity(node: Scalar): string {
+  const { value, source } = node;
+  if (typeof value === "string") return `string ${value}`;
+  // Large integers lose digits as numbers; as written they are still different.
+  const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value);
+  return value === null ? "null" : `${typeof value} ${isRounded ? source : String(value)}`;
+}
+
+function duplicate(key: Node): string {
+  const shown = isScalar(key) ? String(key.source ?? key.value).slice(0, 80) : undefined;
+  return shown === undefined ? "Duplicate key" : `Duplicate key "${shown}"`;
+}
+
+/** Where a node begins in the text. */
+export function offsetOf(node: Node): number {
+  return node.range?.[0] ?? 0;
+}

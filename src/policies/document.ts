@@ -1,0 +1,137 @@
+/**
+ * What every policy document must be, whatever it means to its runtime: one YAML 1.2 document whose
+ * root is a mapping with something in it. The library is used in its three stages, because the
+ * whole is unsafe with strangers' texts: its composer recurses (so depth is bounded while tokens
+ * are read), its check for duplicate keys is quadratic, and aliases are only looked at when a value
+ * is made (both are done in one pass over the nodes, see `document-nodes.ts`).
+ */
+import { Composer, type Document, isMap, Lexer, Parser, type CST, type YAMLError } from "yaml";
+import type { YAMLMap } from "yaml";
+import { type Aliases, checkNodes, MAX_DEPTH } from "./document-nodes.ts";
+import { Problems } from "./problems.ts";
+
+/** The largest document, in bytes of UTF-8. */
+export const MAX_DOCUMENT_BYTES = 1 << 20;
+
+const OPTIONS = {
+  schema: "core",
+  version: "1.2",
+  merge: false,
+  resolveKnownTags: false, // `!!set`, `!!binary` and others belong to YAML 1.1
+  uniqueKeys: false,
+  prettyErrors: false,
+  strict: true,
+  logLevel: "silent",
+} as const;
+
+// eslint-disable-next-line no-control-regex -- YAML 1.2 §5.1 admits none of them, anywhere
+const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/;
+
+/** A document after its check. */
+export interface ParsedDocument {
+  readonly problems: Problems;
+  /** Present when there is no problem. */
+  readonly root: YAMLMap | undefined;
+  readonly aliases: Aliases;
+}
+
+/** Parses a policy document; takes time in proportion to its length, a few microseconds a token. */
+export function parseDocument(yaml: string): ParsedDocument {
+  const problems = new Problems(yaml);
+  const document = compose(yaml, problems);
+  const root = document?.contents;
+  if (problems.count > 0 || !document) return { problems, root: undefined, aliases: new Map() };
+  if (document.directives?.yaml.version !== "1.2") {
+    problems.add(0, "The document declares another YAML version than 1.2");
+  }
+  if (!isMap(root) || root.items.length === 0) {
+    problems.add(
+      root?.range?.[0] ?? 0,
+      "The root of the document must be a mapping with at least one key",
+    );
+    return { problems, root: undefined, aliases: new Map() };
+  }
+  const aliases = checkNodes(root, problems);
+  return { problems, root: problems.count === 0 ? root : undefined, aliases };
+}
+
+function compose(yaml: string, problems: Problems): Document | undefined {
+  if (Buffer.byteLength(yaml, "utf8") > MAX_DOCUMENT_BYTES) {
+    problems.add(0, "The document is larger than 1 MiB");
+    return undefined;
+  }
+  const forbidden = FORBIDDEN.exec(yaml);
+  if (forbidden) {
+    problems.add(forbidden.index, "Control characters must be written as escapes in double quotes");
+    return undefined;
+  }
+  const tokens = tokenize(yaml, problems);
+  return tokens && withoutStackTraces(() => composeOne(tokens, problems, yaml));
+}
+
+/** Reads the tokens of a text; stops at the first that nests too deep, before it costs anything. */
+function tokenize(yaml: string, problems: Problems): readonly CST.Token[] | undefined {
+  const tokens: CST.Token[] = [];
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(yaml)) {
+    for (const token of parser.next(lexeme)) tokens.push(token);
+    // Beside the open collections the stack holds the document and the value being read.
+    if (parser.stack.length > MAX_DEPTH + 2) {
+      problems.add(parser.offset, `The document nests deeper than ${MAX_DEPTH} levels`);
+      return undefined;
+    }
+  }
+  for (const token of parser.end()) tokens.push(token);
+  return tokens;
+}
+
+function composeOne(
+  tokens: readonly CST.Token[],
+  problems: Problems,
+  yaml: string,
+): Document | undefined {
+  const composer = new Composer(OPTIONS);
+  let only: Document | undefined;
+  for (const document of composer.compose(tokens)) {
+    if (only) {
+      problems.add(document.range[0], "Expected one document, found another");
+      break;
+    }
+    only = document;
+    for (const fault of [...document.errors, ...document.warnings]) {
+      problems.add(fault.pos[0], describe(fault, yaml));
+    }
+  }
+  if (!only) {
+    const { errors, warnings } = composer.streamInfo();
+    for (const fault of [...errors, ...warnings]) problems.add(fault.pos[0], describe(fault, yaml));
+    if (problems.count === 0) problems.add(0, "The document is empty: expected a mapping");
+  }
+  return only;
+}
+
+/** The library makes an Error for each fault; a text of faults alone would spend its time on stacks. */
+function withoutStackTraces<T>(task: () => T): T {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    return task();
+  } finally {
+    Error.stackTraceLimit = limit;
+  }
+}
+
+function describe({ code, message, pos }: YAMLError, yaml: string): string {
+  switch (code) {
+    case "TAG_RESOLVE_FAILED":
+      return `The tag "${yaml.slice(pos[0], Math.min(pos[1], pos[0] + 80))}" is unknown, or does not fit its value`;
+    case "TAB_AS_INDENT":
+      return "Tabs must not be used for indentation";
+    case "ALIAS_PROPS":
+      return "An alias takes neither anchor nor tag";
+    case "RESOURCE_EXHAUSTION":
+      return "The document nests too deep";
+    default:
+      return message;
+  }
+}

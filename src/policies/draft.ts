@@ -1,0 +1,103 @@
+import type { Actor } from "../core/caller.ts";
+import { BadInput, Conflict } from "../core/errors.ts";
+import { formatTimestamp } from "../core/time.ts";
+import { type Policy, policyPublish, type PolicyPublish } from "./schema.ts";
+
+/** Who a policy version is by when nobody says so and nobody is signed in. */
+const NOBODY = "portal-api";
+
+const MAX_VERSION_LENGTH = 128; // code points
+
+/** A policy version that is ready to be stored. */
+export interface PolicyDraft {
+  readonly version: string;
+  /** Whether the version's name was made here, and may be changed when it is taken. */
+  readonly isGenerated: boolean;
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly yaml: string;
+  readonly updated_by: string;
+  readonly updated_at: string;
+}
+
+/**
+ * Completes what was given for a new policy version.
+ *
+ * @param now milliseconds since the epoch
+ * @throws BadInput when the given version name is none
+ */
+export function draftPolicy(
+  body: PolicyPublish,
+  now: number,
+  actor: Actor | undefined,
+): PolicyDraft {
+  if (body.version !== undefined && !isVersionName(body.version)) {
+    throw new BadInput(
+      `version: expected 1 to ${MAX_VERSION_LENGTH} characters, no control characters, and neither "." nor ".."`,
+    );
+  }
+  return {
+    version: body.version ?? generatedVersion(now),
+    isGenerated: body.version === undefined,
+    name: body.name ?? policyPublish.properties.name.default,
+    description: body.description,
+    yaml: body.yaml,
+    updated_by: body.updated_by ?? nameOf(actor),
+    updated_at: formatTimestamp(now),
+  };
+}
+
+/**
+ * The name that a draft is stored under: its own, or where that was generated and is taken, the
+ * same with the first free suffix.
+ *
+ * @throws Conflict when the given name is taken: a version never changes
+ */
+export function freeVersion(
+  { version, isGenerated }: PolicyDraft,
+  isTaken: (version: string) => boolean,
+): string {
+  if (!isTaken(version)) return version;
+  if (!isGenerated) throw new Conflict(`Policy version "${version}" already exists`);
+  let suffix = 2;
+  while (isTaken(`${version}-${suffix}`)) suffix++;
+  return `${version}-${suffix}`;
+}
+
+/** A draft as a version of an organization, but for its text. */
+export function publishedPolicy(
+  organization: string,
+  version: string,
+  { name, description, updated_by, updated_at }: PolicyDraft,
+): Omit<Policy, "yaml"> {
+  return {
+    organization_id: organization,
+    name,
+    version,
+    ...(description === undefined ? {} : { description }),
+    active: true,
+    updated_by,
+    updated_at,
+  };
+}
+
+/** Who acts, as policy versions record it: a user's email, or `portal-api`. */
+export function nameOf(actor: Actor | undefined): string {
+  return actor?.kind === "user" ? actor.email : NOBODY;
+}
+
+/**
+ * Whether a text can name a policy version: 1 to 128 code points, neither `.` nor `..` (which a URL
+ * cannot hold), and nothing that breaks a line or a log: no control character (C0, DEL, C1) and no
+ * line or paragraph separator.
+ */
+export function isVersionName(text: string): boolean {
+  if (text === "" || text === "." || text === "..") return false;
+  if (text.length > 2 * MAX_VERSION_LENGTH || [...text].length > MAX_VERSION_LENGTH) return false;
+  return !/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(text);
+}
+
+/** The UTC time as a version name: `20261120T203000Z`. */
+function generatedVersion(now: number): string {
+  return formatTimestamp(now).replace(/[-:]|\.\d+/g, "");
+}

@@ -1,0 +1,130 @@
+/**
+ * How a document of the schema `signalbox/policy/v1` decides a command: rules whose every field
+ * matches apply, a denying one wins over allowing ones, and without any the default decides.
+ */
+import { matchesGlob } from "./glob.ts";
+import type { Decision } from "./schema.ts";
+
+export const effects = ["allow", "deny"] as const;
+export type Effect = (typeof effects)[number];
+
+/** One way to match a command: as a whole, by its first words, or with `*` for any characters. */
+export type CommandPattern =
+  { readonly exact: string } | { readonly prefix: string } | { readonly glob: string };
+
+/** The fields of a rule's match that list globs, each with the field of a command it looks at. */
+export const globFields = {
+  providers: "provider",
+  capabilities: "capability",
+  consumers: "consumer",
+  executors: "executor",
+  resources: "resource",
+} as const;
+export type GlobField = keyof typeof globFields;
+
+/** What a rule applies to: every field given must match, by any of its entries. */
+export type Match = {
+  readonly commands?: readonly CommandPattern[];
+} & { readonly [F in GlobField]?: readonly string[] };
+
+export interface Rule {
+  readonly id: string;
+  readonly effect: Effect;
+  readonly description?: string;
+  readonly reason?: string;
+  readonly enabled: boolean;
+  readonly match: Match;
+}
+
+/** A command to be decided; a field without a value matches no rule that asks for it. */
+export interface Command {
+  readonly command: string;
+  /** The first word of the command when absent, as where audit events are taken in. */
+  readonly provider?: string | undefined;
+  readonly capability?: string | undefined;
+  readonly consumer?: string | undefined;
+  readonly executor?: string | undefined;
+  readonly resource?: string | undefined;
+}
+
+/** A document's own example: how a command must be decided, and by which rule when it says so. */
+export interface PolicyTest extends Command {
+  readonly expect: Effect;
+  readonly rule?: string;
+}
+
+/** A document of our schema, checked. */
+export interface PolicyDocument {
+  readonly name?: string;
+  readonly description?: string;
+  readonly default: Effect;
+  readonly rules: readonly Rule[];
+  readonly tests: readonly PolicyTest[];
+}
+
+/** A decision, and the rule behind it: null when the default decided. */
+export interface Verdict {
+  readonly decision: Decision;
+  readonly rule: string | null;
+  readonly reason: string | null;
+}
+
+/** Decides a command: by the first denying rule that applies, else the first allowing one. */
+export function evaluate(document: PolicyDocument, command: Command): Verdict {
+  const facts = factsOf(command);
+  let allowing: Rule | undefined;
+  for (const rule of document.rules) {
+    if (!rule.enabled || (rule.effect === "allow" && allowing)) continue;
+    if (!applies(rule.match, facts)) continue;
+    if (rule.effect === "deny") return verdict("deny", rule);
+    allowing = rule;
+  }
+  return verdict(allowing ? "allow" : document.default, allowing);
+}
+
+/** The word of the wire for an effect. */
+export function decisionOf(effect: Effect): Decision {
+  return effect === "allow" ? "ALLOWED" : "DENIED";
+}
+
+function verdict(effect: Effect, rule: Rule | undefined): Verdict {
+  return {
+    decision: decisionOf(effect),
+    rule: rule?.id ?? null,
+    reason: rule?.reason ?? null,
+  };
+}
+
+interface Facts extends Command {
+  readonly words: readonly string[];
+}
+
+function factsOf(command: Command): Facts {
+  const text = command.command.trim(); // space around a command is not part of it
+  const words = wordsOf(text);
+  return { ...command, command: text, provider: command.provider ?? words[0], words };
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== "");
+}
+
+function applies(match: Match, facts: Facts): boolean {
+  if (match.commands && !match.commands.some((pattern) => matchesCommand(pattern, facts))) {
+    return false;
+  }
+  for (const field of Object.keys(globFields) as GlobField[]) {
+    const patterns = match[field];
+    if (!patterns) continue;
+    const value = facts[globFields[field]];
+    if (value === undefined) return false;
+    if (!patterns.some((pattern) => matchesGlob(pattern, value))) return false;
+  }
+  return true;
+}
+
+function matchesCommand(pattern: CommandPattern, { command, words }: Facts): boolean {
+  if ("exact" in pattern) return command === pattern.exact.trim();
+  if ("glob" in pattern) return matchesGlob(pattern.glob, command);
+  return wordsOf(pattern.prefix).every((word, index) => words[index] === word);
+}

@@ -1,0 +1,56 @@
+/**
+ * Matching of texts against patterns in which `*` stands for any characters, also none; everything
+ * else, letter case included, stands for itself. No pattern becomes a regular expression, and
+ * nothing is tried twice: the pieces between the stars are found from left to right, each by Knuth,
+ * Morris and Pratt's search, so a match costs the sum of both lengths, whatever they hold.
+ */
+
+/** Whether a whole text matches a pattern. */
+export function matchesGlob(pattern: string, text: string): boolean {
+  const pieces = pattern.split("*");
+  const first = pieces[0] ?? "";
+  if (pieces.length === 1) return text === pattern;
+  const last = pieces.at(-1) ?? "";
+  const end = text.length - last.length;
+  if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+  let at = first.length;
+  for (const piece of pieces.slice(1, -1)) {
+    // The earliest place leaves the most room for the pieces that follow.
+    at = endOfFirst(piece, text, at, end);
+    if (at === -1) return false;
+  }
+  return true;
+}
+
+/** Finds the first `piece` in `text` from `start` to `end`; returns the place after it, or -1. */
+function endOfFirst(piece: string, text: string, start: number, end: number): number {
+  if (piece.length <= 1) return endOfShort(piece, text, start, end);
+  const borders = bordersOf(piece);
+  let matched = 0;
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at);
+    while (matched > 0 && code !== piece.charCodeAt(matched)) matched = borders[matched - 1] ?? 0;
+    if (code === piece.charCodeAt(matched)) matched++;
+    if (matched === piece.length) return at + 1;
+  }
+  return -1;
+}
+
+function endOfShort(piece: string, text: string, start: number, end: number): number {
+  if (piece === "") return start;
+  const at = text.indexOf(piece, start);
+  return at === -1 || at >= end ? -1 : at + 1;
+}
+
+/** For each beginning of a piece, the length of its longest proper beginning that also ends it. */
+function bordersOf(piece: string): Uint32Array {
+  const borders = new Uint32Array(piece.length);
+  let length = 0;
+  for (let at = 1; at < piece.length; at++) {
+    const code = piece.charCodeAt(at);
+    while (length > 0 && code !== piece.charCodeAt(length)) length = borders[length - 1] ?? 0;
+    if (code === piece.charCodeAt(length)) length++;
+    borders[at] = length;
+  }
+  return borders;
+}

@@ -1,0 +1,55 @@
+/**
+ * Policies as bytes. Thousands of runtimes ask for the active version every few seconds, and nearly
+ * all of them have it already; what they are sent is therefore made once for each policy object, and
+ * a poll costs one look-up and one comparison of entity tags.
+ */
+import { etagOf, isCurrent } from "../http/entity-tag.ts";
+import { empty, json, type Reply } from "../http/reply.ts";
+import type { Policy } from "./schema.ts";
+
+/** The answers to a GET, for those who have the representation already and for those who do not. */
+export interface Representation {
+  readonly etag: string;
+  readonly whole: Reply;
+  readonly notModified: Reply;
+}
+
+const prepared = new WeakMap<Policy, Representation>();
+
+/** The representation of a policy, made when it is first asked for. */
+export function representationOf(policy: Policy): Representation {
+  let representation = prepared.get(policy);
+  if (!representation) {
+    representation = represent(Buffer.from(JSON.stringify(policy), "utf8"));
+    prepared.set(policy, representation);
+  }
+  return representation;
+}
+
+function represent(body: Buffer): Representation {
+  const etag = etagOf(body);
+  const headers = cacheHeaders(etag);
+  return { etag, whole: json(200, body, headers), notModified: empty(304, headers) };
+}
+
+/** The headers of a policy answer, 304 included. RFC 9110 §15.4.5. */
+export function cacheHeaders(etag: string): readonly string[] {
+  return [
+    "ETag",
+    etag,
+    "Cache-Control",
+    "private, no-cache",
+    "Vary",
+    "Origin, X-Runtime-Client, Authorization, X-API-Key",
+  ];
+}
+
+/** The answer to a GET that may have been conditional. */
+export function conditional(
+  representation: Representation,
+  ifNoneMatch: string | undefined,
+): Reply {
+  return isCurrent(ifNoneMatch, representation.etag)
+    ? representation.notModified
+    : representation.whole;
+}

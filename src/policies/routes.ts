@@ -1,0 +1,181 @@
+import type { Awaitable } from "../core/caller.ts";
+import type { Clock } from "../core/clock.ts";
+import { NotFound } from "../core/errors.ts";
+import type { Schema } from "../core/schema.ts";
+import { formatTimestamp } from "../core/time.ts";
+import { reply, type Reply } from "../http/reply.ts";
+import { type HeaderParameters, route, type Surface } from "../http/route.ts";
+import { checkDocument, requireValid } from "./check.ts";
+import { draftPolicy, nameOf } from "./draft.ts";
+import { answerList } from "./listing.ts";
+import { conditional, representationOf } from "./representation.ts";
+import {
+  policy,
+  policyActivate,
+  policyList,
+  policyPublish,
+  policySimulate,
+  policySimulation,
+  policyValidate,
+  policyValidation,
+  type Policy,
+} from "./schema.ts";
+import { simulate } from "./simulate.ts";
+import type { PolicyStore } from "./store.ts";
+
+interface Needs {
+  readonly policies: PolicyStore;
+  readonly now: Clock;
+}
+
+const surfaces: readonly Surface[] = ["public", "v1"];
+const tags = ["policies"] as const;
+const params = { version: "The name of a policy version." };
+
+const ifNoneMatch = {
+  type: "string",
+  description: "Entity tags the caller has; with the current one among them the answer is a 304.",
+} as const;
+const conditionalHeaders = { "If-None-Match": ifNoneMatch } as const satisfies HeaderParameters;
+const policyOrList = { anyOf: [policy, policyList] } as const satisfies Schema;
+const replyHeaders = { ETag: "A strong entity tag over the whole representation." };
+
+/** The routes of policies: what runtimes poll, and what people publish, try and roll back. */
+export const policyRoutes = [
+  route({
+    method: "GET",
+    path: "/policies",
+    surfaces,
+    access: "runtime",
+    summary: "Get the active policy, or list every version",
+    description:
+      "With `active=true` or an `X-Runtime-Client` header of any value the answer is the active Policy, otherwise a PolicyList.",
+    tags,
+    query: {
+      active: {
+        type: "string",
+        enum: ["true"],
+        forgiving: true,
+        description: "`true` asks for the active version alone; any other value is ignored.",
+      },
+    },
+    headers: {
+      "X-Runtime-Client": {
+        type: "string",
+        description:
+          "The name of a runtime; with any value, even an empty one, like `active=true`.",
+      },
+      ...conditionalHeaders,
+    },
+    replies: { 200: policyOrList, 304: policyOrList },
+    replyHeaders,
+    refuses: [404, 500],
+    handle({ organization, query, headers }, { policies }: Needs) {
+      const tag = headers["If-None-Match"];
+      if (query.active !== "true" && headers["X-Runtime-Client"] === undefined) {
+        return answerList(organization, policies, tag);
+      }
+      return answerPolicy(policies.active(organization), tag, "No policy is active");
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/policies",
+    surfaces,
+    access: "user",
+    summary: "Publish a policy version and make it active",
+    description: "The version that was active until then becomes inactive in the same step.",
+    tags,
+    body: policyPublish,
+    replies: { 201: policy },
+    refuses: [400, 409, 500, 503],
+    async handle({ organization, actor, body }, { policies, now }: Needs) {
+      const draft = draftPolicy(body, now(), actor);
+      await requireValid(draft.yaml);
+      return reply(201, await policies.publish(organization, draft));
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/policies/{version}",
+    surfaces,
+    access: "runtime",
+    summary: "Get a policy version",
+    tags,
+    params,
+    headers: conditionalHeaders,
+    replies: { 200: policy, 304: policy },
+    replyHeaders,
+    refuses: [404, 500],
+    handle({ organization, params: { version }, headers }, { policies }: Needs) {
+      const found = policies.get(organization, version);
+      return answerPolicy(found, headers["If-None-Match"], noSuchVersion(version));
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/policies/{version}/activate",
+    surfaces,
+    access: "user",
+    summary: "Make a stored policy version active again",
+    description: "A version that is active already is left as it is.",
+    tags,
+    params,
+    body: policyActivate,
+    replies: { 200: policy },
+    refuses: [400, 404, 500],
+    async handle({ organization, actor, params: { version } }, { policies, now }: Needs) {
+      const at = formatTimestamp(now());
+      const activated = await policies.activate(organization, version, at, nameOf(actor));
+      if (!activated) throw new NotFound(noSuchVersion(version));
+      return activated;
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/policies/validate",
+    surfaces,
+    access: "user",
+    summary: "Check a policy document without storing it",
+    tags,
+    body: policyValidate,
+    replies: { 200: policyValidation },
+    refuses: [400, 500, 503],
+    async handle({ body }) {
+      const { problems } = await checkDocument(body.yaml);
+      return { valid: problems.length === 0, problems };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/policies/simulate",
+    surfaces,
+    access: "user",
+    summary: "Decide a command by a policy document",
+    description: "For documents that declare `schema: signalbox/policy/v1`.",
+    tags,
+    body: policySimulate,
+    replies: { 200: policySimulation },
+    refuses: [400, 404, 500, 503],
+    handle({ organization, body }, { policies }: Needs) {
+      return simulate(organization, body, policies);
+    },
+  }),
+] as const;
+
+/** A policy as a conditional GET answers it; at once when the store does. */
+function answerPolicy(
+  found: Awaitable<Policy | undefined>,
+  ifNoneMatch: string | undefined,
+  absence: string,
+): Awaitable<Reply> {
+  if (found instanceof Promise) {
+    return found.then((policy) => answerPolicy(policy, ifNoneMatch, absence));
+  }
+  if (!found) throw new NotFound(absence);
+  return conditional(representationOf(found), ifNoneMatch);
+}
+
+function noSuchVersion(version: string): string {
+  return `There is no policy version "${version}"`;
+}

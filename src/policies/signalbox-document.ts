@@ -1,0 +1,206 @@
+/**
+ * Documents that declare `schema: signalbox/policy/v1`: those whose meaning Signalbox knows. They
+ * are read strictly, since a rule with a misspelled key would silently match something else, and
+ * the tests they bring are run, since a policy that breaks its own promises must not be published.
+ */
+import { isAlias, isMap, isScalar, type Node, type YAMLMap } from "yaml";
+import { oneOf } from "../core/validate.ts";
+import type { Aliases } from "./document-nodes.ts";
+import {
+  type CommandPattern,
+  decisionOf,
+  effects,
+  evaluate,
+  type GlobField,
+  globFields,
+  type Match,
+  type PolicyDocument,
+  type PolicyTest,
+  type Rule,
+} from "./evaluate.ts";
+import { matchesGlob } from "./glob.ts";
+import type { Problems } from "./problems.ts";
+import { consumers } from "./schema.ts";
+import { given, optionalOf, StrictReader, type Value } from "./strict-reader.ts";
+
+/** What a document declares as its `schema` to be understood here. */
+export const SCHEMA_NAME = "signalbox/policy/v1";
+
+const ROOT_KEYS = [
+  "schema",
+  "name",
+  "description",
+  "metadata",
+  "default",
+  "rules",
+  "tests",
+] as const;
+const RULE_KEYS = ["id", "effect", "description", "reason", "enabled", "match"] as const;
+const PATTERN_KEYS = ["exact", "prefix", "glob"] as const;
+const GLOB_FIELDS = Object.keys(globFields) as GlobField[];
+const MATCH_KEYS = ["commands", ...GLOB_FIELDS] as const;
+const TEST_KEYS = [
+  "command",
+  "provider",
+  "capability",
+  "consumer",
+  "executor",
+  "resource",
+  "expect",
+  "rule",
+] as const;
+
+const CAPABILITY = /^[^/\s]+\/[^/\s]+$/;
+
+/** Whether a document declares our schema. */
+export function isSignalboxDocument(root: YAMLMap, aliases: Aliases): boolean {
+  const declared = root.get("schema", true) as Node | undefined;
+  const node = isAlias(declared) ? aliases.get(declared) : declared;
+  return isScalar(node) && node.value === SCHEMA_NAME;
+}
+
+/**
+ * Reads a document of our schema and runs its tests.
+ *
+ * @returns the document when its shape is right, also when a test of it failed; what is wrong is
+ *   added to `problems`
+ */
+export function readSignalboxDocument(
+  root: YAMLMap,
+  aliases: Aliases,
+  problems: Problems,
+): PolicyDocument | undefined {
+  const reader = new StrictReader(aliases, problems);
+  const before = problems.count;
+  const { document, tests } = readRoot(reader, reader.value(root, ""));
+  if (problems.count > before) return undefined;
+  for (const [index, test] of document.tests.entries()) {
+    const fault = faultOf(test, document);
+    if (fault !== undefined) reader.refuse(tests[index] as Value, fault);
+  }
+  return document;
+}
+
+function readRoot(
+  reader: StrictReader,
+  root: Value,
+): { readonly document: PolicyDocument; readonly tests: readonly Value[] } {
+  const keys = reader.mapping(root, ROOT_KEYS, (key) => key.startsWith("x-")) ?? new Map();
+  const optional = optionalOf(keys);
+  if (!keys.has("rules")) reader.refuse(root, "rules: required");
+  optional("metadata", (at) => reader.mapping(at, [], () => true));
+  const rules = optional("rules", (at) => reader.list(at)) ?? [];
+  const tests = optional("tests", (at) => reader.list(at)) ?? [];
+  const document = given({
+    name: optional("name", (at) => reader.text(at)),
+    description: optional("description", (at) => reader.text(at)),
+    default: optional("default", (at) => reader.word(at, effects)) ?? "deny",
+    rules: readRules(reader, rules),
+    tests: tests.map((test) => readTest(reader, test)).filter((test) => test !== undefined),
+  });
+  return { document, tests };
+}
+
+function readRules(reader: StrictReader, entries: readonly Value[]): readonly Rule[] {
+  const ids = new Set<string>();
+  const rules: Rule[] = [];
+  for (const entry of entries) {
+    const rule = readRule(reader, entry);
+    if (!rule) continue;
+    if (ids.has(rule.id)) reader.refuse(entry, `another rule has the id "${rule.id}"`);
+    ids.add(rule.id);
+    rules.push(rule);
+  }
+  return rules;
+}
+
+function readRule(reader: StrictReader, at: Value): Rule | undefined {
+  const keys = reader.mapping(at, RULE_KEYS);
+  if (!keys || !reader.hasAll(at, keys, ["id", "effect", "match"])) return undefined;
+  const optional = optionalOf(keys);
+  const id = optional("id", (value) => reader.text(value));
+  const effect = optional("effect", (value) => reader.word(value, effects));
+  const match = optional("match", (value) => readMatch(reader, value));
+  const rest = {
+    description: optional("description", (value) => reader.text(value)),
+    reason: optional("reason", (value) => reader.text(value)),
+    enabled: optional("enabled", (value) => reader.flag(value)) ?? true,
+  };
+  if (!id || !effect || !match) return undefined;
+  return given({ id, effect, match, ...rest });
+}
+
+function readMatch(reader: StrictReader, at: Value): Match | undefined {
+  const keys = reader.mapping(at, MATCH_KEYS);
+  if (!keys) return undefined;
+  const optional = optionalOf(keys);
+  const commands = optional("commands", (list) =>
+    reader.filledList(list)?.map((entry) => readPattern(reader, entry)),
+  );
+  const globs = GLOB_FIELDS.map((field) => {
+    const entries = optional(field, (list) => reader.filledList(list));
+    return [field, entries?.map((entry) => readGlob(reader, field, entry))] as const;
+  });
+  // An entry that did not fit is a problem already, and a document with a problem is not used.
+  return given({ commands, ...Object.fromEntries(globs) }) as Match;
+}
+
+function readPattern(reader: StrictReader, at: Value): CommandPattern | undefined {
+  const keys = reader.mapping(at, PATTERN_KEYS);
+  if (!keys) return undefined;
+  const [only, ...others] = keys;
+  const hasUnknown = isMap(at.node) && at.node.items.length > keys.size; // a problem already
+  if (!only && hasUnknown) return undefined;
+  if (!only || others.length > 0) {
+    return reader.refuse(at, "expected one of exact, prefix or glob");
+  }
+  const text = reader.text(only[1]);
+  return text === undefined ? undefined : ({ [only[0]]: text } as unknown as CommandPattern);
+}
+
+function readGlob(reader: StrictReader, field: GlobField, at: Value): string | undefined {
+  const pattern = reader.text(at);
+  if (pattern === undefined) return undefined;
+  if (field === "capabilities" && pattern !== "*" && !CAPABILITY.test(pattern)) {
+    return reader.refuse(at, `expected <provider>/<name>, found "${pattern}"`);
+  }
+  if (field === "consumers" && !consumers.some((word) => matchesGlob(pattern, word))) {
+    return reader.refuse(at, `expected ${oneOf(consumers)}, found "${pattern}"`);
+  }
+  return pattern;
+}
+
+function readTest(reader: StrictReader, at: Value): PolicyTest | undefined {
+  const keys = reader.mapping(at, TEST_KEYS);
+  if (!keys || !reader.hasAll(at, keys, ["command", "expect"])) return undefined;
+  const optional = optionalOf(keys);
+  const text = (key: (typeof TEST_KEYS)[number]) => optional(key, (value) => reader.text(value));
+  const command = text("command");
+  const expect = optional("expect", (value) => reader.word(value, effects));
+  const rest = {
+    provider: text("provider"),
+    capability: optional("capability", (value) => readCapability(reader, value)),
+    consumer: optional("consumer", (value) => reader.word(value, consumers)),
+    executor: text("executor"),
+    resource: text("resource"),
+    rule: text("rule"),
+  };
+  if (!command || !expect) return undefined;
+  return given({ command, expect, ...rest });
+}
+
+function readCapability(reader: StrictReader, at: Value): string | undefined {
+  const id = reader.text(at);
+  if (id === undefined || CAPABILITY.test(id)) return id;
+  return reader.refuse(at, `expected <provider>/<name>, found "${id}"`);
+}
+
+function faultOf(test: PolicyTest, document: PolicyDocument): string | undefined {
+  const { decision, rule } = evaluate(document, test);
+  const isExpected = decision === decisionOf(test.expect);
+  if (isExpected && (test.rule === undefined || test.rule === rule)) return undefined;
+  const wanted = `${test.expect}${test.rule === undefined ? "" : ` by rule "${test.rule}"`}`;
+  const decided = decision === "ALLOWED" ? "allow" : "deny";
+  const by = rule === null ? "the default" : `rule "${rule}"`;
+  return `expected ${wanted}, but it is decided ${decided} by ${by}`;
+}

@@ -1,0 +1,48 @@
+import { BadInput, NotFound } from "../core/errors.ts";
+import type { Infer } from "../core/schema.ts";
+import { simulateDocument, summaryOf } from "./check.ts";
+import type { policySimulate, policySimulation } from "./schema.ts";
+import { SCHEMA_NAME } from "./signalbox-document.ts";
+import type { PolicyStore } from "./store.ts";
+
+/**
+ * Decides a command by the document that a request names.
+ *
+ * @throws NotFound when there is no such version, or none is active
+ * @throws BadInput when both a document and a version are named, or the document cannot decide
+ */
+export async function simulate(
+  organization: string,
+  { yaml, version, ...command }: Infer<typeof policySimulate>,
+  policies: PolicyStore,
+): Promise<Infer<typeof policySimulation>> {
+  if (yaml !== undefined && version !== undefined) {
+    throw new BadInput("Give yaml or version, not both");
+  }
+  const chosen =
+    yaml === undefined
+      ? await storedPolicy(organization, version, policies)
+      : { yaml, version: null };
+  const { problems, verdict } = await simulateDocument(chosen.yaml, command);
+  if (verdict) return { ...verdict, version: chosen.version };
+  throw new BadInput(
+    problems.length > 0
+      ? summaryOf(problems)
+      : `Only documents that declare "schema: ${SCHEMA_NAME}" can be simulated`,
+  );
+}
+
+async function storedPolicy(
+  organization: string,
+  version: string | undefined,
+  policies: PolicyStore,
+): Promise<{ readonly yaml: string; readonly version: string }> {
+  const policy =
+    version === undefined
+      ? await policies.active(organization)
+      : await policies.get(organization, version);
+  if (policy) return policy;
+  throw new NotFound(
+    version === undefined ? "No policy is active" : `There is no policy version "${version}"`,
+  );
+}

@@ -1,0 +1,56 @@
+import type { Awaitable } from "../core/caller.ts";
+import type { PolicyDraft } from "./draft.ts";
+import type { Policy } from "./schema.ts";
+
+/** A policy version without its text, and what identifies that text. */
+export interface PolicyVersion {
+  readonly policy: Omit<Policy, "yaml">;
+  /** SHA-256 of the text in UTF-8, in hexadecimal digits. */
+  readonly sha256: string;
+  /** The text's length in UTF-8. */
+  readonly bytes: number;
+}
+
+/**
+ * Keeps the policy versions of every organization. From the first publish on exactly one version is
+ * active at every moment. Answers come at once where nothing has to be read.
+ */
+export interface PolicyStore {
+  /**
+   * Stores a version and makes it the active one, in one step. A generated name that is taken gets
+   * a suffix.
+   *
+   * @throws Conflict when a version of the given name exists
+   */
+  publish(organization: string, draft: PolicyDraft): Promise<Policy>;
+
+  /**
+   * Makes a stored version the active one; one that is active already is left as it is.
+   *
+   * @param at RFC 3339; becomes `activated_at`, as `by` becomes `activated_by`
+   * @returns the version, or `undefined` when there is none of that name
+   */
+  activate(
+    organization: string,
+    version: string,
+    at: string,
+    by: string,
+  ): Promise<Policy | undefined>;
+
+  /** The active version: the same object until another one, or the same anew, becomes active. */
+  active(organization: string): Awaitable<Policy | undefined>;
+
+  /** The active version's name, `""` when there is none. */
+  activeVersion(organization: string): Awaitable<string>;
+
+  get(organization: string, version: string): Awaitable<Policy | undefined>;
+
+  /** All versions with their texts, newest first: by `updated_at`, then by order of publishing. */
+  list(organization: string): Awaitable<readonly Policy[]>;
+
+  /** The same without the texts. */
+  versions(organization: string): Awaitable<readonly PolicyVersion[]>;
+
+  /** The text of a version. */
+  text(organization: string, version: string): Awaitable<string | undefined>;
+}

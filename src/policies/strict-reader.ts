@@ -1,0 +1,156 @@
+import { isAlias, isMap, isScalar, isSeq, type Node, Scalar } from "yaml";
+import { oneOf, placeOf } from "../core/validate.ts";
+import { type Aliases, offsetOf } from "./document-nodes.ts";
+import type { Problems } from "./problems.ts";
+
+/** A value of a document: its node (aliases followed), where it stands, and the name of that place. */
+export interface Value {
+  readonly node: Node;
+  readonly offset: number;
+  readonly place: string;
+}
+
+/**
+ * Reads a document that must have a certain shape. Whatever does not fit is noted as a problem that
+ * names the place, and read as `undefined`, so that one reading finds all of them.
+ */
+export class StrictReader {
+  readonly #aliases: Aliases;
+  readonly #problems: Problems;
+
+  constructor(aliases: Aliases, problems: Problems) {
+    this.#aliases = aliases;
+    this.#problems = problems;
+  }
+
+  /** A value for a node that stands at a named place. */
+  value(node: Node, place: string): Value {
+    const target = isAlias(node) ? this.#aliases.get(node) : node;
+    return { node: target ?? node, offset: offsetOf(node), place };
+  }
+
+  /** Notes that a value does not fit. */
+  refuse({ offset, place }: Value, message: string): undefined {
+    this.#problems.add(offset, place === "" ? message : `${place}: ${message}`);
+  }
+
+  /** The values of a mapping; keys that are neither known nor free are problems, and left out. */
+  mapping<K extends string>(
+    at: Value,
+    known: readonly K[],
+    isFree: (key: string) => boolean = () => false,
+  ): ReadonlyMap<K, Value> | undefined {
+    if (!isMap(at.node)) return this.refuse(at, "expected a mapping");
+    const values = new Map<K, Value>();
+    for (const pair of at.node.items) {
+      const key = this.value(pair.key as Node, at.place);
+      const name = isScalar(key.node) ? key.node.value : undefined;
+      if (typeof name !== "string") this.refuse(key, "expected a key that is a text");
+      else if (known.includes(name as K)) {
+        const place = placeOf(at.place, name);
+        const node = pair.value as Node | null;
+        const absent = { node: new Scalar(null), offset: key.offset, place };
+        values.set(name as K, node ? this.value(node, place) : absent);
+      } else if (!isFree(name)) this.#refuseKey(key, name, known);
+    }
+    return values;
+  }
+
+  #refuseKey(at: Value, name: string, known: readonly string[]): void {
+    const near = nearest(name, known);
+    const hint = near === undefined ? `known are ${listed(known)}` : `did you mean "${near}"?`;
+    this.refuse({ ...at, place: placeOf(at.place, name.slice(0, 80)) }, `unknown key, ${hint}`);
+  }
+
+  /** Whether all these keys are there; each that is not is a problem. */
+  hasAll<K extends string>(
+    at: Value,
+    keys: ReadonlyMap<K, Value>,
+    required: readonly K[],
+  ): boolean {
+    const missing = required.filter((key) => !keys.has(key));
+    for (const key of missing) this.refuse({ ...at, place: placeOf(at.place, key) }, "required");
+    return missing.length === 0;
+  }
+
+  /** The entries of a list. */
+  list(at: Value): readonly Value[] | undefined {
+    if (!isSeq(at.node)) return this.refuse(at, "expected a list");
+    return at.node.items.map((item, index) => this.value(item as Node, `${at.place}[${index}]`));
+  }
+
+  /** The entries of a list that must not be empty. */
+  filledList(at: Value): readonly Value[] | undefined {
+    const entries = this.list(at);
+    return entries?.length === 0 ? this.refuse(at, "expected at least one entry") : entries;
+  }
+
+  /** A text that is not blank. */
+  text(at: Value): string | undefined {
+    const value = isScalar(at.node) ? at.node.value : undefined;
+    if (typeof value !== "string") return this.refuse(at, "expected a text");
+    return value.trim() === "" ? this.refuse(at, "must not be empty") : value;
+  }
+
+  /** One of a few words. */
+  word<W extends string>(at: Value, words: readonly W[]): W | undefined {
+    const value = isScalar(at.node) ? at.node.value : undefined;
+    const found = words.find((word) => word === value);
+    return found ?? this.refuse(at, `expected ${oneOf(words)}`);
+  }
+
+  /** `true` or `false`. */
+  flag(at: Value): boolean | undefined {
+    const value = isScalar(at.node) ? at.node.value : undefined;
+    return typeof value === "boolean" ? value : this.refuse(at, "expected true or false");
+  }
+}
+
+/** A function that reads the value of a key where there is one. */
+export function optionalOf<K extends string>(keys: ReadonlyMap<K, Value>) {
+  return <T>(key: K, read: (value: Value) => T): T | undefined => {
+    const value = keys.get(key);
+    return value && read(value);
+  };
+}
+
+type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** The same object without its undefined properties. */
+export function given<T extends object>(fields: T): Given<T> {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Given<T>;
+}
+
+function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+}
+
+const MAX_TYPOS = 2;
+
+/** The known word that a name was most likely meant to be; `undefined` when none is close. */
+function nearest(name: string, known: readonly string[]): string | undefined {
+  if (name.length > 40) return undefined;
+  const [best] = known
+    .map((word) => ({ word, typos: distance(name.toLowerCase(), word) }))
+    .sort((a, b) => a.typos - b.typos);
+  return best && best.typos <= MAX_TYPOS && best.typos < best.word.length / 2
+    ? best.word
+    : undefined;
+}
+
+/** Levenshtein's distance: how many letters must be put in, left out or replaced. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
+}

@@ -1,0 +1,233 @@
+/**
+ * Policies as files: every version's text in a file of its own, never changed, and an index that
+ * names the files and the active version. A publish writes and syncs the text, then the directory,
+ * then replaces the index; the index's rename is the commit point. A file that the index does not
+ * name never happened, and is overwritten if its version is published after all.
+ */
+import { join } from "node:path";
+import type { Awaitable } from "../../core/caller.ts";
+import { freeVersion, type PolicyDraft, publishedPolicy } from "../../policies/draft.ts";
+import type { Policy } from "../../policies/schema.ts";
+import type { PolicyStore, PolicyVersion } from "../../policies/store.ts";
+import { listDirectory, makeDurableDirectory } from "../directories.ts";
+import type { FileOperations } from "../file-operations.ts";
+import type { Layout } from "../layout.ts";
+import { inParallel } from "../parallel.ts";
+import { Queue } from "../queue.ts";
+import { readFileIfAny, readSnapshot, replaceFile, TEMPORARY_SUFFIX } from "../snapshot.ts";
+import {
+  indexOf,
+  NO_POLICIES,
+  type PolicyState,
+  readIndex,
+  stateOf,
+  withActive,
+} from "./policy-index.ts";
+import { digestOf, PolicyTexts } from "./policy-texts.ts";
+
+const MAX_TEXT_BYTES = 64 << 20;
+
+/** Keeps policies in the data directory: metadata and the active texts in memory, the rest on disk. */
+export class FilePolicies implements PolicyStore {
+  readonly #files: FileOperations;
+  readonly #layout: Layout;
+  readonly #states = new Map<string, PolicyState>();
+  readonly #loading = new Map<string, Promise<PolicyState>>();
+  readonly #queues = new Map<string, Queue>();
+  readonly #texts: PolicyTexts;
+  /** Organizations whose index could not be read back after a failed write. */
+  readonly #doubtful = new Set<string>();
+
+  private constructor(files: FileOperations, layout: Layout, maxTextBytes: number) {
+    this.#files = files;
+    this.#layout = layout;
+    this.#texts = new PolicyTexts(files, layout, maxTextBytes);
+  }
+
+  /**
+   * Reads the policies of the given organizations; those of one that comes later are read when they
+   * are first asked for.
+   *
+   * @param maxTextBytes how many bytes of inactive versions' texts may be kept in memory
+   * @throws Error naming the file that is damaged, and the way out
+   */
+  static async open(
+    files: FileOperations,
+    layout: Layout,
+    organizations: readonly string[],
+    maxTextBytes = MAX_TEXT_BYTES,
+  ): Promise<FilePolicies> {
+    const store = new FilePolicies(files, layout, maxTextBytes);
+    await inParallel(organizations, async (organization) => {
+      await store.#load(organization);
+    });
+    return store;
+  }
+
+  /** Resolves when every change that was begun has ended. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#queues.values()].map((queue) => queue.idle()));
+  }
+
+  publish(organization: string, draft: PolicyDraft): Promise<Policy> {
+    return this.#change(organization, async (state) => {
+      const version = freeVersion(draft, (name) => state.versions.has(name));
+      const bytes = Buffer.from(draft.yaml, "utf8");
+      if (state.versions.size === 0) {
+        const { policies } = this.#layout.organization(organization);
+        await makeDurableDirectory(this.#files, policies, this.#layout.root);
+      }
+      await this.#texts.write(organization, version, bytes);
+      const policy = publishedPolicy(organization, version, draft);
+      const next = { policy, sha256: digestOf(bytes), bytes: bytes.length };
+      const change = withActive(state, next, draft.yaml);
+      return (await this.#commit(organization, state, change)) as Policy;
+    });
+  }
+
+  activate(
+    organization: string,
+    version: string,
+    at: string,
+    by: string,
+  ): Promise<Policy | undefined> {
+    return this.#change(organization, async (state) => {
+      const known = state.versions.get(version);
+      if (!known || known.policy.active) return known && state.active;
+      const yaml = await this.#textOf(organization, known);
+      const policy = { ...known.policy, activated_at: at, activated_by: by };
+      return this.#commit(organization, state, withActive(state, { ...known, policy }, yaml));
+    });
+  }
+
+  active(organization: string): Awaitable<Policy | undefined> {
+    return this.#with(organization, (state) => state.active);
+  }
+
+  activeVersion(organization: string): Awaitable<string> {
+    return this.#with(organization, (state) => state.active?.version ?? "");
+  }
+
+  get(organization: string, version: string): Awaitable<Policy | undefined> {
+    return this.#with(organization, (state) => {
+      const known = state.versions.get(version);
+      if (!known || known.policy.active) return known && state.active;
+      return andThen(this.#textOf(organization, known), (yaml) => whole(known, yaml));
+    });
+  }
+
+  async list(organization: string): Promise<readonly Policy[]> {
+    const policies: Policy[] = [];
+    for (const version of await this.versions(organization)) {
+      policies.push(whole(version, await this.#textOf(organization, version)));
+    }
+    return policies;
+  }
+
+  versions(organization: string): Awaitable<readonly PolicyVersion[]> {
+    return this.#with(organization, (state) => state.newestFirst);
+  }
+
+  text(organization: string, version: string): Awaitable<string | undefined> {
+    return this.#with(organization, (state) => {
+      const known = state.versions.get(version);
+      return known && this.#textOf(organization, known);
+    });
+  }
+
+  #with<T>(organization: string, read: (state: PolicyState) => Awaitable<T>): Awaitable<T> {
+    const state = this.#states.get(organization);
+    return state ? read(state) : this.#load(organization).then(read);
+  }
+
+  #load(organization: string): Promise<PolicyState> {
+    let loading = this.#loading.get(organization);
+    if (!loading) {
+      loading = this.#read(organization).finally(() => this.#loading.delete(organization));
+      this.#loading.set(organization, loading);
+    }
+    return loading;
+  }
+
+  async #read(organization: string): Promise<PolicyState> {
+    const { policies, policyIndex } = this.#layout.organization(organization);
+    for (const name of await listDirectory(this.#files, policies)) {
+      // An index that was being written when the process ended; it never happened.
+      if (name.endsWith(TEMPORARY_SUFFIX)) await this.#files.remove(join(policies, name));
+    }
+    const parsed = await readSnapshot(this.#files, policyIndex);
+    const known = parsed === undefined ? undefined : interpret(organization, parsed, policyIndex);
+    const state = known
+      ? stateOf(known, await this.#texts.of(organization, known.active))
+      : NO_POLICIES;
+    this.#states.set(organization, state);
+    return state;
+  }
+
+  /** Runs a change when all earlier ones of the organization have ended. */
+  #change<T>(organization: string, change: (state: PolicyState) => Promise<T>): Promise<T> {
+    let queue = this.#queues.get(organization);
+    if (!queue) this.#queues.set(organization, (queue = new Queue()));
+    return queue.run(async () => {
+      if (this.#doubtful.has(organization)) {
+        await this.#read(organization);
+        this.#doubtful.delete(organization);
+      }
+      return change(this.#states.get(organization) ?? (await this.#load(organization)));
+    });
+  }
+
+  async #commit(
+    organization: string,
+    last: PolicyState,
+    next: PolicyState,
+  ): Promise<Policy | undefined> {
+    const { policyIndex } = this.#layout.organization(organization);
+    const bytes = Buffer.from(`${JSON.stringify(indexOf(next), null, 2)}\n`, "utf8");
+    try {
+      await replaceFile(this.#files, policyIndex, bytes); // its rename commits the change
+    } catch (error) {
+      // The rename may have happened, and only the directory's sync failed: memory follows the disk.
+      try {
+        const found = await readFileIfAny(this.#files, policyIndex);
+        if (found?.equals(bytes)) this.#adopt(organization, last, next);
+      } catch {
+        this.#doubtful.add(organization);
+      }
+      throw error;
+    }
+    this.#adopt(organization, last, next);
+    return next.active;
+  }
+
+  #adopt(organization: string, { active, versions }: PolicyState, next: PolicyState): void {
+    this.#states.set(organization, next);
+    const known = active && versions.get(active.version);
+    if (known) this.#texts.keep(organization, known, active.yaml);
+  }
+
+  #textOf(organization: string, version: PolicyVersion): Awaitable<string> {
+    const active = this.#states.get(organization)?.active;
+    if (active?.version === version.policy.version) return active.yaml;
+    return this.#texts.of(organization, version);
+  }
+}
+
+function interpret(organization: string, parsed: unknown, path: string) {
+  try {
+    return readIndex(organization, parsed);
+  } catch (error) {
+    const fault = (error as Error).message;
+    throw new Error(`${path} is damaged (${fault}): restore it from a backup, or move it away`, {
+      cause: error,
+    });
+  }
+}
+
+function whole({ policy }: PolicyVersion, yaml: string): Policy {
+  return Object.freeze({ ...policy, yaml });
+}
+
+function andThen<A, B>(value: Awaitable<A>, use: (value: A) => B): Awaitable<B> {
+  return value instanceof Promise ? value.then(use) : use(value);
+}

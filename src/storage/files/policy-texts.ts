@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { Awaitable } from "../../core/caller.ts";
+import type { PolicyVersion } from "../../policies/store.ts";
+import type { FileOperations } from "../file-operations.ts";
+import { type Layout, policyFileName } from "../layout.ts";
+import { readFileIfAny, syncDirectory, writeWhole } from "../snapshot.ts";
+
+/**
+ * The texts of policy versions, a file each. Those that were used last stay in memory, up to a
+ * number of bytes over all organizations.
+ */
+export class PolicyTexts {
+  readonly #files: FileOperations;
+  readonly #layout: Layout;
+  readonly #maxBytes: number;
+  readonly #kept = new Map<string, { readonly text: string; readonly bytes: number }>();
+  #bytes = 0;
+
+  constructor(files: FileOperations, layout: Layout, maxBytes: number) {
+    this.#files = files;
+    this.#layout = layout;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Writes a text and syncs it, and the directory that names its file. */
+  async write(organization: string, version: string, bytes: Uint8Array): Promise<void> {
+    const { policies } = this.#layout.organization(organization);
+    await writeWhole(this.#files, join(policies, policyFileName(version)), bytes);
+    await syncDirectory(this.#files, policies);
+  }
+
+  /** The text of a version, at once if it was kept. */
+  of(organization: string, version: PolicyVersion): Awaitable<string> {
+    const key = keyOf(organization, version);
+    const kept = this.#kept.get(key);
+    if (!kept) return this.#read(organization, version);
+    this.#kept.delete(key); // a Map lists its keys by age; putting it back makes this one young
+    this.#kept.set(key, kept);
+    return kept.text;
+  }
+
+  /** Keeps a text, and drops those that were not used for longest where it needs their room. */
+  keep(organization: string, version: PolicyVersion, text: string): void {
+    const key = keyOf(organization, version);
+    this.#drop(key);
+    this.#kept.set(key, { text, bytes: version.bytes });
+    this.#bytes += version.bytes;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#bytes <= this.#maxBytes) break;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(key: string): void {
+    this.#bytes -= this.#kept.get(key)?.bytes ?? 0;
+    this.#kept.delete(key);
+  }
+
+  async #read(organization: string, version: PolicyVersion): Promise<string> {
+    const { policies } = this.#layout.organization(organization);
+    const path = join(policies, policyFileName(version.policy.version));
+    const bytes = await readFileIfAny(this.#files, path);
+    if (!bytes || digestOf(bytes) !== version.sha256) {
+      const fault = bytes ? "it is not the text that was published" : "it is missing";
+      throw new Error(`${path} is damaged (${fault}): restore it from a backup`);
+    }
+    const text = bytes.toString("utf8");
+    this.keep(organization, version, text);
+    return text;
+  }
+}
+
+/** What identifies a text: its SHA-256 in hexadecimal digits. */
+export function digestOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+function keyOf(organization: string, { policy }: PolicyVersion): string {
+  return `${organization}/${policy.version}`; // an organization's id holds no slash
+}

@@ -1,0 +1,181 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  type Command,
+  type CommandPattern,
+  evaluate,
+  globFields,
+  type GlobField,
+  type Match,
+  type PolicyDocument,
+  type Rule,
+} from "../../src/policies/evaluate.ts";
+import { matchesGlob } from "../../src/policies/glob.ts";
+
+function rule(id: string, effect: "allow" | "deny", match: Match, more: Partial<Rule> = {}): Rule {
+  return { id, effect, enabled: true, match, ...more };
+}
+
+function document(...rules: Rule[]): PolicyDocument {
+  return { default: "deny", rules, tests: [] };
+}
+
+function matches(match: Match, command: Command): boolean {
+  return evaluate(document(rule("r", "allow", match)), command).decision === "ALLOWED";
+}
+
+test("without a matching rule the default decides, and no rule is named", () => {
+  const none = { decision: "DENIED", rule: null, reason: null };
+  assert.deepEqual(evaluate(document(), { command: "ls" }), none);
+  const open: PolicyDocument = { ...document(), default: "allow" };
+  assert.deepEqual(evaluate(open, { command: "ls" }), { ...none, decision: "ALLOWED" });
+});
+
+test("deny wins over allow wherever it stands, and the first rule of that effect is named", () => {
+  const any: Match = {};
+  const verdict = evaluate(
+    document(
+      rule("a1", "allow", any, { reason: "fine" }),
+      rule("d1", "deny", any, { reason: "not now" }),
+      rule("d2", "deny", any),
+      rule("a2", "allow", any),
+    ),
+    { command: "ls" },
+  );
+  assert.deepEqual(verdict, { decision: "DENIED", rule: "d1", reason: "not now" });
+  const allowed = evaluate(document(rule("a1", "allow", any), rule("a2", "allow", any)), {
+    command: "ls",
+  });
+  assert.deepEqual(allowed, { decision: "ALLOWED", rule: "a1", reason: null });
+});
+
+test("a disabled rule decides nothing", () => {
+  const off = rule("d", "deny", {}, { enabled: false });
+  assert.equal(evaluate(document(off, rule("a", "allow", {})), { command: "ls" }).rule, "a");
+});
+
+test("exact is the whole command, but for the space around it", () => {
+  const match = { commands: [{ exact: "git status" }] };
+  assert.ok(matches(match, { command: "git status" }));
+  assert.ok(matches(match, { command: "  git status\n" }));
+  assert.ok(!matches(match, { command: "git status -s" }));
+  assert.ok(!matches(match, { command: "git  status" }));
+});
+
+test("prefix is by words, not by letters", () => {
+  const match = { commands: [{ prefix: "git push" }] };
+  assert.ok(matches(match, { command: "git push" }));
+  assert.ok(matches(match, { command: "git   push\torigin" }));
+  assert.ok(!matches(match, { command: "git pushy" }));
+  assert.ok(!matches(match, { command: "git" }));
+  assert.ok(!matches(match, { command: "sudo git push" }));
+});
+
+test("glob is the whole command with any characters for its stars", () => {
+  const match = { commands: [{ glob: "rm *-rf*" }] };
+  assert.ok(matches(match, { command: "rm -rf /" }));
+  assert.ok(!matches(match, { command: "sudo rm -rf /" }));
+});
+
+test("one entry of a list is enough, every field is needed", () => {
+  const match: Match = { providers: ["aws", "gcp"], consumers: ["ai", "ci"] };
+  assert.ok(matches(match, { command: "x", provider: "gcp", consumer: "ai" }));
+  assert.ok(!matches(match, { command: "x", provider: "gcp", consumer: "human" }));
+  assert.ok(!matches(match, { command: "x", provider: "azure", consumer: "ai" }));
+});
+
+test("a field that the command has no value for does not match, even by a star", () => {
+  for (const field of ["capabilities", "consumers", "executors", "resources"] as const) {
+    assert.ok(!matches({ [field]: ["*"] }, { command: "x" }), field);
+  }
+});
+
+test("the provider is the command's first word unless it is given", () => {
+  assert.ok(matches({ providers: ["kubectl"] }, { command: "  kubectl get pods" }));
+  assert.ok(!matches({ providers: ["kubectl"] }, { command: "kubectl", provider: "helm" }));
+  assert.ok(!matches({ providers: ["*"] }, { command: "   " }));
+});
+
+/** The rules of evaluation, each said once and nothing spared. */
+function naive(policy: PolicyDocument, command: Command) {
+  const text = command.command.trim();
+  const words = text.split(/\s+/);
+  const facts: Command = { provider: words[0] === "" ? undefined : words[0], ...command };
+  const byCommand = (pattern: CommandPattern) =>
+    ("exact" in pattern && pattern.exact === text) ||
+    ("prefix" in pattern &&
+      `${words.join(" ")} `.startsWith(`${pattern.prefix.split(/\s+/).join(" ")} `)) ||
+    ("glob" in pattern && matchesGlob(pattern.glob, text));
+  const applying = policy.rules.filter(
+    ({ enabled, match }) =>
+      enabled &&
+      (match.commands?.some(byCommand) ?? true) &&
+      (Object.keys(globFields) as GlobField[]).every((field) => {
+        const value = facts[globFields[field]];
+        const isMet = (glob: string) => value !== undefined && matchesGlob(glob, value);
+        return match[field]?.some(isMet) ?? true;
+      }),
+  );
+  const deny = applying.find(({ effect }) => effect === "deny");
+  const winner = deny ?? applying[0];
+  const effect = winner?.effect ?? policy.default;
+  return {
+    decision: effect === "allow" ? "ALLOWED" : "DENIED",
+    rule: winner?.id ?? null,
+    reason: winner?.reason ?? null,
+  };
+}
+
+const word = fc.constantFrom("git", "push", "rm", "-rf");
+const words = fc.array(word, { minLength: 1, maxLength: 3 }).map((some) => some.join(" "));
+const glob = fc.constantFrom("*", "git*", "*rf", "r*", "push");
+const pattern: fc.Arbitrary<CommandPattern> = fc.oneof(
+  words.map((exact) => ({ exact })),
+  words.map((prefix) => ({ prefix })),
+  glob.map((some) => ({ glob: some })),
+);
+const globs = fc.array(fc.oneof(glob, word), { minLength: 1, maxLength: 2 });
+const someMatch = fc.record(
+  {
+    commands: fc.array(pattern, { minLength: 1, maxLength: 2 }),
+    providers: globs,
+    capabilities: globs,
+    consumers: globs,
+    executors: globs,
+    resources: globs,
+  },
+  { requiredKeys: [] },
+);
+const someRule = fc.record({
+  id: fc.uuid(),
+  effect: fc.constantFrom("allow" as const, "deny" as const),
+  enabled: fc.boolean(),
+  reason: fc.constantFrom("because", "why not"),
+  match: someMatch,
+});
+const somePolicy = fc.record({
+  default: fc.constantFrom("allow" as const, "deny" as const),
+  rules: fc.array(someRule, { maxLength: 6 }),
+  tests: fc.constant([]),
+});
+const someCommand = fc.record(
+  {
+    command: fc.oneof(words, fc.constant("  "), fc.constant(" git  push ")),
+    provider: word,
+    capability: word,
+    consumer: word,
+    executor: word,
+    resource: word,
+  },
+  { requiredKeys: ["command"] },
+);
+
+test("any policy decides any command as the plainest reading of the rules does", () => {
+  fc.assert(
+    fc.property(somePolicy, someCommand, (policy, command) => {
+      assert.deepEqual(evaluate(policy, command), naive(policy, command));
+    }),
+    { numRuns: 2_000 },
+  );
+});

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { matchesGlob } from "../../src/policies/glob.ts";
+
+/** The same in its plainest form: exponential, and so for short patterns only. */
+function naive(pattern: string, text: string): boolean {
+  if (pattern === "") return text === "";
+  if (pattern[0] === "*") {
+    return naive(pattern.slice(1), text) || (text !== "" && naive(pattern, text.slice(1)));
+  }
+  return text[0] === pattern[0] && naive(pattern.slice(1), text.slice(1));
+}
+
+test("a pattern without a star is the text itself", () => {
+  assert.ok(matchesGlob("git status", "git status"));
+  assert.ok(!matchesGlob("git status", "git status -s"));
+  assert.ok(!matchesGlob("Git", "git"));
+});
+
+test("a star stands for any characters, also none", () => {
+  assert.ok(matchesGlob("*", ""));
+  assert.ok(matchesGlob("git*", "git"));
+  assert.ok(matchesGlob("*--force*", "git push --force origin"));
+  assert.ok(matchesGlob("a*b*c", "a\nb/c"));
+  assert.ok(!matchesGlob("a*a", "a"));
+  assert.ok(!matchesGlob("*ab*ab", "ab"));
+});
+
+test("what means something in a regular expression means itself", () => {
+  assert.ok(matchesGlob("a.b*", "a.bc"));
+  assert.ok(!matchesGlob("a.b*", "aXbc"));
+  assert.ok(matchesGlob("[a]?(b)*$", "[a]?(b)$"));
+});
+
+test("every pattern matches what the plainest matcher says", () => {
+  const letters = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 12 });
+  const pattern = fc.string({ unit: fc.constantFrom("a", "b", "*"), maxLength: 8 });
+  fc.assert(
+    fc.property(pattern, letters, (some, text) => {
+      assert.equal(matchesGlob(some, text), naive(some, text));
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test("hostile patterns take time in proportion to their length", () => {
+  const text = "a".repeat(200_000);
+  assert.ok(!matchesGlob(`*${"a".repeat(100_000)}b*${"a".repeat(1_000)}*`, text));
+  assert.ok(!matchesGlob(`${"*a".repeat(50_000)}*b*`, text));
+  assert.ok(matchesGlob(`${"*aa".repeat(50_000)}*`, text));
+});

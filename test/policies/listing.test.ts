@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { PassThrough, Writable } from "node:stream";
+import { text as textOf } from "node:stream/consumers";
+import { test } from "node:test";
+import { StreamReply, TextReply } from "../../src/http/reply.ts";
+import { draftPolicy } from "../../src/policies/draft.ts";
+import { answerList } from "../../src/policies/listing.ts";
+import { MemoryPolicies } from "./memory-policies.ts";
+
+const NOW = Date.parse("2026-11-20T20:30:00.000Z");
+
+async function storeOf(...texts: readonly string[]): Promise<MemoryPolicies> {
+  const policies = new MemoryPolicies();
+  for (const [index, yaml] of texts.entries()) {
+    await policies.publish("acme", draftPolicy({ yaml, version: `v${index + 1}` }, NOW, undefined));
+  }
+  return policies;
+}
+
+function etagOf(reply: { readonly headers: readonly string[] }): string {
+  return reply.headers[reply.headers.indexOf("ETag") + 1] ?? "";
+}
+
+async function small(policies: MemoryPolicies, tag?: string): Promise<TextReply> {
+  const reply = await answerList("acme", policies, tag);
+  assert.ok(reply instanceof TextReply);
+  return reply;
+}
+
+async function large(policies: MemoryPolicies): Promise<StreamReply> {
+  const reply = await answerList("acme", policies, undefined);
+  assert.ok(reply instanceof StreamReply);
+  return reply;
+}
+
+test("a list names the active version and holds every policy whole", async () => {
+  const policies = await storeOf("a: 1", "a: 2");
+  const { status, body } = await small(policies);
+  assert.equal(status, 200);
+  const expected = { active: "v2", policies: policies.list() };
+  assert.deepEqual(JSON.parse(String(body)), JSON.parse(JSON.stringify(expected)));
+});
+
+test("without policies the active version is empty", async () => {
+  const { body } = await small(await storeOf());
+  assert.deepEqual(JSON.parse(String(body)), { active: "", policies: [] });
+});
+
+test("whoever has the list is told so, until anything in it changes", async () => {
+  const policies = await storeOf("a: 1", "a: 2");
+  const tag = etagOf(await small(policies));
+  const again = await small(policies, `W/${tag}`);
+  assert.deepEqual([again.status, again.body], [304, undefined]);
+  assert.equal(etagOf(again), tag);
+  await policies.activate("acme", "v1", "2026-11-20T20:31:00.000Z", "ada");
+  assert.equal((await small(policies, tag)).status, 200);
+});
+
+test("a large list is streamed as the same JSON", async () => {
+  const policies = await storeOf("a: 1", `a: ${"x".repeat(1 << 20)}`);
+  const reply = await large(policies);
+  assert.equal(reply.contentType, "application/json; charset=utf-8");
+  const output = new PassThrough();
+  const received = textOf(output);
+  await reply.start(output, new AbortController().signal);
+  output.end();
+  const expected = { active: "v2", policies: policies.list() };
+  assert.deepEqual(JSON.parse(await received), JSON.parse(JSON.stringify(expected)));
+});
+
+test("a reader that stops and goes away ends the stream", async () => {
+  const reply = await large(await storeOf(`a: ${"x".repeat(1 << 20)}`, "a: 1"));
+  const gone = new AbortController();
+  const stuck = new Writable({ highWaterMark: 1, write: () => gone.abort() });
+  await assert.rejects(reply.start(stuck, gone.signal), { name: "AbortError" });
+});

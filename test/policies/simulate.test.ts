@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { draftPolicy } from "../../src/policies/draft.ts";
+import { simulate } from "../../src/policies/simulate.ts";
+import { MemoryPolicies } from "./memory-policies.ts";
+
+const denyRm = `schema: signalbox/policy/v1
+default: allow
+rules:
+  - {id: no-rm, effect: deny, reason: Too final, match: {commands: [{prefix: rm}]}}
+`;
+const denyAll = "schema: signalbox/policy/v1\nrules: []\n";
+
+async function storeOf(texts: Readonly<Record<string, string>>): Promise<MemoryPolicies> {
+  const policies = new MemoryPolicies();
+  for (const [version, yaml] of Object.entries(texts)) {
+    await policies.publish("acme", draftPolicy({ yaml, version }, 0, undefined));
+  }
+  return policies;
+}
+
+test("the active policy decides unless a version or a document is named", async () => {
+  const policies = await storeOf({ v1: denyRm, v2: denyAll });
+  const none = { decision: "DENIED", rule: null, reason: null };
+  const command = "rm x";
+  assert.deepEqual(await simulate("acme", { command }, policies), { ...none, version: "v2" });
+  const byRule = { decision: "DENIED", rule: "no-rm", reason: "Too final" };
+  const named = await simulate("acme", { command, version: "v1" }, policies);
+  assert.deepEqual(named, { ...byRule, version: "v1" });
+  const given = await simulate("acme", { command, yaml: denyRm }, policies);
+  assert.deepEqual(given, { ...byRule, version: null });
+});
+
+test("every field of a command counts", async () => {
+  const yaml = `schema: signalbox/policy/v1
+rules:
+  - id: all
+    effect: allow
+    match:
+      {providers: [p], capabilities: [p/c], consumers: [ai], executors: [e], resources: [r]}
+`;
+  const fields = { provider: "p", capability: "p/c", consumer: "ai", executor: "e" } as const;
+  const policies = await storeOf({});
+  const decide = async (resource: string) =>
+    (await simulate("acme", { yaml, command: "x", ...fields, resource }, policies)).decision;
+  assert.equal(await decide("r"), "ALLOWED");
+  assert.equal(await decide("s"), "DENIED");
+});
+
+test("a document whose own tests fail can be tried all the same", async () => {
+  const yaml = `${denyRm}tests: [{command: rm x, expect: allow}]`;
+  const { rule } = await simulate("acme", { yaml, command: "rm x" }, await storeOf({}));
+  assert.equal(rule, "no-rm");
+});
+
+test("what cannot decide is refused, and told why", async () => {
+  const policies = await storeOf({ other: "a: 1" });
+  const refusals = [
+    [{ yaml: "a: 1", version: "v1" }, 400, "Give yaml or version, not both"],
+    [{ version: "v9" }, 404, 'There is no policy version "v9"'],
+    [
+      { version: "other" },
+      400,
+      'Only documents that declare "schema: signalbox/policy/v1" can be simulated',
+    ],
+    [{ yaml: "a: *b" }, 400, 'yaml, line 1, column 4: The alias "*b" has no anchor before it'],
+    [{ yaml: "schema: signalbox/policy/v1" }, 400, "yaml, line 1, column 1: rules: required"],
+  ] as const;
+  for (const [named, status, message] of refusals) {
+    const deciding = simulate("acme", { command: "x", ...named }, policies);
+    await assert.rejects(deciding, { status, message });
+  }
+  const empty = simulate("acme", { command: "x" }, await storeOf({}));
+  await assert.rejects(empty, { status: 404, message: "No policy is active" });
+});

@@ -1,0 +1,214 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { test, type TestContext } from "node:test";
+import { draftPolicy, type PolicyDraft } from "../../src/policies/draft.ts";
+import type { Policy } from "../../src/policies/schema.ts";
+import type { PolicyStore } from "../../src/policies/store.ts";
+
+const START = Date.parse("2026-11-20T20:30:00.000Z");
+const LATER = "2026-11-21T00:00:00.000Z";
+
+/** A draft of a version, `second` seconds after the start; without a name it gets a generated one. */
+export function draftOf(version: string | undefined, yaml = "a: 1", second = 0): PolicyDraft {
+  return draftPolicy({ yaml, version }, START + second * 1_000, undefined);
+}
+
+function names(policies: readonly Policy[]): readonly string[] {
+  return policies.map(({ version }) => version);
+}
+
+/** What every engine's policy store does; `open` gives an empty one that knows `acme` and `globex`. */
+export function policyStoreSuite(open: (t: TestContext) => Promise<PolicyStore>): void {
+  test("without policies nothing is active", async (t) => {
+    const policies = await open(t);
+    assert.equal(await policies.active("acme"), undefined);
+    assert.equal(await policies.activeVersion("acme"), "");
+    assert.equal(await policies.get("acme", "v1"), undefined);
+    assert.equal(await policies.text("acme", "v1"), undefined);
+    assert.equal(await policies.activate("acme", "v1", LATER, "ada"), undefined);
+    assert.deepEqual(await policies.list("acme"), []);
+    assert.deepEqual(await policies.versions("acme"), []);
+  });
+
+  test("a published version is whole and active", async (t) => {
+    const policies = await open(t);
+    const yaml = "# é 🚂\r\na: 1\n\n";
+    const body = { yaml, version: "v1", description: "First", name: "n", updated_by: "ada" };
+    const published = await policies.publish("acme", draftPolicy(body, START, undefined));
+    assert.deepEqual(published, {
+      organization_id: "acme",
+      name: "n",
+      version: "v1",
+      description: "First",
+      yaml,
+      active: true,
+      updated_by: "ada",
+      updated_at: "2026-11-20T20:30:00.000Z",
+    });
+    assert.deepEqual(await policies.active("acme"), published);
+    assert.deepEqual(await policies.get("acme", "v1"), published);
+    assert.equal(await policies.text("acme", "v1"), yaml);
+    assert.equal(await policies.activeVersion("acme"), "v1");
+  });
+
+  test("publishing makes the version before it inactive", async (t) => {
+    const policies = await open(t);
+    const first = await policies.publish("acme", draftOf("v1", "a: 1"));
+    const second = await policies.publish("acme", draftOf("v2", "a: 2", 1));
+    assert.deepEqual(await policies.list("acme"), [second, { ...first, active: false }]);
+    assert.deepEqual(await policies.get("acme", "v1"), { ...first, active: false });
+    assert.equal(first.active, true, "what was answered stays as it was");
+  });
+
+  test("an existing version is refused, and nothing changes", async (t) => {
+    const policies = await open(t);
+    await policies.publish("acme", draftOf("v1", "a: 1"));
+    const before = await policies.publish("acme", draftOf("v2", "a: 2"));
+    await assert.rejects(policies.publish("acme", draftOf("v1", "a: 3")), {
+      status: 409,
+      message: 'Policy version "v1" already exists',
+    });
+    assert.equal((await policies.get("acme", "v1"))?.yaml, "a: 1");
+    assert.deepEqual(await policies.active("acme"), before);
+  });
+
+  test("of many publishes of one version at once, one succeeds", async (t) => {
+    const policies = await open(t);
+    const publishes = Array.from({ length: 20 }, (_, i) =>
+      policies.publish("acme", draftOf("v1", `a: ${i}`)),
+    );
+    const results = await Promise.allSettled(publishes);
+    const stored = results.filter((result) => result.status === "fulfilled");
+    assert.equal(stored.length, 1);
+    assert.deepEqual(await policies.list("acme"), [stored[0]?.value]);
+  });
+
+  test("many publishes without a name at once get distinct ones, and one of them is active", async (t) => {
+    const policies = await open(t);
+    const publishes = Array.from({ length: 20 }, (_, i) =>
+      policies.publish("acme", draftOf(undefined, `a: ${i}`)),
+    );
+    const published = await Promise.all(publishes);
+    const list = await policies.list("acme");
+    assert.equal(new Set(names(published)).size, 20);
+    assert.deepEqual([...names(list)].sort(), [...names(published)].sort());
+    assert.equal(list.filter(({ active }) => active).length, 1);
+    assert.deepEqual(names(published).slice(0, 3), [
+      "20261120T203000Z",
+      "20261120T203000Z-2",
+      "20261120T203000Z-3",
+    ]);
+  });
+
+  test("the list is newest first by time, then by order of publishing", async (t) => {
+    const policies = await open(t);
+    await policies.publish("acme", draftOf("late", "a: 1", 60));
+    await policies.publish("acme", draftOf("early", "a: 1", 0));
+    await policies.publish("acme", draftOf("early, but after", "a: 1", 0));
+    assert.deepEqual(names(await policies.list("acme")), ["late", "early, but after", "early"]);
+    assert.equal(await policies.activeVersion("acme"), "early, but after");
+    const versions = await policies.versions("acme");
+    assert.deepEqual(
+      versions.map(({ policy }) => policy.version),
+      ["late", "early, but after", "early"],
+    );
+  });
+
+  test("versions carry everything but the text, and what identifies it", async (t) => {
+    const policies = await open(t);
+    const { yaml, ...policy } = await policies.publish("acme", draftOf("v1", "a: é"));
+    const sha256 = createHash("sha256").update(yaml).digest("hex");
+    assert.deepEqual(await policies.versions("acme"), [{ policy, sha256, bytes: 5 }]);
+  });
+
+  test("an earlier version can be made active again, which says when and by whom", async (t) => {
+    const policies = await open(t);
+    const first = await policies.publish("acme", draftOf("v1", "a: 1"));
+    await policies.publish("acme", draftOf("v2", "a: 2", 1));
+    const activated = await policies.activate("acme", "v1", LATER, "ada");
+    assert.deepEqual(activated, { ...first, activated_at: LATER, activated_by: "ada" });
+    assert.deepEqual(await policies.active("acme"), activated);
+    assert.equal((await policies.get("acme", "v2"))?.active, false);
+    assert.deepEqual(names(await policies.list("acme")), ["v2", "v1"]);
+  });
+
+  test("making the active version active again changes nothing", async (t) => {
+    const policies = await open(t);
+    await policies.publish("acme", draftOf("v1"));
+    const before = await policies.active("acme");
+    assert.equal(await policies.activate("acme", "v1", LATER, "ada"), before);
+    assert.equal(await policies.active("acme"), before);
+  });
+
+  test("an unknown version cannot be made active", async (t) => {
+    const policies = await open(t);
+    await policies.publish("acme", draftOf("v1"));
+    assert.equal(await policies.activate("acme", "v2", LATER, "ada"), undefined);
+    assert.equal(await policies.activeVersion("acme"), "v1");
+  });
+
+  test("the active version is answered at once, as the same frozen object, until it changes", async (t) => {
+    const policies = await open(t);
+    await policies.publish("acme", draftOf("v1"));
+    const active = policies.active("acme");
+    assert.ok(!(active instanceof Promise));
+    assert.ok(Object.isFrozen(active));
+    await policies.publish("globex", draftOf("v1"));
+    assert.equal(policies.active("acme"), active);
+    await policies.publish("acme", draftOf("v2"));
+    assert.notEqual(policies.active("acme"), active);
+  });
+
+  test("exactly one version is active at every moment of many changes", async (t) => {
+    const policies = await open(t);
+    await policies.publish("acme", draftOf("v0"));
+    const changes = Array.from({ length: 12 }, async (_, i) => {
+      await policies.publish("acme", draftOf(`v${i + 1}`, `a: ${i}`, i));
+      await policies.activate("acme", `v${i}`, LATER, "ada");
+    });
+    const looking = (async () => {
+      for (let i = 0; i < 30; i++) {
+        const versions = await policies.versions("acme");
+        assert.equal(versions.filter(({ policy }) => policy.active).length, 1);
+        await new Promise(setImmediate);
+      }
+    })();
+    await Promise.all([...changes, looking]);
+    const list = await policies.list("acme");
+    assert.equal(list.length, 13);
+    const active = list.filter((policy) => policy.active);
+    assert.deepEqual(names(active), [await policies.activeVersion("acme")]);
+  });
+
+  test("organizations have versions of their own", async (t) => {
+    const policies = await open(t);
+    await policies.publish("acme", draftOf("v1", "a: acme"));
+    assert.equal(await policies.get("globex", "v1"), undefined);
+    assert.equal(await policies.text("globex", "v1"), undefined);
+    assert.equal(await policies.activate("globex", "v1", LATER, "ada"), undefined);
+    await policies.publish("globex", draftOf("v1", "a: globex"));
+    assert.equal((await policies.get("acme", "v1"))?.yaml, "a: acme");
+    assert.equal((await policies.get("globex", "v1"))?.organization_id, "globex");
+  });
+
+  test("names of any length and with any characters are versions of their own", async (t) => {
+    const policies = await open(t);
+    const odd = [
+      "a/b",
+      "../../x",
+      "A",
+      "a",
+      "🚂".repeat(128),
+      "x".repeat(128),
+      "__proto__",
+      "\u00e9",
+      "e\u0301",
+    ];
+    for (const [i, version] of odd.entries()) {
+      await policies.publish("acme", draftOf(version, `a: ${i}`));
+    }
+    for (const [i, version] of odd.entries()) {
+      assert.equal(await policies.text("acme", version), `a: ${i}`, version);
+    }
+  });
+}

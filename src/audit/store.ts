@@ -10,6 +10,26 @@ export interface AuditFilter {
   readonly provider?: string | undefined;
   /** `human`, `ai` or `ci`; any other text matches nothing. */
   readonly consumer?: string | undefined;
+  /** The first `timestamp` that matches, in milliseconds. */
+  readonly from?: number | undefined;
+  /** The first `timestamp` that is too late, in milliseconds. */
+  readonly to?: number | undefined;
+  readonly executor?: string | undefined;
+  readonly capability?: string | undefined;
+  readonly status?: string | undefined;
+  /** `runtime_name`. */
+  readonly runtime?: string | undefined;
+  readonly trace_id?: string | undefined;
+  readonly policy?: string | undefined;
+}
+
+/**
+ * An event's place in a list. Lists are sorted by `timestamp` (milliseconds), then by `row`, which
+ * rises in the order of ingest and belongs to the event for good; it is greater than 0.
+ */
+export interface Position {
+  readonly timestamp: number;
+  readonly row: number;
 }
 
 /** One page of a list. */
@@ -19,6 +39,53 @@ export interface AuditRows {
   readonly returned: number;
   /** Rows that match, before paging. */
   readonly total: number;
+  /** The last row's place, after which the next page begins; `undefined` when no row is left. */
+  readonly next: Position | undefined;
+}
+
+/** Everything that matched at one moment. */
+export interface AuditExport {
+  readonly total: number;
+  /** Newest first; each piece is a run of whole JSON rows, each of which ends in a newline. */
+  readonly rows: AsyncIterable<Buffer>;
+}
+
+/** Takes an event and its row; `false` asks for a pause. */
+export type TailListener = (row: number, json: Buffer | string) => boolean | void;
+
+/** Events as they arrive. */
+export interface AuditTail {
+  /** Settles when what was stored already has been given out; rejects when it cannot be read. */
+  readonly caughtUp: Promise<void>;
+  /** Goes on after the listener asked for a pause. */
+  resume(): void;
+  close(): void;
+}
+
+/** Events by `timestamp` and decision; one number for each bucket. */
+export interface AuditHistogram {
+  readonly allowed: readonly number[];
+  readonly denied: readonly number[];
+  /** Events without a decision. */
+  readonly other: readonly number[];
+}
+
+/** What an organization's events take up. */
+export interface AuditUsage {
+  readonly events: number;
+  /** Of the log; an index beside it is not counted. */
+  readonly bytes: number;
+  /** The oldest `timestamp`, in milliseconds. */
+  readonly oldest: number | undefined;
+  readonly segments: number;
+}
+
+/** What retention removed of one organization. */
+export interface AuditRemoval {
+  readonly organization: string;
+  readonly segments: number;
+  readonly events: number;
+  readonly bytes: number;
 }
 
 /** What one provider was used for. */
@@ -27,7 +94,7 @@ export interface ProviderActivity {
   readonly events: number;
   /** Those of them that were denied, or whose status is `error` or `failed`. */
   readonly failed: number;
-  /** The newest event's `timestamp` over all time, in milliseconds. */
+  /** The newest event's `timestamp` over all that is stored, in milliseconds. */
   readonly lastUsed: number;
 }
 
@@ -37,14 +104,14 @@ export interface AuditActivity {
   readonly allowed: number;
   readonly denied: number;
   readonly ai: number;
-  /** Every provider ever seen, also those without an event in the window. */
+  /** Every provider in what is stored, also those without an event in the window. */
   readonly providers: ReadonlyMap<string, ProviderActivity>;
 }
 
 /** Takes the stored events as JSON objects joined by commas, in the order sent, or the error. */
 export type Stored = (error: unknown, json?: string) => void;
 
-/** Keeps the audit events of every organization. */
+/** Keeps the audit events of every organization. A question whose signal is aborted rejects. */
 export interface AuditStore {
   /**
    * Stores events, all or none, and calls back when they are as safe as the deployment demands. An
@@ -59,8 +126,59 @@ export interface AuditStore {
     filter: AuditFilter,
     limit: number,
     offset: number,
+    signal?: AbortSignal,
   ): Awaitable<AuditRows>;
+
+  /**
+   * The rows after a position, newest first; without one, the newest. Whatever arrives meanwhile,
+   * following `next` neither skips nor repeats an event that was there at first.
+   */
+  pageAfter(
+    organization: string,
+    filter: AuditFilter,
+    limit: number,
+    after: Position | undefined,
+    signal?: AbortSignal,
+  ): Awaitable<AuditRows>;
+
+  /** One event's JSON, by its id. */
+  get(organization: string, id: string): Awaitable<Buffer | undefined>;
+
+  /** Everything that matches at this moment, at constant memory. */
+  export(organization: string, filter: AuditFilter, signal?: AbortSignal): Awaitable<AuditExport>;
+
+  /**
+   * Gives a listener the events that match, in the order of ingest: those after a row (0: all), then
+   * each as it is stored. Without a row, only what is stored from now on.
+   */
+  tail(
+    organization: string,
+    filter: AuditFilter,
+    after: number | undefined,
+    listener: TailListener,
+  ): AuditTail;
+
+  /** The row of the event that was stored last; 0 when there is none. */
+  lastRow(organization: string): Awaitable<number>;
+
+  /** Counts what matches from one moment up to another, in buckets of `intervalMs`. */
+  histogram(
+    organization: string,
+    filter: AuditFilter,
+    from: number,
+    to: number,
+    intervalMs: number,
+    signal?: AbortSignal,
+  ): Awaitable<AuditHistogram>;
 
   /** What happened in the 24 hours that end at `now` (milliseconds). */
   activity(organization: string, now: number): Awaitable<AuditActivity>;
+
+  usage(organization: string): Awaitable<AuditUsage>;
+
+  /**
+   * Removes whole segments of which every event was ingested before a moment (milliseconds); of all
+   * organizations when none is named. The segment that takes the writes is never removed.
+   */
+  retain(organization: string | undefined, olderThanMs: number): Promise<readonly AuditRemoval[]>;
 }

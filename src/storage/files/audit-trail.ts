@@ -182,7 +182,7 @@ export class AuditTrail {
     const { rows, total } = this.#index.page(filter, limit, offset);
     const found = await this.#log.read(rows);
     const parts = found.flatMap((bytes, index) => (index === 0 ? [bytes] : [COMMA, bytes]));
-    return { json: Buffer.concat(parts), returned: rows.length, total };
+    return { json: Buffer.concat(parts), returned: rows.length, total, next: undefined };
   }
 
   activity(now: number): AuditActivity {

@@ -1,0 +1,236 @@
+/**
+ * Every setting, once: its name in the environment, its default, what is accepted and what it means.
+ * The only reader of `process.env`. Settings are checked at start; one that is not understood stops it.
+ */
+import { LOG_LEVELS } from "./core/log.ts";
+import {
+  boolean,
+  choice,
+  hours,
+  httpUrl,
+  integer,
+  origins,
+  text,
+  type Kind,
+} from "./core/setting-kinds.ts";
+
+interface Setting<T> {
+  readonly variable: string;
+  readonly kind: Kind<T>;
+  /** As the environment would give it; `undefined` for a setting without one. */
+  readonly fallback: string | undefined;
+  readonly meaning: string;
+  readonly isSecret?: true;
+}
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+const settings = {
+  host: setting("HOST", text, "127.0.0.1", "The address to listen on"),
+  port: setting("PORT", integer(0, 65_535), "8080", "The port to listen on; 0 picks a free one"),
+  dataDir: setting("DATA_DIR", text, "./data", "The directory that holds everything stored"),
+  requireAuth: setting(
+    "REQUIRE_AUTH",
+    boolean(),
+    "false",
+    "Whether `/api/v1` demands credentials; read again on every request",
+  ),
+  publicSurface: setting(
+    "PUBLIC_SURFACE",
+    choice(["open", "off"]),
+    "open",
+    "`off` answers 404 on `/api/public`",
+  ),
+  jwtSecret: setting(
+    "JWT_SECRET",
+    text,
+    undefined,
+    "The secret that signs tokens; generated once and kept in `DATA_DIR/secret` when absent",
+    true,
+  ),
+  jwtExpiryHours: setting("JWT_EXPIRY_HOURS", hours(), "24", "How long a token is valid, in hours"),
+  corsOrigins: setting(
+    "CORS_ORIGINS",
+    origins(),
+    "",
+    "Comma-separated origins whose pages may call, `*` for any; `https://*.pages.dev` always may",
+  ),
+  catalogSource: setting(
+    "CATALOG_SOURCE",
+    text,
+    "embed",
+    "`embed`, the path of a file, or an `http(s)` URL that is fetched again every 10 minutes",
+  ),
+  baseUrl: setting(
+    "BASE_URL",
+    httpUrl(),
+    undefined,
+    "What the documents name as this server; made from `HOST` and `PORT` when absent",
+  ),
+  environment: setting("ENVIRONMENT", text, "development", "Reported as it is"),
+  edition: setting("EDITION", text, "community", "Reported as it is"),
+  adminEmail: setting(
+    "ADMIN_EMAIL",
+    text,
+    undefined,
+    "Creates this admin at start when no such user exists; never changes one",
+  ),
+  adminPassword: setting("ADMIN_PASSWORD", text, undefined, "That admin's password", true),
+  maxBodyBytes: setting(
+    "MAX_BODY_BYTES",
+    integer(KIB, 64 * MIB),
+    String(8 * MIB),
+    "The largest request body, inflated if it is gzip",
+  ),
+  maxBatchEvents: setting(
+    "MAX_BATCH_EVENTS",
+    integer(1, 1_000_000),
+    "10000",
+    "The most events in one batch",
+  ),
+  auditDurability: setting(
+    "AUDIT_DURABILITY",
+    choice(["sync", "write"]),
+    "sync",
+    "`sync` answers an ingest when its events are on disk, `write` when the system has them",
+  ),
+  auditSegmentBytes: setting(
+    "AUDIT_SEGMENT_BYTES",
+    integer(64 * KIB, 1024 * MIB),
+    String(64 * MIB),
+    "The size at which a segment of the audit log is sealed",
+  ),
+  trustProxy: setting(
+    "TRUST_PROXY",
+    integer(0, 16),
+    "0",
+    "How many proxies in front are believed about the caller's address",
+  ),
+  logLevel: setting("LOG_LEVEL", choice(LOG_LEVELS), "info", "The least level that is logged"),
+} as const;
+
+type Values = {
+  readonly [K in keyof typeof settings]: (typeof settings)[K] extends Setting<infer T> ? T : never;
+};
+
+type Unset = "jwtSecret" | "baseUrl" | "adminEmail" | "adminPassword";
+
+/** Checked settings. `requireAuth` is asked on every request, so that the switch works at once. */
+export type Config = Omit<Values, "requireAuth" | Unset> & {
+  readonly [K in Unset]: string | undefined;
+} & { readonly requireAuth: () => boolean };
+
+/** The settings as an embedder passes them; `dataDir` is required, everything else has a default. */
+export type SettingOptions = Partial<Omit<Values, "dataDir" | "requireAuth">> & {
+  readonly dataDir: string;
+  readonly requireAuth?: boolean | (() => boolean);
+};
+
+/** A setting that was not understood; the message is one line that says what is accepted. */
+export class ConfigError extends Error {}
+
+/** The settings for documents and tests: name, default, what is accepted, meaning. */
+export const settingRows = Object.entries(settings).map(([option, row]) => ({
+  option,
+  variable: row.variable,
+  fallback: row.fallback,
+  accepts: row.kind.accepts,
+  meaning: row.meaning,
+}));
+
+/**
+ * Reads the settings from the environment; an empty variable is unset.
+ *
+ * @throws ConfigError naming the first variable that is not understood
+ */
+export function configFromEnvironment(): Config {
+  const config = build((option) => {
+    const { variable } = settings[option];
+    return { name: variable, given: process.env[variable] || undefined };
+  });
+  // What cannot be read while running means true: a mistake must not open the door.
+  return {
+    ...config,
+    requireAuth: () =>
+      settings.requireAuth.kind.parse(process.env["REQUIRE_AUTH"] || "false") ?? true,
+  };
+}
+
+/**
+ * Reads the settings that an embedder passes. The environment is never read, and an unknown option
+ * is refused; the port defaults to a free one and the log to silence.
+ *
+ * @throws ConfigError naming the first option that is not understood
+ */
+export function configFromOptions(options: SettingOptions): Config {
+  const known = Object.keys(settings);
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new ConfigError(`${unknown}: there is no such option`);
+  if (typeof options.dataDir !== "string" || options.dataDir === "") {
+    throw new ConfigError("dataDir: required, the directory that holds everything stored");
+  }
+  const { requireAuth, port = 0, logLevel = "silent" } = options;
+  const given: Readonly<Record<string, unknown>> = {
+    ...options,
+    port,
+    logLevel,
+    ...(typeof requireAuth === "function" ? { requireAuth: undefined } : {}),
+  };
+  const config = build((option) => {
+    const value = given[option];
+    if (value === undefined) return { name: option, given: undefined };
+    const asText = settings[option].kind.textOf(value);
+    if (asText === undefined) throw notUnderstood(option, settings[option], typeof value);
+    return { name: option, given: asText || undefined }; // an empty secret would be no secret
+  });
+  return {
+    ...config,
+    requireAuth:
+      typeof requireAuth === "function" ? () => isNotFalse(requireAuth) : config.requireAuth,
+  };
+}
+
+/** What an embedder's switch says: only a plain `false` opens the door, a failing switch does not. */
+function isNotFalse(read: () => boolean): boolean {
+  try {
+    return read() !== false;
+  } catch {
+    return true;
+  }
+}
+
+type Option = keyof typeof settings;
+
+function build(read: (option: Option) => { name: string; given: string | undefined }): Config {
+  const values = Object.fromEntries(
+    (Object.keys(settings) as Option[]).map((option) => {
+      const row: Setting<unknown> = settings[option];
+      const { name, given } = read(option);
+      const source = given ?? row.fallback;
+      if (source === undefined) return [option, undefined];
+      const value = row.kind.parse(source);
+      if (value === undefined) throw notUnderstood(name, row, source);
+      return [option, value];
+    }),
+  ) as Values;
+  if ((values.adminEmail === undefined) !== (values.adminPassword === undefined)) {
+    throw new ConfigError("ADMIN_EMAIL and ADMIN_PASSWORD: give both, or neither");
+  }
+  return { ...values, requireAuth: () => values.requireAuth };
+}
+
+function notUnderstood(name: string, row: Setting<unknown>, given: string): ConfigError {
+  const shown = row.isSecret ? "the value given" : JSON.stringify(given);
+  return new ConfigError(`${name}: ${shown} is not understood, expected ${row.kind.accepts}`);
+}
+
+function setting<T>(
+  variable: string,
+  kind: Kind<T>,
+  fallback: string | undefined,
+  meaning: string,
+  isSecret?: true,
+): Setting<T> {
+  return { variable, kind, fallback, meaning, ...(isSecret && { isSecret }) };
+}

@@ -1,0 +1,34 @@
+import { auditRoutes } from "./audit/routes.ts";
+import { catalogRoutes } from "./catalog/routes.ts";
+import { dashboardRoutes } from "./dashboard/routes.ts";
+import { fleetRoutes } from "./fleet/routes.ts";
+import type { NeedsOf, Route } from "./http/route.ts";
+import { keyRoutes } from "./keys/routes.ts";
+import { metadataRoutes } from "./metadata/routes.ts";
+import { organizationRoutes } from "./organizations/routes.ts";
+import { policyRoutes } from "./policies/routes.ts";
+import { portalRoutes } from "./portal/routes.ts";
+import { providerRoutes } from "./providers/routes.ts";
+import { settingsRoutes } from "./settings/routes.ts";
+import { userRoutes } from "./users/routes.ts";
+
+const rows = [
+  ...policyRoutes,
+  ...auditRoutes,
+  ...fleetRoutes,
+  ...dashboardRoutes,
+  ...providerRoutes,
+  ...catalogRoutes,
+  ...userRoutes,
+  ...organizationRoutes,
+  ...keyRoutes,
+  ...settingsRoutes,
+  ...metadataRoutes,
+  ...portalRoutes,
+];
+
+/** Everything that the rows need together; a composition root that forgets one does not compile. */
+export type Services = NeedsOf<typeof rows>;
+
+/** THE route table: every endpoint of the service, in the order in which documents list them. */
+export const routes: readonly Route<Services>[] = rows;

@@ -1,0 +1,74 @@
+/** Opens the file engine: the one place that knows which engine keeps what. */
+import type { CatalogCopy } from "./catalog/source.ts";
+import type { Config } from "./config.ts";
+import type { Clock } from "./core/clock.ts";
+import { describeError, type Log } from "./core/log.ts";
+import { checkFormat, readOrCreateSecret } from "./storage/data-directory.ts";
+import { systemFiles } from "./storage/file-operations.ts";
+import { FileAuditStore } from "./storage/files/audit.ts";
+import { FileFleet } from "./storage/files/fleet.ts";
+import { FileKeys } from "./storage/files/keys.ts";
+import { FileOrganizations } from "./storage/files/organizations.ts";
+import { FilePolicies } from "./storage/files/policies.ts";
+import { FileProviderOverrides } from "./storage/files/providers.ts";
+import { FileSettings } from "./storage/files/settings.ts";
+import { Layout } from "./storage/layout.ts";
+import { acquireLock } from "./storage/lock.ts";
+import { readFileIfAny, replaceFile } from "./storage/snapshot.ts";
+
+/**
+ * Takes the data directory and opens every store in it.
+ *
+ * @throws Error when another server has the directory, or a file in it is damaged
+ */
+export async function openStores(config: Config, now: Clock, log: Log) {
+  const files = systemFiles;
+  const layout = new Layout(config.dataDir);
+  const lock = await acquireLock(files, layout, now);
+  const opened: { close(): Promise<void> }[] = [{ close: () => lock.release() }];
+  const keep = <T extends { close(): Promise<void> }>(store: T): T => {
+    opened.push(store);
+    return store;
+  };
+  const close = async (): Promise<void> => {
+    for (let store = opened.pop(); store; store = opened.pop()) await store.close();
+  };
+  try {
+    await checkFormat(files, layout);
+    const secret = await readOrCreateSecret(files, layout);
+    const organizations = keep(await FileOrganizations.open(files, layout, now));
+    const ids = organizations.ids();
+    const reportLateKeys = (error: unknown) =>
+      log.error("the last use of API keys could not be written", { error: describeError(error) });
+    const keys = keep(await FileKeys.open(files, layout, ids, reportLateKeys));
+    const fleet = keep(await FileFleet.open(files, layout, ids, now, log));
+    const policies = keep(await FilePolicies.open(files, layout, ids));
+    const overrides = keep(await FileProviderOverrides.open(files, layout, ids));
+    const { auditDurability: durability, auditSegmentBytes: segmentBytes } = config;
+    const audit = keep(new FileAuditStore({ files, layout, now, log, durability, segmentBytes }));
+    return {
+      organizations,
+      users: organizations.users,
+      keys,
+      settings: keep(new FileSettings(files, layout)),
+      overrides,
+      policies,
+      fleet,
+      audit,
+      secret,
+      catalogCopy: catalogCopy(layout),
+      /** Writes what is left to write, and frees the directory. */
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function catalogCopy(layout: Layout): CatalogCopy {
+  return {
+    read: async () => (await readFileIfAny(systemFiles, layout.catalogCopy))?.toString("utf8"),
+    write: (text) => replaceFile(systemFiles, layout.catalogCopy, Buffer.from(text, "utf8")),
+  };
+}

@@ -1,0 +1,367 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import {
+  ConfigError,
+  configFromEnvironment,
+  configFromOptions,
+  settingRows,
+  type Config,
+  type SettingOptions,
+} from "../src/config.ts";
+
+/** Reads the settings from an environment that holds these variables and no other of ours. */
+function fromEnvironment(t: TestContext, given: Readonly<Record<string, string>>): Config {
+  const saved = { ...process.env };
+  for (const { variable } of settingRows) delete process.env[variable];
+  Object.assign(process.env, given);
+  t.after(() => {
+    process.env = saved;
+  });
+  return configFromEnvironment();
+}
+
+const fromOptions = (given: object): Config =>
+  configFromOptions({ dataDir: "d", ...given } as SettingOptions);
+
+/** The settings that have a value, with the answer of the switch in place of the switch. */
+function valuesOf({ requireAuth, ...values }: Config): Readonly<Record<string, unknown>> {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(given), requireAuth: requireAuth() };
+}
+
+const DEFAULTS = {
+  host: "127.0.0.1",
+  port: 8080,
+  dataDir: "./data",
+  requireAuth: false,
+  publicSurface: "open",
+  jwtExpiryHours: 24,
+  corsOrigins: [],
+  catalogSource: "embed",
+  environment: "development",
+  edition: "community",
+  maxBodyBytes: 8_388_608,
+  maxBatchEvents: 10_000,
+  auditDurability: "sync",
+  auditSegmentBytes: 67_108_864,
+  trustProxy: 0,
+  logLevel: "info",
+};
+
+function assertHasDefaults(config: Config, changes: object): void {
+  const values = valuesOf(config);
+  const expected = { ...DEFAULTS, ...changes };
+  for (const [name, value] of Object.entries(expected)) assert.deepEqual(values[name], value, name);
+  for (const name of ["jwtSecret", "baseUrl", "adminEmail", "adminPassword"]) {
+    assert.equal(values[name], undefined, name);
+  }
+}
+
+test("without any variable every setting has its documented default", (t) => {
+  assertHasDefaults(fromEnvironment(t, {}), {});
+});
+
+test("an empty variable is unset", (t) => {
+  const empty = Object.fromEntries(settingRows.map(({ variable }) => [variable, ""]));
+  assertHasDefaults(fromEnvironment(t, empty), {});
+});
+
+test("an embedder's defaults are a free port and no log", () => {
+  assertHasDefaults(fromOptions({}), { dataDir: "d", port: 0, logLevel: "silent" });
+});
+
+test("an option that is undefined or empty is unset", () => {
+  const changes = { dataDir: "d", port: 0, logLevel: "silent" };
+  const names = settingRows.map(({ option }) => option).filter((option) => option !== "dataDir");
+  assertHasDefaults(
+    fromOptions(Object.fromEntries(names.map((name) => [name, undefined]))),
+    changes,
+  );
+  const texts = ["host", "jwtSecret", "baseUrl", "adminEmail", "adminPassword", "environment"];
+  assertHasDefaults(fromOptions(Object.fromEntries(texts.map((name) => [name, ""]))), changes);
+  assertHasDefaults(fromOptions({ corsOrigins: [] }), changes);
+});
+
+test("options never look at the environment", (t) => {
+  const bad = Object.fromEntries(settingRows.map(({ variable }) => [variable, "nonsense"]));
+  assert.throws(() => fromEnvironment(t, bad), ConfigError);
+  assertHasDefaults(fromOptions({}), { dataDir: "d", port: 0, logLevel: "silent" });
+});
+
+interface Case {
+  readonly option: string;
+  /** As the environment gives it, and as it reads. */
+  readonly good: readonly (readonly [text: string, value: unknown])[];
+  readonly bad: readonly string[];
+  /** What an embedder may not pass, beside the bad texts. */
+  readonly wrong: readonly unknown[];
+}
+
+const MIB = 1024 * 1024;
+
+const cases: readonly Case[] = [
+  { option: "host", good: [["::", "::"]], bad: [], wrong: [1, null, []] },
+  {
+    option: "port",
+    good: [
+      ["0", 0],
+      ["65535", 65_535],
+      ["008", 8],
+    ],
+    bad: ["65536", "-1", "80.5", "8e3", " 80", "80 ", "0x50", "http", "１"],
+    wrong: ["80", 80.5, -1, Number.NaN, Infinity, null, true, 65_536],
+  },
+  {
+    option: "requireAuth",
+    good: [
+      ["true", true],
+      ["false", false],
+    ],
+    bad: ["TRUE", "yes", "1", "0", " true", "on"],
+    wrong: ["true", 1, null],
+  },
+  {
+    option: "publicSurface",
+    good: [
+      ["open", "open"],
+      ["off", "off"],
+    ],
+    bad: ["OFF", "closed", "true"],
+    wrong: [false, null],
+  },
+  {
+    option: "jwtExpiryHours",
+    good: [
+      ["1", 1],
+      ["0.25", 0.25],
+      ["8784", 8784],
+    ],
+    bad: ["0", "0.0", "-1", "8785", "24h", "1e3", ".5", "Infinity"],
+    wrong: ["24", 0, -1, Number.NaN, Infinity, 8785, 1e-9],
+  },
+  {
+    option: "corsOrigins",
+    good: [
+      ["*", ["*"]],
+      ["https://a.example, http://localhost:3000,", ["https://a.example", "http://localhost:3000"]],
+      [" , ", []],
+    ],
+    bad: [
+      "a.example",
+      "https://a.example/",
+      "https://a.example/x",
+      "https://A.example",
+      "https://a.example:443",
+      "https://*.a.example",
+      "https://u@a.example",
+      "null",
+      "https://a.example https://b.example",
+    ],
+    wrong: [1, null, [1], {}],
+  },
+  {
+    option: "catalogSource",
+    good: [["./c.json", "./c.json"]],
+    bad: [],
+    wrong: [1, null],
+  },
+  {
+    option: "baseUrl",
+    good: [
+      ["https://s.example", "https://s.example"],
+      ["https://s.example/", "https://s.example"],
+      ["http://s.example:81/base//", "http://s.example:81/base"],
+      [" https://s.example ", "https://s.example"],
+    ],
+    bad: ["s.example", "ftp://s.example", "javascript:alert(1)", "//s.example", "https://"],
+    wrong: [1, null],
+  },
+  { option: "environment", good: [["prod", "prod"]], bad: [], wrong: [1] },
+  { option: "edition", good: [["team", "team"]], bad: [], wrong: [1] },
+  {
+    option: "maxBodyBytes",
+    good: [
+      ["1024", 1024],
+      [String(64 * MIB), 64 * MIB],
+    ],
+    bad: ["1023", String(64 * MIB + 1), "8MiB", "0", "-1"],
+    wrong: ["1024", 1023],
+  },
+  {
+    option: "maxBatchEvents",
+    good: [["1", 1]],
+    bad: ["0", "1000001", "many"],
+    wrong: ["1", 0, 1.5],
+  },
+  {
+    option: "auditDurability",
+    good: [
+      ["sync", "sync"],
+      ["write", "write"],
+    ],
+    bad: ["none", "Sync"],
+    wrong: [true],
+  },
+  {
+    option: "auditSegmentBytes",
+    good: [["65536", 65_536]],
+    bad: ["65535", String(1024 * MIB + 1)],
+    wrong: ["65536", 65_535],
+  },
+  {
+    option: "trustProxy",
+    good: [
+      ["0", 0],
+      ["16", 16],
+    ],
+    bad: ["17", "true", "-1", "10.0.0.0/8"],
+    wrong: [true, "1", 17],
+  },
+  {
+    option: "logLevel",
+    good: [
+      ["debug", "debug"],
+      ["silent", "silent"],
+    ],
+    bad: ["trace", "INFO", "warning"],
+    wrong: [1, true],
+  },
+];
+
+for (const { option, good, bad, wrong } of cases) {
+  const row = settingRows.find((each) => each.option === option);
+  const variable = row?.variable ?? "";
+  const accepts = row?.accepts ?? "";
+
+  test(`${variable} reads what it accepts, from the environment and as an option`, (t) => {
+    for (const [text, value] of good) {
+      assert.deepEqual(valuesOf(fromEnvironment(t, { [variable]: text }))[option], value);
+      assert.deepEqual(valuesOf(fromOptions({ [option]: value }))[option], value);
+    }
+  });
+
+  test(`${variable} stops the start for anything else, in one line that names it`, (t) => {
+    for (const text of bad) {
+      assert.throws(
+        () => fromEnvironment(t, { [variable]: text }),
+        (error: Error) =>
+          error instanceof ConfigError &&
+          error.message ===
+            `${variable}: ${JSON.stringify(text)} is not understood, expected ${accepts}`,
+        text,
+      );
+    }
+    for (const value of [...wrong, ...bad.filter(() => typeof good[0]?.[1] === "string")]) {
+      assert.throws(
+        () => fromOptions({ [option]: value }),
+        (error: Error) =>
+          error instanceof ConfigError &&
+          error.message.startsWith(`${option}: `) &&
+          error.message.endsWith(` is not understood, expected ${accepts}`) &&
+          !error.message.includes("\n"),
+        String(value),
+      );
+    }
+  });
+}
+
+test("the settings that are tested, and the free texts, are all there are", () => {
+  const free = ["dataDir", "jwtSecret", "adminEmail", "adminPassword"];
+  const tested = cases.map(({ option }) => option);
+  const all = settingRows.map(({ option }) => option);
+  assert.deepEqual([...all].sort(), [...tested, ...free].sort());
+});
+
+test("free texts are taken as they are", (t) => {
+  const config = fromEnvironment(t, {
+    DATA_DIR: "/srv/data dir",
+    JWT_SECRET: " s3cret\t",
+    ADMIN_EMAIL: "a@b.example",
+    ADMIN_PASSWORD: " pass word ",
+  });
+  assert.equal(config.dataDir, "/srv/data dir");
+  assert.equal(config.jwtSecret, " s3cret\t");
+  assert.equal(config.adminEmail, "a@b.example");
+  assert.equal(config.adminPassword, " pass word ");
+});
+
+test("an admin needs both email and password, and the message holds neither", (t) => {
+  for (const given of [{ ADMIN_EMAIL: "a@b.example" }, { ADMIN_PASSWORD: "hunter2hunter2" }]) {
+    assert.throws(
+      () => fromEnvironment(t, { ADMIN_EMAIL: "", ADMIN_PASSWORD: "", ...given }),
+      (error: Error) =>
+        error instanceof ConfigError &&
+        /ADMIN_EMAIL.*ADMIN_PASSWORD/.test(error.message) &&
+        !/hunter2|a@b/.test(error.message),
+    );
+  }
+});
+
+test("no message holds a secret, whatever it is given as", () => {
+  for (const option of ["jwtSecret", "adminPassword"]) {
+    for (const value of [["hunter2"], { text: "hunter2" }, 4_242_424_242, Buffer.from("hunter2")]) {
+      assert.throws(
+        () => fromOptions({ adminEmail: "a@b.example", [option]: value }),
+        (error: Error) =>
+          error instanceof ConfigError &&
+          error.message.startsWith(`${option}: the value given is not understood`) &&
+          !/hunter2|4242/.test(error.message),
+      );
+    }
+  }
+});
+
+test("an unknown option is refused by name, a missing data directory too", () => {
+  for (const name of ["prot", "PORT", "toString", "__proto__x"]) {
+    assert.throws(
+      () => fromOptions({ [name]: 1 }),
+      new ConfigError(`${name}: there is no such option`),
+    );
+  }
+  for (const dataDir of [undefined, "", 1, null]) {
+    assert.throws(() => fromOptions({ dataDir }), /^Error: dataDir: required/);
+  }
+});
+
+test("the switch is read on every request, and what cannot be read means true", (t) => {
+  const config = fromEnvironment(t, { REQUIRE_AUTH: "false" });
+  for (const [text, expected] of [
+    ["false", false],
+    ["true", true],
+    ["", false],
+    ["flase", true],
+    ["FALSE", true],
+    ["0", true],
+    [" false", true],
+    ["false", false],
+  ] as const) {
+    process.env["REQUIRE_AUTH"] = text;
+    assert.equal(config.requireAuth(), expected, text);
+  }
+  delete process.env["REQUIRE_AUTH"];
+  assert.equal(config.requireAuth(), false);
+});
+
+test("an embedder's function is asked every time, and only its false means false", () => {
+  const answers = [false, true, false, undefined, null, 0, "false", Promise.resolve(false)];
+  let next = 0;
+  const config = fromOptions({ requireAuth: () => answers[next++] });
+  const asked = answers.map(() => config.requireAuth());
+  assert.deepEqual(asked, [false, true, false, true, true, true, true, true]);
+  const failing = fromOptions({
+    requireAuth() {
+      throw new Error("unreadable");
+    },
+  });
+  assert.equal(failing.requireAuth(), true);
+});
+
+test("every setting says its variable, what it accepts and what it means", () => {
+  const variables = settingRows.map(({ variable }) => variable);
+  assert.equal(new Set(variables).size, variables.length);
+  for (const { option, variable, accepts, meaning } of settingRows) {
+    const asVariable = option.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+    assert.equal(variable, asVariable);
+    assert.ok(accepts.length > 0 && meaning.length > 0, option);
+  }
+});

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+// The package as others get it: packed, installed into an empty folder, and used from there.
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "signalbox-package-"));
+
+const harness = `
+import { startSignalbox, type Signalbox } from "signalbox";
+
+const box: Signalbox = await startSignalbox({ dataDir: "./data", requireAuth: () => false, now: () => 1_800_000_000_000 });
+const api = box.url + "/api/v1";
+const headers = { "Content-Type": "application/json" };
+await fetch(api + "/policies", { method: "POST", headers, body: JSON.stringify({ yaml: "rules: []", version: "v1" }) });
+const policy = await (await fetch(api + "/policies?active=true")).json() as { version: string; updated_at: string };
+await box.close();
+console.log(JSON.stringify([policy.version, policy.updated_at]));
+`;
+const expected = '["v1","2027-01-15T08:00:00.000Z"]\n';
+
+function run(file: string, args: readonly string[], cwd = folder): string {
+  return execFileSync(file, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+}
+
+before(() => {
+  const packed = run("npm", ["pack", "--json", "--pack-destination", folder], root);
+  const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
+  writeFileSync(join(folder, "package.json"), '{ "type": "module", "private": true }\n');
+  run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", join(folder, filename)]);
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+test("yaml is all that comes with the package", () => {
+  const { dependencies } = JSON.parse(run("npm", ["ls", "--all", "--json"])) as {
+    dependencies: Record<string, { dependencies?: Record<string, unknown> }>;
+  };
+  assert.deepEqual(Object.keys(dependencies), ["signalbox"]);
+  assert.deepEqual(Object.keys(dependencies["signalbox"]?.dependencies ?? {}), ["yaml"]);
+});
+
+test("a harness in plain JavaScript starts a service of its own", () => {
+  const plain = harness
+    .replace(", type Signalbox", "")
+    .replace(": Signalbox", "")
+    .replace(/ as \{.*\}/, "");
+  writeFileSync(join(folder, "harness.mjs"), plain);
+  assert.equal(run(process.execPath, ["harness.mjs"]), expected);
+});
+
+test("a harness in TypeScript compiles against the package's own types and runs", () => {
+  writeFileSync(join(folder, "typed.ts"), harness);
+  writeFileSync(
+    join(folder, "globals.d.ts"),
+    "declare const console: { log(text: string): void };\n" +
+      "declare function fetch(url: string, init?: object): Promise<{ json(): Promise<unknown> }>;\n",
+  );
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  run(process.execPath, [
+    tsc,
+    "--strict",
+    "--target",
+    "es2022",
+    "--module",
+    "nodenext",
+    "--lib",
+    "es2023",
+    "--types",
+    "",
+    "--outDir",
+    "out",
+    "typed.ts",
+    "globals.d.ts",
+  ]);
+  assert.equal(run(process.execPath, [join("out", "typed.js")]), expected);
+});
+
+test("the installed server runs with nothing but itself", () => {
+  const script = `
+    import { spawn } from "node:child_process";
+    const child = spawn(process.execPath, ["node_modules/signalbox/dist/server.js"], {
+      env: { PORT: "0", DATA_DIR: "./served", LOG_LEVEL: "silent" }, stdio: ["ignore", "pipe", "inherit"] });
+    child.stdout.setEncoding("utf8");
+    child.stdout.once("data", async (line) => {
+      const url = line.match(/^Signalbox listening on (\\S+)\\n$/)[1];
+      console.log((await (await fetch(url + "/health")).json()).status);
+      child.kill("SIGTERM");
+    });
+    child.on("exit", (code) => console.log("exit", code));
+  `;
+  writeFileSync(join(folder, "serve.mjs"), script);
+  assert.equal(run(process.execPath, ["serve.mjs"]), "ok\nexit 0\n");
+});

@@ -1,0 +1,96 @@
+/** Reads every import and fails on each arrow that the map of the source does not draw. */
+import assert from "node:assert/strict";
+import { posix } from "node:path";
+import { test } from "node:test";
+import ts from "typescript";
+import { filesBelow, readSource } from "./source-files.ts";
+
+const LEAVES = ["policies", "audit", "fleet", "catalog", "keys", "users"];
+const READ_MODELS = ["organizations", "providers", "dashboard", "settings", "demo"];
+const DOMAINS = [...LEAVES, ...READ_MODELS];
+const ROUTE = ["http/route.ts", "http/reply.ts", "http/entity-tag.ts"];
+const FOLDERS = [
+  "core",
+  "http",
+  "auth",
+  "storage",
+  "storage/files",
+  ...DOMAINS,
+  "metadata",
+  "portal",
+];
+
+/** What each layer may import beside itself: other layers, or single files of them. */
+const MAY_IMPORT = new Map<string, readonly string[]>([
+  ["core", []],
+  ["http", ["core"]],
+  ["auth", ["core"]],
+  ["storage", ["core"]],
+  ...LEAVES.map((leaf) => [leaf, ["core", "auth", ...ROUTE]] as const),
+  ...READ_MODELS.map((model) => [model, ["core", "auth", ...ROUTE, ...LEAVES]] as const),
+  ["storage/files", ["core", "storage", ...DOMAINS]],
+  ["metadata", ["core", "http"]],
+  ["portal", ["core", "http", "metadata", ...DOMAINS]],
+  ["config.ts", ["core"]],
+  ["build-info.ts", ["core"]],
+  ["routes.ts", FOLDERS],
+  ["stores.ts", ["core", "storage", "storage/files", "config.ts", ...DOMAINS]],
+  ["app.ts", [...FOLDERS, "config.ts", "build-info.ts", "routes.ts", "stores.ts"]],
+  ["index.ts", ["core", "app.ts", "config.ts"]],
+  ["server.ts", ["core", "app.ts", "config.ts", "index.ts"]],
+  ["stamp.ts", ["core", "build-info.ts", "index.ts"]],
+]);
+
+const RUNTIME_PACKAGES = ["yaml"];
+
+interface Import {
+  readonly from: string;
+  readonly target: string;
+}
+
+const imports: readonly Import[] = filesBelow("src").flatMap((path) =>
+  ts.preProcessFile(readSource(path), true, true).importedFiles.map(({ fileName }) => ({
+    from: path.replace("src/", ""),
+    target: fileName,
+  })),
+);
+
+/** The layer of a file, named from the source folder: its folder, or the file itself at the top. */
+function layerOf(file: string): string {
+  if (file.startsWith("storage/files/")) return "storage/files";
+  return file.split("/")[0] ?? file;
+}
+
+function isAllowed({ from, target }: Import): boolean {
+  const file = posix.join(posix.dirname(from), target);
+  const [own, other] = [layerOf(from), layerOf(file)];
+  const allowed = MAY_IMPORT.get(own) ?? [];
+  return own === other || allowed.includes(other) || allowed.includes(file);
+}
+
+test("every import follows an arrow of the map", () => {
+  const ours = imports.filter(({ target }) => target.startsWith("."));
+  assert.ok(ours.length > 0);
+  const others = ours.filter((one) => !isAllowed(one));
+  assert.deepEqual(
+    others.map(({ from, target }) => `${from} imports ${target}`),
+    [],
+  );
+});
+
+test("every file of the source belongs to a layer of the map", () => {
+  const layers = new Set(filesBelow("src").map((path) => layerOf(path.replace("src/", ""))));
+  assert.deepEqual(
+    [...layers].filter((layer) => !MAY_IMPORT.has(layer)),
+    [],
+  );
+});
+
+test("the source imports Node's own modules, with their prefix, and the one runtime dependency", () => {
+  const packages = imports.filter(({ target }) => !/^(?:\.|node:)/.test(target));
+  const others = packages.filter(({ target }) => !RUNTIME_PACKAGES.includes(target));
+  assert.deepEqual(
+    others.map(({ from, target }) => `${from} imports ${target}`),
+    [],
+  );
+});

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { settingRows } from "../../src/config.ts";
+
+const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+
+/** The lines of a section, to the next one of its level. */
+function section(title: string): readonly string[] {
+  const [, text = ""] = readme.split(`\n## ${title}\n`);
+  return (text.split("\n## ")[0] ?? "").split("\n");
+}
+
+/** The table of settings: one row a variable, `| \`PORT\` | \`8080\` | meaning |`. */
+const documented = section("Settings").flatMap((line) => {
+  const [, variable, fallback = ""] = /^\| `([A-Z_]+)` \| (.*?) \|/.exec(line) ?? [];
+  return variable === undefined ? [] : [{ variable, fallback }];
+});
+
+/** A default as the code writes it: without backticks, sizes in bytes, nothing for words. */
+function plainValue(cell: string): string {
+  const code = /^`([^`]*)`$/.exec(cell)?.[1];
+  const [, amount, unit] = /^(\d+) (KiB|MiB)$/.exec(code ?? cell) ?? [];
+  if (amount !== undefined) return String(Number(amount) * (unit === "MiB" ? 1024 * 1024 : 1024));
+  return code ?? "";
+}
+
+test("the table of settings lists exactly those that the service reads", () => {
+  const names = documented.map(({ variable }) => variable).sort();
+  assert.deepEqual(names, settingRows.map(({ variable }) => variable).sort());
+});
+
+test("the table of settings gives each default as the service has it", () => {
+  const defaults = Object.fromEntries(
+    documented.map(({ variable, fallback }) => [variable, plainValue(fallback)]),
+  );
+  const own = settingRows.map(({ variable, fallback }) => [variable, fallback ?? ""]);
+  assert.deepEqual(defaults, Object.fromEntries(own));
+});
+
+test("every file and folder that the README links to is there", () => {
+  const links = [...readme.matchAll(/\]\(([^)#:]+)\)/g)].map(([, path]) => path ?? "");
+  const missing = links.filter((path) => {
+    try {
+      readFileSync(new URL(`../../${path}`, import.meta.url));
+      return false;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code !== "EISDIR";
+    }
+  });
+  assert.deepEqual(missing, []);
+});

@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The TypeScript files below a folder of the repository, by their path from its top. */
+export function filesBelow(folder: string): readonly string[] {
+  return readdirSync(`${root}/${folder}`, { recursive: true, encoding: "utf8" })
+    .map((path) => `${folder}/${path.replaceAll("\\", "/")}`)
+    .filter((path) => path.endsWith(".ts"))
+    .sort();
+}
+
+export function readSource(path: string): string {
+  return readFileSync(`${root}/${path}`, "utf8");
+}
+
+/** The syntax tree of a file, with its comments and without types. */
+export function parseSource(path: string): ts.SourceFile {
+  return ts.createSourceFile(path, readSource(path), ts.ScriptTarget.ES2023, true);
+}
+
+/** Every node of a tree, parents first. */
+export function* nodesOf(node: ts.Node): Generator<ts.Node> {
+  yield node;
+  const children: ts.Node[] = [];
+  node.forEachChild((child) => void children.push(child));
+  for (const child of children) yield* nodesOf(child);
+}
+
+/** Where a node stands, as `src/core/ids.ts:12`. */
+export function placeOf(node: ts.Node): string {
+  const file = node.getSourceFile();
+  return `${file.fileName}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
+}

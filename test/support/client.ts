@@ -1,0 +1,71 @@
+import { Agent, request as send, type IncomingMessage } from "node:http";
+import { buffer } from "node:stream/consumers";
+
+export type SentHeaders = Readonly<Record<string, string>>;
+
+/** What a request brought back. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The parsed JSON, or `undefined` where the answer is none. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the contract check knows its shape
+  readonly body: any;
+  readonly text: string;
+}
+
+/** What is sent: a value as JSON, a text or bytes as they are, nothing for `undefined`. */
+export type SentBody = unknown;
+
+/** A small HTTP client that sends a path exactly as given: `fetch` would tidy it up. */
+export class Client {
+  readonly #agent = new Agent({ keepAlive: true });
+
+  /** Sends one request and reads the whole answer. */
+  async request(
+    url: string,
+    method: string,
+    path: string,
+    body?: SentBody,
+    headers: SentHeaders = {},
+  ): Promise<Answer> {
+    const bytes = bytesOf(body);
+    const { hostname, port } = new URL(url);
+    const sent: Record<string, string> = { ...lowerCased(headers) };
+    if (bytes !== undefined) {
+      sent["content-type"] ??= "application/json";
+      if (sent["transfer-encoding"] === undefined) sent["content-length"] ??= String(bytes.length);
+    }
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const outgoing = send({ hostname, port, method, path, headers: sent, agent: this.#agent });
+      outgoing.once("response", resolve).once("error", reject);
+      outgoing.end(bytes);
+    });
+    return answerOf(response, await buffer(response));
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+function bytesOf(body: SentBody): Uint8Array | undefined {
+  if (body === undefined || body instanceof Uint8Array) return body;
+  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body), "utf8");
+}
+
+function lowerCased(headers: SentHeaders): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+}
+
+function answerOf(response: IncomingMessage, bytes: Buffer): Answer {
+  const headers = new Headers();
+  for (let i = 0; i < response.rawHeaders.length; i += 2) {
+    headers.append(response.rawHeaders[i] ?? "", response.rawHeaders[i + 1] ?? "");
+  }
+  const text = bytes.toString("utf8");
+  const isJson = /^application\/json\b/.test(headers.get("content-type") ?? "") && text !== "";
+  const body: unknown = isJson ? JSON.parse(text) : undefined;
+  return { status: response.statusCode ?? 0, headers, body, text };
+}

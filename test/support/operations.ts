@@ -1,0 +1,76 @@
+/** The operations that a running service says it has, for tests that go over all of them. */
+import type { App } from "./start.ts";
+
+/** A schema of the served document. */
+export interface SchemaObject {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, SchemaObject>>;
+  readonly required?: readonly string[];
+  readonly items?: SchemaObject;
+  readonly anyOf?: readonly SchemaObject[];
+  readonly additionalProperties?: boolean | SchemaObject;
+  readonly $ref?: string;
+}
+
+/** What stands in a document's parameters. */
+export interface ParameterObject {
+  readonly name: string;
+  readonly in: string;
+}
+
+/** One operation of the served document, references resolved. */
+export interface Operation {
+  readonly method: string;
+  /** The template, such as `/api/v1/policies/{version}`. */
+  readonly path: string;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters: readonly ParameterObject[];
+  readonly body: SchemaObject | undefined;
+  readonly statuses: readonly string[];
+  /** The operation as the document has it. */
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, RawOperation>>>>;
+  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+interface RawOperation extends Readonly<Record<string, unknown>> {
+  readonly security?: Operation["security"];
+  readonly parameters?: readonly (ParameterObject | { readonly $ref: string })[];
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema: SchemaObject }>>;
+  };
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
+/** The operations of a service, in the order of its document. */
+export async function operationsOf(app: App): Promise<readonly Operation[]> {
+  const { body } = await app.get("/openapi.json");
+  const document = body as Document;
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, raw]) => ({
+      method: method.toUpperCase(),
+      path,
+      security: raw.security ?? [],
+      parameters: (raw.parameters ?? []).map((one) => resolved(document, one) as ParameterObject),
+      body: resolved(document, raw.requestBody?.content["application/json"]?.schema),
+      statuses: Object.keys(raw.responses),
+      raw,
+    })),
+  );
+}
+
+/** A copy of a value of the document in which every reference is replaced by what it names. */
+function resolved<T>(document: Document, value: T): T {
+  if (Array.isArray(value)) return value.map((one: unknown) => resolved(document, one)) as T;
+  if (typeof value !== "object" || value === null) return value;
+  if ("$ref" in value) {
+    const [, , kind = "", name = ""] = String(value.$ref).split("/");
+    return resolved(document, document.components[kind]?.[name]) as T;
+  }
+  const entries = Object.entries(value).map(([key, one]) => [key, resolved(document, one)]);
+  return Object.fromEntries(entries) as T;
+}

@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { startSignalbox, type SignalboxOptions } from "../../src/index.ts";
+import { Client, type Answer, type SentBody, type SentHeaders } from "./client.ts";
+import { contractOf } from "./contract.ts";
+
+export type Settings = Partial<Omit<SignalboxOptions, "dataDir" | "now">>;
+
+/** When the clock of every test starts. */
+export const START_TIME = "2026-11-20T20:30:00.000Z";
+
+/** Who signs in where a test needs somebody: `start(t, { ...ADMIN_SETTINGS })`, `app.asUser(ADMIN)`. */
+export const ADMIN = { email: "admin@example.com", password: "correct horse battery" } as const;
+export const ADMIN_SETTINGS = { adminEmail: ADMIN.email, adminPassword: ADMIN.password } as const;
+
+/**
+ * Starts the service on a free port over a new directory; both are gone when the test ends. Its
+ * clock stands still but for `advance`, and every answer is held against the served contract.
+ */
+export async function start(t: Pick<TestContext, "after">, settings: Settings = {}): Promise<App> {
+  const dataDir = await mkdtemp(join(tmpdir(), "signalbox-test-"));
+  const app = new App(dataDir, settings);
+  t.after(async () => {
+    await app.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  await app.open();
+  return app;
+}
+
+/** A running service and a client of it. */
+export class App {
+  readonly dataDir: string;
+  #settings: Settings;
+  #now = Date.parse(START_TIME);
+  #running: Awaited<ReturnType<typeof startSignalbox>> | undefined;
+  #contract: ReturnType<typeof contractOf> | undefined;
+  readonly #client = new Client();
+
+  constructor(dataDir: string, settings: Settings) {
+    this.dataDir = dataDir;
+    this.#settings = settings;
+  }
+
+  /** Where it listens now; another port after a restart. */
+  get url(): string {
+    assert.ok(this.#running, "The service is not running");
+    return this.#running.url;
+  }
+
+  /** The time of the service, in milliseconds. */
+  get now(): number {
+    return this.#now;
+  }
+
+  /** Lets the service's clock go on. */
+  advance(ms: number): void {
+    this.#now += ms;
+  }
+
+  async open(): Promise<void> {
+    const { dataDir } = this;
+    this.#running = await startSignalbox({ ...this.#settings, dataDir, now: () => this.#now });
+    this.#contract = undefined;
+  }
+
+  /** Stops the service; closing what is closed already does nothing. */
+  async close(): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    this.#client.close();
+    await running?.close();
+  }
+
+  /** Stops the service and starts it over the same directory, with other settings if given. */
+  async restart(changes: Settings = {}): Promise<void> {
+    await this.close();
+    this.#settings = { ...this.#settings, ...changes };
+    await this.open();
+  }
+
+  get(path: string, headers?: SentHeaders): Promise<Answer> {
+    return this.request("GET", path, undefined, headers);
+  }
+
+  post(path: string, body?: SentBody, headers?: SentHeaders): Promise<Answer> {
+    return this.request("POST", path, body, headers);
+  }
+
+  put(path: string, body?: SentBody, headers?: SentHeaders): Promise<Answer> {
+    return this.request("PUT", path, body, headers);
+  }
+
+  patch(path: string, body?: SentBody, headers?: SentHeaders): Promise<Answer> {
+    return this.request("PATCH", path, body, headers);
+  }
+
+  delete(path: string, headers?: SentHeaders): Promise<Answer> {
+    return this.request("DELETE", path, undefined, headers);
+  }
+
+  /** Sends a request, and fails when the answer is not what the contract promises. */
+  async request(
+    method: string,
+    path: string,
+    body?: SentBody,
+    headers?: SentHeaders,
+  ): Promise<Answer> {
+    const answer = await this.#client.request(this.url, method, path, body, headers);
+    this.#contract ??= contractOf(
+      (await this.#client.request(this.url, "GET", "/openapi.json")).body,
+    );
+    this.#contract.check(method, path, answer);
+    return answer;
+  }
+
+  /** Signs a user in and returns the headers that act as that user. */
+  async asUser(credentials: {
+    readonly email: string;
+    readonly password: string;
+  }): Promise<SentHeaders> {
+    const { email, password } = credentials;
+    const answer = await this.post("/api/v1/auth/login", { email, password });
+    assert.equal(answer.status, 200, answer.text);
+    return { authorization: `Bearer ${answer.body.token}` };
+  }
+
+  /** Creates an organization with its first admin and returns its id, and that admin's headers. */
+  async createOrganization(
+    name: string,
+    headers?: SentHeaders,
+  ): Promise<{ readonly id: string; readonly admin: SentHeaders }> {
+    const email = `admin@${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")}.example.com`;
+    const { password } = ADMIN;
+    const answer = await this.post(
+      "/api/v1/organizations",
+      { name, admin_email: email, admin_password: password },
+      headers,
+    );
+    assert.equal(answer.status, 201, answer.text);
+    return { id: answer.body.id, admin: await this.asUser({ email, password }) };
+  }
+
+  /** Creates a user, by default an operator with the password of `ADMIN`, and returns the resource. */
+  async createUser(
+    user: {
+      readonly email: string;
+      readonly name?: string;
+      readonly role?: string;
+      readonly password?: string;
+    },
+    headers?: SentHeaders,
+  ): Promise<Answer["body"]> {
+    const body = { name: user.email, role: "operator", password: ADMIN.password, ...user };
+    const answer = await this.post("/api/v1/users", body, headers);
+    assert.equal(answer.status, 201, answer.text);
+    return answer.body;
+  }
+
+  /** Creates an API key and returns its id, and the headers that act with it. */
+  async createKey(
+    name: string,
+    headers?: SentHeaders,
+  ): Promise<{ readonly id: string; readonly key: SentHeaders }> {
+    const answer = await this.post("/api/v1/api-keys", { name }, headers);
+    assert.equal(answer.status, 201, answer.text);
+    return { id: answer.body.id, key: { "x-api-key": answer.body.api_key } };
+  }
+}

@@ -60,23 +60,10 @@ test("a harness in TypeScript compiles against the package's own types and runs"
     "declare const console: { log(text: string): void };\n" +
       "declare function fetch(url: string, init?: object): Promise<{ json(): Promise<unknown> }>;\n",
   );
-  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  run(process.execPath, [
-    tsc,
-    "--strict",
-    "--target",
-    "es2022",
-    "--module",
-    "nodenext",
-    "--lib",
-    "es2023",
-    "--types",
-    "",
-    "--outDir",
-    "out",
-    "typed.ts",
-    "globals.d.ts",
-  ]);
+  const options = { strict: true, target: "es2022", module: "nodenext", types: [], outDir: "out" };
+  const project = { compilerOptions: options, files: ["typed.ts", "globals.d.ts"] };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(project));
+  run(process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", "."]);
   assert.equal(run(process.execPath, [join("out", "typed.js")]), expected);
 });
 

@@ -17,7 +17,10 @@ test("the session of the README runs as it is printed", async (t) => {
 
   assert.match(stdout, /"version":"v1".*"active":true/);
   assert.match(stdout, /304\n/);
-  const dashboard = JSON.parse(stdout.slice(stdout.lastIndexOf('{"'))) as Record<string, unknown>;
+  const dashboard = JSON.parse(stdout.slice(stdout.indexOf('{"commands_today"'))) as Record<
+    string,
+    unknown
+  >;
   assert.ok(stdout.includes('"accepted":2'));
   assert.deepEqual(
     [

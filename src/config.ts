@@ -181,7 +181,7 @@ export function configFromOptions(options: SettingOptions): Config {
     const value = given[option];
     if (value === undefined) return { name: option, given: undefined };
     const asText = settings[option].kind.textOf(value);
-    if (asText === undefined) throw notUnderstood(option, settings[option], typeof value);
+    if (asText === undefined) throw notUnderstood(option, settings[option], value);
     return { name: option, given: asText || undefined }; // an empty secret would be no secret
   });
   return {
@@ -220,8 +220,8 @@ function build(read: (option: Option) => { name: string; given: string | undefin
   return { ...values, requireAuth: () => values.requireAuth };
 }
 
-function notUnderstood(name: string, row: Setting<unknown>, given: string): ConfigError {
-  const shown = row.isSecret ? "the value given" : JSON.stringify(given);
+function notUnderstood(name: string, row: Setting<unknown>, given: unknown): ConfigError {
+  const shown = row.isSecret ? "the value given" : (JSON.stringify(given) ?? `a ${typeof given}`);
   return new ConfigError(`${name}: ${shown} is not understood, expected ${row.kind.accepts}`);
 }
 

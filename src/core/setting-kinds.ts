@@ -85,11 +85,12 @@ function isOrigin(given: string): boolean {
 /** An http or https URL; slashes at its end are dropped. */
 export function httpUrl(): Kind<string> {
   return {
-    accepts: "an http or https URL",
+    accepts: "an http or https URL without user, query or fragment",
     textOf: stringOf,
     parse(given) {
       const url = URL.canParse(given) ? new URL(given) : undefined;
       if (!url || !/^https?:$/.test(url.protocol)) return undefined;
+      if (url.username || url.password || url.search || url.hash) return undefined;
       return url.href.replace(/\/+$/, "");
     },
   };

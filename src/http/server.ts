@@ -44,21 +44,26 @@ export async function listen(
   port: number,
   requestIds: IdSource,
 ): Promise<Listening> {
-  const server = createServer(LIMITS, listener);
+  const latest = new WeakMap<Duplex, ServerResponse>();
+  const answer: RequestListener = (request, response) => {
+    latest.set(request.socket, response);
+    listener(request, response);
+  };
+  const server = createServer(LIMITS, answer);
   server.setTimeout(STALLED_MS);
-  server.on("checkContinue", listener); // a refusal is then sent before the body is asked for
+  server.on("checkContinue", answer); // a refusal is then sent before the body is asked for
   server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
     const body = errorBody("Expect: only 100-continue can be met");
     response.writeHead(417, [...errorHeaders(body, requestIds())]);
     response.end(body);
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === "ECONNRESET" || !socket.writable) {
+    if (error.code === "ECONNRESET" || !socket.writable || isAnswering(latest.get(socket))) {
       socket.destroy();
       return;
     }
-    const answer = rawErrorResponse(...faultOf(error.code), requestIds());
-    socket.end(answer, () => socket.destroy());
+    const refusal = rawErrorResponse(...faultOf(error.code), requestIds());
+    socket.end(refusal, () => socket.destroy());
   });
   server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
     const message = "This server is not a proxy";
@@ -73,6 +78,15 @@ export async function listen(
     });
   });
   return { port: (server.address() as AddressInfo).port, close: () => closeGently(server) };
+}
+
+/**
+ * Whether a request that was received whole still waits for its answer, or has half of it. What is
+ * written between would be taken for that answer, so garbage behind such a request gets none.
+ */
+function isAnswering(response: ServerResponse | undefined): boolean {
+  if (!response || response.writableFinished) return false;
+  return response.headersSent || response.req.complete;
 }
 
 function closeGently(server: Server): Promise<void> {

@@ -112,16 +112,30 @@ test("a client that resets its connection harms nobody", async (t) => {
   assert.equal((await connection.next()).status, 200);
 });
 
-test("closing answers what is in flight, and takes nothing new", async (t) => {
-  const settles: Settle[] = [];
-  const slow = route({
+function slowRow(settles: Settle[]) {
+  return route({
     ...common,
     method: "GET",
     path: "/slow",
     replies: { 200: free },
     handle: () => later((settle) => settles.push(settle)),
   });
-  const { open, port, close } = await serve(t, [...rows, slow]);
+}
+
+test("noise behind a request is never taken for the answer to it", async (t) => {
+  const settles: Settle[] = [];
+  const { open } = await serve(t, [...rows, slowRow(settles)]);
+  const connection = open();
+  connection.send("GET /slow HTTP/1.1", "Host: a", "", "");
+  await until(() => settles.length === 1);
+  connection.send("noise", "", "");
+  await connection.ended();
+  assert.equal(connection.rest, "");
+});
+
+test("closing answers what is in flight, and takes nothing new", async (t) => {
+  const settles: Settle[] = [];
+  const { open, port, close } = await serve(t, [...rows, slowRow(settles)]);
   const [idle, busy] = [open(), open()];
   idle.send("GET /alive HTTP/1.1", "Host: a", "", "");
   await idle.next();

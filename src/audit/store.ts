@@ -158,7 +158,7 @@ export interface AuditStore {
     listener: TailListener,
   ): AuditTail;
 
-  /** The row of the event that was stored last; 0 when there is none. */
+  /** A row that no stored event is beyond, and every later one is; 0 when there never was an event. */
   lastRow(organization: string): Awaitable<number>;
 
   /** Counts what matches from one moment up to another, in buckets of `intervalMs`. */

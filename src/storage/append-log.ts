@@ -8,31 +8,11 @@
  * written again, and writing goes on in a new file. Until that succeeds appends fail, and it is
  * tried at most once a second.
  */
-import { SECOND_MS, type Clock } from "../core/clock.ts";
+import { SECOND_MS } from "../core/clock.ts";
 import { Unavailable } from "../core/errors.ts";
-import type { FileOperations } from "./file-operations.ts";
+import type { AppendLogOptions, Durability } from "./append-log-options.ts";
 import { LogBlock, type Appended } from "./log-block.ts";
-import { cutBack, LogFile, type TornTail } from "./log-file.ts";
-
-/** When an append is answered: after the sync that covers it, or after the write. */
-export type Durability = "sync" | "write";
-
-export interface AppendLogOptions {
-  readonly files: FileOperations;
-  readonly now: Clock;
-  /** The path of a file of this log by its number; numbers rise, and may leave gaps. */
-  readonly pathOf: (sequence: number) => string;
-  /** Whether a file of that size is full, asked before each write; if so a new one is begun. */
-  readonly full?: (size: number) => boolean;
-  /** Hears that a new file takes the writes from now on. */
-  readonly began?: (sequence: number) => void;
-  /** Hears that a file was removed, since nothing in it was ever acknowledged. */
-  readonly removed?: (sequence: number) => void;
-  /** Hears of half an append that was cut off at start. */
-  readonly torn?: (tail: TornTail) => void;
-  /** Hears, once, that writing stopped; the error is `undefined` when it goes on in that file. */
-  readonly failed?: (error: unknown, file: string) => void;
-}
+import { cutBack, LogFile } from "./log-file.ts";
 
 /** Text that is given but not answered, in UTF-16 units; appends beyond it are refused. */
 export const MAX_HELD = 64 << 20;
@@ -56,6 +36,8 @@ export class AppendLog {
   #syncWanted = false;
   #timer: NodeJS.Timeout | undefined;
   #error: unknown;
+  /** Why a write failed, until one succeeds: on a full disk a new file can be had, and not written. */
+  #doubt: unknown;
   #triedAt = -Infinity;
   #closed: Promise<void> | undefined;
   #resting: (() => void) | undefined;
@@ -82,9 +64,21 @@ export class AppendLog {
     return this.#file.sequence;
   }
 
-  /** Why writing is stopped; `undefined` while it is not. */
+  /** Why writing is stopped, or why the last write failed; `undefined` while neither is so. */
   get failure(): unknown {
-    return this.#error;
+    return this.#error ?? this.#doubt;
+  }
+
+  /** Text that is given and not answered, in UTF-16 units. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /** Tries to write again after a failure, at most once a second. A try leaves an empty line. */
+  recover(): void {
+    if (this.failure === undefined || this.#closed !== undefined || !this.#mayTry()) return;
+    if (this.#state === "broken") void this.#renew();
+    else if (this.#state === "ready" && this.#held === 0) this.append("\n", "sync", () => {});
   }
 
   /** Appends text; `done` hears of it later, never before this returns. */
@@ -190,6 +184,7 @@ export class AppendLog {
 
   #fail(error: unknown): void {
     this.#error ??= error;
+    this.#doubt = error;
     this.#state = "draining";
   }
 
@@ -200,6 +195,7 @@ export class AppendLog {
       this.#held -= block.length;
       this.#acknowledged = block.end;
       if (block.sync) this.#synced = block.end;
+      if (this.#state === "ready") this.#doubt = undefined;
       block.answer(this.#file.sequence);
     }
     if (this.#state === "ready") this.#schedule();

@@ -47,6 +47,14 @@ export class SegmentReader {
     return found;
   }
 
+  /** Closes the descriptor of a segment that nobody reads any more. */
+  async forget(segment: number): Promise<void> {
+    const opening = this.#descriptors.get(segment);
+    this.#descriptors.delete(segment);
+    const descriptor = await opening?.catch(() => undefined);
+    if (descriptor !== undefined) await this.#files.close(descriptor);
+  }
+
   async close(): Promise<void> {
     const descriptors = [...this.#descriptors.values()];
     this.#descriptors.clear();

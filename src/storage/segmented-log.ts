@@ -5,13 +5,15 @@
  */
 import { join } from "node:path";
 import { DAY_MS, type Clock } from "../core/clock.ts";
-import { AppendLog, type Durability } from "./append-log.ts";
+import type { Durability } from "./append-log-options.ts";
+import { AppendLog } from "./append-log.ts";
 import { listDirectory, makeDurableDirectory } from "./directories.ts";
 import type { FileOperations } from "./file-operations.ts";
 import type { Appended } from "./log-block.ts";
 import type { TornTail } from "./log-file.ts";
 import { readLines, type TakeLine } from "./log-lines.ts";
 import { SegmentReader, type Slice } from "./segment-reader.ts";
+import { syncDirectory } from "./snapshot.ts";
 
 const SEGMENT_NAME = /^(\d{12})\.jsonl$/;
 
@@ -25,6 +27,10 @@ export interface SegmentedLogOptions {
   readonly segmentBytes: number;
   /** When a line was written, in milliseconds, so that a segment's age survives a restart. */
   readonly timeOf: (line: Buffer) => number | undefined;
+  /** Hears that a new segment takes the writes; every append to earlier ones was answered. */
+  readonly began?: (segment: number) => void;
+  /** Hears that a segment was removed, since nothing in it was ever acknowledged. */
+  readonly removed?: (segment: number) => void;
   /** Hears of half an append that was cut off at start. */
   readonly torn: (tail: TornTail) => void;
   /** Hears, once, that writing stopped; the error is `undefined` when it goes on in that file. */
@@ -61,10 +67,12 @@ export class SegmentedLog {
         began: (segment) => {
           beganAt = now();
           segments.push(segment);
+          options.began?.(segment);
         },
         removed: (segment) => {
           const index = segments.indexOf(segment);
           if (index !== -1) segments.splice(index, 1);
+          options.removed?.(segment);
         },
         torn,
         failed,
@@ -81,9 +89,19 @@ export class SegmentedLog {
     return this.#segments;
   }
 
-  /** Why writing is stopped; `undefined` while it is not. */
+  /** Why writing is stopped, or why the last write failed; `undefined` while neither is so. */
   get failure(): unknown {
     return this.#log.failure;
+  }
+
+  /** Text that is given and not answered, in UTF-16 units. */
+  get held(): number {
+    return this.#log.held;
+  }
+
+  /** Tries to write again after a failure. */
+  recover(): void {
+    this.#log.recover();
   }
 
   /** The file of a segment. */
@@ -104,6 +122,16 @@ export class SegmentedLog {
   /** Reads slices that were acknowledged; the answer is in the order asked for. */
   read(slices: readonly Slice[]): Promise<Buffer[]> {
     return this.#reader.read(slices);
+  }
+
+  /** Removes a segment that takes no writes, for good. */
+  async remove(segment: number): Promise<void> {
+    const index = this.#segments.indexOf(segment);
+    if (index === -1 || segment === this.#log.sequence) throw new Error("Not a sealed segment");
+    this.#segments.splice(index, 1);
+    await this.#reader.forget(segment);
+    await this.#options.files.remove(this.path(segment));
+    await syncDirectory(this.#options.files, this.#options.directory);
   }
 
   /** Answers what was given, syncs what was written, and closes. */

@@ -1,18 +1,58 @@
 import type { AuditEvent } from "../../src/audit/schema.ts";
-import type { AuditActivity, AuditFilter, ProviderActivity } from "../../src/audit/store.ts";
+import type { AuditActivity, AuditFilter, AuditHistogram } from "../../src/audit/store.ts";
+import type { ProviderActivity } from "../../src/audit/store.ts";
 import { DAY_MS } from "../../src/core/clock.ts";
 
 /** The events of a list (in the order of ingest) that match, newest first: the rule, word by word. */
 export function matchesOf(events: readonly AuditEvent[], filter: AuditFilter): AuditEvent[] {
-  const { q, decision, provider, consumer } = filter;
   return events
     .map((event, order) => ({ event, order }))
     .sort((a, b) => timeOf(b.event) - timeOf(a.event) || b.order - a.order)
     .map(({ event }) => event)
-    .filter((event) => decision === undefined || event.policy_decision === decision)
-    .filter((event) => provider === undefined || event.provider === provider)
-    .filter((event) => consumer === undefined || event.consumer === consumer)
-    .filter((event) => q === undefined || holds(event, q));
+    .filter((event) => matches(event, filter));
+}
+
+/** Whether an event matches, field by field. */
+export function matches(event: AuditEvent, filter: AuditFilter): boolean {
+  const { q, decision, provider, consumer, from, to } = filter;
+  const { executor, capability, status, runtime, trace_id, policy } = filter;
+  return (
+    (decision === undefined || event.policy_decision === decision) &&
+    (provider === undefined || event.provider === provider) &&
+    (consumer === undefined || event.consumer === consumer) &&
+    (executor === undefined || event.executor === executor) &&
+    (capability === undefined || event.capability === capability) &&
+    (status === undefined || event.status === status) &&
+    (runtime === undefined || event.runtime_name === runtime) &&
+    (trace_id === undefined || event.trace_id === trace_id) &&
+    (policy === undefined || event.policy === policy) &&
+    (from === undefined || timeOf(event) >= from) &&
+    (to === undefined || timeOf(event) < to) &&
+    (q === undefined || holds(event, q))
+  );
+}
+
+/** What matches, counted into buckets one by one. */
+export function histogramOf(
+  events: readonly AuditEvent[],
+  filter: AuditFilter,
+  from: number,
+  to: number,
+  intervalMs: number,
+): AuditHistogram {
+  const counts = (decision: string | undefined): number[] =>
+    Array.from({ length: Math.ceil((to - from) / intervalMs) }, (_, i) => {
+      const start = from + i * intervalMs;
+      const end = Math.min(start + intervalMs, to);
+      return events.filter(
+        (event) =>
+          event.policy_decision === decision &&
+          timeOf(event) >= start &&
+          timeOf(event) < end &&
+          matches(event, filter),
+      ).length;
+    });
+  return { allowed: counts("ALLOWED"), denied: counts("DENIED"), other: counts(undefined) };
 }
 
 function holds(event: AuditEvent, q: string): boolean {

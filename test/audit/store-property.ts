@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import fc from "fast-check";
 import type { AuditEvent } from "../../src/audit/schema.ts";
-import type { AuditFilter, AuditStore } from "../../src/audit/store.ts";
+import type { AuditFilter, AuditStore, Position } from "../../src/audit/store.ts";
 import { DAY_MS } from "../../src/core/clock.ts";
-import { activityOf, matchesOf } from "./naive-audit.ts";
+import { activityOf, histogramOf, matches, matchesOf } from "./naive-audit.ts";
 import { append, auditEventOf, NOON, ORGANIZATION, page, type AuditEngine } from "./store-suite.ts";
 
 const texts = [
@@ -22,9 +22,10 @@ const texts = [
   "a",
 ];
 const someText = fc.option(fc.constantFrom(...texts), { nil: undefined });
+const someTime = fc.nat(6).map((n) => NOON + (n - 3) * (DAY_MS / 3));
 const someEvent = fc.record({
   id: fc.nat(60).map((n) => `id-${n}`),
-  timestamp: fc.nat(6).map((n) => new Date(NOON + (n - 3) * (DAY_MS / 3)).toISOString()),
+  timestamp: someTime.map((time) => new Date(time).toISOString()),
   command: someText,
   executor: someText,
   resource: someText,
@@ -34,12 +35,27 @@ const someEvent = fc.record({
   consumer: fc.constantFrom("human" as const, "ai" as const, "ci" as const),
   ai: fc.boolean(),
   status: fc.constantFrom("failed", "error", "allowed"),
+  policy: someText,
+  runtime_name: someText,
+  trace_id: someText,
 });
+
+// Most filters are absent, so that something is left to find.
+const rarely = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.nat(4).chain((n) => (n === 0 ? arbitrary : fc.constant(undefined)));
 const someFilter = fc.record({
   q: fc.option(fc.constantFrom(...texts, "i", "σ", "\u0307", "id", "zz"), { nil: undefined }),
-  decision: fc.constantFrom("ALLOWED", "DENIED", "other", undefined, undefined),
-  provider: fc.constantFrom("git", "a", undefined, undefined),
-  consumer: fc.constantFrom("human", "ai", undefined, undefined),
+  decision: rarely(fc.constantFrom("ALLOWED", "DENIED", "other")),
+  provider: rarely(fc.constantFrom("git", "a")),
+  consumer: rarely(fc.constantFrom("human", "ai", "nobody")),
+  from: rarely(someTime),
+  to: rarely(someTime.map((time) => time + 1)),
+  executor: rarely(fc.constantFrom("İx", "a")),
+  capability: rarely(fc.constantFrom(...texts)),
+  status: rarely(fc.constantFrom("failed", "none")),
+  runtime: rarely(fc.constantFrom(...texts)),
+  trace_id: rarely(fc.constantFrom("git", "😀", "zz")),
+  policy: rarely(fc.constantFrom("ΑΣ", "ß")),
 });
 const someStep = fc.oneof(
   { weight: 6, arbitrary: fc.record({ batch: fc.array(someEvent, { maxLength: 6 }) }) },
@@ -51,7 +67,9 @@ const someStep = fc.oneof(
       offset: fc.nat(9),
     }),
   },
+  { weight: 1, arbitrary: fc.record({ walk: someFilter, limit: fc.integer({ min: 1, max: 4 }) }) },
   { weight: 1, arbitrary: fc.constant({ restart: true }) },
+  { weight: 1, arbitrary: fc.constant({ damage: true }) },
 );
 
 /** Checks an engine against a list that is filtered anew for every question. */
@@ -64,9 +82,12 @@ export function testAgainstNaive(open: (t: TestContext) => Promise<AuditEngine>)
         const model: AuditEvent[] = [];
         for (const step of steps) {
           if ("restart" in step) store = await engine.restart();
+          else if ("damage" in step) store = await (engine.loseIndexes ?? engine.restart)();
           else if ("batch" in step) await appendToBoth(store, model, step.batch);
+          else if ("walk" in step) await walkBoth(store, model, step.walk, step.limit);
           else await askBoth(store, model, step);
         }
+        await engine.close?.();
       }),
       { numRuns: 100 },
     );
@@ -97,4 +118,84 @@ async function askBoth(
     total: found.length,
   });
   assert.deepEqual(await store.activity(ORGANIZATION, NOON), activityOf(model, NOON));
+  assert.deepEqual(await exportOf(store, filter), { events: found, total: found.length });
+  const [from, to, interval] = [NOON - DAY_MS, NOON + 5, DAY_MS / 5];
+  assert.deepEqual(
+    await store.histogram(ORGANIZATION, filter, from, to, interval),
+    histogramOf(model, filter, from, to, interval),
+  );
+  const id = `id-${offset * 7}`;
+  const event = await store.get(ORGANIZATION, id);
+  const expected = model.find((one) => one.id === id);
+  assert.deepEqual(event === undefined ? undefined : JSON.parse(String(event)), expected);
+  assert.deepEqual(await tailOf(store, filter), inOrder(model, filter));
+}
+
+function inOrder(model: readonly AuditEvent[], filter: AuditFilter): AuditEvent[] {
+  return model.filter((event) => matches(event, filter));
+}
+
+async function exportOf(
+  store: AuditStore,
+  filter: AuditFilter,
+): Promise<{ events: AuditEvent[]; total: number }> {
+  const { total, rows } = await store.export(ORGANIZATION, filter);
+  let text = "";
+  for await (const piece of rows) text += piece.toString("utf8");
+  return {
+    events: text
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as AuditEvent),
+    total,
+  };
+}
+
+/** Everything that matches by a tail from the start, which is paused after each event. */
+async function tailOf(store: AuditStore, filter: AuditFilter): Promise<AuditEvent[]> {
+  const events: AuditEvent[] = [];
+  const tail = store.tail(ORGANIZATION, filter, 0, (_, json) => {
+    events.push(JSON.parse(String(json)) as AuditEvent);
+    setImmediate(() => tail.resume());
+    return false;
+  });
+  await tail.caughtUp;
+  tail.close();
+  return events;
+}
+
+/** Follows cursors to the end while an event arrives between every two pages. */
+async function walkBoth(
+  store: AuditStore,
+  model: AuditEvent[],
+  filter: AuditFilter,
+  limit: number,
+): Promise<void> {
+  const before = matchesOf(model, filter);
+  const known = new Set(model.map(({ id }) => id));
+  const live: AuditEvent[] = [];
+  const tail = store.tail(ORGANIZATION, filter, undefined, (_, json) => {
+    live.push(JSON.parse(String(json)) as AuditEvent);
+  });
+  await tail.caughtUp;
+  const stored = model.length;
+  const seen: AuditEvent[] = [];
+  let after: Position | undefined;
+  for (let turn = 0; ; turn++) {
+    const rows = await store.pageAfter(ORGANIZATION, filter, limit, after);
+    assert.equal(rows.total, matchesOf(model, filter).length);
+    seen.push(...(JSON.parse(`[${String(rows.json)}]`) as AuditEvent[]));
+    after = rows.next;
+    if (after === undefined) break;
+    const late = { id: `w-${model.length}`, command: "a", provider: "git" };
+    const timestamp = new Date(NOON + ((turn % 5) - 2) * (DAY_MS / 3)).toISOString();
+    await appendToBoth(store, model, [{ ...late, timestamp }]);
+  }
+  tail.close();
+  assert.deepEqual(
+    seen.filter(({ id }) => known.has(id)),
+    before,
+  );
+  assert.equal(new Set(seen.map(({ id }) => id)).size, seen.length);
+  assert.deepEqual(live, inOrder(model.slice(stored), filter));
 }

@@ -8,6 +8,9 @@ import { DAY_MS } from "../../src/core/clock.ts";
 export interface AuditEngine {
   readonly store: AuditStore;
   restart(): Promise<AuditStore>;
+  /** As `restart`, but what the engine can make again from the events is gone meanwhile. */
+  loseIndexes?(): Promise<AuditStore>;
+  close?(): Promise<void>;
 }
 
 export const ORGANIZATION = "acme";

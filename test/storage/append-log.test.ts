@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { Unavailable } from "../../src/core/errors.ts";
-import { AppendLog, MAX_HELD, type AppendLogOptions } from "../../src/storage/append-log.ts";
+import type { AppendLogOptions } from "../../src/storage/append-log-options.ts";
+import { AppendLog, MAX_HELD } from "../../src/storage/append-log.ts";
 import { makeDurableDirectory } from "../../src/storage/directories.ts";
 import type { FileOperations } from "../../src/storage/file-operations.ts";
 import type { TornTail } from "../../src/storage/log-file.ts";
@@ -285,6 +286,67 @@ test("a disk that stays full does not fill its directory with files", async () =
     now += 1_000;
   }
   assert.equal((await files.readDirectory("/log")).length, 1);
+  await log.close();
+});
+
+test("while writing is stopped it can be tried without an append, at most once a second", async () => {
+  const files = await disk();
+  let now = 5_000;
+  const log = await open(files, undefined, { now: () => now });
+  await append(log, "kept\n");
+  let isBroken = true;
+  let attempts = 0;
+  files.before = (operation, path) => {
+    if (isBroken && operation === "fdatasync") throw systemError("EIO");
+    if (isBroken && operation === "open" && path === SECOND && ++attempts)
+      throw systemError("EROFS");
+  };
+  await assert.rejects(append(log, "a\n"), { code: "EIO" });
+  await settle();
+  for (let i = 0; i < 3; i++) log.recover();
+  await settle();
+  assert.equal(attempts, 1);
+  now += 1_000;
+  for (let i = 0; i < 3; i++) log.recover();
+  await settle();
+  assert.equal(attempts, 2);
+  isBroken = false;
+  now += 1_000;
+  log.recover();
+  await settle();
+  now += 1_000;
+  log.recover(); // there is a file again, and nobody knows yet whether it can be written
+  await settle();
+  assert.equal(log.failure, undefined);
+  assert.deepEqual([files.text(FIRST), files.text(SECOND)], ["kept\n", "\n"]);
+  await log.close();
+  log.recover();
+  assert.equal(files.descriptors, 0);
+});
+
+test("a disk that stays full is a failure until something is written, be it an empty line", async () => {
+  const files = await disk();
+  let now = 5_000;
+  const log = await open(files, undefined, { now: () => now });
+  let isFull = true;
+  files.before = (operation) => {
+    if (isFull && operation === "writeSync") throw systemError("ENOSPC");
+  };
+  await assert.rejects(append(log, "a\n"), { code: "ENOSPC" });
+  for (let i = 0; i < 3; i++) {
+    await settle();
+    assert.equal((log.failure as NodeJS.ErrnoException).code, "ENOSPC");
+    now += 1_000;
+    log.recover();
+  }
+  await settle();
+  isFull = false;
+  now += 1_000;
+  log.recover();
+  await settle();
+  assert.equal(log.failure, undefined);
+  assert.equal(files.text(`/log/${log.sequence}`), "\n");
+  assert.equal((await append(log, "b\n")).offset, 1);
   await log.close();
 });
 

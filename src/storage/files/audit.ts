@@ -1,23 +1,17 @@
 import type { AuditEvent } from "../../audit/schema.ts";
-import type {
-  AuditActivity,
-  AuditExport,
-  AuditHistogram,
-  AuditRemoval,
-  AuditTail,
-  AuditUsage,
-  AuditFilter,
-  AuditRows,
-  AuditStore,
-  Stored,
-} from "../../audit/store.ts";
+import type { AuditActivity, AuditExport, AuditFilter, AuditHistogram } from "../../audit/store.ts";
+import type { AuditRemoval, AuditRows, AuditStore, AuditTail } from "../../audit/store.ts";
+import type { AuditUsage, Position, Stored, TailListener } from "../../audit/store.ts";
 import type { Awaitable } from "../../core/caller.ts";
-import type { Clock } from "../../core/clock.ts";
+import { MINUTE_MS, type Clock } from "../../core/clock.ts";
 import { describeError, type Log } from "../../core/log.ts";
-import type { Durability } from "../append-log.ts";
+import type { Durability } from "../append-log-options.ts";
+import { listDirectory } from "../directories.ts";
 import type { FileOperations } from "../file-operations.ts";
-import type { Layout } from "../layout.ts";
-import { AuditTrail } from "./audit-trail.ts";
+import { isOrganizationId, type Layout } from "../layout.ts";
+import { AuditCounts } from "./audit/counts.ts";
+import { Tail } from "./audit/tail.ts";
+import { AuditTrail } from "./audit/trail.ts";
 
 export interface FileAuditOptions {
   readonly files: FileOperations;
@@ -30,77 +24,180 @@ export interface FileAuditOptions {
   readonly segmentBytes: number;
 }
 
+/** An organization that nobody asks for is closed after so long; its memory and files are freed. */
+const IDLE_MS = 10 * MINUTE_MS;
+const FROM_THE_TOP = { timestamp: Infinity, row: Infinity };
+
+/** An organization's events while they are open. */
+interface Open {
+  readonly trail: AuditTrail;
+  usedAt: number;
+}
+
 /** Keeps audit events in segments of JSON lines; an organization's are opened on first use. */
 export class FileAuditStore implements AuditStore {
+  readonly counts = new AuditCounts();
   readonly #options: FileAuditOptions;
-  readonly #open = new Map<string, AuditTrail>();
+  readonly #open = new Map<string, Open>();
   readonly #opening = new Map<string, Promise<AuditTrail>>();
+  readonly #closing = new Map<string, Promise<void>>();
+  readonly #sweeper: NodeJS.Timeout;
   #closed = false;
 
   constructor(options: FileAuditOptions) {
     this.#options = options;
+    this.#sweeper = setInterval(() => this.closeIdle(), MINUTE_MS).unref();
   }
 
   /** Why some organization's events cannot be stored at present; `undefined` while all can. */
   get failure(): unknown {
-    for (const trail of this.#open.values()) {
+    for (const { trail } of this.#open.values()) {
       if (trail.failure !== undefined) return trail.failure;
     }
     return undefined;
   }
 
+  /** Text that is given and not answered, in UTF-16 units. */
+  get held(): number {
+    return Array.from(this.#open.values(), ({ trail }) => trail.held).reduce((a, b) => a + b, 0);
+  }
+
+  /** Tries to write again after a failure. */
+  recover(): void {
+    for (const { trail } of this.#open.values()) trail.recover();
+  }
+
   append(organization: string, events: readonly AuditEvent[], stored: Stored): void {
-    const trail = this.#open.get(organization);
+    const trail = this.#use(organization);
     if (trail !== undefined) trail.append(events, stored);
     else this.#trail(organization).then((opened) => opened.append(events, stored), stored);
   }
 
-  async page(
+  page(
     organization: string,
     filter: AuditFilter,
     limit: number,
     offset: number,
+    signal?: AbortSignal,
   ): Promise<AuditRows> {
-    const trail = this.#open.get(organization) ?? (await this.#trail(organization));
-    return trail.page(filter, limit, offset);
+    return this.#ask(organization, (trail) => trail.page(filter, limit, offset, signal));
   }
 
-  activity(organization: string, now: number): Awaitable<AuditActivity> {
-    const trail = this.#open.get(organization);
-    if (trail !== undefined) return trail.activity(now);
-    return this.#trail(organization).then((opened) => opened.activity(now));
+  pageAfter(
+    organization: string,
+    filter: AuditFilter,
+    limit: number,
+    after: Position | undefined,
+    signal?: AbortSignal,
+  ): Promise<AuditRows> {
+    const start = after ?? FROM_THE_TOP;
+    return this.#ask(organization, (trail) => trail.page(filter, limit, start, signal));
   }
 
-  pageAfter(): Promise<AuditRows> {
-    throw new Error("Not there yet");
+  get(organization: string, id: string): Promise<Buffer | undefined> {
+    return this.#ask(organization, (trail) => trail.get(id));
   }
-  get(): Promise<Buffer | undefined> {
-    throw new Error("Not there yet");
+
+  export(organization: string, filter: AuditFilter, signal?: AbortSignal): Promise<AuditExport> {
+    return this.#ask(organization, (trail) => trail.export(filter, signal));
   }
-  export(): Promise<AuditExport> {
-    throw new Error("Not there yet");
+
+  tail(
+    organization: string,
+    filter: AuditFilter,
+    after: number | undefined,
+    listener: TailListener,
+  ): AuditTail {
+    const tail = new Tail(filter, after, listener);
+    const trail = this.#use(organization);
+    if (trail !== undefined) trail.attach(tail);
+    else {
+      this.#trail(organization).then(
+        (opened) => opened.attach(tail),
+        (error: unknown) => tail.fail(error),
+      );
+    }
+    return tail;
   }
-  tail(): AuditTail {
-    throw new Error("Not there yet");
+
+  lastRow(organization: string): Awaitable<number> {
+    return this.#ask(organization, async (trail) => trail.lastRow);
   }
-  lastRow(): number {
-    throw new Error("Not there yet");
+
+  histogram(
+    organization: string,
+    filter: AuditFilter,
+    from: number,
+    to: number,
+    intervalMs: number,
+    signal?: AbortSignal,
+  ): Promise<AuditHistogram> {
+    const range = { from, to, intervalMs };
+    return this.#ask(organization, (trail) => trail.histogram(filter, range, signal));
   }
-  histogram(): Promise<AuditHistogram> {
-    throw new Error("Not there yet");
+
+  activity(organization: string, now: number): Promise<AuditActivity> {
+    return this.#ask(organization, async (trail) => trail.activity(now));
   }
-  usage(): Promise<AuditUsage> {
-    throw new Error("Not there yet");
+
+  usage(organization: string): Promise<AuditUsage> {
+    return this.#ask(organization, async (trail) => trail.usage());
   }
-  retain(): Promise<readonly AuditRemoval[]> {
-    throw new Error("Not there yet");
+
+  async retain(
+    organization: string | undefined,
+    olderThanMs: number,
+  ): Promise<readonly AuditRemoval[]> {
+    const removals: AuditRemoval[] = [];
+    for (const id of organization === undefined ? await this.#stored() : [organization]) {
+      const removal = await this.#ask(id, (trail) => trail.retain(olderThanMs));
+      if (removal !== undefined) removals.push(removal);
+    }
+    return removals;
+  }
+
+  /** Closes what nobody has asked for in a while. */
+  closeIdle(): void {
+    const oldest = this.#options.now() - IDLE_MS;
+    for (const [organization, { trail, usedAt }] of this.#open) {
+      if (usedAt > oldest || !trail.isIdle) continue;
+      this.#open.delete(organization);
+      const closing = trail.close().catch((error: unknown) => {
+        this.#options.log.error("audit files could not be closed", { error: describeError(error) });
+      });
+      this.#closing.set(organization, closing);
+      void closing.then(() => this.#closing.delete(organization));
+    }
   }
 
   /** Stores what was given, and closes every file. */
   async close(): Promise<void> {
     this.#closed = true;
+    clearInterval(this.#sweeper);
     await Promise.allSettled(this.#opening.values());
-    for (const trail of this.#open.values()) await trail.close();
+    await Promise.all(this.#closing.values());
+    for (const { trail } of this.#open.values()) await trail.close();
+  }
+
+  async #ask<T>(organization: string, answer: (trail: AuditTrail) => Promise<T>): Promise<T> {
+    return answer(this.#use(organization) ?? (await this.#trail(organization)));
+  }
+
+  #use(organization: string): AuditTrail | undefined {
+    const open = this.#open.get(organization);
+    if (open !== undefined) open.usedAt = this.#options.now();
+    return open?.trail;
+  }
+
+  /** The organizations of which more than one segment is stored. */
+  async #stored(): Promise<readonly string[]> {
+    const { files, layout } = this.#options;
+    const found: string[] = [];
+    for (const id of (await listDirectory(files, layout.organizations)).filter(isOrganizationId)) {
+      const names = await listDirectory(files, layout.organization(id).audit);
+      if (names.filter((name) => name.endsWith(".jsonl")).length > 1) found.push(id);
+    }
+    return found;
   }
 
   /** Opens an organization's events; a failure is not remembered, so the next use tries again. */
@@ -117,20 +214,27 @@ export class FileAuditStore implements AuditStore {
 
   async #openTrail(organization: string): Promise<AuditTrail> {
     if (this.#closed) throw new Error("The audit store is closed");
-    const { layout, log } = this.#options;
+    await this.#closing.get(organization);
+    const { layout, log, now } = this.#options;
     const trail = await AuditTrail.open({
       ...this.#options,
+      counts: this.counts,
       organization,
       directory: layout.organization(organization).audit,
       root: layout.root,
       torn: (tail) => log.warn("cut off half an append, which was never acknowledged", { ...tail }),
-      damaged: (damage) => log.error("skipped damaged lines of the audit log", { ...damage }),
+      damaged: (damage) => {
+        this.counts.damaged(damage);
+        log.error("skipped damaged lines of the audit log", { ...damage });
+      },
+      indexFailed: (error, file) =>
+        log.error("an audit index could not be written", { file, error: describeError(error) }),
       failed: (error, file) => {
         if (error === undefined) log.info("the audit log can be written again", { file });
         else log.error("the audit log cannot be written", { file, error: describeError(error) });
       },
     });
-    this.#open.set(organization, trail);
+    this.#open.set(organization, { trail, usedAt: now() });
     return trail;
   }
 }

@@ -53,8 +53,31 @@ testAuditStore(async (t) => {
 // In memory, since many are needed; small segments, so that most answers come from several.
 testAgainstNaive(async () => {
   const files = new ForgetfulFiles();
-  return engine(() => createStore({ files, segmentBytes: 500 }));
+  const opened = engine(() => createStore({ files, segmentBytes: 2_000 }));
+  let turn = 0;
+  return {
+    ...opened,
+    async loseIndexes() {
+      const directory = "/data/organizations/acme/audit";
+      await opened.close();
+      for (const name of await files.readDirectory(directory).catch(() => [])) {
+        if (name.endsWith(".idx")) await spoil(files, `${directory}/${name}`, turn++);
+      }
+      return opened.restart();
+    },
+  };
 });
+
+/** Removes a file, or changes a byte of it somewhere. */
+async function spoil(files: ForgetfulFiles, path: string, turn: number): Promise<void> {
+  const bytes = await files.readFile(path);
+  if (turn % 3 === 0) return files.remove(path);
+  const at = Math.floor((((turn * 7) % 20) / 20) * bytes.length);
+  bytes[at] = (bytes[at] as number) ^ 0x10;
+  const descriptor = await files.open(path, "w");
+  await files.write(descriptor, bytes, 0);
+  await files.close(descriptor);
+}
 
 async function dataDirectory(t: TestContext): Promise<Layout> {
   const root = await mkdtemp(join(tmpdir(), "signalbox-audit-"));

@@ -5,10 +5,10 @@
  * escaped, so the text between two events cannot occur inside one.
  */
 import { isUtf8 } from "node:buffer";
-import type { AuditEvent } from "../../audit/schema.ts";
-import { parseTimestamp } from "../../core/time.ts";
-import { isObject } from "../../core/validate.ts";
-import { CONTINUES, ENDS } from "../log-lines.ts";
+import type { AuditEvent } from "../../../audit/schema.ts";
+import { parseTimestamp } from "../../../core/time.ts";
+import { isObject } from "../../../core/validate.ts";
+import { CONTINUES, ENDS } from "../../log-lines.ts";
 
 const BETWEEN = '},{"id":"';
 const BETWEEN_LINES = `}${CONTINUES}{"id":"`;
@@ -88,4 +88,22 @@ export function readLine(line: Buffer, organization: string): AuditEvent | undef
   if (!isObject(value) || value["organization_id"] !== organization) return undefined;
   if (typeof value["id"] !== "string" || typeof value["timestamp"] !== "string") return undefined;
   return parseTimestamp(value["timestamp"]) === undefined ? undefined : (value as AuditEvent);
+}
+
+/** The id in a line, without reading the rest of it where it comes first and needs no unescaping. */
+export function idOf(line: Buffer): string | undefined {
+  const start = '{"id":"'.length;
+  const text = line.toString("latin1", 0, 160);
+  const end = text.indexOf('"', start);
+  const id = text.slice(start, end);
+  if (text.startsWith('{"id":"') && end !== -1 && !id.includes("\\")) return id;
+  return (JSON.parse(line.toString("utf8")) as AuditEvent).id;
+}
+
+/** Cuts bytes that begin with a line to that line. */
+export function firstLine(bytes: Buffer): Buffer {
+  let end = bytes.indexOf(0x0a);
+  if (end === -1) end = bytes.length;
+  while (end > 0 && (bytes[end - 1] as number) <= 0x20) end--;
+  return bytes.subarray(0, end);
 }

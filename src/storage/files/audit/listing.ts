@@ -1,0 +1,204 @@
+/**
+ * The matches of all segments as one list, newest first. Segments overlap in time, since events come
+ * late, so the list is a merge; but a segment is looked into only when the merge has come as far as
+ * its newest event. A place deep in the list is not walked to: as one finds a page in a book by
+ * halving, the moment before which so and so many events lie is found by counting on either side of
+ * a guess, which takes one search in each of the segments around that moment.
+ */
+import type { AuditFilter, Position } from "../../../audit/store.ts";
+import type { Pace } from "./pace.ts";
+import { knownCount, placeOf, rankOf, rowAt, select } from "./selection.ts";
+import type { SegmentView, Selection } from "./selection.ts";
+
+/** One match. */
+export interface Match {
+  readonly view: SegmentView;
+  readonly row: number;
+}
+
+/** A segment's share of the list. */
+interface Part {
+  readonly view: SegmentView;
+  readonly count: number;
+  selection: Selection | undefined;
+  /** How many selected rows the merge has not come to yet. */
+  left: number;
+}
+
+const EVERYTHING: Position = { timestamp: Infinity, row: Infinity };
+
+/** What matches a filter, newest first, taken piece by piece. */
+export class Listing {
+  readonly total: number;
+  readonly #filter: AuditFilter;
+  readonly #pace: Pace;
+  readonly #parts: Part[];
+  #waiting: Part[] = []; // by their newest event, the newest last
+  #open: Part[] = [];
+  #start = EVERYTHING;
+
+  private constructor(parts: Part[], filter: AuditFilter, pace: Pace) {
+    this.#parts = parts;
+    this.#filter = filter;
+    this.#pace = pace;
+    this.total = parts.reduce((sum, { count }) => sum + count, 0);
+    this.startAfter(EVERYTHING);
+  }
+
+  /** Counts the matches of every segment. */
+  static async of(
+    views: readonly SegmentView[],
+    filter: AuditFilter,
+    pace: Pace,
+  ): Promise<Listing> {
+    const parts: Part[] = [];
+    for (const view of views) {
+      const known = knownCount(view, filter);
+      let selection: Selection | undefined;
+      if (known === undefined) {
+        const found = select(view, filter, pace);
+        selection = found instanceof Promise ? await found : found;
+        if (pace.isDue) await pace.step();
+      }
+      const count = known ?? selection?.length ?? 0;
+      if (count > 0) parts.push({ view, count, selection, left: 0 });
+    }
+    return new Listing(parts, filter, pace);
+  }
+
+  /** Makes a place of the list the one after which `take` goes on. */
+  startAfter(position: Position): void {
+    this.#start = position;
+    this.#open = [];
+    this.#waiting = this.#parts
+      .filter(({ view }) => view.oldest <= position.timestamp)
+      .sort((a, b) => a.view.newest - b.view.newest);
+  }
+
+  /** Goes to the place at which `offset` matches have been passed. */
+  async skip(offset: number): Promise<void> {
+    if (offset <= 0 || offset >= this.total) {
+      if (offset > 0) this.startAfter({ timestamp: -Infinity, row: 0 });
+      return;
+    }
+    const oldest = Math.min(...this.#parts.map(({ view }) => view.oldest));
+    const newest = Math.max(...this.#parts.map(({ view }) => view.newest));
+    // The latest moment at or after which lie more matches than are to be passed.
+    const timestamp = await this.#halve(oldest, newest, offset, (time) => ({
+      timestamp: time,
+      row: 0,
+    }));
+    const rows = this.#parts.map(({ view }) => placeOf(view, view.rows));
+    const row = await this.#halve(0, Math.max(...rows), offset, (row) => ({ timestamp, row }));
+    this.startAfter({ timestamp, row: row + 1 });
+  }
+
+  /** The largest number whose place has more than `offset` matches at it or newer. */
+  async #halve(
+    least: number,
+    most: number,
+    offset: number,
+    placeOf: (middle: number) => Position,
+  ): Promise<number> {
+    let [low, high] = [least, most];
+    while (low < high) {
+      const middle = low + Math.ceil((high - low) / 2);
+      if ((await this.#countFrom(placeOf(middle))) > offset) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  /** How many matches stand at a place or are newer. */
+  async #countFrom({ timestamp, row }: Position): Promise<number> {
+    let count = 0;
+    for (const part of this.#parts) {
+      if (part.view.oldest > timestamp) count += part.count;
+      else if (part.view.newest >= timestamp) {
+        const selection = await this.#selectionOf(part);
+        count += part.count - rankOf(part.view, selection, timestamp, row);
+      }
+    }
+    return count;
+  }
+
+  async #selectionOf(part: Part): Promise<Selection> {
+    if (part.selection === undefined) {
+      const found = select(part.view, this.#filter, this.#pace);
+      part.selection = found instanceof Promise ? await found : found;
+      if (this.#pace.isDue) await this.#pace.step();
+    }
+    return part.selection;
+  }
+
+  /** The next matches of the list, up to `count`; fewer at its end. */
+  async take(count: number): Promise<Match[]> {
+    const matches: Match[] = [];
+    while (matches.length < count) {
+      await this.#openNext();
+      const [best, bound] = this.#newestTwo();
+      if (best === undefined) break;
+      const { view, selection } = best;
+      // Until the next segment's turn; when times are equal the later segment is the newer one.
+      do {
+        matches.push({ view, row: rowAt(selection as Selection, --best.left) });
+      } while (matches.length < count && best.left > 0 && newestTime(best) > bound);
+      if (best.left === 0) this.#close(best);
+      if (this.#pace.isDue) await this.#pace.step();
+    }
+    return matches;
+  }
+
+  /** The place of the last match that was taken, when there are more; else `undefined`. */
+  async positionAfter(matches: readonly Match[]): Promise<Position | undefined> {
+    const last = matches.at(-1);
+    if (last === undefined) return undefined;
+    await this.#openNext();
+    if (this.#open.length === 0) return undefined;
+    const timestamp = last.view.index.times[last.row] as number;
+    return { timestamp, row: placeOf(last.view, last.row) };
+  }
+
+  /** Looks into the segments that may hold the next match. */
+  async #openNext(): Promise<void> {
+    for (;;) {
+      const next = this.#waiting.at(-1);
+      if (next === undefined) return;
+      if (this.#open.some((part) => newestTime(part) > next.view.newest)) return;
+      this.#waiting.pop();
+      const selection = await this.#selectionOf(next);
+      const { timestamp, row } = this.#start;
+      next.left = rankOf(next.view, selection, timestamp, row);
+      if (next.left > 0) this.#open.push(next);
+    }
+  }
+
+  /** The part whose turn it is, and the time down to which it stays its turn. */
+  #newestTwo(): [best: Part | undefined, bound: number] {
+    let best: Part | undefined;
+    let bound = this.#waiting.at(-1)?.view.newest ?? -Infinity;
+    for (const part of this.#open) {
+      if (best === undefined) best = part;
+      else {
+        const [newer, older] = isNewer(part, best) ? [part, best] : [best, part];
+        best = newer;
+        bound = Math.max(bound, newestTime(older));
+      }
+    }
+    return [best, bound];
+  }
+
+  #close(part: Part): void {
+    this.#open.splice(this.#open.indexOf(part), 1);
+    part.selection = undefined; // an export of everything keeps few of them at a time
+  }
+}
+
+function newestTime({ view, selection, left }: Part): number {
+  return view.index.times[rowAt(selection as Selection, left - 1)] as number;
+}
+
+function isNewer(a: Part, b: Part): boolean {
+  const difference = newestTime(a) - newestTime(b);
+  return difference > 0 || (difference === 0 && a.view.index.segment > b.view.index.segment);
+}

@@ -1,0 +1,120 @@
+/**
+ * The answers to questions about one organization's events: which rows, by `Listing`, and then their
+ * lines, which are the log's own bytes. Everything is decided on views taken when the question came,
+ * so an answer shows one moment, whatever arrives meanwhile.
+ */
+import type { AuditExport, AuditFilter, AuditHistogram } from "../../../audit/store.ts";
+import type { AuditRows, Position } from "../../../audit/store.ts";
+import type { SegmentedLog } from "../../segmented-log.ts";
+import { firstLine } from "./lines.ts";
+import { Listing, type Match } from "./listing.ts";
+import { Pace } from "./pace.ts";
+import { decisionAt, rowAt, select, viewOf, type SegmentView } from "./selection.ts";
+import type { SegmentIndex } from "./segment-index.ts";
+
+const COMMA = Buffer.from(",");
+const NEWLINE = Buffer.from("\n");
+const EXPORT_ROWS = 512;
+
+/** Where a page begins: after a number of rows, or after a place. */
+export type PageStart = number | Position;
+
+/** A page of what matches. */
+export async function answerPage(
+  log: SegmentedLog,
+  indexes: readonly SegmentIndex[],
+  filter: AuditFilter,
+  limit: number,
+  start: PageStart,
+  signal: AbortSignal | undefined,
+): Promise<AuditRows> {
+  const listing = await Listing.of(indexes.map(viewOf), filter, new Pace(signal));
+  if (typeof start === "number") await listing.skip(start);
+  else listing.startAfter(start);
+  const matches = await listing.take(limit);
+  const next = await listing.positionAfter(matches);
+  const lines = await readMatches(log, matches);
+  const parts = lines.flatMap((bytes, index) => (index === 0 ? [bytes] : [COMMA, bytes]));
+  return { json: Buffer.concat(parts), returned: matches.length, total: listing.total, next };
+}
+
+/** All that matches, to be read piece by piece; `lease` keeps its files from the first piece on. */
+export async function answerExport(
+  log: SegmentedLog,
+  indexes: readonly SegmentIndex[],
+  filter: AuditFilter,
+  signal: AbortSignal | undefined,
+  lease: () => () => void,
+): Promise<AuditExport> {
+  const listing = await Listing.of(indexes.map(viewOf), filter, new Pace(signal));
+  return { total: listing.total, rows: pieces(log, listing, signal, lease) };
+}
+
+async function* pieces(
+  log: SegmentedLog,
+  listing: Listing,
+  signal: AbortSignal | undefined,
+  lease: () => () => void,
+): AsyncGenerator<Buffer> {
+  const done = lease();
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const matches = await listing.take(EXPORT_ROWS);
+      if (matches.length === 0) return;
+      const lines = await readMatches(log, matches);
+      yield Buffer.concat(lines.flatMap((bytes) => [bytes, NEWLINE]));
+    }
+  } finally {
+    done();
+  }
+}
+
+async function readMatches(
+  log: SegmentedLog,
+  matches: readonly Match[],
+): Promise<readonly Buffer[]> {
+  const slices = matches.map(({ view: { index }, row }) => {
+    const offset = index.offsets[row] as number;
+    return { segment: index.segment, offset, length: (index.offsets[row + 1] as number) - offset };
+  });
+  return (await log.read(slices)).map(firstLine);
+}
+
+/** What matches, counted by time and decision. */
+export async function answerHistogram(
+  indexes: readonly SegmentIndex[],
+  filter: AuditFilter,
+  range: { readonly from: number; readonly to: number; readonly intervalMs: number },
+  signal: AbortSignal | undefined,
+): Promise<AuditHistogram> {
+  const { from, to, intervalMs } = range;
+  const length = Math.max(0, Math.ceil((to - from) / intervalMs));
+  const counts = [0, 1, 2].map(() => new Array<number>(length).fill(0));
+  const [other, allowed, denied] = counts as [number[], number[], number[]];
+  const both = {
+    ...filter,
+    from: Math.max(from, filter.from ?? -Infinity),
+    to: Math.min(to, filter.to ?? Infinity),
+  };
+  const pace = new Pace(signal);
+  for (const view of indexes.map(viewOf)) {
+    const selection = await select(view, both, pace);
+    for (let k = 0; k < selection.length; k++) {
+      countInto(counts, view, rowAt(selection, k), range);
+      if (k % 4096 === 0 && pace.isDue) await pace.step();
+    }
+  }
+  return { allowed, denied, other };
+}
+
+function countInto(
+  counts: readonly number[][],
+  view: SegmentView,
+  row: number,
+  { from, intervalMs }: { readonly from: number; readonly intervalMs: number },
+): void {
+  const list = counts[decisionAt(view, row)] as number[];
+  const bucket = Math.floor(((view.index.times[row] as number) - from) / intervalMs);
+  list[bucket] = (list[bucket] as number) + 1;
+}

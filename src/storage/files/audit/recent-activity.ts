@@ -1,0 +1,169 @@
+/**
+ * The counts of the last 24 hours, in time that does not depend on what is stored. Events are
+ * counted by the minute as they arrive. A question adds up whole minutes; of the two minutes at the
+ * ends of its window the events are looked at one by one, unless all of them lie inside. Minutes that
+ * a window has left are forgotten; a question about an earlier time counts rows instead.
+ */
+import type { AuditActivity } from "../../../audit/store.ts";
+import { DAY_MS, MINUTE_MS } from "../../../core/clock.ts";
+import { Pace } from "./pace.ts";
+import { select, rowAt, viewOf, type SegmentView } from "./selection.ts";
+import { isAi, PROVIDER, STATUS, decisionOfKind } from "./segment-index.ts";
+import type { SegmentIndex } from "./segment-index.ts";
+
+interface ProviderCounts {
+  events: number;
+  failed: number;
+}
+
+/** Counts of some events. */
+interface Counts {
+  commands: number;
+  allowed: number;
+  denied: number;
+  ai: number;
+  readonly providers: Map<string, ProviderCounts>;
+}
+
+interface Minute extends Counts {
+  newest: number;
+}
+
+/** Counts events by the minute. */
+export class RecentActivity {
+  readonly #minutes = new Map<number, Minute>();
+  #floor = Infinity; // the first minute from which on all events are counted
+  #filling: Promise<void> | undefined;
+
+  /** Hears of an event that was added as a row. */
+  add(index: SegmentIndex, row: number): void {
+    const time = index.times[row] as number;
+    const number = Math.floor(time / MINUTE_MS);
+    if (number < this.#floor) return;
+    let minute = this.#minutes.get(number);
+    if (minute === undefined) {
+      minute = { ...noCounts(), newest: time };
+      this.#minutes.set(number, minute);
+    }
+    minute.newest = Math.max(minute.newest, time);
+    countRow(minute, index, row);
+  }
+
+  /** Counts the 24 hours up to and including `now`. */
+  async at(
+    now: number,
+    indexes: () => readonly SegmentIndex[],
+    lastUsed: ReadonlyMap<string, number>,
+  ): Promise<AuditActivity> {
+    const after = now - DAY_MS;
+    const first = Math.floor(after / MINUTE_MS);
+    const last = Math.floor(now / MINUTE_MS);
+    await (this.#filling ??= this.#fill(first, indexes().map(viewOf)));
+    const total = noCounts();
+    if (first < this.#floor) {
+      await countRange(total, indexes().map(viewOf), after + 1, now + 1);
+    } else {
+      for (let number = first + 1; number < last; number++) this.#addMinute(total, number);
+      const views = indexes().map(viewOf);
+      await countRange(total, views, after + 1, (first + 1) * MINUTE_MS);
+      const minute = this.#minutes.get(last);
+      if (minute !== undefined && minute.newest <= now) this.#addMinute(total, last);
+      else await countRange(total, views, last * MINUTE_MS, now + 1);
+      this.#forget(first);
+    }
+    return { ...total, providers: withLastUse(total.providers, lastUsed) };
+  }
+
+  /** Enters what is stored, in slices: what arrives meanwhile enters itself. */
+  async #fill(first: number, views: readonly SegmentView[]): Promise<void> {
+    this.#floor = first;
+    const pace = new Pace();
+    for (const view of views) {
+      const selection = await select(view, { from: first * MINUTE_MS }, pace);
+      for (let k = 0; k < selection.length; k++) {
+        this.add(view.index, rowAt(selection, k));
+        if (k % 256 === 0) await pace.step();
+      }
+    }
+  }
+
+  #addMinute(total: Counts, number: number): void {
+    const minute = this.#minutes.get(number);
+    if (minute === undefined) return;
+    total.commands += minute.commands;
+    total.allowed += minute.allowed;
+    total.denied += minute.denied;
+    total.ai += minute.ai;
+    for (const [name, { events, failed }] of minute.providers) {
+      const counts = countsOf(total, name);
+      counts.events += events;
+      counts.failed += failed;
+    }
+  }
+
+  #forget(before: number): void {
+    if (before <= this.#floor) return;
+    for (const number of this.#minutes.keys()) {
+      if (number < before) this.#minutes.delete(number);
+    }
+    this.#floor = before;
+  }
+}
+
+async function countRange(
+  total: Counts,
+  views: readonly SegmentView[],
+  from: number,
+  to: number,
+): Promise<void> {
+  const pace = new Pace();
+  for (const view of views) {
+    const selection = await select(view, { from, to }, pace);
+    for (let k = 0; k < selection.length; k++) {
+      countRow(total, view.index, rowAt(selection, k));
+      if (k % 1024 === 0) await pace.step();
+    }
+  }
+}
+
+function countRow(counts: Counts, index: SegmentIndex, row: number): void {
+  const kind = index.kinds[row] as number;
+  const decision = decisionOfKind(kind);
+  counts.commands++;
+  if (decision === 1) counts.allowed++;
+  if (decision === 2) counts.denied++;
+  if (isAi(kind)) counts.ai++;
+  const code = index.codes[PROVIDER]?.[row] as number;
+  if (code === 0) return;
+  const provider = countsOf(counts, index.dictionaries[PROVIDER]?.valueOf(code) as string);
+  provider.events++;
+  const status = index.codes[STATUS]?.[row] as number;
+  if (decision === 2 || isFailure(index, status)) provider.failed++;
+}
+
+function isFailure(index: SegmentIndex, status: number): boolean {
+  const text = status === 0 ? undefined : index.dictionaries[STATUS]?.valueOf(status);
+  return text === "failed" || text === "error";
+}
+
+function countsOf({ providers }: Counts, name: string): ProviderCounts {
+  let counts = providers.get(name);
+  if (counts === undefined) providers.set(name, (counts = { events: 0, failed: 0 }));
+  return counts;
+}
+
+function noCounts(): Counts {
+  return { commands: 0, allowed: 0, denied: 0, ai: 0, providers: new Map() };
+}
+
+function withLastUse(
+  providers: ReadonlyMap<string, ProviderCounts>,
+  lastUsed: ReadonlyMap<string, number>,
+): AuditActivity["providers"] {
+  return new Map(
+    [...lastUsed].map(([name, time]) => [
+      name,
+      { ...(providers.get(name) ?? { events: 0, failed: 0 }), lastUsed: time },
+    ]),
+  );
+}

@@ -1,0 +1,78 @@
+/**
+ * The rows of a growing segment by time. Nothing is kept while events come in order. Once one is
+ * late there is a list of rows; new rows are sorted among themselves and merged in from the end, so
+ * the work is the distance by which they are late, not the length of the list. A list that a
+ * question has taken is not changed any more, but for being continued.
+ */
+const MERGE_ROWS = 4096;
+
+/** Keeps the order of rows by time. */
+export class RowOrder {
+  #list: Uint32Array | undefined;
+  #merged = 0;
+  #isTaken = false;
+  #isSorted = true;
+
+  /** Hears of each row in turn. */
+  add(times: Float64Array, row: number): void {
+    if (row === 0) return;
+    if ((times[row] as number) < (times[row - 1] as number)) this.#isSorted = false;
+    if (!this.#isSorted && row - this.#merged >= MERGE_ROWS) this.#merge(times, row);
+  }
+
+  /** All rows below `rows`, oldest first; `undefined` when they came in that order. */
+  take(times: Float64Array, rows: number): Uint32Array | undefined {
+    if (this.#isSorted) return undefined;
+    this.#merge(times, rows);
+    this.#isTaken = true;
+    return (this.#list as Uint32Array).subarray(0, rows);
+  }
+
+  #merge(times: Float64Array, rows: number): void {
+    const merged = this.#merged;
+    if (merged === rows) return;
+    const list = this.#writable(rows);
+    const fresh = Uint32Array.from({ length: rows - merged }, (_, i) => merged + i);
+    const timeOf = (row: number | undefined): number => times[row as number] as number;
+    fresh.sort((a, b) => timeOf(a) - timeOf(b) || a - b);
+    const isInPlace = merged === 0 || timeOf(list[merged - 1]) <= timeOf(fresh[0]);
+    if (isInPlace) list.set(fresh, merged);
+    else {
+      const target = this.#isTaken ? list.slice() : list;
+      mergeFromEnd(target, merged, fresh, times);
+      this.#list = target;
+      this.#isTaken = false;
+    }
+    this.#merged = rows;
+  }
+
+  #writable(rows: number): Uint32Array {
+    let list = this.#list;
+    if (list === undefined || list.length < rows) {
+      const longer = new Uint32Array(Math.max(MERGE_ROWS, rows * 2));
+      if (list !== undefined) longer.set(list.subarray(0, this.#merged));
+      this.#list = list = longer;
+      this.#isTaken = false;
+    }
+    return list;
+  }
+}
+
+function mergeFromEnd(
+  list: Uint32Array,
+  merged: number,
+  fresh: Uint32Array,
+  times: Float64Array,
+): void {
+  let old = merged - 1;
+  let at = merged + fresh.length - 1;
+  for (let i = fresh.length - 1; i >= 0; at--) {
+    const row = fresh[i] as number;
+    const isOlder = old >= 0 && (times[list[old] as number] as number) > (times[row] as number);
+    if (isOlder) list[at] = list[old--] as number;
+    else {
+      list[at] = row;
+      i--;
+    }
+  }
+}

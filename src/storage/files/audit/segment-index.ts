@@ -1,0 +1,139 @@
+/**
+ * What is known of the events of one segment without reading the log: an array for each column, in
+ * the order of ingest, so that a row is an index into each of them. About 40 bytes an event stay in
+ * memory. The lower-cased commands of a sealed segment do not: they are read from its sidecar.
+ */
+import type { AuditEvent } from "../../../audit/schema.ts";
+import type { Awaitable } from "../../../core/caller.ts";
+import type { Dictionary } from "./dictionary.ts";
+
+/** The fields that are kept as codes, in the order of the columns. */
+export const FIELDS = [
+  "provider",
+  "executor",
+  "capability",
+  "resource",
+  "status",
+  "runtime_name",
+  "policy",
+] as const;
+
+/** The places in `FIELDS` of those that `q` searches, besides the command. */
+export const SEARCHED = [0, 1, 2, 3];
+export const PROVIDER = 0;
+export const STATUS = 4;
+
+/** What an index takes from an event. */
+export type IndexedEvent = Pick<
+  AuditEvent,
+  | "id"
+  | "timestamp"
+  | "ingested_at"
+  | "command"
+  | "consumer"
+  | "ai"
+  | "policy_decision"
+  | "trace_id"
+  | (typeof FIELDS)[number]
+>;
+
+export type Column = Uint8Array | Uint16Array | Uint32Array;
+
+/** Decision, consumer and `ai` in one number below `KINDS`. */
+export const KINDS = 24;
+const DECISIONS = ["ALLOWED", "DENIED"];
+const CONSUMERS = ["human", "ai", "ci"];
+
+/** The kind of an event. */
+export function kindOf(event: Pick<AuditEvent, "policy_decision" | "consumer" | "ai">): number {
+  const decision = event.policy_decision === undefined ? 0 : decisionCode(event.policy_decision);
+  return (decision * 4 + CONSUMERS.indexOf(event.consumer) + 1) * 2 + (event.ai ? 1 : 0);
+}
+
+/** 1 for `ALLOWED`, 2 for `DENIED`, 0 for no decision or another text. */
+export function decisionCode(decision: string): number {
+  return DECISIONS.indexOf(decision) + 1;
+}
+
+/** 0 for no decision, 1 for allowed, 2 for denied. */
+export function decisionOfKind(kind: number): number {
+  return kind >>> 3;
+}
+
+/** Whether an AI agent ran events of a kind. */
+export function isAi(kind: number): boolean {
+  return (kind & 1) === 1;
+}
+
+/** Which kinds have a decision and a consumer; `undefined` when neither is asked for. */
+export function kindsWith(
+  decision: string | undefined,
+  consumer: string | undefined,
+): Uint8Array | undefined {
+  if (decision === undefined && consumer === undefined) return undefined;
+  const wantedDecision = decision === undefined ? undefined : decisionCode(decision) || -1;
+  const wantedConsumer = consumer === undefined ? undefined : CONSUMERS.indexOf(consumer) + 1 || -1;
+  return Uint8Array.from({ length: KINDS }, (_, kind) => {
+    const isDecision = wantedDecision === undefined || decisionOfKind(kind) === wantedDecision;
+    const isConsumer = wantedConsumer === undefined || ((kind >>> 1) & 3) === wantedConsumer;
+    return isDecision && isConsumer ? 1 : 0;
+  });
+}
+
+/** The columns of a segment. Arrays may be longer than `rows`. */
+export interface SegmentIndex {
+  readonly segment: number;
+  readonly rows: number;
+  /** Bytes of the log that the index knows. */
+  readonly bytes: number;
+  /** `timestamp`, in milliseconds, and its bounds; the bounds of no rows are infinite. */
+  readonly times: Float64Array;
+  readonly oldest: number;
+  readonly newest: number;
+  /** The newest `ingested_at`, in milliseconds. */
+  readonly newestIngested: number;
+  /** Where each line begins in the log; one more entry says where the last row ends at most. */
+  readonly offsets: Uint32Array;
+  readonly kinds: Uint8Array;
+  /** Codes by field, the dictionaries they belong to, and how many rows have each code. */
+  readonly codes: readonly Column[];
+  readonly dictionaries: readonly Dictionary[];
+  readonly counts: readonly Uint32Array[];
+  readonly kindCounts: Uint32Array;
+  /** Rows by provider code and kind; `undefined` where too many providers would make it large. */
+  readonly providerKinds: Uint32Array | undefined;
+  /** The newest `timestamp` by provider code. */
+  readonly lastUsed: Float64Array;
+  readonly traces: Column;
+  /** Where each row's lower-cased command begins in the text, and where the last one ends. */
+  readonly textStarts: Uint32Array;
+  /** A filter of trigrams for each block of rows that is full. */
+  readonly filters: Uint8Array;
+  readonly filteredRows: number;
+
+  /** Rows by time, oldest first, equal times by row; `undefined` when they came in that order. */
+  order(): Uint32Array | undefined;
+  traceCode(trace: string): Awaitable<number | undefined>;
+  /** Bytes of the lower-cased commands as Latin-1, each command followed by a byte FF. */
+  text(from: number, to: number): Awaitable<string>;
+  /** Rows of which the id has that hash. */
+  rowsOfId(hash: number): Awaitable<readonly number[]>;
+}
+
+/** Rows are numbered through all segments, so that a number is an event's for good. */
+const SEGMENT_ROWS = 2 ** 32;
+
+/** The number of a row through all segments. */
+export function globalRow(segment: number, row: number): number {
+  return segment * SEGMENT_ROWS + row;
+}
+
+/** The segment of a row. */
+export function segmentOf(globalRow: number): number {
+  return Math.floor(globalRow / SEGMENT_ROWS);
+}
+
+/** The row within its segment. */
+export function rowOf(globalRow: number): number {
+  return globalRow % SEGMENT_ROWS;
+}

@@ -1,0 +1,211 @@
+/**
+ * The segments of one organization with their indexes: sidecars of the sealed ones, loaded or made
+ * from the log again, and the growing index of the one that takes the writes. When a segment is
+ * sealed its growing index goes on answering until the sidecar is written, synced and renamed. A
+ * crash in between costs nothing: the sidecar is missing then, and is made at the next start.
+ */
+import { join } from "node:path";
+import { listDirectory } from "../../directories.ts";
+import type { FileOperations } from "../../file-operations.ts";
+import { inParallel } from "../../parallel.ts";
+import { Queue } from "../../queue.ts";
+import type { SegmentedLog } from "../../segmented-log.ts";
+import { TEMPORARY_SUFFIX } from "../../snapshot.ts";
+import { GrowingIndex } from "./growing-index.ts";
+import { scanLine } from "./line-scan.ts";
+import { SealedIndex } from "./sealed-index.ts";
+import { PROVIDER, type SegmentIndex } from "./segment-index.ts";
+import { writeSidecar } from "./sidecar-writer.ts";
+
+export interface SegmentSetOptions {
+  readonly files: FileOperations;
+  readonly directory: string;
+  readonly organization: string;
+  /** Hears of lines of a file that are no events of this organization; they are skipped. */
+  readonly damaged: (damage: DamagedLines) => void;
+  /** Hears that an index could not be written; it stays in memory, and is made again at start. */
+  readonly indexFailed: (error: unknown, file: string) => void;
+}
+
+/** Lines that could not be read back. */
+export interface DamagedLines {
+  readonly file: string;
+  readonly lines: number;
+  /** Where the first of them begins, in bytes. */
+  readonly offset: number;
+}
+
+/** The indexes of one organization. */
+export class SegmentSet {
+  readonly #options: SegmentSetOptions;
+  readonly #log: SegmentedLog;
+  readonly #sealing = new Queue();
+  #indexes: SegmentIndex[] = [];
+  #growing: GrowingIndex;
+  #sealedUse: Map<string, number> | undefined;
+
+  private constructor(options: SegmentSetOptions, log: SegmentedLog, growing: GrowingIndex) {
+    this.#options = options;
+    this.#log = log;
+    this.#growing = growing;
+  }
+
+  /** Loads the index of every segment. */
+  static async open(options: SegmentSetOptions, log: SegmentedLog): Promise<SegmentSet> {
+    const last = log.segments.at(-1) as number;
+    const sealed = log.segments.slice(0, -1);
+    await removeStrays(options, log);
+    const set = new SegmentSet(options, log, new GrowingIndex(last));
+    const loaded = new Map<number, SegmentIndex>();
+    await inParallel(sealed, async (segment) => {
+      const index = await set.#load(segment);
+      if (index !== undefined) loaded.set(segment, index);
+    });
+    for (const segment of sealed) {
+      set.#indexes.push(loaded.get(segment) ?? (await set.#make(segment)));
+    }
+    set.#growing = await set.#replay(last);
+    set.#indexes.push(set.#growing);
+    return set;
+  }
+
+  /** All indexes, the oldest segment's first. */
+  get indexes(): readonly SegmentIndex[] {
+    return this.#indexes;
+  }
+
+  /** The index of the segment that takes the writes. */
+  get growing(): GrowingIndex {
+    return this.#growing;
+  }
+
+  find(segment: number): SegmentIndex | undefined {
+    return this.#indexes.find((index) => index.segment === segment);
+  }
+
+  /** Hears that a new segment takes the writes. */
+  begin(segment: number): void {
+    const previous = this.#growing;
+    this.#growing = new GrowingIndex(segment);
+    this.#indexes = [...this.#indexes, this.#growing];
+    this.#sealedUse = undefined;
+    if (previous.rows > 0) void this.#sealing.run(() => this.#seal(previous));
+    else this.drop(previous.segment);
+  }
+
+  /** Forgets a segment. */
+  drop(segment: number): void {
+    this.#indexes = this.#indexes.filter((index) => index.segment !== segment);
+    this.#sealedUse = undefined;
+  }
+
+  /** Makes the index of a segment again whose sidecar turned out to be damaged. */
+  remake(segment: number): Promise<void> {
+    return this.#sealing.run(async () => {
+      const before = this.find(segment);
+      if (!(before instanceof SealedIndex)) return; // somebody was faster
+      this.#replace(before, await this.#make(segment));
+      await before.close();
+    });
+  }
+
+  /** Removes the files of a segment that was dropped. */
+  async remove(index: SegmentIndex): Promise<void> {
+    await this.#sealing.idle(); // its sidecar may be on its way
+    if (index instanceof SealedIndex) await index.close();
+    await this.#log.remove(index.segment);
+    await this.#options.files.remove(this.#sidecarPath(index.segment));
+  }
+
+  /** When each provider was used last, in milliseconds. */
+  lastUsed(): ReadonlyMap<string, number> {
+    if (this.#sealedUse === undefined) {
+      this.#sealedUse = new Map();
+      for (const index of this.#indexes.slice(0, -1)) addLastUse(this.#sealedUse, index);
+    }
+    const all = new Map(this.#sealedUse);
+    addLastUse(all, this.#growing);
+    return all;
+  }
+
+  async close(): Promise<void> {
+    await this.#sealing.idle();
+    for (const index of this.#indexes) if (index instanceof SealedIndex) await index.close();
+  }
+
+  async #seal(growing: GrowingIndex): Promise<void> {
+    if (!this.#indexes.includes(growing)) return;
+    const sealed = await this.#write(growing);
+    if (sealed !== undefined) this.#replace(growing, sealed);
+  }
+
+  #replace(before: SegmentIndex, after: SegmentIndex): void {
+    this.#indexes = this.#indexes.map((index) => (index === before ? after : index));
+  }
+
+  async #load(segment: number): Promise<SealedIndex | undefined> {
+    const { size } = await this.#options.files.stat(this.#log.path(segment));
+    return SealedIndex.open(this.#options.files, this.#sidecarPath(segment), segment, size);
+  }
+
+  async #make(segment: number): Promise<SegmentIndex> {
+    const growing = await this.#replay(segment);
+    return (await this.#write(growing)) ?? growing;
+  }
+
+  async #write(growing: GrowingIndex): Promise<SealedIndex | undefined> {
+    const { files, indexFailed } = this.#options;
+    const path = this.#sidecarPath(growing.segment);
+    try {
+      const { size } = await files.stat(this.#log.path(growing.segment));
+      await writeSidecar(files, path, growing, size);
+      return await SealedIndex.open(files, path, growing.segment, size);
+    } catch (error) {
+      indexFailed(error, path);
+      return undefined;
+    }
+  }
+
+  async #replay(segment: number): Promise<GrowingIndex> {
+    const { organization, damaged } = this.#options;
+    const index = new GrowingIndex(segment);
+    let lines = 0;
+    let first = 0;
+    await this.#log.readLines(segment, (line, offset) => {
+      const event = scanLine(line, organization);
+      if (event !== undefined) index.add(event, offset, offset + line.length);
+      else if (lines++ === 0) first = offset;
+    });
+    if (lines > 0) damaged({ file: this.#log.path(segment), lines, offset: first });
+    return index;
+  }
+
+  #sidecarPath(segment: number): string {
+    return sidecarPath(this.#log, segment);
+  }
+}
+
+function sidecarPath(log: SegmentedLog, segment: number): string {
+  return log.path(segment).replace(/\.jsonl$/, ".idx");
+}
+
+/** Removes half-written sidecars, and those whose segment is gone. */
+async function removeStrays(
+  { files, directory }: SegmentSetOptions,
+  log: SegmentedLog,
+): Promise<void> {
+  const known = new Set(log.segments.map((segment) => sidecarPath(log, segment)));
+  for (const name of await listDirectory(files, directory)) {
+    const isStray = /^\d{12}\.idx$/.test(name) && !known.has(join(directory, name));
+    const isUnfinished = /^\d{12}\.idx\./.test(name) && name.endsWith(TEMPORARY_SUFFIX);
+    if (isStray || isUnfinished) await files.remove(join(directory, name));
+  }
+}
+
+function addLastUse(times: Map<string, number>, index: SegmentIndex): void {
+  const dictionary = index.dictionaries[PROVIDER];
+  for (let code = 1; code <= (dictionary?.size ?? 0); code++) {
+    const name = dictionary?.valueOf(code) as string;
+    times.set(name, Math.max(times.get(name) ?? -Infinity, index.lastUsed[code] as number));
+  }
+}

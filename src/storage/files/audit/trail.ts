@@ -1,0 +1,270 @@
+/**
+ * The events of one organization: the log, the indexes of its segments, and the ids by which an event
+ * that is sent twice is recognised. The order is: write, sync, add to the index, answer.
+ */
+import type { AuditEvent } from "../../../audit/schema.ts";
+import type { AuditActivity, AuditExport, AuditFilter } from "../../../audit/store.ts";
+import type { AuditHistogram, AuditRemoval, AuditRows, AuditUsage } from "../../../audit/store.ts";
+import type { Stored } from "../../../audit/store.ts";
+import type { Awaitable } from "../../../core/caller.ts";
+import { parseTimestamp } from "../../../core/time.ts";
+import type { Durability } from "../../append-log-options.ts";
+import { SegmentedLog, type SegmentedLogOptions } from "../../segmented-log.ts";
+import type { AuditCounts } from "./counts.ts";
+import { lineOf, readRecentIds, rowsOfId } from "./known-events.ts";
+import { Intake, type AddEvents } from "./intake.ts";
+import { byteRanges, firstLine, idOf, readLine, type EventLines } from "./lines.ts";
+import { answerExport, answerHistogram, answerPage, type PageStart } from "./questions.ts";
+import { RecentActivity } from "./recent-activity.ts";
+import type { RecentIds } from "./recent-ids.ts";
+import { SidecarDamaged } from "./sealed-index.ts";
+import { globalRow, rowOf, segmentOf, type SegmentIndex } from "./segment-index.ts";
+import { SegmentSet, type SegmentSetOptions } from "./segment-set.ts";
+import type { Tail, TailSource } from "./tail.ts";
+
+type LogOptions = Omit<SegmentedLogOptions, "timeOf" | "began" | "removed">;
+
+export interface AuditTrailOptions extends LogOptions, SegmentSetOptions {
+  readonly durability: Durability;
+  readonly counts: AuditCounts;
+}
+
+/** Stores and finds the events of one organization. */
+export class AuditTrail implements TailSource {
+  readonly #organization: string;
+  readonly #log: SegmentedLog;
+  readonly #segments: SegmentSet;
+  readonly #ids: RecentIds<number>;
+  readonly #intake: Intake;
+  readonly #tails = new Set<Tail>();
+  readonly #readers = new Set<Promise<void>>();
+  #activity = new RecentActivity();
+  #removing: Promise<unknown> = Promise.resolve();
+
+  private constructor(
+    { organization, durability, counts }: AuditTrailOptions,
+    log: SegmentedLog,
+    segments: SegmentSet,
+    ids: RecentIds<number>,
+  ) {
+    this.#organization = organization;
+    this.#log = log;
+    this.#segments = segments;
+    this.#ids = ids;
+    const add: AddEvents = (...args) => this.#add(...args);
+    this.#intake = new Intake({ log, segments, ids, durability, counts, add });
+  }
+
+  /** Opens the log, loads the index of each segment, and makes those anew that are missing. */
+  static async open(options: AuditTrailOptions): Promise<AuditTrail> {
+    const { organization } = options;
+    let segments: SegmentSet | undefined;
+    const log = await SegmentedLog.open({
+      ...options,
+      timeOf: (line) => parseTimestamp(readLine(line, organization)?.ingested_at ?? ""),
+      began: (segment) => segments?.begin(segment),
+    });
+    try {
+      segments = await SegmentSet.open(options, log);
+      return new AuditTrail(options, log, segments, await readRecentIds(log, segments));
+    } catch (error) {
+      await segments?.close();
+      await log.close();
+      throw error;
+    }
+  }
+
+  /** Why nothing can be stored at present; `undefined` while it can. */
+  get failure(): unknown {
+    return this.#log.failure;
+  }
+
+  /** Text that is given and not answered, in UTF-16 units. */
+  get held(): number {
+    return this.#log.held;
+  }
+
+  /** Tries to write again after a failure. */
+  recover(): void {
+    this.#log.recover();
+  }
+
+  /** Whether nobody is waiting for anything, so that it could be closed. */
+  get isIdle(): boolean {
+    return this.#intake.isIdle && this.#tails.size === 0 && this.#readers.size === 0;
+  }
+
+  /** Stores events, all or none; see `AuditStore.append`. */
+  append(events: readonly AuditEvent[], stored: Stored): void {
+    this.#intake.append(events, stored);
+  }
+
+  #add(
+    events: readonly AuditEvent[],
+    lines: EventLines,
+    segment: number,
+    offset: number,
+    length: number,
+  ): void {
+    const ranges = byteRanges(lines, length);
+    const index = this.#segments.growing;
+    const first = index.rows;
+    for (let i = 0; i < events.length; i++) {
+      const event = events[i] as AuditEvent;
+      const { start, length } = ranges[i] as (typeof ranges)[number];
+      index.add(event, offset + start, offset + start + length);
+      this.#ids.set(event.id, globalRow(segment, first + i));
+      this.#activity.add(index, first + i);
+    }
+    for (const tail of this.#tails) {
+      for (let i = 0; i < events.length; i++) {
+        tail.offer(globalRow(segment, first + i), events[i] as AuditEvent);
+      }
+    }
+  }
+
+  /** A page that begins after a number of rows, or after a place. */
+  page(
+    filter: AuditFilter,
+    limit: number,
+    start: PageStart,
+    signal: AbortSignal | undefined,
+  ): Promise<AuditRows> {
+    return this.#ask((indexes) => answerPage(this.#log, indexes, filter, limit, start, signal));
+  }
+
+  export(filter: AuditFilter, signal: AbortSignal | undefined): Promise<AuditExport> {
+    const lease = (): (() => void) => this.#lease();
+    return this.#ask((indexes) => answerExport(this.#log, indexes, filter, signal, lease));
+  }
+
+  histogram(
+    filter: AuditFilter,
+    range: { readonly from: number; readonly to: number; readonly intervalMs: number },
+    signal: AbortSignal | undefined,
+  ): Promise<AuditHistogram> {
+    return this.#ask((indexes) => answerHistogram(indexes, filter, range, signal));
+  }
+
+  get(id: string): Promise<Buffer | undefined> {
+    const row = this.#ids.get(id);
+    return this.#ask(async () => {
+      if (row !== undefined) return (await this.readRows([row]))[0];
+      for await (const other of rowsOfId(this.#segments, id)) {
+        const [line] = await this.readRows([other]);
+        if (line !== undefined && idOf(line) === id) return line;
+      }
+      return undefined;
+    });
+  }
+
+  activity(now: number): Awaitable<AuditActivity> {
+    return this.#activity.at(now, () => this.#segments.indexes, this.#segments.lastUsed());
+  }
+
+  usage(): AuditUsage {
+    const usage = { events: 0, bytes: 0, oldest: Infinity, segments: 0 };
+    for (const { rows, bytes, oldest } of this.#segments.indexes) {
+      usage.events += rows;
+      usage.bytes += bytes;
+      usage.oldest = Math.min(usage.oldest, oldest);
+      usage.segments++;
+    }
+    return { ...usage, oldest: usage.events === 0 ? undefined : usage.oldest };
+  }
+
+  /** Begins to give a tail what is stored. */
+  attach(tail: Tail): void {
+    if (tail.attach(this)) this.#tails.add(tail);
+  }
+
+  detach(tail: Tail): void {
+    this.#tails.delete(tail);
+  }
+
+  get lastRow(): number {
+    const last = this.#segments.indexes.findLast(({ rows }) => rows > 0);
+    if (last !== undefined) return globalRow(last.segment, last.rows - 1);
+    // All that was there may have been removed, and rows never come again.
+    const { segment } = this.#segments.growing;
+    return segment === 1 ? 0 : globalRow(segment, 0) - 1;
+  }
+
+  rowsAfter(row: number, count: number): readonly number[] {
+    const rows: number[] = [];
+    for (const index of this.#segments.indexes) {
+      if (index.segment < segmentOf(row)) continue;
+      const first = index.segment === segmentOf(row) ? rowOf(row) + 1 : 0;
+      for (let i = first; i < index.rows && rows.length < count; i++) {
+        rows.push(globalRow(index.segment, i));
+      }
+    }
+    return rows;
+  }
+
+  async readRows(rows: readonly number[]): Promise<readonly Buffer[]> {
+    const slices = rows.flatMap((row) => lineOf(this.#segments, row) ?? []);
+    return (await this.#log.read(slices)).map(firstLine);
+  }
+
+  /**
+   * Removes sealed segments of which every event was ingested before a moment. No question that
+   * comes later sees them; their files go when those who are reading now have ended.
+   */
+  async retain(olderThanMs: number): Promise<AuditRemoval | undefined> {
+    const old = this.#segments.indexes
+      .slice(0, -1)
+      .filter(({ newestIngested }) => newestIngested < olderThanMs);
+    if (old.length === 0) return undefined;
+    for (const { segment } of old) this.#segments.drop(segment);
+    this.#activity = new RecentActivity();
+    const readers = [...this.#readers];
+    const removing = Promise.all([this.#removing, ...readers]).then(async () => {
+      for (const index of old) await this.#segments.remove(index);
+    });
+    this.#removing = removing.catch(() => {});
+    if (readers.length === 0) await removing;
+    return {
+      organization: this.#organization,
+      segments: old.length,
+      events: old.reduce((sum, { rows }) => sum + rows, 0),
+      bytes: old.reduce((sum, { bytes }) => sum + bytes, 0),
+    };
+  }
+
+  async close(): Promise<void> {
+    for (const tail of this.#tails) tail.close();
+    await this.#log.close();
+    await this.#segments.close();
+  }
+
+  /** Answers a question, once more when an index turns out to be damaged and was made again. */
+  async #ask<T>(answer: (indexes: readonly SegmentIndex[]) => Promise<T>): Promise<T> {
+    const done = this.#lease();
+    try {
+      for (;;) {
+        try {
+          return await answer(this.#segments.indexes);
+        } catch (error) {
+          if (!(error instanceof SidecarDamaged)) throw error;
+          await this.#segments.remake(error.segment);
+        }
+      }
+    } finally {
+      done();
+    }
+  }
+
+  /** Enters a reader, for whom removed files stay readable until it is done. */
+  #lease(): () => void {
+    let done = (): void => {};
+    const reader = new Promise<void>((resolve) => {
+      done = () => {
+        this.#readers.delete(reader);
+        resolve();
+      };
+    });
+    this.#readers.add(reader);
+    return done;
+  }
+}

@@ -1,0 +1,218 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import type { AuditEvent } from "../../../../src/audit/schema.ts";
+import type { AuditFilter } from "../../../../src/audit/store.ts";
+import { DAY_MS, HOUR_MS } from "../../../../src/core/clock.ts";
+import { createLog } from "../../../../src/core/log.ts";
+import { makeDurableDirectory } from "../../../../src/storage/directories.ts";
+import { FileAuditStore } from "../../../../src/storage/files/audit.ts";
+import type { FileOperations } from "../../../../src/storage/file-operations.ts";
+import { Layout } from "../../../../src/storage/layout.ts";
+import { matchesOf } from "../../../audit/naive-audit.ts";
+import { append, auditEventOf, NOON, ORGANIZATION, page } from "../../../audit/store-suite.ts";
+import { ForgetfulFiles } from "../../../support/forgetful-files.ts";
+
+const DIRECTORY = "/data/organizations/acme/audit";
+const silent = createLog(
+  "silent",
+  () => 0,
+  () => {},
+);
+
+function createStore(files: FileOperations, segmentBytes: number, now = () => 0): FileAuditStore {
+  const layout = new Layout("/data");
+  return new FileAuditStore({ files, layout, now, log: silent, durability: "sync", segmentBytes });
+}
+
+/** Events whose fields repeat in many ways; one in eight is late. */
+function historyOf(length: number): AuditEvent[] {
+  return Array.from({ length }, (_, i) => {
+    const late = i % 8 === 0 ? ((i * 31) % 90) * 1_000 : 0;
+    const word = ["push", "delete", "İstanbul", "get pods", "ÄPFEL"][(i * 7) % 5];
+    const fields = {
+      timestamp: new Date(NOON + i * 500 - late).toISOString(),
+      ingested_at: new Date(NOON + i * 500).toISOString(),
+      command: i % 11 === 0 ? undefined : `git ${word} ${(i * 2_654_435_761) % 65_521}`,
+      executor: `user${(i * i) % 37}@example.com`,
+      provider: ["git", "npm", "aws"][i % 3],
+      resource: i % 5 === 0 ? undefined : `team-${i % 13}/web`,
+      policy_decision: i % 9 === 0 ? "DENIED" : i % 10 === 0 ? undefined : "ALLOWED",
+      consumer: (["human", "ai", "ci"] as const)[i % 3],
+      trace_id: `trace-${Math.floor(i / 4)}`,
+    };
+    return auditEventOf(JSON.parse(JSON.stringify(fields)) as Partial<AuditEvent>);
+  });
+}
+
+async function appendAll(store: FileAuditStore, events: readonly AuditEvent[]): Promise<void> {
+  for (let at = 0; at < events.length; at += 100) await append(store, events.slice(at, at + 100));
+}
+
+const filters: readonly AuditFilter[] = [
+  {},
+  { q: "65" },
+  { q: "7" },
+  { q: "i̇stanbul" },
+  { q: "äpfel 1" },
+  { q: "USER9@" },
+  { q: "git delete", decision: "DENIED" },
+  { q: "no such text" },
+  { provider: "git", decision: "DENIED", consumer: "human" },
+  { provider: "npm", decision: "DENIED" },
+  { executor: "user9@example.com", decision: "ALLOWED" },
+  { trace_id: "trace-77" },
+  { trace_id: "trace-77", q: "get" },
+  { from: NOON + 100_000, to: NOON + 300_500 },
+  { from: NOON + 100_000, to: NOON + 300_500, decision: "ALLOWED", q: "push" },
+];
+
+test("over many blocks and segments every filter finds what it should, live and after a restart", async () => {
+  const files = new ForgetfulFiles();
+  const events = historyOf(3_000);
+  let store = createStore(files, 250_000);
+  await appendAll(store, events);
+  assert.ok((await store.usage(ORGANIZATION)).segments > 3);
+  for (const round of ["live", "restarted", "rebuilt"]) {
+    for (const filter of filters) {
+      const found = matchesOf(events, filter);
+      for (const offset of [0, 1, 130, found.length - 3, found.length + 1]) {
+        const at = Math.max(0, offset);
+        const expected = { events: found.slice(at, at + 20), total: found.length };
+        assert.deepEqual(
+          await page(store, filter, 20, at),
+          expected,
+          round + JSON.stringify(filter),
+        );
+      }
+    }
+    await store.close();
+    assert.equal(files.descriptors, 0);
+    if (round === "restarted") {
+      for (const name of await files.readDirectory(DIRECTORY)) {
+        if (name.endsWith(".idx")) await files.remove(`${DIRECTORY}/${name}`);
+      }
+    }
+    store = createStore(files, 250_000);
+  }
+  await store.close();
+});
+
+test("a sealed segment gets a sidecar beside it, and a restart reads that and not the log", async () => {
+  const files = new ForgetfulFiles();
+  let store = createStore(files, 100_000);
+  const events = historyOf(1_000);
+  await appendAll(store, events);
+  await store.close();
+  const names = (await files.readDirectory(DIRECTORY)).sort();
+  const logs = names.filter((name) => name.endsWith(".jsonl"));
+  const sidecars = names.filter((name) => name.endsWith(".idx"));
+  assert.deepEqual(
+    sidecars,
+    logs.slice(0, -1).map((name) => name.replace("jsonl", "idx")),
+  );
+  store = createStore(files, 100_000);
+  assert.equal((await store.usage(ORGANIZATION)).events, 1_000);
+  assert.equal((await page(store, { decision: "DENIED" })).total, 112);
+  await store.close();
+});
+
+test("a server that is killed between any two steps of a roll keeps every acknowledged event", async () => {
+  const events = historyOf(400);
+  for (let steps = 1; steps < 60; steps += 2) {
+    const files = new ForgetfulFiles();
+    await makeDurableDirectory(files, "/data", "/");
+    const store = createStore(files, 60_000);
+    await appendAll(store, events.slice(0, 200));
+    let left = steps;
+    files.before = () => {
+      if (--left < 0) throw new Error("The server was killed");
+    };
+    const stored: AuditEvent[] = events.slice(0, 200);
+    for (let at = 200; at < 400; at += 20) {
+      const batch = events.slice(at, at + 20);
+      await append(store, batch).then(
+        () => stored.push(...batch),
+        () => {},
+      );
+    }
+    const restarted = createStore(
+      files.powerCut(() => 0),
+      60_000,
+    );
+    const found = (await page(restarted, {}, 1_000)).events;
+    const ids = new Set(found.map(({ id }) => id));
+    assert.ok(
+      stored.every(({ id }) => ids.has(id)),
+      `after ${steps} steps`,
+    );
+    await restarted.close();
+  }
+});
+
+test("retention removes whole segments and their sidecars, and rows keep their numbers", async () => {
+  const files = new ForgetfulFiles();
+  const store = createStore(files, 100_000);
+  const events = historyOf(1_000);
+  await appendAll(store, events);
+  const before = await store.usage(ORGANIZATION);
+  const last = await store.lastRow(ORGANIZATION);
+  const [removal] = await store.retain(undefined, NOON + 250_000);
+  assert.ok(removal !== undefined && removal.events > 300 && removal.events <= 500);
+  const kept = events.slice(removal.events);
+  assert.deepEqual((await page(store, {}, 1_000)).events, matchesOf(kept, {}));
+  assert.equal(await store.get(ORGANIZATION, events[0]?.id ?? ""), undefined);
+  assert.equal(await store.lastRow(ORGANIZATION), last);
+  const after = await store.usage(ORGANIZATION);
+  assert.equal(after.segments, before.segments - removal.segments);
+  assert.equal(after.events, kept.length);
+  const names = await files.readDirectory(DIRECTORY);
+  assert.equal(names.filter((name) => name.endsWith(".jsonl")).length, after.segments);
+  assert.equal(names.filter((name) => name.endsWith(".idx")).length, after.segments - 1);
+  assert.deepEqual(await store.retain(undefined, NOON), []);
+  await store.close();
+});
+
+test("an export that began before retention gives out everything it promised", async () => {
+  const files = new ForgetfulFiles();
+  const store = createStore(files, 100_000);
+  const events = historyOf(1_500);
+  await appendAll(store, events);
+  const { total, rows } = await store.export(ORGANIZATION, {});
+  let lines = 0;
+  let isFirst = true;
+  for await (const piece of rows) {
+    if (isFirst) await store.retain(ORGANIZATION, NOON + DAY_MS);
+    isFirst = false;
+    lines += piece.toString("utf8").split("\n").length - 1;
+  }
+  assert.equal(lines, total);
+  assert.ok((await page(store)).total < total);
+  await store.close();
+});
+
+test("an organization that nobody asks for is closed, and opened again when somebody does", async () => {
+  const files = new ForgetfulFiles();
+  let now = 0;
+  const store = createStore(files, 100_000, () => now);
+  await append(store, [auditEventOf()]);
+  store.closeIdle();
+  assert.ok(files.descriptors > 0);
+  now += HOUR_MS;
+  store.closeIdle();
+  assert.equal((await page(store)).total, 1);
+  now += HOUR_MS;
+  store.closeIdle();
+  while (files.descriptors > 0) await turn();
+  await append(store, [auditEventOf()]);
+  assert.equal((await page(store)).total, 2);
+  await store.close();
+});
+
+test("a question whose signal is aborted ends", async () => {
+  const store = createStore(new ForgetfulFiles(), 100_000);
+  await appendAll(store, historyOf(1_000));
+  const signal = AbortSignal.abort(new Error("Nobody waits"));
+  await assert.rejects(store.page(ORGANIZATION, { q: "a" }, 10, 0, signal), /Nobody waits/);
+  await store.close();
+});

@@ -1,13 +1,23 @@
 import type { Clock } from "../core/clock.ts";
-import { BadInput, TooLarge } from "../core/errors.ts";
+import { BadInput, NotFound, TooLarge } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import type { Schema } from "../core/schema.ts";
 import { isObject } from "../core/validate.ts";
 import { json, later } from "../http/reply.ts";
 import { route, type CustomBody } from "../http/route.ts";
+import { cursorAfter, readCursor } from "./cursor.ts";
+import { filterOf, filterQuery } from "./filter.ts";
+import { bucketsFor, histogramOf } from "./histogram.ts";
 import { ingestEvent } from "./ingest.ts";
-import { auditBatchResult, auditEvent, auditIngest, auditPage, consumers } from "./schema.ts";
-import type { AuditFilter, AuditStore } from "./store.ts";
+import {
+  auditBatchResult,
+  auditEvent,
+  auditHistogram,
+  auditIngest,
+  auditPage,
+  intervals,
+} from "./schema.ts";
+import type { AuditStore } from "./store.ts";
 
 interface Needs {
   readonly audit: AuditStore;
@@ -35,24 +45,7 @@ const report: CustomBody<Report> = {
 };
 
 const listQuery = {
-  q: {
-    type: "string",
-    description:
-      "Text that the command, executor, resource, provider or capability must contain, in any letter case.",
-  },
-  decision: {
-    type: "string",
-    enum: ["ALLOWED", "DENIED", "allowed", "denied"],
-    forgiving: true,
-    description: "Only events with this decision; an unknown one matches nothing.",
-  },
-  provider: { type: "string", description: "Only events of exactly this provider." },
-  consumer: {
-    type: "string",
-    enum: consumers,
-    forgiving: true,
-    description: "Only events of this kind of caller; an unknown one matches nothing.",
-  },
+  ...filterQuery,
   limit: {
     type: "integer",
     minimum: 1,
@@ -69,8 +62,15 @@ const listQuery = {
     forgiving: true,
     description: "How many matching events to skip, counted from the newest.",
   },
+  cursor: {
+    type: "string",
+    description:
+      "The `next_cursor` of a page with the same filters; this page begins after it, and no event is " +
+      "skipped or repeated, whatever arrives meanwhile. Excludes `offset`.",
+  },
 } as const satisfies Readonly<Record<string, Schema & { readonly forgiving?: true }>>;
 
+/** The routes of audit events: reported, listed, counted, looked up. */
 export const auditRoutes = [
   route({
     method: "GET",
@@ -81,21 +81,24 @@ export const auditRoutes = [
     tags: ["audit"],
     query: listQuery,
     replies: { 200: auditPage },
-    refuses: [500],
+    refuses: [400, 500],
     async handle({ organization, query }, { audit }: Needs) {
-      const filter: AuditFilter = {
-        q: query.q,
-        decision: query.decision?.toUpperCase(),
-        provider: query.provider,
-        consumer: query.consumer?.toLowerCase(),
-      };
-      const { limit, offset } = query;
-      const rows = await audit.page(organization, filter, limit, offset);
-      const { returned, total } = rows;
-      const counts = JSON.stringify({ limit, offset, returned, total }).slice(1);
+      const filter = filterOf(query);
+      const { limit, offset, cursor } = query;
+      if (cursor !== undefined && offset > 0) {
+        throw new BadInput(
+          "offset: expected none beside a cursor, which says where the page begins",
+        );
+      }
+      const rows = await (cursor === undefined
+        ? audit.page(organization, filter, limit, offset)
+        : audit.pageAfter(organization, filter, limit, readCursor(cursor, organization, filter)));
+      const { returned, total, next } = rows;
+      const next_cursor = next && cursorAfter(next, organization, filter);
+      const rest = JSON.stringify({ limit, offset, returned, total, next_cursor }).slice(1);
       return json(
         200,
-        Buffer.concat([Buffer.from('{"events":['), rows.json, Buffer.from(`],${counts}`)]),
+        Buffer.concat([Buffer.from('{"events":['), rows.json, Buffer.from(`],${rest}`)]),
       );
     },
   }),
@@ -129,6 +132,51 @@ export const auditRoutes = [
           else settle(undefined, json(202, `{"accepted":${drafts.length},"events":[${stored}]}`));
         });
       });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/audit/histogram",
+    surfaces: ["public", "v1"],
+    access: "runtime",
+    summary: "Count audit events over time, by decision",
+    description:
+      "The buckets begin at whole minutes, hours or days in UTC; only events from `from` up to `to` are " +
+      "counted, by default those of the last 24 hours. More than 1,000 buckets are refused.",
+    tags: ["audit"],
+    query: {
+      ...filterQuery,
+      interval: {
+        type: "string",
+        enum: intervals,
+        default: "1h",
+        description: "How long a bucket is: a minute, an hour or a day.",
+      },
+    },
+    replies: { 200: auditHistogram },
+    refuses: [400, 500],
+    async handle({ organization, query }, { audit, now }: Needs) {
+      const interval = intervals.find((one) => one === query.interval) ?? "1h";
+      const buckets = bucketsFor(interval, filterOf(query), now());
+      const { filter, start, end, intervalMs } = buckets;
+      const counts = await audit.histogram(organization, filter, start, end, intervalMs);
+      return histogramOf(interval, buckets, counts);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/audit/{id}",
+    surfaces: ["public", "v1"],
+    access: "runtime",
+    summary: "Get one audit event",
+    tags: ["audit"],
+    params: { id: "The event's id." },
+    replies: { 200: auditEvent },
+    refuses: [404, 500],
+    async handle({ organization, params }, { audit }: Needs) {
+      const found = await audit.get(organization, params.id);
+      if (!found) throw new NotFound(`There is no audit event "${params.id}"`);
+      return json(200, found);
     },
   }),
 ];

@@ -155,5 +155,47 @@ export const auditPage = {
     offset: { type: "integer", description: "The offset that was used." },
     returned: { type: "integer", description: "How many events are in this page." },
     total: { type: "integer", description: "How many events match, before paging." },
+    next_cursor: {
+      type: "string",
+      description: "The `cursor` of the next page; absent where no event is left.",
+    },
   },
 } as const satisfies Schema;
+
+/** How long a bucket of a histogram can be. */
+export const intervals = ["1m", "1h", "1d"] as const;
+export type Interval = (typeof intervals)[number];
+
+const bucket = {
+  title: "AuditHistogramBucket",
+  type: "object",
+  description: "How many events fell into one interval.",
+  required: ["start", "allowed", "denied", "other"],
+  properties: {
+    start: {
+      type: "string",
+      format: "date-time",
+      description: "Where the interval begins, in UTC.",
+    },
+    allowed: { type: "integer", description: "Events that were allowed." },
+    denied: { type: "integer", description: "Events that were denied." },
+    other: { type: "integer", description: "Events without a decision." },
+  },
+} as const satisfies Schema;
+
+/** Events over time. */
+export const auditHistogram = {
+  title: "AuditHistogram",
+  type: "object",
+  description: "Events over time, by decision.",
+  required: ["interval", "buckets"],
+  properties: {
+    interval: { type: "string", enum: intervals, description: "How long each bucket is." },
+    buckets: {
+      type: "array",
+      items: bucket,
+      description: "Oldest first, without gaps; those without events are there too.",
+    },
+  },
+} as const satisfies Schema;
+export type Histogram = Infer<typeof auditHistogram>;

@@ -1,0 +1,104 @@
+import type { Clock } from "../core/clock.ts";
+import { NotFound } from "../core/errors.ts";
+import { formatTimestamp } from "../core/time.ts";
+import { reply } from "../http/reply.ts";
+import { PREFIXES, route } from "../http/route.ts";
+import { answerExport, exportFacts, exportTicketBody } from "./export.ts";
+import { EXPORT_TYPES, exportFormats, exportTicket, formatParameter } from "./export-schema.ts";
+import { filterOf, filterQuery } from "./filter.ts";
+import type { AuditStore } from "./store.ts";
+import type { ExportTickets } from "./tickets.ts";
+
+interface Needs {
+  readonly audit: AuditStore;
+  readonly exportTickets: ExportTickets;
+  readonly now: Clock;
+}
+
+const downloads = { 200: [EXPORT_TYPES.ndjson, EXPORT_TYPES.csv] } as const;
+const downloadHeaders = {
+  "Content-Disposition": "Names a file to save the rows in.",
+  "X-Total-Count": "How many events follow; a connection that ends before them was cut.",
+};
+
+/** The routes by which everything that matches is taken away as a file. */
+export const auditExportRoutes = [
+  route({
+    method: "GET",
+    path: "/audit/export",
+    surfaces: ["public", "v1"],
+    access: "runtime",
+    summary: "Export every audit event that matches, newest first",
+    description:
+      "Never cut short: what matches at the moment of the request is sent whole, one event a line, or " +
+      "as CSV (RFC 4180) with a line of column names. A CSV cell that begins with `=`, `+`, `-`, `@`, a " +
+      "tab or a carriage return gets a leading apostrophe, so that no spreadsheet runs it.",
+    tags: ["audit"],
+    query: {
+      ...filterQuery,
+      format: formatParameter,
+    },
+    replies: downloads,
+    replyHeaders: downloadHeaders,
+    refuses: [400, 500],
+    change: {
+      action: "audit.export",
+      target: () => ({ type: "audit" }),
+      after: ({ query }) => query,
+    },
+    handle({ organization, query, isHead }, { audit, now }: Needs) {
+      const format = exportFormats.find((one) => one === query.format) ?? "ndjson";
+      const view = { format, filter: filterOf(query) };
+      return answerExport(audit, organization, view, now(), isHead);
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/audit/export-tickets",
+    surfaces: ["public", "v1"],
+    access: "runtime",
+    summary: "Get an address from which a browser can download an export",
+    description:
+      "For links, which cannot send credentials. The address works once, within 60 seconds, for " +
+      "exactly this export.",
+    tags: ["audit"],
+    body: exportTicketBody,
+    replies: { 201: exportTicket },
+    refuses: [400, 429, 500],
+    change: {
+      action: "audit.ticket",
+      target: () => ({ type: "audit" }),
+      after: ({ body }) => exportFacts(body),
+    },
+    handle({ organization, actor, surface, body: view }, { exportTickets }: Needs) {
+      const { ticket, expiresAt } = exportTickets.issue({ organization, actor, surface, view });
+      const url = `${PREFIXES[surface]}/audit/export-tickets/${ticket}`;
+      return reply(201, { url, expires_at: formatTimestamp(expiresAt) });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/audit/export-tickets/{ticket}",
+    surfaces: ["public", "v1"],
+    access: "open",
+    summary: "Download an export by its ticket",
+    description:
+      "Takes no credentials: the ticket is one, and is used up. A HEAD request leaves it as it is.",
+    tags: ["audit"],
+    params: { ticket: "The ticket, as the address that was answered has it." },
+    replies: downloads,
+    replyHeaders: downloadHeaders,
+    refuses: [404, 500],
+    change: { action: "audit.export", target: () => ({ type: "audit" }) },
+    async handle({ params, surface, isHead, note }, { audit, exportTickets, now }: Needs) {
+      const { ticket } = params;
+      const grant = isHead
+        ? exportTickets.find(ticket, surface)
+        : exportTickets.take(ticket, surface);
+      if (!grant) throw new NotFound("This ticket was used, is over, or never was; get another");
+      const { organization, actor, view } = grant;
+      note({ caller: { organization, actor }, after: exportFacts(view) });
+      return answerExport(audit, organization, view, now(), isHead);
+    },
+  }),
+];

@@ -1,0 +1,56 @@
+import type { Infer, Schema } from "../core/schema.ts";
+import { filterQuery } from "./filter.ts";
+
+/** How the rows of an export are written. */
+export const exportFormats = ["ndjson", "csv"] as const;
+export type ExportFormat = (typeof exportFormats)[number];
+
+/** The media type of each format. */
+export const EXPORT_TYPES = {
+  ndjson: "application/x-ndjson",
+  csv: "text/csv",
+} as const satisfies Readonly<Record<ExportFormat, string>>;
+
+/** How an export is written, as a parameter. */
+export const formatParameter = {
+  type: "string",
+  enum: exportFormats,
+  default: "ndjson",
+  description: "`ndjson` for one JSON object a line, or `csv`.",
+} as const satisfies Schema;
+
+const { decision, consumer } = filterQuery;
+
+/** The parameters of an export, as the body that asks for a ticket. */
+export const exportParameters = {
+  title: "AuditExportParameters",
+  type: "object",
+  description: "What to export: the parameters of the export, each of them optional.",
+  properties: {
+    format: formatParameter,
+    ...filterQuery,
+    // As in a query, an unknown word matches nothing.
+    decision: { type: "string", description: decision.description },
+    consumer: { type: "string", description: consumer.description },
+  },
+} as const satisfies Schema;
+export type ExportParameters = Infer<typeof exportParameters>;
+
+/** What a ticket is answered with. */
+export const exportTicket = {
+  title: "AuditExportTicket",
+  type: "object",
+  description: "An address that works once, without credentials.",
+  required: ["url", "expires_at"],
+  properties: {
+    url: {
+      type: "string",
+      description: "Where the export is, as a path on the server that answered.",
+    },
+    expires_at: {
+      type: "string",
+      format: "date-time",
+      description: "The moment from which the address works no more.",
+    },
+  },
+} as const satisfies Schema;

@@ -1,0 +1,83 @@
+import { once } from "node:events";
+import type { Writable } from "node:stream";
+import { BadInput } from "../core/errors.ts";
+import { formatTimestamp } from "../core/time.ts";
+import { validate } from "../core/validate.ts";
+import { stream, type Reply } from "../http/reply.ts";
+import { CSV_HEADER, csvLines } from "./csv.ts";
+import { EXPORT_TYPES, exportParameters, type ExportFormat } from "./export-schema.ts";
+import { filterOf } from "./filter.ts";
+import type { AuditFilter, AuditStore } from "./store.ts";
+
+// As much as a request line can carry; parameters in a body are to be no more than those in a query.
+const MAX_PARAMETERS_LENGTH = 16 * 1024;
+
+/** What is exported, and how. */
+export interface ExportView {
+  readonly format: ExportFormat;
+  readonly filter: AuditFilter;
+}
+
+/** The body that asks for a ticket: the parameters of an export. */
+export const exportTicketBody = {
+  schema: exportParameters,
+  read(value: unknown): ExportView {
+    const given = validate(exportParameters, value);
+    if (JSON.stringify(given).length > MAX_PARAMETERS_LENGTH) {
+      throw new BadInput(`The body: expected at most ${MAX_PARAMETERS_LENGTH / 1024} KiB`);
+    }
+    return { format: given.format ?? "ndjson", filter: filterOf(given) };
+  },
+};
+
+/** An export as the record of changes shows it: the parameters that would ask for it again. */
+export function exportFacts({ format, filter }: ExportView): Readonly<Record<string, unknown>> {
+  const { from, to, ...texts } = filter;
+  const momentOf = (ms: number | undefined) => (ms === undefined ? undefined : formatTimestamp(ms));
+  return { format, ...texts, from: momentOf(from), to: momentOf(to) };
+}
+
+/**
+ * Answers with everything that matches at this moment, as a download. The rows are read while they
+ * are sent, as fast as the reader takes them; a reader that leaves ends the reading.
+ *
+ * @param now milliseconds, for the name of the file
+ */
+export async function answerExport(
+  audit: Pick<AuditStore, "export">,
+  organization: string,
+  { format, filter }: ExportView,
+  now: number,
+  isHead: boolean,
+): Promise<Reply> {
+  const stop = new AbortController();
+  const { total, rows } = await audit.export(organization, filter, stop.signal);
+  if (isHead) stop.abort(); // nobody will read the rows
+  const moment = formatTimestamp(now).replaceAll(/[-:]|\.\d+/g, "");
+  return stream(
+    `${EXPORT_TYPES[format]}; charset=utf-8`,
+    async (output, signal) => {
+      signal.addEventListener("abort", () => stop.abort(), { once: true });
+      if (signal.aborted) stop.abort();
+      const pieces = format === "csv" ? linesOf(rows) : rows;
+      for await (const piece of pieces) {
+        signal.throwIfAborted();
+        await write(output, piece, signal);
+      }
+    },
+    [
+      ...["Content-Disposition", `attachment; filename="audit-${moment}.${format}"`],
+      ...["X-Total-Count", String(total)],
+    ],
+  );
+}
+
+async function* linesOf(rows: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  yield CSV_HEADER;
+  for await (const piece of rows) yield csvLines(piece);
+}
+
+/** Writes, and waits while the reader is behind. */
+async function write(output: Writable, piece: Buffer | string, signal: AbortSignal): Promise<void> {
+  if (!output.write(piece)) await once(output, "drain", { signal });
+}

@@ -1,0 +1,62 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../core/clock.ts";
+import { BadInput } from "../core/errors.ts";
+import { formatTimestamp } from "../core/time.ts";
+import type { Histogram, Interval } from "./schema.ts";
+import type { AuditFilter, AuditHistogram } from "./store.ts";
+
+const MAX_BUCKETS = 1_000;
+
+const INTERVAL_MS: Readonly<Record<Interval, number>> = {
+  "1m": MINUTE_MS,
+  "1h": HOUR_MS,
+  "1d": DAY_MS,
+};
+
+/** What is counted: events from one moment up to another, in buckets that cover that range. */
+export interface Buckets {
+  /** What was asked for; the first and the last bucket may stand for less than they are long. */
+  readonly filter: AuditFilter;
+  /** Where the first bucket begins, in milliseconds: a whole number of intervals in UTC. */
+  readonly start: number;
+  /** Where the last bucket ends. */
+  readonly end: number;
+  readonly intervalMs: number;
+}
+
+/**
+ * Decides which buckets cover the range of a filter: by default the 24 hours that end at `to`, which
+ * is by default now, an event of this very millisecond included.
+ *
+ * @throws BadInput when they would be more than 1,000
+ */
+export function bucketsFor(interval: Interval, given: AuditFilter, now: number): Buckets {
+  const intervalMs = INTERVAL_MS[interval];
+  const { to = now + 1 } = given;
+  const { from = to - DAY_MS } = given;
+  const filter = { ...given, from, to };
+  const start = Math.floor(from / intervalMs) * intervalMs;
+  const end = from < to ? Math.ceil(to / intervalMs) * intervalMs : start;
+  const count = (end - start) / intervalMs;
+  if (count > MAX_BUCKETS) {
+    throw new BadInput(
+      `interval: ${interval} makes ${count} buckets of this range, at most ${MAX_BUCKETS} are ` +
+        "answered; take a longer interval, or from and to that are closer",
+    );
+  }
+  return { filter, start, end, intervalMs };
+}
+
+/** The answer: what was counted in each bucket, oldest first. */
+export function histogramOf(
+  interval: Interval,
+  { start, end, intervalMs }: Buckets,
+  { allowed, denied, other }: AuditHistogram,
+): Histogram {
+  const buckets = Array.from({ length: (end - start) / intervalMs }, (_, i) => ({
+    start: formatTimestamp(start + i * intervalMs),
+    allowed: allowed[i] ?? 0,
+    denied: denied[i] ?? 0,
+    other: other[i] ?? 0,
+  }));
+  return { interval, buckets };
+}

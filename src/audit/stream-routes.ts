@@ -1,0 +1,56 @@
+import type { Writable } from "node:stream";
+import { later, stream } from "../http/reply.ts";
+import { route } from "../http/route.ts";
+import { readStreamPosition } from "./cursor.ts";
+import { filterOf, filterQuery } from "./filter.ts";
+import type { AuditStore } from "./store.ts";
+import { STREAM_TYPE, type AuditStreams } from "./stream.ts";
+
+interface Needs {
+  readonly audit: AuditStore;
+  readonly auditStreams: AuditStreams;
+}
+
+/** The route by which events are followed as they arrive. */
+export const auditStreamRoutes = [
+  route({
+    method: "GET",
+    path: "/audit/stream",
+    surfaces: ["public", "v1"],
+    access: "runtime",
+    summary: "Follow audit events as they arrive",
+    description:
+      "Server-Sent Events in the order of ingest: `data` is the event as JSON, `id` its position. Begins " +
+      "with what arrives from now on, or after the position in `Last-Event-ID`. A comment every 15 " +
+      "seconds keeps the connection open; a reader that stays 1 MiB behind is closed, and every " +
+      "stream ends after an hour, to be opened again. An organization can have 100 streams open.",
+    tags: ["audit"],
+    query: filterQuery,
+    headers: {
+      "Last-Event-ID": {
+        type: "string",
+        description: "The last `id` that was received; the stream goes on after it, without a gap.",
+      },
+    },
+    replies: { 200: STREAM_TYPE },
+    replyHeaders: { "X-Accel-Buffering": "`no`: a proxy is not to hold events back." },
+    refuses: [400, 429, 500, 503],
+    handle({ organization, query, headers }, { audit, auditStreams }: Needs) {
+      const filter = filterOf(query);
+      const position = headers["Last-Event-ID"] || undefined;
+      // Room is looked for and taken in one go: nothing happens between the two.
+      return later((settle) => {
+        const begin = (last: number): void => {
+          const after =
+            position === undefined ? last : readStreamPosition(position, organization, last);
+          auditStreams.requireRoom(organization);
+          const source = { audit, organization, filter, after };
+          const run = (output: Writable, gone: AbortSignal): Promise<void> =>
+            auditStreams.run(source, output, gone);
+          settle(undefined, stream(STREAM_TYPE, run, ["X-Accel-Buffering", "no"]));
+        };
+        Promise.resolve(audit.lastRow(organization)).then(begin).catch(settle);
+      });
+    },
+  }),
+];

@@ -1,0 +1,143 @@
+/**
+ * Live events as Server-Sent Events (HTML Standard §9.2). Each event carries its position as `id`,
+ * and so does the very first block, which has no event: a client that is cut before anything came
+ * still knows where to go on. A reader is written to until 1 MiB waits for it; then its events are
+ * left in the store until all that has gone out, so a burst costs memory that is bounded, and a
+ * reader that is merely slow loses nothing. One that has not caught up at the second tick is closed.
+ */
+import type { Writable } from "node:stream";
+import { HOUR_MS, SECOND_MS } from "../core/clock.ts";
+import { TooMany, Unavailable } from "../core/errors.ts";
+import { streamPosition } from "./cursor.ts";
+import type { AuditFilter, AuditStore, AuditTail } from "./store.ts";
+
+/** The media type of a stream. */
+export const STREAM_TYPE = "text/event-stream";
+
+const MAX_WAITING_BYTES = 1 << 20;
+const RETRY_MS = 3 * SECOND_MS;
+const RETRY_SECONDS = 5;
+
+export interface StreamLimits {
+  /** How many streams an organization can have open. */
+  readonly perOrganization: number;
+  /** How often a comment is sent, which keeps proxies and our own time limits from closing. */
+  readonly keepAliveMs: number;
+  /** When a stream is ended, so that the client comes back and its credentials are checked again. */
+  readonly lifetimeMs: number;
+}
+
+const LIMITS: StreamLimits = {
+  perOrganization: 100,
+  keepAliveMs: 15 * SECOND_MS,
+  lifetimeMs: HOUR_MS,
+};
+
+/** Every stream that is open, so that they can be counted, and ended when the service stops. */
+export class AuditStreams {
+  readonly #limits: StreamLimits;
+  readonly #open = new Map<string, Set<AbortController>>();
+  #closed = false;
+
+  constructor(limits: Partial<StreamLimits> = {}) {
+    this.#limits = { ...LIMITS, ...limits };
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return Array.from(this.#open.values(), (own) => own.size).reduce((a, b) => a + b, 0);
+  }
+
+  /**
+   * Makes sure that an organization may open one more.
+   *
+   * @throws TooMany when it has as many as it can; Unavailable when the service stops
+   */
+  requireRoom(organization: string): void {
+    if (this.#closed) throw new Unavailable("The service is stopping", RETRY_SECONDS);
+    const { perOrganization } = this.#limits;
+    if ((this.#open.get(organization)?.size ?? 0) >= perOrganization) {
+      const message = `This organization has ${perOrganization} streams open, which is the most`;
+      throw new TooMany(message, RETRY_SECONDS);
+    }
+  }
+
+  /** Sends what matches after a row until the reader leaves, stays behind, or the service stops. */
+  async run(source: StreamSource, output: Writable, gone: AbortSignal): Promise<void> {
+    const stop = new AbortController();
+    const own = this.#open.get(source.organization) ?? new Set();
+    this.#open.set(source.organization, own.add(stop));
+    try {
+      const signal = AbortSignal.any([gone, stop.signal]);
+      await sendEvents(source, output, signal, this.#limits);
+    } finally {
+      own.delete(stop);
+      if (own.size === 0) this.#open.delete(source.organization);
+    }
+  }
+
+  /** Ends every stream, and lets none begin. */
+  close(): void {
+    this.#closed = true;
+    for (const own of this.#open.values()) for (const stop of own) stop.abort();
+  }
+}
+
+/** Which events a stream gives out. */
+export interface StreamSource {
+  readonly audit: Pick<AuditStore, "tail">;
+  readonly organization: string;
+  readonly filter: AuditFilter;
+  /** The row after which it begins. */
+  readonly after: number;
+}
+
+function sendEvents(
+  { audit, organization, filter, after }: StreamSource,
+  output: Writable,
+  signal: AbortSignal,
+  { keepAliveMs, lifetimeMs }: StreamLimits,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let tail: AuditTail | undefined;
+    let ticksLeft = Math.ceil(lifetimeMs / keepAliveMs);
+    let ticksBehind: number | undefined; // counted while the reader is behind
+    const end = (error?: unknown): void => {
+      clearInterval(ticks);
+      output.off("drain", catchUp);
+      signal.removeEventListener("abort", leave);
+      tail?.close();
+      if (error === undefined) resolve();
+      else reject(error as Error);
+    };
+    const leave = (): void => end();
+    const catchUp = (): void => {
+      if (ticksBehind === undefined) return;
+      ticksBehind = undefined;
+      tail?.resume();
+    };
+    const tick = (): void => {
+      if (--ticksLeft <= 0) end();
+      else if (ticksBehind === undefined) output.write(": keep-alive\n\n");
+      else if (++ticksBehind > 1) output.destroy(); // which aborts the signal
+    };
+    const ticks = setInterval(tick, keepAliveMs).unref();
+    output.on("drain", catchUp);
+    signal.addEventListener("abort", leave);
+    if (signal.aborted) return leave();
+
+    const idLine = (row: number): string => `id: ${streamPosition(row, organization)}\n`;
+    output.write(`retry: ${RETRY_MS}\n${idLine(after)}\n`);
+    try {
+      tail = audit.tail(organization, filter, after, (row, json) => {
+        output.write(`${idLine(row)}data: ${json.toString()}\n\n`);
+        if (output.writableLength < MAX_WAITING_BYTES) return true;
+        ticksBehind ??= 0;
+        return false;
+      });
+      tail.caughtUp.catch(end);
+    } catch (error) {
+      end(error);
+    }
+  });
+}

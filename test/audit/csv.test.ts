@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { cell, CSV_HEADER, csvLine, csvLines } from "../../src/audit/csv.ts";
+import { auditEvent } from "../../src/audit/schema.ts";
+import { auditEventOf } from "./store-suite.ts";
+
+/** Reads comma-separated values back, character by character, as RFC 4180 has them. */
+function readCsv(text: string): string[][] {
+  const rows: string[][] = [[]];
+  let value = "";
+  let isQuoted = false;
+  const endCell = (): void => {
+    rows.at(-1)?.push(value);
+    value = "";
+  };
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i] as string;
+    if (isQuoted && char === '"' && text[i + 1] === '"') value += text[++i];
+    else if (char === '"') isQuoted = !isQuoted;
+    else if (!isQuoted && char === ",") endCell();
+    else if (!isQuoted && char === "\r" && text[i + 1] === "\n") {
+      endCell();
+      rows.push([]);
+      i++;
+    } else value += char;
+  }
+  rows.pop();
+  return rows;
+}
+
+test("the first line names every field of an event, in the order of the schema", () => {
+  assert.deepEqual(readCsv(CSV_HEADER), [Object.keys(auditEvent.properties)]);
+});
+
+test("a line has the values in that order, and nothing where a field is absent", () => {
+  const event = auditEventOf({ command: "ls", ai: true, duration_ms: 0 });
+  const [names = [], values = []] = readCsv(CSV_HEADER + csvLine(event));
+  assert.equal(values.length, names.length);
+  const fields = Object.fromEntries(names.map((name, i) => [name, values[i]]));
+  assert.equal(fields["id"], event.id);
+  assert.equal(fields["command"], "ls");
+  assert.equal(fields["ai"], "true");
+  assert.equal(fields["duration_ms"], "0");
+  assert.equal(fields["executor"], "");
+});
+
+for (const [text, wanted] of [
+  ["plain text; with 'quotes'", "plain text; with 'quotes'"],
+  ["a,b", '"a,b"'],
+  ['say "hi"', '"say ""hi"""'],
+  ["two\nlines", '"two\nlines"'],
+  ["=1+1", "'=1+1"],
+  ["+1", "'+1"],
+  ["-1", "'-1"],
+  ["@SUM(A1)", "'@SUM(A1)"],
+  ["\tx", "'\tx"],
+  ["\rx", '"\'\rx"'],
+  ['=HYPERLINK("http://x")', '"\'=HYPERLINK(""http://x"")"'],
+  ["a=1", "a=1"],
+  ["'=1", "'=1"],
+  ["", ""],
+  ["Zoë 😀", "Zoë 😀"],
+] as const) {
+  test(`the text ${JSON.stringify(text)} is written as ${JSON.stringify(wanted)}`, () => {
+    assert.equal(cell(text), wanted);
+  });
+}
+
+test("numbers and booleans stay what they are", () => {
+  assert.equal(cell(-1), "-1");
+  assert.equal(cell(false), "false");
+  assert.equal(cell(undefined), "");
+});
+
+test("whatever the texts hold, as many lines are read back as there are events", () => {
+  const texts = fc.array(fc.string({ unit: fc.constantFrom('"', ",", "\n", "\r", "=", "é", "a") }));
+  fc.assert(
+    fc.property(texts, (commands) => {
+      const events = commands.map((command) => auditEventOf({ command }));
+      const rows = Buffer.from(events.map((event) => `${JSON.stringify(event)}\n`).join(""));
+      const column = Object.keys(auditEvent.properties).indexOf("command");
+      const found = readCsv(csvLines(rows)).map((line) => line[column]);
+      const safe = commands.map((text) => (/^[=\r]/.test(text) ? `'${text}` : text));
+      assert.deepEqual(found, safe);
+    }),
+  );
+});

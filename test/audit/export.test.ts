@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { request, type IncomingMessage } from "node:http";
+import { test } from "node:test";
+import { until } from "../http/serve.ts";
+import { serveAudit } from "./serve-audit.ts";
+
+const EXPORT = "/api/public/audit/export";
+
+/** Opens a download and leaves it unread. */
+function open(url: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request(url, { agent: false }, resolve).once("error", reject).end();
+  });
+}
+
+test("an export has every event that matches, newest first, one a line", async (t) => {
+  const app = await serveAudit(t);
+  const rows = [await app.add({ command: "git a" }), await app.add({ command: "git b" })];
+  await app.add({ command: "ls" });
+  const answer = await fetch(`${app.url}${EXPORT}?q=GIT`);
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get("content-type"), "application/x-ndjson; charset=utf-8");
+  const disposition = 'attachment; filename="audit-20260102T120000Z.ndjson"';
+  assert.equal(answer.headers.get("content-disposition"), disposition);
+  assert.equal(answer.headers.get("x-total-count"), "2");
+  const lines = rows.toReversed().map((event) => `${JSON.stringify(event)}\n`);
+  assert.equal(await answer.text(), lines.join(""));
+});
+
+test("as CSV it has a line of names and a line for each event", async (t) => {
+  const app = await serveAudit(t);
+  await app.add({ id: "e1", command: "=1", executor: 'Zoë "Z"' });
+  const answer = await fetch(`${app.url}${EXPORT}?format=csv`);
+  assert.equal(answer.headers.get("content-type"), "text/csv; charset=utf-8");
+  assert.match(String(answer.headers.get("content-disposition")), /^attachment; .*\.csv"$/);
+  const [names, line, end] = (await answer.text()).split("\r\n");
+  assert.match(names ?? "", /^id,organization_id,timestamp,ingested_at,command,executor,/);
+  assert.match(line ?? "", /^e1,default,[^,]+,[^,]+,'=1,"Zoë ""Z""",human,false,/);
+  assert.equal(end, "");
+});
+
+test("nothing that matches is no lines, and as CSV the names alone", async (t) => {
+  const app = await serveAudit(t);
+  assert.equal(await (await fetch(app.url + EXPORT)).text(), "");
+  assert.match(await (await fetch(`${app.url}${EXPORT}?format=csv`)).text(), /^id,[^\r]*\r\n$/);
+});
+
+test("an unknown format, and a moment that is none, are refused", async (t) => {
+  const app = await serveAudit(t);
+  for (const query of ["format=xml", "format=CSV", "from=x", "to=2026-02-30T00:00:00Z"]) {
+    const answer = await fetch(`${app.url}${EXPORT}?${query}`);
+    assert.equal(answer.status, 400);
+    const name = query.split("=")[0] ?? "";
+    assert.ok((await answer.text()).startsWith(`{"error":"${name}: `));
+  }
+});
+
+test("HEAD tells how many there are and reads none of them", async (t) => {
+  const app = await serveAudit(t);
+  await app.add();
+  const answer = await fetch(app.url + EXPORT, { method: "HEAD" });
+  assert.equal(answer.headers.get("x-total-count"), "1");
+  assert.equal(app.store.rowsRead, 0);
+});
+
+test("rows are read as fast as they are taken, and no more once the reader has gone", async (t) => {
+  const app = await serveAudit(t);
+  for (let n = 0; n < 400; n++) await app.add({ command: "x".repeat(64 * 1024) });
+  const download = await open(app.url + EXPORT);
+  let before = -1;
+  const isStalled = (): boolean => before === (before = app.store.rowsRead);
+  await until(() => app.store.rowsRead > 0 && isStalled());
+  assert.ok(app.store.rowsRead < 400);
+  assert.equal(app.store.exporting, 1);
+  download.destroy();
+  await until(() => app.store.exporting === 0);
+  assert.ok(app.store.rowsRead < 400);
+  assert.equal(app.summaries.at(-1)?.error, undefined);
+});
+
+/** Asks for a ticket and returns its address, or what was answered instead. */
+async function ticketFor(
+  url: string,
+  body: unknown,
+  prefix = "/api/public",
+): Promise<{ readonly status: number; readonly body: Record<string, string> }> {
+  const answer = await fetch(`${url}${prefix}/audit/export-tickets`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return { status: answer.status, body: (await answer.json()) as Record<string, string> };
+}
+
+test("a ticket's address downloads its export, once", async (t) => {
+  const app = await serveAudit(t);
+  await app.add({ command: "git a" });
+  await app.add({ command: "ls" });
+  const { status, body } = await ticketFor(app.url, { format: "csv", q: "git", to: null });
+  assert.equal(status, 201);
+  assert.match(body["url"] ?? "", /^\/api\/public\/audit\/export-tickets\/[\w-]{43}$/);
+  assert.equal(body["expires_at"], "2026-01-02T12:01:00.000Z");
+  const head = await fetch(app.url + body["url"], { method: "HEAD" });
+  assert.equal(head.headers.get("x-total-count"), "1");
+  const answer = await fetch(app.url + body["url"]);
+  assert.equal(answer.headers.get("content-type"), "text/csv; charset=utf-8");
+  assert.equal((await answer.text()).split("\r\n").length, 3);
+  const again = await fetch(app.url + body["url"]);
+  assert.equal(again.status, 404);
+  assert.equal((await fetch(app.url + body["url"], { method: "HEAD" })).status, 404);
+});
+
+test("a ticket is over after a minute, and is of its own prefix", async (t) => {
+  const app = await serveAudit(t);
+  const { body } = await ticketFor(app.url, {}, "/api/v1");
+  const elsewhere = body["url"]?.replace("/api/v1", "/api/public");
+  assert.equal((await fetch(app.url + elsewhere)).status, 404);
+  assert.equal((await fetch(app.url + body["url"])).status, 200);
+  const late = await ticketFor(app.url, {}, "/api/v1");
+  app.advance(60_000);
+  assert.equal((await fetch(app.url + late.body["url"])).status, 404);
+});
+
+test("a ticket's parameters are checked when it is asked for", async (t) => {
+  const app = await serveAudit(t);
+  for (const [body, place] of [
+    [{ format: "xml" }, "format"],
+    [{ from: "yesterday" }, "from"],
+    [{ to: 5 }, "to"],
+    [{ q: "x".repeat(16 * 1024) }, "The body"],
+    [[], "The body"],
+  ] as const) {
+    const refused = await ticketFor(app.url, body);
+    assert.equal(refused.status, 400);
+    assert.ok(refused.body["error"]?.startsWith(`${place}: `), refused.body["error"]);
+  }
+  assert.equal((await ticketFor(app.url, { decision: "maybe", consumer: "robot" })).status, 201);
+});
+
+test("an organization that leaves 100 tickets unused gets no more for a while", async (t) => {
+  const app = await serveAudit(t);
+  for (let n = 0; n < 100; n++) assert.equal((await ticketFor(app.url, {})).status, 201);
+  assert.equal((await ticketFor(app.url, {})).status, 429);
+  app.advance(60_000);
+  assert.equal((await ticketFor(app.url, {})).status, 201);
+});

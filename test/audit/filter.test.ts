@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { filterOf, filterQuery } from "../../src/audit/filter.ts";
+import { BadInput } from "../../src/core/errors.ts";
+
+/** The filters that were given a value. */
+function given(filter: object): object {
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+}
+
+test("texts are taken as they are", () => {
+  const texts = {
+    q: "Get",
+    provider: "Git",
+    executor: "Ada",
+    capability: "git/Push",
+    status: "Failed",
+    runtime: "R1",
+    trace_id: "T-1",
+    policy: "V1",
+  };
+  assert.deepEqual(given(filterOf(texts)), texts);
+});
+
+test("decision and consumer are taken in any letter case, and never refused", () => {
+  const filter = filterOf({ decision: "denied", consumer: "AI" });
+  assert.deepEqual(given(filter), { decision: "DENIED", consumer: "ai" });
+  assert.deepEqual(given(filterOf({ decision: "maybe" })), { decision: "MAYBE" });
+});
+
+test("moments are read with their offset", () => {
+  const filter = filterOf({ from: "2026-11-20T22:00:00+02:00", to: "2026-11-20T20:00:00.001Z" });
+  const moment = Date.parse("2026-11-20T20:00:00Z");
+  assert.deepEqual(given(filter), { from: moment, to: moment + 1 });
+});
+
+for (const name of ["from", "to"] as const) {
+  for (const text of ["yesterday", "2026-11-20", "2026-02-30T00:00:00Z", "1700000000000"]) {
+    test(`${name}=${text} is refused by name`, () => {
+      assert.throws(
+        () => filterOf({ [name]: text }),
+        (error) => error instanceof BadInput && error.message.startsWith(`${name}: `),
+      );
+    });
+  }
+}
+
+test("every parameter becomes a filter, whatever the order in which they are given", () => {
+  const names = Object.keys(filterQuery);
+  const values = (list: readonly string[]) =>
+    filterOf(Object.fromEntries(list.map((name) => [name, "2026-11-20T20:00:00Z"])));
+  assert.deepEqual(Object.keys(given(values(names))).sort(), [...names].sort());
+  assert.equal(JSON.stringify(values(names)), JSON.stringify(values(names.toReversed())));
+});

@@ -1,0 +1,58 @@
+import type { TestContext } from "node:test";
+import { auditExportRoutes } from "../../src/audit/export-routes.ts";
+import { auditRoutes } from "../../src/audit/routes.ts";
+import type { AuditEvent } from "../../src/audit/schema.ts";
+import { auditStreamRoutes } from "../../src/audit/stream-routes.ts";
+import { AuditStreams, type StreamLimits } from "../../src/audit/stream.ts";
+import { ExportTickets } from "../../src/audit/tickets.ts";
+import { createIds } from "../../src/core/ids.ts";
+import type { NeedsOf, Route } from "../../src/http/route.ts";
+import { serve, type Served } from "../http/serve.ts";
+import { MemoryAudit } from "./memory-audit.ts";
+import { append, auditEventOf, NOON } from "./store-suite.ts";
+
+const rows = [...auditRoutes, ...auditExportRoutes, ...auditStreamRoutes];
+
+/** The routes of the audit over a store in memory. */
+export interface ServedAudit extends Served {
+  readonly store: MemoryAudit;
+  readonly streams: AuditStreams;
+  /** Lets the clock of tickets go on. */
+  advance(ms: number): void;
+  /** Stores an event of the organization that every caller here is of. */
+  add(fields?: Partial<AuditEvent>): Promise<AuditEvent>;
+}
+
+/** Serves the audit's routes until the test ends; the clock stands still at noon. */
+export async function serveAudit(
+  t: TestContext,
+  limits: Partial<StreamLimits> = {},
+  store = new MemoryAudit(),
+): Promise<ServedAudit> {
+  let time = NOON;
+  const now = () => time;
+  const streams = new AuditStreams(limits);
+  const services: NeedsOf<typeof rows> = {
+    audit: store,
+    auditStreams: streams,
+    exportTickets: new ExportTickets(now),
+    now,
+    ids: createIds(now),
+    maxBatchEvents: 100,
+  };
+  t.after(() => streams.close()); // before the server closes, which would wait for them
+  const served = await serve(t, rows as readonly Route<never>[] as readonly Route<unknown>[], {
+    services,
+  });
+  return {
+    ...served,
+    store,
+    streams,
+    advance: (ms) => void (time += ms),
+    async add(fields) {
+      const event = auditEventOf({ organization_id: "default", ...fields });
+      await append(store, [event], "default");
+      return event;
+    },
+  };
+}

@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import type { AuditFilter, AuditTail, TailListener } from "../../src/audit/store.ts";
+import { until } from "../http/serve.ts";
+import { EventStream } from "../support/event-stream.ts";
+import { MemoryAudit } from "./memory-audit.ts";
+import { serveAudit, type ServedAudit } from "./serve-audit.ts";
+
+const STREAM = "/api/public/audit/stream";
+const KIB = 1024;
+
+async function follow(
+  t: TestContext,
+  app: ServedAudit,
+  query = "",
+  lastEventId?: string,
+): Promise<EventStream> {
+  const headers = lastEventId === undefined ? undefined : { "Last-Event-ID": lastEventId };
+  const stream = await EventStream.open(app.url, STREAM + query, headers);
+  t.after(() => stream.close());
+  return stream;
+}
+
+test("a stream says how to come back, then gives each event as it is stored", async (t) => {
+  const app = await serveAudit(t);
+  await app.add({ command: "before" });
+  const stream = await follow(t, app);
+  assert.equal(stream.status, 200);
+  assert.equal(stream.response.headers["content-type"], "text/event-stream");
+  assert.equal(stream.response.headers["cache-control"], "no-store");
+  const { id, retry, data } = (await stream.block()) ?? {};
+  assert.deepEqual([retry, data], ["3000", undefined]);
+  assert.match(id ?? "", /^[\w-]+$/);
+  const stored = [await app.add({ command: "a\nb" }), await app.add({ command: "ü😀" })];
+  const found = [await stream.event(), await stream.event()];
+  assert.deepEqual(
+    found.map((event) => event?.data),
+    stored,
+  );
+  assert.notEqual(found[0]?.id, found[1]?.id);
+});
+
+test("a stream goes on after the position it is given, without a gap or a repetition", async (t) => {
+  const app = await serveAudit(t);
+  const first = await follow(t, app);
+  const beginning = (await first.block())?.id;
+  for (const command of ["a", "b"]) await app.add({ command });
+  const a = await first.event();
+  first.close();
+  for (const command of ["c", "d"]) await app.add({ command });
+  assert.deepEqual(await (await follow(t, app, "", a?.id)).commands(3), ["b", "c", "d"]);
+  const again = await follow(t, app, "", beginning);
+  await app.add({ command: "e" });
+  assert.deepEqual(await again.commands(5), ["a", "b", "c", "d", "e"]);
+});
+
+test("an empty position is none", async (t) => {
+  const app = await serveAudit(t);
+  await app.add({ command: "before" });
+  const stream = await follow(t, app, "", "");
+  await stream.block();
+  await app.add({ command: "after" });
+  assert.deepEqual(await stream.commands(1), ["after"]);
+});
+
+test("only what matches is given", async (t) => {
+  const app = await serveAudit(t);
+  const stream = await follow(t, app, "?decision=denied&q=GIT");
+  await stream.block();
+  await app.add({ command: "git push", policy_decision: "ALLOWED" });
+  await app.add({ command: "ls", policy_decision: "DENIED" });
+  await app.add({ command: "git pull", policy_decision: "DENIED" });
+  assert.deepEqual(await stream.commands(1), ["git pull"]);
+});
+
+test("a position that is none, and a bad filter, are refused", async (t) => {
+  const app = await serveAudit(t);
+  for (const stream of [
+    await follow(t, app, "", "1"),
+    await follow(t, app, "?from=yesterday"),
+    await follow(t, app, "?to=1"),
+  ]) {
+    assert.equal(stream.status, 400);
+    assert.match(await stream.body(), /^\{"error":"(?:Last-Event-ID|from|to): /);
+  }
+  assert.equal(app.store.tails, 0);
+});
+
+test("an organization has so many streams and no more, until one of them ends", async (t) => {
+  const app = await serveAudit(t, { perOrganization: 2 });
+  const streams = [await follow(t, app), await follow(t, app)];
+  const refused = await follow(t, app);
+  assert.equal(refused.status, 429);
+  assert.match(String(refused.response.headers["retry-after"]), /^\d+$/);
+  refused.close();
+  streams[0]?.close();
+  await until(() => app.store.tails === 1);
+  assert.equal((await follow(t, app)).status, 200);
+});
+
+test("many that come at once get no more room than there is", async (t) => {
+  const app = await serveAudit(t, { perOrganization: 3 });
+  const streams = await Promise.all(Array.from({ length: 9 }, () => follow(t, app)));
+  const statuses = streams.map(({ status }) => status).sort();
+  assert.deepEqual(statuses, [200, 200, 200, 429, 429, 429, 429, 429, 429]);
+});
+
+test("a stream that is silent is kept open by comments", async (t) => {
+  const app = await serveAudit(t, { keepAliveMs: 2 });
+  const stream = await follow(t, app);
+  await stream.block();
+  for (const block of [await stream.block(), await stream.block()]) {
+    assert.deepEqual(block, { comment: "keep-alive" });
+  }
+});
+
+test("a stream ends after a while, between two events, so that credentials are checked again", async (t) => {
+  const app = await serveAudit(t, { keepAliveMs: 2, lifetimeMs: 6 });
+  const stream = await follow(t, app);
+  await until(() => app.store.tails === 0);
+  while (await stream.block());
+  assert.ok(stream.response.complete);
+});
+
+test("a reader that falls behind in a burst, and then reads, gets all of it", async (t) => {
+  const app = await serveAudit(t);
+  const stream = await follow(t, app);
+  await stream.block();
+  const commands = Array.from({ length: 300 }, (_, n) => `${n} ${"x".repeat(64 * KIB)}`);
+  for (const command of commands) await app.add({ command });
+  assert.deepEqual(await stream.commands(300), commands);
+});
+
+test("a reader that stays a mebibyte behind is closed", async (t) => {
+  const app = await serveAudit(t, { keepAliveMs: 20 });
+  const stream = await follow(t, app);
+  stream.response.pause();
+  for (let n = 0; n < 300; n++) await app.add({ command: "x".repeat(64 * KIB) });
+  await until(() => app.store.tails === 0);
+  assert.equal(app.summaries.at(-1)?.error, undefined);
+});
+
+test("a reader that leaves is forgotten", async (t) => {
+  const app = await serveAudit(t);
+  const stream = await follow(t, app);
+  await stream.block();
+  assert.equal(app.store.tails, 1);
+  stream.close();
+  await until(() => app.store.tails === 0);
+});
+
+test("a service that stops ends its streams and lets none begin", async (t) => {
+  const app = await serveAudit(t);
+  const stream = await follow(t, app);
+  await stream.block();
+  app.streams.close();
+  assert.equal(await stream.block(), undefined);
+  const refused = await follow(t, app);
+  assert.equal(refused.status, 503);
+  refused.close();
+  await app.close();
+});
+
+test("HEAD opens no stream", async (t) => {
+  const app = await serveAudit(t);
+  const answer = await fetch(app.url + STREAM, { method: "HEAD" });
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get("content-type"), "text/event-stream");
+  assert.equal(app.store.tails, 0);
+});
+
+test("a stream whose events cannot be read is cut, and the cause is known", async (t) => {
+  const fault = new Error("EIO");
+  let fail = (_: Error): void => {};
+  const caughtUp = new Promise<void>((_, reject) => {
+    fail = reject;
+  });
+  const store = new (class extends MemoryAudit {
+    override tail(
+      organization: string,
+      filter: AuditFilter,
+      after: number | undefined,
+      listener: TailListener,
+    ): AuditTail {
+      const tail = super.tail(organization, filter, after, listener);
+      return { ...tail, caughtUp };
+    }
+  })();
+  const app = await serveAudit(t, {}, store);
+  const stream = await follow(t, app);
+  await stream.block();
+  fail(fault);
+  assert.equal(await stream.block(), undefined);
+  await until(() => app.summaries.length > 0);
+  assert.equal(app.summaries[0]?.error, fault);
+  assert.equal(store.tails, 0);
+});

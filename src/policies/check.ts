@@ -4,8 +4,9 @@
  * too long or needs too much memory. Few of them run at a time, since each takes a whole processor.
  */
 import { BadInput, Unavailable } from "../core/errors.ts";
-import type { Command, PolicyDocument, Verdict } from "./evaluate.ts";
 import { examineInThread } from "./check-thread.ts";
+import { MAX_DOCUMENT_BYTES } from "./document.ts";
+import type { Command, PolicyDocument, Verdict } from "./evaluate.ts";
 import { examine, type Examined, type Question } from "./examine.ts";
 import type { PolicyProblem } from "./schema.ts";
 import { Turns } from "./turns.ts";
@@ -70,7 +71,9 @@ async function answer(question: Question): Promise<Examined> {
   const { yaml, command } = question;
   const texts = [yaml, ...(command ? Object.values(command) : [])];
   const length = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
-  if (length <= INLINE_LENGTH) return examine(question);
+  // One that is too large is refused by its size alone, which needs no thread.
+  const isTooLarge = Buffer.byteLength(yaml, "utf8") > MAX_DOCUMENT_BYTES;
+  if (length <= INLINE_LENGTH || isTooLarge) return examine(question);
   if (threads.isFull) {
     throw new Unavailable("Too many large policies are being checked, try again", RETRY_SECONDS);
   }

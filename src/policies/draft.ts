@@ -75,9 +75,9 @@ export function publishedPolicy(
     name,
     version,
     ...(description === undefined ? {} : { description }),
-    active: true,
     updated_by,
     updated_at,
+    active: true, // last, as it is after a restart: a version's bytes, and so its tag, stay the same
   };
 }
 

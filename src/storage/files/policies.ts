@@ -95,7 +95,8 @@ export class FilePolicies implements PolicyStore {
       const known = state.versions.get(version);
       if (!known || known.policy.active) return known && state.active;
       const yaml = await this.#textOf(organization, known);
-      const policy = { ...known.policy, activated_at: at, activated_by: by };
+      const { active, ...rest } = known.policy;
+      const policy = { ...rest, activated_at: at, activated_by: by, active }; // as after a restart
       return this.#commit(organization, state, withActive(state, { ...known, policy }, yaml));
     });
   }

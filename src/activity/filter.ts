@@ -1,0 +1,49 @@
+import { formatTimestamp } from "../core/time.ts";
+import type { ActivityEntry } from "./schema.ts";
+
+/** What a page of entries is narrowed by; `undefined` does not narrow. */
+export interface ActivityFilter {
+  /** A whole action, or what stands before its dot: `policy` takes every `policy.…`. */
+  readonly action?: string | undefined;
+  /** An actor's id, email or name; `anonymous` for nobody. */
+  readonly actor?: string | undefined;
+  /** A target's id or name. */
+  readonly target?: string | undefined;
+  /** Text in the action, actor, target, address or request id, in any letter case. */
+  readonly q?: string | undefined;
+  /** In milliseconds, inclusive. */
+  readonly from?: number | undefined;
+  /** In milliseconds, exclusive. */
+  readonly to?: number | undefined;
+}
+
+/** Makes the function that tells whether an entry fits a filter. */
+export function matcherOf(filter: ActivityFilter): (entry: ActivityEntry) => boolean {
+  const { action, target, from, to } = filter;
+  const actor = filter.actor?.toLowerCase();
+  const q = filter.q?.toLowerCase();
+  // Stored timestamps have one form, so they compare as texts.
+  const first = from === undefined ? undefined : formatTimestamp(from);
+  const end = to === undefined ? undefined : formatTimestamp(to);
+  return (entry) =>
+    (action === undefined || entry.action === action || entry.action.startsWith(`${action}.`)) &&
+    (actor === undefined || namesOf(entry.actor).some((name) => name.toLowerCase() === actor)) &&
+    (target === undefined || entry.target.id === target || entry.target.name === target) &&
+    (first === undefined || entry.timestamp >= first) &&
+    (end === undefined || entry.timestamp < end) &&
+    (q === undefined || textsOf(entry).some((text) => text.toLowerCase().includes(q)));
+}
+
+function namesOf({ kind, id, email, name }: ActivityEntry["actor"]): readonly string[] {
+  if (kind === "anonymous") return [kind];
+  return present([id, email, name]);
+}
+
+function textsOf({ action, actor, target, address, request_id }: ActivityEntry): readonly string[] {
+  const names = present([address, target.id, target.name]);
+  return [action, request_id, ...namesOf(actor), ...names];
+}
+
+function present(texts: readonly (string | undefined)[]): readonly string[] {
+  return texts.filter((text) => text !== undefined);
+}

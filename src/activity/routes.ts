@@ -1,0 +1,76 @@
+import { readMoment } from "../core/moment.ts";
+import { route } from "../http/route.ts";
+import { activityPage } from "./schema.ts";
+import type { ActivityStore } from "./store.ts";
+
+interface Needs {
+  readonly activity: Pick<ActivityStore, "page">;
+}
+
+/** The route of an organization's record of changes. */
+export const activityRoutes = [
+  route({
+    method: "GET",
+    path: "/activity",
+    surfaces: ["v1"],
+    access: "user",
+    summary: "List who changed what, newest first",
+    description:
+      "Sign-ins, failed ones too, and every change of policies, keys, users, organizations, settings, " +
+      "providers and the fleet, as well as exports. What runtimes report is listed by `/audit`.",
+    tags: ["activity"],
+    query: {
+      action: {
+        type: "string",
+        description:
+          "Only this action, such as `policy.publish`; without a dot all of that kind, such as `policy`.",
+      },
+      actor: {
+        type: "string",
+        description:
+          "Only what the user or key with this id, email or name did; `anonymous` for nobody known.",
+      },
+      target: {
+        type: "string",
+        description: "Only what was done to the thing with exactly this id or name.",
+      },
+      q: {
+        type: "string",
+        description:
+          "Text that the action, actor, target, address or request id must contain, in any letter case.",
+      },
+      from: {
+        type: "string",
+        format: "date-time",
+        description: "Only entries written at this moment or later.",
+      },
+      to: {
+        type: "string",
+        format: "date-time",
+        description: "Only entries written before this moment.",
+      },
+      limit: {
+        type: "integer",
+        minimum: 1,
+        maximum: 1000,
+        default: 100,
+        description: "The most entries in the page.",
+      },
+      offset: {
+        type: "integer",
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        default: 0,
+        description: "How many matching entries to skip, counted from the newest.",
+      },
+    },
+    replies: { 200: activityPage },
+    refuses: [400, 500],
+    async handle({ organization, query }, { activity }: Needs) {
+      const { from, to, limit, offset, ...texts } = query;
+      const filter = { ...texts, from: readMoment("from", from), to: readMoment("to", to) };
+      const { entries, total } = await activity.page(organization, filter, limit, offset);
+      return { entries, limit, offset, returned: entries.length, total };
+    },
+  }),
+];

@@ -1,0 +1,22 @@
+import type { ActivityFilter } from "./filter.ts";
+import type { ActivityEntry } from "./schema.ts";
+
+/** Some entries, newest first, and how many match over all. */
+export interface ActivityRows {
+  readonly entries: readonly ActivityEntry[];
+  readonly total: number;
+}
+
+/** Keeps every organization's record of changes, which only ever grows. */
+export interface ActivityStore {
+  /** Adds an entry as the newest; it is safe when this resolves. */
+  append(organization: string, entry: ActivityEntry): Promise<void>;
+
+  /** The matching entries from the `offset`th newest on, at most `limit`. */
+  page(
+    organization: string,
+    filter: ActivityFilter,
+    limit: number,
+    offset: number,
+  ): Promise<ActivityRows>;
+}

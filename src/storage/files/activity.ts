@@ -1,0 +1,73 @@
+import type { ActivityFilter } from "../../activity/filter.ts";
+import { matcherOf } from "../../activity/filter.ts";
+import type { ActivityEntry } from "../../activity/schema.ts";
+import type { ActivityRows, ActivityStore } from "../../activity/store.ts";
+import { Unavailable } from "../../core/errors.ts";
+import { ActivityLog, type ActivityLogParts } from "./activity-log.ts";
+
+const NO_ROWS: ActivityRows = { entries: [], total: 0 };
+
+/**
+ * Keeps each organization's record of changes in its `activity.jsonl`; the sync of a line commits it.
+ * Changes are rare and looking them up is rarer, so nothing is held in memory: a page reads the log
+ * through. A log is opened by its first entry, or the first look at it.
+ */
+export class FileActivity implements ActivityStore {
+  readonly #parts: Omit<ActivityLogParts, "organization">;
+  readonly #logs = new Map<string, Promise<ActivityLog>>();
+  readonly #opened = new Set<ActivityLog>();
+  #isClosed = false;
+
+  constructor(parts: Omit<ActivityLogParts, "organization">) {
+    this.#parts = parts;
+  }
+
+  /** Why an organization's record cannot be written; `undefined` while all can. */
+  get failure(): unknown {
+    for (const log of this.#opened) if (log.failure !== undefined) return log.failure;
+    return undefined;
+  }
+
+  /** Tries to write again after a failure. */
+  recover(): void {
+    for (const log of this.#opened) log.recover();
+  }
+
+  async append(organization: string, entry: ActivityEntry): Promise<void> {
+    const log = await this.#log(organization);
+    await log.append(JSON.stringify(entry));
+  }
+
+  async page(
+    organization: string,
+    filter: ActivityFilter,
+    limit: number,
+    offset: number,
+  ): Promise<ActivityRows> {
+    const parts = { ...this.#parts, organization };
+    if (!this.#logs.has(organization) && !(await ActivityLog.exists(parts))) return NO_ROWS;
+    const log = await this.#log(organization);
+    return log.newest(matcherOf(filter), limit, offset);
+  }
+
+  /** Resolves when everything that was given is written and all files are closed. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const logs = await Promise.allSettled(this.#logs.values());
+    for (const one of logs) if (one.status === "fulfilled") await one.value.close();
+  }
+
+  #log(organization: string): Promise<ActivityLog> {
+    if (this.#isClosed) throw new Unavailable("The service is stopping", 1);
+    let log = this.#logs.get(organization);
+    if (!log) {
+      log = ActivityLog.open({ ...this.#parts, organization });
+      this.#logs.set(organization, log);
+      log.then(
+        (opened) => this.#opened.add(opened),
+        () => this.#logs.delete(organization), // so that the next one tries again
+      );
+    }
+    return log;
+  }
+}

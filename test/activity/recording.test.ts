@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { recordingRows } from "../../src/activity/recording.ts";
+import type { ActivityEntry } from "../../src/activity/schema.ts";
+import { Conflict, Unrecorded } from "../../src/core/errors.ts";
+import type { Schema } from "../../src/core/schema.ts";
+import { later, reply, stream } from "../../src/http/reply.ts";
+import { route, type Change, type Route } from "../../src/http/route.ts";
+import { T0 } from "./store-suite.ts";
+
+const thing = {
+  type: "object",
+  properties: { name: { type: "string" } },
+} as const satisfies Schema;
+
+type Input = Parameters<Route<unknown>["handle"]>[0];
+
+const input = {
+  organization: "acme",
+  actor: { kind: "key", id: "k1", name: "runner" },
+  surface: "v1",
+  isHead: false,
+  address: "",
+  requestId: "r1",
+  note: () => {},
+} as unknown as Input;
+
+const change: Change<unknown, { readonly name?: string | undefined }> = {
+  action: "thing.make",
+  target: (_, answer) => ({ type: "thing", name: answer?.name }),
+  after: (_, { name }) => ({ name }),
+  refusals: { 409: "thing.refused" },
+};
+
+/** A row with a handler, as it records; and the entries, or what keeps them from being written. */
+function recorded(handle: (given: Input) => unknown, failure?: Error) {
+  const written: (readonly [organization: string, entry: ActivityEntry])[] = [];
+  const base = { method: "POST", path: "/things", surfaces: ["v1"], access: "user" } as const;
+  const more = { summary: "Make a thing", tags: ["things"], replies: { 201: thing } } as const;
+  const row = route({
+    ...base,
+    ...more,
+    change,
+    handle: (given) => handle(given as Input) as never,
+  });
+  const activity = {
+    async append(organization: string, entry: ActivityEntry) {
+      if (failure) throw failure;
+      written.push([organization, entry]);
+    },
+  };
+  const [wrapped] = recordingRows([row], { activity, now: () => T0, ids: () => "e1" });
+  return { run: async (given = input) => wrapped?.handle(given, undefined), written };
+}
+
+const done = {
+  id: "e1",
+  organization_id: "acme",
+  timestamp: "2026-11-20T20:30:00.000Z",
+  actor: { kind: "key", id: "k1", name: "runner" },
+  request_id: "r1",
+  surface: "v1",
+  action: "thing.make",
+  target: { type: "thing", name: "a" },
+  after: { name: "a" },
+  outcome: "done",
+};
+
+/** An entry as it is written: what is `undefined` is not there. */
+const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+test("an entry says who did what to what, and the answer is passed on as it is", async () => {
+  const answer = reply(201, { name: "a" });
+  const { run, written } = recorded(() => answer);
+  assert.equal(await run(), answer);
+  assert.deepEqual(asJson(written), [["acme", done]]);
+});
+
+test("an answer by call-back is awaited before anything is written", async () => {
+  const { run, written } = recorded(() => later((settle) => settle(null, { name: "a" })));
+  assert.deepEqual(await run(), { name: "a" });
+  assert.deepEqual(asJson(written), [["acme", done]]);
+});
+
+test("what the handler notes is in the entry, and decides whose it is", async () => {
+  const caller = { organization: "other", actor: undefined };
+  const { run, written } = recorded(({ note }) => {
+    note({ before: { name: "b" } });
+    note({ caller, after: { name: "c" } });
+    return { name: "a" };
+  });
+  await run();
+  const noted = { before: { name: "b" }, after: { name: "c" }, actor: { kind: "anonymous" } };
+  assert.deepEqual(asJson(written), [["other", { ...done, ...noted, organization_id: "other" }]]);
+});
+
+test("a refusal leaves an entry only where the row names it", async () => {
+  const refuse = (): never => {
+    throw new Conflict("Taken");
+  };
+  const { run, written } = recorded(refuse);
+  await assert.rejects(run(), Conflict);
+  const { after: _, ...refused } = { ...done, action: "thing.refused", outcome: "refused" };
+  assert.deepEqual(asJson(written), [["acme", { ...refused, target: { type: "thing" } }]]);
+});
+
+test("a failure that leaves doubt is recorded as one, and is what the caller hears", async () => {
+  const fail = (): never => {
+    throw new Error("I/O error");
+  };
+  const { run, written } = recorded(fail);
+  await assert.rejects(run(), /^Error: I\/O error/);
+  const { after: _, ...failed } = { ...done, outcome: "failed" };
+  assert.deepEqual(asJson(written), [["acme", { ...failed, target: { type: "thing" } }]]);
+  await assert.rejects(recorded(fail, new Error("Full")).run(), /^Error: I\/O error/);
+});
+
+test("an entry that cannot be written makes the answer an error, which says what was done", async () => {
+  const full = new Error("Full");
+  const errorOf = async (handle: (given: Input) => unknown): Promise<Unrecorded> => {
+    const error: unknown = await recorded(handle, full)
+      .run()
+      .catch((caught: unknown) => caught);
+    assert.ok(error instanceof Unrecorded);
+    assert.equal(error.status, 500);
+    assert.equal(error.cause, full);
+    return error;
+  };
+  assert.match(
+    (await errorOf(() => ({ name: "a" }))).message,
+    /"thing\.make" .*, but it was done$/,
+  );
+  const unsent = stream("text/csv", async () => assert.fail("It was sent"));
+  const download = ({ note }: Input) => {
+    note({ after: { format: "csv" } });
+    return unsent;
+  };
+  assert.match((await errorOf(download)).message, /, so it was not done$/);
+});
+
+test("HEAD does nothing, and so leaves no entry", async () => {
+  const { run, written } = recorded(() => ({ name: "a" }));
+  assert.deepEqual(await run({ ...input, isHead: true }), { name: "a" });
+  assert.deepEqual(written, []);
+});
+
+test("a row that changes nothing stays the very same", () => {
+  const row = { change: undefined } as unknown as Route<unknown>;
+  const recorder = { activity: { append: async () => {} }, now: () => T0, ids: () => "e1" };
+  assert.equal(recordingRows([row], recorder)[0], row);
+});

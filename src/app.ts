@@ -1,4 +1,8 @@
 /** The composition root: opens the stores, hands them to the routes, and listens. */
+import { recordingRows } from "./activity/recording.ts";
+import { startRetention } from "./audit/retention.ts";
+import { AuditStreams } from "./audit/stream.ts";
+import { ExportTickets } from "./audit/tickets.ts";
 import { createCallerResolver } from "./auth/caller.ts";
 import { createPasswords } from "./auth/password.ts";
 import { createLoginThrottle } from "./auth/throttle.ts";
@@ -17,6 +21,13 @@ import { createListener } from "./http/listener.ts";
 import { createRequestLog } from "./http/request-log.ts";
 import { Router } from "./http/router.ts";
 import { listen } from "./http/server.ts";
+import {
+  conditionOf,
+  createMetrics,
+  fileMeasures,
+  metricsSource,
+  systemStopwatch,
+} from "./instruments.ts";
 import { servedSurfaces, type ServiceDescription } from "./metadata/service.ts";
 import { portalPages } from "./portal/routes.ts";
 import { routes, type Services } from "./routes.ts";
@@ -25,6 +36,7 @@ import { ensureFirstAdmin } from "./users/first-admin.ts";
 
 const BODIES_IN_FLIGHT_BYTES = 64 << 20;
 const SHORTEST_SECRET_BYTES = 32; // RFC 7518 §3.2: a key as long as the hash
+const SHORTEST_TOKEN = 16; // `METRICS=on` is one too, and hardly meant as such
 const STANDARD_ERROR = 2;
 
 /** A service that listens. */
@@ -67,7 +79,9 @@ async function open(
   log: Log,
   opened: (() => unknown)[],
 ): Promise<string> {
-  const stores = await openStores(config, now, log);
+  const metrics = createMetrics(config);
+  opened.push(() => metrics?.close());
+  const stores = await openStores(config, now, log, fileMeasures(metrics));
   opened.push(() => stores.close());
   const catalog = await openCatalog(config.catalogSource, stores.catalogCopy, log);
   opened.push(() => catalog.close());
@@ -79,6 +93,7 @@ async function open(
   warnOfOpenDoors(config, secret, log);
 
   let url = "";
+  const condition = conditionOf(stores);
   const description: ServiceDescription = {
     rows: routes,
     build: readBuildInfo(),
@@ -90,9 +105,14 @@ async function open(
     requireAuth: config.requireAuth,
     publicSurface: config.publicSurface,
     catalog: () => ({ ...catalog.current().envelope }),
+    condition,
   };
+  const auditStreams = new AuditStreams();
+  const bodyBudget = new BodyBudget(BODIES_IN_FLIGHT_BYTES);
   const services: Services = {
     ...stores,
+    auditStreams,
+    exportTickets: new ExportTickets(now),
     config,
     maxBatchEvents: config.maxBatchEvents,
     catalog,
@@ -100,6 +120,12 @@ async function open(
     throttle: createLoginThrottle(now),
     tokens: createTokenIssuer(secret, config.jwtExpiryHours, now),
     description,
+    metrics: metricsSource(metrics, config, {
+      ...description,
+      stores,
+      bodyBytesHeld: () => bodyBudget.held,
+      auditStreams: () => auditStreams.size,
+    }),
     portal: portalPages,
     now,
     ids,
@@ -110,7 +136,10 @@ async function open(
   opened.push(() => clearInterval(summaries));
   const requestIds = createIds(now);
   const listener = createListener({
-    router: new Router(routes, servedSurfaces(config.publicSurface)),
+    router: new Router(
+      recordingRows(routes, { activity: stores.activity, now, ids }),
+      servedSurfaces(config.publicSurface),
+    ),
     services,
     resolveCaller: createCallerResolver({
       ...stores,
@@ -121,13 +150,20 @@ async function open(
     isAllowedOrigin: originRule(config.corsOrigins),
     requestIds,
     maxBodyBytes: config.maxBodyBytes,
-    bodyBudget: new BodyBudget(BODIES_IN_FLIGHT_BYTES),
+    bodyBudget,
     trustedProxies: config.trustProxy,
-    onAnswered: requestLog.onAnswered,
+    stopwatch: metrics || log.enabled("debug") ? systemStopwatch : undefined,
+    onAnswered(summary) {
+      metrics?.http.count(summary);
+      requestLog.onAnswered(summary);
+    },
   });
+  const { audit } = stores;
+  opened.push(startRetention({ audit, days: config.auditRetentionDays, now, log }));
   const socket = await listen(listener, config.host, config.port, requestIds);
   opened.push(() => {
     log.info("stopping");
+    auditStreams.close(); // they would never end by themselves
     return socket.close();
   });
   url = urlOf(config.host, socket.port);
@@ -150,6 +186,11 @@ async function createAdmin(
 function warnOfOpenDoors(config: Config, secret: string, log: Log): void {
   if (Buffer.byteLength(secret) < SHORTEST_SECRET_BYTES) {
     log.warn(`JWT_SECRET is shorter than ${SHORTEST_SECRET_BYTES} bytes, which is easier to guess`);
+  }
+  if (!["off", "open"].includes(config.metrics) && config.metrics.length < SHORTEST_TOKEN) {
+    log.warn(
+      `METRICS is a token of fewer than ${SHORTEST_TOKEN} characters, which is easy to guess`,
+    );
   }
   if (config.requireAuth() && config.publicSurface === "open") {
     log.warn(

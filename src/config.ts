@@ -11,6 +11,7 @@ import {
   integer,
   origins,
   text,
+  wordOrToken,
   type Kind,
 } from "./core/setting-kinds.ts";
 
@@ -101,11 +102,24 @@ const settings = {
     String(64 * MIB),
     "The size at which a segment of the audit log is sealed",
   ),
+  auditRetentionDays: setting(
+    "AUDIT_RETENTION_DAYS",
+    integer(0, 36_500),
+    "0",
+    "How many days audit events are kept; 0 keeps them all",
+  ),
   trustProxy: setting(
     "TRUST_PROXY",
     integer(0, 16),
     "0",
     "How many proxies in front are believed about the caller's address",
+  ),
+  metrics: setting(
+    "METRICS",
+    wordOrToken("off", "open"),
+    "off",
+    "`off` answers 404 on `/metrics`, `open` shows it to everybody; anything else is a bearer token that it demands",
+    true,
   ),
   logLevel: setting("LOG_LEVEL", choice(LOG_LEVELS), "info", "The least level that is logged"),
 } as const;

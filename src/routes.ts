@@ -1,10 +1,14 @@
+import { activityRoutes } from "./activity/routes.ts";
+import { auditExportRoutes } from "./audit/export-routes.ts";
 import { auditRoutes } from "./audit/routes.ts";
+import { auditStreamRoutes } from "./audit/stream-routes.ts";
 import { catalogRoutes } from "./catalog/routes.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
 import { fleetRoutes } from "./fleet/routes.ts";
 import type { NeedsOf, Route } from "./http/route.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { metadataRoutes } from "./metadata/routes.ts";
+import { metricsRoutes } from "./metrics/routes.ts";
 import { organizationRoutes } from "./organizations/routes.ts";
 import { policyRoutes } from "./policies/routes.ts";
 import { portalRoutes } from "./portal/routes.ts";
@@ -15,6 +19,8 @@ import { userRoutes } from "./users/routes.ts";
 const rows = [
   ...policyRoutes,
   ...auditRoutes,
+  ...auditExportRoutes,
+  ...auditStreamRoutes,
   ...fleetRoutes,
   ...dashboardRoutes,
   ...providerRoutes,
@@ -23,7 +29,9 @@ const rows = [
   ...organizationRoutes,
   ...keyRoutes,
   ...settingsRoutes,
+  ...activityRoutes,
   ...metadataRoutes,
+  ...metricsRoutes,
   ...portalRoutes,
 ];
 

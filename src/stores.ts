@@ -4,7 +4,8 @@ import type { Config } from "./config.ts";
 import type { Clock } from "./core/clock.ts";
 import { describeError, type Log } from "./core/log.ts";
 import { checkFormat, readOrCreateSecret } from "./storage/data-directory.ts";
-import { systemFiles } from "./storage/file-operations.ts";
+import { systemFiles, type FileOperations } from "./storage/file-operations.ts";
+import { FileActivity } from "./storage/files/activity.ts";
 import { FileAuditStore } from "./storage/files/audit.ts";
 import { FileFleet } from "./storage/files/fleet.ts";
 import { FileKeys } from "./storage/files/keys.ts";
@@ -16,12 +17,18 @@ import { Layout } from "./storage/layout.ts";
 import { acquireLock } from "./storage/lock.ts";
 import { readFileIfAny, replaceFile } from "./storage/snapshot.ts";
 
+/** Gives the file operations for a kind of log, where somebody wants to hear of its writes and syncs. */
+export type MeasureFiles = (log: "audit" | "fleet", files: FileOperations) => FileOperations;
+
+/** Every store, and what else is read from the data directory. */
+export type Stores = Awaited<ReturnType<typeof openStores>>;
+
 /**
  * Takes the data directory and opens every store in it.
  *
  * @throws Error when another server has the directory, or a file in it is damaged
  */
-export async function openStores(config: Config, now: Clock, log: Log) {
+export async function openStores(config: Config, now: Clock, log: Log, measure: MeasureFiles) {
   const files = systemFiles;
   const layout = new Layout(config.dataDir);
   const lock = await acquireLock(files, layout, now);
@@ -41,11 +48,21 @@ export async function openStores(config: Config, now: Clock, log: Log) {
     const reportLateKeys = (error: unknown) =>
       log.error("the last use of API keys could not be written", { error: describeError(error) });
     const keys = keep(await FileKeys.open(files, layout, ids, reportLateKeys));
-    const fleet = keep(await FileFleet.open(files, layout, ids, now, log));
+    const fleet = keep(await FileFleet.open(measure("fleet", files), layout, ids, now, log));
     const policies = keep(await FilePolicies.open(files, layout, ids));
     const overrides = keep(await FileProviderOverrides.open(files, layout, ids));
     const { auditDurability: durability, auditSegmentBytes: segmentBytes } = config;
-    const audit = keep(new FileAuditStore({ files, layout, now, log, durability, segmentBytes }));
+    const audit = keep(
+      new FileAuditStore({
+        files: measure("audit", files),
+        layout,
+        now,
+        log,
+        durability,
+        segmentBytes,
+      }),
+    );
+    const activity = keep(new FileActivity({ files, layout, now, log }));
     return {
       organizations,
       users: organizations.users,
@@ -55,6 +72,7 @@ export async function openStores(config: Config, now: Clock, log: Log) {
       policies,
       fleet,
       audit,
+      activity,
       secret,
       catalogCopy: catalogCopy(layout),
       /** Writes what is left to write, and frees the directory. */

@@ -44,7 +44,9 @@ const DEFAULTS = {
   maxBatchEvents: 10_000,
   auditDurability: "sync",
   auditSegmentBytes: 67_108_864,
+  auditRetentionDays: 0,
   trustProxy: 0,
+  metrics: "off",
   logLevel: "info",
 };
 
@@ -218,6 +220,15 @@ const cases: readonly Case[] = [
     wrong: ["65536", 65_535],
   },
   {
+    option: "auditRetentionDays",
+    good: [
+      ["0", 0],
+      ["36500", 36_500],
+    ],
+    bad: ["36501", "-1", "1.5", "90d", "forever"],
+    wrong: ["90", -1, 0.5, null],
+  },
+  {
     option: "trustProxy",
     good: [
       ["0", 0],
@@ -225,6 +236,16 @@ const cases: readonly Case[] = [
     ],
     bad: ["17", "true", "-1", "10.0.0.0/8"],
     wrong: [true, "1", 17],
+  },
+  {
+    option: "metrics",
+    good: [
+      ["off", "off"],
+      ["open", "open"],
+      ["s3cret-token!", "s3cret-token!"],
+    ],
+    bad: [],
+    wrong: [true, null, 1],
   },
   {
     option: "logLevel",
@@ -307,7 +328,7 @@ test("an admin needs both email and password, and the message holds neither", (t
 });
 
 test("no message holds a secret, whatever it is given as", () => {
-  for (const option of ["jwtSecret", "adminPassword"]) {
+  for (const option of ["jwtSecret", "adminPassword", "metrics"]) {
     for (const value of [["hunter2"], { text: "hunter2" }, 4_242_424_242, Buffer.from("hunter2")]) {
       assert.throws(
         () => fromOptions({ adminEmail: "a@b.example", [option]: value }),

@@ -90,7 +90,7 @@ function after<T, U>(value: Awaitable<T>, next: (value: T) => Awaitable<U>): Awa
 }
 
 /** The token of a Bearer header, "" when it holds none; `undefined` for every other scheme. */
-function bearerToken(authorization: string): string | undefined {
+export function bearerToken(authorization: string): string | undefined {
   const match = BEARER.exec(authorization.trim());
   return match ? (match[1] ?? "") : undefined;
 }

@@ -5,3 +5,6 @@ export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
+
+/** Milliseconds, with fractions, since some moment: for how long something took, never for when. */
+export type Stopwatch = () => number;

@@ -75,6 +75,11 @@ export class UnsupportedMediaType extends Refusal {
   readonly status = 415;
 }
 
+/** What the caller asked for has happened or not, as the message says, but no record of it was kept. */
+export class Unrecorded extends Refusal {
+  readonly status = 500;
+}
+
 /** A refusal that may be different in a while; `retryAfterSeconds` says when to come back. */
 abstract class RetryLater extends Refusal {
   readonly retryAfterSeconds: number;

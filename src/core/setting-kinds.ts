@@ -64,6 +64,15 @@ export function choice<const Choices extends readonly string[]>(
   };
 }
 
+/** One of a few words, or a token as a header can carry it. */
+export function wordOrToken(...words: readonly string[]): Kind<string> {
+  return {
+    accepts: `${words.join(", ")}, or a token of ASCII characters without spaces`,
+    textOf: stringOf,
+    parse: (given) => (/^[!-~]+$/.test(given) ? given : undefined),
+  };
+}
+
 /** Comma-separated origins, or `*`. */
 export function origins(): Kind<readonly string[]> {
   return {

@@ -109,6 +109,10 @@ export const fleetRoutes = [
     params: { name: "The runtime's name." },
     replies: { 200: runtimeDeleted },
     refuses: [404, 500],
+    change: {
+      action: "runtime.forget",
+      target: ({ params }) => ({ type: "runtime", id: params.name.trim() }),
+    },
     async handle({ organization, params }, { fleet }: Needs) {
       const isForgotten = await fleet.forget(organization, params.name.trim());
       if (!isForgotten) throw new NotFound(`No runtime is named "${params.name}"`);

@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Awaitable, Caller } from "../core/caller.ts";
+import type { Stopwatch } from "../core/clock.ts";
 import { Refusal } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import type { Schema } from "../core/schema.ts";
@@ -16,14 +17,7 @@ import { readQuery } from "./query.ts";
 import { callerAddress, checkHost, pickHeaders, splitTarget } from "./request.ts";
 import { DeferredReply, empty, StreamReply } from "./reply.ts";
 import { refuse, respond, type Exchange } from "./respond.ts";
-import {
-  isCustomBody,
-  PREFIXES,
-  type Access,
-  type CustomBody,
-  type Route,
-  type Surface,
-} from "./route.ts";
+import { isCustomBody, type Access, type CustomBody, type Route, type Surface } from "./route.ts";
 import { EVERY_METHOD, type Endpoint, type Match, type Router } from "./router.ts";
 
 /** The credentials of a request, as its headers give them. */
@@ -48,6 +42,12 @@ export interface RequestSummary {
   readonly requestId: string;
   readonly organization: string | undefined;
   readonly isChange: boolean;
+  /** From the request's headers to its answer, of a stream to its end; `undefined` without a stopwatch. */
+  readonly durationMs: number | undefined;
+  /** The `Content-Length` of the request's body as it was announced. */
+  readonly contentLength: string | undefined;
+  /** Bytes of the answer's body; of a stream, all that was sent. */
+  readonly bytesSent: number;
   /** Why it was refused or failed; a defect's is more than the caller was told. */
   readonly error: unknown;
 }
@@ -64,11 +64,14 @@ export interface ListenerParts<Needs> {
   /** How many proxies in front are believed about the caller's address. */
   readonly trustedProxies: number;
   readonly onAnswered: (summary: RequestSummary) => void;
+  /** Absent where nobody wants to know how long requests take. */
+  readonly stopwatch?: Stopwatch | undefined;
 }
 
 type AnyInput = Parameters<Route<unknown>["handle"]>[0];
 
 const NO_HEADERS: readonly string[] = [];
+const NOT_RECORDED = (): void => {};
 const SANE_REQUEST_ID = /^[\w.:/+=-]{1,128}$/;
 // Unread bodies up to this size are read on and forgotten, so that the connection stays in use.
 const MAX_DRAINED_BYTES = 64 * 1024;
@@ -87,8 +90,10 @@ class Conversation<Needs> implements Exchange {
   readonly requestId: string;
   originHeaders = NO_HEADERS;
   awaitBody: Exchange["awaitBody"] = undefined;
+  bytesSent = 0;
   readonly #parts: ListenerParts<Needs>;
   readonly #request: IncomingMessage;
+  readonly #startedAt: number | undefined;
   /** Whether the client waits for a 100 before it sends the body; HTTP/1.0 knows no such thing. */
   #isHeldBack: boolean;
   #search = "";
@@ -100,6 +105,7 @@ class Conversation<Needs> implements Exchange {
   constructor(parts: ListenerParts<Needs>, request: IncomingMessage, response: ServerResponse) {
     this.#parts = parts;
     this.#request = request;
+    this.#startedAt = parts.stopwatch?.();
     this.response = response;
     this.#isHeldBack = request.headers.expect !== undefined && request.httpVersion === "1.1";
     const given = request.headers["x-request-id"];
@@ -125,14 +131,14 @@ class Conversation<Needs> implements Exchange {
         authorization: headers.authorization,
         apiKey: headers["x-api-key"] as string | undefined,
       });
-      if (caller instanceof Promise) caller.then(this.#withCaller, this.#fail);
-      else this.#withCaller(caller);
+      if (!(caller instanceof Promise)) return this.#withCaller(caller);
+      caller.then((known) => this.#withCaller(known)).catch((error: unknown) => this.#fail(error));
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  readonly #withCaller = (caller: Caller): void => {
+  #withCaller(caller: Caller): void {
     this.#caller = caller;
     const { row } = this.#endpoint();
     if (row.body === undefined) return this.#handle(undefined);
@@ -147,7 +153,7 @@ class Conversation<Needs> implements Exchange {
       if (error) this.#fail(error);
       else this.#handle(value);
     });
-  };
+  }
 
   #handle(value: unknown): void {
     try {
@@ -156,62 +162,78 @@ class Conversation<Needs> implements Exchange {
         organization: this.#caller?.organization,
         actor: this.#caller?.actor,
         surface,
+        isHead: this.#request.method === "HEAD",
         params: this.#match?.params,
         query: row.query ? readQuery(row.query, this.#search) : undefined,
-        headers: row.headers ? pickHeaders(this.#request, Object.keys(row.headers)) : undefined,
+        headers: row.headers ? pickHeaders(this.#request, row.headers) : undefined,
         body: row.body && readBody(row.body, value),
         address: callerAddress(this.#request, this.#parts.trustedProxies),
         requestId: this.requestId,
+        note: NOT_RECORDED,
       } as unknown as AnyInput;
       const answer = row.handle(input, this.#parts.services);
-      if (answer instanceof Promise) answer.then(this.#answer, this.#fail);
+      if (answer instanceof Promise) this.#await(answer);
       else this.#answer(answer);
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  readonly #settle = (error: unknown, answer?: unknown): void => {
-    if (error) this.#fail(error);
-    else this.#answer(answer);
-  };
+  #await(answer: Promise<unknown>): void {
+    answer.then(
+      (value) => this.#answer(value),
+      (error: unknown) => this.#fail(error),
+    );
+  }
 
-  readonly #answer = (answer: unknown): void => {
+  #defer(answer: DeferredReply): void {
+    answer.start((error, value) => {
+      if (error) this.#fail(error);
+      else this.#answer(value);
+    });
+  }
+
+  #answer(answer: unknown): void {
     if (this.#isAnswered) return; // the first answer stands
     try {
-      if (answer instanceof DeferredReply) return answer.start(this.#settle);
+      if (answer instanceof DeferredReply) return this.#defer(answer);
       respond(this, answer);
     } catch (error) {
       return this.#fail(error);
     }
     this.#isAnswered = true;
     if (!(answer instanceof StreamReply)) this.#report();
-  };
+  }
 
-  readonly streamEnded = (error: unknown): void => {
+  streamEnded(error: unknown): void {
     this.#error = error;
     this.#report();
-  };
+  }
 
-  readonly #fail = (error: unknown): void => {
+  #fail(error: unknown): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
     this.#error = error;
     this.#leaveBody();
     refuse(this, error instanceof Refusal ? error : new InternalError());
     this.#report();
-  };
+  }
 
   /** Tells what happened, once per request. */
   #report(): void {
     const endpoint = this.#match?.endpoint;
-    this.#parts.onAnswered({
+    const { stopwatch, onAnswered } = this.#parts;
+    const startedAt = this.#startedAt;
+    onAnswered({
       method: this.#request.method ?? "",
-      route: endpoint && PREFIXES[endpoint.surface] + endpoint.row.path,
+      route: endpoint?.path,
       status: this.response.statusCode,
       requestId: this.requestId,
       organization: this.#caller?.organization,
       isChange: endpoint !== undefined && endpoint.row.method !== "GET" && !endpoint.row.report,
+      durationMs: stopwatch && startedAt !== undefined ? stopwatch() - startedAt : undefined,
+      contentLength: this.#request.headers["content-length"],
+      bytesSent: this.bytesSent,
       error: this.#error,
     });
   }

@@ -2,6 +2,11 @@ import { BadInput } from "../core/errors.ts";
 import { oneOf } from "../core/validate.ts";
 import type { QueryParameter, QueryParameters } from "./route.ts";
 
+type Values = Readonly<Record<string, string | number | undefined>>;
+
+// A fleet of runtimes asks the same question again and again: the last one of each row is remembered.
+const latest = new WeakMap<QueryParameters, { readonly search: string; readonly values: Values }>();
+
 /**
  * Reads the declared parameters of a query string; others are ignored. An empty parameter is
  * absent, and of a repeated one the first counts.
@@ -9,10 +14,15 @@ import type { QueryParameter, QueryParameters } from "./route.ts";
  * @param search the raw query, without its `?`
  * @throws BadInput naming a parameter that is not forgiving and does not fit
  */
-export function readQuery(
-  parameters: QueryParameters,
-  search: string,
-): Readonly<Record<string, string | number | undefined>> {
+export function readQuery(parameters: QueryParameters, search: string): Values {
+  const known = latest.get(parameters);
+  if (known?.search === search) return known.values;
+  const values = Object.freeze(readValues(parameters, search));
+  latest.set(parameters, { search, values });
+  return values;
+}
+
+function readValues(parameters: QueryParameters, search: string): Values {
   const given = search === "" ? undefined : new URLSearchParams(search);
   const values: Record<string, string | number | undefined> = {};
   for (const [name, parameter] of Object.entries(parameters)) {

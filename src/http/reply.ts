@@ -23,12 +23,21 @@ export class JsonReply {
   }
 }
 
+/** The part of a response's head that is the same whoever asks. */
+export interface PreparedHead {
+  readonly headers: HeaderList;
+  /** Of the body, in bytes. */
+  readonly length: number;
+}
+
 /** Bytes or text that are ready to be sent; `undefined` for an answer without a body. */
 export class TextReply {
   readonly status: number;
   readonly contentType: string | undefined;
   readonly body: string | Buffer | undefined;
   readonly headers: HeaderList;
+  /** What `respond.ts` works out when it first sends the reply; one that is kept spares it later. */
+  prepared: PreparedHead | undefined = undefined;
 
   constructor(
     status: number,

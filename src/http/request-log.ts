@@ -22,8 +22,7 @@ export function createRequestLog(log: Log): RequestLog {
       else if (status >= 400) counts.refused++;
       if (error === undefined && !summary.isChange && !logsAll) return;
 
-      const { method, route, requestId, organization } = summary;
-      const fields = { method, route, status, request: requestId, organization };
+      const fields = fieldsOf(summary);
       if (error !== undefined && (!(error instanceof Refusal) || error.cause !== undefined)) {
         log.error("request failed", { ...fields, error: describeError(error) });
       } else if (error instanceof Unauthenticated && error.tokenRefused) {
@@ -39,5 +38,20 @@ export function createRequestLog(log: Log): RequestLog {
       log.info("requests in the last minute", counts);
       Object.assign(counts, { requests: 0, refused: 0, failed: 0 });
     },
+  };
+}
+
+/** What a line says of a request: the path of its row, never that which was sent. */
+function fieldsOf(summary: RequestSummary): Readonly<Record<string, string | number | undefined>> {
+  const { method, route, status, durationMs, contentLength } = summary;
+  return {
+    method,
+    route,
+    status,
+    duration_ms: durationMs === undefined ? undefined : Math.round(durationMs * 1_000) / 1_000,
+    bytes_in: contentLength === undefined ? undefined : Number(contentLength),
+    bytes_out: summary.bytesSent,
+    request: summary.requestId,
+    organization: summary.organization,
   };
 }

@@ -1,6 +1,7 @@
 /** What a request says of itself, beside its body: its target, its host, its headers, its sender. */
 import type { IncomingMessage } from "node:http";
 import { BadInput } from "../core/errors.ts";
+import type { HeaderParameters } from "./route.ts";
 
 /** The two halves of a request target; `search` has no `?`. */
 export interface Target {
@@ -42,14 +43,21 @@ export function checkHost(request: IncomingMessage): void {
   if (count !== 1) throw new BadInput("Exactly one Host header is required");
 }
 
+const lowerCased = new WeakMap<HeaderParameters, readonly (readonly [string, string])[]>();
+
 /** The headers that a row declares, by the names it gives them. */
 export function pickHeaders(
   request: IncomingMessage,
-  names: readonly string[],
+  declared: HeaderParameters,
 ): Readonly<Record<string, string | undefined>> {
+  let names = lowerCased.get(declared);
+  if (!names) {
+    names = Object.keys(declared).map((name) => [name, name.toLowerCase()]);
+    lowerCased.set(declared, names);
+  }
   const picked: Record<string, string | undefined> = {};
-  for (const name of names) {
-    const value = request.headers[name.toLowerCase()];
+  for (const [name, key] of names) {
+    const value = request.headers[key];
     picked[name] = Array.isArray(value) ? value.join(", ") : value;
   }
   return picked;

@@ -4,7 +4,7 @@
  */
 import type { ServerResponse } from "node:http";
 import type { Refusal } from "../core/errors.ts";
-import { JsonReply, StreamReply, TextReply } from "./reply.ts";
+import { JsonReply, type PreparedHead, StreamReply, TextReply } from "./reply.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const NO_HEADERS: readonly string[] = [];
@@ -21,26 +21,25 @@ export interface Exchange {
    * called back, so that the client can read the answer before it is reset.
    */
   readonly awaitBody: ((done: () => void) => void) | undefined;
+  /** Set to the bytes of the body that was sent. */
+  bytesSent: number;
   /** Called when a stream is over, with what made it fail; a reader that leaves is no failure. */
-  readonly streamEnded: (error: unknown) => void;
+  streamEnded(error: unknown): void;
 }
 
 /** Sends what a handler answered: a reply, or a plain value as a 200. */
 export function respond(exchange: Exchange, answer: unknown): void {
-  if (answer instanceof TextReply) {
-    const { status, contentType, body, headers } = answer;
-    return send(exchange, status, contentType, headers, body);
-  }
+  if (answer instanceof TextReply) return send(exchange, answer);
   if (answer instanceof StreamReply) return sendStream(exchange, answer);
   const status = answer instanceof JsonReply ? answer.status : 200;
   const value = answer instanceof JsonReply ? answer.value : answer;
-  send(exchange, status, JSON_TYPE, NO_HEADERS, JSON.stringify(value));
+  send(exchange, new TextReply(status, JSON_TYPE, JSON.stringify(value), NO_HEADERS));
 }
 
 /** Sends a refusal as `{ "error": message }`. */
 export function refuse(exchange: Exchange, refusal: Refusal): void {
-  const body = errorBody(refusal.message);
-  send(exchange, refusal.status, JSON_TYPE, [...refusal.headers(), ...NO_STORE], body);
+  const headers = [...refusal.headers(), ...NO_STORE];
+  send(exchange, new TextReply(refusal.status, JSON_TYPE, errorBody(refusal.message), headers));
 }
 
 /** The body of every error. */
@@ -48,25 +47,17 @@ export function errorBody(message: string): string {
   return JSON.stringify({ error: message });
 }
 
-function send(
-  exchange: Exchange,
-  status: number,
-  contentType: string | undefined,
-  own: readonly string[],
-  body: string | Buffer | undefined,
-): void {
+function send(exchange: Exchange, reply: TextReply): void {
   const { response } = exchange;
   if (response.destroyed || response.headersSent) return;
-  const headers = commonHeaders(exchange, own);
-  if (contentType !== undefined) headers.push("Content-Type", contentType);
+  const { headers, length } = (reply.prepared ??= prepare(reply));
+  const { body } = reply;
+  response.writeHead(reply.status, withExchange(headers, exchange));
   if (body === undefined) {
-    response.writeHead(status, headers);
     response.end();
     return;
   }
-  const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
-  headers.push("Content-Length", String(length));
-  response.writeHead(status, headers);
+  if (response.req.method !== "HEAD") exchange.bytesSent = length;
   if (exchange.awaitBody) {
     response.write(body);
     exchange.awaitBody(() => response.end());
@@ -74,46 +65,63 @@ function send(
   else response.end(body);
 }
 
+function prepare({ contentType, body, headers: own }: TextReply): PreparedHead {
+  const length = body === undefined ? 0 : Buffer.byteLength(body);
+  const headers = completeHeaders(own);
+  if (contentType !== undefined) headers.push("Content-Type", contentType);
+  if (body !== undefined) headers.push("Content-Length", String(length));
+  return { headers, length };
+}
+
 function sendStream(exchange: Exchange, reply: StreamReply): void {
   const { response } = exchange;
   if (response.destroyed) return exchange.streamEnded(undefined);
-  const headers = commonHeaders(exchange, reply.headers);
-  headers.push("Content-Type", reply.contentType);
-  response.writeHead(reply.status, headers);
+  const headers = [...completeHeaders(reply.headers), "Content-Type", reply.contentType];
+  response.writeHead(reply.status, withExchange(headers, exchange));
   if (response.req.method === "HEAD") {
     response.end();
     return exchange.streamEnded(undefined);
   }
+  const { socket } = response.req; // the response lets go of it at its end
+  const sentBefore = socket.bytesWritten;
+  const end = (error: unknown): void => {
+    exchange.bytesSent = socket.bytesWritten - sentBefore;
+    exchange.streamEnded(error);
+  };
   const gone = new AbortController();
   response.on("close", () => gone.abort());
   const start = async () => reply.start(response, gone.signal); // a throw at once is a failure too
   start().then(
     () => {
       response.end();
-      exchange.streamEnded(undefined);
+      end(undefined);
     },
     (error: unknown) => {
       const hasLeft = gone.signal.aborted;
       response.destroy(); // the status is sent: only a cut tells that this is not the whole
-      exchange.streamEnded(hasLeft ? undefined : (error ?? new Error("A stream failed")));
+      end(hasLeft ? undefined : (error ?? new Error("A stream failed")));
     },
   );
 }
 
-function commonHeaders(exchange: Exchange, own: readonly string[]): string[] {
-  const headers = ["X-Content-Type-Options", "nosniff", "X-Request-Id", exchange.requestId];
+/** A reply's own headers, and those that every response has. */
+function completeHeaders(own: readonly string[]): string[] {
+  const headers = ["X-Content-Type-Options", "nosniff", ...own];
   let hasVary = false; // a row that varies by more still varies by origin
   let hasCaching = false;
   for (let i = 0; i < own.length; i += 2) {
-    const name = own[i] ?? "";
-    const value = own[i + 1] ?? "";
-    headers.push(name, value);
-    if (name === "Vary") hasVary = value.split(/, ?/).includes("Origin");
-    else if (name === "Cache-Control") hasCaching = true;
+    if (own[i] === "Vary") hasVary = (own[i + 1] ?? "").split(/, ?/).includes("Origin");
+    else if (own[i] === "Cache-Control") hasCaching = true;
   }
   if (!hasVary) headers.push("Vary", "Origin");
   if (!hasCaching) headers.push("Cache-Control", "no-store");
-  if (exchange.originHeaders.length > 0) headers.push(...exchange.originHeaders);
-  if (exchange.awaitBody) headers.push("Connection", "close");
   return headers;
+}
+
+/** Adds what depends on the request; the list that is given may be kept by its reply, and stays. */
+function withExchange(headers: readonly string[], exchange: Exchange): string[] {
+  const all = [...headers, "X-Request-Id", exchange.requestId];
+  if (exchange.originHeaders.length > 0) all.push(...exchange.originHeaders);
+  if (exchange.awaitBody) all.push("Connection", "close");
+  return all;
 }

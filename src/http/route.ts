@@ -3,7 +3,7 @@
  * bodies and parameters, the OpenAPI document, the metadata documents and the portal's API page are
  * all computed from the rows, so they cannot drift apart.
  */
-import type { Actor, UserActor } from "../core/caller.ts";
+import type { Actor, Caller, UserActor } from "../core/caller.ts";
 import type { Infer, IntegerSchema, Schema, StringSchema } from "../core/schema.ts";
 import type { Reply } from "./reply.ts";
 
@@ -76,6 +76,42 @@ type BodyOf<B> = B extends CustomBody<infer T> ? T : B extends Schema ? Infer<B>
 /** What a successful answer may be: a plain value of a declared shape (200), or a reply. */
 type Answer<R extends Replies> = Reply | (R[200] extends Schema ? Infer<R[200]> : never);
 
+/** The JSON that a successful answer carries, if it carries any. */
+type AnswerValue<R extends Replies> =
+  (R[200] extends Schema ? Infer<R[200]> : never) | (R[201] extends Schema ? Infer<R[201]> : never);
+
+/** Facts for the record of changes, by the names under which people know them. No secrets. */
+export type ChangeFacts = Readonly<Record<string, unknown>>;
+
+/** What a change was made to; `id` or `name` may not be known of one that failed. */
+export interface ChangeTarget {
+  readonly type: string;
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+/** What the record of a change says of it: data and pure functions, like all of a row. */
+export interface Change<I, V> {
+  /** A word for good, such as `policy.publish`. */
+  readonly action: string;
+  /** `answer` is `undefined` when the change failed or is answered with something else than JSON. */
+  target(input: I, answer: V | undefined): ChangeTarget;
+  /** What holds now, without secrets: it is kept for ever. */
+  after?(input: I, answer: V): ChangeFacts;
+  /** The actions as which refusals are recorded, by status; others leave no record. */
+  readonly refusals?: Readonly<Partial<Record<number, string>>>;
+}
+
+/** What only the handler of a change knows, for its record. */
+export interface ChangeNote {
+  /** What held until now, without secrets. */
+  readonly before?: ChangeFacts | undefined;
+  /** What holds now, where the row cannot make it of input and answer. */
+  readonly after?: ChangeFacts | undefined;
+  /** Who it was, and in which organization, where credentials in headers do not say so. */
+  readonly caller?: Caller | undefined;
+}
+
 /** What a handler is given: everything is already checked and typed by the row. */
 export interface Input<
   Path extends string,
@@ -88,6 +124,8 @@ export interface Input<
   readonly organization: string;
   readonly actor: A extends "always" ? UserActor : Actor | undefined;
   readonly surface: Surface;
+  /** Whether the headers alone are asked for: then nothing may be used up for the answer. */
+  readonly isHead: boolean;
   readonly params: ParamsOf<Path>;
   readonly query: QueryOf<Q>;
   /** The declared headers, by the name the row gives them; `undefined` when not sent. */
@@ -96,6 +134,8 @@ export interface Input<
   /** The caller's IP address, through trusted proxies. */
   readonly address: string;
   readonly requestId: string;
+  /** Adds to the record of this change; in a row without `change` it says nothing to nobody. */
+  readonly note: (note: ChangeNote) => void;
 }
 
 interface RowFields<Path extends string, A extends Access, Q, H, B, R> {
@@ -133,6 +173,11 @@ export interface Route<Needs> extends RowFields<
     input: Input<string, Access, QueryParameters, HeaderParameters, CustomBody<unknown>>,
     needs: Needs,
   ): unknown;
+  /** Set in every row that changes something: one entry in the organization's activity log each time. */
+  readonly change?: Change<
+    Input<string, Access, QueryParameters, HeaderParameters, CustomBody<unknown>>,
+    unknown
+  >;
 }
 
 /** A row without its handler: what documents are computed from. */
@@ -150,6 +195,7 @@ export function route<
 >(
   row: RowFields<Path, A, Q, H, B, R> & {
     handle(input: Input<Path, A, Q, H, B>, needs: Needs): Answer<R> | Promise<Answer<R>>;
+    readonly change?: Change<Input<Path, A, Q, H, B>, AnswerValue<R>>;
   },
 ): Route<Needs> {
   return row as unknown as Route<Needs>;

@@ -5,6 +5,8 @@ import { PREFIXES, type Method, type Route, type Surface } from "./route.ts";
 export interface Endpoint<Needs> {
   readonly row: Route<Needs>;
   readonly surface: Surface;
+  /** The row's path with the surface's prefix. */
+  readonly path: string;
 }
 
 /** What a method and a path lead to; `params` are percent-decoded. */
@@ -38,7 +40,8 @@ export class Router<Needs> {
   constructor(rows: readonly Route<Needs>[], surfaces: readonly Surface[]) {
     for (const row of rows) {
       for (const surface of row.surfaces.filter((name) => surfaces.includes(name))) {
-        this.#add(PREFIXES[surface] + row.path, row.method, { row, surface });
+        const path = PREFIXES[surface] + row.path;
+        this.#add(path, row.method, { row, surface, path });
       }
     }
   }

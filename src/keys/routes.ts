@@ -42,6 +42,11 @@ export const keyRoutes = [
     body: apiKeyCreateBody,
     replies: { 201: apiKeyCreated },
     refuses: [400, 500],
+    change: {
+      action: "key.create",
+      target: ({ body }, answer) => ({ type: "key", id: answer?.id, name: body.name }),
+      after: (_, { prefix, scopes }) => ({ prefix, scopes }),
+    },
     async handle({ organization, body }, { keys, now, ids }: Needs) {
       const fresh = createApiKey();
       const key = draftKey(organization, body, fresh, ids(), now());
@@ -60,7 +65,14 @@ export const keyRoutes = [
     params: { id: "The key's id." },
     replies: { 200: revokeResult },
     refuses: [404, 500],
-    async handle({ organization, params: { id } }, { keys }: Needs) {
+    change: {
+      action: "key.revoke",
+      target: ({ params }) => ({ type: "key", id: params.id }),
+      after: () => ({ revoked: true }),
+    },
+    async handle({ organization, params: { id }, note }, { keys }: Needs) {
+      const known = (await keys.list(organization)).find((key) => key.id === id);
+      note({ before: known && { name: known.name, revoked: known.revoked } });
       if (!(await keys.revoke(organization, id))) {
         throw new NotFound(`No API key has the id "${id}"`);
       }

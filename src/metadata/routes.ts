@@ -1,4 +1,5 @@
 import { stringify } from "yaml";
+import { Unavailable } from "../core/errors.ts";
 import { json, text, type HeaderList } from "../http/reply.ts";
 import { prefersHtml } from "../http/negotiate.ts";
 import { route } from "../http/route.ts";
@@ -18,6 +19,7 @@ import {
   metadataAuthentication,
   metadataVersions,
   openApiObject,
+  readiness,
   versionInfo,
 } from "./schema.ts";
 import { servedSurfaces, type PortalPages, type ServiceDescription } from "./service.ts";
@@ -57,7 +59,27 @@ export const metadataRoutes = [
     summary: "Tell whether the service answers",
     tags: ["health"],
     replies: { 200: health },
-    handle: (_, { description }: Needs) => ({ status: "ok", edition: description.edition }),
+    handle: (_, { description: { condition, edition } }: Needs) => ({
+      status: condition.hasDamage() ? "degraded" : "ok",
+      edition,
+    }),
+  }),
+  route({
+    method: "GET",
+    path: "/ready",
+    surfaces: ["portal"],
+    access: "open",
+    summary: "Tell whether the service can store what it is sent",
+    description: "503 while a log cannot be written. Each such answer tries to write again.",
+    tags: ["health"],
+    replies: { 200: readiness },
+    refuses: [503],
+    handle(_, { description: { condition } }: Needs) {
+      const unwritable = condition.unwritable();
+      if (unwritable.length === 0) return { status: "ready" as const };
+      condition.recover(); // who is not ready is sent no requests, with which it would try
+      throw new Unavailable(`Not ready: cannot write the ${unwritable.join(" and the ")}`, 1);
+    },
   }),
   route({
     method: "GET",

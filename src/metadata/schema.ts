@@ -15,8 +15,21 @@ export const health = {
   description: "That the service answers, and which edition it is.",
   required: ["status", "edition"],
   properties: {
-    status: { type: "string", description: "`ok` whenever there is an answer." },
+    status: {
+      type: "string",
+      description: "`ok`, or `degraded` where lines of the audit log could not be read back.",
+    },
     edition: { type: "string", description: "The edition that this deployment reports." },
+  },
+} as const satisfies Schema;
+
+export const readiness = {
+  title: "Readiness",
+  type: "object",
+  description: "That the service can store what it is sent.",
+  required: ["status"],
+  properties: {
+    status: { type: "string", enum: ["ready"], description: "Always `ready`." },
   },
 } as const satisfies Schema;
 

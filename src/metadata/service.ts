@@ -27,6 +27,17 @@ export interface ServiceDescription {
   readonly publicSurface: "open" | "off";
   /** Facts about the catalog in use: where it came from, its version and counts. */
   readonly catalog: () => Readonly<Record<string, unknown>>;
+  readonly condition: ServiceCondition;
+}
+
+/** Whether the service can do its work. */
+export interface ServiceCondition {
+  /** What cannot be written at present, each by its name for people; empty while all can. */
+  readonly unwritable: () => readonly string[];
+  /** Tries again to write what cannot be written. */
+  readonly recover: () => void;
+  /** Whether something that is stored could not be read back. */
+  readonly hasDamage: () => boolean;
 }
 
 /** A page of the portal, ready to be sent. */

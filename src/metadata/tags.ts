@@ -12,6 +12,7 @@ export const TAG_DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ["users", "The people of an organization."],
   ["organizations", "Tenants; each record belongs to exactly one."],
   ["settings", "An organization's own settings."],
+  ["activity", "Who changed what, and who signed in or tried to."],
   ["metadata", "What this service is, and the documents that describe it."],
   ["health", "Whether the service runs and can do its work."],
   ["portal", "Pages for people, and what belongs to them."],

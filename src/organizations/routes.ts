@@ -45,6 +45,11 @@ export const organizationRoutes = [
     body: organizationCreateBody,
     replies: { 201: organization },
     refuses: [400, 403, 409, 429, 500],
+    change: {
+      action: "organization.create",
+      target: ({ body }, answer) => ({ type: "organization", id: answer?.id, name: body.name }),
+      after: ({ body }, { name, slug }) => ({ name, slug, admin_email: body.admin_email }),
+    },
     async handle({ organization: own, body }, needs: Needs) {
       if (own !== DEFAULT_ORGANIZATION) {
         throw new Forbidden("Only callers of the default organization create organizations");
@@ -83,8 +88,14 @@ export const organizationRoutes = [
     body: organizationChangeBody,
     replies: { 200: organization },
     refuses: [400, 404, 500],
-    async handle({ organization: own, params: { id }, body }, { organizations, now }: Needs) {
+    change: {
+      action: "organization.rename",
+      target: ({ params }) => ({ type: "organization", id: params.id }),
+      after: (_, { name }) => ({ name }),
+    },
+    async handle({ organization: own, params: { id }, body, note }, { organizations, now }: Needs) {
       const at = formatTimestamp(now());
+      note({ before: { name: (await organizations.get(own))?.name } });
       const renamed = id === own ? await organizations.rename(id, body.name, at) : undefined;
       if (!renamed) throw new NotFound(`No organization with the id "${id}" is yours to rename`);
       return renamed;

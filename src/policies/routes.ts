@@ -89,9 +89,15 @@ export const policyRoutes = [
     body: policyPublish,
     replies: { 201: policy },
     refuses: [400, 409, 500, 503],
-    async handle({ organization, actor, body }, { policies, now }: Needs) {
+    change: {
+      action: "policy.publish",
+      target: ({ body }, answer) => ({ type: "policy", id: answer?.version ?? body.version }),
+      after: (_, { version, name, description }) => ({ active: version, name, description }),
+    },
+    async handle({ organization, actor, body, note }, { policies, now }: Needs) {
       const draft = draftPolicy(body, now(), actor);
       await requireValid(draft.yaml);
+      note({ before: { active: await policies.activeVersion(organization) } });
       return reply(201, await policies.publish(organization, draft));
     },
   }),
@@ -124,8 +130,14 @@ export const policyRoutes = [
     body: policyActivate,
     replies: { 200: policy },
     refuses: [400, 404, 500],
-    async handle({ organization, actor, params: { version } }, { policies, now }: Needs) {
+    change: {
+      action: "policy.activate",
+      target: ({ params }) => ({ type: "policy", id: params.version }),
+      after: (_, { version }) => ({ active: version }),
+    },
+    async handle({ organization, actor, params: { version }, note }, { policies, now }: Needs) {
       const at = formatTimestamp(now());
+      note({ before: { active: await policies.activeVersion(organization) } });
       const activated = await policies.activate(organization, version, at, nameOf(actor));
       if (!activated) throw new NotFound(noSuchVersion(version));
       return activated;
@@ -139,6 +151,7 @@ export const policyRoutes = [
     summary: "Check a policy document without storing it",
     tags,
     body: policyValidate,
+    report: true,
     replies: { 200: policyValidation },
     refuses: [400, 500, 503],
     async handle({ body }) {
@@ -155,6 +168,7 @@ export const policyRoutes = [
     description: "For documents that declare `schema: signalbox/policy/v1`.",
     tags,
     body: policySimulate,
+    report: true,
     replies: { 200: policySimulation },
     refuses: [400, 404, 500, 503],
     handle({ organization, body }, { policies }: Needs) {

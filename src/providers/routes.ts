@@ -67,9 +67,15 @@ export const providerRoutes = [
     body: providerOverride,
     replies: { 200: provider },
     refuses: [400, 404, 500],
-    async handle({ organization, params, body }, { catalog, audit, overrides, now }: Needs) {
+    change: {
+      action: "provider.set",
+      target: ({ params }) => ({ type: "provider", id: params.id }),
+      after: ({ body }) => ({ status: body.status }),
+    },
+    async handle({ organization, params, body, note }, { catalog, audit, overrides, now }: Needs) {
       const view = catalog.current();
       if (!view.declared.has(params.id)) throw unknownProvider(params.id);
+      note({ before: { status: (await overrides.all(organization)).get(params.id) } });
       await overrides.set(organization, params.id, body.status);
       const activity = await audit.activity(organization, now());
       const row = providerRow(params.id, view, activity, await overrides.all(organization));
@@ -89,7 +95,12 @@ export const providerRoutes = [
     params,
     replies: { 200: overrideDeleted },
     refuses: [404, 500],
-    async handle({ organization, params }, { overrides }: Needs) {
+    change: {
+      action: "provider.lift",
+      target: ({ params }) => ({ type: "provider", id: params.id }),
+    },
+    async handle({ organization, params, note }, { overrides }: Needs) {
+      note({ before: { status: (await overrides.all(organization)).get(params.id) } });
       if (!(await overrides.lift(organization, params.id))) {
         throw new NotFound(`No status is set for provider "${params.id}"`);
       }

@@ -1,10 +1,13 @@
+import type { AuditStore, AuditUsage } from "../audit/store.ts";
+import { formatTimestamp } from "../core/time.ts";
 import { route } from "../http/route.ts";
 import { settings as settingsReply, type Setting, type Settings } from "./schema.ts";
 import type { SettingsStore } from "./store.ts";
-import { settingsUpdateBody } from "./update.ts";
+import { differences, settingsUpdateBody } from "./update.ts";
 
 interface Needs {
   readonly settings: SettingsStore;
+  readonly audit: Pick<AuditStore, "usage">;
   readonly config: {
     readonly edition: string;
     readonly requireAuth: () => boolean;
@@ -23,8 +26,9 @@ export const settingsRoutes = [
     tags: ["settings"],
     replies: { 200: settingsReply },
     refuses: [500],
-    async handle({ organization }, { settings, config }: Needs) {
-      return answer(organization, await settings.list(organization), config);
+    async handle({ organization }, { settings, audit, config }: Needs) {
+      const usage = await audit.usage(organization);
+      return answer(organization, await settings.list(organization), usage, config);
     },
   }),
   route({
@@ -38,9 +42,15 @@ export const settingsRoutes = [
     body: settingsUpdateBody,
     replies: { 200: settingsReply },
     refuses: [400, 500],
-    async handle({ organization, body }, { settings, config }: Needs) {
+    change: {
+      action: "settings.replace",
+      target: () => ({ type: "settings" }),
+    },
+    async handle({ organization, body, note }, { settings, audit, config }: Needs) {
+      const usage = await audit.usage(organization);
+      note(differences(await settings.list(organization), body));
       await settings.replace(organization, body);
-      return answer(organization, body, config);
+      return answer(organization, body, usage, config);
     },
   }),
 ];
@@ -48,6 +58,7 @@ export const settingsRoutes = [
 function answer(
   organization: string,
   pairs: readonly Setting[],
+  { events, bytes, oldest }: AuditUsage,
   { edition, requireAuth, jwtExpiryHours }: Needs["config"],
 ): Settings {
   return {
@@ -59,5 +70,6 @@ function answer(
       token_lifetime_hours: jwtExpiryHours,
     },
     settings: pairs,
+    audit: { events, bytes, oldest: oldest === undefined ? undefined : formatTimestamp(oldest) },
   };
 }

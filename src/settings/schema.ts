@@ -38,7 +38,7 @@ export const settings = {
   title: "Settings",
   type: "object",
   description: "What the deployment does, and the key-value pairs that the organization keeps.",
-  required: ["edition", "organization_id", "auth", "settings"],
+  required: ["edition", "organization_id", "auth", "settings", "audit"],
   properties: {
     edition: { type: "string", description: "The deployment's edition." },
     organization_id: { type: "string", description: "The organization the pairs belong to." },
@@ -51,6 +51,20 @@ export const settings = {
       type: "array",
       items: setting,
       description: "The pairs, in the order they were given.",
+    },
+    audit: {
+      type: "object",
+      description: "What the organization's audit events take up.",
+      required: ["events", "bytes"],
+      properties: {
+        events: { type: "integer", description: "How many events are stored." },
+        bytes: { type: "integer", description: "How many bytes their log takes." },
+        oldest: {
+          type: "string",
+          format: "date-time",
+          description: "The oldest event's `timestamp`; absent when there is none.",
+        },
+      },
     },
   },
 } as const satisfies Schema;

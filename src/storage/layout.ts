@@ -16,6 +16,7 @@ export interface OrganizationLayout {
   readonly fleetSnapshot: string;
   readonly fleetLog: string;
   readonly audit: string;
+  readonly activityLog: string;
 }
 
 /** The paths of a data directory. The only place where an id becomes part of a path. */
@@ -67,6 +68,7 @@ export class Layout {
       fleetSnapshot: join(directory, "fleet.json"),
       fleetLog: join(directory, "fleet.jsonl"),
       audit: join(directory, "audit"),
+      activityLog: join(directory, "activity.jsonl"),
     };
   }
 }

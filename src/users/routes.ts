@@ -1,6 +1,7 @@
 import type { Passwords } from "../auth/password.ts";
 import type { LoginThrottle } from "../auth/throttle.ts";
 import type { TokenIssuer } from "../auth/tokens.ts";
+import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { NotFound } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
@@ -16,7 +17,14 @@ import {
   userCreateBody,
   userOf,
 } from "./draft.ts";
-import { loginResult, passwordChanged, user, userDeleted, userList } from "./schema.ts";
+import {
+  loginResult,
+  passwordChanged,
+  user,
+  userDeleted,
+  userList,
+  type StoredUser,
+} from "./schema.ts";
 import { changePassword, signIn, userGone } from "./sign-in.ts";
 import type { UserStore } from "./store.ts";
 
@@ -43,8 +51,18 @@ export const userRoutes = [
     body: loginBody,
     replies: { 200: loginResult },
     refuses: [400, 401, 429, 500],
-    async handle({ body, address }, needs: Needs) {
+    change: {
+      action: "login.succeeded",
+      target: ({ body }, answer) => ({ type: "user", id: answer?.user.id, name: body.email }),
+      refusals: { 401: "login.failed" },
+    },
+    async handle({ body, address, note }, needs: Needs) {
+      const known = await needs.users.findByEmail(body.email);
+      const organization = known?.organization_id ?? DEFAULT_ORGANIZATION;
+      note({ caller: { organization, actor: undefined } });
       const found = await signIn(needs, body.email, body.password, address);
+      const { id, email, role } = found;
+      note({ caller: { organization, actor: { kind: "user", id, email, role } } });
       const { token, expiresAt } = needs.tokens.issue(found);
       return { token, expires_at: formatTimestamp(expiresAt), user: userOf(found) };
     },
@@ -76,6 +94,11 @@ export const userRoutes = [
     body: passwordChangeBody,
     replies: { 200: passwordChanged },
     refuses: [400, 403, 404, 409, 429, 500],
+    change: {
+      action: "password.change",
+      target: ({ actor }) => ({ type: "user", id: actor.id, name: actor.email }),
+      after: () => ({ password: "changed" }),
+    },
     async handle({ organization, actor, body, address }, needs: Needs) {
       await changePassword(needs, { organization, id: actor.id }, body, address, needs.now);
       return { status: "ok" };
@@ -104,6 +127,11 @@ export const userRoutes = [
     body: userCreateBody,
     replies: { 201: user },
     refuses: [400, 409, 429, 500],
+    change: {
+      action: "user.create",
+      target: ({ body }, answer) => ({ type: "user", id: answer?.id, name: body.email }),
+      after: (_, created) => shownFacts(created),
+    },
     async handle({ organization, body }, { users, passwords, now, ids }: Needs) {
       const hash = await passwords.hash(body.password);
       const created = { ...draftUser(body, hash, ids(), now()), organization_id: organization };
@@ -140,14 +168,23 @@ export const userRoutes = [
     body: userChangeBody,
     replies: { 200: user },
     refuses: [400, 404, 409, 429, 500],
-    async handle({ organization, params, body }, { users, passwords, now }: Needs) {
+    change: {
+      action: "user.change",
+      target: ({ params }, answer) => ({ type: "user", id: params.id, name: answer?.email }),
+      after: ({ body }, changed) => ({
+        ...shownFacts(changed),
+        ...(body.password === undefined ? {} : { password: "changed" }),
+      }),
+    },
+    async handle({ organization, params, body, note }, { users, passwords, now }: Needs) {
       const { password, ...rest } = body;
       // Nobody's hash is computed: that would cost as much as it does for somebody.
       if (!(await users.get(organization, params.id))) throw noUser(params.id);
       const passwordHash = password === undefined ? undefined : await passwords.hash(password);
-      const changed = await users.change(organization, params.id, (found) =>
-        changedUser(found, { ...rest, passwordHash }, now()),
-      );
+      const changed = await users.change(organization, params.id, (found) => {
+        note({ before: shownFacts(found) });
+        return changedUser(found, { ...rest, passwordHash }, now());
+      });
       if (!changed) throw noUser(params.id);
       return userOf(changed);
     },
@@ -163,12 +200,23 @@ export const userRoutes = [
     params: { id: "The user's id." },
     replies: { 200: userDeleted },
     refuses: [404, 409, 500],
-    async handle({ organization, params }, { users }: Needs) {
+    change: {
+      action: "user.delete",
+      target: ({ params }) => ({ type: "user", id: params.id }),
+    },
+    async handle({ organization, params, note }, { users }: Needs) {
+      const found = await users.get(organization, params.id);
+      note({ before: found && { email: found.email, ...shownFacts(found) } });
       if (!(await users.remove(organization, params.id))) throw noUser(params.id);
       return { id: params.id, status: "deleted" };
     },
   }),
 ];
+
+/** What the record of changes shows of a user. */
+function shownFacts({ name, role, active }: Pick<StoredUser, "name" | "role" | "active">) {
+  return { name, role, active };
+}
 
 function noUser(id: string): NotFound {
   return new NotFound(`No user has the id "${id}"`);

@@ -29,7 +29,7 @@ async function dashboardWith(recent: string): Promise<unknown> {
       },
       page: (organization: string, filter: unknown, limit: number, offset: number) => {
         asked.push([organization, filter, limit, offset]);
-        return { json: Buffer.from(recent, "utf8"), returned: 0, total: 0 };
+        return { json: Buffer.from(recent, "utf8"), returned: 0, total: 0, next: undefined };
       },
     },
     fleet: { counts: () => ({ online: 1, total: 2 }) },

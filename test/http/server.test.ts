@@ -136,13 +136,14 @@ test("noise behind a request is never taken for the answer to it", async (t) => 
 test("closing answers what is in flight, and takes nothing new", async (t) => {
   const settles: Settle[] = [];
   const { open, port, close } = await serve(t, [...rows, slowRow(settles)]);
-  const [idle, busy] = [open(), open()];
+  const [idle, busy, unused] = [open(), open(), open()];
   idle.send("GET /alive HTTP/1.1", "Host: a", "", "");
   await idle.next();
   busy.send("GET /slow HTTP/1.1", "Host: a", "", "");
   await until(() => settles.length === 1);
   const closed = close();
   await idle.ended();
+  await unused.ended();
   await assert.rejects(fetch(`http://127.0.0.1:${port}/alive`));
   settles[0]?.(undefined, { late: true });
   assert.equal((await busy.next()).body, '{"late":true}');

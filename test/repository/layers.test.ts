@@ -5,7 +5,7 @@ import { test } from "node:test";
 import ts from "typescript";
 import { filesBelow, readSource } from "./source-files.ts";
 
-const LEAVES = ["policies", "audit", "fleet", "catalog", "keys", "users"];
+const LEAVES = ["activity", "policies", "audit", "fleet", "catalog", "keys", "users"];
 const READ_MODELS = ["organizations", "providers", "dashboard", "settings", "demo"];
 const DOMAINS = [...LEAVES, ...READ_MODELS];
 const ROUTE = ["http/route.ts", "http/reply.ts", "http/entity-tag.ts"];
@@ -17,6 +17,7 @@ const FOLDERS = [
   "storage/files",
   ...DOMAINS,
   "metadata",
+  "metrics",
   "portal",
 ];
 
@@ -30,12 +31,17 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
   ...READ_MODELS.map((model) => [model, ["core", "auth", ...ROUTE, ...LEAVES]] as const),
   ["storage/files", ["core", "storage", ...DOMAINS]],
   ["metadata", ["core", "http"]],
+  ["metrics", ["core", "auth", ...ROUTE]],
   ["portal", ["core", "http", "metadata", ...DOMAINS]],
   ["config.ts", ["core"]],
   ["build-info.ts", ["core"]],
   ["routes.ts", FOLDERS],
   ["stores.ts", ["core", "storage", "storage/files", "config.ts", ...DOMAINS]],
-  ["app.ts", [...FOLDERS, "config.ts", "build-info.ts", "routes.ts", "stores.ts"]],
+  ["instruments.ts", ["core", "metadata", "metrics", "storage", "config.ts", "stores.ts"]],
+  [
+    "app.ts",
+    [...FOLDERS, "config.ts", "build-info.ts", "instruments.ts", "routes.ts", "stores.ts"],
+  ],
   ["index.ts", ["core", "app.ts", "config.ts"]],
   ["server.ts", ["core", "app.ts", "config.ts", "index.ts"]],
   ["stamp.ts", ["core", "build-info.ts", "index.ts"]],

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { settingRows } from "../../src/config.ts";
+import { routes } from "../../src/routes.ts";
 
 const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 
@@ -49,4 +50,14 @@ test("every file and folder that the README links to is there", () => {
     }
   });
   assert.deepEqual(missing, []);
+});
+
+test("the README names exactly the actions that the activity log knows", () => {
+  const named = section("Who changed what")
+    .filter((line) => line.startsWith("| "))
+    .flatMap((line) => [...line.matchAll(/`([a-z]+\.[a-z]+)`/g)].map(([, action]) => action));
+  const known = routes.flatMap(({ change }) =>
+    change ? [change.action, ...Object.values(change.refusals ?? {})] : [],
+  );
+  assert.deepEqual(named.sort(), [...new Set(known)].sort());
 });

@@ -16,7 +16,8 @@ test("settings tell the edition, how requests are authenticated, and no pairs at
     password: ADMIN_SETTINGS.adminPassword,
   });
   const auth = { require_auth: false, api_keys_accepted: true, token_lifetime_hours: 24 };
-  const expected = { edition: "team", organization_id: "default", auth, settings: [] };
+  const audit = { events: 0, bytes: 0 };
+  const expected = { edition: "team", organization_id: "default", auth, settings: [], audit };
   assert.deepEqual((await app.get(SETTINGS, admin)).body, expected);
   requireAuth = true;
   assert.equal((await app.get(SETTINGS, admin)).body.auth.require_auth, true);
@@ -44,4 +45,21 @@ test("a key that is given twice is named, and nothing changes", async (t) => {
   assert.equal(refused.status, 400);
   assert.equal(refused.body.error, 'settings[1].key: "a" is given twice');
   assert.deepEqual((await app.get(SETTINGS)).body.settings, []);
+});
+
+test("settings tell how many events the organization has, their bytes and the oldest", async (t) => {
+  const app = await start(t, ADMIN_SETTINGS);
+  const { admin } = await app.createOrganization("Acme");
+  const timestamps = ["2026-11-20T10:00:00Z", "2026-10-01T02:00:00+02:00", "2026-11-01T00:00:00Z"];
+  const events = timestamps.map((timestamp) => ({ command: "ls", timestamp }));
+  await app.post("/api/v1/audit", { events }, admin);
+  for (const answer of [
+    await app.get(SETTINGS, admin),
+    await app.put(SETTINGS, { settings: [] }, admin),
+  ]) {
+    const { events: count, bytes, oldest } = answer.body.audit;
+    assert.deepEqual([count, oldest], [3, "2026-10-01T00:00:00.000Z"]);
+    assert.ok(bytes > 300, bytes);
+  }
+  assert.deepEqual((await app.get(SETTINGS)).body.audit, { events: 0, bytes: 0 });
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { settingsUpdateBody } from "../../src/settings/update.ts";
+import { differences, settingsUpdateBody } from "../../src/settings/update.ts";
 
 const read = (settings: unknown) => settingsUpdateBody.read({ settings });
 
@@ -44,4 +44,15 @@ test("keys have at most 128 characters, values 64 KiB, and pairs 1,000", () => {
   const pairs = Array.from({ length: 1_001 }, (_, index) => ({ key: String(index) }));
   assert.equal(read(pairs.slice(1)).length, 1_000);
   assert.throws(() => read(pairs), { message: "settings: expected at most 1000 items" });
+});
+
+test("the difference of two lists is what goes, comes or changes, long values cut short", () => {
+  const pairs = (given: Readonly<Record<string, string>>) =>
+    Object.entries(given).map(([key, value]) => ({ key, value }));
+  const before = pairs({ same: "1", gone: "2", changed: "3" });
+  const after = pairs({ same: "1", changed: "x".repeat(201), empty: "" });
+  assert.deepEqual(differences(before, after), {
+    before: { gone: "2", changed: "3" },
+    after: { changed: `${"x".repeat(200)}…`, empty: "" },
+  });
 });

@@ -18,6 +18,7 @@ export function describeService(
     requireAuth: () => false,
     publicSurface: "open",
     catalog: () => ({ source: "embed", capabilities: 2 }),
+    condition: { unwritable: () => [], recover: () => {}, hasDamage: () => false },
     ...changes,
   };
 }

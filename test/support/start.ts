@@ -2,12 +2,17 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
 import { startSignalbox, type SignalboxOptions } from "../../src/index.ts";
 import { Client, type Answer, type SentBody, type SentHeaders } from "./client.ts";
 import { contractOf } from "./contract.ts";
+import { EventStream } from "./event-stream.ts";
 
 export type Settings = Partial<Omit<SignalboxOptions, "dataDir" | "now">>;
+
+/** What ends at some time: a test, or a whole file of them (`{ after }` of `node:test`). */
+export interface Scope {
+  after(end: () => Promise<void>): void;
+}
 
 /** When the clock of every test starts. */
 export const START_TIME = "2026-11-20T20:30:00.000Z";
@@ -20,7 +25,7 @@ export const ADMIN_SETTINGS = { adminEmail: ADMIN.email, adminPassword: ADMIN.pa
  * Starts the service on a free port over a new directory; both are gone when the test ends. Its
  * clock stands still but for `advance`, and every answer is held against the served contract.
  */
-export async function start(t: Pick<TestContext, "after">, settings: Settings = {}): Promise<App> {
+export async function start(t: Scope, settings: Settings = {}): Promise<App> {
   const dataDir = await mkdtemp(join(tmpdir(), "signalbox-test-"));
   const app = new App(dataDir, settings);
   t.after(async () => {
@@ -39,6 +44,7 @@ export class App {
   #running: Awaited<ReturnType<typeof startSignalbox>> | undefined;
   #contract: ReturnType<typeof contractOf> | undefined;
   readonly #client = new Client();
+  readonly #streams: EventStream[] = [];
 
   constructor(dataDir: string, settings: Settings) {
     this.dataDir = dataDir;
@@ -72,7 +78,8 @@ export class App {
     const running = this.#running;
     this.#running = undefined;
     this.#client.close();
-    await running?.close();
+    await running?.close(); // which ends the streams
+    for (const stream of this.#streams.splice(0)) stream.close();
   }
 
   /** Stops the service and starts it over the same directory, with other settings if given. */
@@ -115,6 +122,13 @@ export class App {
     );
     this.#contract.check(method, path, answer);
     return answer;
+  }
+
+  /** Opens a stream of events, which is closed with the service at the latest. */
+  async stream(path: string, headers?: SentHeaders): Promise<EventStream> {
+    const stream = await EventStream.open(this.url, path, headers);
+    this.#streams.push(stream);
+    return stream;
   }
 
   /** Signs a user in and returns the headers that act as that user. */

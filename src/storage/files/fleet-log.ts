@@ -3,7 +3,8 @@ import type { Clock } from "../../core/clock.ts";
 import { Unavailable } from "../../core/errors.ts";
 import type { Heartbeat } from "../../fleet/schema.ts";
 import type { Kept } from "../../fleet/store.ts";
-import { AppendLog, type Durability } from "../append-log.ts";
+import type { Durability } from "../append-log-options.ts";
+import { AppendLog } from "../append-log.ts";
 import { listDirectory, makeDurableDirectory } from "../directories.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
@@ -71,9 +72,14 @@ export class FleetLog {
     return fleet;
   }
 
-  /** Why writing is stopped; `undefined` while it is not. */
+  /** Why writing is stopped, or why the last write failed; `undefined` while neither is so. */
   get failure(): unknown {
     return this.#log?.failure;
+  }
+
+  /** Tries to write again after a failure. */
+  recover(): void {
+    this.#log?.recover();
   }
 
   /** Keeps a report; see `FleetStore`. */

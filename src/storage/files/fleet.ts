@@ -61,6 +61,21 @@ export class FileFleet implements FleetStore {
     return undefined;
   }
 
+  /** Tries to write again after a failure. */
+  recover(): void {
+    for (const fleet of this.#organizations.values()) fleet.recover();
+  }
+
+  /** Counts the runtimes of all organizations; `now` decides who is online. */
+  totals(now: number): FleetCounts {
+    let [online, total] = [0, 0];
+    for (const { index } of this.#organizations.values()) {
+      online += index.online(now);
+      total += index.size;
+    }
+    return { online, total };
+  }
+
   heartbeat(organization: string, heartbeat: Heartbeat, at: number, kept: Kept): void {
     this.#of(organization).heartbeat(heartbeat, at, kept);
   }

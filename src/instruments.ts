@@ -1,0 +1,74 @@
+/** What is seen of the service from outside: whether it can do its work, and its metrics where they are on. */
+import { statfs } from "node:fs/promises";
+import type { Config } from "./config.ts";
+import type { Stopwatch } from "./core/clock.ts";
+import type { ServiceCondition } from "./metadata/service.ts";
+import { Metrics, type Gauges } from "./metrics/metrics.ts";
+import type { MetricsSource } from "./metrics/routes.ts";
+import type { MeasureFiles, Stores } from "./stores.ts";
+import { measuredFiles } from "./storage/measured-files.ts";
+
+/** What durations are taken with. */
+export const systemStopwatch: Stopwatch = () => performance.now();
+
+/** Begins to count, where the deployment shows its metrics. */
+export function createMetrics({ metrics }: Config): Metrics | undefined {
+  return metrics === "off" ? undefined : new Metrics();
+}
+
+/** How the stores' files are measured; as they are where nothing is counted. */
+export function fileMeasures(metrics: Metrics | undefined): MeasureFiles {
+  if (metrics === undefined) return (_log, files) => files;
+  return (log, files) => measuredFiles(files, systemStopwatch, metrics.logs[log]);
+}
+
+/** Whether the stores can be written, by what they say themselves. */
+export function conditionOf({ activity, audit, fleet }: Stores): ServiceCondition {
+  return {
+    unwritable: () => [
+      ...(audit.failure === undefined ? [] : ["audit log"]),
+      ...(fleet.failure === undefined ? [] : ["fleet log"]),
+      ...(activity.failure === undefined ? [] : ["activity log"]),
+    ],
+    recover() {
+      audit.recover();
+      fleet.recover();
+      activity.recover();
+    },
+    hasDamage: () => audit.counts.damagedLines > 0,
+  };
+}
+
+/** What the figures are taken from that only the composition root has at hand. */
+export interface Instruments extends Pick<Gauges, "now" | "startedAt" | "build"> {
+  readonly stores: Stores;
+  readonly condition: ServiceCondition;
+  readonly bodyBytesHeld: () => number;
+  readonly auditStreams: () => number;
+}
+
+/** Joins what was counted with what the parts say at each scrape. */
+export function metricsSource(
+  metrics: Metrics | undefined,
+  config: Config,
+  { stores, condition, ...gauges }: Instruments,
+): MetricsSource | undefined {
+  if (metrics === undefined) return undefined;
+  const { audit, fleet, organizations } = stores;
+  const sources: Gauges = {
+    ...gauges,
+    audit: () => {
+      const { stored, repeated, failed, pending, damagedLines } = audit.counts;
+      return { stored, repeated, failed, pending, pendingBytes: audit.held, damagedLines };
+    },
+    fleet: () => fleet.totals(gauges.now()),
+    organizations: () => organizations.ids().length,
+    isReady: () => condition.unwritable().length === 0,
+    freeBytes: async () => {
+      const { bavail, bsize } = await statfs(config.dataDir);
+      return bavail * bsize;
+    },
+  };
+  const token = config.metrics === "open" ? undefined : config.metrics;
+  return { token, text: () => metrics.text(sources) };
+}

@@ -1,0 +1,41 @@
+import { NotFound } from "../core/errors.ts";
+import { text } from "../http/reply.ts";
+import { route } from "../http/route.ts";
+import { EXPOSITION_TYPE } from "./exposition.ts";
+import { requireToken } from "./token.ts";
+
+interface Needs {
+  /** `undefined` where the deployment does not show its metrics. */
+  readonly metrics: MetricsSource | undefined;
+}
+
+/** The metrics, and who may read them. */
+export interface MetricsSource {
+  /** What a reader must send; `undefined` where everybody may. */
+  readonly token: string | undefined;
+  readonly text: () => Promise<string>;
+}
+
+/** What is measured: under no prefix, since it is about the process and no organization's. */
+export const metricsRoutes = [
+  route({
+    method: "GET",
+    path: "/metrics",
+    surfaces: ["portal"],
+    access: "open",
+    summary: "Metrics in the Prometheus text format",
+    description:
+      "404 unless the deployment sets `METRICS`. Where that is a token, it has to be sent as a bearer token.",
+    tags: ["health"],
+    headers: {
+      authorization: { type: "string", description: "The token of `METRICS` as a bearer token." },
+    },
+    replies: { 200: "text/plain" },
+    refuses: [401, 404],
+    async handle({ headers }, { metrics }: Needs) {
+      if (metrics === undefined) throw new NotFound("There is nothing at this path");
+      if (metrics.token !== undefined) requireToken(metrics.token, headers.authorization);
+      return text(200, EXPOSITION_TYPE, await metrics.text());
+    },
+  }),
+];

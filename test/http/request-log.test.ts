@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createLog, type LogLevel } from "../../src/core/log.ts";
+import { BadInput, Unauthenticated } from "../../src/core/errors.ts";
+import type { RequestSummary } from "../../src/http/listener.ts";
+import { createRequestLog, type RequestLog } from "../../src/http/request-log.ts";
+import { start } from "../support/start.ts";
+
+const SUMMARY: RequestSummary = {
+  method: "GET",
+  route: "/api/v1/policies/{version}",
+  status: 200,
+  requestId: "r-1",
+  organization: "default",
+  isChange: false,
+  durationMs: 1.23456,
+  contentLength: undefined,
+  bytesSent: 42,
+  error: undefined,
+};
+
+type Line = Readonly<Record<string, unknown>>;
+
+function requestLog(level: LogLevel): { log: RequestLog; lines: readonly Line[] } {
+  const lines: Line[] = [];
+  const log = createLog(
+    level,
+    () => 0,
+    (line) => void lines.push(JSON.parse(line) as Line),
+  );
+  return { log: createRequestLog(log), lines };
+}
+
+test("at debug each request is a line with its route, duration and sizes", () => {
+  const { log, lines } = requestLog("debug");
+  log.onAnswered({ ...SUMMARY, contentLength: "7" });
+  assert.deepEqual(lines, [
+    {
+      time: "1970-01-01T00:00:00.000Z",
+      level: "debug",
+      message: "request",
+      method: "GET",
+      route: "/api/v1/policies/{version}",
+      status: 200,
+      duration_ms: 1.235,
+      bytes_in: 7,
+      bytes_out: 42,
+      request: "r-1",
+      organization: "default",
+    },
+  ]);
+});
+
+test("at info only changes, refused credentials and failures are lines", () => {
+  const { log, lines } = requestLog("info");
+  log.onAnswered(SUMMARY);
+  log.onAnswered({ ...SUMMARY, status: 400, error: new BadInput("No") });
+  log.onAnswered({ ...SUMMARY, status: 401, error: new Unauthenticated("No") });
+  log.onAnswered({ ...SUMMARY, method: "POST", status: 409, isChange: true });
+  assert.equal(lines.length, 0);
+  log.onAnswered({ ...SUMMARY, method: "POST", status: 201, isChange: true });
+  log.onAnswered({
+    ...SUMMARY,
+    status: 401,
+    error: new Unauthenticated("No", { tokenRefused: true }),
+  });
+  log.onAnswered({ ...SUMMARY, status: 500, error: new Error("Broken") });
+  assert.deepEqual(
+    lines.map(({ level, message }) => [level, message]),
+    [
+      ["info", "changed"],
+      ["info", "credentials refused"],
+      ["error", "request failed"],
+    ],
+  );
+  assert.match(String(lines[2]?.["error"]), /^Error: Broken\n/);
+});
+
+test("a summary counts what came since the last one, and a quiet minute has none", () => {
+  const { log, lines } = requestLog("info");
+  for (const status of [200, 404, 503]) log.onAnswered({ ...SUMMARY, status });
+  log.summarize();
+  log.summarize();
+  assert.equal(lines.length, 1);
+  const { message, requests, refused, failed } = lines[0] as Line;
+  assert.deepEqual([message, requests, refused, failed], ["requests in the last minute", 3, 1, 1]);
+});
+
+test("a request that the service answered tells its sizes, and neither path, query nor credentials", async (t) => {
+  const lines: Line[] = [];
+  const writeLog = (line: string) => void lines.push(JSON.parse(line) as Line);
+  const app = await start(t, { logLevel: "debug", writeLog });
+  const body = JSON.stringify({ events: [{ command: "cat hunter2" }] });
+  const posted = await app.post("/api/public/audit?token=hunter2", body);
+  const headers = { authorization: "Bearer hunter2", "x-request-id": "mine" };
+  await app.get("/api/v1/policies/hunter2", headers);
+  const head = await app.request("HEAD", "/api/public/audit?q=hunter2");
+  const exported = await app.get("/api/public/audit/export?format=ndjson");
+  const told = (message: string, method: string, route: string) =>
+    lines.find((one) => one.message === message && one.method === method && one.route === route);
+
+  const ingest = told("request", "POST", "/api/public/audit");
+  assert.deepEqual(
+    [ingest?.["bytes_in"], ingest?.["bytes_out"]],
+    [body.length, posted.text.length],
+  );
+  assert.ok(Number(ingest?.["duration_ms"]) > 0);
+  const refused = told("credentials refused", "GET", "/api/v1/policies/{version}");
+  assert.deepEqual([refused?.["status"], refused?.["request"]], [401, "mine"]);
+  const asked = told("request", "HEAD", "/api/public/audit");
+  assert.deepEqual([head.status, asked?.["bytes_out"]], [200, 0]);
+  const stream = told("request", "GET", "/api/public/audit/export");
+  assert.ok(Number(stream?.["bytes_out"]) >= Buffer.byteLength(exported.text));
+  assert.ok(!JSON.stringify(lines).includes("hunter2"));
+});

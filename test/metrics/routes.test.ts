@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { start, type App, type Scope, type Settings } from "../support/start.ts";
+import { readExposition, valueOf } from "./exposition-reader.ts";
+
+const TOKEN = "a-token-for-the-scraper";
+
+const withMetrics = (t: Scope, settings: Settings = {}) =>
+  start(t, { metrics: "open", ...settings });
+
+async function scrape(app: App) {
+  const { status, headers, text } = await app.get("/metrics");
+  assert.equal(status, 200);
+  assert.equal(headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+  return readExposition(text);
+}
+
+test("metrics are off unless the deployment shows them", async (t) => {
+  const app = await start(t);
+  const { status, body } = await app.get("/metrics");
+  assert.deepEqual([status, body], [404, { error: "There is nothing at this path" }]);
+});
+
+test("open metrics are a text that a strict reader takes", async (t) => {
+  const app = await withMetrics(t);
+  const families = await scrape(app);
+  assert.equal(valueOf(families, "signalbox_ready"), 1);
+  assert.equal(valueOf(families, "signalbox_organizations"), 1);
+  assert.equal(valueOf(families, "signalbox_http_body_bytes_held"), 0);
+  assert.ok(valueOf(families, "process_resident_memory_bytes") > 1e6);
+  assert.ok(valueOf(families, "signalbox_data_free_bytes") > 0);
+  const [info] = families.get("signalbox_build_info")?.samples ?? [];
+  assert.equal(info?.labels["node"], process.versions.node);
+  assert.ok(valueOf(families, "signalbox_event_loop_delay_seconds", { statistic: "max" }) >= 0);
+  app.advance(90_000);
+  assert.equal(valueOf(await scrape(app), "signalbox_uptime_seconds"), 90);
+});
+
+test("requests are counted by the path of their route, never by what was sent", async (t) => {
+  const app = await withMetrics(t);
+  for (const version of ["one", "two", "%22%5Cn"]) await app.get(`/api/v1/policies/${version}`);
+  await app.get("/nowhere/at-all?secret=hunter2");
+  await app.request("HEAD", "/health");
+  const families = await scrape(app);
+  const requests = (labels: Readonly<Record<string, string>>) =>
+    valueOf(families, "signalbox_http_requests_total", labels);
+  const route = "/api/v1/policies/{version}";
+  assert.equal(requests({ route, method: "GET", status: "404" }), 3);
+  assert.equal(requests({ route: "none", method: "GET", status: "404" }), 1);
+  assert.equal(requests({ route: "/health", method: "HEAD", status: "200" }), 1);
+  const durations = "signalbox_http_request_duration_seconds";
+  assert.equal(valueOf(families, `${durations}_count`, { route, method: "GET" }), 3);
+  assert.ok(valueOf(families, `${durations}_sum`, { route, method: "GET" }) > 0);
+});
+
+test("methods that no route has are one series", async (t) => {
+  const app = await withMetrics(t);
+  for (const method of ["PROPFIND", "MKCOL"]) await app.request(method, "/health");
+  const labels = { route: "none", method: "other", status: "405" };
+  assert.equal(valueOf(await scrape(app), "signalbox_http_requests_total", labels), 2);
+});
+
+test("ingested and repeated events, the log's bytes and its syncs are counted", async (t) => {
+  const app = await withMetrics(t);
+  const events = ["a", "b", "c"].map((id) => ({ id, command: "ls" }));
+  await app.post("/api/public/audit", { events });
+  await app.post("/api/public/audit", { events: [...events, { id: "d", command: "pwd" }] });
+  await app.post("/api/public/audit", { events: [events[0], events[0]] });
+  await app.post("/api/public/fleet/heartbeat", { name: "runner-1" });
+  const families = await scrape(app);
+  const ingested = (result: string) =>
+    valueOf(families, "signalbox_audit_events_total", { result });
+  assert.deepEqual(["stored", "repeated", "failed"].map(ingested), [4, 5, 0]);
+  assert.equal(valueOf(families, "signalbox_audit_pending_events"), 0);
+  assert.equal(valueOf(families, "signalbox_audit_pending_bytes"), 0);
+  for (const log of ["audit", "fleet"]) {
+    assert.ok(valueOf(families, "signalbox_log_written_bytes_total", { log }) > 0);
+    assert.ok(valueOf(families, "signalbox_log_sync_duration_seconds_count", { log }) > 0);
+    assert.equal(valueOf(families, "signalbox_log_sync_failures_total", { log }), 0);
+  }
+  assert.equal(valueOf(families, "signalbox_fleet_runtimes"), 1);
+  assert.equal(valueOf(families, "signalbox_fleet_runtimes_online"), 1);
+  app.advance(15 * 60_000);
+  assert.equal(valueOf(await scrape(app), "signalbox_fleet_runtimes_online"), 0);
+});
+
+for (const [name, authorization, challenge] of [
+  ["no token", undefined, 'Bearer realm="signalbox"'],
+  ["another scheme", `Basic ${TOKEN}`, 'Bearer realm="signalbox"'],
+  ["a wrong token", `Bearer ${TOKEN}x`, 'Bearer realm="signalbox", error="invalid_token"'],
+  ["the start of the token", "Bearer a-token", 'Bearer realm="signalbox", error="invalid_token"'],
+  ["an empty token", "Bearer ", 'Bearer realm="signalbox", error="invalid_token"'],
+] as const) {
+  test(`where metrics demand a token, ${name} is refused`, async (t) => {
+    const app = await start(t, { metrics: TOKEN });
+    const { status, headers, text } = await app.get("/metrics", authorization && { authorization });
+    assert.equal(status, 401);
+    assert.equal(headers.get("www-authenticate"), challenge);
+    assert.ok(!text.includes(TOKEN));
+  });
+}
+
+test("the token opens the metrics, and nothing shows it", async (t) => {
+  const lines: string[] = [];
+  const writeLog = (line: string) => void lines.push(line);
+  const app = await start(t, { metrics: TOKEN, logLevel: "debug", writeLog });
+  const { status, text } = await app.get("/metrics", { authorization: `bearer ${TOKEN}` });
+  assert.equal(status, 200);
+  readExposition(text);
+  await app.get("/metrics", { authorization: `Bearer ${TOKEN}x` });
+  const documents = await Promise.all(
+    ["/openapi.json", "/metadata", "/version", "/"].map((path) => app.get(path)),
+  );
+  const shown = [text, ...lines, ...documents.map((answer) => answer.text)].join("\n");
+  assert.ok(!shown.includes(TOKEN));
+});
+
+test("a token that is easy to guess is warned of at start", async (t) => {
+  const lines: string[] = [];
+  await start(t, { metrics: "on", logLevel: "warn", writeLog: (line) => void lines.push(line) });
+  assert.match(lines.join(""), /METRICS is a token of fewer than 16 characters/);
+});

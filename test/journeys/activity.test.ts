@@ -1,0 +1,331 @@
+import assert from "node:assert/strict";
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { PREFIXES, type RouteDescription } from "../../src/http/route.ts";
+import { routes } from "../../src/routes.ts";
+import type { SentBody, SentHeaders } from "../support/client.ts";
+import { ADMIN, ADMIN_SETTINGS, start, type App } from "../support/start.ts";
+
+const YAML = "rules: []";
+const PASSWORD = "another good password";
+
+/** A request that changes something, after what it needs was made. */
+interface Sample {
+  readonly path: string;
+  readonly body?: SentBody;
+  readonly headers?: SentHeaders;
+}
+
+/** For each row that changes something, how to make it do so once. */
+const SAMPLES: Readonly<Record<string, (app: App, admin: SentHeaders) => Promise<Sample>>> = {
+  "POST /policies": async () => ({ path: "/policies", body: { yaml: YAML } }),
+  "POST /policies/{version}/activate": async (app, headers) => {
+    await app.post("/api/v1/policies", { version: "a", yaml: YAML }, headers);
+    await app.post("/api/v1/policies", { version: "b", yaml: YAML }, headers);
+    return { path: "/policies/a/activate", body: {} };
+  },
+  "POST /api-keys": async () => ({ path: "/api-keys", body: { name: "ci" } }),
+  "DELETE /api-keys/{id}": async (app, headers) => ({
+    path: `/api-keys/${(await app.createKey("old", headers)).id}`,
+  }),
+  "POST /auth/login": async () => ({ path: "/auth/login", body: ADMIN }),
+  "PUT /auth/password": async (app, headers) => {
+    const user = { email: "pass@example.com", password: ADMIN.password };
+    await app.createUser(user, headers);
+    const body = { current: ADMIN.password, password: PASSWORD };
+    return { path: "/auth/password", body, headers: await app.asUser(user) };
+  },
+  "POST /users": async () => ({
+    path: "/users",
+    body: { email: "new@example.com", name: "New", role: "viewer", password: PASSWORD },
+  }),
+  "PATCH /users/{id}": async (app, headers) => ({
+    path: `/users/${(await app.createUser({ email: "c@example.com" }, headers)).id}`,
+    body: { role: "viewer", password: PASSWORD },
+  }),
+  "DELETE /users/{id}": async (app, headers) => ({
+    path: `/users/${(await app.createUser({ email: "d@example.com" }, headers)).id}`,
+  }),
+  "POST /organizations": async () => ({
+    path: "/organizations",
+    body: { name: "Acme", admin_email: "a@acme.example.com", admin_password: PASSWORD },
+  }),
+  "PATCH /organizations/{id}": async () => ({
+    path: "/organizations/default",
+    body: { name: "Ours" },
+  }),
+  "PUT /settings": async () => ({
+    path: "/settings",
+    body: { settings: [{ key: "theme", value: "dark" }] },
+  }),
+  "PUT /providers/{id}": async () => ({ path: "/providers/git", body: { status: "offline" } }),
+  "DELETE /providers/{id}": async (app, headers) => {
+    await app.put("/api/v1/providers/aws", { status: "offline" }, headers);
+    return { path: "/providers/aws" };
+  },
+  "DELETE /fleet/{name}": async (app, headers) => {
+    await app.post("/api/v1/fleet/heartbeat", { name: "r1" }, headers);
+    return { path: "/fleet/r1" };
+  },
+  "GET /audit/export": async () => ({ path: "/audit/export?format=csv" }),
+  "POST /audit/export-tickets": async () => ({ path: "/audit/export-tickets", body: {} }),
+  "GET /audit/export-tickets/{ticket}": async (app, headers) => {
+    const { body } = await app.post("/api/v1/audit/export-tickets", { q: "git" }, headers);
+    return { path: body.url.replace(PREFIXES.v1, "") };
+  },
+};
+
+const app = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: true });
+const admin = await app.asUser(ADMIN);
+
+/** The newest entry, and how many there are. */
+async function newest(own: App, headers: SentHeaders, query = "") {
+  const { status, body, text } = await own.get(`/api/v1/activity?limit=1${query}`, headers);
+  assert.equal(status, 200, text);
+  return { total: body.total as number, entry: body.entries[0] };
+}
+
+const rows: readonly RouteDescription[] = routes;
+const nameOf = ({ method, path }: RouteDescription): string => `${method} ${path}`;
+
+test("every row that is no GET either says what it changes, or that it is a report", () => {
+  const odd = rows.filter(({ method, change, report }) =>
+    method === "GET" ? report : (change === undefined) === (report === undefined),
+  );
+  assert.deepEqual(odd.map(nameOf), []);
+});
+
+test("what runtimes report, and questions, are no changes", () => {
+  assert.deepEqual(
+    rows
+      .filter(({ report }) => report)
+      .map(nameOf)
+      .sort(),
+    [
+      "POST /audit",
+      "POST /fleet/heartbeat",
+      "POST /policies/simulate",
+      "POST /policies/validate",
+      "POST /runtime/heartbeat",
+      "POST /runtime/register",
+    ],
+  );
+});
+
+for (const row of rows.filter(({ change }) => change !== undefined)) {
+  test(`${nameOf(row)} writes one entry, which names who did what`, async () => {
+    const sample = await SAMPLES[nameOf(row)]?.(app, admin);
+    assert.ok(sample, "This row has no sample: add one above");
+    const before = await newest(app, admin);
+    const path = PREFIXES.v1 + sample.path;
+    const answer = await app.request(row.method, path, sample.body, sample.headers ?? admin);
+    assert.ok(answer.status === 200 || answer.status === 201, answer.text);
+    const { total, entry } = await newest(app, admin);
+    assert.equal(total, before.total + 1);
+    assert.equal(entry.action, row.change?.action);
+    assert.equal(entry.outcome, "done");
+    assert.equal(entry.actor.kind, "user");
+    assert.equal(entry.surface, "v1");
+    assert.equal(entry.organization_id, "default");
+    assert.equal(entry.request_id, answer.headers.get("x-request-id"));
+    assert.ok(entry.target.type);
+  });
+}
+
+test("reports, questions and what is refused write none", async () => {
+  const before = await newest(app, admin);
+  for (const [method, path, body] of [
+    ["POST", "/audit", { command: "git push" }],
+    ["POST", "/fleet/heartbeat", { name: "r2" }],
+    ["POST", "/runtime/heartbeat", { name: "r2" }],
+    ["POST", "/runtime/register", { name: "r2" }],
+    ["POST", "/policies/validate", { yaml: YAML }],
+    ["POST", "/policies/simulate", { yaml: YAML, command: "git push" }],
+    ["POST", "/policies", { yaml: "" }],
+    ["POST", "/policies/none/activate", {}],
+    ["DELETE", "/users/none", undefined],
+    ["PUT", "/auth/password", { current: "wrong password", password: PASSWORD }],
+    ["HEAD", "/audit/export", undefined],
+    ["GET", "/activity", undefined],
+  ] as const) {
+    await app.request(method, `/api/v1${path}`, body, admin);
+  }
+  await app.post("/api/v1/api-keys", { name: "nobody's" });
+  assert.deepEqual(await newest(app, admin), before);
+});
+
+test("a change by nobody known is told as such, with where it came from", async (t) => {
+  const open = await start(t);
+  await open.post("/api/public/policies", { version: "v1", yaml: YAML, updated_by: "mallory" });
+  const { entry } = await newest(open, {});
+  assert.deepEqual(
+    { ...entry, id: undefined, request_id: undefined },
+    {
+      id: undefined,
+      request_id: undefined,
+      organization_id: "default",
+      timestamp: "2026-11-20T20:30:00.000Z",
+      actor: { kind: "anonymous" },
+      address: "127.0.0.1",
+      surface: "public",
+      action: "policy.publish",
+      target: { type: "policy", id: "v1" },
+      before: { active: "" },
+      after: { active: "v1", name: "enterprise-policy" },
+      outcome: "done",
+    },
+  );
+});
+
+test("an entry tells what held before, and what holds now", async (t) => {
+  const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+  const headers = await own.asUser(ADMIN);
+  const changeOf = async () => {
+    const { entry } = await newest(own, headers);
+    return [entry.before, entry.after];
+  };
+  await own.post("/api/v1/policies", { version: "v1", yaml: YAML }, headers);
+  await own.post("/api/v1/policies", { version: "v2", yaml: YAML }, headers);
+  await own.post("/api/v1/policies/v1/activate", {}, headers);
+  assert.deepEqual(await changeOf(), [{ active: "v2" }, { active: "v1" }]);
+
+  const { id } = await own.createUser({ email: "c@example.com", name: "C" }, headers);
+  await own.patch(`/api/v1/users/${id}`, { role: "viewer", active: false }, headers);
+  assert.deepEqual(await changeOf(), [
+    { name: "C", role: "operator", active: true },
+    { name: "C", role: "viewer", active: false },
+  ]);
+
+  const settings = (...pairs: [string, string][]) => ({
+    settings: pairs.map(([key, value]) => ({ key, value })),
+  });
+  await own.put("/api/v1/settings", settings(["a", "1"], ["b", "2"], ["c", "3"]), headers);
+  const long = "x".repeat(1000);
+  await own.put("/api/v1/settings", settings(["b", "2"], ["c", long], ["d", "4"]), headers);
+  assert.deepEqual(await changeOf(), [
+    { a: "1", c: "3" },
+    { c: `${"x".repeat(200)}…`, d: "4" },
+  ]);
+
+  await own.patch("/api/v1/organizations/default", { name: "Ours" }, headers);
+  assert.deepEqual(await changeOf(), [{ name: "Default" }, { name: "Ours" }]);
+
+  await own.put("/api/v1/providers/git", { status: "offline" }, headers);
+  await own.put("/api/v1/providers/git", { status: "degraded" }, headers);
+  assert.deepEqual(await changeOf(), [{ status: "offline" }, { status: "degraded" }]);
+  await own.delete("/api/v1/providers/git", headers);
+  assert.deepEqual(await changeOf(), [{ status: "degraded" }, undefined]);
+});
+
+test("who downloads with a ticket is who asked for it", async () => {
+  const { body } = await app.post("/api/v1/audit/export-tickets", { q: "git" }, admin);
+  assert.equal((await app.get(body.url)).status, 200);
+  const { entry } = await newest(app, admin);
+  assert.equal(entry.action, "audit.export");
+  assert.equal(entry.actor.email, ADMIN.email);
+  assert.deepEqual(entry.after, { format: "ndjson", q: "git" });
+});
+
+test("a failed sign-in is told to the organization of that email, an unknown one to default", async (t) => {
+  const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+  const headers = await own.asUser(ADMIN);
+  const acme = await own.createOrganization("Acme", headers);
+  const email = "admin@acme.example.com";
+  const signIn = (who: string) =>
+    own.post("/api/v1/auth/login", { email: who, password: "a wrong password" });
+  for (let i = 0; i < 5; i++) assert.equal((await signIn(email)).status, 401);
+  assert.equal((await signIn("nobody@example.com")).status, 401);
+  assert.equal((await signIn(email)).status, 429);
+
+  const known = await newest(own, acme.admin, "&action=login.failed");
+  assert.equal(known.total, 5); // what is refused unseen is not told: nobody fills a disk with it
+  const { actor, target, outcome, before, after: now } = known.entry;
+  assert.deepEqual(actor, { kind: "anonymous" });
+  assert.deepEqual(target, { type: "user", name: email });
+  assert.equal(outcome, "refused");
+  assert.deepEqual([before, now], [undefined, undefined]);
+  const unknown = await newest(own, headers, "&action=login.failed");
+  assert.equal(unknown.total, 1);
+  assert.equal(unknown.entry.target.name, "nobody@example.com");
+});
+
+test("organizations see their own entries only", async (t) => {
+  const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+  const headers = await own.asUser(ADMIN);
+  const acme = await own.createOrganization("Acme", headers);
+  await own.post("/api/v1/policies", { version: "secret", yaml: YAML }, acme.admin);
+  const { body } = await own.get("/api/v1/activity", acme.admin);
+  const actions = body.entries.map(({ action }: { action: string }) => action);
+  assert.deepEqual(actions, ["policy.publish", "login.succeeded"]);
+  assert.equal((await newest(own, headers, "&target=secret")).total, 0);
+});
+
+test("the log is read by nobody without a token, and not on the public surface", async () => {
+  assert.equal((await app.get("/api/v1/activity")).status, 401);
+  const { key } = await app.createKey("runtime", admin);
+  assert.equal((await app.get("/api/v1/activity", key)).status, 401);
+  assert.equal((await app.get("/api/public/activity")).status, 404);
+});
+
+test("pages are newest first and can be narrowed", async (t) => {
+  const own = await start(t, { ...ADMIN_SETTINGS });
+  const headers = await own.asUser(ADMIN);
+  const { id } = (await own.get("/api/v1/auth/me", headers)).body;
+  for (const version of ["v1", "v2", "v3"]) {
+    own.advance(60_000);
+    await own.post("/api/v1/policies", { version, yaml: YAML }, headers);
+  }
+  await own.post("/api/public/policies/v1/activate", {});
+  const targets = async (query: string): Promise<readonly string[]> => {
+    const { status, body, text } = await own.get(`/api/v1/activity?${query}`, headers);
+    assert.equal(status, 200, text);
+    assert.equal(body.returned, body.entries.length);
+    return body.entries.map(({ target }: { target: { id: string } }) => target.id);
+  };
+  assert.deepEqual(await targets(""), ["v1", "v3", "v2", "v1", id]);
+  assert.deepEqual(await targets("limit=2&offset=1"), ["v3", "v2"]);
+  assert.deepEqual(await targets("offset=9"), []);
+  assert.deepEqual(await targets("action=policy.publish"), ["v3", "v2", "v1"]);
+  assert.deepEqual(await targets("action=policy"), ["v1", "v3", "v2", "v1"]);
+  assert.deepEqual(await targets("action=polic"), []);
+  assert.deepEqual(await targets("actor=anonymous"), ["v1"]);
+  assert.deepEqual(await targets(`actor=${ADMIN.email.toUpperCase()}`), ["v3", "v2", "v1", id]);
+  assert.deepEqual(await targets("target=v1"), ["v1", "v1"]);
+  assert.deepEqual(await targets("q=PUBLISH&to=2026-11-20T20:32:00Z"), ["v1"]);
+  assert.deepEqual(await targets("from=2026-11-20T20:32:00Z&action=policy.publish"), ["v3", "v2"]);
+  await own.restart();
+  assert.deepEqual(await targets("limit=2"), ["v1", "v3"]);
+});
+
+for (const query of ["limit=0", "limit=1001", "limit=x", "offset=-1", "from=today", "to=1"]) {
+  test(`${query} is refused and named`, async () => {
+    const { status, body } = await app.get(`/api/v1/activity?${query}`, admin);
+    assert.equal(status, 400);
+    assert.match(body.error, new RegExp(`^${query.split("=")[0]}: `));
+  });
+}
+
+test("no secret is in the log", async () => {
+  const { body } = await app.post("/api/v1/api-keys", { name: "secret" }, admin);
+  const text = await readFile(join(app.dataDir, "organizations/default/activity.jsonl"), "utf8");
+  assert.ok(text.includes('"password":"changed"'));
+  for (const secret of [ADMIN.password, PASSWORD, body.api_key, "scrypt", "eyJ"]) {
+    assert.ok(!text.includes(secret), secret);
+  }
+});
+
+test("a change whose record cannot be written stands, and its answer says so", async (t) => {
+  const lines: string[] = [];
+  const own = await start(t, { logLevel: "error", writeLog: (line) => void lines.push(line) });
+  const path = join(own.dataDir, "organizations/default/activity.jsonl");
+  await mkdir(path); // no log can be opened there
+  const answer = await own.post("/api/v1/policies", { version: "v1", yaml: YAML });
+  assert.equal(answer.status, 500);
+  assert.match(answer.body.error, /^The record of "policy\.publish" could not be written, but/);
+  assert.equal((await own.get("/api/v1/policies/v1")).status, 200);
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? "", /request failed.*EISDIR/);
+  const login = await own.post("/api/v1/auth/login", { email: "x@example.com", password: "x" });
+  assert.equal(login.status, 500);
+});

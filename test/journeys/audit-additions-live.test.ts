@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { DAY_MS } from "../../src/core/clock.ts";
+import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
+
+const AUDIT = "/api/public/audit";
+
+test("a stream is followed, cut by a restart, and gone on with, without a gap", async (t) => {
+  const app = await start(t);
+  await app.post(AUDIT, { command: "before" });
+  const stream = await app.stream(`${AUDIT}/stream?q=run`);
+  assert.equal(stream.response.headers["x-accel-buffering"], "no");
+  await stream.block();
+  await app.post(AUDIT, {
+    events: [{ command: "run 1" }, { command: "ls" }, { command: "run 2" }],
+  });
+  const first = await stream.event();
+  assert.equal(first?.data.command, "run 1");
+  await app.restart();
+  await app.post(AUDIT, { command: "run 3" });
+  const again = await app.stream(`${AUDIT}/stream?q=run`, { "Last-Event-ID": first.id });
+  await app.post(AUDIT, { command: "run 4" });
+  assert.deepEqual(await again.commands(3), ["run 2", "run 3", "run 4"]);
+});
+
+test("what is streamed is the event as it is stored", async (t) => {
+  const app = await start(t);
+  const stream = await app.stream(`${AUDIT}/stream`);
+  await stream.block();
+  const { body } = await app.post(AUDIT, { user: "Zoë", command: "a\r\nb\u2028c", durationMs: 1 });
+  assert.deepEqual((await stream.event())?.data, body);
+});
+
+test("an event that is sent again is streamed once", async (t) => {
+  const app = await start(t);
+  const stream = await app.stream(`${AUDIT}/stream`);
+  await stream.block();
+  for (let n = 0; n < 3; n++) await app.post(AUDIT, { id: "same", command: "a" });
+  await app.post(AUDIT, { command: "b" });
+  assert.deepEqual(await stream.commands(2), ["a", "b"]);
+});
+
+test("many readers, some late, get every event of a busy log once and in order", async (t) => {
+  const app = await start(t, { auditSegmentBytes: 64 * 1024 });
+  const opened = await app.stream(`${AUDIT}/stream`);
+  const beginning = (await opened.block())?.id ?? "";
+  const wanted: string[] = [];
+  const reports: Promise<unknown>[] = [];
+  const readers = [opened];
+  for (let n = 0; n < 40; n++) {
+    const events = Array.from({ length: 25 }, (_, i) => ({ command: `run ${n}.${i}` }));
+    wanted.push(...events.map(({ command }) => command));
+    reports.push(app.post(AUDIT, { events }));
+    if (n % 10 === 5) {
+      readers.push(await app.stream(`${AUDIT}/stream`, { "Last-Event-ID": beginning }));
+    }
+  }
+  await Promise.all(reports);
+  const found = await Promise.all(readers.map((reader) => reader.commands(wanted.length)));
+  for (const commands of found) {
+    assert.deepEqual(commands, found[0]);
+    assert.deepEqual([...commands].sort(), [...wanted].sort());
+  }
+});
+
+test("a key follows its own organization's events and no other's", async (t) => {
+  const app = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+  const admin = await app.asUser(ADMIN);
+  const { admin: other } = await app.createOrganization("Acme", admin);
+  const { key } = await app.createKey("build", other);
+  const stream = await app.stream("/api/v1/audit/stream", key);
+  const position = (await stream.block())?.id ?? "";
+  await app.post("/api/v1/audit", { command: "theirs" }, admin);
+  await app.post("/api/v1/audit", { command: "ours" }, key);
+  assert.deepEqual(await stream.commands(1), ["ours"]);
+  const refused = await app.stream("/api/v1/audit/stream", { ...admin, "Last-Event-ID": position });
+  assert.equal(refused.status, 400);
+});
+
+test("a service that is told to stop does not wait for its streams", async (t) => {
+  const app = await start(t);
+  const streams = await Promise.all(Array.from({ length: 5 }, () => app.stream(`${AUDIT}/stream`)));
+  for (const stream of streams) await stream.block();
+  await app.close();
+  for (const stream of streams) {
+    assert.equal(await stream.block(), undefined);
+    assert.ok(stream.response.complete, "cut in the middle");
+  }
+});
+
+test("events past retention are removed at start, told in the log, and the rest stays", async (t) => {
+  const lines: string[] = [];
+  const app = await start(t, {
+    auditSegmentBytes: 64 * 1024,
+    logLevel: "info",
+    writeLog: (line) => lines.push(line),
+  });
+  const message = "x".repeat(40_000);
+  for (const id of ["a", "b", "c"]) await app.post(AUDIT, { id, message });
+  app.advance(30 * DAY_MS + 1);
+  for (const id of ["d", "e"]) await app.post(AUDIT, { id, message });
+  const removals = () => lines.filter((line) => line.includes("past retention"));
+  await app.restart();
+  assert.equal((await app.get(`${AUDIT}?limit=9`)).body.total, 5);
+  assert.deepEqual(removals(), []);
+  await app.restart({ auditRetentionDays: 30 });
+  await app.restart({ auditRetentionDays: 30 }); // a service that stops ends its sweep first
+  const { body } = await app.get(`${AUDIT}?limit=9`);
+  const kept = body.events.map(({ id }: { id: string }) => id);
+  assert.ok(!kept.includes("a") && kept.includes("d") && kept.includes("e"), String(kept));
+  const { level, organization, segments, events, bytes } = JSON.parse(removals()[0] ?? "{}");
+  assert.deepEqual([level, organization], ["info", "default"]);
+  assert.deepEqual([removals().length, events], [1, 5 - kept.length]);
+  assert.ok(segments > 0 && bytes > 40_000);
+});

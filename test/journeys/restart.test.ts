@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
+
+// One service over which everything is stored, and what is left of it after a restart.
+const app = await start({ after }, ADMIN_SETTINGS);
+const admin = await app.asUser(ADMIN);
+app.advance(1000); // what is created in one moment has no order
+const other = await app.createOrganization("Acme", admin);
+const { key } = await app.createKey("acme", other.admin);
+
+for (const headers of [admin, other.admin]) {
+  await app.post("/api/v1/policies", { version: "v1", yaml: "a: 1 # é\n" }, headers);
+  await app.post("/api/v1/policies", { version: "v2", yaml: "a: 2" }, headers);
+  await app.post("/api/v1/policies/v1/activate", {}, headers);
+  await app.post("/api/v1/audit", { id: "e", command: "git push", consumer: "ci" }, headers);
+  await app.post("/api/v1/audit", { events: [{ command: "ls" }, { ai: true }] }, headers);
+  await app.post("/api/v1/fleet/heartbeat", { name: "r1", os: "linux" }, headers);
+  await app.post("/api/v1/runtime/register", { name: "r2" }, headers);
+  await app.put("/api/v1/providers/git", { status: "degraded" }, headers);
+  const pairs = [
+    { key: "b", value: "2" },
+    { key: "a", value: "" },
+  ];
+  await app.put("/api/v1/settings", { settings: pairs }, headers);
+}
+const user = await app.createUser({ email: "ada@acme.example" }, other.admin);
+
+const PATHS = [
+  "policies",
+  "policies?active=true",
+  "policies/v2",
+  "audit",
+  "fleet",
+  "dashboard",
+  "providers",
+  "provider-names",
+  "settings",
+  "users",
+  "organizations",
+  "api-keys",
+  "auth/me",
+];
+
+async function everything(): Promise<string[]> {
+  const answers = [];
+  for (const headers of [admin, other.admin]) {
+    for (const path of PATHS) {
+      const { status, text, headers: sent } = await app.get(`/api/v1/${path}`, headers);
+      assert.equal(status, 200);
+      answers.push(`${path} ${sent.get("etag")} ${text}`);
+    }
+  }
+  return answers;
+}
+
+for (const round of ["once", "and twice"]) {
+  test(`restarted ${round}, every answer is the same to the byte`, async () => {
+    const before = await everything();
+    await app.restart();
+    assert.deepEqual(await everything(), before);
+  });
+}
+
+test("what was changed after a restart is kept as well", async () => {
+  await app.post("/api/v1/policies", { version: "v3", yaml: "a: 3" }, other.admin);
+  await app.post("/api/v1/audit", { events: [{ id: "late", command: "ls" }] }, key);
+  await app.delete("/api/v1/fleet/r1", other.admin);
+  await app.delete("/api/v1/providers/git", other.admin);
+  await app.delete(`/api/v1/users/${user.id}`, other.admin);
+  await app.patch(`/api/v1/organizations/${other.id}`, { name: "Renamed" }, other.admin);
+  await app.put("/api/v1/settings", { settings: [] }, other.admin);
+  const before = await everything();
+  await app.restart();
+  assert.deepEqual(await everything(), before);
+});
+
+test("settings keep their order, and take a key once only", async () => {
+  const pairs = ["z", "a", "m"].map((name) => ({ key: name, value: name.repeat(3) }));
+  const put = await app.put("/api/v1/settings", { settings: pairs }, admin);
+  assert.deepEqual(put.body, (await app.get("/api/v1/settings", admin)).body);
+  assert.deepEqual(put.body.settings, pairs);
+  const twice = [...pairs, pairs[0]];
+  assert.equal((await app.put("/api/v1/settings", { settings: twice }, admin)).status, 400);
+  assert.deepEqual((await app.get("/api/v1/settings", admin)).body.settings, pairs);
+});
+
+test("files are the owner's alone, and records say whose they are", async () => {
+  const entries = await readdir(app.dataDir, { recursive: true, withFileTypes: true });
+  for (const entry of entries) {
+    const { mode } = await stat(join(entry.parentPath, entry.name));
+    assert.equal(mode & 0o777, entry.isDirectory() ? 0o700 : 0o600, entry.name);
+  }
+  const folder = join(app.dataDir, "organizations", other.id);
+  const log = await readFile(join(folder, "audit", "000000000001.jsonl"), "utf8");
+  for (const line of log.trimEnd().split("\n")) {
+    assert.ok(line.includes(`"organization_id":"${other.id}"`), line);
+  }
+  const policies = await readdir(join(folder, "policies"));
+  assert.equal(policies.filter((name) => name.endsWith(".yaml")).length, 3);
+  assert.match(await readFile(join(folder, "policies", "index.json"), "utf8"), /organization_id/);
+});
+
+test("a second service on the same directory is refused, and the first goes on", async (t) => {
+  const second = start(t, {}); // a directory of its own is fine
+  assert.equal((await (await second).get("/health")).status, 200);
+  const { startSignalbox } = await import("../../src/index.ts");
+  await assert.rejects(startSignalbox({ dataDir: app.dataDir }), /in use|lock/i);
+  await assert.rejects(
+    startSignalbox({ dataDir: `${app.dataDir}/../${app.dataDir.split("/").at(-1)}` }),
+  );
+  assert.equal((await app.get("/health")).status, 200);
+});

@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { operationsOf } from "../support/operations.ts";
+import type { SentHeaders } from "../support/client.ts";
+import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
+
+// Two organizations that have the same names and ids in everything, and a mark of their own in all.
+const app = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: true });
+const operator = await app.asUser(ADMIN);
+
+interface Tenant {
+  readonly mark: string;
+  readonly id: string;
+  readonly admin: SentHeaders;
+  readonly key: SentHeaders;
+  readonly userId: string;
+  readonly keyId: string;
+}
+
+async function fill(mark: string): Promise<Tenant> {
+  const { id, admin } = await app.createOrganization(`Twin ${mark}`, operator);
+  const { id: keyId, key } = await app.createKey(`key ${mark}`, admin);
+  const { id: userId } = (await app.get("/api/v1/auth/me", admin)).body;
+  await app.post("/api/v1/policies", { version: "v1", yaml: `a: ${mark}`, name: mark }, admin);
+  await app.post("/api/v1/policies", { version: "v2", yaml: `b: ${mark}` }, admin);
+  const event = { id: "e1", command: `git push ${mark}`, provider: `git-${mark}`, executor: mark };
+  await app.post("/api/v1/audit", event, key);
+  await app.post("/api/v1/audit", { events: [{ id: "e2", command: `ls ${mark}` }] }, admin);
+  await app.post("/api/v1/fleet/heartbeat", { name: "r1", hostname: mark }, key);
+  await app.post("/api/v1/runtime/register", { name: "r2", os: mark }, key);
+  await app.put("/api/v1/settings", { settings: [{ key: "k", value: mark }] }, admin);
+  return { mark, id, admin, key, userId, keyId };
+}
+
+const red = await fill("redmark");
+const blue = await fill("bluemark");
+await app.put("/api/v1/providers/git", { status: "degraded" }, red.admin);
+
+const SUBJECTS = [
+  [red, blue],
+  [blue, red],
+] as const;
+
+/** Paths of every GET of v1, with the ids that both organizations have, and both organizations' own. */
+async function paths(): Promise<string[]> {
+  const operations = (await operationsOf(app)).filter(
+    ({ method, path }) => method === "GET" && path.startsWith("/api/v1/"),
+  );
+  const ids = ["v1", "v2", "e1", "r1", red.id, blue.id, red.userId, blue.userId, red.keyId];
+  return operations
+    .filter(({ path }) => !path.endsWith("/stream"))
+    .flatMap(({ path }) => (path.includes("{") ? ids.map((id) => fillIn(path, id)) : [path]));
+}
+
+function fillIn(path: string, id: string): string {
+  return path.replace(/\{\w+\}/, id);
+}
+
+/** What an answer says but for the id that was asked for, which a 404 may repeat. */
+async function said(path: string, headers: SentHeaders): Promise<string> {
+  const { text } = await app.get(path, headers);
+  return text.replaceAll(path.split("/").at(-1) ?? "", "");
+}
+
+for (const [own, foreign] of SUBJECTS) {
+  test(`no answer to ${own.mark} holds a byte of ${foreign.mark}`, async () => {
+    let answers = 0;
+    for (const path of await paths()) {
+      for (const headers of [own.admin, own.key]) {
+        const text = await said(path, headers);
+        for (const secret of [foreign.mark, foreign.id, foreign.userId, foreign.keyId]) {
+          assert.ok(!text.includes(secret), `${path}: ${text}`);
+        }
+        if (text.includes(own.mark)) answers++;
+      }
+    }
+    assert.ok(answers >= 12, `${answers} answers hold the own mark`);
+  });
+
+  test(`what ${foreign.mark} has is 404 for ${own.mark}, and stays`, async () => {
+    const { admin } = own;
+    const attempts = [
+      app.get(`/api/v1/organizations/${foreign.id}`, admin),
+      app.patch(`/api/v1/organizations/${foreign.id}`, { name: "taken" }, admin),
+      app.get(`/api/v1/users/${foreign.userId}`, admin),
+      app.patch(`/api/v1/users/${foreign.userId}`, { name: "taken" }, admin),
+      app.delete(`/api/v1/users/${foreign.userId}`, admin),
+      app.delete(`/api/v1/api-keys/${foreign.keyId}`, admin),
+    ];
+    for (const { status, text } of await Promise.all(attempts)) assert.equal(status, 404, text);
+    assert.equal((await app.get("/api/v1/audit", foreign.key)).status, 200);
+    assert.equal((await app.get("/api/v1/auth/me", foreign.admin)).status, 200);
+  });
+
+  test(`${own.mark} finds its own by the ids that both have`, async () => {
+    const { admin, mark, id } = own;
+    const v1 = (await app.get("/api/v1/policies/v1", admin)).body;
+    assert.deepEqual([v1.yaml, v1.organization_id], [`a: ${mark}`, id]);
+    const { events, total } = (await app.get("/api/v1/audit", admin)).body;
+    assert.equal(total, 2);
+    for (const event of events) assert.equal(event.organization_id, id);
+    assert.equal((await app.get("/api/v1/fleet", admin)).body.runtimes.length, 2);
+    assert.equal((await app.get("/api/v1/api-keys", admin)).body.api_keys.length, 1);
+    assert.equal((await app.get("/api/v1/organizations", admin)).body.organizations.length, 1);
+    const dashboard = (await app.get("/api/v1/dashboard", admin)).body;
+    assert.deepEqual([dashboard.commands_today, dashboard.runtimes_total], [2, 2]);
+    const settings = (await app.get("/api/v1/settings", admin)).body;
+    assert.deepEqual(
+      [settings.organization_id, settings.settings],
+      [id, [{ key: "k", value: mark }]],
+    );
+    assert.ok(
+      (await app.get("/api/v1/provider-names", admin)).body.providers.includes(`git-${mark}`),
+    );
+  });
+}
+
+test("one organization's changes leave the other's records alone", async () => {
+  const before = await Promise.all((await paths()).map((path) => app.get(path, blue.admin)));
+  await app.post("/api/v1/policies/v1/activate", {}, red.admin);
+  await app.post("/api/v1/audit", { id: "e1", command: "other" }, red.key);
+  await app.delete("/api/v1/fleet/r1", red.admin);
+  await app.put("/api/v1/settings", { settings: [] }, red.admin);
+  await app.put("/api/v1/providers/aws", { status: "offline" }, red.admin);
+  const after = await Promise.all((await paths()).map((path) => app.get(path, blue.admin)));
+  assert.deepEqual(
+    after.map(({ text }) => text),
+    before.map(({ text }) => text),
+  );
+  const git = (headers: SentHeaders) =>
+    app
+      .get("/api/v1/providers", headers)
+      .then(({ body }) => body.providers.find(({ id }: { id: string }) => id === "git").status);
+  assert.deepEqual([await git(red.admin), await git(blue.admin)], ["degraded", "offline"]);
+});
+
+test("the public surface sees nothing of organizations", async () => {
+  for (const path of ["policies", "audit", "fleet", "dashboard", "providers", "provider-names"]) {
+    const { text } = await app.get(`/api/public/${path}`, red.key);
+    assert.ok(!text.includes("redmark") && !text.includes("bluemark"), path);
+  }
+  assert.equal((await app.get("/api/public/policies/v1")).status, 404);
+});
+
+test("the default organization sees all organizations, and their users not", async () => {
+  const { organizations } = (await app.get("/api/v1/organizations", operator)).body;
+  assert.deepEqual(
+    new Set(organizations.map(({ id }: { id: string }) => id)),
+    new Set(["default", red.id, blue.id]),
+  );
+  const one = (await app.get(`/api/v1/organizations/${red.id}`, operator)).body;
+  assert.deepEqual([one.id, one.name], [red.id, "Twin redmark"]);
+  assert.equal((await app.get(`/api/v1/users/${red.userId}`, operator)).status, 404);
+  assert.equal((await app.get("/api/v1/users", operator)).body.users.length, 1);
+  assert.equal((await app.get("/api/v1/audit", operator)).body.total, 0);
+});
+
+test("an organization renames itself, and others create none", async () => {
+  app.advance(1000);
+  const renamed = await app.patch(`/api/v1/organizations/${red.id}`, { name: "Red" }, red.admin);
+  assert.equal(renamed.status, 200);
+  assert.deepEqual([renamed.body.name, renamed.body.id], ["Red", red.id]);
+  assert.ok(renamed.body.updated_at > renamed.body.created_at);
+  const body = {
+    name: "Third",
+    admin_email: "third@example.com",
+    admin_password: ADMIN.password,
+  };
+  assert.equal((await app.post("/api/v1/organizations", body, red.admin)).status, 403);
+  assert.equal((await app.get("/api/v1/organizations", operator)).body.organizations.length, 3);
+  const taken = { ...body, slug: red.id };
+  assert.equal((await app.post("/api/v1/organizations", taken, operator)).status, 409);
+  const known = { ...body, admin_email: ADMIN.email.toUpperCase() };
+  assert.equal((await app.post("/api/v1/organizations", known, operator)).status, 409);
+  for (const change of [
+    { name: "" },
+    { slug: "../x" },
+    { slug: "A B" },
+    { admin_email: "none" },
+    { admin_password: "short" },
+  ]) {
+    const answer = await app.post("/api/v1/organizations", { ...body, ...change }, operator);
+    assert.equal(answer.status, 400, JSON.stringify(change));
+  }
+  assert.equal((await app.get("/api/v1/organizations", operator)).body.organizations.length, 3);
+});
+
+test("everything is still apart after a restart", async () => {
+  await app.restart();
+  for (const [own, foreign] of SUBJECTS) {
+    for (const path of await paths()) {
+      assert.ok(!(await said(path, own.admin)).includes(foreign.mark), path);
+    }
+  }
+});

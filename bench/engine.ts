@@ -1,0 +1,109 @@
+/**
+ * Measures the audit engine by itself, through the interface that the routes use: how long it takes to
+ * open a history with and without the indexes beside its segments, what memory it holds then, how
+ * long each kind of query takes, and appends. Each size runs in processes of its own.
+ *
+ * Usage: npm run bench:engine -- [--events 1000000,5000000] [--rounds 15] [--directory DIR] [--json FILE]
+ */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { Layout } from "../src/storage/layout.ts";
+import type { EngineFindings } from "./engine/measure.ts";
+import { choosePatterns, countMatches, engineQueries } from "./engine/queries.ts";
+import { writeHistory } from "./generate.ts";
+import { describeMachine, touchPageCache } from "./machine.ts";
+
+const { values } = parseArgs({
+  options: {
+    events: { type: "string", default: "1000000" },
+    rounds: { type: "string", default: "15" },
+    directory: { type: "string", default: tmpdir() },
+    json: { type: "string" },
+  },
+});
+const sizes = values.events.split(",").map(Number);
+const rounds = Number(values.rounds);
+if (![...sizes, rounds].every((value) => Number.isSafeInteger(value) && value > 0)) {
+  console.error("--events and --rounds: expected whole numbers above 0");
+  process.exit(2);
+}
+
+console.log(`${describeMachine()}\n`);
+const results: unknown[] = [];
+for (const events of sizes) {
+  const directory = mkdtempSync(join(values.directory, "signalbox-engine-"));
+  try {
+    touchPageCache(directory, events * 600);
+    results.push({ events, ...measure(directory, events) });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`);
+
+function measure(directory: string, events: number): Readonly<Record<string, EngineFindings>> {
+  const patterns = choosePatterns();
+  const counter = countMatches(engineQueries(patterns, events));
+  const written = writeHistory(directory, { events }, counter.observe);
+  const bytes = (written.bytes / 1e6).toFixed(0);
+  console.log(
+    `## ${events.toLocaleString("en")} events, ${bytes} MB in ${written.segments} segments\n`,
+  );
+  removeIndexes(directory);
+  const bare = run(directory, events);
+  const again = run(directory, events);
+  console.log("| start | without indexes | as left behind |\n| --- | ---: | ---: |");
+  console.log(
+    `| seconds | ${(bare.openMs / 1_000).toFixed(2)} | ${(again.openMs / 1_000).toFixed(2)} |`,
+  );
+  console.log(`| RSS above an empty process, MiB | ${bare.residentMiB} | ${again.residentMiB} |\n`);
+  console.log(
+    "| query | matches | median ms | greatest | longest stall |\n| --- | ---: | ---: | ---: | ---: |",
+  );
+  for (const { name, total, medianMs, greatestMs, stallMs } of again.queries) {
+    const expected = counter.totals.get(name);
+    if (expected !== undefined && expected !== total) {
+      throw new Error(`${name}: ${total} matches, expected ${expected}`);
+    }
+    const cells = [name, total.toLocaleString("en"), ms(medianMs), ms(greatestMs), ms(stallMs)];
+    console.log(`| ${cells.join(" | ")} |`);
+  }
+  console.log(
+    `\nAppends, written: ${ms(again.appendMicroseconds)} µs each one by one, ` +
+      `${ms(again.batchMicroseconds)} µs each in batches of 1,000\n`,
+  );
+  return { bare, again };
+}
+
+function run(directory: string, events: number): EngineFindings {
+  const script = fileURLToPath(new URL("engine/measure.ts", import.meta.url));
+  const args = [
+    "--expose-gc",
+    "--import",
+    "tsx",
+    script,
+    directory,
+    String(events),
+    String(rounds),
+  ];
+  return JSON.parse(
+    execFileSync(process.execPath, args, {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "inherit"],
+    }),
+  ) as EngineFindings;
+}
+
+/** Leaves the segments alone: everything else beside them can be rebuilt. */
+function removeIndexes(directory: string): void {
+  const { audit } = new Layout(directory).organization("default");
+  for (const name of readdirSync(audit)) if (!name.endsWith(".jsonl")) rmSync(join(audit, name));
+}
+
+function ms(value: number): string {
+  return value.toFixed(value < 10 ? 2 : 0);
+}

@@ -1,0 +1,126 @@
+/** Asks a server: once, to see whether it answers rightly, and many times, to see how fast. */
+import autocannon from "autocannon";
+import { machineBusyMs, PROCESSORS, usageOf } from "./machine.ts";
+import type { Started } from "./processes.ts";
+import type { Scenario } from "./scenarios.ts";
+import { quantile } from "./statistics.ts";
+
+/** What one stretch of load showed. */
+export interface Slice {
+  /** Answers a second, from the first to the last. */
+  readonly rate: number;
+  readonly p50: number;
+  readonly p99: number;
+  /** Processor time of the server's process for one answer, in microseconds. */
+  readonly cpuMicroseconds: number;
+  /** The part of one processor that it used; above 1 when other threads than the main one work. */
+  readonly cpuShare: number;
+  readonly residentBytes: number;
+  /** The part of the whole machine that neither this server nor this process used. */
+  readonly othersShare: number;
+}
+
+/** One answer. */
+export interface Answer {
+  readonly status: number;
+  readonly etag: string | undefined;
+  readonly text: string;
+  readonly ms: number;
+}
+
+// A server that takes longer for one answer is asked a fixed number of times instead of for a time.
+const SLOW_MS = 150;
+const TIMEOUT_SECONDS = 120;
+
+/** Sends the first request of a scenario, and reads the whole answer. */
+export async function ask(scenario: Scenario, url: string, etag?: string): Promise<Answer> {
+  const { method, path } = scenario;
+  const body = scenario.bodies()[0];
+  const start = performance.now();
+  const response = await fetch(url + path, {
+    method,
+    headers: headersOf(body !== undefined, etag),
+    ...(body !== undefined && { body }),
+  });
+  const text = await response.text();
+  const found = response.headers.get("etag") ?? undefined;
+  return { status: response.status, etag: found, text, ms: performance.now() - start };
+}
+
+/**
+ * Loads a server for some seconds from this process.
+ *
+ * @param answerMs how long it took for one answer, which decides how a slow server is asked
+ * @throws Error when a single request failed or was answered with another status
+ */
+export async function load(
+  scenario: Scenario,
+  server: Started,
+  seconds: number,
+  answerMs: number,
+  etag?: string,
+): Promise<Slice> {
+  const { name, method, path, connections, status } = scenario;
+  const bodies = scenario.bodies();
+  const times: number[] = [];
+  let first = Number.NaN;
+  let last = Number.NaN;
+  const before = usageNow(server);
+  const options = {
+    url: server.url + path,
+    connections,
+    ...(answerMs > SLOW_MS ? { amount: connections * 2 } : { duration: seconds }),
+    sampleInt: 100,
+    timeout: TIMEOUT_SECONDS,
+    method,
+    headers: headersOf(bodies.length > 0, etag),
+    ...(bodies.length > 0 && { requests: bodies.map((body) => ({ body })) }),
+  };
+  const result = await new Promise<autocannon.Result>((resolve, reject) => {
+    const run = autocannon(options, (error: unknown, done) => {
+      if (error instanceof Error) reject(error);
+      else resolve(done);
+    });
+    run.on("response", (_client, _status, _bytes, ms) => {
+      last = performance.now();
+      if (times.length === 0) first = last - ms;
+      times.push(ms);
+    });
+  });
+  const after = usageNow(server);
+  const answered = Object.entries(result.statusCodeStats ?? {});
+  if (result.errors > 0 || answered.length !== 1 || answered[0]?.[0] !== String(status)) {
+    const seen = answered.map(([code, { count }]) => `${count ?? 0} x ${code}`).join(", ");
+    throw new Error(`${name}: ${result.errors} errors, ${seen || "no answers"} from ${server.url}`);
+  }
+  const elapsed = last - first;
+  const cpuMs = after.cpuMs - before.cpuMs;
+  const othersMs = after.busyMs - before.busyMs - cpuMs - (after.ownMs - before.ownMs);
+  return {
+    rate: (times.length / elapsed) * 1_000,
+    p50: quantile(times, 0.5),
+    p99: quantile(times, 0.99),
+    cpuMicroseconds: (cpuMs / times.length) * 1_000,
+    cpuShare: cpuMs / elapsed,
+    residentBytes: after.residentBytes,
+    othersShare: Math.max(0, othersMs / (after.at - before.at) / PROCESSORS),
+  };
+}
+
+/** What the server, this process and the whole machine have used so far. */
+function usageNow({ pid }: Started) {
+  const { user, system } = process.cpuUsage();
+  return {
+    at: performance.now(),
+    busyMs: machineBusyMs(),
+    ownMs: (user + system) / 1_000,
+    ...usageOf(pid),
+  };
+}
+
+function headersOf(hasBody: boolean, etag: string | undefined): Record<string, string> {
+  return {
+    ...(hasBody && { "content-type": "application/json" }),
+    ...(etag !== undefined && { "if-none-match": etag }),
+  };
+}

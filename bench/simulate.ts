@@ -1,0 +1,90 @@
+/**
+ * Plays a fleet of runtimes against a running service, as real ones behave: each registers, polls the
+ * active policy with its ETag, sends heartbeats, and reports the commands it ran, keeping what could
+ * not be delivered and sending it again later, with the same ids.
+ *
+ * Usage: npm run simulate -- --url URL [--runtimes 100] [--minutes 1] [--prefix /api/public]
+ *                            [--key sbx_...] [--seed 1] [--pace 1] [--requests 10000000]
+ *
+ * `--pace 10` makes everything ten times as frequent. Ends with 0 when every event was acknowledged
+ * and nothing was refused, else with 1.
+ */
+import { setMaxListeners } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { createCommands } from "./commands.ts";
+import { createRandom } from "./random.ts";
+import { Portal } from "./simulate/portal.ts";
+import { Runtime } from "./simulate/runtime.ts";
+import { Tally } from "./simulate/tally.ts";
+
+const REPORT_MS = 10_000;
+const MAX_RUNTIMES = 20_000;
+const MAX_MINUTES = 7 * 24 * 60;
+const USAGE =
+  "Usage: npm run simulate -- --url URL [--runtimes 100] [--minutes 1] [--prefix /api/public] " +
+  "[--key sbx_...] [--seed 1] [--pace 1] [--requests 10000000]";
+
+const { values } = parseArgs({
+  options: {
+    url: { type: "string" },
+    runtimes: { type: "string", default: "100" },
+    minutes: { type: "string", default: "1" },
+    prefix: { type: "string", default: "/api/public" },
+    key: { type: "string" },
+    seed: { type: "string", default: "1" },
+    pace: { type: "string", default: "1" },
+    requests: { type: "string", default: "10000000" },
+  },
+});
+const { url, prefix, key } = values;
+if (url === undefined || !URL.canParse(url)) fail("--url: expected the URL of a running service");
+const count = numberOf("runtimes", values.runtimes, 1, MAX_RUNTIMES);
+const minutes = numberOf("minutes", values.minutes, 0.01, MAX_MINUTES);
+const pace = numberOf("pace", values.pace, 0.01, 1_000);
+const seed = numberOf("seed", values.seed, 0, 2 ** 32 - 1);
+const most = numberOf("requests", values.requests, 1, Number.MAX_SAFE_INTEGER);
+
+const tally = new Tally();
+const portal = new Portal({ base: url.replace(/\/+$/, "") + prefix, key, tally, most });
+const stopping = new AbortController();
+setMaxListeners(0, stopping.signal); // each runtime waits for it in several places
+process.once("SIGINT", () => stopping.abort());
+const random = createRandom(seed);
+const nextCommand = createCommands(createRandom(seed + 1));
+const start = performance.now();
+// Ids differ from those of an earlier run, whose events would be taken for the same ones again.
+const run = Date.now().toString(36);
+
+const lines = setInterval(() => console.log(tally.line(elapsed())), REPORT_MS);
+const end = setTimeout(() => stopping.abort(), minutes * 60_000);
+console.log(`${count} runtimes against ${url}${prefix} for ${minutes} minutes, pace ${pace}`);
+// The first contacts are spread over a tenth of the time, a minute at most.
+const spreadMs = Math.min(60_000, minutes * 6_000);
+const fleet = Array.from({ length: count }, async (_, number) => {
+  const own = createRandom(Math.floor(random() * 2 ** 32));
+  const runtime = new Runtime({ number, run, portal, random: own, nextCommand, pace });
+  await sleep(own() * spreadMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+  if (!stopping.signal.aborted) await runtime.live(stopping.signal);
+  return runtime.unsent;
+});
+const unsent = (await Promise.all(fleet)).reduce((sum, left) => sum + left, 0);
+clearInterval(lines);
+clearTimeout(end);
+console.log(tally.summary(elapsed(), unsent));
+process.exitCode = unsent === 0 && tally.refused === 0 && tally.requests > 0 ? 0 : 1;
+
+function elapsed(): number {
+  return (performance.now() - start) / 1_000;
+}
+
+function numberOf(name: string, given: string, least: number, greatest: number): number {
+  const value = Number(given);
+  if (value >= least && value <= greatest) return value;
+  return fail(`--${name}: expected a number from ${least} to ${greatest}`);
+}
+
+function fail(message: string): never {
+  console.error(`${message}\n${USAGE}`);
+  process.exit(2);
+}

@@ -3,11 +3,16 @@
  * looking each up; text that is pure ASCII goes out as latin1, which needs no encoder.
  */
 import type { ServerResponse } from "node:http";
+import { SECOND_MS } from "../core/clock.ts";
 import type { Refusal } from "../core/errors.ts";
 import { JsonReply, type PreparedHead, StreamReply, TextReply } from "./reply.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const NO_HEADERS: readonly string[] = [];
+/** A reader that takes nothing of a long answer for this long is cut off. */
+const STALLED_MS = 120 * SECOND_MS;
+/** Shorter answers fit into the buffers of the system, and hold no memory here. */
+const LONG_BYTES = 64 * 1024;
 const NO_STORE = ["Cache-Control", "no-store"] as const;
 
 /** What a response needs to know of its request. */
@@ -58,6 +63,7 @@ function send(exchange: Exchange, reply: TextReply): void {
     return;
   }
   if (response.req.method !== "HEAD") exchange.bytesSent = length;
+  if (length > LONG_BYTES) response.setTimeout(STALLED_MS);
   if (exchange.awaitBody) {
     response.write(body);
     exchange.awaitBody(() => response.end());
@@ -82,6 +88,7 @@ function sendStream(exchange: Exchange, reply: StreamReply): void {
     response.end();
     return exchange.streamEnded(undefined);
   }
+  response.setTimeout(STALLED_MS);
   const { socket } = response.req; // the response lets go of it at its end
   const sentBefore = socket.bytesWritten;
   const end = (error: unknown): void => {

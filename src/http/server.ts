@@ -19,6 +19,9 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+/** Every connection, and the last response on it; `undefined` where nothing was asked yet. */
+type Latest = Map<Duplex, ServerResponse | undefined>;
+
 const LIMITS = {
   // Node looks for overdue requests only this often, so it has to be short for the rest to hold.
   connectionsCheckingInterval: SECOND_MS,
@@ -28,7 +31,6 @@ const LIMITS = {
   maxHeaderSize: 16 * 1024,
   requireHostHeader: false, // checked by the listener, whose answer has a body
 };
-const STALLED_MS = 120 * SECOND_MS;
 const LAST_ANSWERS_MS = 3 * SECOND_MS;
 const IDLE_CHECK_MS = 50;
 
@@ -44,18 +46,15 @@ export async function listen(
   port: number,
   requestIds: IdSource,
 ): Promise<Listening> {
-  const latest = new WeakMap<Duplex, ServerResponse>();
-  const unused = new Set<Duplex>();
+  const latest: Latest = new Map();
   const answer: RequestListener = (request, response) => {
-    unused.delete(request.socket);
     latest.set(request.socket, response);
     listener(request, response);
   };
   const server = createServer(LIMITS, answer);
-  server.setTimeout(STALLED_MS);
   server.on("connection", (socket) => {
-    unused.add(socket);
-    socket.on("close", () => unused.delete(socket));
+    latest.set(socket, undefined);
+    socket.on("close", () => latest.delete(socket));
   });
   server.on("checkContinue", answer); // a refusal is then sent before the body is asked for
   server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
@@ -83,7 +82,7 @@ export async function listen(
       resolve();
     });
   });
-  return { port: (server.address() as AddressInfo).port, close: () => closeGently(server, unused) };
+  return { port: (server.address() as AddressInfo).port, close: () => closeGently(server, latest) };
 }
 
 /**
@@ -95,10 +94,10 @@ function isAnswering(response: ServerResponse | undefined): boolean {
   return response.headersSent || response.req.complete;
 }
 
-function closeGently(server: Server, unused: ReadonlySet<Duplex>): Promise<void> {
+function closeGently(server: Server, latest: Latest): Promise<void> {
   return new Promise((resolve) => {
-    // Nobody waits for an answer there, but Node counts them as busy.
-    for (const socket of unused) socket.destroy();
+    // Nobody waits for an answer where nothing was asked, but Node counts these as busy.
+    for (const [socket, response] of latest) if (!response) socket.destroy();
     // A connection that was busy when closing began becomes idle after its answer.
     const sweep = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
     const cut = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);

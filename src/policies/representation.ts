@@ -20,15 +20,18 @@ const prepared = new WeakMap<Policy, Representation>();
 export function representationOf(policy: Policy): Representation {
   let representation = prepared.get(policy);
   if (!representation) {
-    representation = represent(Buffer.from(JSON.stringify(policy), "utf8"));
+    representation = represent(JSON.stringify(policy));
     prepared.set(policy, representation);
   }
   return representation;
 }
 
-function represent(body: Buffer): Representation {
-  const etag = etagOf(body);
+function represent(text: string): Representation {
+  const bytes = Buffer.from(text, "utf8");
+  const etag = etagOf(bytes);
   const headers = cacheHeaders(etag);
+  // ASCII text leaves in one write together with its head; bytes would take two.
+  const body = bytes.length === text.length ? text : bytes;
   return { etag, whole: json(200, body, headers), notModified: empty(304, headers) };
 }
 

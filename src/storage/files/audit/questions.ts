@@ -6,6 +6,7 @@
 import type { AuditExport, AuditFilter, AuditHistogram } from "../../../audit/store.ts";
 import type { AuditRows, Position } from "../../../audit/store.ts";
 import type { SegmentedLog } from "../../segmented-log.ts";
+import type { Slice } from "../../segment-reader.ts";
 import { firstLine } from "./lines.ts";
 import { Listing, type Match } from "./listing.ts";
 import { Pace } from "./pace.ts";
@@ -15,6 +16,8 @@ import type { SegmentIndex } from "./segment-index.ts";
 const COMMA = Buffer.from(",");
 const NEWLINE = Buffer.from("\n");
 const EXPORT_ROWS = 512;
+/** An event may be some MiB long, so what is read at once is bounded by its size as well. */
+const EXPORT_BYTES = 1 << 20;
 
 /** Where a page begins: after a number of rows, or after a place. */
 export type PageStart = number | Position;
@@ -33,7 +36,7 @@ export async function answerPage(
   else listing.startAfter(start);
   const matches = await listing.take(limit);
   const next = await listing.positionAfter(matches);
-  const lines = await readMatches(log, matches);
+  const lines = (await log.read(slicesOf(matches))).map(firstLine);
   const parts = lines.flatMap((bytes, index) => (index === 0 ? [bytes] : [COMMA, bytes]));
   return { json: Buffer.concat(parts), returned: matches.length, total: listing.total, next };
 }
@@ -62,23 +65,37 @@ async function* pieces(
       signal?.throwIfAborted();
       const matches = await listing.take(EXPORT_ROWS);
       if (matches.length === 0) return;
-      const lines = await readMatches(log, matches);
-      yield Buffer.concat(lines.flatMap((bytes) => [bytes, NEWLINE]));
+      for (const portion of portionsOf(slicesOf(matches))) {
+        signal?.throwIfAborted();
+        const lines = (await log.read(portion)).map(firstLine);
+        yield Buffer.concat(lines.flatMap((bytes) => [bytes, NEWLINE]));
+      }
     }
   } finally {
     done();
   }
 }
 
-async function readMatches(
-  log: SegmentedLog,
-  matches: readonly Match[],
-): Promise<readonly Buffer[]> {
-  const slices = matches.map(({ view: { index }, row }) => {
+function slicesOf(matches: readonly Match[]): readonly Slice[] {
+  return matches.map(({ view: { index }, row }) => {
     const offset = index.offsets[row] as number;
     return { segment: index.segment, offset, length: (index.offsets[row + 1] as number) - offset };
   });
-  return (await log.read(slices)).map(firstLine);
+}
+
+/** Cuts a list of slices where it holds `EXPORT_BYTES`; each portion has at least one. */
+function* portionsOf(slices: readonly Slice[]): Generator<readonly Slice[]> {
+  let first = 0;
+  let bytes = 0;
+  for (const [index, { length }] of slices.entries()) {
+    if (index > first && bytes + length > EXPORT_BYTES) {
+      yield slices.slice(first, index);
+      first = index;
+      bytes = 0;
+    }
+    bytes += length;
+  }
+  yield slices.slice(first);
 }
 
 /** What matches, counted by time and decision. */

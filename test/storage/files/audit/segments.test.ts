@@ -216,3 +216,19 @@ test("a question whose signal is aborted ends", async () => {
   await assert.rejects(store.page(ORGANIZATION, { q: "a" }, 10, 0, signal), /Nobody waits/);
   await store.close();
 });
+
+test("an export never holds more than a few long events at once, and loses none", async () => {
+  const store = createStore(new ForgetfulFiles(), 64 << 20);
+  const long = Array.from({ length: 12 }, (_, i) =>
+    auditEventOf({ command: `${i} `.repeat(200_000) }),
+  );
+  for (const event of long) await append(store, [event]);
+  const { rows, total } = await store.export(ORGANIZATION, {});
+  let lines = 0;
+  for await (const piece of rows) {
+    assert.ok(piece.length < 2 << 20, String(piece.length));
+    lines += piece.toString("utf8").trimEnd().split("\n").length;
+  }
+  assert.deepEqual([lines, total], [12, 12]);
+  await store.close();
+});

@@ -32,6 +32,19 @@ function keepHeartbeat(
   );
 }
 
+/** What both heartbeat paths are, but for the path itself. */
+const heartbeat = {
+  method: "POST",
+  surfaces: ["public", "v1"],
+  access: "runtime",
+  tags: ["fleet"],
+  body: heartbeatBody,
+  replies: { 200: statusOk },
+  refuses: [400, 500],
+  report: true,
+  handle: keepHeartbeat,
+} as const;
+
 /** The routes of the fleet: reports from runtimes, and the list that people see. */
 export const fleetRoutes = [
   route({
@@ -48,32 +61,16 @@ export const fleetRoutes = [
     },
   }),
   route({
-    method: "POST",
+    ...heartbeat,
     path: "/fleet/heartbeat",
-    surfaces: ["public", "v1"],
-    access: "runtime",
     summary: "Report that a runtime is alive",
     description: "The first heartbeat of a name adds the runtime to the fleet.",
-    tags: ["fleet"],
-    body: heartbeatBody,
-    replies: { 200: statusOk },
-    refuses: [400, 500],
-    report: true,
-    handle: keepHeartbeat,
   }),
   route({
-    method: "POST",
+    ...heartbeat,
     path: "/runtime/heartbeat",
-    surfaces: ["public", "v1"],
-    access: "runtime",
     summary: "Report that a runtime is alive (older path)",
     description: "Does the same as `/fleet/heartbeat`; kept for older runtimes.",
-    tags: ["fleet"],
-    body: heartbeatBody,
-    replies: { 200: statusOk },
-    refuses: [400, 500],
-    report: true,
-    handle: keepHeartbeat,
   }),
   route({
     method: "POST",

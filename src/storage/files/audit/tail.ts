@@ -61,11 +61,11 @@ export class Tail implements AuditTail {
     this.close();
   }
 
-  /** Hears of each event when it is stored. */
-  offer(row: number, event: AuditEvent): void {
+  /** Hears of each event when it is stored; `json` gives its text, which all tails share. */
+  offer(row: number, event: AuditEvent, json: () => string): void {
     if (this.#state !== "live" || row <= (this.#at as number)) return;
     this.#at = row;
-    if (matchesEvent(event, this.#filter)) this.#give(row, JSON.stringify(event));
+    if (matchesEvent(event, this.#filter)) this.#give(row, json());
   }
 
   resume(): void {

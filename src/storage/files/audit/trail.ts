@@ -116,11 +116,16 @@ export class AuditTrail implements TailSource {
       this.#ids.set(event.id, globalRow(segment, first + i));
       this.#activity.add(index, first + i);
     }
-    for (const tail of this.#tails) {
-      for (let i = 0; i < events.length; i++) {
-        tail.offer(globalRow(segment, first + i), events[i] as AuditEvent);
-      }
+    if (this.#tails.size > 0) {
+      events.forEach((event, i) => this.#offer(globalRow(segment, first + i), event));
     }
+  }
+
+  /** Tells every tail of an event, whose text is made once, and only if one of them wants it. */
+  #offer(row: number, event: AuditEvent): void {
+    let text: string | undefined;
+    const json = (): string => (text ??= JSON.stringify(event));
+    for (const tail of this.#tails) tail.offer(row, event, json);
   }
 
   /** A page that begins after a number of rows, or after a place. */

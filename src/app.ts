@@ -31,6 +31,7 @@ import {
 import { servedSurfaces, type ServiceDescription } from "./metadata/service.ts";
 import { portalPages } from "./portal/routes.ts";
 import { routes, type Services } from "./routes.ts";
+import type { FileOperations } from "./storage/file-operations.ts";
 import { openStores } from "./stores.ts";
 import { ensureFirstAdmin } from "./users/first-admin.ts";
 
@@ -49,12 +50,14 @@ export interface App {
  * Opens a data directory and serves it.
  *
  * @param writeLog takes the log's lines; standard error when absent
+ * @param files the disk; another one than the system's in tests only
  * @throws Error when the directory cannot be used or the address cannot be had
  */
 export async function openApp(
   config: Config,
   now: Clock,
   writeLog?: (line: string) => void,
+  files?: FileOperations,
 ): Promise<App> {
   const standardError = writeLog ? undefined : createLogWriter(STANDARD_ERROR);
   const log = createLog(config.logLevel, now, writeLog ?? standardError?.write ?? (() => {}));
@@ -63,7 +66,7 @@ export async function openApp(
     for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
   };
   try {
-    const url = await open(config, now, log, opened);
+    const url = await open(config, now, log, opened, files);
     let closing: Promise<void> | undefined;
     return { url, close: () => (closing ??= close()) };
   } catch (error) {
@@ -78,10 +81,11 @@ async function open(
   now: Clock,
   log: Log,
   opened: (() => unknown)[],
+  files: FileOperations | undefined,
 ): Promise<string> {
   const metrics = createMetrics(config);
   opened.push(() => metrics?.close());
-  const stores = await openStores(config, now, log, fileMeasures(metrics));
+  const stores = await openStores(config, now, log, fileMeasures(metrics), files);
   opened.push(() => stores.close());
   const catalog = await openCatalog(config.catalogSource, stores.catalogCopy, log);
   opened.push(() => catalog.close());

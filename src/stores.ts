@@ -16,6 +16,7 @@ import { FileSettings } from "./storage/files/settings.ts";
 import { Layout } from "./storage/layout.ts";
 import { acquireLock } from "./storage/lock.ts";
 import { readFileIfAny, replaceFile } from "./storage/snapshot.ts";
+import { removeStrays } from "./storage/strays.ts";
 
 /** Gives the file operations for a kind of log, where somebody wants to hear of its writes and syncs. */
 export type MeasureFiles = (log: "audit" | "fleet", files: FileOperations) => FileOperations;
@@ -26,10 +27,16 @@ export type Stores = Awaited<ReturnType<typeof openStores>>;
 /**
  * Takes the data directory and opens every store in it.
  *
+ * @param files what they are kept on; another disk than the system's in tests only
  * @throws Error when another server has the directory, or a file in it is damaged
  */
-export async function openStores(config: Config, now: Clock, log: Log, measure: MeasureFiles) {
-  const files = systemFiles;
+export async function openStores(
+  config: Config,
+  now: Clock,
+  log: Log,
+  measure: MeasureFiles,
+  files: FileOperations = systemFiles,
+) {
   const layout = new Layout(config.dataDir);
   const lock = await acquireLock(files, layout, now);
   const opened: { close(): Promise<void> }[] = [{ close: () => lock.release() }];
@@ -41,6 +48,7 @@ export async function openStores(config: Config, now: Clock, log: Log, measure: 
     for (let store = opened.pop(); store; store = opened.pop()) await store.close();
   };
   try {
+    await removeStrays(files, layout);
     await checkFormat(files, layout);
     const secret = await readOrCreateSecret(files, layout);
     const organizations = keep(await FileOrganizations.open(files, layout, now));
@@ -74,7 +82,7 @@ export async function openStores(config: Config, now: Clock, log: Log, measure: 
       audit,
       activity,
       secret,
-      catalogCopy: catalogCopy(layout),
+      catalogCopy: catalogCopy(files, layout),
       /** Writes what is left to write, and frees the directory. */
       close,
     };
@@ -84,9 +92,9 @@ export async function openStores(config: Config, now: Clock, log: Log, measure: 
   }
 }
 
-function catalogCopy(layout: Layout): CatalogCopy {
+function catalogCopy(files: FileOperations, layout: Layout): CatalogCopy {
   return {
-    read: async () => (await readFileIfAny(systemFiles, layout.catalogCopy))?.toString("utf8"),
-    write: (text) => replaceFile(systemFiles, layout.catalogCopy, Buffer.from(text, "utf8")),
+    read: async () => (await readFileIfAny(files, layout.catalogCopy))?.toString("utf8"),
+    write: (text) => replaceFile(files, layout.catalogCopy, Buffer.from(text, "utf8")),
   };
 }

@@ -113,7 +113,9 @@ class Attempt {
       await this.#files.link(this.#aside, path);
       return true;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+      const { code } = error as NodeJS.ErrnoException;
+      // Without our file aside: whoever has the lock by now cleared away what it took for a leftover.
+      if (code === "EEXIST" || code === "ENOENT") return false;
       throw error;
     }
   }

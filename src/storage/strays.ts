@@ -1,0 +1,23 @@
+import { join } from "node:path";
+import { listDirectory } from "./directories.ts";
+import type { FileOperations } from "./file-operations.ts";
+import { isOrganizationId, type Layout } from "./layout.ts";
+import { inParallel } from "./parallel.ts";
+import { TEMPORARY_SUFFIX } from "./snapshot.ts";
+
+/**
+ * Removes what a process that died was still writing aside. None of it ever happened, and nobody
+ * would come back to it: the next write has a name of its own. Only for the owner of the directory.
+ */
+export async function removeStrays(files: FileOperations, layout: Layout): Promise<void> {
+  const names = await listDirectory(files, layout.organizations);
+  const directories = names.filter(isOrganizationId).flatMap((id) => {
+    const { directory, policies, audit } = layout.organization(id);
+    return [directory, policies, audit];
+  });
+  await inParallel([layout.root, ...directories], async (directory) => {
+    for (const name of await listDirectory(files, directory)) {
+      if (name.endsWith(TEMPORARY_SUFFIX)) await files.remove(join(directory, name));
+    }
+  });
+}

@@ -97,7 +97,7 @@ async function open(
   warnOfOpenDoors(config, secret, log);
 
   let url = "";
-  const condition = conditionOf(stores);
+  const condition = conditionOf(stores, now);
   const description: ServiceDescription = {
     rows: routes,
     build: readBuildInfo(),

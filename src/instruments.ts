@@ -1,7 +1,7 @@
 /** What is seen of the service from outside: whether it can do its work, and its metrics where they are on. */
 import { statfs } from "node:fs/promises";
 import type { Config } from "./config.ts";
-import type { Stopwatch } from "./core/clock.ts";
+import { SECOND_MS, type Clock, type Stopwatch } from "./core/clock.ts";
 import type { ServiceCondition } from "./metadata/service.ts";
 import { Metrics, type Gauges } from "./metrics/metrics.ts";
 import type { MetricsSource } from "./metrics/routes.ts";
@@ -22,21 +22,40 @@ export function fileMeasures(metrics: Metrics | undefined): MeasureFiles {
   return (log, files) => measuredFiles(files, systemStopwatch, metrics.logs[log]);
 }
 
-/** Whether the stores can be written, by what they say themselves. */
-export function conditionOf({ activity, audit, fleet }: Stores): ServiceCondition {
+/**
+ * Whether the stores can be written, by what they say themselves. They are asked to try again at most
+ * once a second, however often somebody wants to know.
+ */
+export function conditionOf(stores: Stores, now: Clock): ServiceCondition {
+  const parts = [
+    ["audit log", stores.audit],
+    ["fleet log", stores.fleet],
+    ["activity log", stores.activity],
+    ["policies", stores.policies],
+    ["organizations and users", stores.organizations],
+    ["API keys", stores.keys],
+    ["settings", stores.settings],
+    ["provider overrides", stores.overrides],
+  ] as const;
+  let triedAt = -Infinity;
   return {
-    unwritable: () => [
-      ...(audit.failure === undefined ? [] : ["audit log"]),
-      ...(fleet.failure === undefined ? [] : ["fleet log"]),
-      ...(activity.failure === undefined ? [] : ["activity log"]),
-    ],
+    unwritable: () =>
+      parts
+        .filter(([, { failure }]) => failure !== undefined)
+        .map(([name, { failure }]) => `${name}${codeOf(failure)}`),
     recover() {
-      audit.recover();
-      fleet.recover();
-      activity.recover();
+      if (Math.abs(now() - triedAt) < SECOND_MS) return; // a clock may be set back
+      triedAt = now();
+      for (const [, store] of parts) store.recover();
     },
-    hasDamage: () => audit.counts.damagedLines > 0,
+    hasDamage: () => stores.audit.counts.damagedLines > 0,
   };
+}
+
+/** What the operating system calls a failure; its whole message would name a path. */
+function codeOf(failure: unknown): string {
+  const code = failure instanceof Error && "code" in failure ? failure.code : undefined;
+  return typeof code === "string" ? ` (${code})` : "";
 }
 
 /** What the figures are taken from that only the composition root has at hand. */

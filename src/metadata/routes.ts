@@ -70,7 +70,8 @@ export const metadataRoutes = [
     surfaces: ["portal"],
     access: "open",
     summary: "Tell whether the service can store what it is sent",
-    description: "503 while a log cannot be written. Each such answer tries to write again.",
+    description:
+      "503 while something cannot be written, and what. Asking makes the service try again.",
     tags: ["health"],
     replies: { 200: readiness },
     refuses: [503],

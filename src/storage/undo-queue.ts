@@ -11,14 +11,22 @@ type Task<T> = () => Promise<T>;
 export class UndoQueue {
   readonly #queue = new Queue();
   #undoing: Task<void>[] = [];
+  #failure: unknown;
+
+  /** Why the last write failed, until it is undone; `undefined` while there is nothing to undo. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  /** Tries to undo what failed. */
+  recover(): void {
+    if (this.#failure !== undefined) this.run(async () => {}).catch(() => {});
+  }
 
   /** Runs a task when all earlier ones have ended and all failed writes are undone. */
   run<T>(task: Task<T>): Promise<T> {
     return this.#queue.run(async () => {
-      for (let undo = this.#undoing[0]; undo; undo = this.#undoing[0]) {
-        await undo();
-        this.#undoing.shift();
-      }
+      await this.#undo();
       return task();
     });
   }
@@ -29,12 +37,27 @@ export class UndoQueue {
       await write();
     } catch (error) {
       this.#undoing.push(undo);
+      this.#failure = error;
       throw error;
     }
   }
 
-  /** Resolves when everything that was given so far has ended. */
-  idle(): Promise<void> {
+  /** Resolves when everything that was given has ended, after a last try to undo what failed. */
+  close(): Promise<void> {
+    this.recover();
     return this.#queue.idle();
+  }
+
+  async #undo(): Promise<void> {
+    try {
+      for (let undo = this.#undoing[0]; undo; undo = this.#undoing[0]) {
+        await undo();
+        this.#undoing.shift();
+      }
+      this.#failure = undefined;
+    } catch (error) {
+      this.#failure = error;
+      throw error;
+    }
   }
 }

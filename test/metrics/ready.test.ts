@@ -32,7 +32,7 @@ test(
     const refused = await ready();
     assert.deepEqual(
       [refused.status, refused.headers.get("retry-after"), refused.body],
-      [503, "1", { error: "Not ready: cannot write the audit log" }],
+      [503, "1", { error: "Not ready: cannot write the audit log (EFBIG)" }],
     );
     const metrics = (await client.request(url, "GET", "/metrics")).text;
     assert.match(metrics, /^signalbox_ready 0$/m);

@@ -53,3 +53,30 @@ test("a write that succeeds is not undone", async () => {
   await queue.run(() => queue.write(async () => {}, fail));
   assert.equal(await queue.run(async () => "fine"), "fine");
 });
+
+test("a queue tells why it failed until that is undone, of which it can be reminded", async () => {
+  const queue = new UndoQueue();
+  let isBroken = true;
+  const undo = async () => {
+    if (isBroken) throw new Error("still broken");
+  };
+  assert.equal(queue.failure, undefined);
+  await assert.rejects(queue.run(() => queue.write(fail, undo)));
+  assert.match(String(queue.failure), /disk/);
+  queue.recover();
+  await new Promise(setImmediate);
+  assert.match(String(queue.failure), /still broken/);
+  isBroken = false;
+  queue.recover();
+  await new Promise(setImmediate);
+  assert.equal(queue.failure, undefined);
+});
+
+test("a queue that is closed tries once more to undo", async () => {
+  const queue = new UndoQueue();
+  let isUndone = false;
+  const write = () => queue.write(fail, async () => void (isUndone = true));
+  await assert.rejects(queue.run(write));
+  await queue.close();
+  assert.ok(isUndone);
+});

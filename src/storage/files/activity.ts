@@ -16,6 +16,8 @@ export class FileActivity implements ActivityStore {
   readonly #parts: Omit<ActivityLogParts, "organization">;
   readonly #logs = new Map<string, Promise<ActivityLog>>();
   readonly #opened = new Set<ActivityLog>();
+  /** Why a log could not be opened when that was tried last, by organization. */
+  readonly #unopened = new Map<string, unknown>();
   #isClosed = false;
 
   constructor(parts: Omit<ActivityLogParts, "organization">) {
@@ -25,12 +27,14 @@ export class FileActivity implements ActivityStore {
   /** Why an organization's record cannot be written; `undefined` while all can. */
   get failure(): unknown {
     for (const log of this.#opened) if (log.failure !== undefined) return log.failure;
-    return undefined;
+    return this.#unopened.values().next().value;
   }
 
   /** Tries to write again after a failure. */
   recover(): void {
+    if (this.#isClosed) return;
     for (const log of this.#opened) log.recover();
+    for (const organization of this.#unopened.keys()) this.#log(organization).catch(() => {});
   }
 
   async append(organization: string, entry: ActivityEntry): Promise<void> {
@@ -64,8 +68,14 @@ export class FileActivity implements ActivityStore {
       log = ActivityLog.open({ ...this.#parts, organization });
       this.#logs.set(organization, log);
       log.then(
-        (opened) => this.#opened.add(opened),
-        () => this.#logs.delete(organization), // so that the next one tries again
+        (opened) => {
+          this.#opened.add(opened);
+          this.#unopened.delete(organization);
+        },
+        (error: unknown) => {
+          this.#logs.delete(organization); // so that the next one tries again
+          this.#unopened.set(organization, error);
+        },
       );
     }
     return log;

@@ -41,6 +41,8 @@ export class FileAuditStore implements AuditStore {
   readonly #open = new Map<string, Open>();
   readonly #opening = new Map<string, Promise<AuditTrail>>();
   readonly #closing = new Map<string, Promise<void>>();
+  /** Why events could not be opened when that was tried last, by organization. */
+  readonly #unopened = new Map<string, unknown>();
   readonly #sweeper: NodeJS.Timeout;
   #closed = false;
 
@@ -54,7 +56,7 @@ export class FileAuditStore implements AuditStore {
     for (const { trail } of this.#open.values()) {
       if (trail.failure !== undefined) return trail.failure;
     }
-    return undefined;
+    return this.#unopened.values().next().value;
   }
 
   /** Text that is given and not answered, in UTF-16 units. */
@@ -65,6 +67,8 @@ export class FileAuditStore implements AuditStore {
   /** Tries to write again after a failure. */
   recover(): void {
     for (const { trail } of this.#open.values()) trail.recover();
+    if (this.#closed) return;
+    for (const organization of this.#unopened.keys()) this.#trail(organization).catch(() => {});
   }
 
   append(organization: string, events: readonly AuditEvent[], stored: Stored): void {
@@ -160,7 +164,7 @@ export class FileAuditStore implements AuditStore {
   closeIdle(): void {
     const oldest = this.#options.now() - IDLE_MS;
     for (const [organization, { trail, usedAt }] of this.#open) {
-      if (usedAt > oldest || !trail.isIdle) continue;
+      if (usedAt > oldest || !trail.isIdle || trail.failure !== undefined) continue;
       this.#open.delete(organization);
       const closing = trail.close().catch((error: unknown) => {
         this.#options.log.error("audit files could not be closed", { error: describeError(error) });
@@ -206,8 +210,12 @@ export class FileAuditStore implements AuditStore {
     if (opening === undefined) {
       opening = this.#openTrail(organization);
       this.#opening.set(organization, opening);
-      const forget = (): boolean => this.#opening.delete(organization);
-      opening.then(forget, forget);
+      const ended = (error?: unknown): void => {
+        this.#opening.delete(organization);
+        if (error === undefined || this.#closed) this.#unopened.delete(organization);
+        else this.#unopened.set(organization, error);
+      };
+      opening.then(() => ended(), ended);
     }
     return opening;
   }

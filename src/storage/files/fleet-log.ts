@@ -46,6 +46,7 @@ export class FleetLog {
   #snapshotBytes = 0;
   #log: AppendLog | undefined;
   #opening: Promise<void> | undefined;
+  #openFailure: unknown;
   #waiting: Waiting[] = [];
   #folding: Promise<void> | undefined;
 
@@ -74,12 +75,14 @@ export class FleetLog {
 
   /** Why writing is stopped, or why the last write failed; `undefined` while neither is so. */
   get failure(): unknown {
-    return this.#log?.failure;
+    return this.#log ? this.#log.failure : this.#openFailure;
   }
 
   /** Tries to write again after a failure. */
   recover(): void {
-    this.#log?.recover();
+    if (this.#log) this.#log.recover();
+    else if (this.#openFailure !== undefined && !this.#parts.stopping.aborted)
+      this.#opening ??= this.#openLog();
   }
 
   /** Keeps a report; see `FleetStore`. */
@@ -151,10 +154,12 @@ export class FleetLog {
         },
         last,
       );
+      this.#openFailure = undefined;
       for (const { text, durability, done } of this.#waiting.splice(0)) {
         this.#log.append(text, durability, done);
       }
     } catch (error) {
+      this.#openFailure = error;
       for (const { done } of this.#waiting.splice(0)) done(error, 0, 0, 0);
     } finally {
       this.#opening = undefined;

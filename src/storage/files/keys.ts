@@ -112,10 +112,20 @@ export class FileKeys implements KeyStore {
     }
   }
 
+  /** Why the last write failed, until it is undone; `undefined` while there is nothing to undo. */
+  get failure(): unknown {
+    return this.#queue.failure;
+  }
+
+  /** Tries to undo what failed. */
+  recover(): void {
+    this.#queue.recover();
+  }
+
   /** Writes what is still to be written. */
   async close(): Promise<void> {
     await this.flush();
-    await this.#queue.idle();
+    await this.#queue.close();
     clearTimeout(this.#timer);
   }
 

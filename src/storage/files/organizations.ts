@@ -114,9 +114,19 @@ export class FileOrganizations implements OrganizationStore {
     });
   }
 
+  /** Why the last write failed, until it is undone; `undefined` while there is nothing to undo. */
+  get failure(): unknown {
+    return this.#queue.failure;
+  }
+
+  /** Tries to undo what failed. */
+  recover(): void {
+    this.#queue.recover();
+  }
+
   /** Resolves when the changes under way, of users too, have ended. */
   close(): Promise<void> {
-    return this.#queue.idle();
+    return this.#queue.close();
   }
 
   async #writeNew(created: Organization, writeUsers: () => Promise<void>): Promise<void> {

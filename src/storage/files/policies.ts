@@ -2,7 +2,8 @@
  * Policies as files: every version's text in a file of its own, never changed, and an index that
  * names the files and the active version. A publish writes and syncs the text, then the directory,
  * then replaces the index; the index's rename is the commit point. A file that the index does not
- * name never happened, and is overwritten if its version is published after all.
+ * name never happened, and is overwritten if its version is published after all. A publish that
+ * failed is taken back before anything else is changed.
  */
 import { join } from "node:path";
 import type { Awaitable } from "../../core/caller.ts";
@@ -13,8 +14,8 @@ import { listDirectory, makeDurableDirectory } from "../directories.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
 import { inParallel } from "../parallel.ts";
-import { Queue } from "../queue.ts";
-import { readFileIfAny, readSnapshot, replaceFile, TEMPORARY_SUFFIX } from "../snapshot.ts";
+import { readSnapshot, TEMPORARY_SUFFIX, writeSnapshot } from "../snapshot.ts";
+import { UndoQueue } from "../undo-queue.ts";
 import {
   indexOf,
   NO_POLICIES,
@@ -33,10 +34,8 @@ export class FilePolicies implements PolicyStore {
   readonly #layout: Layout;
   readonly #states = new Map<string, PolicyState>();
   readonly #loading = new Map<string, Promise<PolicyState>>();
-  readonly #queues = new Map<string, Queue>();
+  readonly #queues = new Map<string, UndoQueue>();
   readonly #texts: PolicyTexts;
-  /** Organizations whose index could not be read back after a failed write. */
-  readonly #doubtful = new Set<string>();
 
   private constructor(files: FileOperations, layout: Layout, maxTextBytes: number) {
     this.#files = files;
@@ -64,24 +63,43 @@ export class FilePolicies implements PolicyStore {
     return store;
   }
 
+  /** Why an organization's last change failed, until it is undone. */
+  get failure(): unknown {
+    for (const { failure } of this.#queues.values()) if (failure !== undefined) return failure;
+    return undefined;
+  }
+
+  /** Tries to undo what failed. */
+  recover(): void {
+    for (const queue of this.#queues.values()) queue.recover();
+  }
+
   /** Resolves when every change that was begun has ended. */
   async close(): Promise<void> {
-    await Promise.all([...this.#queues.values()].map((queue) => queue.idle()));
+    await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
   }
 
   publish(organization: string, draft: PolicyDraft): Promise<Policy> {
     return this.#change(organization, async (state) => {
       const version = freeVersion(draft, (name) => state.versions.has(name));
       const bytes = Buffer.from(draft.yaml, "utf8");
-      if (state.versions.size === 0) {
-        const { policies } = this.#layout.organization(organization);
-        await makeDurableDirectory(this.#files, policies, this.#layout.root);
-      }
-      await this.#texts.write(organization, version, bytes);
       const policy = publishedPolicy(organization, version, draft);
       const next = { policy, sha256: digestOf(bytes), bytes: bytes.length };
       const change = withActive(state, next, draft.yaml);
-      return (await this.#commit(organization, state, change)) as Policy;
+      await this.#queue(organization).write(
+        async () => {
+          await this.#makeDirectory(organization, state);
+          await this.#texts.write(organization, version, bytes);
+          await this.#writeIndex(organization, change); // its rename commits the change
+        },
+        async () => {
+          await this.#makeDirectory(organization, state);
+          await this.#writeIndex(organization, state);
+          await this.#texts.remove(organization, version);
+        },
+      );
+      this.#adopt(organization, state, change);
+      return change.active as Policy;
     });
   }
 
@@ -97,7 +115,13 @@ export class FilePolicies implements PolicyStore {
       const yaml = await this.#textOf(organization, known);
       const { active, ...rest } = known.policy;
       const policy = { ...rest, activated_at: at, activated_by: by, active }; // as after a restart
-      return this.#commit(organization, state, withActive(state, { ...known, policy }, yaml));
+      const change = withActive(state, { ...known, policy }, yaml);
+      await this.#queue(organization).write(
+        () => this.#writeIndex(organization, change), // its rename commits the change
+        () => this.#writeIndex(organization, state),
+      );
+      this.#adopt(organization, state, change);
+      return change.active;
     });
   }
 
@@ -167,38 +191,26 @@ export class FilePolicies implements PolicyStore {
 
   /** Runs a change when all earlier ones of the organization have ended. */
   #change<T>(organization: string, change: (state: PolicyState) => Promise<T>): Promise<T> {
-    let queue = this.#queues.get(organization);
-    if (!queue) this.#queues.set(organization, (queue = new Queue()));
-    return queue.run(async () => {
-      if (this.#doubtful.has(organization)) {
-        await this.#read(organization);
-        this.#doubtful.delete(organization);
-      }
-      return change(this.#states.get(organization) ?? (await this.#load(organization)));
-    });
+    return this.#queue(organization).run(async () =>
+      change(this.#states.get(organization) ?? (await this.#load(organization))),
+    );
   }
 
-  async #commit(
-    organization: string,
-    last: PolicyState,
-    next: PolicyState,
-  ): Promise<Policy | undefined> {
+  #queue(organization: string): UndoQueue {
+    let queue = this.#queues.get(organization);
+    if (!queue) this.#queues.set(organization, (queue = new UndoQueue()));
+    return queue;
+  }
+
+  async #makeDirectory(organization: string, { versions }: PolicyState): Promise<void> {
+    if (versions.size > 0) return;
+    const { policies } = this.#layout.organization(organization);
+    await makeDurableDirectory(this.#files, policies, this.#layout.root);
+  }
+
+  #writeIndex(organization: string, state: PolicyState): Promise<void> {
     const { policyIndex } = this.#layout.organization(organization);
-    const bytes = Buffer.from(`${JSON.stringify(indexOf(next), null, 2)}\n`, "utf8");
-    try {
-      await replaceFile(this.#files, policyIndex, bytes); // its rename commits the change
-    } catch (error) {
-      // The rename may have happened, and only the directory's sync failed: memory follows the disk.
-      try {
-        const found = await readFileIfAny(this.#files, policyIndex);
-        if (found?.equals(bytes)) this.#adopt(organization, last, next);
-      } catch {
-        this.#doubtful.add(organization);
-      }
-      throw error;
-    }
-    this.#adopt(organization, last, next);
-    return next.active;
+    return writeSnapshot(this.#files, policyIndex, indexOf(state));
   }
 
   #adopt(organization: string, { active, versions }: PolicyState, next: PolicyState): void {

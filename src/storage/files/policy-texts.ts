@@ -30,6 +30,12 @@ export class PolicyTexts {
     await syncDirectory(this.#files, policies);
   }
 
+  /** Removes a text that no index names; its room is needed, its absence not. */
+  async remove(organization: string, version: string): Promise<void> {
+    const { policies } = this.#layout.organization(organization);
+    await this.#files.remove(join(policies, policyFileName(version)));
+  }
+
   /** The text of a version, at once if it was kept. */
   of(organization: string, version: PolicyVersion): Awaitable<string> {
     const key = keyOf(organization, version);

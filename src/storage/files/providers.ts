@@ -80,9 +80,19 @@ export class FileProviderOverrides implements ProviderOverrideStore {
     });
   }
 
+  /** Why the last write failed, until it is undone; `undefined` while there is nothing to undo. */
+  get failure(): unknown {
+    return this.#queue.failure;
+  }
+
+  /** Tries to undo what failed. */
+  recover(): void {
+    this.#queue.recover();
+  }
+
   /** Resolves when every change that was given so far has ended. */
   close(): Promise<void> {
-    return this.#queue.idle();
+    return this.#queue.close();
   }
 
   async #commit(organization: string, overrides: Overrides): Promise<void> {

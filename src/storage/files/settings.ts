@@ -6,8 +6,8 @@ import { settingsUpdateBody } from "../../settings/update.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
 import { damaged } from "../record-table.ts";
-import { Queue } from "../queue.ts";
-import { readSnapshot, writeSnapshot } from "../snapshot.ts";
+import { readFileIfAny, readSnapshot, replaceFile, writeSnapshot } from "../snapshot.ts";
+import { UndoQueue } from "../undo-queue.ts";
 
 /**
  * Keeps settings in each organization's `settings.json`, whose rename commits a change. They are
@@ -16,7 +16,7 @@ import { readSnapshot, writeSnapshot } from "../snapshot.ts";
 export class FileSettings implements SettingsStore {
   readonly #files: FileOperations;
   readonly #layout: Layout;
-  readonly #queue = new Queue();
+  readonly #queue = new UndoQueue();
 
   constructor(files: FileOperations, layout: Layout) {
     this.#files = files;
@@ -41,11 +41,30 @@ export class FileSettings implements SettingsStore {
   replace(organization: string, settings: readonly Setting[]): Promise<void> {
     const path = this.#layout.organization(organization).settings;
     const snapshot = { organization_id: organization, settings };
-    return this.#queue.run(() => writeSnapshot(this.#files, path, snapshot));
+    return this.#queue.run(async () => {
+      const before = await readFileIfAny(this.#files, path);
+      await this.#queue.write(
+        () => writeSnapshot(this.#files, path, snapshot),
+        () =>
+          before
+            ? replaceFile(this.#files, path, before)
+            : writeSnapshot(this.#files, path, { organization_id: organization, settings: [] }),
+      );
+    });
+  }
+
+  /** Why the last write failed, until it is undone; `undefined` while there is nothing to undo. */
+  get failure(): unknown {
+    return this.#queue.failure;
+  }
+
+  /** Tries to undo what failed. */
+  recover(): void {
+    this.#queue.recover();
   }
 
   /** Resolves when the changes under way have ended. */
   close(): Promise<void> {
-    return this.#queue.idle();
+    return this.#queue.close();
   }
 }

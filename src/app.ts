@@ -29,7 +29,8 @@ import {
   systemStopwatch,
 } from "./instruments.ts";
 import { servedSurfaces, type ServiceDescription } from "./metadata/service.ts";
-import { portalPages } from "./portal/routes.ts";
+import { readPortalAssets } from "./portal/assets.ts";
+import { createPortalPages } from "./portal/routes.ts";
 import { routes, type Services } from "./routes.ts";
 import type { FileOperations } from "./storage/file-operations.ts";
 import { openStores } from "./stores.ts";
@@ -90,6 +91,11 @@ async function open(
   const catalog = await openCatalog(config.catalogSource, stores.catalogCopy, log);
   opened.push(() => catalog.close());
 
+  const assets = await readPortalAssets();
+  if (!assets.hasModules) {
+    log.warn("the portal's browser modules are not built: npm run build makes them");
+  }
+
   const secret = config.jwtSecret ?? stores.secret;
   const ids = createIds(now);
   const passwords = createPasswords();
@@ -130,7 +136,8 @@ async function open(
       bodyBytesHeld: () => bodyBudget.held,
       auditStreams: () => auditStreams.size,
     }),
-    portal: portalPages,
+    assets,
+    portal: createPortalPages({ ...stores, catalog, description, assets }),
     now,
     ids,
   };

@@ -163,7 +163,7 @@ function linksOf(service: ServiceDescription): Pick<Metadata, "contracts" | "met
 }
 
 function isPage(path: string): boolean {
-  return path === "/" || (path.startsWith("/portal") && !path.includes("."));
+  return path === "/" || (path.startsWith("/portal") && !path.includes("{"));
 }
 
 /** `/metadata/catalog/providers` is `catalog_providers`, `/metadata` itself `metadata`. */

@@ -43,11 +43,12 @@ export const metadataRoutes = [
     tags: ["metadata", "portal"],
     headers: { accept: { type: "string", description: "The media types that are wanted." } },
     replies: { 200: [metadata, "text/html"] },
-    handle({ headers }, { description, portal }: Needs) {
+    refuses: [500],
+    async handle({ headers }, { description, portal }: Needs) {
       if (!prefersHtml(headers.accept)) {
         return json(200, JSON.stringify(metadataDocument(description)), VARY);
       }
-      const page = portal.home(description);
+      const page = await portal.home();
       return text(200, "text/html; charset=utf-8", page.html, [...page.headers, ...VARY]);
     },
   }),

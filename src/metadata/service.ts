@@ -1,3 +1,4 @@
+import type { Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import type { HeaderList } from "../http/reply.ts";
 import type { RouteDescription, Surface } from "../http/route.ts";
@@ -48,7 +49,7 @@ export interface Page {
 
 /** The pages that rows outside the portal answer with. */
 export interface PortalPages {
-  readonly home: (description: ServiceDescription) => Page;
+  readonly home: () => Awaitable<Page>;
 }
 
 /** The surfaces that this process answers on, in the order in which documents list them. */

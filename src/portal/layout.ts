@@ -1,26 +1,39 @@
 import type { HeaderList } from "../http/reply.ts";
-import type { Page } from "../metadata/service.ts";
+import type { Page, ServiceDescription } from "../metadata/service.ts";
+import type { PortalAssets } from "./assets.ts";
 import { html, type Html } from "./html.ts";
-import { STYLESHEET_PATH } from "./style.ts";
+import { modeOf } from "./mode.ts";
 
-/** What a page shows between its header and its footer. */
+/** What all pages are made with. */
+export interface PortalFrame {
+  readonly description: ServiceDescription;
+  readonly assets: PortalAssets;
+}
+
+/** What a page shows inside of the frame. */
 export interface PageContent {
   /** The page's own path, which the navigation marks. */
   readonly path: string;
   readonly title: string;
   readonly body: Html;
+  /** The module of `browser/` that brings the page to life; the frame's own runs on every page. */
+  readonly module?: string;
+  /** The service's time when the page was made, in milliseconds; absent on pages that are kept. */
+  readonly now?: number;
 }
 
 const POLICY = [
   "default-src 'none'",
+  "script-src 'self'",
   "style-src 'self'",
+  "connect-src 'self'",
   "img-src 'self' data:",
-  "form-action 'none'",
+  "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Guards every page: nothing runs in it, frames it, or learns where its reader came from. */
+/** Guards every page: only its own modules run in it, and nothing frames it or learns of its reader. */
 export const PAGE_HEADERS: HeaderList = [
   "Content-Security-Policy",
   POLICY,
@@ -30,46 +43,82 @@ export const PAGE_HEADERS: HeaderList = [
   "DENY",
 ];
 
-const ICON =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E" +
-  "%3Crect width='16' height='16' rx='4' fill='%231d2125'/%3E" +
-  "%3Ccircle cx='8' cy='8' r='4' fill='%234cc38a'/%3E%3C/svg%3E";
-
+/** The pages that the navigation leads to, each with the second key of its shortcut `g …`. */
 const NAVIGATION = [
-  { path: "/", label: "Home" },
-  { path: "/portal/api", label: "API" },
-  { path: "/openapi.yaml", label: "OpenAPI" },
+  { path: "/", label: "Overview", key: "o" },
+  { path: "/portal/audit", label: "Audit", key: "a" },
+  { path: "/portal/policies", label: "Policies", key: "p" },
+  { path: "/portal/fleet", label: "Fleet", key: "f" },
+  { path: "/portal/catalog", label: "Catalog", key: "c" },
+  { path: "/portal/access", label: "Access", key: "s" },
+  { path: "/portal/api", label: "API", key: "i" },
 ] as const;
 
 /** Puts a page's content into the frame that all pages share, with the headers that guard it. */
-export function layOut({ path, title, body }: PageContent): Page {
-  const links = NAVIGATION.map((entry) => {
-    const current = entry.path === path ? html` aria-current="page"` : undefined;
-    return html`<a href="${entry.path}" ${current}>${entry.label}</a>`;
-  });
+export function layOut(frame: PortalFrame, content: PageContent): Page {
+  const { path, title, body, module, now } = content;
+  const { description } = frame;
+  const { isOpen, prefix } = modeOf(description);
   const page = html`<!doctype html>
     <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title}</title>
-        <link rel="stylesheet" href="${STYLESHEET_PATH}" />
-        <link rel="icon" href="${ICON}" />
-      </head>
-      <body>
+      ${head(frame, title, module)}
+      <body
+        data-prefix="${prefix}"
+        data-api-url="${description.baseUrl()}${prefix}"
+        data-open="${String(isOpen)}"
+        data-now="${now}"
+      >
         <a class="skip" href="#content">Skip to the content</a>
-        <header>
-          <a class="name" href="/">Signalbox</a>
-          <nav aria-label="Portal">${links}</nav>
+        <header class="side">
+          <a class="brand" href="/">${BRAND}Signalbox</a>
+          <nav aria-label="Portal">${navigation(description, path)}</nav>
+          <div class="tools">
+            <span class="session" id="session"></span>
+            <button type="button" class="quiet" id="theme" hidden>Theme</button>
+            <button type="button" class="quiet" id="keys" hidden>Keys <kbd>?</kbd></button>
+          </div>
         </header>
-        <main id="content">${body}</main>
-        <footer>Everything on these pages is computed from the running service.</footer>
+        <main id="content" tabindex="-1">${body}</main>
+        <footer class="foot">
+          Signalbox ${description.build.version} · ${description.edition} ·
+          ${description.environment} ·
+          <a href="/portal/api">API</a> · <a href="/openapi.yaml">OpenAPI</a> ·
+          <a href="/metadata">Metadata</a>
+        </footer>
+        <div class="toasts" id="toasts" role="status" aria-live="polite"></div>
       </body>
     </html>`;
   return { html: page.toString(), headers: PAGE_HEADERS };
 }
 
-/** Shows lines for a shell; one click selects all of them. */
-export function shellLines(lines: string): Html {
-  return html`<pre tabindex="0"><code>${lines}</code></pre>`;
+const BRAND = html`<svg viewBox="0 0 16 16" aria-hidden="true">
+  <rect width="16" height="16" rx="4" fill="#1d2125"></rect>
+  <circle cx="8" cy="5" r="2.2" fill="#ff7a6e"></circle>
+  <circle cx="8" cy="11" r="2.2" fill="#4cc38a"></circle>
+</svg>`;
+
+function head({ assets }: PortalFrame, title: string, module: string | undefined): Html {
+  const entries = module === undefined ? ["frame"] : ["frame", module];
+  const modules = new Set(entries.flatMap((entry) => assets.modules(entry)));
+  return html`<head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>${title === "Signalbox" ? title : `${title} - Signalbox`}</title>
+    <link rel="stylesheet" href="${assets.stylesheet}" />
+    <link rel="icon" type="image/svg+xml" href="${assets.icon}" />
+    ${assets.hasModules ? html`<script src="${assets.theme}"></script>` : undefined}
+    ${[...modules].map((path) => html`<link rel="modulepreload" href="${path}" />`)}
+    ${entries
+      .flatMap((entry) => assets.modules(entry).slice(0, 1))
+      .map((path) => html`<script type="module" src="${path}"></script>`)}
+  </head>`;
+}
+
+/** Leads to the pages that this build has. */
+function navigation({ rows }: ServiceDescription, current: string): readonly Html[] {
+  const paths = new Set(["/", ...rows.map(({ path }) => path)]);
+  return NAVIGATION.filter(({ path }) => paths.has(path)).map(({ path, label, key }) => {
+    const mark = path === current ? html` aria-current="page"` : undefined;
+    return html`<a href="${path}" data-key="${key}" ${mark}>${label}</a>`;
+  });
 }

@@ -2,22 +2,25 @@ import type { Schema } from "../../core/schema.ts";
 import { bodySchema, type OneReplyShape, type RouteDescription } from "../../http/route.ts";
 import { refusedStatuses, shapesOf } from "../../metadata/openapi-responses.ts";
 import { demandOf, DEMAND_WORDS, operationsOf, type Operation } from "../../metadata/operations.ts";
-import { servedSurfaces, type Page, type ServiceDescription } from "../../metadata/service.ts";
+import { servedSurfaces, type Page } from "../../metadata/service.ts";
 import { TAG_DESCRIPTIONS } from "../../metadata/tags.ts";
-import { curlLine, exampleRequest } from "../curl.ts";
+import { curlLine } from "../curl.ts";
+import { exampleRequest } from "../example-request.ts";
 import { html, prose, type Html } from "../html.ts";
-import { layOut, shellLines } from "../layout.ts";
+import { layOut, type PortalFrame } from "../layout.ts";
+import { shellLines } from "./parts.ts";
 import { fieldTable, threeColumns, titledSchemas, typeName } from "../schema-tables.ts";
 
 /** The operations of one row: the same call on each of its surfaces. */
 type Siblings = readonly [Operation, ...Operation[]];
 
 /** The reference: every operation with its parameters, bodies and answers, and every type. */
-export function apiPage(description: ServiceDescription): Page {
+export function apiPage(frame: PortalFrame): Page {
+  const { description } = frame;
   const baseUrl = description.baseUrl();
   const operations = operationsOf(description.rows, servedSurfaces(description.publicSurface));
   const types = titledSchemas(operations.flatMap(({ row }) => schemasOf(row)));
-  const body = html`
+  const body = html`<div class="reference">
     <h1>API</h1>
     <p class="lede">
       Every operation of this deployment, with a command to try it. What stands in
@@ -30,8 +33,8 @@ export function apiPage(description: ServiceDescription): Page {
     ${[...byTag(bySurfaces(operations))].map(([tag, rows]) => group(tag, rows, baseUrl))}
     <h2 id="types">Types</h2>
     ${[...types].map(([name, schema]) => typeSection(name, schema))}
-  `;
-  return layOut({ path: "/portal/api", title: "API - Signalbox", body });
+  </div>`;
+  return layOut(frame, { path: "/portal/api", title: "API", body });
 }
 
 function bySurfaces(operations: readonly Operation[]): readonly Siblings[] {

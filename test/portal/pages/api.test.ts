@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operationsOf } from "../../../src/metadata/operations.ts";
+import { PortalAssets } from "../../../src/portal/assets.ts";
 import { apiPage } from "../../../src/portal/pages/api.ts";
 import { sampleRows } from "../../metadata/sample-rows.ts";
 import { routes } from "../../../src/routes.ts";
 import { describeService } from "../../support/service-description.ts";
 
+const assets = new PortalAssets(new Map());
+
 test("every operation is on the page with its path, and every link leads somewhere", async () => {
-  const page = apiPage(describeService(routes)).html;
+  const page = apiPage({ description: describeService(routes), assets }).html;
   const missing = operationsOf(routes, ["public", "v1", "portal"]).filter(
     ({ path }) => !page.includes(`<code>${path}</code>`),
   );
@@ -23,19 +26,19 @@ test("every operation is on the page with its path, and every link leads somewhe
 });
 
 test("a row that stands on two surfaces is described once, with both paths", () => {
-  const page = apiPage(describeService(sampleRows)).html;
+  const page = apiPage({ description: describeService(sampleRows), assets }).html;
   assert.equal(page.split("List wagons").length - 1, 1);
   assert.match(page, /<code>\/api\/public\/wagons<\/code>: none/);
   assert.match(page, /<code>\/api\/v1\/wagons<\/code>: JWT or X-API-Key when REQUIRE_AUTH=true/);
 });
 
 test("the page shows parameters with their bounds and escapes what descriptions say", () => {
-  const page = apiPage(describeService(sampleRows)).html;
+  const page = apiPage({ description: describeService(sampleRows), assets }).html;
   assert.match(page, /integer in the query, at least 1, at most 50, default 10/);
   assert.match(page, /Its &lt;number&gt;\./);
 });
 
 test("a page has neither scripts nor styles of its own", async () => {
-  const page = apiPage(describeService(routes)).html;
+  const page = apiPage({ description: describeService(routes), assets }).html;
   assert.doesNotMatch(page, /<script|<style| style=| on\w+=/i);
 });

@@ -1,0 +1,58 @@
+/** What runs on every page: the theme, the shortcuts, copy buttons, and who is signed in. */
+import { serveCopyButtons } from "./copy.ts";
+import { serveKeys } from "./keys.ts";
+import { endSession, goToSignIn, session } from "./session.ts";
+
+const THEMES = ["system", "light", "dark"] as const;
+type Theme = (typeof THEMES)[number];
+
+const root = document.documentElement;
+
+function currentTheme(): Theme {
+  return THEMES.find((theme) => theme === root.dataset["theme"]) ?? "system";
+}
+
+function setTheme(theme: Theme): void {
+  if (theme === "system") delete root.dataset["theme"];
+  else root.dataset["theme"] = theme;
+  try {
+    localStorage.setItem("signalbox.theme", theme);
+  } catch {
+    // Then it lasts until the next page.
+  }
+}
+
+function serveTheme(): void {
+  const button = document.getElementById("theme");
+  if (!button) return;
+  const show = (): void => {
+    button.textContent = `Theme: ${currentTheme()}`;
+  };
+  button.addEventListener("click", () => {
+    setTheme(THEMES[(THEMES.indexOf(currentTheme()) + 1) % THEMES.length] ?? "system");
+    show();
+  });
+  show();
+  button.hidden = false;
+}
+
+function showSession(): void {
+  const place = document.getElementById("session");
+  if (!place) return;
+  const signedIn = session();
+  if (!signedIn) return; // a page that needs a token leaves for the sign-in page by itself
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "quiet";
+  button.textContent = "Sign out";
+  button.addEventListener("click", () => {
+    endSession();
+    goToSignIn();
+  });
+  place.append(signedIn.email, button);
+}
+
+serveTheme();
+serveKeys();
+serveCopyButtons();
+showSession();

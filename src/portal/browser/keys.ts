@@ -1,0 +1,57 @@
+import { html } from "../html.ts";
+
+const SEQUENCE_MS = 1_500;
+
+/** Whether a key belongs to what it was pressed in, or to the browser. */
+function isTaken(event: KeyboardEvent): boolean {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return true;
+  if (document.querySelector("dialog[open]")) return true;
+  const { target } = event;
+  return target instanceof Element && target.matches("input, textarea, select, [contenteditable]");
+}
+
+/** Serves the shortcuts: `g` and a letter for a page, `/` for its search, `?` for the list of them. */
+export function serveKeys(): void {
+  let startedAt = Number.NEGATIVE_INFINITY;
+  document.addEventListener("keydown", (event) => {
+    if (isTaken(event)) return;
+    const isSecond = performance.now() - startedAt < SEQUENCE_MS;
+    startedAt = Number.NEGATIVE_INFINITY;
+    if (isSecond) {
+      const link = document.querySelector(`nav [data-key="${CSS.escape(event.key)}"]`);
+      if (link instanceof HTMLElement) link.click();
+    } else if (event.key === "g") startedAt = performance.now();
+    else if (event.key === "?") showKeys();
+    else if (event.key === "/") {
+      const search = document.querySelector("#content [data-search]");
+      if (!(search instanceof HTMLElement)) return;
+      event.preventDefault();
+      search.focus();
+    }
+  });
+  const button = document.getElementById("keys");
+  button?.addEventListener("click", showKeys);
+  button?.removeAttribute("hidden");
+}
+
+function showKeys(): void {
+  const pages = [...document.querySelectorAll<HTMLElement>("nav [data-key]")];
+  const dialog = document.createElement("dialog");
+  dialog.setAttribute("aria-labelledby", "keys-title");
+  dialog.innerHTML = html`<h2 id="keys-title">Keyboard</h2>
+    <dl class="keys">
+      <dt><kbd>/</kbd></dt>
+      <dd>Search on this page</dd>
+      <dt><kbd>?</kbd></dt>
+      <dd>This list</dd>
+      ${pages.map(
+        ({ dataset, textContent }) =>
+          html`<dt><kbd>g</kbd> <kbd>${dataset["key"]}</kbd></dt>
+            <dd>${textContent ?? undefined}</dd>`,
+      )}
+    </dl>
+    <form method="dialog" class="buttons"><button>Close</button></form>`.toString();
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}

@@ -1,0 +1,73 @@
+/**
+ * Who is signed in, in this tab: the token is in memory and in `sessionStorage`, and never in a
+ * cookie or an address.
+ */
+
+/** A token and whose it is. */
+export interface Session {
+  readonly token: string;
+  readonly email: string;
+}
+
+const SESSION = "signalbox.session";
+const RETURN = "signalbox.return";
+const SIGN_IN = "/portal/sign-in";
+
+let current: Session | undefined = stored();
+
+function stored(): Session | undefined {
+  try {
+    const text = sessionStorage.getItem(SESSION);
+    return text === null ? undefined : (JSON.parse(text) as Session);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Who is signed in; `undefined` for nobody. */
+export function session(): Session | undefined {
+  return current;
+}
+
+/** Keeps a session for as long as the tab is open. */
+export function keepSession(fresh: Session): void {
+  current = fresh;
+  try {
+    sessionStorage.setItem(SESSION, JSON.stringify(fresh));
+  } catch {
+    // Without storage the session lasts until the next page; there is nothing better to be had.
+  }
+}
+
+/** Forgets who was signed in. */
+export function endSession(): void {
+  current = undefined;
+  try {
+    sessionStorage.removeItem(SESSION);
+  } catch {
+    // It was never kept.
+  }
+}
+
+/** Leaves for the sign-in page, which leads back here. */
+export function goToSignIn(): void {
+  if (location.pathname === SIGN_IN) return;
+  try {
+    sessionStorage.setItem(RETURN, location.pathname + location.search + location.hash);
+  } catch {
+    // Then it leads to the overview.
+  }
+  location.assign(SIGN_IN);
+}
+
+/** Goes back to where one was before the sign-in page. */
+export function goBack(): void {
+  let target = "/";
+  try {
+    target = sessionStorage.getItem(RETURN) ?? "/";
+    sessionStorage.removeItem(RETURN);
+  } catch {
+    // The overview it is.
+  }
+  location.replace(new URL(target, location.origin).pathname === SIGN_IN ? "/" : target);
+}

@@ -1,0 +1,10 @@
+// Runs before anything is shown, so that nobody sees the other theme first: a script, no module.
+{
+  let theme: string | null = null;
+  try {
+    theme = localStorage.getItem("signalbox.theme");
+  } catch {
+    // A browser that keeps nothing follows the system.
+  }
+  if (theme === "light" || theme === "dark") document.documentElement.dataset["theme"] = theme;
+}

@@ -1,0 +1,63 @@
+/** How numbers and moments are written for people: the same on the server and in the browser. */
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Writes a whole number with spaces between thousands: `12 345`. */
+export function count(value: number): string {
+  return String(value).replace(/\B(?=(?:\d{3})+$)/g, "\u202f");
+}
+
+/** Writes a part of a whole in percent; `0 %` of nothing. */
+export function percent(part: number, whole: number): string {
+  if (whole === 0) return "0\u202f%";
+  const value = (100 * part) / whole;
+  // A part that exists is never shown as none, nor one that lacks something as all.
+  if (part > 0 && value < 1) return "<1\u202f%";
+  if (part < whole && value > 99) return ">99\u202f%";
+  return `${Math.round(value)}\u202f%`;
+}
+
+/** Writes how long ago a moment was, in its largest unit: `3 min ago`; both in milliseconds. */
+export function ago(moment: number, now: number): string {
+  const silence = now - moment;
+  if (Number.isNaN(silence)) return "at an unknown time";
+  if (silence < -MINUTE_MS) return `in ${span(-silence)}`;
+  return silence < MINUTE_MS ? "just now" : `${span(silence)} ago`;
+}
+
+function span(ms: number): string {
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min`;
+  if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)} h`;
+  const days = Math.floor(ms / DAY_MS);
+  return days === 1 ? "1 day" : `${count(days)} days`;
+}
+
+/** Writes an RFC 3339 moment in UTC to the second: `2026-11-20 20:30:00 UTC`. */
+export function exactly(timestamp: string): string {
+  const ms = Date.parse(timestamp);
+  if (Number.isNaN(ms)) return timestamp;
+  return `${new Date(ms).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
+/** Writes milliseconds in their two largest units: `3 d 4 h`, `12 min 5 s`. */
+export function duration(ms: number): string {
+  const seconds = Math.floor(ms / 1_000);
+  const parts = [
+    [Math.floor(seconds / 86_400), "d"],
+    [Math.floor(seconds / 3_600) % 24, "h"],
+    [Math.floor(seconds / 60) % 60, "min"],
+    [seconds % 60, "s"],
+  ] as const;
+  const first = parts.findIndex(([amount]) => amount > 0);
+  if (first === -1) return "0 s";
+  const shown = parts.slice(first, first + 2).filter(([amount]) => amount > 0);
+  return shown.map(([amount, unit]) => `${amount} ${unit}`).join(" ");
+}
+
+/** Cuts a text to a number of code points; what was cut is an ellipsis. */
+export function shorten(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const points = Array.from(text.slice(0, 2 * length + 2));
+  return points.length <= length ? text : `${points.slice(0, length).join("")}…`;
+}

@@ -1,0 +1,18 @@
+import { PREFIXES } from "../http/route.ts";
+import type { ServiceDescription } from "../metadata/service.ts";
+
+/** How a page gets its data. */
+export interface PortalMode {
+  /** Whether the server may put data of the default organization into pages. */
+  readonly isOpen: boolean;
+  /** The prefix of the surface that the page's modules call. */
+  readonly prefix: string;
+}
+
+/**
+ * THE predicate: data stands in a page only where anybody may read it anyway. Elsewhere the server
+ * sends a page without data, whose modules fetch it with the reader's token.
+ */
+export function modeOf({ requireAuth }: Pick<ServiceDescription, "requireAuth">): PortalMode {
+  return { isOpen: !requireAuth(), prefix: PREFIXES.v1 };
+}

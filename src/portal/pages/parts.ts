@@ -1,0 +1,61 @@
+import { curlLine, type ShownRequest } from "../curl.ts";
+import { ago, exactly } from "../format.ts";
+import { html, type Html, type HtmlValue } from "../html.ts";
+
+/** What every page that carries data knows of where it stands. */
+export interface PageContext {
+  /** The service's own time when the data was read, in milliseconds. */
+  readonly now: number;
+  /** Where the API is, with its prefix, as a shell line names it. */
+  readonly apiUrl: string;
+  /** Whether a shell line has to show a credential. */
+  readonly needsCredential: boolean;
+}
+
+export type Tone = "ok" | "bad" | "warn" | "none";
+
+/** A word about a state: its colour and its shape say the same, and neither says more than the word. */
+export function badge(word: string, tone: Tone): Html {
+  return html`<span class="badge ${tone}">${word}</span>`;
+}
+
+/** What a policy decided. */
+export function decisionBadge(decision: string | undefined): Html {
+  if (decision === "ALLOWED") return badge("Allowed", "ok");
+  if (decision === "DENIED") return badge("Denied", "bad");
+  return badge("No decision", "none");
+}
+
+/** A moment as people think of it; exact on hover. */
+export function timeAgo(timestamp: string, now: number): Html {
+  const exact = exactly(timestamp);
+  return html`<time datetime="${timestamp}" title="${exact}"
+    >${ago(Date.parse(timestamp), now)}</time
+  >`;
+}
+
+/** Lines for a shell, with a button that copies them where modules run. */
+export function shellLines(lines: string): Html {
+  return html`<div class="shell">
+    <pre tabindex="0" aria-label="Shell command"><code>${lines}</code></pre>
+    <button type="button" data-copy hidden>Copy</button>
+  </div>`;
+}
+
+/** What stands where there is nothing yet: what it would be, and the line that makes it be. */
+export function emptyState(title: string, advice: HtmlValue, request?: ShownRequest): Html {
+  return html`<div class="empty">
+    <strong>${title}</strong>
+    <p>${advice}</p>
+    ${request && shellLines(curlLine(request))}
+  </div>`;
+}
+
+/** The headers that a shell line for the API needs: a runtime's own key, or a person's token. */
+export function credentialHeaders(
+  { needsCredential }: PageContext,
+  who: "runtime" | "person",
+): readonly string[] {
+  if (!needsCredential) return [];
+  return [who === "runtime" ? "X-API-Key: <api_key>" : "Authorization: Bearer <token>"];
+}

@@ -1,0 +1,51 @@
+import { html, type Html } from "../html.ts";
+
+/** What the sign-in page has to know. */
+export interface SignInModel {
+  /** Whether there is anybody who could sign in. */
+  readonly hasUsers: boolean;
+}
+
+/** The form that asks who somebody is, or how the first admin comes to be. */
+export function signInPage({ hasUsers }: SignInModel): Html {
+  return html`<div class="sign-in">
+    <h1>Sign in</h1>
+    ${hasUsers ? undefined : firstAdmin()}
+    <noscript>
+      <p class="notice">
+        Signing in needs JavaScript: the token is kept out of cookies and addresses.
+      </p>
+    </noscript>
+    <form id="sign-in" method="post" action="/portal/sign-in">
+      <div class="field">
+        <label for="email">Email</label>
+        <input id="email" name="email" type="email" autocomplete="username" required />
+      </div>
+      <div class="field">
+        <label for="password">Password</label>
+        <input
+          id="password"
+          name="password"
+          type="password"
+          autocomplete="current-password"
+          required
+        />
+      </div>
+      <p class="error" id="sign-in-error" role="alert"></p>
+      <button class="primary" type="submit">Sign in</button>
+    </form>
+  </div>`;
+}
+
+function firstAdmin(): Html {
+  return html`<section class="notice" aria-labelledby="first-admin">
+    <h2 id="first-admin">There is no user yet</h2>
+    <p>
+      Start the service once with <code>ADMIN_EMAIL</code> and <code>ADMIN_PASSWORD</code>, and it
+      creates that admin; they change nothing later.
+    </p>
+    <pre tabindex="0" aria-label="Shell command"><code>ADMIN_EMAIL=you@example.com \\
+ADMIN_PASSWORD='at least 10 characters' \\
+npm start</code></pre>
+  </section>`;
+}

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { after } from "node:test";
+import { browserTest, checkLooks, DESKTOP, MARKUP, visit } from "../../support/browser.ts";
+import { ADMIN, ADMIN_SETTINGS, start } from "../../support/start.ts";
+
+const EVERY_MS = 15_000;
+
+const app = await start({ after });
+await app.post("/api/v1/policies", { version: "v1", yaml: "rules: []" });
+await app.post("/api/v1/fleet/heartbeat", { name: "build-1", policy_version: "v0" });
+await app.post("/api/v1/audit", {
+  events: [
+    { command: `echo ${MARKUP}`, provider: MARKUP, policy_decision: "DENIED", reason: MARKUP },
+    { command: "git status", policy_decision: "ALLOWED", consumer: "ai" },
+  ],
+});
+
+browserTest(
+  "the overview says the same with and without JavaScript, and runs no markup",
+  async (t) => {
+    const without = await visit(t, app.url, { javaScriptEnabled: false });
+    const words = await without.page.locator("main").innerText();
+    const { page, ...visited } = await visit(t, app.url);
+    assert.ok(visited);
+    await page.waitForLoadState("networkidle");
+    assert.equal(await page.locator(".denials code").innerText(), `echo ${MARKUP}`);
+    assert.match(words, /1 on another policy/);
+    assert.ok(words.includes(MARKUP));
+    assert.equal(await page.evaluate("typeof window.broken"), "undefined");
+  },
+);
+
+browserTest("the overview refreshes itself, and keeps focus and what is open", async (t) => {
+  const { page } = await visit(t, app.url);
+  await page.clock.install();
+  await page.reload();
+  await page.locator("#hours summary").click();
+  const link = page.getByRole("link", { name: "All denials" });
+  await link.focus();
+  await app.post("/api/v1/audit", { command: "helm uninstall web", policy_decision: "DENIED" });
+  await page.clock.runFor(EVERY_MS);
+  await page.getByText("helm uninstall web").waitFor();
+  assert.equal(await page.evaluate("document.activeElement.textContent"), "All denials");
+  assert.equal(await page.evaluate("document.querySelector('#hours').open"), true);
+});
+
+browserTest("the overview is accessible and fits, in both themes and on a phone", async (t) => {
+  await checkLooks(t, app.url, "overview");
+});
+
+browserTest("an empty overview and the sign-in page are accessible", async (t) => {
+  const empty = await start(t);
+  const visited = await visit(t, empty.url);
+  await visited.checkAccessibility();
+  await visited.page.goto(`${empty.url}/portal/sign-in`);
+  await visited.checkAccessibility();
+  await visited.page.goto(`${empty.url}/portal/api`);
+  await visited.checkAccessibility();
+});
+
+browserTest(
+  "the keyboard reaches everything: skip link, shortcuts, their list, the theme",
+  async (t) => {
+    const { page } = await visit(t, app.url);
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.evaluate("document.activeElement.id"), "content");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    const theme = page.getByRole("button", { name: "Theme: system" });
+    await theme.press("Enter");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.evaluate("document.documentElement.dataset.theme"), "dark");
+    await page.keyboard.press("g");
+    await page.keyboard.press("i");
+    await page.waitForURL("**/portal/api");
+    assert.equal(await page.evaluate("document.documentElement.dataset.theme"), "dark");
+  },
+);
+
+browserTest(
+  "with credentials demanded one signs in and sees the same; a dead token leads back",
+  async (t) => {
+    const closed = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+    await closed.post("/api/public/audit", { command: "git push", policy_decision: "DENIED" });
+    const visited = await visit(t, `${closed.url}/?from=here`, { viewport: DESKTOP });
+    const { page } = visited;
+    await page.waitForURL("**/portal/sign-in");
+    await page.getByLabel("Email").fill(ADMIN.email);
+    await page.getByLabel("Password").fill("wrong password");
+    await page.keyboard.press("Enter");
+    await page.getByText("The email or the password is wrong").waitFor();
+    await page.getByLabel("Password").fill(ADMIN.password);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL("**/?from=here");
+    await page.getByText("git push").waitFor();
+    assert.equal(await page.evaluate("document.cookie"), "");
+    closed.advance(25 * 3_600_000);
+    await page.reload();
+    await page.waitForURL("**/portal/sign-in");
+    // The browser itself reports every refused request.
+    const refused = visited.faults.splice(0).filter((fault) => !fault.includes("status of 401"));
+    assert.deepEqual(refused, []);
+  },
+);

@@ -1,0 +1,46 @@
+/** What a browser loads must be able to run there: it reaches nothing of Node. */
+import assert from "node:assert/strict";
+import { posix } from "node:path";
+import { test } from "node:test";
+import ts from "typescript";
+import { filesBelow, parseSource } from "./source-files.ts";
+
+const entries = filesBelow("src/portal/browser");
+
+/** What a file imports when it runs; types leave no trace in what is compiled. */
+function importsOf(path: string): readonly string[] {
+  return parseSource(path).statements.flatMap((statement) => {
+    if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) return [];
+    const clause = ts.isImportDeclaration(statement) ? statement.importClause : undefined;
+    if (clause?.isTypeOnly || (ts.isExportDeclaration(statement) && statement.isTypeOnly))
+      return [];
+    const target = statement.moduleSpecifier;
+    return target && ts.isStringLiteral(target) ? [target.text] : [];
+  });
+}
+
+const reached = new Map<string, readonly string[]>();
+const visit = (path: string): void => {
+  if (reached.has(path)) return;
+  const targets = importsOf(path);
+  reached.set(path, targets);
+  for (const target of targets.filter((one) => one.startsWith("."))) {
+    visit(posix.join(posix.dirname(path), target));
+  }
+};
+entries.forEach(visit);
+
+test("browser modules reach no module of Node and no package", () => {
+  assert.ok(entries.length > 0 && reached.size > entries.length);
+  const foreign = [...reached].flatMap(([path, targets]) =>
+    targets.filter((one) => !one.startsWith(".")).map((one) => `${path} imports ${one}`),
+  );
+  assert.deepEqual(foreign, []);
+});
+
+test("nothing that the server runs imports a browser module", () => {
+  const importers = filesBelow("src")
+    .filter((path) => !path.startsWith("src/portal/browser/"))
+    .filter((path) => importsOf(path).some((target) => target.includes("/browser/")));
+  assert.deepEqual(importers, []);
+});

@@ -1,0 +1,136 @@
+/**
+ * A real browser for tests: Chromium, found at `CHROMIUM_PATH` or where systems install it. Where
+ * there is none, tests are skipped and say so, unless `REQUIRE_BROWSER=1` makes that a failure.
+ */
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, test, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+
+const KNOWN_PLACES = [
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+];
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const MODULES = fileURLToPath(new URL("../../dist/browser/portal/browser", import.meta.url));
+const SCREENSHOTS = fileURLToPath(new URL("../screenshots", import.meta.url));
+
+/** The widths that pages are looked at in. */
+export const DESKTOP = { width: 1280, height: 860 } as const;
+export const PHONE = { width: 360, height: 740 } as const;
+
+const places = [process.env["CHROMIUM_PATH"] ?? "", ...KNOWN_PLACES];
+const executablePath = places.find((path) => path !== "" && existsSync(path));
+const missing =
+  executablePath === undefined
+    ? "no Chromium is installed (CHROMIUM_PATH names one)"
+    : existsSync(MODULES)
+      ? undefined
+      : "the browser modules are not built (npm run build makes them)";
+
+let browser: Promise<Browser> | undefined;
+after(async () => (await browser)?.close());
+
+function launch(): Promise<Browser> {
+  assert.ok(executablePath !== undefined && missing === undefined, missing);
+  // The sandbox cannot be had as root, and only pages of our own are opened.
+  return (browser ??= chromium.launch({ executablePath, args: ["--no-sandbox"] }));
+}
+
+/** A test that needs a browser. */
+export function browserTest(name: string, run: (t: TestContext) => Promise<void>): void {
+  const isRequired = process.env["REQUIRE_BROWSER"] === "1";
+  test(name, { skip: isRequired ? false : (missing ?? false), timeout: 60_000 }, run);
+}
+
+/** A page in a context of its own, which must run without a fault until the test ends. */
+export class Visit {
+  readonly page: Page;
+  /** What the console and the page reported; emptied by those who expect something. */
+  readonly faults: string[] = [];
+
+  constructor(page: Page, origin: string) {
+    this.page = page;
+    page.on("console", (message) => {
+      if (["error", "warning"].includes(message.type())) this.faults.push(message.text());
+    });
+    page.on("pageerror", (error) => this.faults.push(String(error)));
+    page.on("request", (request) => {
+      const url = new URL(request.url());
+      if (url.origin !== origin && url.protocol !== "data:") this.faults.push(`asked ${url.href}`);
+    });
+  }
+
+  /** Fails when the accessibility rules of axe find something, in the theme that is shown. */
+  async checkAccessibility(): Promise<void> {
+    await this.page.evaluate(AXE);
+    const found = (await this.page.evaluate(
+      `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+        violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html, failureSummary }) =>
+          html.slice(0, 160) + " " + failureSummary).join(" | ")))`,
+    )) as readonly string[];
+    assert.deepEqual(found, []);
+  }
+
+  /** Fails when the page has to be scrolled sideways. */
+  async checkFits(): Promise<void> {
+    const [content, window] = (await this.page.evaluate(
+      "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
+    )) as [number, number];
+    assert.ok(content <= window, `the page is ${content} px wide in a window of ${window} px`);
+  }
+
+  /** Fails when markup from data ran: what tests put into data sets `window.broken`. */
+  async checkUnbroken(): Promise<void> {
+    assert.equal(await this.page.evaluate("typeof window.broken"), "undefined");
+  }
+
+  /** Keeps a picture in `test/screenshots/` when `SCREENSHOTS=1` asks for it. */
+  async screenshot(name: string, options: { readonly fullPage?: boolean } = {}): Promise<void> {
+    if (process.env["SCREENSHOTS"] !== "1") return;
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    await this.page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, ...options });
+  }
+}
+
+/** Markup that sets `window.broken` wherever it is not shown as text. */
+export const MARKUP = `</script><script>window.broken=1</script><img src=x onerror="window.broken=2">"'`;
+
+/** Opens a page of a server; everything that goes wrong in it fails the test at its end. */
+export async function visit(
+  t: TestContext,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<Visit> {
+  const context = await (await launch()).newContext({ viewport: DESKTOP, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const visited = new Visit(page, new URL(url).origin);
+  t.after(async () => {
+    await context.close();
+    assert.deepEqual(visited.faults, []);
+  });
+  await page.goto(url);
+  return visited;
+}
+
+/** Checks a page as people see it: in both themes, on a desk and on a phone. */
+export async function checkLooks(t: TestContext, url: string, name: string): Promise<void> {
+  for (const [form, viewport] of [
+    ["desktop", DESKTOP],
+    ["phone", PHONE],
+  ] as const) {
+    const visited = await visit(t, url, { viewport });
+    await visited.page.waitForLoadState("networkidle");
+    for (const colorScheme of ["light", "dark"] as const) {
+      await visited.page.emulateMedia({ colorScheme });
+      await visited.checkAccessibility();
+      await visited.screenshot(`${name}-${colorScheme}-${form}`, { fullPage: form === "phone" });
+    }
+    await visited.checkFits();
+  }
+}

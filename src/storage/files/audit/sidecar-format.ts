@@ -106,7 +106,8 @@ export function padded(length: number): number {
 
 /** Continues a checksum (CRC-32) over more bytes. */
 export function checksumOf(bytes: Uint8Array, before = 0): number {
-  return crc32(bytes, before);
+  // Of no bytes at a null pointer, as an empty column may be, zlib forgets what came before.
+  return bytes.length === 0 ? before : crc32(bytes, before);
 }
 
 function typeOf(array: SectionArray): TypeName {

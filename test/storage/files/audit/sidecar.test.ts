@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { GrowingIndex } from "../../../../src/storage/files/audit/growing-index.ts";
+import { SealedIndex } from "../../../../src/storage/files/audit/sealed-index.ts";
+import { writeSidecar } from "../../../../src/storage/files/audit/sidecar-writer.ts";
+import { auditEventOf } from "../../../audit/store-suite.ts";
+import { ForgetfulFiles } from "../../../support/forgetful-files.ts";
+
+const BARE = {
+  ...{ command: undefined, provider: undefined, executor: undefined, trace_id: undefined },
+};
+
+for (const [what, fields] of [
+  ["every column", { trace_id: "t", provider: "git", command: "git push" }],
+  ["empty columns", BARE],
+] as const) {
+  for (const rows of [1, 255, 256, 700]) {
+    test(`the sidecar of ${rows} events with ${what} is read back`, async () => {
+      const files = new ForgetfulFiles();
+      const index = new GrowingIndex(1);
+      for (let i = 0; i < rows; i++) {
+        index.add(
+          auditEventOf(JSON.parse(JSON.stringify(fields)) as object),
+          i * 100,
+          i * 100 + 99,
+        );
+      }
+      await writeSidecar(files, "/1.idx", index, rows * 100);
+      const sealed = await SealedIndex.open(files, "/1.idx", 1, rows * 100);
+      assert.equal(sealed?.rows, rows);
+      assert.equal(await SealedIndex.open(files, "/1.idx", 1, rows * 100 + 1), undefined);
+      assert.equal(await SealedIndex.open(files, "/1.idx", 2, rows * 100), undefined);
+      await sealed?.close();
+    });
+  }
+}

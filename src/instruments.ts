@@ -48,7 +48,7 @@ export function conditionOf(stores: Stores, now: Clock): ServiceCondition {
       triedAt = now();
       for (const [, store] of parts) store.recover();
     },
-    hasDamage: () => stores.audit.counts.damagedLines > 0,
+    hasDamage: () => stores.damage.lines > 0,
   };
 }
 
@@ -73,13 +73,14 @@ export function metricsSource(
   { stores, condition, ...gauges }: Instruments,
 ): MetricsSource | undefined {
   if (metrics === undefined) return undefined;
-  const { audit, fleet, organizations } = stores;
+  const { audit, damage, fleet, organizations } = stores;
   const sources: Gauges = {
     ...gauges,
     audit: () => {
-      const { stored, repeated, failed, pending, damagedLines } = audit.counts;
-      return { stored, repeated, failed, pending, pendingBytes: audit.held, damagedLines };
+      const { stored, repeated, failed, pending } = audit.counts;
+      return { stored, repeated, failed, pending, pendingBytes: audit.held };
     },
+    damagedLines: () => damage.lines,
     fleet: () => fleet.totals(gauges.now()),
     organizations: () => organizations.ids().length,
     isReady: () => condition.unwritable().length === 0,

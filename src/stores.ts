@@ -3,6 +3,7 @@ import type { CatalogCopy } from "./catalog/source.ts";
 import type { Config } from "./config.ts";
 import type { Clock } from "./core/clock.ts";
 import { describeError, type Log } from "./core/log.ts";
+import { DamageRegister } from "./storage/damage.ts";
 import { checkFormat, readOrCreateSecret } from "./storage/data-directory.ts";
 import { systemFiles, type FileOperations } from "./storage/file-operations.ts";
 import { FileActivity } from "./storage/files/activity.ts";
@@ -15,8 +16,12 @@ import { FileProviderOverrides } from "./storage/files/providers.ts";
 import { FileSettings } from "./storage/files/settings.ts";
 import { Layout } from "./storage/layout.ts";
 import { acquireLock } from "./storage/lock.ts";
+import { runChecks } from "./storage/log-checks.ts";
 import { readFileIfAny, replaceFile } from "./storage/snapshot.ts";
 import { removeStrays } from "./storage/strays.ts";
+
+/** How much of the logs is read for damage before the service listens; the rest is read behind it. */
+const CHECKED_BEFORE_BYTES = 128 << 20;
 
 /** Gives the file operations for a kind of log, where somebody wants to hear of its writes and syncs. */
 export type MeasureFiles = (log: "audit" | "fleet", files: FileOperations) => FileOperations;
@@ -56,7 +61,10 @@ export async function openStores(
     const reportLateKeys = (error: unknown) =>
       log.error("the last use of API keys could not be written", { error: describeError(error) });
     const keys = keep(await FileKeys.open(files, layout, ids, reportLateKeys));
-    const fleet = keep(await FileFleet.open(measure("fleet", files), layout, ids, now, log));
+    const damage = new DamageRegister(files, log);
+    const fleet = keep(
+      await FileFleet.open(measure("fleet", files), layout, ids, now, log, undefined, damage),
+    );
     const policies = keep(await FilePolicies.open(files, layout, ids));
     const overrides = keep(await FileProviderOverrides.open(files, layout, ids));
     const { auditDurability: durability, auditSegmentBytes: segmentBytes } = config;
@@ -66,21 +74,28 @@ export async function openStores(
         layout,
         now,
         log,
+        damage,
         durability,
         segmentBytes,
       }),
     );
-    const activity = keep(new FileActivity({ files, layout, now, log }));
+    const activity = keep(new FileActivity({ files, layout, now, log, damage }));
+    const settings = keep(new FileSettings(files, layout));
+    await settings.check(ids);
+    const checks = [...(await audit.checks(ids)), ...(await activity.checks(ids))];
+    keep(await runChecks(checks, CHECKED_BEFORE_BYTES, log));
     return {
       organizations,
       users: organizations.users,
       keys,
-      settings: keep(new FileSettings(files, layout)),
+      settings,
       overrides,
       policies,
       fleet,
       audit,
       activity,
+      /** What cannot be read back of the logs. */
+      damage,
       secret,
       catalogCopy: catalogCopy(files, layout),
       /** Writes what is left to write, and frees the directory. */

@@ -14,8 +14,6 @@ export interface AuditCounts {
   readonly pending: number;
   /** Text that waits to be written or synced, in bytes, where it is all ASCII. */
   readonly pendingBytes: number;
-  /** Lines of the log that could not be read back. */
-  readonly damagedLines: number;
 }
 
 /** Where the figures come from that are not counted here; asked at each scrape. */
@@ -27,6 +25,8 @@ export interface Gauges {
   readonly bodyBytesHeld: () => number;
   readonly audit: () => AuditCounts;
   readonly auditStreams: () => number;
+  /** Lines of the logs that could not be read back. */
+  readonly damagedLines: () => number;
   readonly fleet: () => { readonly online: number; readonly total: number };
   readonly organizations: () => number;
   readonly isReady: () => boolean;
@@ -96,7 +96,7 @@ function serviceFamilies(gauges: Gauges): readonly Family[] {
 }
 
 function auditFamilies(gauges: Gauges): readonly Family[] {
-  const { stored, repeated, failed, pending, pendingBytes, damagedLines } = gauges.audit();
+  const { stored, repeated, failed, pending, pendingBytes } = gauges.audit();
   const results = Object.entries({ stored, repeated, failed });
   return [
     {
@@ -113,10 +113,10 @@ function auditFamilies(gauges: Gauges): readonly Family[] {
       pendingBytes,
     ),
     single(
-      "signalbox_audit_damaged_lines",
+      "signalbox_damaged_lines",
       "gauge",
-      "Lines of the audit log that could not be read back.",
-      damagedLines,
+      "Lines of the logs of audit, fleet and activity that could not be read back.",
+      gauges.damagedLines(),
     ),
     single("signalbox_audit_streams", "gauge", "Live streams.", gauges.auditStreams()),
   ];

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { isObject } from "../core/validate.ts";
 import type { FileOperations } from "./file-operations.ts";
@@ -25,11 +26,37 @@ export async function checkFormat(files: FileOperations, layout: Layout): Promis
   }
 }
 
-/** Reads the secret that signs tokens, and draws one of 32 random bytes when there is none yet. */
+/**
+ * Reads the secret that signs tokens, and draws one of 32 random bytes when there is none yet.
+ *
+ * @throws Error naming the file and the way out when it is empty or no text
+ */
 export async function readOrCreateSecret(files: FileOperations, layout: Layout): Promise<string> {
-  const kept = (await readFileIfAny(files, layout.secret))?.toString("utf8").trim();
-  if (kept !== undefined && kept !== "") return kept;
-  const secret = randomBytes(32).toString("base64url");
-  await replaceFile(files, layout.secret, Buffer.from(`${secret}\n`, "utf8"));
-  return secret;
+  const bytes = await readFileIfAny(files, layout.secret);
+  if (bytes === undefined) {
+    const secret = randomBytes(32).toString("base64url");
+    await replaceFile(files, layout.secret, Buffer.from(`${secret}\n`, "utf8"));
+    return secret;
+  }
+  const fault = secretFault(bytes);
+  if (fault === undefined) return textOf(bytes);
+  throw new Error(
+    `${layout.secret} is damaged (${fault}): restore it from a backup, or remove it: a new one is ` +
+      "drawn then, and everybody has to sign in again",
+  );
+}
+
+/** Why the bytes of that file are no secret; `undefined` when they are one. */
+export function secretFault(bytes: Buffer): string | undefined {
+  if (textOf(bytes) === "") return "it is empty";
+  // eslint-disable-next-line no-control-regex -- a hole that a crash has left is made of zeros
+  const isText = isUtf8(bytes) && !/[\u0000-\u001f\u007f]/.test(textOf(bytes));
+  return isText ? undefined : "it is not text";
+}
+
+function textOf(bytes: Buffer): string {
+  return bytes
+    .toString("utf8")
+    .replace(/^\ufeff/, "")
+    .trim();
 }

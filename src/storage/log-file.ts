@@ -75,18 +75,7 @@ export class LogFile {
     sequence: number,
     torn: (tail: TornTail) => void,
   ): Promise<LogFile> {
-    const { size } = await files.stat(path);
-    const descriptor = await files.open(path, "r+");
-    let end: number;
-    try {
-      end = await endOfLastAppend(files, descriptor, size);
-      if (end < size) await files.truncate(path, end);
-      await files.fsync(descriptor);
-    } finally {
-      await files.close(descriptor);
-    }
-    await syncDirectory(files, dirname(path));
-    if (end < size) torn({ file: path, offset: end, bytes: size - end });
+    const end = await repairEnd(files, path, torn);
     return LogFile.#at(files, path, sequence, end);
   }
 
@@ -179,4 +168,36 @@ export async function cutBack(
   } finally {
     await files.close(descriptor);
   }
+}
+
+/** Cuts half an append off the end of a file that nobody writes; a file that has none is left alone. */
+export async function cutTornEnd(
+  files: FileOperations,
+  path: string,
+  torn: (tail: TornTail) => void,
+): Promise<void> {
+  const { size } = await files.stat(path);
+  const descriptor = await files.open(path, "r");
+  const end = await endOfLastAppend(files, descriptor, size).finally(() => files.close(descriptor));
+  if (end < size) await repairEnd(files, path, torn);
+}
+
+async function repairEnd(
+  files: FileOperations,
+  path: string,
+  torn: (tail: TornTail) => void,
+): Promise<number> {
+  const { size } = await files.stat(path);
+  const descriptor = await files.open(path, "r+");
+  let end: number;
+  try {
+    end = await endOfLastAppend(files, descriptor, size);
+    if (end < size) await files.truncate(path, end);
+    await files.fsync(descriptor);
+  } finally {
+    await files.close(descriptor);
+  }
+  await syncDirectory(files, dirname(path));
+  if (end < size) torn({ file: path, offset: end, bytes: size - end });
+  return end;
 }

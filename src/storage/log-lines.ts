@@ -2,7 +2,9 @@
  * The lines of a log. A line is one JSON value, and what was appended together stands or falls
  * together: every line of an append but its last ends in a space before the newline. JSON does not
  * care for that space, `jq` and `grep` read past it, and after a crash it tells half an append, which
- * is dropped, from a whole one. CRLF and empty lines, left by an editor, are read past as well.
+ * is dropped, from a whole one. What editors leave is read past as well: CRLF, empty lines, a byte
+ * order mark. Zeros are a hole that a crash or a disk has left, since JSON holds none: a run of them
+ * is given out like a line of its own, and so is what stands before and after it.
  */
 import type { FileOperations } from "./file-operations.ts";
 
@@ -10,6 +12,8 @@ const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 const SPACE = 0x20;
 const TAB = 0x09;
+/** The byte order mark of UTF-8. */
+const MARK = [0xef, 0xbb, 0xbf];
 
 /** What stands between two lines of one append. */
 export const CONTINUES = " \n";
@@ -64,17 +68,33 @@ function takeLines(
   take: TakeLine,
 ): number | undefined {
   let start = 0;
+  let hole = bytes.indexOf(0);
   while (start < bytes.length) {
-    let end = bytes.indexOf(NEWLINE, start);
-    if (end === -1) {
+    if (hole !== -1 && hole < start) hole = bytes.indexOf(0, start);
+    if (isMark(bytes, start)) start += MARK.length;
+    let end = hole === start ? endOfZeros(bytes, start) : bytes.indexOf(NEWLINE, start);
+    let next = end + 1;
+    if (hole === start) next = end;
+    else if (hole !== -1 && (end === -1 || hole < end)) next = end = hole;
+    else if (end === -1) {
       if (!last) return start;
-      end = bytes.length;
+      next = end = bytes.length;
     }
     const line = trimEnd(bytes.subarray(start, end));
     if (line.length > 0 && take(line, offset + start) === false) return undefined;
-    start = end + 1;
+    start = next;
   }
   return start;
+}
+
+function isMark(bytes: Buffer, at: number): boolean {
+  return bytes[at] === MARK[0] && bytes[at + 1] === MARK[1] && bytes[at + 2] === MARK[2];
+}
+
+function endOfZeros(bytes: Buffer, start: number): number {
+  let end = start;
+  while (bytes[end] === 0) end++;
+  return end;
 }
 
 function trimEnd(line: Buffer): Buffer {

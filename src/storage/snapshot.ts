@@ -74,12 +74,17 @@ export async function readSnapshot(files: FileOperations, path: string): Promise
   const bytes = await readFileIfAny(files, path);
   if (bytes === undefined) return undefined;
   try {
-    return JSON.parse(bytes.toString("utf8")) as unknown;
+    return JSON.parse(decode(bytes)) as unknown;
   } catch {
     throw new Error(
       `${path} is damaged (it is not JSON): restore it from a backup, or move it away`,
     );
   }
+}
+
+/** Text of UTF-8, without a byte order mark; throws where it is none, for that is damage too. */
+function decode(bytes: Buffer): string {
+  return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }
 
 /** Reads a file; `undefined` when there is none. */

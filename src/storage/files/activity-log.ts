@@ -5,9 +5,11 @@ import type { Clock } from "../../core/clock.ts";
 import { describeError, type Log } from "../../core/log.ts";
 import { validate } from "../../core/validate.ts";
 import { AppendLog } from "../append-log.ts";
+import { DamageFound, type DamageRegister } from "../damage.ts";
 import { listDirectory, makeDurableDirectory } from "../directories.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
+import { cutTornEnd, type TornTail } from "../log-file.ts";
 import { ENDS, readLines } from "../log-lines.ts";
 import { SegmentReader, type Slice } from "../segment-reader.ts";
 
@@ -18,6 +20,8 @@ export interface ActivityLogParts {
   readonly layout: Layout;
   readonly now: Clock;
   readonly log: Log;
+  /** Where damaged lines are entered. */
+  readonly damage: DamageRegister;
 }
 
 /** One organization's record of changes: a file, and after a failed write another one. */
@@ -27,7 +31,6 @@ export class ActivityLog {
   /** Where the acknowledged part of each file ends, by the file's number, oldest first. */
   readonly #ends: Map<number, number>;
   readonly #reader: SegmentReader;
-  #isDamageTold = false;
 
   private constructor(parts: ActivityLogParts, log: AppendLog, ends: Map<number, number>) {
     this.#parts = parts;
@@ -39,6 +42,21 @@ export class ActivityLog {
   /** Whether an organization has one. */
   static async exists(parts: ActivityLogParts): Promise<boolean> {
     return (await listFiles(parts)).length > 0;
+  }
+
+  /**
+   * Cuts off what is half written at the end of an organization's record, while nobody writes it.
+   *
+   * @returns how many bytes there are to be looked through; `undefined` when there is no record
+   */
+  static async repair(parts: ActivityLogParts): Promise<number | undefined> {
+    const paths = (await listFiles(parts)).map((file) => pathOf(parts, file));
+    let bytes: number | undefined;
+    for (const path of paths) {
+      await cutTornEnd(parts.files, path, (tail) => tellTorn(parts, tail));
+      bytes = (bytes ?? 0) + (await parts.files.stat(path)).size;
+    }
+    return bytes;
   }
 
   /** Opens an organization's record, which is begun if there is none; a torn end is cut off. */
@@ -54,7 +72,7 @@ export class ActivityLog {
         pathOf: (file) => pathOf(parts, file),
         began: (file) => ends.set(file, 0),
         removed: (file) => ends.delete(file),
-        torn: ({ file }) => log.warn("half an activity entry was cut off", { file }),
+        torn: (tail) => tellTorn(parts, tail),
         failed: (error, file) => {
           if (error === undefined) log.info("the activity log is written again", { file });
           else log.error("the activity log is not written", { file, error: describeError(error) });
@@ -100,7 +118,7 @@ export class ActivityLog {
     for (const [segment, end] of [...this.#ends]) {
       await readLines(this.#parts.files, pathOf(this.#parts, segment), (line, at) => {
         if (at >= end) return false; // is being written, and may yet be taken back
-        const entry = this.#parse(line, segment, at);
+        const entry = parse(line, this.#parts.organization);
         if (!entry || !matches(entry)) return undefined;
         total++;
         last.push({ segment, offset: at, length: line.length });
@@ -118,18 +136,37 @@ export class ActivityLog {
     await this.#log.close();
     await this.#reader.close();
   }
+}
 
-  #parse(line: Buffer, file: number, offset: number): ActivityEntry | undefined {
-    try {
-      return validate(activityEntry, JSON.parse(line.toString("utf8")));
-    } catch {
-      if (!this.#isDamageTold) {
-        const path = pathOf(this.#parts, file);
-        this.#parts.log.warn("a damaged activity entry is left out", { file: path, offset });
-      }
-      this.#isDamageTold = true;
+/**
+ * Looks an organization's record through for damaged lines, which are entered. What is being written
+ * meanwhile is not looked at.
+ */
+export async function checkActivity(parts: ActivityLogParts): Promise<void> {
+  const { files, organization, damage } = parts;
+  for (const file of await listFiles(parts)) {
+    const path = pathOf(parts, file);
+    const { size } = await files.stat(path);
+    const found = new DamageFound(path);
+    await readLines(files, path, (line, offset) => {
+      if (offset + line.length >= size) return false;
+      if (!parse(line, organization)) found.add(line, offset);
       return undefined;
-    }
+    });
+    await damage.enter(found);
+  }
+}
+
+function tellTorn({ log }: ActivityLogParts, tail: TornTail): void {
+  log.warn("cut off half an activity entry", { ...tail });
+}
+
+function parse(line: Buffer, organization: string): ActivityEntry | undefined {
+  try {
+    const entry = validate(activityEntry, JSON.parse(line.toString("utf8")));
+    return entry.organization_id === organization ? entry : undefined;
+  } catch {
+    return undefined;
   }
 }
 

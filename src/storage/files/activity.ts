@@ -3,7 +3,13 @@ import { matcherOf } from "../../activity/filter.ts";
 import type { ActivityEntry } from "../../activity/schema.ts";
 import type { ActivityRows, ActivityStore } from "../../activity/store.ts";
 import { Unavailable } from "../../core/errors.ts";
-import { ActivityLog, type ActivityLogParts } from "./activity-log.ts";
+import { DamageRegister } from "../damage.ts";
+import type { LogCheck } from "../log-checks.ts";
+import { ActivityLog, checkActivity, type ActivityLogParts } from "./activity-log.ts";
+
+/** What the records of all organizations are made of; damage is entered in a register of its own when none is given. */
+export type ActivityParts = Omit<ActivityLogParts, "organization" | "damage"> &
+  Partial<Pick<ActivityLogParts, "damage">>;
 
 const NO_ROWS: ActivityRows = { entries: [], total: 0 };
 
@@ -20,8 +26,23 @@ export class FileActivity implements ActivityStore {
   readonly #unopened = new Map<string, unknown>();
   #isClosed = false;
 
-  constructor(parts: Omit<ActivityLogParts, "organization">) {
-    this.#parts = parts;
+  constructor(parts: ActivityParts) {
+    this.#parts = { damage: new DamageRegister(parts.files, parts.log), ...parts };
+  }
+
+  /**
+   * Cuts off what is half written at the end of the given organizations' records, and tells how to
+   * look for damage in them. For the start, before anything is written.
+   */
+  async checks(organizations: readonly string[]): Promise<readonly LogCheck[]> {
+    const checks: LogCheck[] = [];
+    for (const organization of organizations) {
+      const parts = { ...this.#parts, organization };
+      const bytes = await ActivityLog.repair(parts);
+      const what = parts.layout.organization(organization).activityLog;
+      if (bytes !== undefined) checks.push({ what, bytes, run: () => checkActivity(parts) });
+    }
+    return checks;
   }
 
   /** Why an organization's record cannot be written; `undefined` while all can. */

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import type { AuditEvent } from "../../audit/schema.ts";
 import type { AuditActivity, AuditExport, AuditFilter, AuditHistogram } from "../../audit/store.ts";
 import type { AuditRemoval, AuditRows, AuditStore, AuditTail } from "../../audit/store.ts";
@@ -6,18 +7,23 @@ import type { Awaitable } from "../../core/caller.ts";
 import { MINUTE_MS, type Clock } from "../../core/clock.ts";
 import { describeError, type Log } from "../../core/log.ts";
 import type { Durability } from "../append-log-options.ts";
+import { DamageRegister } from "../damage.ts";
 import { listDirectory } from "../directories.ts";
 import type { FileOperations } from "../file-operations.ts";
 import { isOrganizationId, type Layout } from "../layout.ts";
+import type { LogCheck } from "../log-checks.ts";
 import { AuditCounts } from "./audit/counts.ts";
 import { Tail } from "./audit/tail.ts";
 import { AuditTrail } from "./audit/trail.ts";
+import { unindexedBytes } from "./audit/unindexed.ts";
 
 export interface FileAuditOptions {
   readonly files: FileOperations;
   readonly layout: Layout;
   readonly now: Clock;
   readonly log: Log;
+  /** Where damaged lines are entered; a register of its own when absent. */
+  readonly damage?: DamageRegister;
   /** When an append is answered: after the sync that covers it, or after the write. */
   readonly durability: Durability;
   /** A segment is sealed at this size, or after a day. */
@@ -26,18 +32,21 @@ export interface FileAuditOptions {
 
 /** An organization that nobody asks for is closed after so long; its memory and files are freed. */
 const IDLE_MS = 10 * MINUTE_MS;
+/** What is opened only to be looked at is left open while fewer events than these are in memory. */
+const KEPT_ROWS = 1_000_000;
 const FROM_THE_TOP = { timestamp: Infinity, row: Infinity };
 
 /** An organization's events while they are open. */
 interface Open {
   readonly trail: AuditTrail;
   usedAt: number;
+  isUsed: boolean;
 }
 
 /** Keeps audit events in segments of JSON lines; an organization's are opened on first use. */
 export class FileAuditStore implements AuditStore {
   readonly counts = new AuditCounts();
-  readonly #options: FileAuditOptions;
+  readonly #options: FileAuditOptions & { readonly damage: DamageRegister };
   readonly #open = new Map<string, Open>();
   readonly #opening = new Map<string, Promise<AuditTrail>>();
   readonly #closing = new Map<string, Promise<void>>();
@@ -47,7 +56,8 @@ export class FileAuditStore implements AuditStore {
   #closed = false;
 
   constructor(options: FileAuditOptions) {
-    this.#options = options;
+    const { damage = new DamageRegister(options.files, options.log) } = options;
+    this.#options = { ...options, damage };
     this.#sweeper = setInterval(() => this.closeIdle(), MINUTE_MS).unref();
   }
 
@@ -160,6 +170,33 @@ export class FileAuditStore implements AuditStore {
     return removals;
   }
 
+  /**
+   * How to look for damage in the given organizations' events. Segments that have an index were read
+   * when that was made; the others, the last one of each among them, are read when they are opened.
+   */
+  async checks(organizations: readonly string[]): Promise<readonly LogCheck[]> {
+    const { files, layout } = this.#options;
+    const checks: LogCheck[] = [];
+    for (const id of organizations) {
+      const { audit } = layout.organization(id);
+      const bytes = await unindexedBytes(files, audit);
+      if (bytes !== undefined) checks.push({ what: audit, bytes, run: () => this.#check(id) });
+    }
+    return checks;
+  }
+
+  async #check(organization: string): Promise<void> {
+    if (this.#open.has(organization) || this.#opening.has(organization)) return;
+    await this.#trail(organization);
+    let rows = 0;
+    for (const { trail } of this.#open.values()) rows += trail.usage().events;
+    if (rows < KEPT_ROWS) return;
+    await turn(); // whoever waited for it as well has begun to use it by now
+    const open = this.#open.get(organization);
+    if (open?.isUsed === false) open.usedAt = -Infinity;
+    this.closeIdle();
+  }
+
   /** Closes what nobody has asked for in a while. */
   closeIdle(): void {
     const oldest = this.#options.now() - IDLE_MS;
@@ -189,8 +226,10 @@ export class FileAuditStore implements AuditStore {
 
   #use(organization: string): AuditTrail | undefined {
     const open = this.#open.get(organization);
-    if (open !== undefined) open.usedAt = this.#options.now();
-    return open?.trail;
+    if (open === undefined) return undefined;
+    open.usedAt = this.#options.now();
+    open.isUsed = true;
+    return open.trail;
   }
 
   /** The organizations of which more than one segment is stored. */
@@ -231,10 +270,6 @@ export class FileAuditStore implements AuditStore {
       directory: layout.organization(organization).audit,
       root: layout.root,
       torn: (tail) => log.warn("cut off half an append, which was never acknowledged", { ...tail }),
-      damaged: (damage) => {
-        this.counts.damaged(damage);
-        log.error("skipped damaged lines of the audit log", { ...damage });
-      },
       indexFailed: (error, file) =>
         log.error("an audit index could not be written", { file, error: describeError(error) }),
       failed: (error, file) => {
@@ -242,7 +277,7 @@ export class FileAuditStore implements AuditStore {
         else log.error("the audit log cannot be written", { file, error: describeError(error) });
       },
     });
-    this.#open.set(organization, { trail, usedAt: now() });
+    this.#open.set(organization, { trail, usedAt: now(), isUsed: false });
     return trail;
   }
 }

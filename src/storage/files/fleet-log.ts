@@ -1,16 +1,18 @@
 import { dirname, join } from "node:path";
 import type { Clock } from "../../core/clock.ts";
 import { Unavailable } from "../../core/errors.ts";
+import { isObject } from "../../core/validate.ts";
 import type { Heartbeat } from "../../fleet/schema.ts";
 import type { Kept } from "../../fleet/store.ts";
 import type { Durability } from "../append-log-options.ts";
 import { AppendLog } from "../append-log.ts";
+import { DamageFound, type DamageRegister } from "../damage.ts";
 import { listDirectory, makeDurableDirectory } from "../directories.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
 import type { Appended } from "../log-block.ts";
-import { endOfLastAppend, ENDS, readLines } from "../log-lines.ts";
-import { damaged } from "../record-table.ts";
+import { cutTornEnd, type TornTail } from "../log-file.ts";
+import { ENDS, readLines } from "../log-lines.ts";
 import { FleetIndex } from "./fleet-index.ts";
 import { recordOf, recordPrefix, removalOf, replay } from "./fleet-records.ts";
 import { readFleetSnapshot, writeFleetSnapshot } from "./fleet-snapshot.ts";
@@ -22,6 +24,10 @@ export interface FleetLogParts {
   readonly layout: Layout;
   readonly now: Clock;
   readonly warn: (message: string, error: unknown) => void;
+  /** Hears of half a report that was cut off. */
+  readonly torn: (tail: TornTail) => void;
+  /** Takes in lines that are no reports; they are skipped. */
+  readonly damage: DamageRegister;
   /** Fires when the service stops: a snapshot under way is not needed then, the log has everything. */
   readonly stopping: AbortSignal;
   /** The least size at which a log file is folded into the snapshot. */
@@ -58,17 +64,24 @@ export class FleetLog {
     this.#snapshotPath = layout.organization(organization).fleetSnapshot;
   }
 
-  /** Reads the snapshot and what was logged since; throws when either is damaged. */
+  /** Reads the snapshot and what was logged since; throws when the snapshot is damaged. */
   static async open(parts: FleetLogParts): Promise<FleetLog> {
     const fleet = new FleetLog(parts);
-    const head = await readFleetSnapshot(parts.files, fleet.#snapshotPath, fleet.index);
+    const head = await readFleetSnapshot(
+      parts.files,
+      fleet.#snapshotPath,
+      parts.organization,
+      fleet.index,
+    );
     if (head) {
       fleet.#first = head.log;
       fleet.#lastSeen = head.lastSeen;
       fleet.#snapshotBytes = head.bytes;
     }
     await fleet.#removeBefore(fleet.#first);
-    for (const file of await fleet.#logFiles()) await fleet.#replay(fleet.#pathOf(file));
+    const logs = (await fleet.#logFiles()).map((file) => fleet.#pathOf(file));
+    for (const path of logs) await fleet.#replay(path);
+    await fleet.#recallFolded(logs);
     fleet.index.sort(); // a snapshot is in no order
     return fleet;
   }
@@ -135,7 +148,7 @@ export class FleetLog {
 
   /** Opens the log for those who wait; when it fails they hear so, and the next one tries again. */
   async #openLog(): Promise<void> {
-    const { files, layout, organization, now, warn } = this.#parts;
+    const { files, layout, organization, now, warn, torn } = this.#parts;
     try {
       await makeDurableDirectory(files, layout.organization(organization).directory, layout.root);
       const last = (await this.#logFiles()).at(-1);
@@ -147,7 +160,7 @@ export class FleetLog {
           pathOf: (sequence) => this.#pathOf(before + sequence),
           full: (size) => this.#isFull(size),
           began: (sequence) => this.#fold(before + sequence),
-          torn: ({ file }) => warn("half a fleet report was cut off", file),
+          torn,
           failed: (error) => {
             if (error) warn("the fleet's log cannot be written", error);
           },
@@ -201,19 +214,28 @@ export class FleetLog {
   }
 
   async #replay(path: string): Promise<void> {
-    const { files } = this.#parts;
-    const { size } = await files.stat(path);
-    const descriptor = await files.open(path, "r");
-    const end = await endOfLastAppend(files, descriptor, size).finally(() =>
-      files.close(descriptor),
-    );
+    const { files, organization, torn, damage } = this.#parts;
+    await cutTornEnd(files, path, torn);
+    const found = new DamageFound(path);
     await readLines(files, path, (line, offset) => {
-      if (offset >= end) return false; // a torn last line was never acknowledged
-      const seen = replay(this.index, parsed(line));
-      if (seen === undefined) throw damaged(path, `the line at byte ${offset}`);
-      this.#lastSeen = Math.max(this.#lastSeen, seen);
-      return undefined;
+      const record = parsed(line);
+      const isOwn = isObject(record) && record["organization_id"] === organization;
+      const seen = isOwn ? replay(this.index, record) : undefined;
+      if (seen === undefined) found.add(line, offset);
+      else this.#lastSeen = Math.max(this.#lastSeen, seen);
     });
+    await damage.enter(found);
+  }
+
+  /** What was set aside of logs that have gone into the snapshot since stays lost, and counted. */
+  async #recallFolded(logs: readonly string[]): Promise<void> {
+    const { files, damage } = this.#parts;
+    const directory = dirname(this.#snapshotPath);
+    for (const name of await listDirectory(files, directory)) {
+      const log = /^(fleet(?:-\d+)?\.jsonl)\.damaged$/.exec(name)?.[1];
+      if (log === undefined || logs.includes(join(directory, log))) continue;
+      await damage.recall(join(directory, log));
+    }
   }
 
   async #logFiles(): Promise<number[]> {

@@ -77,6 +77,7 @@ function* pieces(organization: string, log: number, index: FleetIndex): Generato
 export async function readFleetSnapshot(
   files: FileOperations,
   path: string,
+  organization: string,
   index: FleetIndex,
 ): Promise<SnapshotHead | undefined> {
   const value = await readSnapshot(files, path);
@@ -85,12 +86,19 @@ export async function readFleetSnapshot(
   const runtimes = isObject(value) ? value["runtimes"] : undefined;
   if (!Number.isSafeInteger(log) || !Array.isArray(runtimes))
     throw damaged(path, "expected log and runtimes");
+  if (!isOf(organization, value)) {
+    throw damaged(path, "organization_id: belongs to another organization");
+  }
   let lastSeen = 0;
   for (const [at, record] of runtimes.entries()) {
-    const seen = replay(index, record);
+    const seen = isOf(organization, record) ? replay(index, record) : undefined;
     if (seen === undefined) throw damaged(path, `runtimes[${at}]`);
     lastSeen = Math.max(lastSeen, seen);
   }
   const { size } = await files.stat(path);
   return { log: log as number, lastSeen, bytes: size };
+}
+
+function isOf(organization: string, value: unknown): boolean {
+  return isObject(value) && value["organization_id"] === organization;
 }

@@ -9,8 +9,10 @@ import type { Clock } from "../../core/clock.ts";
 import { describeError, type Log } from "../../core/log.ts";
 import type { Heartbeat } from "../../fleet/schema.ts";
 import type { FleetCounts, FleetRows, FleetStore, Kept } from "../../fleet/store.ts";
+import { DamageRegister } from "../damage.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
+import type { TornTail } from "../log-file.ts";
 import { FleetLog, type FleetLogParts } from "./fleet-log.ts";
 
 /** When a log file is folded into the snapshot: once it is as large as that, but at least this. */
@@ -31,7 +33,7 @@ export class FileFleet implements FleetStore {
    * Reads the fleets of the given organizations, which are all that have one on disk.
    *
    * @param minLogBytes the least size at which a log file is folded into the snapshot
-   * @throws Error naming the file and the way out when one is damaged
+   * @throws Error naming the file and the way out when a snapshot is damaged
    */
   static async open(
     files: FileOperations,
@@ -40,11 +42,17 @@ export class FileFleet implements FleetStore {
     now: Clock,
     log: Log,
     minLogBytes = MIN_LOG_BYTES,
+    damage = new DamageRegister(files, log),
   ): Promise<FileFleet> {
     const warn = (message: string, error: unknown) =>
       log.warn(message, { reason: describeError(error) });
+    const torn = (tail: TornTail) => log.warn("cut off half a fleet report", { ...tail });
     const stopping = new AbortController();
-    const parts = { files, layout, now, warn, stopping: stopping.signal, minLogBytes };
+    const parts = {
+      ...{ files, layout, now, warn, torn, damage },
+      stopping: stopping.signal,
+      minLogBytes,
+    };
     const fleet = new FileFleet(parts, stopping);
     for (const organization of organizations) {
       const opened = await FleetLog.open({ ...parts, organization });

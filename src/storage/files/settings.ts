@@ -5,6 +5,7 @@ import type { SettingsStore } from "../../settings/store.ts";
 import { settingsUpdateBody } from "../../settings/update.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
+import { inParallel } from "../parallel.ts";
 import { damaged } from "../record-table.ts";
 import { readFileIfAny, readSnapshot, replaceFile, writeSnapshot } from "../snapshot.ts";
 import { UndoQueue } from "../undo-queue.ts";
@@ -21,6 +22,15 @@ export class FileSettings implements SettingsStore {
   constructor(files: FileOperations, layout: Layout) {
     this.#files = files;
     this.#layout = layout;
+  }
+
+  /**
+   * Reads the settings of the given organizations, to know at start whether they can be read.
+   *
+   * @throws Error naming the file that is damaged, and the way out
+   */
+  async check(organizations: readonly string[]): Promise<void> {
+    await inParallel(organizations, async (organization) => void (await this.list(organization)));
   }
 
   /** @throws Error naming the file when it is damaged, and the way out */

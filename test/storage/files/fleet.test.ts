@@ -124,9 +124,12 @@ test("half a line at the log's end was never answered, and is dropped", async ()
 for (const [path, content, place] of [
   [fleetSnapshot, "{", "not JSON"],
   [fleetSnapshot, '{"log":1}', "expected log and runtimes"],
-  [fleetSnapshot, '{"log":1,"runtimes":[{"name":"a","last_seen":"now"}]}', "runtimes\\[0\\]"],
-  [fleetLog, '{"name":"a"}\n{"name":"b"}\n', "the line at byte 0"],
-  [fleetLog, "x\n", "the line at byte 0"],
+  [fleetSnapshot, '{"log":1,"runtimes":[]}', "organization_id"],
+  [
+    fleetSnapshot,
+    '{"organization_id":"default","log":1,"runtimes":[{"organization_id":"default","name":"a","last_seen":"now"}]}',
+    "runtimes\\[0\\]",
+  ],
 ] as const) {
   test(`${path} with ${JSON.stringify(content)} stops the start and is named`, async () => {
     const files = await newFiles();

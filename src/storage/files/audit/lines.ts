@@ -100,10 +100,12 @@ export function idOf(line: Buffer): string | undefined {
   return (JSON.parse(line.toString("utf8")) as AuditEvent).id;
 }
 
-/** Cuts bytes that begin with a line to that line. */
+/** Cuts bytes that begin with a line to that line, which a newline ends, or a hole of zeros. */
 export function firstLine(bytes: Buffer): Buffer {
   let end = bytes.indexOf(0x0a);
   if (end === -1) end = bytes.length;
+  const hole = bytes.indexOf(0);
+  if (hole !== -1 && hole < end) end = hole;
   while (end > 0 && (bytes[end - 1] as number) <= 0x20) end--;
   return bytes.subarray(0, end);
 }

@@ -5,6 +5,7 @@
  * crash in between costs nothing: the sidecar is missing then, and is made at the next start.
  */
 import { join } from "node:path";
+import { DamageFound, damagedPath, type DamageRegister } from "../../damage.ts";
 import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import { inParallel } from "../../parallel.ts";
@@ -21,18 +22,10 @@ export interface SegmentSetOptions {
   readonly files: FileOperations;
   readonly directory: string;
   readonly organization: string;
-  /** Hears of lines of a file that are no events of this organization; they are skipped. */
-  readonly damaged: (damage: DamagedLines) => void;
+  /** Takes in lines that are no events of this organization; they are skipped. */
+  readonly damage: DamageRegister;
   /** Hears that an index could not be written; it stays in memory, and is made again at start. */
   readonly indexFailed: (error: unknown, file: string) => void;
-}
-
-/** Lines that could not be read back. */
-export interface DamagedLines {
-  readonly file: string;
-  readonly lines: number;
-  /** Where the first of them begins, in bytes. */
-  readonly offset: number;
 }
 
 /** The indexes of one organization. */
@@ -59,7 +52,9 @@ export class SegmentSet {
     const loaded = new Map<number, SegmentIndex>();
     await inParallel(sealed, async (segment) => {
       const index = await set.#load(segment);
-      if (index !== undefined) loaded.set(segment, index);
+      if (index === undefined) return;
+      loaded.set(segment, index);
+      await options.damage.recall(log.path(segment));
     });
     for (const segment of sealed) {
       set.#indexes.push(loaded.get(segment) ?? (await set.#make(segment)));
@@ -115,6 +110,7 @@ export class SegmentSet {
     if (index instanceof SealedIndex) await index.close();
     await this.#log.remove(index.segment);
     await this.#options.files.remove(this.#sidecarPath(index.segment));
+    await this.#options.damage.remove(this.#log.path(index.segment));
   }
 
   /** When each provider was used last, in milliseconds. */
@@ -167,37 +163,38 @@ export class SegmentSet {
   }
 
   async #replay(segment: number): Promise<GrowingIndex> {
-    const { organization, damaged } = this.#options;
+    const { organization, damage } = this.#options;
     const index = new GrowingIndex(segment);
-    let lines = 0;
-    let first = 0;
+    const found = new DamageFound(this.#log.path(segment));
     await this.#log.readLines(segment, (line, offset) => {
       const event = scanLine(line, organization);
       if (event !== undefined) index.add(event, offset, offset + line.length);
-      else if (lines++ === 0) first = offset;
+      else found.add(line, offset);
     });
-    if (lines > 0) damaged({ file: this.#log.path(segment), lines, offset: first });
+    await damage.enter(found);
     return index;
   }
 
   #sidecarPath(segment: number): string {
-    return sidecarPath(this.#log, segment);
+    return sidecarOf(this.#log.path(segment));
   }
 }
 
-function sidecarPath(log: SegmentedLog, segment: number): string {
-  return log.path(segment).replace(/\.jsonl$/, ".idx");
+function sidecarOf(path: string): string {
+  return path.replace(/\.jsonl$/, ".idx");
 }
 
-/** Removes half-written sidecars, and those whose segment is gone. */
+/** Removes half-written files, and what lies beside segments that are gone. */
 async function removeStrays(
   { files, directory }: SegmentSetOptions,
   log: SegmentedLog,
 ): Promise<void> {
-  const known = new Set(log.segments.map((segment) => sidecarPath(log, segment)));
+  const paths = log.segments.map((segment) => log.path(segment));
+  const known = new Set([...paths.map(damagedPath), ...paths.map(sidecarOf)]);
   for (const name of await listDirectory(files, directory)) {
-    const isStray = /^\d{12}\.idx$/.test(name) && !known.has(join(directory, name));
-    const isUnfinished = /^\d{12}\.idx\./.test(name) && name.endsWith(TEMPORARY_SUFFIX);
+    const isBeside = /^\d{12}\.(?:idx|jsonl\.damaged)$/.test(name);
+    const isStray = isBeside && !known.has(join(directory, name));
+    const isUnfinished = /^\d{12}\./.test(name) && name.endsWith(TEMPORARY_SUFFIX);
     if (isStray || isUnfinished) await files.remove(join(directory, name));
   }
 }

@@ -22,6 +22,8 @@ export interface FileOperations {
   close(descriptor: number): Promise<void>;
   /** Resolves with the number of bytes read, 0 at the end. */
   read(descriptor: number, target: Uint8Array, position: number): Promise<number>;
+  /** The same without leaving the event loop, for bytes that are in the page cache: microseconds. */
+  readSync(descriptor: number, target: Uint8Array, position: number): number;
   /** Resolves with the number of bytes written, which may be fewer than given. */
   write(descriptor: number, bytes: Uint8Array, position: number | null): Promise<number>;
   /** The same without leaving the event loop: an append to the page cache takes microseconds. */
@@ -47,6 +49,8 @@ export const systemFiles: FileOperations = {
   close: (descriptor) => callback<void>((done) => fs.close(descriptor, done)),
   read: (descriptor, target, position) =>
     callback((done) => fs.read(descriptor, target, 0, target.length, position, done)),
+  readSync: (descriptor, target, position) =>
+    fs.readSync(descriptor, target, 0, target.length, position),
   write: (descriptor, bytes, position) =>
     callback((done) => fs.write(descriptor, bytes, 0, bytes.length, position, done)),
   writeSync: (descriptor, bytes, position) =>

@@ -4,6 +4,7 @@
  * Other files in the directory, such as an index beside a segment, are left alone.
  */
 import { join } from "node:path";
+import type { Awaitable } from "../core/caller.ts";
 import { DAY_MS, type Clock } from "../core/clock.ts";
 import type { Durability } from "./append-log-options.ts";
 import { AppendLog } from "./append-log.ts";
@@ -12,6 +13,7 @@ import type { FileOperations } from "./file-operations.ts";
 import type { Appended } from "./log-block.ts";
 import type { TornTail } from "./log-file.ts";
 import { readLines, type TakeLine } from "./log-lines.ts";
+import type { ReadFiles } from "./read-files.ts";
 import { SegmentReader, type Slice } from "./segment-reader.ts";
 import { syncDirectory } from "./snapshot.ts";
 
@@ -19,6 +21,8 @@ const SEGMENT_NAME = /^(\d{12})\.jsonl$/;
 
 export interface SegmentedLogOptions {
   readonly files: FileOperations;
+  /** Reads back what was written. */
+  readonly reads: ReadFiles;
   readonly now: Clock;
   readonly directory: string;
   /** The data directory, in which the segments' own lies. */
@@ -48,7 +52,7 @@ export class SegmentedLog {
     this.#options = options;
     this.#log = log;
     this.#segments = segments;
-    this.#reader = new SegmentReader(options.files, (segment) => this.path(segment));
+    this.#reader = new SegmentReader(options.reads, (segment) => this.path(segment));
   }
 
   /** Opens a directory, which is made if there is none; the last segment's torn end is cut off. */
@@ -120,7 +124,7 @@ export class SegmentedLog {
   }
 
   /** Reads slices that were acknowledged; the answer is in the order asked for. */
-  read(slices: readonly Slice[]): Promise<Buffer[]> {
+  read(slices: readonly Slice[]): Awaitable<Buffer[]> {
     return this.#reader.read(slices);
   }
 

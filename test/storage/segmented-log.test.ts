@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { DAY_MS } from "../../src/core/clock.ts";
+import { ReadFiles } from "../../src/storage/read-files.ts";
 import { SegmentedLog, type SegmentedLogOptions } from "../../src/storage/segmented-log.ts";
 import type { Slice } from "../../src/storage/segment-reader.ts";
 import { ForgetfulFiles, systemError } from "../support/forgetful-files.ts";
@@ -11,6 +12,7 @@ function open(
 ): Promise<SegmentedLog> {
   return SegmentedLog.open({
     files,
+    reads: new ReadFiles(files),
     now: () => 0,
     directory: "/data/log",
     root: "/data",

@@ -148,6 +148,14 @@ export class ForgetfulFiles implements FileOperations {
     return bytes.length;
   }
 
+  readSync(descriptor: number, target: Uint8Array, position: number): number {
+    const { node, path } = this.#handle(descriptor);
+    this.#enter("readSync", path);
+    const bytes = (node as FileNode).bytes.subarray(position, position + target.length);
+    target.set(bytes);
+    return bytes.length;
+  }
+
   async write(descriptor: number, bytes: Uint8Array, position: number | null): Promise<number> {
     this.#enter("write", this.#handle(descriptor).path);
     return this.#write(descriptor, bytes, position);

@@ -11,6 +11,7 @@ import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
 import { cutTornEnd, type TornTail } from "../log-file.ts";
 import { ENDS, readLines } from "../log-lines.ts";
+import { ReadFiles } from "../read-files.ts";
 import { SegmentReader, type Slice } from "../segment-reader.ts";
 
 /** What the record of changes of one organization is made of. */
@@ -36,7 +37,7 @@ export class ActivityLog {
     this.#parts = parts;
     this.#log = log;
     this.#ends = ends;
-    this.#reader = new SegmentReader(parts.files, (file) => pathOf(parts, file));
+    this.#reader = new SegmentReader(new ReadFiles(parts.files), (file) => pathOf(parts, file));
   }
 
   /** Whether an organization has one. */

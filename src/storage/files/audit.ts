@@ -12,7 +12,9 @@ import { listDirectory } from "../directories.ts";
 import type { FileOperations } from "../file-operations.ts";
 import { isOrganizationId, type Layout } from "../layout.ts";
 import type { LogCheck } from "../log-checks.ts";
+import { ReadFiles } from "../read-files.ts";
 import { AuditCounts } from "./audit/counts.ts";
+import { FoundRows } from "./audit/found-rows.ts";
 import { Tail } from "./audit/tail.ts";
 import { AuditTrail } from "./audit/trail.ts";
 import { unindexedBytes } from "./audit/unindexed.ts";
@@ -47,6 +49,8 @@ interface Open {
 export class FileAuditStore implements AuditStore {
   readonly counts = new AuditCounts();
   readonly #options: FileAuditOptions & { readonly damage: DamageRegister };
+  readonly #reads: ReadFiles;
+  readonly #found = new FoundRows();
   readonly #open = new Map<string, Open>();
   readonly #opening = new Map<string, Promise<AuditTrail>>();
   readonly #closing = new Map<string, Promise<void>>();
@@ -58,6 +62,7 @@ export class FileAuditStore implements AuditStore {
   constructor(options: FileAuditOptions) {
     const { damage = new DamageRegister(options.files, options.log) } = options;
     this.#options = { ...options, damage };
+    this.#reads = new ReadFiles(options.files);
     this.#sweeper = setInterval(() => this.closeIdle(), MINUTE_MS).unref();
   }
 
@@ -218,6 +223,7 @@ export class FileAuditStore implements AuditStore {
     await Promise.allSettled(this.#opening.values());
     await Promise.all(this.#closing.values());
     for (const { trail } of this.#open.values()) await trail.close();
+    await this.#reads.close();
   }
 
   async #ask<T>(organization: string, answer: (trail: AuditTrail) => Promise<T>): Promise<T> {
@@ -266,6 +272,8 @@ export class FileAuditStore implements AuditStore {
     const trail = await AuditTrail.open({
       ...this.#options,
       counts: this.counts,
+      reads: this.#reads,
+      found: this.#found,
       organization,
       directory: layout.organization(organization).audit,
       root: layout.root,

@@ -45,6 +45,11 @@ export class GrowingDictionary implements Dictionary {
     return this.#values;
   }
 
+  /** The hashes of all values by code, beginning with code 1. */
+  get hashes(): Uint32Array {
+    return Uint32Array.from(this.#values, hashOf);
+  }
+
   /** The code of a value, which is added if it is new. */
   add(value: string | undefined): number {
     if (value === undefined) return 0;

@@ -4,15 +4,16 @@
  * rows has a snapshot.
  */
 import { timeOf } from "./canonical-time.ts";
-import { GrowingDictionary, SEPARATOR } from "./dictionary.ts";
+import { GrowingDictionary } from "./dictionary.ts";
+import { GrowingTexts } from "./growing-texts.ts";
 import { hashOf } from "./hash.ts";
 import { RowOrder } from "./row-order.ts";
+import { rowsWith } from "./columns.ts";
 import { FIELDS, KINDS, kindOf, PROVIDER } from "./segment-index.ts";
 import type { IndexedEvent, SegmentIndex } from "./segment-index.ts";
-import { addTrigrams, BLOCK_ROWS, FILTER_BYTES } from "./trigrams.ts";
+import { BLOCK_TEXTS } from "./trigrams.ts";
 
 const FIRST_ROWS = 256;
-const MAX_COUNTED_PROVIDERS = 1024;
 
 /** An index that takes events. */
 export class GrowingIndex implements SegmentIndex {
@@ -27,9 +28,11 @@ export class GrowingIndex implements SegmentIndex {
   kinds: Uint8Array = new Uint8Array(FIRST_ROWS);
   traces: Uint32Array = new Uint32Array(FIRST_ROWS);
   idHashes: Uint32Array = new Uint32Array(FIRST_ROWS);
-  textStarts: Uint32Array = new Uint32Array(FIRST_ROWS + 1);
-  filters: Uint8Array = new Uint8Array(0);
-  providerKinds: Uint32Array | undefined = new Uint32Array(8 * KINDS);
+  texts: Uint32Array = new Uint32Array(FIRST_ROWS);
+  readonly allTexts = new GrowingTexts();
+  readonly postings = undefined;
+  readonly classes = undefined;
+  readonly nameFilters = undefined;
   lastUsed: Float64Array = new Float64Array(8);
   rows = 0;
   bytes = 0;
@@ -37,8 +40,6 @@ export class GrowingIndex implements SegmentIndex {
   newest = -Infinity;
   newestIngested = -Infinity;
   readonly #order = new RowOrder();
-  #text = Buffer.alloc(FIRST_ROWS * 16);
-  #textEnd = 0;
   #ingestedAt = "";
 
   constructor(segment: number) {
@@ -66,10 +67,10 @@ export class GrowingIndex implements SegmentIndex {
     for (let field = 0; field < FIELDS.length; field++) {
       this.#addCode(field, row, event[FIELDS[field] as (typeof FIELDS)[number]]);
     }
-    this.#countProvider((this.codes[PROVIDER] as Uint32Array)[row] as number, kind, time);
+    this.#noteUse((this.codes[PROVIDER] as Uint32Array)[row] as number, time);
     this.traces[row] = this.traceDictionary.add(event.trace_id);
     this.idHashes[row] = hashOf(event.id);
-    this.#addText(row, event.command);
+    this.texts[row] = this.allTexts.add(event.command);
     this.#order.add(this.times, row);
     this.rows = row + 1;
   }
@@ -82,38 +83,10 @@ export class GrowingIndex implements SegmentIndex {
     counts[code] = (counts[code] as number) + 1;
   }
 
-  #countProvider(code: number, kind: number, time: number): void {
+  #noteUse(code: number, time: number): void {
     if (code >= this.lastUsed.length) this.lastUsed = grown(this.lastUsed);
     const isNew = this.counts[PROVIDER]?.[code] === 1;
     if (isNew || time > (this.lastUsed[code] as number)) this.lastUsed[code] = time;
-    if (this.providerKinds === undefined) return;
-    if (code > MAX_COUNTED_PROVIDERS) {
-      this.providerKinds = undefined;
-      return;
-    }
-    const at = code * KINDS + kind;
-    if (at >= this.providerKinds.length) this.providerKinds = grown(this.providerKinds);
-    this.providerKinds[at] = (this.providerKinds[at] as number) + 1;
-  }
-
-  #addText(row: number, command: string | undefined): void {
-    const text = command === undefined ? "" : command.toLowerCase();
-    const needed = this.#textEnd + text.length * 3 + 1;
-    while (needed > this.#text.length) {
-      this.#text = Buffer.concat([this.#text], this.#text.length * 2);
-    }
-    this.textStarts[row] = this.#textEnd;
-    this.#textEnd += this.#text.write(text, this.#textEnd);
-    this.#text[this.#textEnd++] = SEPARATOR;
-    this.textStarts[row + 1] = this.#textEnd;
-    if ((row + 1) % BLOCK_ROWS === 0) this.#addFilter(Math.floor(row / BLOCK_ROWS));
-  }
-
-  #addFilter(block: number): void {
-    const at = block * FILTER_BYTES;
-    if (at === this.filters.length) this.filters = grown(this.filters, 8 * FILTER_BYTES);
-    const from = this.textStarts[block * BLOCK_ROWS] as number;
-    addTrigrams(this.filters, at, this.#text, from, this.#textEnd);
   }
 
   #grow(): void {
@@ -122,31 +95,37 @@ export class GrowingIndex implements SegmentIndex {
     this.kinds = grown(this.kinds);
     this.traces = grown(this.traces);
     this.idHashes = grown(this.idHashes);
-    this.textStarts = grown(this.textStarts);
+    this.texts = grown(this.texts);
     for (let field = 0; field < FIELDS.length; field++) {
       this.codes[field] = grown(this.codes[field] as Uint32Array);
     }
   }
 
-  get filteredRows(): number {
-    return this.rows - (this.rows % BLOCK_ROWS);
+  get textCount(): number {
+    return this.allTexts.count;
+  }
+
+  get textStarts(): Uint32Array {
+    return this.allTexts.starts;
   }
 
   order(): Uint32Array | undefined {
     return this.#order.take(this.times, this.rows);
   }
 
-  traceCode(trace: string): number | undefined {
-    return this.traceDictionary.codeOf(trace);
+  rowsOfTrace(trace: string, rows: number): Uint32Array {
+    const code = this.traceDictionary.codeOf(trace);
+    return code === undefined ? new Uint32Array(0) : rowsWith(this.traces, code, rows, rows);
   }
 
-  text(from: number, to: number): string {
-    return this.#text.toString("latin1", from, to);
+  blocksWith(bits: Uint16Array): readonly number[] {
+    const { fullBlocks, count } = this.allTexts;
+    const blocks = this.allTexts.blocksWith(bits);
+    return count > fullBlocks * BLOCK_TEXTS ? [...blocks, fullBlocks] : blocks;
   }
 
-  /** All of the text, for the sidecar. */
-  get allText(): Buffer {
-    return this.#text.subarray(0, this.#textEnd);
+  text(from: number, to: number): Buffer {
+    return this.allTexts.bytes.subarray(from, to);
   }
 
   rowsOfId(hash: number): readonly number[] {

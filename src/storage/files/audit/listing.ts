@@ -5,9 +5,12 @@
  * halving, the moment before which so and so many events lie is found by counting on either side of
  * a guess, which takes one search in each of the segments around that moment.
  */
-import type { AuditFilter, Position } from "../../../audit/store.ts";
+import type { Position } from "../../../audit/store.ts";
+import type { Awaitable } from "../../../core/caller.ts";
 import type { Pace } from "./pace.ts";
-import { knownCount, placeOf, rankOf, rowAt, select } from "./selection.ts";
+import type { Question } from "./question.ts";
+import { countText, isTextOnly, knownCount, placeOf, rankOf, rowAt } from "./selection.ts";
+import { select } from "./selection.ts";
 import type { SegmentView, Selection } from "./selection.ts";
 
 /** One match. */
@@ -25,45 +28,68 @@ interface Part {
   left: number;
 }
 
+/** A share of a segment's rows, one in so many, that is held. */
+const FEW = 32;
 const EVERYTHING: Position = { timestamp: Infinity, row: Infinity };
+
+/** How many rows match, and which where they had to be found for that and are few. */
+type Counted = Pick<Part, "count" | "selection">;
+
+function countOf(view: SegmentView, question: Question, pace: Pace): Awaitable<Counted> {
+  if (isTextOnly(view, question)) {
+    const count = countText(view, question, pace);
+    return count instanceof Promise ? count.then(countOnly) : countOnly(count);
+  }
+  const found = select(view, question, pace);
+  return found instanceof Promise ? found.then(countSelected(view)) : countSelected(view)(found);
+}
+
+function countOnly(count: number): Counted {
+  return { count, selection: undefined };
+}
+
+/** Many rows are rather found once more than held for the whole of the list. */
+function countSelected({ rows }: SegmentView): (selection: Selection) => Counted {
+  return (selection) => ({
+    count: selection.length,
+    selection: selection.length * FEW > rows ? undefined : selection,
+  });
+}
 
 /** What matches a filter, newest first, taken piece by piece. */
 export class Listing {
   readonly total: number;
-  readonly #filter: AuditFilter;
+  readonly #question: Question;
   readonly #pace: Pace;
   readonly #parts: Part[];
   #waiting: Part[] = []; // by their newest event, the newest last
   #open: Part[] = [];
   #start = EVERYTHING;
 
-  private constructor(parts: Part[], filter: AuditFilter, pace: Pace) {
+  private constructor(parts: Part[], question: Question, pace: Pace) {
     this.#parts = parts;
-    this.#filter = filter;
+    this.#question = question;
     this.#pace = pace;
     this.total = parts.reduce((sum, { count }) => sum + count, 0);
     this.startAfter(EVERYTHING);
   }
 
   /** Counts the matches of every segment. */
-  static async of(
-    views: readonly SegmentView[],
-    filter: AuditFilter,
-    pace: Pace,
-  ): Promise<Listing> {
+  static async of(views: readonly SegmentView[], question: Question, pace: Pace): Promise<Listing> {
     const parts: Part[] = [];
     for (const view of views) {
-      const known = knownCount(view, filter);
-      let selection: Selection | undefined;
-      if (known === undefined) {
-        const found = select(view, filter, pace);
-        selection = found instanceof Promise ? await found : found;
-        if (pace.isDue) await pace.step();
-      }
-      const count = known ?? selection?.length ?? 0;
+      const known = knownCount(view, question);
+      const counted = known ?? countOf(view, question, pace);
+      const { count, selection } =
+        typeof counted === "number"
+          ? { count: counted, selection: undefined }
+          : counted instanceof Promise
+            ? await counted
+            : counted;
       if (count > 0) parts.push({ view, count, selection, left: 0 });
+      if (pace.isDue) await pace.step();
     }
-    return new Listing(parts, filter, pace);
+    return new Listing(parts, question, pace);
   }
 
   /** Makes a place of the list the one after which `take` goes on. */
@@ -81,8 +107,7 @@ export class Listing {
       if (offset > 0) this.startAfter({ timestamp: -Infinity, row: 0 });
       return;
     }
-    const oldest = Math.min(...this.#parts.map(({ view }) => view.oldest));
-    const newest = Math.max(...this.#parts.map(({ view }) => view.newest));
+    const [oldest, newest] = this.#momentsAround(offset);
     // The latest moment at or after which lie more matches than are to be passed.
     const timestamp = await this.#halve(oldest, newest, offset, (time) => ({
       timestamp: time,
@@ -91,6 +116,20 @@ export class Listing {
     const rows = this.#parts.map(({ view }) => placeOf(view, view.rows));
     const row = await this.#halve(0, Math.max(...rows), offset, (row) => ({ timestamp, row }));
     this.startAfter({ timestamp, row: row + 1 });
+  }
+
+  /**
+   * Two moments between which lies the one to be found, as far as whole segments tell: where a count
+   * of segments that lie after a moment, or reach it, has more than `offset` matches.
+   */
+  #momentsAround(offset: number): [least: number, most: number] {
+    const latest = (timeOf: (view: SegmentView) => number): number => {
+      let count = 0;
+      const parts = [...this.#parts].sort((a, b) => timeOf(b.view) - timeOf(a.view));
+      const reached = parts.find((part) => (count += part.count) > offset);
+      return timeOf((reached as Part).view);
+    };
+    return [latest(({ oldest }) => oldest), latest(({ newest }) => newest)];
   }
 
   /** The largest number whose place has more than `offset` matches at it or newer. */
@@ -124,7 +163,7 @@ export class Listing {
 
   async #selectionOf(part: Part): Promise<Selection> {
     if (part.selection === undefined) {
-      const found = select(part.view, this.#filter, this.#pace);
+      const found = select(part.view, this.#question, this.#pace);
       part.selection = found instanceof Promise ? await found : found;
       if (this.#pace.isDue) await this.#pace.step();
     }

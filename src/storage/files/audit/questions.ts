@@ -3,18 +3,19 @@
  * lines, which are the log's own bytes. Everything is decided on views taken when the question came,
  * so an answer shows one moment, whatever arrives meanwhile.
  */
-import type { AuditExport, AuditFilter, AuditHistogram } from "../../../audit/store.ts";
+import type { AuditExport, AuditHistogram } from "../../../audit/store.ts";
 import type { AuditRows, Position } from "../../../audit/store.ts";
 import type { SegmentedLog } from "../../segmented-log.ts";
 import type { Slice } from "../../segment-reader.ts";
 import { firstLine } from "./lines.ts";
 import { Listing, type Match } from "./listing.ts";
 import { Pace } from "./pace.ts";
+import type { Question } from "./question.ts";
 import { decisionAt, rowAt, select, viewOf, type SegmentView } from "./selection.ts";
 import type { SegmentIndex } from "./segment-index.ts";
 
-const COMMA = Buffer.from(",");
-const NEWLINE = Buffer.from("\n");
+const COMMA = 0x2c;
+const NEWLINE = 0x0a;
 const EXPORT_ROWS = 512;
 /** An event may be some MiB long, so what is read at once is bounded by its size as well. */
 const EXPORT_BYTES = 1 << 20;
@@ -26,30 +27,30 @@ export type PageStart = number | Position;
 export async function answerPage(
   log: SegmentedLog,
   indexes: readonly SegmentIndex[],
-  filter: AuditFilter,
+  question: Question,
   limit: number,
   start: PageStart,
   signal: AbortSignal | undefined,
 ): Promise<AuditRows> {
-  const listing = await Listing.of(indexes.map(viewOf), filter, new Pace(signal));
+  const listing = await Listing.of(indexes.map(viewOf), question, new Pace(signal));
   if (typeof start === "number") await listing.skip(start);
   else listing.startAfter(start);
   const matches = await listing.take(limit);
   const next = await listing.positionAfter(matches);
-  const lines = (await log.read(slicesOf(matches))).map(firstLine);
-  const parts = lines.flatMap((bytes, index) => (index === 0 ? [bytes] : [COMMA, bytes]));
-  return { json: Buffer.concat(parts), returned: matches.length, total: listing.total, next };
+  const reading = log.read(slicesOf(matches));
+  const lines = reading instanceof Promise ? await reading : reading;
+  return { json: joined(lines, COMMA), returned: matches.length, total: listing.total, next };
 }
 
 /** All that matches, to be read piece by piece; `lease` keeps its files from the first piece on. */
 export async function answerExport(
   log: SegmentedLog,
   indexes: readonly SegmentIndex[],
-  filter: AuditFilter,
+  question: Question,
   signal: AbortSignal | undefined,
   lease: () => () => void,
 ): Promise<AuditExport> {
-  const listing = await Listing.of(indexes.map(viewOf), filter, new Pace(signal));
+  const listing = await Listing.of(indexes.map(viewOf), question, new Pace(signal));
   return { total: listing.total, rows: pieces(log, listing, signal, lease) };
 }
 
@@ -67,13 +68,28 @@ async function* pieces(
       if (matches.length === 0) return;
       for (const portion of portionsOf(slicesOf(matches))) {
         signal?.throwIfAborted();
-        const lines = (await log.read(portion)).map(firstLine);
-        yield Buffer.concat(lines.flatMap((bytes) => [bytes, NEWLINE]));
+        const lines = joined(await log.read(portion), NEWLINE);
+        yield Buffer.concat([lines, Buffer.of(NEWLINE)]);
       }
     }
   } finally {
     done();
   }
+}
+
+/** The lines at the beginning of some bytes each, with a byte between every two. */
+function joined(slices: readonly Buffer[], separator: number): Buffer {
+  let length = 0;
+  for (const slice of slices) length += slice.length + 1;
+  const target = Buffer.allocUnsafe(length);
+  let end = 0;
+  for (const slice of slices) {
+    if (end > 0) target[end++] = separator;
+    const line = firstLine(slice);
+    target.set(line, end);
+    end += line.length;
+  }
+  return target.subarray(0, end);
 }
 
 function slicesOf(matches: readonly Match[]): readonly Slice[] {
@@ -101,7 +117,7 @@ function* portionsOf(slices: readonly Slice[]): Generator<readonly Slice[]> {
 /** What matches, counted by time and decision. */
 export async function answerHistogram(
   indexes: readonly SegmentIndex[],
-  filter: AuditFilter,
+  question: Question,
   range: { readonly from: number; readonly to: number; readonly intervalMs: number },
   signal: AbortSignal | undefined,
 ): Promise<AuditHistogram> {
@@ -110,9 +126,9 @@ export async function answerHistogram(
   const counts = [0, 1, 2].map(() => new Array<number>(length).fill(0));
   const [other, allowed, denied] = counts as [number[], number[], number[]];
   const both = {
-    ...filter,
-    from: Math.max(from, filter.from ?? -Infinity),
-    to: Math.min(to, filter.to ?? Infinity),
+    ...question,
+    from: Math.max(from, question.from),
+    to: Math.min(to, question.to),
   };
   const pace = new Pace(signal);
   for (const view of indexes.map(viewOf)) {

@@ -7,6 +7,7 @@
 import type { AuditActivity } from "../../../audit/store.ts";
 import { DAY_MS, MINUTE_MS } from "../../../core/clock.ts";
 import { Pace } from "./pace.ts";
+import { questionOf } from "./question.ts";
 import { select, rowAt, viewOf, type SegmentView } from "./selection.ts";
 import { isAi, PROVIDER, STATUS, decisionOfKind } from "./segment-index.ts";
 import type { SegmentIndex } from "./segment-index.ts";
@@ -78,8 +79,9 @@ export class RecentActivity {
   async #fill(first: number, views: readonly SegmentView[]): Promise<void> {
     this.#floor = first;
     const pace = new Pace();
+    const question = questionOf({ from: first * MINUTE_MS });
     for (const view of views) {
-      const selection = await select(view, { from: first * MINUTE_MS }, pace);
+      const selection = await select(view, question, pace);
       for (let k = 0; k < selection.length; k++) {
         this.add(view.index, rowAt(selection, k));
         if (k % 256 === 0) await pace.step();
@@ -117,8 +119,9 @@ async function countRange(
   to: number,
 ): Promise<void> {
   const pace = new Pace();
+  const question = questionOf({ from, to });
   for (const view of views) {
-    const selection = await select(view, { from, to }, pace);
+    const selection = await select(view, question, pace);
     for (let k = 0; k < selection.length; k++) {
       countRow(total, view.index, rowAt(selection, k));
       if (k % 1024 === 0) await pace.step();

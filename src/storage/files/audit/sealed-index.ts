@@ -7,15 +7,19 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Awaitable } from "../../../core/caller.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import { readExactly } from "../../log-lines.ts";
+import type { ReadFiles } from "../../read-files.ts";
+import type { Classes } from "./classes.ts";
 import { lowerBound, PackedDictionary, type Dictionary } from "./dictionary.ts";
 import { hashOf } from "./hash.ts";
+import { Postings } from "./postings.ts";
 import { FIELDS, type Column, type SegmentIndex } from "./segment-index.ts";
 import { arrayOf, checksumOf, decodeHeader, HEADER_BYTES, PAGE_BYTES } from "./sidecar-format.ts";
 import type { Header, Section, SectionArray, Table } from "./sidecar-format.ts";
-import { BLOCK_ROWS } from "./trigrams.ts";
+import { BLOCK_TEXTS, blocksInSlices } from "./trigrams.ts";
 
 const STEP_BYTES = 1 << 20;
 const NUMBER = Uint32Array.BYTES_PER_ELEMENT;
+const NO_ROWS = new Uint32Array(0);
 
 /** A sidecar does not hold what its checksums say; its segment has to be indexed again. */
 export class SidecarDamaged extends Error {
@@ -42,31 +46,32 @@ export class SealedIndex implements SegmentIndex {
   readonly dictionaries: readonly Dictionary[];
   readonly counts: readonly Uint32Array[];
   readonly kindCounts: Uint32Array;
-  readonly providerKinds: Uint32Array | undefined;
+  readonly postings: readonly Postings[];
+  readonly classes: Classes | undefined;
   readonly lastUsed: Float64Array;
-  readonly traces: Column;
+  readonly texts: Column;
+  readonly textCount: number;
   readonly textStarts: Uint32Array;
-  readonly filters: Uint8Array;
-  readonly filteredRows: number;
+  readonly nameFilters: Uint8Array;
+  readonly #filters: Uint32Array;
   readonly #traceHashes: Uint32Array;
   readonly #order: Uint32Array | undefined;
-  readonly #files: FileOperations;
+  readonly #reads: ReadFiles;
   readonly #path: string;
   readonly #rest: Table["rest"];
   readonly #restStart: number;
   readonly #restBytes: number;
   readonly #restChecksums: Uint32Array;
   readonly #checked: Uint8Array;
-  #descriptor: Promise<number> | undefined;
 
   private constructor(
-    files: FileOperations,
+    reads: ReadFiles,
     path: string,
     header: Header,
     table: Table,
     columns: Buffer,
   ) {
-    this.#files = files;
+    this.#reads = reads;
     this.#path = path;
     this.#rest = table.rest;
     this.#restStart = HEADER_BYTES + header.tableBytes + header.columnBytes;
@@ -86,14 +91,32 @@ export class SealedIndex implements SegmentIndex {
     this.textStarts = column("textStarts");
     this.kinds = column("kinds");
     this.kindCounts = column("kindCounts");
-    this.filters = column("filters");
-    this.filteredRows = this.rows - (this.rows % BLOCK_ROWS);
+    this.texts = column("texts");
+    this.textCount = this.textStarts.length - 1;
+    this.nameFilters = column("nameFilters");
+    this.#filters = column("filters");
     this.codes = FIELDS.map((name) => column<Column>(`${name}.codes`));
     this.counts = FIELDS.map((name) => column<Uint32Array>(`${name}.counts`));
     this.dictionaries = FIELDS.map((name) => new PackedDictionary(column(`${name}.values`)));
     this.lastUsed = column("lastUsed");
-    this.providerKinds = columnIfAny("providerKinds");
-    this.traces = column("traces");
+    this.postings = FIELDS.map(
+      (name, field) =>
+        new Postings(
+          column(`${name}.starts`),
+          column(`${name}.steps`),
+          this.counts[field] as Uint32Array,
+        ),
+    );
+    this.classes =
+      table.columns["classKinds"] === undefined
+        ? undefined
+        : {
+            kinds: column("classKinds"),
+            statuses: column("classStatuses"),
+            policies: column("classPolicies"),
+            counts: column("classCounts"),
+            tables: FIELDS.map((name) => columnIfAny<Column>(`${name}.classes`)),
+          };
     this.#traceHashes = column("traceHashes");
     this.#order = columnIfAny("order");
     this.#restChecksums = column("restChecksums");
@@ -103,6 +126,7 @@ export class SealedIndex implements SegmentIndex {
   /** Reads a sidecar; `undefined` when there is none that describes a log of that length. */
   static async open(
     files: FileOperations,
+    reads: ReadFiles,
     path: string,
     segment: number,
     logBytes: number,
@@ -127,7 +151,7 @@ export class SealedIndex implements SegmentIndex {
       if ((await checksumInTurns(head)) !== header.checksum) return undefined;
       const table = JSON.parse(head.toString("utf8", 0, tableBytes)) as Table;
       if (table.segment !== segment || table.bytes !== logBytes) return undefined;
-      return new SealedIndex(files, path, header, table, head.subarray(tableBytes));
+      return new SealedIndex(reads, path, header, table, head.subarray(tableBytes));
     } finally {
       await files.close(descriptor);
     }
@@ -137,19 +161,33 @@ export class SealedIndex implements SegmentIndex {
     return this.#order;
   }
 
-  traceCode(trace: string): Awaitable<number | undefined> {
+  rowsOfTrace(trace: string): Awaitable<Uint32Array> {
     const hash = hashOf(trace);
-    const isThere = this.#traceHashes[lowerBound(this.#traceHashes, hash)] === hash;
-    return isThere ? this.#readTraceCode(trace) : undefined;
+    const place = lowerBound(this.#traceHashes, hash);
+    return this.#traceHashes[place] === hash ? this.#readTrace(trace, hash, place) : NO_ROWS;
   }
 
-  async #readTraceCode(trace: string): Promise<number | undefined> {
-    const { bytes } = this.#rest["traceValues"] as Section;
-    return new PackedDictionary(await this.#read("traceValues", 0, bytes)).codeOf(trace);
+  /** Equal hashes stand together, from `place` on; the text decides. */
+  async #readTrace(trace: string, hash: number, place: number): Promise<Uint32Array> {
+    for (let at = place; this.#traceHashes[at] === hash; at++) {
+      const [start = 0, end = 0] = await this.#numbers("traceEnds", at, 2);
+      const reading = this.#read("traceTexts", start, end);
+      const text = reading instanceof Promise ? await reading : reading;
+      if (text.toString("utf8") !== trace) continue;
+      const [first = 0, last = 0] = await this.#numbers("traceStarts", at, 2);
+      return this.#numbers("traceRows", first, last - first);
+    }
+    return NO_ROWS;
   }
 
-  async text(from: number, to: number): Promise<string> {
-    return (await this.#read("text", from, to)).toString("latin1");
+  blocksWith(bits: Uint16Array): readonly number[] {
+    const fullBlocks = Math.floor(this.textCount / BLOCK_TEXTS);
+    const blocks = blocksInSlices(this.#filters, fullBlocks, bits);
+    return this.textCount > fullBlocks * BLOCK_TEXTS ? [...blocks, fullBlocks] : blocks;
+  }
+
+  text(from: number, to: number): Awaitable<Buffer> {
+    return this.#read("text", from, to);
   }
 
   async rowsOfId(hash: number): Promise<readonly number[]> {
@@ -170,32 +208,49 @@ export class SealedIndex implements SegmentIndex {
     return start === end ? [] : [...(await this.#numbers("idRows", from + start, end - start))];
   }
 
-  async close(): Promise<void> {
-    const opening = this.#descriptor;
-    this.#descriptor = undefined;
-    const descriptor = await opening?.catch(() => undefined);
-    if (descriptor !== undefined) await this.#files.close(descriptor);
+  close(): Promise<void> {
+    return this.#reads.forget(this.#path);
   }
 
   async #numbers(name: string, index: number, count: number): Promise<Uint32Array> {
-    const bytes = await this.#read(name, index * NUMBER, (index + count) * NUMBER);
-    return new Uint32Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, count);
+    const reading = this.#read(name, index * NUMBER, (index + count) * NUMBER);
+    const bytes = reading instanceof Promise ? await reading : reading;
+    return new Uint32Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, count).slice();
   }
 
-  /** Reads a range of a section of the rest, which begins at a multiple of four bytes in memory. */
-  async #read(name: string, from: number, to: number): Promise<Buffer> {
+  /**
+   * Reads a range of a section of the rest, which begins at a multiple of four bytes in memory. What
+   * comes at once is valid until the next call, so nothing may be awaited before it is used.
+   */
+  #read(name: string, from: number, to: number): Awaitable<Buffer> {
     const start = (this.#rest[name] as Section).offset + from;
     const end = start + to - from;
+    const position = this.#restStart + start;
+    if (this.#isChecked(start, end) && this.#reads.isAtHand(this.#path, position, end - start)) {
+      const target = scratchOf(end - start);
+      void this.#reads.read(this.#path, target, position);
+      return target;
+    }
+    return this.#readPages(start, end);
+  }
+
+  async #readPages(start: number, end: number): Promise<Buffer> {
     const firstPage = Math.floor(start / PAGE_BYTES);
     const pagesStart = firstPage * PAGE_BYTES;
     const pagesEnd = Math.min(this.#restBytes, Math.ceil(end / PAGE_BYTES) * PAGE_BYTES);
     const pages = Buffer.from(new ArrayBuffer(Math.max(0, pagesEnd - pagesStart)));
-    this.#descriptor ??= this.#files.open(this.#path, "r");
-    await readInto(this.#files, await this.#descriptor, pages, this.#restStart + pagesStart);
+    await this.#reads.read(this.#path, pages, this.#restStart + pagesStart);
     for (let at = 0; at < pages.length; at += PAGE_BYTES) {
       this.#check(firstPage + at / PAGE_BYTES, pages.subarray(at, at + PAGE_BYTES));
     }
     return pages.subarray(start - pagesStart, end - pagesStart);
+  }
+
+  #isChecked(start: number, end: number): boolean {
+    for (let page = Math.floor(start / PAGE_BYTES); page * PAGE_BYTES < end; page++) {
+      if (this.#checked[page] !== 1) return false;
+    }
+    return true;
   }
 
   #check(page: number, bytes: Uint8Array): void {
@@ -216,6 +271,14 @@ async function readInto(
     if (count === 0) throw new Error(`The file ends at byte ${position + filled}`);
     filled += count;
   }
+}
+
+/** Memory for what is read at once and used at once, instead of a fresh piece each time. */
+let scratch = Buffer.alloc(0);
+
+function scratchOf(length: number): Buffer {
+  if (scratch.length < length) scratch = Buffer.from(new ArrayBuffer(Math.max(64 << 10, length)));
+  return scratch.subarray(0, length);
 }
 
 async function checksumInTurns(bytes: Uint8Array): Promise<number> {

@@ -1,11 +1,13 @@
 /**
  * What is known of the events of one segment without reading the log: an array for each column, in
  * the order of ingest, so that a row is an index into each of them. About 40 bytes an event stay in
- * memory. The lower-cased commands of a sealed segment do not: they are read from its sidecar.
+ * memory. Of a sealed segment the commands in lower case do not: they are read from its sidecar.
  */
 import type { AuditEvent } from "../../../audit/schema.ts";
 import type { Awaitable } from "../../../core/caller.ts";
+import type { Classes } from "./classes.ts";
 import type { Dictionary } from "./dictionary.ts";
+import type { Postings } from "./postings.ts";
 
 /** The fields that are kept as codes, in the order of the columns. */
 export const FIELDS = [
@@ -20,8 +22,11 @@ export const FIELDS = [
 
 /** The places in `FIELDS` of those that `q` searches, besides the command. */
 export const SEARCHED = [0, 1, 2, 3];
+/** The places of those that rows are counted by together with decision, consumer, status and policy. */
+export const COUNTED = [0, 1, 2, 5];
 export const PROVIDER = 0;
 export const STATUS = 4;
+export const POLICY = 6;
 
 /** What an index takes from an event. */
 export type IndexedEvent = Pick<
@@ -100,22 +105,28 @@ export interface SegmentIndex {
   readonly dictionaries: readonly Dictionary[];
   readonly counts: readonly Uint32Array[];
   readonly kindCounts: Uint32Array;
-  /** Rows by provider code and kind; `undefined` where too many providers would make it large. */
-  readonly providerKinds: Uint32Array | undefined;
+  /** The rows of each code by time; `undefined` while the segment grows. */
+  readonly postings: readonly Postings[] | undefined;
+  /** Totals by combination; `undefined` while the segment grows, or where they would be large. */
+  readonly classes: Classes | undefined;
   /** The newest `timestamp` by provider code. */
   readonly lastUsed: Float64Array;
-  readonly traces: Column;
-  /** Where each row's lower-cased command begins in the text, and where the last one ends. */
+  /** The number of each row's command among the texts, 0 for none. */
+  readonly texts: Column;
+  readonly textCount: number;
+  /** Where each text begins, that of number 1 first, and where the last one ends. */
   readonly textStarts: Uint32Array;
-  /** A filter of trigrams for each block of rows that is full. */
-  readonly filters: Uint8Array;
-  readonly filteredRows: number;
+  /** A filter of trigrams for each searched field's dictionary; `undefined` while it grows. */
+  readonly nameFilters: Uint8Array | undefined;
 
   /** Rows by time, oldest first, equal times by row; `undefined` when they came in that order. */
   order(): Uint32Array | undefined;
-  traceCode(trace: string): Awaitable<number | undefined>;
-  /** Bytes of the lower-cased commands as Latin-1, each command followed by a byte FF. */
-  text(from: number, to: number): Awaitable<string>;
+  /** Rows below `rows` that have a trace id. */
+  rowsOfTrace(trace: string, rows: number): Awaitable<Uint32Array>;
+  /** Blocks of texts whose filters have all the bits, and those that have no filter; ascending. */
+  blocksWith(bits: Uint16Array): readonly number[];
+  /** Bytes of the commands in lower case, each followed by a byte FF; valid until the next call. */
+  text(from: number, to: number): Awaitable<Buffer>;
   /** Rows of which the id has that hash. */
   rowsOfId(hash: number): Awaitable<readonly number[]>;
 }

@@ -10,6 +10,7 @@ import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import { inParallel } from "../../parallel.ts";
 import { Queue } from "../../queue.ts";
+import type { ReadFiles } from "../../read-files.ts";
 import type { SegmentedLog } from "../../segmented-log.ts";
 import { TEMPORARY_SUFFIX } from "../../snapshot.ts";
 import { GrowingIndex } from "./growing-index.ts";
@@ -20,6 +21,7 @@ import { writeSidecar } from "./sidecar-writer.ts";
 
 export interface SegmentSetOptions {
   readonly files: FileOperations;
+  readonly reads: ReadFiles;
   readonly directory: string;
   readonly organization: string;
   /** Takes in lines that are no events of this organization; they are skipped. */
@@ -141,7 +143,8 @@ export class SegmentSet {
 
   async #load(segment: number): Promise<SealedIndex | undefined> {
     const { size } = await this.#options.files.stat(this.#log.path(segment));
-    return SealedIndex.open(this.#options.files, this.#sidecarPath(segment), segment, size);
+    const { files, reads } = this.#options;
+    return SealedIndex.open(files, reads, this.#sidecarPath(segment), segment, size);
   }
 
   async #make(segment: number): Promise<SegmentIndex> {
@@ -150,12 +153,12 @@ export class SegmentSet {
   }
 
   async #write(growing: GrowingIndex): Promise<SealedIndex | undefined> {
-    const { files, indexFailed } = this.#options;
+    const { files, reads, indexFailed } = this.#options;
     const path = this.#sidecarPath(growing.segment);
     try {
       const { size } = await files.stat(this.#log.path(growing.segment));
       await writeSidecar(files, path, growing, size);
-      return await SealedIndex.open(files, path, growing.segment, size);
+      return await SealedIndex.open(files, reads, path, growing.segment, size);
     } catch (error) {
       indexFailed(error, path);
       return undefined;

@@ -1,14 +1,17 @@
 /**
  * Which rows of one segment match a filter. Cheap answers come first: a value that the segment's
- * dictionary does not know rules out the whole segment, and counts that are kept anyway give the
- * number of matches for the common filters. Only then are columns compared, the one with the fewest
- * matches first, and what is left is put in the order of time.
+ * dictionary does not know rules out the whole segment, and counts give the number of matches for
+ * most filters. Where rows are needed, the value with the fewest has a list of them; only those rows
+ * are looked up in the columns of the other fields, and what is left is put in the order of time.
  */
-import type { AuditFilter } from "../../../audit/store.ts";
 import type { Awaitable } from "../../../core/caller.ts";
+import { countOf } from "./classes.ts";
+import { keepCode, keepWanted, rowsWanted, rowsWith } from "./columns.ts";
 import type { Pace } from "./pace.ts";
-import { decisionOfKind, FIELDS, kindsWith, KINDS, PROVIDER } from "./segment-index.ts";
-import { globalRow, rowOf, segmentOf, type Column, type SegmentIndex } from "./segment-index.ts";
+import { isOfClass, type Question, type TextQuestion } from "./question.ts";
+import type { RowSet } from "./row-set.ts";
+import { decisionOfKind, globalRow, KINDS, POLICY, rowOf, segmentOf } from "./segment-index.ts";
+import { STATUS, type Column, type SegmentIndex } from "./segment-index.ts";
 import { rowsHolding } from "./text-search.ts";
 
 /** A segment as it was at one moment, although it may take more rows meanwhile. */
@@ -61,181 +64,174 @@ export function rankOf(
   return low;
 }
 
-/** A filter in the terms of one segment. */
+/** A question in the codes of one segment. */
 interface Plan {
-  readonly kinds: Uint8Array | undefined;
-  readonly tests: readonly { readonly field: number; readonly code: number }[];
+  readonly tests: readonly Test[];
   readonly isPartial: boolean;
 }
 
-/** The filter's equalities in the codes of a segment; `undefined` when no row can match. */
-function planOf(view: SegmentView, filter: AuditFilter): Plan | undefined {
-  const { index, rows, oldest, newest } = view;
-  const { from = -Infinity, to = Infinity } = filter;
+/** A field and the code that it must have. */
+interface Test {
+  readonly field: number;
+  readonly code: number;
+}
+
+/** The question's equalities in the codes of a segment; `undefined` when no row can match. */
+function planOf(
+  { index, rows, oldest, newest }: SegmentView,
+  question: Question,
+): Plan | undefined {
+  const { from, to, wanted } = question;
   if (rows === 0 || newest < from || oldest >= to) return undefined;
-  const { provider, executor, capability, status, runtime, policy } = filter;
-  const wanted = [provider, executor, capability, undefined, status, runtime, policy];
-  const tests: { field: number; code: number }[] = [];
-  for (let field = 0; field < FIELDS.length; field++) {
-    const value = wanted[field];
-    if (value === undefined) continue;
+  const tests: Test[] = [];
+  for (const { field, value } of wanted) {
     const code = index.dictionaries[field]?.codeOf(value);
     if (code === undefined) return undefined;
     tests.push({ field, code });
   }
-  const kinds = kindsWith(filter.decision, filter.consumer);
-  return { kinds, tests, isPartial: oldest < from || newest >= to };
+  return { tests, isPartial: oldest < from || newest >= to };
 }
 
 /** The number of rows that match where counts tell it; `undefined` where rows have to be compared. */
-export function knownCount(view: SegmentView, filter: AuditFilter): number | undefined {
-  const plan = planOf(view, filter);
+export function knownCount(view: SegmentView, question: Question): number | undefined {
+  const plan = planOf(view, question);
   if (plan === undefined) return 0;
-  const { kinds, tests, isPartial } = plan;
-  const { index } = view;
-  const [first] = tests;
-  if (isPartial || needsText(filter) || filter.trace_id !== undefined) return undefined;
-  if (tests.length > 1) return undefined;
-  if (first === undefined) return kinds === undefined ? view.rows : sum(index.kindCounts, 0, kinds);
-  if (kinds === undefined) return index.counts[first.field]?.[first.code] ?? 0;
-  if (first.field !== PROVIDER || index.providerKinds === undefined) return undefined;
-  return sum(index.providerKinds, first.code * KINDS, kinds);
+  if (plan.isPartial || question.text !== undefined || question.trace !== undefined) {
+    return undefined;
+  }
+  const { index, rows } = view;
+  const { kinds } = question;
+  const [first, second] = plan.tests;
+  if (first === undefined) return kinds === undefined ? rows : countOfKinds(index, kinds);
+  if (second === undefined && kinds === undefined) {
+    return index.counts[first.field]?.[first.code] ?? 0;
+  }
+  const others = plan.tests.filter(({ field }) => !isOfClass(field));
+  if (index.classes === undefined || others.length > 1) return undefined;
+  const codeIn = (field: number): number | undefined =>
+    plan.tests.find((test) => test.field === field)?.code;
+  const test = { kinds, status: codeIn(STATUS), policy: codeIn(POLICY) };
+  return countOf(index.classes, test, others[0]?.field, others[0]?.code ?? 0);
 }
 
-function needsText({ q }: AuditFilter): boolean {
-  return q !== undefined && q !== "";
-}
-
-function sum(counts: Uint32Array, start: number, kinds: Uint8Array): number {
+function countOfKinds({ kindCounts }: SegmentIndex, kinds: Uint8Array): number {
   let total = 0;
   for (let kind = 0; kind < KINDS; kind++) {
-    if (kinds[kind] === 1) total += counts[start + kind] ?? 0;
+    if (kinds[kind] === 1) total += kindCounts[kind] as number;
   }
   return total;
 }
 
 const NOTHING: Selection = { rows: undefined, start: 0, length: 0 };
 
-/** Finds the rows that match; it comes at once where nothing has to be read from disk. */
-export function select(view: SegmentView, filter: AuditFilter, pace: Pace): Awaitable<Selection> {
-  const plan = planOf(view, filter);
-  if (plan === undefined) return NOTHING;
-  if (!needsText(filter) && filter.trace_id === undefined) {
-    return within(view, filter, narrow(view, plan, undefined));
-  }
-  return selectSlowly(view, filter, plan, pace);
+/** Some rows of a segment. */
+interface Rows {
+  readonly list: Uint32Array;
+  /** Whether they stand in the order of time; else they ascend. */
+  readonly isByTime: boolean;
 }
 
-async function selectSlowly(
+/** Finds the rows that match; it comes at once where nothing has to be read from disk. */
+export function select(view: SegmentView, question: Question, pace: Pace): Awaitable<Selection> {
+  const plan = planOf(view, question);
+  if (plan === undefined) return NOTHING;
+  const { trace, text } = question;
+  if (trace !== undefined) return selectTrace(view, question, plan, trace, pace);
+  if (text === undefined) return within(view, question, narrow(view, plan, question, undefined));
+  const holding = rowsHolding(view.index, view.rows, text, pace);
+  if (holding instanceof Promise) {
+    return holding.then((found) => selectFrom(view, question, plan, found));
+  }
+  return selectFrom(view, question, plan, holding);
+}
+
+/** The number of rows that match a search, where that is all that is asked. */
+export function countText(view: SegmentView, question: Question, pace: Pace): Awaitable<number> {
+  const holding = rowsHolding(view.index, view.rows, question.text as TextQuestion, pace);
+  return holding instanceof Promise ? holding.then(({ count }) => count) : holding.count;
+}
+
+/** Whether a search is all that is asked of a segment. */
+export function isTextOnly({ oldest, newest }: SegmentView, question: Question): boolean {
+  const { text, trace, wanted, kinds, from, to } = question;
+  const isPlain = trace === undefined && wanted.length === 0 && kinds === undefined;
+  return text !== undefined && isPlain && oldest >= from && newest < to;
+}
+
+function selectFrom(view: SegmentView, question: Question, plan: Plan, found: RowSet): Selection {
+  if (found.count === 0) return NOTHING;
+  const rows = { list: found.toList(), isByTime: false };
+  return within(view, question, narrow(view, plan, question, rows));
+}
+
+async function selectTrace(
   view: SegmentView,
-  filter: AuditFilter,
+  question: Question,
   plan: Plan,
+  trace: string,
   pace: Pace,
 ): Promise<Selection> {
-  const { index } = view;
-  let found: Uint32Array | undefined;
-  if (filter.trace_id !== undefined) {
-    const known = index.traceCode(filter.trace_id);
-    const code = known instanceof Promise ? await known : known;
-    if (code === undefined) return NOTHING;
-    found = rowsWith(index.traces, code, view.rows, view.rows);
+  const { index, rows } = view;
+  const found = index.rowsOfTrace(trace, rows);
+  let list = found instanceof Promise ? await found : found;
+  if (list.length > 0 && question.text !== undefined) {
+    const holding = await rowsHolding(index, rows, question.text, pace);
+    const isHolding = new Set(holding.toList());
+    list = list.filter((row) => isHolding.has(row));
   }
-  if (needsText(filter) && found?.length !== 0) {
-    const holding = await rowsHolding(index, view.rows, filter.q as string, pace);
-    if (holding.length === 0) return NOTHING;
-    found = found === undefined ? holding : common(found, holding);
-  }
-  return within(view, filter, narrow(view, plan, found));
+  if (list.length === 0) return NOTHING;
+  return within(view, question, narrow(view, plan, question, { list, isByTime: false }));
 }
 
-/** Compares columns; `undefined` stands for all rows. */
+/** Compares columns, the test with the fewest rows first; `undefined` stands for all rows. */
 function narrow(
   { index, rows }: SegmentView,
-  { kinds, tests }: Plan,
-  found: Uint32Array | undefined,
-): Uint32Array | undefined {
-  const countOf = ({ field, code }: Plan["tests"][number]): number =>
-    index.counts[field]?.[code] ?? 0;
+  { tests }: Plan,
+  { kinds }: Question,
+  found: Rows | undefined,
+): Rows | undefined {
+  const countOf = ({ field, code }: Test): number => index.counts[field]?.[code] ?? 0;
   const [first, ...others] = [...tests].sort((a, b) => countOf(a) - countOf(b));
   let left = found;
-  if (first !== undefined) {
-    const column = index.codes[first.field] as Column;
-    left =
-      left === undefined
-        ? rowsWith(column, first.code, rows, countOf(first))
-        : keep(left, column, first.code);
-  }
-  for (const { field, code } of others) {
-    left = keep(left as Uint32Array, index.codes[field] as Column, code);
-  }
+  if (first !== undefined) left = keepTest(index, rows, first, found, countOf(first));
+  for (const test of others) left = keepTest(index, rows, test, left, rows);
   if (kinds === undefined) return left;
-  return left === undefined
-    ? rowsOfKinds(index.kinds, kinds, rows)
-    : keepKinds(left, index.kinds, kinds);
-}
-
-/** The rows that have a code, of which there are `most` at most. */
-function rowsWith(column: Column, code: number, rows: number, most: number): Uint32Array {
-  const found = new Uint32Array(Math.min(rows, most));
-  let count = 0;
-  // The engine's own search is several times as fast as a loop where values are rare.
-  let at = column.indexOf(code);
-  for (let near = 0; at !== -1 && at < rows && near < 64; at = column.indexOf(code, at + 1)) {
-    const last = found[count - 1] ?? -64;
-    near = at - last < 32 ? near + 1 : 0;
-    found[count++] = at;
+  if (left === undefined) {
+    return { list: rowsWanted(index.kinds, kinds, rows), isByTime: false };
   }
-  if (at === -1) return found.subarray(0, count);
-  for (; at < rows; at++) {
-    if (column[at] === code) found[count++] = at;
-  }
-  return found.subarray(0, count);
+  return { ...left, list: keepWanted(left.list, index.kinds, kinds) };
 }
 
-function keep(rows: Uint32Array, column: Column, code: number): Uint32Array {
-  return rows.filter((row) => column[row] === code);
+function keepTest(
+  index: SegmentIndex,
+  rows: number,
+  { field, code }: Test,
+  found: Rows | undefined,
+  most: number,
+): Rows {
+  const column = index.codes[field] as Column;
+  if (found !== undefined) return { ...found, list: keepCode(found.list, column, code) };
+  const posted = index.postings?.[field]?.rowsOf(code);
+  if (posted !== undefined) return { list: posted, isByTime: true };
+  return { list: rowsWith(column, code, rows, most), isByTime: false };
 }
 
-function keepKinds(rows: Uint32Array, column: Uint8Array, kinds: Uint8Array): Uint32Array {
-  return rows.filter((row) => kinds[column[row] as number] === 1);
-}
-
-function rowsOfKinds(column: Uint8Array, kinds: Uint8Array, rows: number): Uint32Array {
-  const found = new Uint32Array(rows);
-  let count = 0;
-  for (let row = 0; row < rows; row++) {
-    if (kinds[column[row] as number] === 1) found[count++] = row;
-  }
-  return found.subarray(0, count);
-}
-
-function common(a: Uint32Array, b: Uint32Array): Uint32Array {
-  const isInB = new Set(b);
-  return a.filter((row) => isInB.has(row));
-}
-
-/** Puts rows in the order of time, and cuts them to the filter's range. */
-function within(
-  view: SegmentView,
-  { from = -Infinity, to = Infinity }: AuditFilter,
-  found: Uint32Array | undefined,
-): Selection {
-  const rows = found === undefined ? view.order : ordered(view, found);
-  const all = { rows, start: 0, length: found === undefined ? view.rows : found.length };
+/** Puts rows in the order of time, and cuts them to the question's range. */
+function within(view: SegmentView, { from, to }: Question, found: Rows | undefined): Selection {
+  const rows = found === undefined || found.isByTime ? found?.list : ordered(view, found.list);
+  const all =
+    found === undefined
+      ? { rows: view.order, start: 0, length: view.rows }
+      : { rows, start: 0, length: found.list.length };
   if (view.oldest >= from && view.newest < to) return all;
   const start = rankOf(view, all, from, 0);
   const end = rankOf(view, all, to, 0);
-  return { rows, start, length: Math.max(0, end - start) };
+  return { rows: all.rows, start, length: Math.max(0, end - start) };
 }
 
-const FEW = 16;
-
+/** Puts ascending rows in the order of time; the list is overwritten. */
 function ordered({ index, rows, order }: SegmentView, found: Uint32Array): Uint32Array {
-  if (order === undefined) return found;
-  const { times } = index;
-  if (found.length < rows / FEW) {
-    return found.sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
-  }
+  if (order === undefined || sortNearlySorted(found, index.times)) return found;
   const isFound = new Uint8Array(rows);
   for (let i = 0; i < found.length; i++) isFound[found[i] as number] = 1;
   let count = 0;
@@ -244,6 +240,34 @@ function ordered({ index, rows, order }: SegmentView, found: Uint32Array): Uint3
     if (isFound[row] === 1) found[count++] = row;
   }
   return found;
+}
+
+/** Steps for each row after which a list is not nearly sorted. */
+const MAX_STEPS = 16;
+
+/**
+ * Sorts by insertion: events come late by a little, so a row moves past few others.
+ *
+ * @returns whether it was done; a list that is far from sorted is left in any order
+ */
+function sortNearlySorted(found: Uint32Array, times: Float64Array): boolean {
+  let left = MAX_STEPS * found.length;
+  let latest = -Infinity;
+  for (let i = 0; i < found.length; i++) {
+    const row = found[i] as number;
+    const time = times[row] as number;
+    if (time >= latest) {
+      latest = time;
+      continue;
+    }
+    let at = i;
+    for (; at > 0 && (times[found[at - 1] as number] as number) > time; at--) {
+      found[at] = found[at - 1] as number;
+    }
+    found[at] = row;
+    if ((left -= i - at) < 0) return false;
+  }
+  return true;
 }
 
 /** Where a row stands in the organization's order of ingest. */

@@ -5,7 +5,7 @@
  *                         length of the columns | checksum of table and columns | length of the rest
  *     table               JSON: what the index says of the segment, and where each section lies
  *     columns             one section for each column, beginning at a multiple of eight bytes
- *     rest                sections that stay on disk: text, trace ids, rows by the hash of their id
+ *     rest                sections that stay on disk: texts, rows by trace id, rows by the hash of the id
  *
  * The columns are read whole when an organization is opened; the rest is read in pages of 64 KiB on
  * demand, of which the checksums are a column. Numbers have the byte order of the machine, which is
@@ -14,7 +14,7 @@
  */
 import { crc32 } from "node:zlib";
 
-export const VERSION = 1;
+export const VERSION = 2;
 export const MAGIC = "sbxindex";
 export const HEADER_BYTES = 32;
 export const PAGE_BYTES = 64 << 10;

@@ -4,11 +4,12 @@ import type { FileOperations } from "../../file-operations.ts";
 import { replaceFile } from "../../snapshot.ts";
 import { packDictionary } from "./dictionary.ts";
 import type { GrowingIndex } from "./growing-index.ts";
-import { hashOf } from "./hash.ts";
-import { FIELDS, KINDS, SEARCHED, type Column } from "./segment-index.ts";
+import { classify, countByClass } from "./classes.ts";
+import { packPostings } from "./postings.ts";
+import { COUNTED, FIELDS, PROVIDER, SEARCHED, type Column } from "./segment-index.ts";
 import { encodeHeader, checksumOf, HEADER_BYTES, PAGE_BYTES, padded } from "./sidecar-format.ts";
 import { SectionWriter, type SectionArray, type Table } from "./sidecar-format.ts";
-import { BLOCK_ROWS, FILTER_BYTES } from "./trigrams.ts";
+import { addTrigrams, FILTER_BYTES, sliceFilters } from "./trigrams.ts";
 
 const STEP_BYTES = 1 << 20;
 
@@ -62,34 +63,114 @@ function* columnSections(index: GrowingIndex): Generator<readonly [string, Secti
   const { rows } = index;
   yield ["times", index.times.subarray(0, rows)];
   yield ["offsets", index.offsets.subarray(0, rows + 1)];
-  yield ["textStarts", index.textStarts.subarray(0, rows + 1)];
   yield ["kinds", index.kinds.subarray(0, rows)];
   yield ["kindCounts", index.kindCounts];
   const order = index.order();
   if (order !== undefined) yield ["order", order];
-  yield ["filters", index.filters.subarray(0, (index.filteredRows / BLOCK_ROWS) * FILTER_BYTES)];
+  yield ["texts", narrowed(index.texts, rows, index.textCount)];
+  yield ["textStarts", index.textStarts.subarray(0, index.textCount + 1)];
+  const { filters, fullBlocks } = index.allTexts;
+  yield ["filters", sliceFilters(filters, fullBlocks)];
+  yield* fieldSections(index, order);
+  yield* classSections(index);
+  const providers = (index.dictionaries[PROVIDER]?.size ?? 0) + 1;
+  yield ["lastUsed", index.lastUsed.subarray(0, providers)];
+  yield ["traceHashes", index.traceDictionary.hashes.slice().sort()];
+}
+
+/** Of each field its codes, and what leads from values to codes and from codes to rows. */
+function* fieldSections(
+  index: GrowingIndex,
+  order: Uint32Array | undefined,
+): Generator<readonly [string, SectionArray]> {
+  const nameFilters = new Uint8Array(SEARCHED.length * FILTER_BYTES);
   for (let field = 0; field < FIELDS.length; field++) {
     const name = FIELDS[field] as string;
-    const { size, values } = index.dictionaries[field] as (typeof index.dictionaries)[number];
-    yield [`${name}.codes`, narrowed(index.codes[field] as Uint32Array, rows, size)];
-    yield [`${name}.counts`, (index.counts[field] as Uint32Array).subarray(0, size + 1)];
-    yield [`${name}.values`, packDictionary(values, SEARCHED.includes(field))];
+    const dictionary = index.dictionaries[field] as (typeof index.dictionaries)[number];
+    const { size } = dictionary;
+    const codes = narrowed(index.codes[field] as Uint32Array, index.rows, size);
+    const counts = (index.counts[field] as Uint32Array).subarray(0, size + 1);
+    yield [`${name}.codes`, codes];
+    yield [`${name}.counts`, counts];
+    const { starts, steps } = packPostings(codes, counts, order, index.rows);
+    yield [`${name}.starts`, starts];
+    yield [`${name}.steps`, steps];
+    const isSearched = SEARCHED.includes(field);
+    yield [`${name}.values`, packDictionary(dictionary.values, isSearched)];
+    if (isSearched) addNames(nameFilters, field * FILTER_BYTES, dictionary.values);
   }
-  const providers = (index.dictionaries[0]?.size ?? 0) + 1;
-  yield ["lastUsed", index.lastUsed.subarray(0, providers)];
-  if (index.providerKinds !== undefined) {
-    yield ["providerKinds", Uint32Array.from(index.providerKinds.subarray(0, providers * KINDS))];
+  yield ["nameFilters", nameFilters];
+}
+
+function addNames(filters: Uint8Array, filterStart: number, values: readonly string[]): void {
+  for (const value of values) {
+    const lower = Buffer.from(value.toLowerCase(), "utf8");
+    addTrigrams(filters, filterStart, lower, 0, lower.length);
   }
-  yield ["traces", narrowed(index.traces, rows, index.traceDictionary.size)];
-  yield ["traceHashes", Uint32Array.from(index.traceDictionary.values, hashOf).sort()];
+}
+
+/** Totals by class; none where there are too many classes. */
+function* classSections(index: GrowingIndex): Generator<readonly [string, SectionArray]> {
+  const classified = classify(index.kinds, index.codes, index.rows);
+  if (classified === undefined) return;
+  const { keys, column } = classified;
+  yield ["classKinds", keys.kinds];
+  yield ["classStatuses", keys.statuses];
+  yield ["classPolicies", keys.policies];
+  yield ["classCounts", keys.counts];
+  for (let field = 0; field < FIELDS.length; field++) {
+    const size = index.dictionaries[field]?.size ?? 0;
+    const codes = index.codes[field] as Uint32Array;
+    const table = COUNTED.includes(field)
+      ? countByClass(column, keys.kinds.length, codes, size)
+      : undefined;
+    if (table !== undefined) {
+      const greatest = table.reduce((most, count) => Math.max(most, count), 0);
+      yield [`${FIELDS[field] as string}.classes`, narrowed(table, table.length, greatest)];
+    }
+  }
 }
 
 function* restSections(index: GrowingIndex): Generator<readonly [string, SectionArray]> {
-  yield ["text", index.allText];
-  yield ["traceValues", packDictionary(index.traceDictionary.values, false)];
+  yield ["text", index.allTexts.bytes];
+  yield* traceSections(index);
   const { hashes, rows } = sortedByHash(index.idHashes.subarray(0, index.rows));
   yield ["idHashes", hashes];
   yield ["idRows", rows];
+}
+
+/** Trace ids in the order of their hashes, and the rows of each. */
+function* traceSections(index: GrowingIndex): Generator<readonly [string, SectionArray]> {
+  const { values, hashes } = index.traceDictionary;
+  const order = sortedByHash(hashes).rows;
+  const texts = Array.from(order, (i) => Buffer.from(values[i] as string, "utf8"));
+  const ends = new Uint32Array(texts.length + 1);
+  texts.forEach((text, i) => (ends[i + 1] = (ends[i] as number) + text.length));
+  yield ["traceEnds", ends];
+  yield ["traceTexts", Buffer.concat(texts)];
+  const starts = new Uint32Array(values.length + 1);
+  const placeOf = new Uint32Array(values.length + 1); // by code
+  order.forEach((i, place) => (placeOf[i + 1] = place));
+  for (let row = 0; row < index.rows; row++) {
+    const code = index.traces[row] as number;
+    if (code === 0) continue;
+    const next = (placeOf[code] as number) + 1;
+    starts[next] = (starts[next] as number) + 1;
+  }
+  for (let i = 1; i < starts.length; i++) {
+    starts[i] = (starts[i] as number) + (starts[i - 1] as number);
+  }
+  yield ["traceStarts", starts];
+  const rows = new Uint32Array(starts[values.length] as number);
+  const filled = starts.slice();
+  for (let row = 0; row < index.rows; row++) {
+    const code = index.traces[row] as number;
+    if (code === 0) continue;
+    const place = placeOf[code] as number;
+    rows[filled[place] as number] = row;
+    filled[place] = (filled[place] as number) + 1;
+  }
+  yield ["traceRows", rows];
 }
 
 function narrowed(column: Uint32Array, rows: number, largest: number): Column {

@@ -1,104 +1,136 @@
 /**
  * The rows of a segment in which a text occurs. Dictionaries answer for four of the five fields. The
  * commands are asked block by block: those whose filter of trigrams rules the text out are skipped,
- * the others are read in runs and searched in one go; what is found is traced back to its row.
- *
- * The text is searched as Latin-1, each byte of its UTF-8 a character, since the engine searches such
- * strings fastest; the bytes of UTF-8 only ever match where the characters do.
+ * the others are read in runs and searched in one go, as bytes: those of UTF-8 only ever match where
+ * the characters do. Each distinct command is tried once, and stands for all rows that have it.
  */
+import type { Awaitable } from "../../../core/caller.ts";
+import { markCodes } from "./columns.ts";
 import type { Pace } from "./pace.ts";
+import type { TextQuestion } from "./question.ts";
+import { RowSet } from "./row-set.ts";
 import { SEARCHED, type Column, type SegmentIndex } from "./segment-index.ts";
-import { bitsOf, BLOCK_ROWS, FILTER_BYTES, mayHold } from "./trigrams.ts";
+import { BLOCK_TEXTS, FILTER_BYTES, mayHold } from "./trigrams.ts";
 
-const READ_ROWS = 16 * BLOCK_ROWS;
+/** So many blocks are read at once, which takes up to some hundred KiB. */
+const RUN_BLOCKS = 16;
+/** Codes that so small a share of the rows have are looked up in their lists. */
+const RARE = 16;
 
-/** Finds the rows below `rows` in which `q` occurs in any letter case, in the order of ingest. */
-export async function rowsHolding(
+/** Finds the rows below `rows` that hold a text; at once where nothing has to be read from disk. */
+export function rowsHolding(
   index: SegmentIndex,
   rows: number,
-  q: string,
+  question: TextQuestion,
   pace: Pace,
-): Promise<Uint32Array> {
-  const lower = q.toLowerCase();
-  let found: Uint8Array | undefined; // most segments have nothing, and need no list then
-  for (const field of SEARCHED) {
-    const codes = index.dictionaries[field]?.search(lower) ?? [];
-    if (codes.length === 0) continue;
-    found ??= new Uint8Array(rows);
-    markCodes(index.codes[field] as Column, codes, found);
-    if (pace.isDue) await pace.step();
-  }
-  const needle = Buffer.from(lower, "utf8");
-  for (const [first, end] of runsOf(index, rows, bitsOf(needle))) {
-    const from = index.textStarts[first] as number;
-    const text = index.text(from, index.textStarts[end] as number);
-    const read = typeof text === "string" ? text : await text;
-    found ??= new Uint8Array(rows);
-    markText(read, needle.toString("latin1"), index.textStarts, first, from, found);
-    if (pace.isDue) await pace.step();
-  }
-  if (pace.isDue) await pace.step();
-  return found === undefined ? new Uint32Array(0) : rowsMarked(found);
+): Awaitable<RowSet> {
+  const isSealed = index.postings !== undefined;
+  const known = isSealed ? question.found.in(index) : undefined;
+  if (known !== undefined) return known;
+  const codes = codesHolding(index, question);
+  const blocks = index.blocksWith(question.bits);
+  const isHopeless = blocks.length === 0 && codes.every(({ length }) => length === 0);
+  if (!isHopeless) return search(index, rows, question, codes, blocks, pace);
+  if (isSealed) question.found.keep(index, RowSet.none);
+  return RowSet.none;
 }
 
-function markCodes(column: Column, codes: readonly number[], found: Uint8Array): void {
-  const [only] = codes;
-  if (codes.length === 1) {
-    for (let row = column.indexOf(only as number); row !== -1 && row < found.length;) {
-      found[row] = 1;
-      row = column.indexOf(only as number, row + 1);
-    }
-    return;
-  }
-  const isWanted = new Uint8Array(Math.max(...codes) + 1);
-  for (const code of codes) isWanted[code] = 1;
-  for (let row = 0; row < found.length; row++) {
-    if (isWanted[column[row] as number] === 1) found[row] = 1;
-  }
+/** By searched field, the codes whose values hold the text. */
+function codesHolding(
+  { dictionaries, nameFilters }: SegmentIndex,
+  { lower, bits }: TextQuestion,
+): readonly (readonly number[])[] {
+  return SEARCHED.map((field) =>
+    nameFilters === undefined || mayHold(nameFilters, field * FILTER_BYTES, bits)
+      ? (dictionaries[field]?.search(lower) ?? [])
+      : [],
+  );
 }
 
-/** Runs of rows in whose blocks the text may stand; rows of a block that is not full always may. */
-function* runsOf(
+async function search(
   index: SegmentIndex,
   rows: number,
-  bits: Uint16Array,
-): Generator<readonly [number, number]> {
-  const filtered = Math.min(index.filteredRows, rows);
-  let start = -1;
-  for (let row = 0; row < rows; row += BLOCK_ROWS) {
-    const isFiltered = row + BLOCK_ROWS <= filtered;
-    const may = !isFiltered || mayHold(index.filters, (row / BLOCK_ROWS) * FILTER_BYTES, bits);
-    if (start !== -1 && (!may || row - start >= READ_ROWS)) {
-      yield [start, row];
-      start = -1;
-    }
-    if (may && start === -1) start = row;
+  { needle, found }: TextQuestion,
+  codes: readonly (readonly number[])[],
+  blocks: readonly number[],
+  pace: Pace,
+): Promise<RowSet> {
+  let marks: Uint8Array | undefined; // most segments have nothing, and need none then
+  const texts = await textsHolding(index, needle, blocks, pace);
+  if (texts.length > 0) markCodes(index.texts, texts, (marks ??= new Uint8Array(rows)));
+  for (const [i, field] of SEARCHED.entries()) {
+    const wanted = codes[i] as readonly number[];
+    if (wanted.length > 0) markField(index, field, wanted, (marks ??= new Uint8Array(rows)));
   }
-  if (start !== -1) yield [start, rows];
+  const set = marks === undefined ? RowSet.none : RowSet.ofMarks(marks);
+  if (index.postings !== undefined) found.keep(index, set);
+  if (pace.isDue) await pace.step();
+  return set;
 }
 
-function markText(
-  text: string,
-  needle: string,
-  starts: Uint32Array,
-  first: number,
-  from: number,
-  found: Uint8Array,
+function markField(
+  index: SegmentIndex,
+  field: number,
+  codes: readonly number[],
+  marks: Uint8Array,
 ): void {
-  let row = first;
-  for (let at = text.indexOf(needle); at !== -1;) {
-    while ((starts[row + 1] as number) - from <= at) row++;
-    found[row] = 1;
-    at = text.indexOf(needle, (starts[++row] as number) - from);
+  const counts = index.counts[field] as Uint32Array;
+  const postings = index.postings?.[field];
+  const total = codes.reduce((sum, code) => sum + (counts[code] as number), 0);
+  if (postings === undefined || total * RARE > marks.length) {
+    return markCodes(index.codes[field] as Column, codes, marks);
+  }
+  for (const code of codes) {
+    for (const row of postings.rowsOf(code) ?? []) marks[row] = 1;
   }
 }
 
-function rowsMarked(found: Uint8Array): Uint32Array {
-  let count = 0;
-  for (let row = 0; row < found.length; row++) count += found[row] as number;
-  const rows = new Uint32Array(count);
-  for (let row = 0, at = 0; at < count; row++) {
-    if (found[row] === 1) rows[at++] = row;
+/** The numbers of the texts of some blocks that hold a text. */
+async function textsHolding(
+  index: SegmentIndex,
+  needle: Buffer,
+  blocks: readonly number[],
+  pace: Pace,
+): Promise<readonly number[]> {
+  const numbers: number[] = [];
+  const count = index.textCount;
+  for (const [first, end] of runsOf(blocks)) {
+    const from = first * BLOCK_TEXTS;
+    const to = Math.min(end * BLOCK_TEXTS, count);
+    const starts = index.textStarts;
+    const reading = index.text(starts[from] as number, starts[to] as number);
+    const text = reading instanceof Promise ? await reading : reading;
+    addHolding(text, needle, starts, from, numbers);
+    if (pace.isDue) await pace.step();
   }
-  return rows;
+  return numbers;
+}
+
+/** Runs of blocks that follow each other: the first, and the one after the last. */
+function* runsOf(blocks: readonly number[]): Generator<readonly [number, number]> {
+  for (let i = 0; i < blocks.length;) {
+    const first = blocks[i] as number;
+    let length = 1;
+    while (length < RUN_BLOCKS && blocks[i + length] === first + length) length++;
+    yield [first, first + length];
+    i += length;
+  }
+}
+
+/** Adds the numbers of those texts that hold another; they begin with the one after `before`. */
+function addHolding(
+  text: Buffer,
+  needle: Buffer,
+  starts: Uint32Array,
+  before: number,
+  numbers: number[],
+): void {
+  const base = starts[before] as number;
+  let place = before;
+  for (let at = text.indexOf(needle); at !== -1;) {
+    while ((starts[place + 1] as number) - base <= at) place++;
+    numbers.push(++place);
+    const next = (starts[place] as number) - base;
+    at = next < text.length ? text.indexOf(needle, next) : -1;
+  }
 }

@@ -11,10 +11,12 @@ import { parseTimestamp } from "../../../core/time.ts";
 import type { Durability } from "../../append-log-options.ts";
 import { SegmentedLog, type SegmentedLogOptions } from "../../segmented-log.ts";
 import type { AuditCounts } from "./counts.ts";
+import type { FoundRows } from "./found-rows.ts";
 import { lineOf, readRecentIds, rowsOfId } from "./known-events.ts";
 import { Intake, type AddEvents } from "./intake.ts";
 import { byteRanges, firstLine, idOf, readLine, type EventLines } from "./lines.ts";
 import { answerExport, answerHistogram, answerPage, type PageStart } from "./questions.ts";
+import { questionOf, type Question } from "./question.ts";
 import { RecentActivity } from "./recent-activity.ts";
 import type { RecentIds } from "./recent-ids.ts";
 import { SidecarDamaged } from "./sealed-index.ts";
@@ -27,11 +29,13 @@ type LogOptions = Omit<SegmentedLogOptions, "timeOf" | "began" | "removed">;
 export interface AuditTrailOptions extends LogOptions, SegmentSetOptions {
   readonly durability: Durability;
   readonly counts: AuditCounts;
+  readonly found: FoundRows;
 }
 
 /** Stores and finds the events of one organization. */
 export class AuditTrail implements TailSource {
   readonly #organization: string;
+  readonly #found: FoundRows;
   readonly #log: SegmentedLog;
   readonly #segments: SegmentSet;
   readonly #ids: RecentIds<number>;
@@ -42,12 +46,13 @@ export class AuditTrail implements TailSource {
   #removing: Promise<unknown> = Promise.resolve();
 
   private constructor(
-    { organization, durability, counts }: AuditTrailOptions,
+    { organization, durability, counts, found }: AuditTrailOptions,
     log: SegmentedLog,
     segments: SegmentSet,
     ids: RecentIds<number>,
   ) {
     this.#organization = organization;
+    this.#found = found;
     this.#log = log;
     this.#segments = segments;
     this.#ids = ids;
@@ -135,12 +140,14 @@ export class AuditTrail implements TailSource {
     start: PageStart,
     signal: AbortSignal | undefined,
   ): Promise<AuditRows> {
-    return this.#ask((indexes) => answerPage(this.#log, indexes, filter, limit, start, signal));
+    const question = this.#question(filter);
+    return this.#ask((indexes) => answerPage(this.#log, indexes, question, limit, start, signal));
   }
 
   export(filter: AuditFilter, signal: AbortSignal | undefined): Promise<AuditExport> {
     const lease = (): (() => void) => this.#lease();
-    return this.#ask((indexes) => answerExport(this.#log, indexes, filter, signal, lease));
+    const question = this.#question(filter);
+    return this.#ask((indexes) => answerExport(this.#log, indexes, question, signal, lease));
   }
 
   histogram(
@@ -148,7 +155,12 @@ export class AuditTrail implements TailSource {
     range: { readonly from: number; readonly to: number; readonly intervalMs: number },
     signal: AbortSignal | undefined,
   ): Promise<AuditHistogram> {
-    return this.#ask((indexes) => answerHistogram(indexes, filter, range, signal));
+    const question = this.#question(filter);
+    return this.#ask((indexes) => answerHistogram(indexes, question, range, signal));
+  }
+
+  #question(filter: AuditFilter): Question {
+    return questionOf(filter, this.#organization, this.#found);
   }
 
   get(id: string): Promise<Buffer | undefined> {

@@ -1,13 +1,19 @@
 /**
- * What keeps a search from reading most of the text. For each block of 256 rows a filter of 8,192
- * bits says which sequences of three bytes occur in the block's text: one bit for each, by hash. A
- * text can stand in a block only when all of its own sequences do. Small blocks and the high bits of
- * the product matter: a hash that sees two of three bytes, or a block of thousands of rows, fills
+ * What keeps a search from reading most of the text. For each block of 256 texts a filter of 8,192
+ * bits says which sequences of three bytes occur in the block: one bit for each, by hash. A text can
+ * hold another only when its block has all of that one's sequences. Small blocks and the high bits of
+ * the product matter: a hash that sees two of three bytes, or a block of thousands of texts, fills
  * the filter and skips nothing.
+ *
+ * A sealed segment's filters lie the other way round, as they are asked: for each of the 8,192 bits
+ * one bit for each block. A search takes the slices of its own bits and ANDs them, 32 blocks at a
+ * time, and mostly knows after five of them that there is nothing in the whole segment.
  */
-export const BLOCK_ROWS = 256;
-export const FILTER_BYTES = 1024;
+export const BLOCK_TEXTS = 256;
+export const FILTER_BITS = 8192;
+export const FILTER_BYTES = FILTER_BITS / 8;
 const SHIFT = 32 - 13; // 8,192 bits
+const WORD = 32;
 
 /** Enters the sequences of some bytes into the filter that begins at `filterStart` of `filters`. */
 export function addTrigrams(
@@ -44,4 +50,61 @@ export function mayHold(filters: Uint8Array, filterStart: number, bits: Uint16Ar
     if (((filters[filterStart + (bit >>> 3)] as number) & (1 << (bit & 7))) === 0) return false;
   }
   return true;
+}
+
+/** How many words of 32 bits a slice of so many blocks has. */
+function wordsFor(blocks: number): number {
+  return Math.ceil(blocks / WORD);
+}
+
+/** Turns filters that lie one after another into slices. */
+export function sliceFilters(filters: Uint8Array, blocks: number): Uint32Array {
+  const words = wordsFor(blocks);
+  const slices = new Uint32Array(FILTER_BITS * words);
+  for (let block = 0; block < blocks; block++) {
+    const word = block >>> 5;
+    const mark = 1 << (block & (WORD - 1));
+    const start = block * FILTER_BYTES;
+    for (let i = 0; i < FILTER_BYTES; i++) {
+      for (let left = filters[start + i] as number; left !== 0; left &= left - 1) {
+        const at = (i * 8 + 31 - Math.clz32(left & -left)) * words + word;
+        slices[at] = (slices[at] as number) | mark;
+      }
+    }
+  }
+  return slices;
+}
+
+/** The blocks that have all the bits, ascending. */
+export function blocksInSlices(
+  slices: Uint32Array,
+  blocks: number,
+  bits: Uint16Array,
+): readonly number[] {
+  const words = wordsFor(blocks);
+  const found: number[] = [];
+  for (let word = 0; word < words; word++) {
+    let left = -1;
+    for (let i = 0; i < bits.length && left !== 0; i++) {
+      left &= slices[(bits[i] as number) * words + word] as number;
+    }
+    for (; left !== 0; left &= left - 1) {
+      const block = word * WORD + 31 - Math.clz32(left & -left);
+      if (block < blocks) found.push(block);
+    }
+  }
+  return found;
+}
+
+/** The same for filters that lie one after another. */
+export function blocksInFilters(
+  filters: Uint8Array,
+  blocks: number,
+  bits: Uint16Array,
+): readonly number[] {
+  const found: number[] = [];
+  for (let block = 0; block < blocks; block++) {
+    if (mayHold(filters, block * FILTER_BYTES, bits)) found.push(block);
+  }
+  return found;
 }

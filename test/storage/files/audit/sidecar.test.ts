@@ -3,6 +3,7 @@ import test from "node:test";
 import { GrowingIndex } from "../../../../src/storage/files/audit/growing-index.ts";
 import { SealedIndex } from "../../../../src/storage/files/audit/sealed-index.ts";
 import { writeSidecar } from "../../../../src/storage/files/audit/sidecar-writer.ts";
+import { ReadFiles } from "../../../../src/storage/read-files.ts";
 import { auditEventOf } from "../../../audit/store-suite.ts";
 import { ForgetfulFiles } from "../../../support/forgetful-files.ts";
 
@@ -17,6 +18,7 @@ for (const [what, fields] of [
   for (const rows of [1, 255, 256, 700]) {
     test(`the sidecar of ${rows} events with ${what} is read back`, async () => {
       const files = new ForgetfulFiles();
+      const reads = new ReadFiles(files);
       const index = new GrowingIndex(1);
       for (let i = 0; i < rows; i++) {
         index.add(
@@ -26,10 +28,10 @@ for (const [what, fields] of [
         );
       }
       await writeSidecar(files, "/1.idx", index, rows * 100);
-      const sealed = await SealedIndex.open(files, "/1.idx", 1, rows * 100);
+      const sealed = await SealedIndex.open(files, reads, "/1.idx", 1, rows * 100);
       assert.equal(sealed?.rows, rows);
-      assert.equal(await SealedIndex.open(files, "/1.idx", 1, rows * 100 + 1), undefined);
-      assert.equal(await SealedIndex.open(files, "/1.idx", 2, rows * 100), undefined);
+      assert.equal(await SealedIndex.open(files, reads, "/1.idx", 1, rows * 100 + 1), undefined);
+      assert.equal(await SealedIndex.open(files, reads, "/1.idx", 2, rows * 100), undefined);
       await sealed?.close();
     });
   }

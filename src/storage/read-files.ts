@@ -1,0 +1,164 @@
+/**
+ * Files that are read at random places. Two things make such reads cheap:
+ *
+ * What was read a moment ago is still in the page cache, and copying it from there takes a
+ * microsecond, a fiftieth of the way through the thread pool. So a range that was read before is read
+ * at once, without leaving the event loop; a range that was not may have to come from the disk, and
+ * goes through the pool. A read at once that takes long shows that the cache has dropped what was
+ * there: then the file's ranges count as not read.
+ *
+ * Descriptors stay open from one read to the next, but only so many of them: the file that was not
+ * read for the longest time is closed first.
+ */
+import type { Awaitable } from "../core/caller.ts";
+import type { FileOperations } from "./file-operations.ts";
+
+const MAX_OPEN = 256;
+/** What was read is remembered in blocks of this size, the page of the system's cache. */
+const BLOCK_BYTES = 4 << 10;
+/** More bytes than this are never read at once. */
+const MAX_AT_ONCE = 1 << 20;
+const SLOW_MS = 2;
+
+/** A file that is open, or being opened. */
+interface OpenFile {
+  readonly opening: Promise<number>;
+  descriptor: number | undefined;
+  /** A byte for each block, 1 when it was read. */
+  known: Uint8Array;
+  /** Reads under way, which need the descriptor. */
+  readers: number;
+  isForgotten: boolean;
+}
+
+/** Reads ranges of files. */
+export class ReadFiles {
+  readonly #files: FileOperations;
+  readonly #limit: number;
+  readonly #open = new Map<string, OpenFile>(); // the file that was read last comes last
+
+  constructor(files: FileOperations, limit = MAX_OPEN) {
+    this.#files = files;
+    this.#limit = limit;
+  }
+
+  /** Whether a range would be read without leaving the event loop. */
+  isAtHand(path: string, position: number, length: number): boolean {
+    const file = this.#open.get(path);
+    if (file?.descriptor === undefined || length > MAX_AT_ONCE) return false;
+    const end = position + length;
+    for (let block = Math.floor(position / BLOCK_BYTES); block * BLOCK_BYTES < end; block++) {
+      if (file.known[block] !== 1) return false;
+    }
+    return true;
+  }
+
+  /**
+   * Fills a target from a position of a file on; at once where the range is at hand.
+   *
+   * @throws Error when the file ends before the target is full
+   */
+  read(path: string, target: Uint8Array, position: number): Awaitable<void> {
+    if (!this.isAtHand(path, position, target.length)) {
+      return this.#readThroughPool(this.#use(path), target, position);
+    }
+    const file = this.#use(path);
+    const start = performance.now();
+    for (let filled = 0; filled < target.length;) {
+      const rest = filled === 0 ? target : target.subarray(filled);
+      const count = this.#files.readSync(file.descriptor as number, rest, position + filled);
+      filled += checked(count, position + filled);
+    }
+    if (performance.now() - start > SLOW_MS) file.known.fill(0);
+  }
+
+  /** Closes a file that is removed or replaced. */
+  async forget(path: string): Promise<void> {
+    const file = this.#open.get(path);
+    if (file === undefined) return;
+    this.#open.delete(path);
+    await this.#leave(file);
+  }
+
+  /** Closes all files. */
+  async close(): Promise<void> {
+    for (const path of [...this.#open.keys()]) await this.forget(path);
+  }
+
+  async #readThroughPool(file: OpenFile, target: Uint8Array, position: number): Promise<void> {
+    file.readers++;
+    try {
+      const descriptor = await file.opening;
+      for (let filled = 0; filled < target.length;) {
+        const rest = target.subarray(filled);
+        const count = await this.#files.read(descriptor, rest, position + filled);
+        filled += checked(count, position + filled);
+      }
+      remember(file, position, position + target.length);
+    } finally {
+      file.readers--;
+      if (file.isForgotten) await this.#leave(file);
+    }
+  }
+
+  #use(path: string): OpenFile {
+    let file = this.#open.get(path);
+    if (file === undefined) file = this.#start(path);
+    else this.#open.delete(path);
+    this.#open.set(path, file);
+    this.#closeOldest();
+    return file;
+  }
+
+  #start(path: string): OpenFile {
+    const opening = this.#files.open(path, "r");
+    const file: OpenFile = {
+      opening,
+      descriptor: undefined,
+      known: new Uint8Array(0),
+      readers: 0,
+      isForgotten: false,
+    };
+    opening.then(
+      (descriptor) => (file.descriptor = descriptor),
+      () => {
+        if (this.#open.get(path) === file) this.#open.delete(path); // so that the next read tries again
+      },
+    );
+    return file;
+  }
+
+  #closeOldest(): void {
+    for (const [path, file] of this.#open) {
+      if (this.#open.size <= this.#limit) return;
+      this.#open.delete(path);
+      this.#leave(file).catch(() => {}); // nothing was written, so nothing is lost
+    }
+  }
+
+  /** Closes a file that is not in the list any more, once nobody reads it. */
+  async #leave(file: OpenFile): Promise<void> {
+    file.isForgotten = true;
+    if (file.readers > 0) return;
+    const descriptor = await file.opening.catch(() => undefined);
+    if (descriptor === undefined || file.descriptor === undefined) return;
+    file.descriptor = undefined; // whoever comes second finds it closed
+    await this.#files.close(descriptor);
+  }
+}
+
+function checked(count: number, position: number): number {
+  if (count === 0) throw new Error(`The file ends at byte ${position}, sooner than expected`);
+  return count;
+}
+
+/** Notes the blocks of a range as read: the system reads those at its ends whole. */
+function remember(file: OpenFile, from: number, to: number): void {
+  const end = Math.ceil(to / BLOCK_BYTES);
+  if (end > file.known.length) {
+    const longer = new Uint8Array(Math.max(end, file.known.length * 2));
+    longer.set(file.known);
+    file.known = longer;
+  }
+  file.known.fill(1, Math.floor(from / BLOCK_BYTES), end);
+}

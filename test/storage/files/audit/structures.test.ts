@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import fc from "fast-check";
+import { classify, countByClass, countOf } from "../../../../src/storage/files/audit/classes.ts";
+import { packPostings, Postings } from "../../../../src/storage/files/audit/postings.ts";
+import { RowSet } from "../../../../src/storage/files/audit/row-set.ts";
+import { POLICY, STATUS } from "../../../../src/storage/files/audit/segment-index.ts";
+import {
+  addTrigrams,
+  bitsOf,
+  blocksInFilters,
+  blocksInSlices,
+  FILTER_BYTES,
+  sliceFilters,
+} from "../../../../src/storage/files/audit/trigrams.ts";
+
+test("postings give the rows of each code by time, but for codes of a quarter of all rows", () => {
+  const someRows = fc.array(fc.record({ code: fc.nat(12), time: fc.nat(50) }), { maxLength: 400 });
+  fc.assert(
+    fc.property(someRows, fc.boolean(), (rows, isInOrder) => {
+      const column = Uint16Array.from(rows, ({ code }) => code);
+      const counts = new Uint32Array(13);
+      for (const code of column) counts[code] = (counts[code] as number) + 1;
+      const timeOf = (row: number): number => rows[row]?.time ?? 0;
+      const byTime = [...rows.keys()].sort((a, b) => timeOf(a) - timeOf(b) || a - b);
+      const order = isInOrder ? undefined : Uint32Array.from(byTime);
+      const { starts, steps } = packPostings(column, counts, order, rows.length);
+      const postings = new Postings(starts, steps, counts);
+      for (let code = 1; code < counts.length; code++) {
+        const expected = (isInOrder ? [...rows.keys()] : byTime).filter(
+          (row) => column[row] === code,
+        );
+        const isCommon = expected.length * 4 > rows.length;
+        const found = postings.rowsOf(code);
+        assert.deepEqual(found && [...found], isCommon ? undefined : expected);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("postings hold steps as long as a segment, forward and back", () => {
+  const rows = 400_000;
+  const column = new Uint8Array(rows);
+  for (const row of [0, 1, 127, 128, 20_000, rows - 1]) column[row] = 1;
+  const counts = Uint32Array.of(rows - 6, 6);
+  const order = Uint32Array.from({ length: rows }, (_, i) => rows - 1 - i);
+  const { starts, steps } = packPostings(column, counts, order, rows);
+  const found = new Postings(starts, steps, counts).rowsOf(1) ?? [];
+  assert.deepEqual([...found], [rows - 1, 20_000, 128, 127, 1, 0]);
+});
+
+test("totals by class are those of the rows one by one", () => {
+  const someRow = fc.record({
+    kind: fc.nat(23),
+    status: fc.nat(2),
+    policy: fc.nat(2),
+    field: fc.nat(4),
+  });
+  const maybe = (most: number): fc.Arbitrary<number | undefined> =>
+    fc.option(fc.nat(most), { nil: undefined });
+  fc.assert(
+    fc.property(
+      fc.array(someRow, { minLength: 1, maxLength: 200 }),
+      fc.option(fc.array(fc.boolean(), { minLength: 24, maxLength: 24 }), { nil: undefined }),
+      maybe(2),
+      maybe(2),
+      maybe(4),
+      (rows, wanted, status, policy, code) => {
+        const codes: Uint8Array[] = [];
+        codes[0] = Uint8Array.from(rows, ({ field }) => field);
+        codes[STATUS] = Uint8Array.from(rows, (row) => row.status);
+        codes[POLICY] = Uint8Array.from(rows, (row) => row.policy);
+        const found = classify(
+          Uint8Array.from(rows, ({ kind }) => kind),
+          codes,
+          rows.length,
+        );
+        assert.ok(found !== undefined);
+        const { keys, column } = found;
+        const table = countByClass(column, keys.kinds.length, codes[0], 4);
+        const kinds = wanted && Uint8Array.from(wanted, Number);
+        const expected = rows.filter(
+          (row) =>
+            (kinds === undefined || kinds[row.kind] === 1) &&
+            (status === undefined || row.status === status) &&
+            (policy === undefined || row.policy === policy) &&
+            (code === undefined || row.field === code),
+        ).length;
+        const field = code === undefined ? undefined : 0;
+        const classes = { ...keys, tables: [table] };
+        assert.equal(countOf(classes, { kinds, status, policy }, field, code ?? 0), expected);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+test("a segment with too many classes has none, and a table that would be large is left out", () => {
+  const rows = 2_000;
+  const codes: Uint16Array[] = [];
+  codes[STATUS] = Uint16Array.from({ length: rows }, (_, row) => row);
+  codes[POLICY] = new Uint16Array(rows);
+  assert.equal(classify(new Uint8Array(rows), codes, rows), undefined);
+  assert.equal(countByClass(new Uint16Array(rows), 100, codes[STATUS], 5_000), undefined);
+});
+
+test("slices of filters find the same blocks as the filters one by one", () => {
+  const blocks = 70;
+  const filters = new Uint8Array(blocks * FILTER_BYTES);
+  const texts = Array.from({ length: blocks }, (_, i) =>
+    Buffer.from(`git push ${i * i} ${i % 7}x`),
+  );
+  texts.forEach((text, i) => addTrigrams(filters, i * FILTER_BYTES, text, 0, text.length));
+  const slices = sliceFilters(filters, blocks);
+  for (const needle of ["", "gi", "git", "push 4", "sh 900 4", "7x", " 1x", "none of them"]) {
+    const bits = bitsOf(Buffer.from(needle));
+    const found = blocksInSlices(slices, blocks, bits);
+    assert.deepEqual(found, blocksInFilters(filters, blocks, bits), needle);
+    texts.forEach((text, i) => assert.ok(!text.includes(needle) || found.includes(i), needle));
+  }
+});
+
+test("a set of rows gives back the rows that were marked, few or many", () => {
+  for (const isMarked of [
+    () => false,
+    () => true,
+    (row: number) => row % 97 === 31,
+    (row: number) => row % 3 === 0,
+    (row: number) => row === 999,
+  ]) {
+    const rows = Array.from({ length: 1_000 }, (_, row) => row).filter(isMarked);
+    const set = RowSet.ofMarks(
+      Uint8Array.from({ length: 1_000 }, (_, row) => Number(isMarked(row))),
+    );
+    assert.deepEqual([...set.toList()], rows);
+    assert.equal(set.count, rows.length);
+    assert.ok(set.bytes < 600);
+  }
+});

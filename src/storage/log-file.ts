@@ -170,7 +170,10 @@ export async function cutBack(
   }
 }
 
-/** Cuts half an append off the end of a file that nobody writes; a file that has none is left alone. */
+/**
+ * Cuts half an append off the end of a file that nobody writes; a file that has none is left alone, but
+ * synced: what a killed server left there is shown from now on, and must not go back.
+ */
 export async function cutTornEnd(
   files: FileOperations,
   path: string,
@@ -178,7 +181,13 @@ export async function cutTornEnd(
 ): Promise<void> {
   const { size } = await files.stat(path);
   const descriptor = await files.open(path, "r");
-  const end = await endOfLastAppend(files, descriptor, size).finally(() => files.close(descriptor));
+  let end: number;
+  try {
+    await files.fsync(descriptor);
+    end = await endOfLastAppend(files, descriptor, size);
+  } finally {
+    await files.close(descriptor);
+  }
   if (end < size) await repairEnd(files, path, torn);
 }
 

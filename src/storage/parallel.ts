@@ -9,5 +9,5 @@ export async function inParallel<T>(
   const worker = async (): Promise<void> => {
     for (const item of rest) await work(item);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker));
 }

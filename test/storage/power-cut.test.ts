@@ -35,7 +35,8 @@ type Run = (typeof someRun extends fc.Arbitrary<infer T> ? T : never)[number];
 /** Leaves a different part of everything that was not synced. */
 function choosing(parts: readonly number[]): Choose {
   let next = 0;
-  return (limit) => Math.round(limit * (parts[next++ % parts.length] ?? 0));
+  return (limit, of) =>
+    of === "pages" ? limit : Math.round(limit * (parts[next++ % parts.length] ?? 0));
 }
 
 /** Makes the next operation of a kind fail, after some of them went well. */

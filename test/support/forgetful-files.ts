@@ -3,6 +3,7 @@
  * a power cut, the entries of directories too; a failed sync loses its pages for good, is reported
  * once to each open descriptor, and leaves them readable as if nothing had happened.
  */
+import { createHash } from "node:crypto";
 import { basename, dirname } from "node:path";
 import type { FileOperations } from "../../src/storage/file-operations.ts";
 import { DirectoryNode, FileNode, type Choose, type Node } from "./forgetful-node.ts";
@@ -27,8 +28,13 @@ export function systemError(code: string): NodeJS.ErrnoException {
 
 /** The file system; one `directory` exists at first. */
 export class ForgetfulFiles implements FileOperations {
-  /** Called before every operation with its name and path; what it throws is its result. */
-  before: (operation: keyof FileOperations, path: string) => void = () => {};
+  /**
+   * Called before every operation with its name, its path, and the flags of an `open`; what it throws
+   * is its result.
+   */
+  before: (operation: keyof FileOperations, path: string, flags?: string) => void = () => {};
+  /** Which syncs do nothing and report success: those of a program that forgot them. */
+  forgottenSync: (path: string, operation: "fsync" | "fdatasync") => boolean = () => false;
   /** The largest number of bytes that one write takes. */
   maxWrite = Infinity;
   /** When set, `fdatasync` puts its syncs here instead of doing them. */
@@ -55,6 +61,23 @@ export class ForgetfulFiles implements FileOperations {
     return next;
   }
 
+  /** What a power cut at this moment would leave to the next start; this one goes on. */
+  afterPowerCut(choose: Choose): ForgetfulFiles {
+    return new ForgetfulFiles(this.#root.remains(choose));
+  }
+
+  /** What a kill of the process at this moment would leave: everything, synced or not. */
+  afterKill(): ForgetfulFiles {
+    return new ForgetfulFiles(this.#root.copy());
+  }
+
+  /** Two disks with the same fingerprint are in the same state, names of files aside included. */
+  fingerprint(): string {
+    const hash = createHash("sha1");
+    this.#root.print(hash);
+    return hash.digest("hex");
+  }
+
   /** How many descriptors are open. */
   get descriptors(): number {
     return this.#handles.size;
@@ -71,7 +94,7 @@ export class ForgetfulFiles implements FileOperations {
     for (const name of parts(path)) {
       if (!at.entries.has(name)) {
         const made = new DirectoryNode();
-        at.change((entries) => entries.set(name, made));
+        at.change([[name, made]]);
       }
       at = asDirectory(at.entries.get(name));
     }
@@ -97,22 +120,22 @@ export class ForgetfulFiles implements FileOperations {
     this.#enter("rename", from);
     const node = this.#find(from);
     if (dirname(from) !== dirname(to)) throw systemError("EXDEV");
-    this.#parent(to).change((entries) => {
-      entries.delete(basename(from));
-      entries.set(basename(to), node);
-    });
+    this.#parent(to).change([
+      [basename(from), undefined],
+      [basename(to), node],
+    ]);
   }
 
   async link(from: string, to: string): Promise<void> {
     this.#enter("link", from);
     const node = this.#find(from);
     if (this.#parent(to).entries.has(basename(to))) throw systemError("EEXIST");
-    this.#parent(to).change((entries) => entries.set(basename(to), node));
+    this.#parent(to).change([[basename(to), node]]);
   }
 
   async remove(path: string): Promise<void> {
     this.#enter("remove", path);
-    this.#parent(path).change((entries) => entries.delete(basename(path)));
+    this.#parent(path).change([[basename(path), undefined]]);
   }
 
   async truncate(path: string, size: number): Promise<void> {
@@ -121,12 +144,12 @@ export class ForgetfulFiles implements FileOperations {
   }
 
   async open(path: string, flags: string): Promise<number> {
-    this.#enter("open", path);
+    this.#enter("open", path, flags);
     const exists = this.#parent(path).entries.has(basename(path));
     if (exists && flags === "wx") throw systemError("EEXIST");
     if (!exists && flags.startsWith("w")) {
       const made = new FileNode();
-      this.#parent(path).change((entries) => entries.set(basename(path), made));
+      this.#parent(path).change([[basename(path), made]]);
     }
     const node = this.#find(path);
     if (flags === "w") (node as FileNode).truncate(0);
@@ -168,12 +191,16 @@ export class ForgetfulFiles implements FileOperations {
 
   fdatasync(descriptor: number, done: (error: Error | null) => void): void {
     const handle = this.#handle(descriptor);
+    if (this.forgottenSync(handle.path, "fdatasync")) {
+      setImmediate(done, null);
+      return;
+    }
     const node = handle.node as FileNode;
     const writeBack = node.startWriteBack();
     const end = (fault?: Error): void => {
       if (this.#isOff) return;
       if (fault === undefined) node.endWriteBack(writeBack);
-      else node.errors++;
+      else node.failWriteBack(writeBack);
       const unheard = node.errors > handle.seenErrors;
       handle.seenErrors = node.errors;
       done(fault ?? (unheard ? systemError("EIO") : null));
@@ -188,6 +215,7 @@ export class ForgetfulFiles implements FileOperations {
   async fsync(descriptor: number): Promise<void> {
     const handle = this.#handle(descriptor);
     const { node, path } = handle;
+    if (this.forgottenSync(path, "fsync")) return;
     const fault = this.#fault("fsync", path);
     if (node instanceof DirectoryNode) {
       if (fault !== undefined) throw fault;
@@ -196,7 +224,7 @@ export class ForgetfulFiles implements FileOperations {
     }
     const writeBack = node.startWriteBack();
     if (fault === undefined) node.endWriteBack(writeBack);
-    else node.errors++;
+    else node.failWriteBack(writeBack);
     const unheard = node.errors > handle.seenErrors;
     handle.seenErrors = node.errors;
     if (fault !== undefined || unheard) throw fault ?? systemError("EIO");
@@ -209,9 +237,9 @@ export class ForgetfulFiles implements FileOperations {
     return taken.length;
   }
 
-  #enter(operation: keyof FileOperations, path: string): void {
+  #enter(operation: keyof FileOperations, path: string, flags?: string): void {
     if (this.#isOff) throw new Error("The power is off");
-    this.before(operation, path);
+    this.before(operation, path, flags);
   }
 
   #fault(operation: keyof FileOperations, path: string): Error | undefined {

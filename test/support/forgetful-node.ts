@@ -1,9 +1,16 @@
 /** What a disk that forgets is made of: see `forgetful-files.ts`. */
+import type { Hash } from "node:crypto";
 
 export const PAGE = 4096;
 
-/** Picks a whole number from 0 to `limit`, both included: how much a power cut leaves. */
-export type Choose = (limit: number) => number;
+/**
+ * What a power cut may leave a part of: changes of names; a file's length behind what was synced; of
+ * that length, at its end, the pages that were written and not left as zeros.
+ */
+export type Unsynced = "names" | "length" | "pages";
+
+/** Picks a whole number from 0 to `limit`, both included: how much of it a power cut leaves. */
+export type Choose = (limit: number, of: Unsynced) => number;
 
 /** Pages on their way to the disk. */
 export interface WriteBack {
@@ -17,6 +24,7 @@ export class FileNode {
   #seen = Buffer.alloc(0);
   #disk = Buffer.alloc(0);
   #dirty = new Set<number>();
+  #flying = new Set<WriteBack>();
   #order = 0;
   #sizeOrder = 0;
   /** Write-backs that failed; every descriptor hears of each of them once. */
@@ -54,11 +62,21 @@ export class FileNode {
       pages.set(page, Buffer.from(this.#seen.subarray(page * PAGE, (page + 1) * PAGE)));
     }
     this.#dirty.clear();
-    return { pages, size: this.#seen.length, order: ++this.#order };
+    const writeBack = { pages, size: this.#seen.length, order: ++this.#order };
+    this.#flying.add(writeBack);
+    return writeBack;
   }
 
-  /** Puts pages on the disk. A failed write-back does not, and nobody will ever do so again. */
-  endWriteBack({ pages, size, order }: WriteBack): void {
+  /** Drops pages on their way to the disk: nobody will ever write them again. */
+  failWriteBack(writeBack: WriteBack): void {
+    this.#flying.delete(writeBack);
+    this.errors++;
+  }
+
+  /** Puts pages on the disk. */
+  endWriteBack(writeBack: WriteBack): void {
+    const { pages, size, order } = writeBack;
+    this.#flying.delete(writeBack);
     if (order > this.#sizeOrder) {
       this.#disk = Buffer.concat([this.#disk], size);
       this.#sizeOrder = order;
@@ -69,14 +87,43 @@ export class FileNode {
   /** What a power cut leaves: what was synced, and a part of what was written behind it. */
   remains(choose: Choose): Buffer {
     const extra = Math.max(0, this.#seen.length - this.#disk.length);
-    const kept = choose(extra);
-    const left = Buffer.concat([this.#disk], this.#disk.length + kept);
-    if (kept > 0) this.#seen.copy(left, this.#disk.length, this.#disk.length, left.length);
+    const kept = choose(extra, "length");
+    const end = this.#disk.length;
+    const left = Buffer.concat([this.#disk], end + kept);
+    const at = end + kept - (kept > 0 ? choose(kept, "pages") : 0);
+    if (at < left.length) this.#seen.copy(left, at, at, left.length);
     return left;
+  }
+
+  /** Tells a hash what readers see, and what is on the disk. */
+  print(hash: Hash): void {
+    hash.update(`${this.#seen.length} ${this.#disk.length} `).update(this.#seen);
+    if (!this.#seen.equals(this.#disk)) hash.update(this.#disk);
+  }
+
+  /** The same file once more: what readers see of it, and what is on the disk. */
+  copy(): FileNode {
+    const node = new FileNode();
+    node.#seen = Buffer.from(this.#seen);
+    node.#disk = Buffer.from(this.#disk);
+    node.#dirty = new Set(this.#dirty); // what is on its way gets there, whoever asked for it
+    for (const { pages } of this.#flying) for (const page of pages.keys()) node.#dirty.add(page);
+    node.#order = this.#order;
+    node.#sizeOrder = this.#sizeOrder;
+    node.errors = this.errors;
+    return node;
   }
 }
 
-type Change = (entries: Map<string, Node>) => void;
+/** Names that change together: each gets a node, or none any more. */
+type Change = readonly (readonly [name: string, node: Node | undefined])[];
+
+function apply(change: Change, entries: Map<string, Node>): void {
+  for (const [name, node] of change) {
+    if (node === undefined) entries.delete(name);
+    else entries.set(name, node);
+  }
+}
 
 /** A directory: its entries, and those that were synced. Changes reach the disk in their order. */
 export class DirectoryNode {
@@ -85,7 +132,7 @@ export class DirectoryNode {
   #unsynced: Change[] = [];
 
   change(change: Change): void {
-    change(this.entries);
+    apply(change, this.entries);
     this.#unsynced.push(change);
   }
 
@@ -97,7 +144,8 @@ export class DirectoryNode {
   /** What a power cut leaves of the directory and of all that is in it. */
   remains(choose: Choose): DirectoryNode {
     const entries = new Map(this.#disk);
-    for (const change of this.#unsynced.slice(0, choose(this.#unsynced.length))) change(entries);
+    const kept = choose(this.#unsynced.length, "names");
+    for (const change of this.#unsynced.slice(0, kept)) apply(change, entries);
     const left = new DirectoryNode();
     for (const [name, node] of entries) {
       left.entries.set(
@@ -107,6 +155,33 @@ export class DirectoryNode {
     }
     left.sync();
     return left;
+  }
+
+  /** Tells a hash of its names, of those that are on the disk, and of all that is in it. */
+  print(hash: Hash): void {
+    hash.update(JSON.stringify([...this.entries.keys(), 0, ...this.#disk.keys()]));
+    for (const node of this.entries.values()) node.print(hash);
+    for (const [name, node] of this.#disk) if (this.entries.get(name) !== node) node.print(hash);
+  }
+
+  /** The same directory once more, with all that is in it; a file of two names stays one. */
+  copy(copies = new Map<Node, Node>()): DirectoryNode {
+    const copied = (node: Node): Node => {
+      const known = copies.get(node);
+      if (known !== undefined) return known;
+      const made = node instanceof FileNode ? node.copy() : node.copy(copies);
+      copies.set(node, made);
+      return made;
+    };
+    const copiedAll = (entries: Map<string, Node>) =>
+      Array.from(entries, ([name, node]) => [name, copied(node)] as const);
+    const copy = new DirectoryNode();
+    for (const [name, node] of copiedAll(this.entries)) copy.entries.set(name, node);
+    copy.#disk = new Map(copiedAll(this.#disk));
+    copy.#unsynced = this.#unsynced.map((change) =>
+      change.map(([name, node]) => [name, node && copied(node)] as const),
+    );
+    return copy;
   }
 }
 

@@ -53,9 +53,13 @@ export class FileOrganizations implements OrganizationStore {
   static async open(files: FileOperations, layout: Layout, now: Clock): Promise<FileOrganizations> {
     await files.makeDirectory(layout.organizations, DIRECTORY_MODE);
     await syncDirectory(files, layout.root);
+    await syncDirectory(files, layout.organizations);
     const found: Organization[] = [];
     const names = await files.readDirectory(layout.organizations);
     await inParallel(names.filter(isOrganizationId), async (id) => {
+      // A server that was killed between a rename and its sync left a change that a power cut would
+      // undo after it was shown. That goes for every snapshot in this directory.
+      await syncDirectory(files, layout.organization(id).directory);
       const record = await readOrganization(files, layout, id);
       if (record) found.push(record);
     });

@@ -14,7 +14,7 @@ import { listDirectory, makeDurableDirectory } from "../directories.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
 import { inParallel } from "../parallel.ts";
-import { readSnapshot, TEMPORARY_SUFFIX, writeSnapshot } from "../snapshot.ts";
+import { readSnapshot, syncDirectory, TEMPORARY_SUFFIX, writeSnapshot } from "../snapshot.ts";
 import { UndoQueue } from "../undo-queue.ts";
 import {
   indexOf,
@@ -176,10 +176,13 @@ export class FilePolicies implements PolicyStore {
 
   async #read(organization: string): Promise<PolicyState> {
     const { policies, policyIndex } = this.#layout.organization(organization);
-    for (const name of await listDirectory(this.#files, policies)) {
+    const names = await listDirectory(this.#files, policies);
+    for (const name of names) {
       // An index that was being written when the process ended; it never happened.
       if (name.endsWith(TEMPORARY_SUFFIX)) await this.#files.remove(join(policies, name));
     }
+    // The last rename may be in memory only, and what is shown from now on must not go back.
+    if (names.length > 0) await syncDirectory(this.#files, policies);
     const parsed = await readSnapshot(this.#files, policyIndex);
     const known = parsed === undefined ? undefined : interpret(organization, parsed, policyIndex);
     const state = known

@@ -1,0 +1,239 @@
+/** Every store at work on a disk that forgets, for the tests that stop it between two steps. */
+import type { ActivityEntry } from "../../src/activity/schema.ts";
+import { configFromOptions } from "../../src/config.ts";
+import type { StoredKey } from "../../src/keys/schema.ts";
+import { makeRootDirectory } from "../../src/storage/directories.ts";
+import { Layout } from "../../src/storage/layout.ts";
+import { FileFleet } from "../../src/storage/files/fleet.ts";
+import { readFileIfAny } from "../../src/storage/snapshot.ts";
+import { openStores, type Stores } from "../../src/stores.ts";
+import { changedUser, draftUser } from "../../src/users/draft.ts";
+import { append, auditEventOf, page } from "../audit/store-suite.ts";
+import { all, report } from "../fleet/store-suite.ts";
+import { draftOf } from "../policies/store-suite.ts";
+import type { Scenario, Step, Worker } from "../support/cut-points.ts";
+import type { ForgetfulFiles } from "../support/forgetful-files.ts";
+import { silent, T0 } from "./files/fleet-engine.ts";
+
+const HOME = "default";
+const AT = new Date(T0).toISOString();
+const SEGMENT_BYTES = 2_500; // a dozen events
+const FOLD_AT = 200; // bytes: three reports
+const layout = new Layout("/data");
+const now = (): number => T0;
+
+type Work<S> = Step<S>["run"];
+
+function worker<S>(
+  name: string,
+  see: Worker<S>["see"],
+  steps: Readonly<Record<string, Work<S> | { readonly lazily: Work<S> }>>,
+): Worker<S> {
+  return {
+    name,
+    see,
+    steps: Object.entries(steps).map(([step, run]) =>
+      typeof run === "function"
+        ? { name: step, run }
+        : { name: step, run: run.lazily, isLazy: true },
+    ),
+  };
+}
+
+function policies(): Worker<Stores> {
+  const see = async (stores: Stores) => {
+    const list = await stores.policies.list(HOME);
+    const active = list.filter((policy) => policy.active);
+    if (active.length !== Math.min(1, list.length)) throw new Error("Not exactly one is active");
+    return { list, active: await stores.policies.activeVersion(HOME) };
+  };
+  return worker("policies", see, {
+    "publish v1": (stores) => stores.policies.publish(HOME, draftOf("v1", "a: 1")),
+    "publish v2": (stores) => stores.policies.publish(HOME, draftOf("v2", "b: 2 # ".repeat(700))),
+    "activate v1": (stores) => stores.policies.activate(HOME, "v1", AT, "ada"),
+    "publish v3": (stores) => stores.policies.publish(HOME, draftOf("v3", "a: 3")),
+  });
+}
+
+function keys(): Worker<Stores> {
+  const keyOf = (id: string): StoredKey => ({
+    id,
+    organization_id: HOME,
+    name: id,
+    prefix: `sbx_${id}`,
+    hash: id.padStart(64, "0"),
+    scopes: "runtime",
+    revoked: false,
+    created_at: AT,
+  });
+  return worker("keys", async (stores) => stores.keys.list(HOME), {
+    "create k1": (stores) => stores.keys.create(HOME, keyOf("k1")),
+    "create k2": (stores) => stores.keys.create(HOME, keyOf("k2")),
+    "revoke k1": (stores) => stores.keys.revoke(HOME, "k1"),
+  });
+}
+
+function users(): Worker<Stores> {
+  const user = (id: string, role: "admin" | "viewer") => ({
+    ...draftUser({ email: `${id}@example.com`, role }, "hash", id, T0),
+    organization_id: HOME,
+  });
+  return worker("users", async (stores) => stores.users.list(HOME), {
+    "create ada": (stores) => stores.users.create(HOME, user("ada", "admin")),
+    "create bob": (stores) => stores.users.create(HOME, user("bob", "viewer")),
+    "rename bob": (stores) =>
+      stores.users.change(HOME, "bob", (bob) => changedUser(bob, { name: "Bob" }, T0)),
+    "remove bob": (stores) => stores.users.remove(HOME, "bob"),
+  });
+}
+
+function organizations(): Worker<Stores> {
+  const draft = { name: "Globex", slug: "globex", created_at: AT };
+  const admin = draftUser({ email: "eve@example.com", role: "admin" }, "hash", "eve", T0);
+  const see = async (stores: Stores) => ({
+    organization: stores.organizations.get("globex"),
+    users: stores.users.list("globex"),
+    policies: await stores.policies.list("globex"),
+  });
+  return worker("organizations", see, {
+    "create globex": (stores) => stores.organizations.create(draft, admin),
+    "publish in globex": (stores) => stores.policies.publish("globex", draftOf("g1", "a: 1")),
+    "rename globex": (stores) => stores.organizations.rename("globex", "Globex Corporation", AT),
+  });
+}
+
+function settings(): Worker<Stores> {
+  const pairs = (value: string) => [{ key: "region", value }];
+  return worker("settings", (stores) => stores.settings.list(HOME), {
+    "set north": (stores) => stores.settings.replace(HOME, pairs("north")),
+    "set south": (stores) => stores.settings.replace(HOME, pairs("south")),
+  });
+}
+
+function overrides(): Worker<Stores> {
+  return worker("overrides", async (stores) => [...stores.overrides.all(HOME)], {
+    "set git": (stores) => stores.overrides.set(HOME, "git", "degraded"),
+    "set aws": (stores) => stores.overrides.set(HOME, "aws", "offline"),
+    "lift git": (stores) => stores.overrides.lift(HOME, "git"),
+  });
+}
+
+function activity(): Worker<Stores> {
+  const entry = (id: string): ActivityEntry => ({
+    id,
+    organization_id: HOME,
+    timestamp: AT,
+    actor: { kind: "anonymous" },
+    request_id: id,
+    surface: "v1",
+    action: "policy.publish",
+    target: { type: "policy", id },
+    outcome: "done",
+  });
+  const step =
+    (id: string): Work<Stores> =>
+    (stores) =>
+      stores.activity.append(HOME, entry(id));
+  return worker("activity", (stores) => stores.activity.page(HOME, {}, 100, 0), {
+    first: step("a1"),
+    second: step("a2"),
+    third: step("a3"),
+  });
+}
+
+/** Batches that are stored beside those of another executor, and one that is sent again. */
+function audit(executor: string): Worker<Stores> {
+  const batchOf = (batch: number, size: number) =>
+    Array.from({ length: size }, (_, i) => {
+      const id = `${executor}-${batch}-${i}`;
+      return auditEventOf({ id, organization_id: HOME, executor, command: `run ${id}` });
+    });
+  const see = async (stores: Stores) => {
+    const found = await page(stores.audit, { executor }, 1_000, 0, HOME);
+    const newest = found.events[0]?.id ?? "none";
+    const byId = await stores.audit.get(HOME, newest);
+    return { ...found, byId: byId && JSON.parse(String(byId)) };
+  };
+  const send = (batch: number, size: number): Work<Stores> => {
+    const events = batchOf(batch, size);
+    return (stores) => append(stores.audit, events, HOME);
+  };
+  return worker(`audit of ${executor}`, see, {
+    "batch of 3": send(1, 3),
+    "a single": send(2, 1),
+    "batch of 8": send(3, 8),
+    "batch of 8 again": send(3, 8),
+    "another single": send(4, 1),
+    "batch of 5": send(5, 5),
+  });
+}
+
+function runtimes<S>(prefix: string, fleetOf: (stores: S) => FileFleet): Worker<S> {
+  const send =
+    (name: string, version: string): Work<S> =>
+    (stores) =>
+      report(fleetOf(stores), HOME, { name: prefix + name, version }, T0);
+  const see = async (stores: S) => {
+    const rows = await all(fleetOf(stores), HOME);
+    const own = rows.filter(({ name }) => name.startsWith(prefix));
+    return own.sort((a, b) => (a.name < b.name ? -1 : 1));
+  };
+  return worker(`runtimes ${prefix}`, see, {
+    "new r1": send("r1", "1"),
+    "new r2": send("r2", "1"),
+    "known r1": { lazily: send("r1", "2") },
+    "forget r2": (stores) => fleetOf(stores).forget(HOME, `${prefix}r2`),
+    "new r3": send("r3", "1"),
+    "known r3": { lazily: send("r3", "2") },
+  });
+}
+
+/** A lock of this very process is that of a dead one: its boot is another. */
+async function bury(files: ForgetfulFiles): Promise<void> {
+  const bytes = await readFileIfAny(files, layout.lock).catch(() => undefined);
+  if (bytes === undefined) return;
+  const text = bytes.toString("utf8").replace(/"boot":"[^"]*"/, '"boot":"an earlier one"');
+  const descriptor = await files.open(layout.lock, "w");
+  await files.write(descriptor, Buffer.from(text), 0);
+  await files.fsync(descriptor);
+  await files.close(descriptor);
+}
+
+/** Every store of the service, and all of them at work at once. */
+export const wholeService: Scenario<Stores> = {
+  async open(files) {
+    const config = configFromOptions({ dataDir: layout.root });
+    return openStores(
+      { ...config, auditSegmentBytes: SEGMENT_BYTES },
+      now,
+      silent,
+      (_log, same) => same,
+      files,
+    );
+  },
+  close: (stores) => stores.close(),
+  bury,
+  workers: [
+    policies(),
+    keys(),
+    users(),
+    organizations(),
+    settings(),
+    overrides(),
+    activity(),
+    audit("ada"),
+    audit("bob"),
+    runtimes("a-", (stores: Stores) => stores.fleet),
+  ],
+};
+
+/** A fleet whose log is folded into its snapshot again and again. */
+export const foldingFleet: Scenario<FileFleet> = {
+  async open(files) {
+    await makeRootDirectory(files, layout.root);
+    return FileFleet.open(files, layout, [HOME], now, silent, FOLD_AT);
+  },
+  close: (fleet) => fleet.close(),
+  bury: async () => {},
+  workers: [runtimes("a-", (fleet: FileFleet) => fleet), runtimes("b-", (fleet) => fleet)],
+};

@@ -1,0 +1,226 @@
+/**
+ * Stops a program between every two of its file operations. Workers change stores, each its own part
+ * of them; at every operation that changes the disk, and at every answer, copies are taken of what a
+ * power cut or a kill would leave at that moment, and of how far each worker had come. Each copy is
+ * then opened, and must hold what was answered, with what was under way wholly there or not at all.
+ */
+import assert from "node:assert/strict";
+import { isDeepStrictEqual } from "node:util";
+import { ForgetfulFiles } from "./forgetful-files.ts";
+import type { Choose } from "./forgetful-node.ts";
+
+/** A change to the stores `S`. */
+export interface Step<S> {
+  readonly name: string;
+  run(stores: S): Promise<unknown>;
+  /** Answered after the write, before the sync: a kill keeps it, a power cut need not. */
+  readonly isLazy?: true;
+}
+
+/** Changes that are made one after another, and what can be seen of them and of nothing else. */
+export interface Worker<S> {
+  readonly name: string;
+  readonly steps: readonly Step<S>[];
+  see(stores: S): Promise<unknown>;
+}
+
+/** What is run: stores that can be opened on a disk, and who works with them. */
+export interface Scenario<S> {
+  open(files: ForgetfulFiles): Promise<S>;
+  close(stores: S): Promise<void>;
+  readonly workers: readonly Worker<S>[];
+  /** Makes what a dead process has left look dead to this one, which lives. */
+  bury(files: ForgetfulFiles): Promise<void>;
+}
+
+/** How many steps of a worker had been begun, and how many of these answered. */
+interface Progress {
+  readonly begun: number;
+  readonly answered: number;
+}
+
+/** A moment at which the program is stopped, in one of the ways in which that can happen. */
+interface Moment {
+  readonly what: string;
+  readonly kind: string;
+  readonly progress: readonly Progress[];
+}
+
+/** What is left on the disk, after one moment or several. */
+export interface Remains {
+  readonly files: ForgetfulFiles;
+  readonly moments: Moment[];
+}
+
+const KILL = "kill";
+const PAGES_LOST = "power cut that leaves all lengths, but half of the pages";
+const POWER_CUTS: readonly (readonly [kind: string, choose: Choose])[] = [
+  ["power cut that leaves nothing", () => 0],
+  ["power cut that leaves names only", (limit, of) => (of === "names" ? limit : 0)],
+  [PAGES_LOST, (limit, of) => (of === "pages" ? limit >> 1 : limit)],
+  [
+    "power cut that leaves half of everything",
+    (limit, of) => (of === "pages" ? limit : limit >> 1),
+  ],
+];
+
+const CHANGES = new Set<string>(
+  "makeDirectory rename link remove truncate write writeSync fdatasync fsync".split(" "),
+);
+
+/** What each worker sees at first and after each of its steps, on a disk where nothing goes wrong. */
+export type Sights = readonly (readonly unknown[])[];
+
+/** Runs every worker through, on a good disk. */
+export async function sightsOf<S>(scenario: Scenario<S>): Promise<Sights> {
+  const stores = await scenario.open(new ForgetfulFiles());
+  const sights = scenario.workers.map(async ({ steps, see }) => {
+    const seen = [await see(stores)];
+    for (const step of steps) {
+      await step.run(stores);
+      seen.push(await see(stores));
+    }
+    return seen;
+  });
+  const all = await Promise.all(sights);
+  await scenario.close(stores);
+  return all;
+}
+
+/**
+ * Runs the scenario, with a stop and a start in the middle, and takes copies all the while.
+ *
+ * @param files the disk, on which syncs may be forgotten
+ * @param at when copies are taken: before every change of the disk too, or at answers only
+ */
+export async function recordCuts<S>(
+  scenario: Scenario<S>,
+  files: ForgetfulFiles,
+  at: "every change" | "every answer",
+): Promise<readonly Remains[]> {
+  const { workers } = scenario;
+  const found = new Map<string, Remains>();
+  const progress = workers.map(() => ({ begun: 0, answered: 0 }));
+  const keep = (what: string, kind: string, left: ForgetfulFiles): void => {
+    const print = left.fingerprint();
+    const moment = { what, kind, progress: progress.map((one) => ({ ...one })) };
+    const same = found.get(print);
+    if (same === undefined) found.set(print, { files: left, moments: [moment] });
+    else same.moments.push(moment);
+  };
+  const take = (what: string): void => {
+    for (const [kind, choose] of POWER_CUTS) keep(what, kind, files.afterPowerCut(choose));
+    keep(what, KILL, files.afterKill());
+  };
+  files.before = (operation, path, flags) => {
+    const changes = CHANGES.has(operation) || flags?.startsWith("w");
+    if (changes && at === "every change") take(`before ${operation} of ${path}`);
+  };
+  for (const half of [0, 1]) {
+    const stores = await scenario.open(files);
+    await Promise.all(
+      workers.map(async ({ name, steps }, index) => {
+        const middle = Math.ceil(steps.length / 2);
+        for (const step of half === 0 ? steps.slice(0, middle) : steps.slice(middle)) {
+          const own = progress[index] as { begun: number; answered: number };
+          own.begun++;
+          await step.run(stores);
+          own.answered++;
+          take(`after ${name}: ${step.name}`);
+        }
+      }),
+    );
+    await scenario.close(stores);
+  }
+  take("at the end");
+  files.before = () => {};
+  return [...found.values()];
+}
+
+/**
+ * Opens what is left, and looks for everything that had been answered by then. What is seen then must
+ * not go back at the next power cut.
+ *
+ * @param goesOn whether every worker's next change is tried as well
+ */
+export async function checkRemains<S>(
+  scenario: Scenario<S>,
+  sights: Sights,
+  { files, moments }: Remains,
+  goesOn: boolean,
+): Promise<void> {
+  const { workers } = scenario;
+  const where = `${moments[0]?.kind} ${moments[0]?.what}`;
+  const reopen = async (disk: ForgetfulFiles): Promise<S> => {
+    await scenario.bury(disk);
+    return scenario.open(disk).catch((error: unknown) => {
+      throw new Error(`It cannot be opened after a ${where}`, { cause: error });
+    });
+  };
+  let stores = await reopen(files);
+  const seen = await Promise.all(workers.map(({ see }) => see(stores)));
+  for (const moment of moments) assertKept(workers, sights, seen, moment);
+
+  const disk = files.powerCut(() => 0); // whoever asked has been told
+  stores = await reopen(disk);
+  for (const [at, { name, see }] of workers.entries()) {
+    assert.deepEqual(
+      await see(stores),
+      seen[at],
+      `${name}: shown after a ${where}, and gone later`,
+    );
+  }
+  if (goesOn) {
+    const expected = await goOn(workers, sights, stores, seen);
+    await scenario.close(stores);
+    stores = await reopen(disk.powerCut(() => 0));
+    for (const [at, { name, see }] of workers.entries()) {
+      if (expected[at] === undefined) continue;
+      assert.deepEqual(
+        await see(stores),
+        expected[at],
+        `${name}: the next change after a ${where}`,
+      );
+    }
+  }
+  await scenario.close(stores);
+}
+
+/** Makes every worker's next change; gives what is to be seen then, `undefined` where that is not known. */
+function goOn<S>(
+  workers: readonly Worker<S>[],
+  sights: Sights,
+  stores: S,
+  seen: readonly unknown[],
+): Promise<readonly unknown[]> {
+  return Promise.all(
+    workers.map(async ({ steps }, at) => {
+      const own = sights[at] as readonly unknown[];
+      const stand = own.findLastIndex(same(seen[at]));
+      await steps[stand]?.run(stores);
+      return stand === -1 ? undefined : own[Math.min(stand + 1, steps.length)];
+    }),
+  );
+}
+
+function assertKept<S>(
+  workers: readonly Worker<S>[],
+  sights: Sights,
+  seen: readonly unknown[],
+  { what, kind, progress }: Moment,
+): void {
+  for (const [at, { name, steps }] of workers.entries()) {
+    const { begun, answered } = progress[at] as Progress;
+    if (kind === PAGES_LOST && begun > answered) continue; // a batch may have lost a page
+    let least = answered;
+    while (kind !== KILL && steps[least - 1]?.isLazy) least--;
+    const expected = (sights[at] as readonly unknown[]).slice(least, begun + 1);
+    if (expected.some(same(seen[at]))) continue;
+    const message = `${name} after a ${kind} ${what}: ${answered} of ${begun} changes answered`;
+    assert.deepEqual(seen[at], expected[0], message);
+  }
+}
+
+function same(value: unknown): (other: unknown) => boolean {
+  return (other) => isDeepStrictEqual(other, value);
+}

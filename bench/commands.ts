@@ -3,7 +3,8 @@
  * each capability is taken apart once at the names in it, and put together with other names.
  */
 import { readFileSync } from "node:fs";
-import { hex, oneOf, shuffled, zipf, type Random } from "./random.ts";
+import { hex, oneOf, type Random } from "../src/demo/random.ts";
+import { shuffled, zipf } from "./random.ts";
 
 /** A command with what a runtime knows about it. */
 export interface GeneratedCommand {

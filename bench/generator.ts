@@ -4,9 +4,10 @@
  * denied, one in ten reported up to a minute late. The same options give the same events.
  */
 import { DAY_MS, HOUR_MS } from "../src/core/clock.ts";
+import { createRandom, hex, oneOf, type Random } from "../src/demo/random.ts";
 import { createCommands } from "./commands.ts";
 import { isoOf } from "./iso.ts";
-import { createRandom, hex, oneOf, shuffled, zipf, type Random } from "./random.ts";
+import { shuffled, zipf } from "./random.ts";
 
 /** An event in the form in which a runtime sends it; JSON leaves out what is `undefined`. */
 export interface GeneratedReport {

@@ -13,7 +13,7 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { createCommands } from "./commands.ts";
-import { createRandom } from "./random.ts";
+import { createRandom } from "../src/demo/random.ts";
 import { Portal } from "./simulate/portal.ts";
 import { Runtime } from "./simulate/runtime.ts";
 import { Tally } from "./simulate/tally.ts";

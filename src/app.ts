@@ -1,45 +1,22 @@
-/** The composition root: opens the stores, hands them to the routes, and listens. */
-import { recordingRows } from "./activity/recording.ts";
-import { startRetention } from "./audit/retention.ts";
-import { AuditStreams } from "./audit/stream.ts";
-import { ExportTickets } from "./audit/tickets.ts";
-import { createCallerResolver } from "./auth/caller.ts";
-import { createPasswords } from "./auth/password.ts";
-import { createLoginThrottle } from "./auth/throttle.ts";
-import { createTokenIssuer } from "./auth/tokens.ts";
-import { readBuildInfo } from "./build-info.ts";
-import { openCatalog } from "./catalog/source.ts";
+/** The composition root: a service, the socket that it is reached by, and what outlives it. */
+import type { RequestListener } from "node:http";
 import type { Config } from "./config.ts";
-import { DEFAULT_ORGANIZATION } from "./core/caller.ts";
-import { MINUTE_MS, type Clock } from "./core/clock.ts";
+import { MINUTE_MS, SECOND_MS, type Clock } from "./core/clock.ts";
 import { createIds } from "./core/ids.ts";
 import { createLogWriter } from "./core/log-writer.ts";
-import { createLog, type Log } from "./core/log.ts";
-import { BodyBudget } from "./http/body-budget.ts";
-import { originRule } from "./http/cors.ts";
-import { createListener } from "./http/listener.ts";
+import { createLog, describeError, type Log } from "./core/log.ts";
+import { DEMO_LIMITS, demoSizes } from "./demo/limits.ts";
+import { createWriteLimit } from "./demo/write-limit.ts";
+import { Gate } from "./http/gate.ts";
 import { createRequestLog } from "./http/request-log.ts";
-import { Router } from "./http/router.ts";
 import { listen } from "./http/server.ts";
-import {
-  conditionOf,
-  createMetrics,
-  fileMeasures,
-  metricsSource,
-  systemStopwatch,
-} from "./instruments.ts";
-import { servedSurfaces, type ServiceDescription } from "./metadata/service.ts";
+import { createMetrics } from "./instruments.ts";
 import { readPortalAssets } from "./portal/assets.ts";
-import { createPortalPages } from "./portal/routes.ts";
-import { routes, type Services } from "./routes.ts";
 import type { FileOperations } from "./storage/file-operations.ts";
-import { openStores } from "./stores.ts";
-import { ensureFirstAdmin } from "./users/first-admin.ts";
+import { openService, type OpenService, type ServiceParts } from "./service.ts";
 
-const BODIES_IN_FLIGHT_BYTES = 64 << 20;
-const SHORTEST_SECRET_BYTES = 32; // RFC 7518 §3.2: a key as long as the hash
-const SHORTEST_TOKEN = 16; // `METRICS=on` is one too, and hardly meant as such
 const STANDARD_ERROR = 2;
+const RESET_CHECK_MS = 5 * SECOND_MS;
 
 /** A service that listens. */
 export interface App {
@@ -67,13 +44,19 @@ export async function openApp(
     for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
   };
   try {
-    const url = await open(config, now, log, opened, files);
+    const sizes = config.demo ? demoSizes(config) : undefined;
+    const url = await open({ ...config, ...sizes }, now, log, opened, files);
     let closing: Promise<void> | undefined;
     return { url, close: () => (closing ??= close()) };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** A service that may be put in the place of another. */
+interface Served {
+  service: OpenService;
 }
 
 /** Opens part after part, and leaves with each how it is closed again. */
@@ -86,129 +69,65 @@ async function open(
 ): Promise<string> {
   const metrics = createMetrics(config);
   opened.push(() => metrics?.close());
-  const stores = await openStores(config, now, log, fileMeasures(metrics), files);
-  opened.push(() => stores.close());
-  const catalog = await openCatalog(config.catalogSource, stores.catalogCopy, log);
-  opened.push(() => catalog.close());
+  const requestLog = createRequestLog(log);
+  const summaries = setInterval(() => requestLog.summarize(), MINUTE_MS).unref();
+  opened.push(() => clearInterval(summaries));
 
   const assets = await readPortalAssets();
   if (!assets.hasModules) {
     log.warn("the portal's browser modules are not built: npm run build makes them");
   }
-
-  const secret = config.jwtSecret ?? stores.secret;
-  const ids = createIds(now);
-  const passwords = createPasswords();
-  await createAdmin(config, { users: stores.users, passwords, now, ids }, log);
-  warnOfOpenDoors(config, secret, log);
-
   let url = "";
-  const condition = conditionOf(stores, now);
-  const description: ServiceDescription = {
-    rows: routes,
-    build: readBuildInfo(),
+  const parts: ServiceParts = {
+    ...{ config, now, log, files, metrics, requestLog, assets },
+    requestIds: createIds(now),
+    url: () => url,
     startedAt: now(),
-    now,
-    baseUrl: () => config.baseUrl ?? url,
-    environment: config.environment,
-    edition: config.edition,
-    requireAuth: config.requireAuth,
-    publicSurface: config.publicSurface,
-    catalog: () => ({ ...catalog.current().envelope }),
-    condition,
+    admit: config.demo ? createWriteLimit(DEMO_LIMITS.writesPerMinute, now) : undefined,
   };
-  const auditStreams = new AuditStreams();
-  const bodyBudget = new BodyBudget(BODIES_IN_FLIGHT_BYTES);
-  const services: Services = {
-    ...stores,
-    auditStreams,
-    exportTickets: new ExportTickets(now),
-    config,
-    maxBatchEvents: config.maxBatchEvents,
-    catalog,
-    passwords,
-    throttle: createLoginThrottle(now),
-    tokens: createTokenIssuer(secret, config.jwtExpiryHours, now),
-    description,
-    metrics: metricsSource(metrics, config, {
-      ...description,
-      stores,
-      bodyBytesHeld: () => bodyBudget.held,
-      auditStreams: () => auditStreams.size,
-    }),
-    assets,
-    portal: createPortalPages({ ...stores, catalog, description, assets }),
-    now,
-    ids,
-  };
-
-  const requestLog = createRequestLog(log);
-  const summaries = setInterval(() => requestLog.summarize(), MINUTE_MS).unref();
-  opened.push(() => clearInterval(summaries));
-  const requestIds = createIds(now);
-  const listener = createListener({
-    router: new Router(
-      recordingRows(routes, { activity: stores.activity, now, ids }),
-      servedSurfaces(config.publicSurface),
-    ),
-    services,
-    resolveCaller: createCallerResolver({
-      ...stores,
-      requireAuth: config.requireAuth,
-      secret,
-      now,
-    }),
-    isAllowedOrigin: originRule(config.corsOrigins),
-    requestIds,
-    maxBodyBytes: config.maxBodyBytes,
-    bodyBudget,
-    trustedProxies: config.trustProxy,
-    stopwatch: metrics || log.enabled("debug") ? systemStopwatch : undefined,
-    onAnswered(summary) {
-      metrics?.http.count(summary);
-      requestLog.onAnswered(summary);
-    },
-  });
-  const { audit } = stores;
-  opened.push(startRetention({ audit, days: config.auditRetentionDays, now, log }));
-  const socket = await listen(listener, config.host, config.port, requestIds);
+  const served: Served = { service: await openService(parts) };
+  opened.push(() => served.service.close());
+  const listener = config.demo ? renewedDaily(served, parts, opened) : served.service.listener;
+  const socket = await listen(listener, config.host, config.port, parts.requestIds);
   opened.push(() => {
     log.info("stopping");
-    auditStreams.close(); // they would never end by themselves
+    served.service.endStreams();
     return socket.close();
   });
   url = urlOf(config.host, socket.port);
-  log.info("listening", { url, data: config.dataDir, version: description.build.version });
+  const { version } = served.service.description.build;
+  log.info("listening", { url, data: config.dataDir, version });
   return url;
 }
 
-async function createAdmin(
-  { adminEmail: email, adminPassword: password }: Config,
-  services: Parameters<typeof ensureFirstAdmin>[1],
-  log: Log,
-): Promise<void> {
-  if (email !== undefined && password !== undefined) {
-    if (await ensureFirstAdmin({ email, password }, services)) log.info("created the first admin");
-  } else if ((await services.users.list(DEFAULT_ORGANIZATION)).length === 0) {
-    log.info("there is no user yet: set ADMIN_EMAIL and ADMIN_PASSWORD to create an admin");
-  }
-}
-
-function warnOfOpenDoors(config: Config, secret: string, log: Log): void {
-  if (Buffer.byteLength(secret) < SHORTEST_SECRET_BYTES) {
-    log.warn(`JWT_SECRET is shorter than ${SHORTEST_SECRET_BYTES} bytes, which is easier to guess`);
-  }
-  if (!["off", "open"].includes(config.metrics) && config.metrics.length < SHORTEST_TOKEN) {
-    log.warn(
-      `METRICS is a token of fewer than ${SHORTEST_TOKEN} characters, which is easy to guess`,
-    );
-  }
-  if (config.requireAuth() && config.publicSurface === "open") {
-    log.warn(
-      "REQUIRE_AUTH=true with PUBLIC_SURFACE=open: whoever reaches this port can still replace the " +
-        "policy of the default organization through /api/public",
-    );
-  }
+/** The listener of a demo, whose service is closed, wiped and opened again when its day is over. */
+function renewedDaily(
+  served: Served,
+  parts: ServiceParts,
+  opened: (() => unknown)[],
+): RequestListener {
+  const { now, log, requestIds } = parts;
+  const gate = new Gate(
+    {
+      requestIds,
+      isDue: () => now() >= (served.service.demo?.nextResetAt ?? Infinity),
+      leave: () => served.service.endStreams(),
+      async renew() {
+        log.info("resetting the demo");
+        await served.service.close();
+        served.service = await openService(parts);
+        return served.service.listener;
+      },
+      onFailure: (error) => log.error("the reset failed", { error: describeError(error) }),
+    },
+    served.service.listener,
+  );
+  const timer = setInterval(() => gate.check(), RESET_CHECK_MS).unref();
+  opened.push(() => {
+    clearInterval(timer);
+    return gate.idle();
+  });
+  return gate.listener;
 }
 
 /** How a client on this machine reaches the service; a wildcard address is no address to call. */

@@ -121,6 +121,12 @@ const settings = {
     "`off` answers 404 on `/metrics`, `open` shows it to everybody; anything else is a bearer token that it demands",
     true,
   ),
+  demo: setting(
+    "DEMO",
+    boolean(),
+    "false",
+    "An open demo: seeded, limited and reset daily; `REQUIRE_AUTH` is then `true` unless it is set",
+  ),
   logLevel: setting("LOG_LEVEL", choice(LOG_LEVELS), "info", "The least level that is logged"),
 } as const;
 
@@ -167,7 +173,7 @@ export function configFromEnvironment(): Config {
   return {
     ...config,
     requireAuth: () =>
-      settings.requireAuth.kind.parse(process.env["REQUIRE_AUTH"] || "false") ?? true,
+      settings.requireAuth.kind.parse(process.env["REQUIRE_AUTH"] || String(config.demo)) ?? true,
   };
 }
 
@@ -231,7 +237,8 @@ function build(read: (option: Option) => { name: string; given: string | undefin
   if ((values.adminEmail === undefined) !== (values.adminPassword === undefined)) {
     throw new ConfigError("ADMIN_EMAIL and ADMIN_PASSWORD: give both, or neither");
   }
-  return { ...values, requireAuth: () => values.requireAuth };
+  const requireAuth = read("requireAuth").given === undefined ? values.demo : values.requireAuth;
+  return { ...values, requireAuth: () => requireAuth };
 }
 
 function notUnderstood(name: string, row: Setting<unknown>, given: unknown): ConfigError {

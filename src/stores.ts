@@ -4,7 +4,9 @@ import type { Config } from "./config.ts";
 import type { Clock } from "./core/clock.ts";
 import { describeError, type Log } from "./core/log.ts";
 import { DamageRegister } from "./storage/damage.ts";
+import { nextReset } from "./demo/limits.ts";
 import { checkFormat, readOrCreateSecret } from "./storage/data-directory.ts";
+import { disownDemo, markSeeded, prepareDemoDirectory } from "./storage/demo-directory.ts";
 import { systemFiles, type FileOperations } from "./storage/file-operations.ts";
 import { FileActivity } from "./storage/files/activity.ts";
 import { FileAuditStore } from "./storage/files/audit.ts";
@@ -56,6 +58,9 @@ export async function openStores(
     await removeStrays(files, layout);
     await checkFormat(files, layout);
     const secret = await readOrCreateSecret(files, layout);
+    const demoDirectory = config.demo
+      ? await prepareDemoDirectory(files, layout, (seededAt) => now() >= nextReset(seededAt))
+      : await disownDemo(files, layout);
     const organizations = keep(await FileOrganizations.open(files, layout, now));
     const ids = organizations.ids();
     const reportLateKeys = (error: unknown) =>
@@ -97,6 +102,9 @@ export async function openStores(
       /** What cannot be read back of the logs. */
       damage,
       secret,
+      /** `undefined` where the service is no demo. */
+      demoDirectory: demoDirectory ?? undefined,
+      markSeeded: (seededAt: number) => markSeeded(files, layout, seededAt),
       catalogCopy: catalogCopy(files, layout),
       /** Writes what is left to write, and frees the directory. */
       close,

@@ -47,6 +47,7 @@ const DEFAULTS = {
   auditRetentionDays: 0,
   trustProxy: 0,
   metrics: "off",
+  demo: false,
   logLevel: "info",
 };
 
@@ -203,6 +204,15 @@ const cases: readonly Case[] = [
     good: [["1", 1]],
     bad: ["0", "1000001", "many"],
     wrong: ["1", 0, 1.5],
+  },
+  {
+    option: "demo",
+    good: [
+      ["true", true],
+      ["false", false],
+    ],
+    bad: ["TRUE", "yes", "1"],
+    wrong: ["true", 1, null],
   },
   {
     option: "auditDurability",
@@ -394,4 +404,13 @@ test("every setting says its variable, what it accepts and what it means", () =>
     assert.equal(variable, asVariable);
     assert.ok(accepts.length > 0 && meaning.length > 0, option);
   }
+});
+
+test("a demo requires authentication unless it is told not to", (t) => {
+  assert.equal(fromEnvironment(t, { DEMO: "true" }).requireAuth(), true);
+  assert.equal(fromEnvironment(t, { DEMO: "true", REQUIRE_AUTH: "false" }).requireAuth(), false);
+  assert.equal(fromEnvironment(t, { DEMO: "false" }).requireAuth(), false);
+  assert.equal(fromOptions({ demo: true }).requireAuth(), true);
+  assert.equal(fromOptions({ demo: true, requireAuth: false }).requireAuth(), false);
+  assert.equal(fromOptions({ demo: true, requireAuth: () => false }).requireAuth(), false);
 });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GeneratedCommand } from "../commands.ts";
-import type { Random } from "../random.ts";
+import type { Random } from "../../src/demo/random.ts";
 import type { Portal } from "./portal.ts";
 
 const HEARTBEAT_MS = 30_000;

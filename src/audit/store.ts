@@ -80,6 +80,13 @@ export interface AuditUsage {
   readonly segments: number;
 }
 
+/** How much of an organization's events may be kept. */
+export interface AuditAllowance {
+  readonly events: number;
+  /** Of the log, as in `AuditUsage`. */
+  readonly bytes: number;
+}
+
 /** What retention removed of one organization. */
 export interface AuditRemoval {
   readonly organization: string;
@@ -181,4 +188,10 @@ export interface AuditStore {
    * organizations when none is named. The segment that takes the writes is never removed.
    */
   retain(organization: string | undefined, olderThanMs: number): Promise<readonly AuditRemoval[]>;
+
+  /**
+   * Removes the oldest whole segments until no more is left than is allowed. The segment that takes
+   * the writes is never removed.
+   */
+  trim(organization: string, allowed: AuditAllowance): Promise<AuditRemoval | undefined>;
 }

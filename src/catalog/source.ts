@@ -55,9 +55,14 @@ export async function openCatalog(
   if (/^https?:\/\//i.test(setting)) return FetchedCatalog.open(setting, copy, log, limits);
   const view =
     setting === "embed"
-      ? viewOf(await readDocument(SHIPPED, "the shipped catalog"), "embed")
+      ? viewOf(await readShippedCatalog(), "embed")
       : viewOf(await readDocument(setting, `"${setting}"`), `file:${setting}`);
   return { current: () => view, refresh: () => Promise.resolve(), close: () => {} };
+}
+
+/** The catalog that ships with the service, with the example commands that no answer shows. */
+export function readShippedCatalog(): Promise<CatalogDocument> {
+  return readDocument(SHIPPED, "the shipped catalog");
 }
 
 async function readDocument(path: string, called: string): Promise<CatalogDocument> {

@@ -40,7 +40,7 @@ const heartbeat = {
   tags: ["fleet"],
   body: heartbeatBody,
   replies: { 200: statusOk },
-  refuses: [400, 500],
+  refuses: [400, 429, 500],
   report: true,
   handle: keepHeartbeat,
 } as const;
@@ -82,7 +82,7 @@ export const fleetRoutes = [
     tags: ["fleet"],
     body: registerBody,
     replies: { 200: registerResult, 201: registerResult },
-    refuses: [400, 500],
+    refuses: [400, 429, 500],
     report: true,
     handle({ organization, body }, { fleet, now }: Needs) {
       const { name } = body;

@@ -17,7 +17,8 @@ import { readQuery } from "./query.ts";
 import { callerAddress, checkHost, pickHeaders, splitTarget } from "./request.ts";
 import { DeferredReply, empty, StreamReply } from "./reply.ts";
 import { refuse, respond, type Exchange } from "./respond.ts";
-import { isCustomBody, type Access, type CustomBody, type Route, type Surface } from "./route.ts";
+import { isCustomBody, type Access, type CustomBody } from "./route.ts";
+import type { Route, RouteDescription, Surface } from "./route.ts";
 import { EVERY_METHOD, type Endpoint, type Match, type Router } from "./router.ts";
 
 /** The credentials of a request, as its headers give them. */
@@ -63,6 +64,8 @@ export interface ListenerParts<Needs> {
   readonly bodyBudget: BodyBudget;
   /** How many proxies in front are believed about the caller's address. */
   readonly trustedProxies: number;
+  /** Asked about each request before its credentials are looked at; refuses by throwing. */
+  readonly admit?: ((row: RouteDescription, surface: Surface, address: string) => void) | undefined;
   readonly onAnswered: (summary: RequestSummary) => void;
   /** Absent where nobody wants to know how long requests take. */
   readonly stopwatch?: Stopwatch | undefined;
@@ -127,6 +130,7 @@ class Conversation<Needs> implements Exchange {
 
       this.#match = this.#parts.router.find(method, path);
       const { row, surface } = this.#match.endpoint;
+      this.#parts.admit?.(row, surface, this.#address());
       const caller = this.#parts.resolveCaller(row.access, surface, {
         authorization: headers.authorization,
         apiKey: headers["x-api-key"] as string | undefined,
@@ -167,7 +171,7 @@ class Conversation<Needs> implements Exchange {
         query: row.query ? readQuery(row.query, this.#search) : undefined,
         headers: row.headers ? pickHeaders(this.#request, row.headers) : undefined,
         body: row.body && readBody(row.body, value),
-        address: callerAddress(this.#request, this.#parts.trustedProxies),
+        address: this.#address(),
         requestId: this.requestId,
         note: NOT_RECORDED,
       } as unknown as AnyInput;
@@ -265,6 +269,10 @@ class Conversation<Needs> implements Exchange {
     const cors =
       isPreflight && this.originHeaders.length > 0 ? preflightHeaders(allow) : NO_HEADERS;
     this.#answer(empty(204, ["Allow", allow, ...cors]));
+  }
+
+  #address(): string {
+    return callerAddress(this.#request, this.#parts.trustedProxies);
   }
 
   #endpoint(): Endpoint<Needs> {

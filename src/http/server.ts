@@ -110,7 +110,7 @@ function closeGently(server: Server, latest: Latest): Promise<void> {
 }
 
 /** The headers of a refusal that `respond.ts` has no part in, as a flat list. */
-function errorHeaders(body: string, requestId: string): readonly string[] {
+export function errorHeaders(body: string, requestId: string): readonly string[] {
   return [
     ...["Content-Type", "application/json; charset=utf-8"],
     ...["Content-Length", String(Buffer.byteLength(body))],

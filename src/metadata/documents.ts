@@ -2,6 +2,7 @@
 import { SECOND_MS } from "../core/clock.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { PREFIXES, type Surface } from "../http/route.ts";
+import { demoDocument } from "./demo.ts";
 import { OPENAPI_VERSION } from "./openapi.ts";
 import { demandOf, DEMAND_WORDS, operationsOf } from "./operations.ts";
 import type {
@@ -39,6 +40,7 @@ export function metadataDocument(service: ServiceDescription): Metadata {
     surfaces: surfaceList(service),
     catalog: service.catalog(),
     ...linksOf(service),
+    ...(service.demo && { demo: demoDocument(service.demo) }),
   };
 }
 

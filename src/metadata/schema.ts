@@ -1,4 +1,5 @@
 import type { Infer, Schema } from "../core/schema.ts";
+import { demoFacts } from "./demo.ts";
 
 /** The body of every refusal and failure. */
 export const errorReply = {
@@ -162,6 +163,7 @@ export const metadata = {
       description: "The pages for people by name.",
       additionalProperties: link,
     },
+    demo: demoFacts,
   },
 } as const satisfies Schema;
 export type Metadata = Infer<typeof metadata>;

@@ -29,6 +29,14 @@ export interface ServiceDescription {
   /** Facts about the catalog in use: where it came from, its version and counts. */
   readonly catalog: () => Readonly<Record<string, unknown>>;
   readonly condition: ServiceCondition;
+  /** Present where this is an open demo, in which anybody can write. */
+  readonly demo?: DemoNotice | undefined;
+}
+
+/** What visitors of a demo are to know. */
+export interface DemoNotice {
+  /** When everything begins anew, in milliseconds; `undefined` where it never does. */
+  readonly nextResetAt: number | undefined;
 }
 
 /** Whether the service can do its work. */

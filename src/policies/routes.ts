@@ -88,7 +88,7 @@ export const policyRoutes = [
     tags,
     body: policyPublish,
     replies: { 201: policy },
-    refuses: [400, 409, 500, 503],
+    refuses: [400, 409, 429, 500, 503],
     change: {
       action: "policy.publish",
       target: ({ body }, answer) => ({ type: "policy", id: answer?.version ?? body.version }),

@@ -1,3 +1,4 @@
+import { formatTimestamp } from "../core/time.ts";
 import type { HeaderList } from "../http/reply.ts";
 import type { Page, ServiceDescription } from "../metadata/service.ts";
 import type { PortalAssets } from "./assets.ts";
@@ -72,6 +73,7 @@ export function layOut(frame: PortalFrame, content: PageContent): Page {
         <header class="side">
           <a class="brand" href="/">${BRAND}Signalbox</a>
           <nav aria-label="Portal">${navigation(description, path)}</nav>
+          ${demoNote(description)}
           <div class="tools">
             <span class="session" id="session"></span>
             <button type="button" class="quiet" id="theme" hidden>Theme</button>
@@ -112,6 +114,18 @@ function head({ assets }: PortalFrame, title: string, module: string | undefined
       .flatMap((entry) => assets.modules(entry).slice(0, 1))
       .map((path) => html`<script type="module" src="${path}"></script>`)}
   </head>`;
+}
+
+/** What visitors of an open demo are to know on every page. */
+function demoNote({ demo }: ServiceDescription): Html | undefined {
+  if (!demo) return undefined;
+  if (demo.nextResetAt === undefined)
+    return html`<p class="demo-note">Open demo: anyone can write here.</p>`;
+  const at = formatTimestamp(demo.nextResetAt);
+  return html`<p class="demo-note">
+    Open demo: anyone can write here. All of it is reset at
+    <time datetime="${at}">${at.slice(11, 16)} UTC</time>.
+  </p>`;
 }
 
 /** Leads to the pages that this build has. */

@@ -11,8 +11,14 @@ export interface PortalMode {
 
 /**
  * THE predicate: data stands in a page only where anybody may read it anyway. Elsewhere the server
- * sends a page without data, whose modules fetch it with the reader's token.
+ * sends a page without data, whose modules fetch it with the reader's token. An open demo shows on its
+ * pages what it holds on `/api/public`.
  */
-export function modeOf({ requireAuth }: Pick<ServiceDescription, "requireAuth">): PortalMode {
+export function modeOf({
+  demo,
+  publicSurface,
+  requireAuth,
+}: Pick<ServiceDescription, "demo" | "publicSurface" | "requireAuth">): PortalMode {
+  if (demo && publicSurface === "open") return { isOpen: true, prefix: PREFIXES.public };
   return { isOpen: !requireAuth(), prefix: PREFIXES.v1 };
 }

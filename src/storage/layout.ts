@@ -39,6 +39,11 @@ export class Layout {
     return join(this.root, "format.json");
   }
 
+  /** Says that everything below was made by the demo, which may remove it. */
+  get demoMarker(): string {
+    return join(this.root, "demo.json");
+  }
+
   get organizations(): string {
     return join(this.root, "organizations");
   }

@@ -140,6 +140,10 @@ export class MemoryAudit implements AuditStore {
     return { events: own.length, bytes: JSON.stringify(own).length, oldest, segments: 1 };
   }
 
+  trim(): Promise<AuditRemoval | undefined> {
+    return Promise.resolve(undefined);
+  }
+
   retain(): Promise<readonly AuditRemoval[]> {
     return Promise.resolve([]);
   }

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { createCommands } from "../../bench/commands.ts";
-import { createRandom } from "../../bench/random.ts";
+import { createRandom } from "../../src/demo/random.ts";
 import { Portal } from "../../bench/simulate/portal.ts";
 import { Runtime } from "../../bench/simulate/runtime.ts";
 import { Tally } from "../../bench/simulate/tally.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createRandom, zipf } from "../../bench/random.ts";
+import { zipf } from "../../bench/random.ts";
+import { createRandom } from "../../src/demo/random.ts";
 import { median, quantile, ratioSpread } from "../../bench/statistics.ts";
 
 test("a median is the middle, or lies between the two in the middle", () => {

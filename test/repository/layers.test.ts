@@ -36,11 +36,15 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
   ["config.ts", ["core"]],
   ["build-info.ts", ["core"]],
   ["routes.ts", FOLDERS],
+  [
+    "service.ts",
+    [...FOLDERS, "config.ts", "build-info.ts", "instruments.ts", "routes.ts", "stores.ts"],
+  ],
   ["stores.ts", ["core", "storage", "storage/files", "config.ts", ...DOMAINS]],
   ["instruments.ts", ["core", "metadata", "metrics", "storage", "config.ts", "stores.ts"]],
   [
     "app.ts",
-    [...FOLDERS, "config.ts", "build-info.ts", "instruments.ts", "routes.ts", "stores.ts"],
+    ["core", "http", "demo", "portal", "storage", "config.ts", "instruments.ts", "service.ts"],
   ],
   ["index.ts", ["core", "app.ts", "config.ts"]],
   ["server.ts", ["core", "app.ts", "config.ts", "index.ts"]],

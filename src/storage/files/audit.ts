@@ -1,6 +1,12 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { AuditEvent } from "../../audit/schema.ts";
-import type { AuditActivity, AuditExport, AuditFilter, AuditHistogram } from "../../audit/store.ts";
+import type {
+  AuditActivity,
+  AuditAllowance,
+  AuditExport,
+  AuditFilter,
+  AuditHistogram,
+} from "../../audit/store.ts";
 import type { AuditRemoval, AuditRows, AuditStore, AuditTail } from "../../audit/store.ts";
 import type { AuditUsage, Position, Stored, TailListener } from "../../audit/store.ts";
 import type { Awaitable } from "../../core/caller.ts";
@@ -200,6 +206,10 @@ export class FileAuditStore implements AuditStore {
     const open = this.#open.get(organization);
     if (open?.isUsed === false) open.usedAt = -Infinity;
     this.closeIdle();
+  }
+
+  trim(organization: string, allowed: AuditAllowance): Promise<AuditRemoval | undefined> {
+    return this.#ask(organization, (trail) => trail.trim(allowed));
   }
 
   /** Closes what nobody has asked for in a while. */

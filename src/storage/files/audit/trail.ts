@@ -3,9 +3,9 @@
  * that is sent twice is recognised. The order is: write, sync, add to the index, answer.
  */
 import type { AuditEvent } from "../../../audit/schema.ts";
-import type { AuditActivity, AuditExport, AuditFilter } from "../../../audit/store.ts";
+import type { AuditActivity, AuditAllowance, AuditExport } from "../../../audit/store.ts";
 import type { AuditHistogram, AuditRemoval, AuditRows, AuditUsage } from "../../../audit/store.ts";
-import type { Stored } from "../../../audit/store.ts";
+import type { AuditFilter, Stored } from "../../../audit/store.ts";
 import type { Awaitable } from "../../../core/caller.ts";
 import { parseTimestamp } from "../../../core/time.ts";
 import type { Durability } from "../../append-log-options.ts";
@@ -232,6 +232,23 @@ export class AuditTrail implements TailSource {
     const old = this.#segments.indexes
       .slice(0, -1)
       .filter(({ newestIngested }) => newestIngested < olderThanMs);
+    return this.#remove(old);
+  }
+
+  /** Removes the oldest sealed segments until no more is left than is allowed. */
+  async trim(allowed: AuditAllowance): Promise<AuditRemoval | undefined> {
+    let { events, bytes } = this.usage();
+    const old: SegmentIndex[] = [];
+    for (const index of this.#segments.indexes.slice(0, -1)) {
+      if (events <= allowed.events && bytes <= allowed.bytes) break;
+      events -= index.rows;
+      bytes -= index.bytes;
+      old.push(index);
+    }
+    return this.#remove(old);
+  }
+
+  async #remove(old: readonly SegmentIndex[]): Promise<AuditRemoval | undefined> {
     if (old.length === 0) return undefined;
     for (const { segment } of old) this.#segments.drop(segment);
     this.#activity = new RecentActivity();

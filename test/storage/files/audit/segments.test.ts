@@ -201,6 +201,25 @@ test("retention removes whole segments and their sidecars, and rows keep their n
   await store.close();
 });
 
+test("of more than is allowed the oldest whole segments go, by number or by size", async () => {
+  const store = createStore(new ForgetfulFiles(), 100_000);
+  const events = historyOf(2_000);
+  await appendAll(store, events);
+  const full = await store.usage(ORGANIZATION);
+  const { bytes } = full;
+  assert.equal(await store.trim(ORGANIZATION, { events: 2_000, bytes }), undefined);
+  const first = await store.trim(ORGANIZATION, { events: 1_999, bytes });
+  assert.equal(first?.segments, 1);
+  const kept = events.slice(first.events);
+  assert.deepEqual((await page(store, {}, 1_000)).events, matchesOf(kept, {}).slice(0, 1_000));
+  const second = await store.trim(ORGANIZATION, { events: 2_000, bytes: bytes - first.bytes - 1 });
+  assert.equal(second?.segments, 1);
+  await store.trim(ORGANIZATION, { events: 0, bytes: 0 }); // but for the one that takes the writes
+  assert.equal((await store.usage(ORGANIZATION)).segments, 1);
+  assert.ok((await store.usage(ORGANIZATION)).events > 0);
+  await store.close();
+});
+
 test("an export that began before retention gives out everything it promised", async () => {
   const files = new ForgetfulFiles();
   const store = createStore(files, 100_000);

@@ -1,0 +1,78 @@
+/**
+ * Command lines of the shipped catalog's capabilities: the example of each is taken as it is, with
+ * the names in it replaced by those of the service and the place that it is run for.
+ */
+import type { DeclaredCapability } from "../catalog/document.ts";
+import { oneOf, type Random } from "./random.ts";
+import type { Place } from "./work.ts";
+
+/** A command with what a runtime knows about it. */
+export interface DemoCommand {
+  readonly command: string;
+  readonly provider: string;
+  readonly capability: string;
+  readonly resource: string;
+}
+
+/** Makes the command of a capability for a service at a place. */
+export type MakeCommand = (
+  capability: string,
+  service: string,
+  place: Place,
+  random: Random,
+) => DemoCommand;
+
+const BRANCHES = ["fix-timeout", "faster-search", "new-basket", "retry-payments", "tidy-logs"];
+const PACKAGES = ["express", "zod", "pino", "undici"];
+const MESSAGES = ["Fix timeout", "Retry payments once", "Tidy the logs", "Cache the catalogue"];
+
+/** What tells where a command of a provider is to act, as an option of that program. */
+const PLACE_OPTIONS: Readonly<Record<string, (service: string, place: Place) => string>> = {
+  kubernetes: (service, place) => ` --namespace ${service} --context ${place}`,
+  helm: (service, place) => ` --namespace ${service} --kube-context ${place}`,
+  terraform: (service, place) => ` -var-file=${place}.tfvars -var=service=${service}`,
+  aws: (_, place) => ` --profile ${place}`,
+  gcp: (_, place) => ` --project=example-${place}`,
+};
+
+// Of Terraform's commands only these take variables.
+const TAKES_VARIABLES = new Set(["terraform/plan_changes", "terraform/apply_changes"]);
+const HAS_PLACE = /^(?:kubernetes|helm|aws|gcp)\//;
+
+/**
+ * Creates the maker of commands over the capabilities of a catalog.
+ *
+ * @throws Error on use, for a capability that the catalog does not have
+ */
+export function createCommands(capabilities: readonly DeclaredCapability[]): MakeCommand {
+  const byId = new Map(capabilities.map((row) => [row.id, row]));
+  return (capability, service, place, random) => {
+    const row = byId.get(capability);
+    if (row?.command === undefined) throw new Error(`The catalog has no command of ${capability}`);
+    const { provider } = row;
+    const resource = place === "repository" ? `example/${service}` : `${place}/${service}`;
+    const named = withNames(row.command, service, random);
+    const option = optionOf(capability, provider, service, place);
+    // What follows ` -- ` belongs to the program that is started there.
+    const [own = "", ...rest] = named.split(" -- ");
+    const command = [own + option, ...rest].join(" -- ");
+    return { command, provider, capability, resource };
+  };
+}
+
+function optionOf(capability: string, provider: string, service: string, place: Place): string {
+  if (place === "repository") return "";
+  if (!HAS_PLACE.test(capability) && !TAKES_VARIABLES.has(capability)) return "";
+  return PLACE_OPTIONS[provider]?.(service, place) ?? "";
+}
+
+function withNames(example: string, service: string, random: Random): string {
+  const build = `${1 + ((random() * 4) | 0)}.${(random() * 12) | 0}.${(random() * 6) | 0}`;
+  return example
+    .replaceAll(/\b(?:web|app|shop)\b/g, service)
+    .replaceAll(/\b\d+\.\d+\.\d+\b/g, build)
+    .replaceAll(/\b(?:42|17)\b/g, () => String(180 + ((random() * 90) | 0)))
+    .replaceAll(/\bfeature\b/g, () => oneOf(BRANCHES, random))
+    .replaceAll(/\bexpress\b/g, () => oneOf(PACKAGES, random))
+    .replaceAll("Fix timeout", () => oneOf(MESSAGES, random));
+}

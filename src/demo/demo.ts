@@ -1,0 +1,111 @@
+/** An open demo over the stores of a service: seeded when empty, limited, and alive. */
+import type { AuditStore } from "../audit/store.ts";
+import type { DeclaredCapability } from "../catalog/document.ts";
+import { SECOND_MS, type Clock } from "../core/clock.ts";
+import { TooMany } from "../core/errors.ts";
+import { describeError, type Log } from "../core/log.ts";
+import type { FleetStore } from "../fleet/store.ts";
+import type { PolicyStore } from "../policies/store.ts";
+import { cappedFleet, cappedPolicies } from "./capped-stores.ts";
+import { createCommands } from "./commands.ts";
+import { DEMO_LIMITS, nextReset } from "./limits.ts";
+import { Pulse } from "./pulse.ts";
+import { seedDemo, type SeededStores } from "./seeding.ts";
+import { createTraffic } from "./traffic.ts";
+
+/** What a demo is made of. */
+export interface DemoParts {
+  readonly organization: string;
+  readonly stores: SeededStores;
+  /** What the data directory holds: another's data, nothing, or a demo since a moment. */
+  readonly directory: "foreign" | "empty" | { readonly seededAt: number };
+  /** Told when the directory was seeded. */
+  readonly markSeeded: (seededAt: number) => Promise<void>;
+  /** Of the shipped catalog, whatever the service shows. */
+  readonly capabilities: readonly DeclaredCapability[];
+  readonly now: Clock;
+  readonly log: Log;
+}
+
+/** A demo in operation. */
+export interface Demo {
+  readonly policies: PolicyStore;
+  readonly fleet: FleetStore;
+  /** In milliseconds; `undefined` for a directory that holds somebody's data, which stays. */
+  readonly nextResetAt: number | undefined;
+  /** Resolves when the reports that are due have been sent; what fails is logged. */
+  beat(): Promise<void>;
+  /** Ends the beating, and resolves when the last one is done. */
+  close(): Promise<void>;
+}
+
+const SEED = 20_261_120;
+const BEAT_MS = 5 * SECOND_MS;
+
+/** Opens a demo, which beats every five seconds by itself. */
+export async function openDemo(parts: DemoParts): Promise<Demo> {
+  const { organization, stores, now, log } = parts;
+  const traffic = createTraffic(createCommands(parts.capabilities), SEED);
+  const seededAt = await seededSince(parts, () => {
+    const seed = { organization, now: now(), traffic };
+    return seedDemo(stores, seed).then(() => seed.now);
+  });
+  const nextResetAt = seededAt === undefined ? undefined : nextReset(seededAt);
+  const refusal = (message: string) => new TooMany(message, secondsUntil(nextResetAt, now()));
+  const pulse =
+    seededAt === undefined
+      ? undefined
+      : new Pulse({ organization, ...stores, traffic, now, seededAt });
+
+  let beating = Promise.resolve();
+  const beat = (): Promise<void> =>
+    (beating = beating
+      .then(() => pulse?.beat())
+      .then(() => (pulse ? keepWithin(stores.audit, organization) : undefined))
+      .catch((error: unknown) =>
+        log.error("the demo could not report", { error: describeError(error) }),
+      ));
+  const timer = pulse && setInterval(() => void beat(), BEAT_MS).unref();
+  return {
+    policies: cappedPolicies(stores.policies, DEMO_LIMITS.policyVersions, refusal),
+    fleet: cappedFleet(stores.fleet, DEMO_LIMITS.runtimes, refusal),
+    nextResetAt,
+    beat,
+    async close() {
+      clearInterval(timer);
+      await beating;
+    },
+  };
+}
+
+/** Since when the directory is a demo's; `undefined` where it is not. */
+async function seededSince(
+  { directory, markSeeded, log }: DemoParts,
+  seed: () => Promise<number>,
+): Promise<number | undefined> {
+  if (directory === "foreign") {
+    log.warn(
+      "DEMO=true over a directory that holds other data: it is not seeded, never reset, and its " +
+        "events are kept; only what requests may do is limited",
+    );
+    return undefined;
+  }
+  if (directory !== "empty") return directory.seededAt;
+  const seededAt = await seed();
+  await markSeeded(seededAt);
+  log.info("seeded the demo");
+  return seededAt;
+}
+
+/** Removes the oldest events of a demo beyond what it may keep. */
+export async function keepWithin(
+  audit: Pick<AuditStore, "trim">,
+  organization: string,
+  allowed: { readonly events: number; readonly bytes: number } = DEMO_LIMITS.audit,
+): Promise<void> {
+  await audit.trim(organization, allowed);
+}
+
+function secondsUntil(moment: number | undefined, now: number): number {
+  return moment === undefined ? 3_600 : Math.max(1, Math.ceil((moment - now) / SECOND_MS));
+}

@@ -1,0 +1,37 @@
+/** What an open demo holds and when it begins anew: whatever visitors do, it stays small. */
+import { DAY_MS, HOUR_MS } from "../core/clock.ts";
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** The limits of a demo. */
+export const DEMO_LIMITS = {
+  segmentBytes: 4 * MIB,
+  /** The oldest whole segments are removed beyond either. */
+  audit: { events: 110_000, bytes: 128 * MIB },
+  policyVersions: 100,
+  runtimes: 1_000,
+  bodyBytes: 64 * KIB,
+  /** Of one address on the public surface. */
+  writesPerMinute: 120,
+} as const;
+
+/** The hour, in UTC, at which a demo is reset: night in Europe, evening in America. */
+export const RESET_HOUR = 4;
+
+/** When a demo that was seeded at a moment is reset; both in milliseconds. */
+export function nextReset(seededAt: number): number {
+  const today = seededAt - (seededAt % DAY_MS) + RESET_HOUR * HOUR_MS;
+  return today > seededAt ? today : today + DAY_MS;
+}
+
+/** The sizes that a setting may have in a demo: the deployment's own where they are smaller. */
+export function demoSizes(given: {
+  readonly maxBodyBytes: number;
+  readonly auditSegmentBytes: number;
+}): { readonly maxBodyBytes: number; readonly auditSegmentBytes: number } {
+  return {
+    maxBodyBytes: Math.min(given.maxBodyBytes, DEMO_LIMITS.bodyBytes),
+    auditSegmentBytes: Math.min(given.auditSegmentBytes, DEMO_LIMITS.segmentBytes),
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * The life of the example company after it was seeded. Its machines go on to report, and fetch the
+ * policy that is active now as real runtimes would: whoever publishes one here sees the fleet take
+ * it within a minute, and commands decided by it. A machine that cannot read the active policy,
+ * since it is of another schema, goes on with the copy that it has.
+ */
+import type { AuditStore } from "../audit/store.ts";
+import { MINUTE_MS, SECOND_MS, type Clock } from "../core/clock.ts";
+import type { FleetStore } from "../fleet/store.ts";
+import { checkDocument } from "../policies/check.ts";
+import type { Policy } from "../policies/schema.ts";
+import type { PolicyStore } from "../policies/store.ts";
+import { MACHINES, type Machine } from "./cast.ts";
+import { policyCopies } from "./copies.ts";
+import { policyHistory } from "./policy-history.ts";
+import { heartbeatOf, numberOf, run, versionAt, type PolicyCopy } from "./runtime.ts";
+import { append, beat, eventOf, isInUse } from "./seeding.ts";
+import { LONGEST_SESSION_MS, type SessionsOfMinute } from "./traffic.ts";
+
+/** What the pulse reports to, and by which clock. */
+export interface PulseParts {
+  readonly organization: string;
+  readonly policies: Pick<PolicyStore, "active">;
+  readonly fleet: Pick<FleetStore, "heartbeat">;
+  readonly audit: Pick<AuditStore, "append">;
+  readonly traffic: SessionsOfMinute;
+  readonly now: Clock;
+  /** When the example was seeded, in milliseconds. */
+  readonly seededAt: number;
+}
+
+/** After a longer pause, of a machine that slept, only this much is made up for. */
+const LONGEST_GAP_MS = 10 * MINUTE_MS;
+const NEWEST_EXAMPLE = "v7";
+
+/** Reports what has happened since it was last asked to. */
+export class Pulse {
+  readonly #parts: PulseParts;
+  /** What each machine decides by. */
+  readonly #copies: Map<string, PolicyCopy>;
+  #current: PolicyCopy;
+  #fetched: Policy | undefined;
+  #reportedUntil: number;
+
+  constructor(parts: PulseParts) {
+    const examples = policyCopies();
+    const history = policyHistory(parts.seededAt);
+    this.#parts = parts;
+    this.#current = examples[NEWEST_EXAMPLE];
+    this.#copies = new Map(
+      MACHINES.map(({ name }) => [name, examples[versionAt(history, name, parts.seededAt)]]),
+    );
+    this.#reportedUntil = parts.now();
+  }
+
+  /** Sends the reports and signs of life that are due, and resolves when they are stored. */
+  async beat(): Promise<void> {
+    const now = this.#parts.now();
+    const from = Math.max(this.#reportedUntil, now - LONGEST_GAP_MS);
+    this.#reportedUntil = now;
+    await this.#fetchPolicy();
+    await this.#sendSignsOfLife(from, now);
+    await this.#sendReports(from, now);
+  }
+
+  async #fetchPolicy(): Promise<void> {
+    const { policies, organization } = this.#parts;
+    const active = await policies.active(organization);
+    if (active === undefined || active === this.#fetched) return;
+    this.#fetched = active;
+    const { document } = await checkDocument(active.yaml);
+    if (document) this.#current = { version: active.version, document };
+  }
+
+  async #sendSignsOfLife(from: number, now: number): Promise<void> {
+    const { fleet, organization } = this.#parts;
+    for (const machine of MACHINES) {
+      if (!isInUse(machine, now) || !isBeatDue(machine, from, now)) continue;
+      const { name, heardChanges } = machine;
+      if (heardChanges === undefined) this.#copies.set(name, this.#current);
+      await beat(fleet, organization, heartbeatOf(machine, this.#copyOf(name).version), now);
+    }
+  }
+
+  async #sendReports(from: number, now: number): Promise<void> {
+    const { audit, organization, traffic } = this.#parts;
+    const copyOf = (name: string): PolicyCopy => this.#copyOf(name);
+    const first = Math.floor((from - LONGEST_SESSION_MS) / MINUTE_MS);
+    const due = [];
+    for (let minute = first; minute * MINUTE_MS <= now; minute++) {
+      for (const session of traffic(minute)) {
+        due.push(...run(session, copyOf).filter(({ at }) => at > from && at <= now));
+      }
+    }
+    if (due.length === 0) return;
+    due.sort((a, b) => a.at - b.at);
+    const events = due.map((report) => eventOf(report, organization, now));
+    await append(audit, organization, events);
+  }
+
+  #copyOf(machine: string): PolicyCopy {
+    return this.#copies.get(machine) ?? this.#current;
+  }
+}
+
+/** Whether a machine's turn came: each has one a minute, at a second of its own. */
+function isBeatDue({ name }: Machine, from: number, now: number): boolean {
+  const own = (numberOf(name) % 60) * SECOND_MS;
+  return Math.floor((now - own) / MINUTE_MS) > Math.floor((from - own) / MINUTE_MS);
+}

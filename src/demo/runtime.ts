@@ -1,0 +1,129 @@
+/** What a runtime does with a piece of work: it decides each command by its copy of the policy. */
+import { MINUTE_MS } from "../core/clock.ts";
+import { formatTimestamp } from "../core/time.ts";
+import { evaluate, type PolicyDocument, type Verdict } from "../policies/evaluate.ts";
+import type { Heartbeat } from "../fleet/schema.ts";
+import { MACHINES, type Machine } from "./cast.ts";
+import type { PolicyChange } from "./policy-history.ts";
+import type { Attempt, Session } from "./traffic.ts";
+
+/** A policy version as a runtime has it. */
+export interface PolicyCopy {
+  readonly version: string;
+  readonly document: PolicyDocument;
+}
+
+/** The copy that a machine has at a moment. */
+export type CopyOf = (machine: string, at: number) => PolicyCopy;
+
+/** An event in the form in which a runtime sends it, with the moment at which it does. */
+export interface DemoReport {
+  readonly at: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** What a runtime says of a command that no rule names. */
+export const NO_RULE = "No rule of the policy allows this command";
+
+const REFUSED_MS = 3;
+const CONTEXTS = { human: "shell", ai: "session", ci: "pipeline" } as const;
+const SLOWEST_SYNC_MINUTES = 10;
+
+const machines = new Map(MACHINES.map((machine) => [machine.name, machine]));
+const delays = new Map(MACHINES.map(({ name }) => [name, delayOf(name)]));
+
+/** Runs a piece of work: its reports, in order, up to where a denied command ends it. */
+export function run(
+  session: Session,
+  copyOf: CopyOf,
+  decideBy: Decide = decide,
+): readonly DemoReport[] {
+  const reports: DemoReport[] = [];
+  for (const attempt of session) {
+    const { version, document } = copyOf(attempt.runtime, attempt.at);
+    const verdict = decideBy(document, attempt);
+    reports.push(reportOf(attempt, version, verdict));
+    if (verdict.decision === "DENIED" && !attempt.perseveres) break;
+  }
+  return reports;
+}
+
+/** Decides an attempt by a document. */
+export type Decide = (document: PolicyDocument, attempt: Attempt) => Verdict;
+
+const decide: Decide = (document, attempt) => {
+  const { command, provider, capability, resource, member } = attempt;
+  const { consumer, executor } = member;
+  return evaluate(document, { command, provider, capability, resource, consumer, executor });
+};
+
+/** Decides attempts, those that are alike once: for two weeks of them at a time. */
+export function rememberingDecide(): Decide {
+  const verdicts = new Map<PolicyDocument, Map<string, Verdict>>();
+  return (document, attempt) => {
+    let known = verdicts.get(document);
+    if (!known) verdicts.set(document, (known = new Map()));
+    const { command, capability, resource, member } = attempt;
+    const key = [capability, resource, member.executor, command].join("\n");
+    let verdict = known.get(key);
+    if (!verdict) known.set(key, (verdict = decide(document, attempt)));
+    return verdict;
+  };
+}
+
+function reportOf(attempt: Attempt, policy: string, verdict: Verdict): DemoReport {
+  const { at, id, command, provider, capability, resource, member, runtime, trace } = attempt;
+  const isDenied = verdict.decision === "DENIED";
+  const failure = isDenied ? undefined : attempt.failure;
+  const body = {
+    id,
+    timestamp: formatTimestamp(at),
+    command,
+    executor: member.executor,
+    consumer: member.consumer,
+    provider,
+    capability,
+    resource,
+    policy_decision: verdict.decision,
+    policy,
+    reason: isDenied ? (verdict.reason ?? NO_RULE) : undefined,
+    status: failure === undefined ? undefined : "failed",
+    message: failure,
+    duration_ms: isDenied ? REFUSED_MS : attempt.durationMs,
+    runtime_name: runtime,
+    runtime_version: machines.get(runtime)?.version,
+    runtime_context: CONTEXTS[member.consumer],
+    trace_id: trace,
+    transport: "https",
+  };
+  return { at, body };
+}
+
+/** The sign of life of a machine that runs a policy version. */
+export function heartbeatOf(machine: Machine, policyVersion: string): Heartbeat {
+  const { name, hostname, os, version } = machine;
+  return { name, hostname, os, version, policy_version: policyVersion };
+}
+
+/** How long after a change a machine fetches it: each has its own moment, within ten minutes. */
+function delayOf(machine: string): number {
+  return (numberOf(machine) % SLOWEST_SYNC_MINUTES) * MINUTE_MS;
+}
+
+/** A number that belongs to a name, by which machines differ in their timing. */
+export function numberOf(name: string): number {
+  return [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 1_000_003, 7);
+}
+
+/** The version that a machine had at a moment of the example history; the first from the start. */
+export function versionAt(
+  history: readonly PolicyChange[],
+  machine: string,
+  at: number,
+): PolicyChange["version"] {
+  const heard = history.slice(0, machines.get(machine)?.heardChanges ?? history.length);
+  const fetched = at - (delays.get(machine) ?? 0);
+  const last = heard.findLast((change) => change.at <= fetched) ?? heard[0];
+  if (last === undefined) throw new Error("The example policy has no history");
+  return last.version;
+}

@@ -1,0 +1,110 @@
+/**
+ * A gate before the listener, for a service that is renewed while it runs: requests that come
+ * meanwhile wait, those that are in flight are answered first, and nobody's connection is closed but
+ * where an answer takes too long.
+ */
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { SECOND_MS } from "../core/clock.ts";
+import type { IdSource } from "../core/ids.ts";
+import { errorBody } from "./respond.ts";
+import { errorHeaders } from "./server.ts";
+
+/** What the gate is told about the service behind it. */
+export interface GateParts {
+  /** Whether the service is to be renewed before it gets another request. */
+  readonly isDue: () => boolean;
+  /** Asks the service to end what would not end by itself. */
+  readonly leave: () => void;
+  /** Ends the service and begins it anew; asked again later when it fails. */
+  readonly renew: () => Promise<RequestListener>;
+  readonly onFailure: (error: unknown) => void;
+  readonly requestIds: IdSource;
+}
+
+const LAST_ANSWERS_MS = 2 * SECOND_MS;
+const RETRY_SECONDS = 5;
+
+/** Lets requests through, or has them wait. */
+export class Gate {
+  readonly #parts: GateParts;
+  #listener: RequestListener;
+  #waiting: [IncomingMessage, ServerResponse][] = [];
+  readonly #inFlight = new Set<ServerResponse>();
+  #whenEmpty: (() => void) | undefined;
+  #renewing: Promise<void> | undefined;
+  #isBroken = false;
+
+  constructor(parts: GateParts, listener: RequestListener) {
+    this.#parts = parts;
+    this.#listener = listener;
+  }
+
+  /** What `node:http` calls for each request. */
+  readonly listener: RequestListener = (request, response) => {
+    this.#renewIfDue(false);
+    if (this.#renewing) this.#waiting.push([request, response]);
+    else if (this.#isBroken) this.#refuse(request, response);
+    else this.#let(request, response);
+  };
+
+  /** Renews the service if that is due, or failed before; to be called now and then. */
+  check(): void {
+    this.#renewIfDue(true);
+  }
+
+  /** Resolves when no renewal is under way. */
+  async idle(): Promise<void> {
+    await this.#renewing;
+  }
+
+  #renewIfDue(again: boolean): void {
+    if (this.#renewing || !(this.#isBroken ? again : this.#parts.isDue())) return;
+    this.#renewing = this.#renew().finally(() => {
+      this.#renewing = undefined;
+      for (const [request, response] of this.#waiting.splice(0)) this.listener(request, response);
+    });
+  }
+
+  async #renew(): Promise<void> {
+    try {
+      this.#parts.leave();
+      await this.#lastAnswers();
+      this.#listener = await this.#parts.renew();
+      this.#isBroken = false;
+    } catch (error) {
+      this.#isBroken = true;
+      this.#parts.onFailure(error);
+    }
+  }
+
+  async #lastAnswers(): Promise<void> {
+    if (this.#inFlight.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, LAST_ANSWERS_MS);
+      this.#whenEmpty = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#whenEmpty = undefined;
+    for (const response of this.#inFlight) response.destroy();
+  }
+
+  #let(request: IncomingMessage, response: ServerResponse): void {
+    if (response.destroyed || response.closed) return; // tired of waiting
+    this.#inFlight.add(response);
+    response.once("close", () => {
+      this.#inFlight.delete(response);
+      if (this.#inFlight.size === 0) this.#whenEmpty?.();
+    });
+    this.#listener(request, response);
+  }
+
+  #refuse(request: IncomingMessage, response: ServerResponse): void {
+    request.resume();
+    const body = errorBody("The demo is being reset: try again in a moment");
+    const headers = errorHeaders(body, this.#parts.requestIds());
+    response.writeHead(503, [...headers, "Retry-After", String(RETRY_SECONDS)]);
+    response.end(body);
+  }
+}

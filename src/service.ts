@@ -1,0 +1,215 @@
+/** The service behind its socket: opens the stores and the catalog, and puts the routes over them. */
+import type { RequestListener } from "node:http";
+import { recordingRows } from "./activity/recording.ts";
+import { startRetention } from "./audit/retention.ts";
+import { AuditStreams } from "./audit/stream.ts";
+import { ExportTickets } from "./audit/tickets.ts";
+import { createCallerResolver } from "./auth/caller.ts";
+import { createPasswords } from "./auth/password.ts";
+import { createLoginThrottle } from "./auth/throttle.ts";
+import { createTokenIssuer } from "./auth/tokens.ts";
+import { readBuildInfo } from "./build-info.ts";
+import { openCatalog, readShippedCatalog } from "./catalog/source.ts";
+import type { Config } from "./config.ts";
+import { DEFAULT_ORGANIZATION } from "./core/caller.ts";
+import type { Clock } from "./core/clock.ts";
+import { createIds, type IdSource } from "./core/ids.ts";
+import type { Log } from "./core/log.ts";
+import { openDemo, type Demo } from "./demo/demo.ts";
+import type { CountWrite } from "./demo/write-limit.ts";
+import { BodyBudget } from "./http/body-budget.ts";
+import { originRule } from "./http/cors.ts";
+import { createListener } from "./http/listener.ts";
+import type { RequestLog } from "./http/request-log.ts";
+import { Router } from "./http/router.ts";
+import { conditionOf, fileMeasures, metricsSource, systemStopwatch } from "./instruments.ts";
+import { servedSurfaces, type ServiceDescription } from "./metadata/service.ts";
+import type { Metrics } from "./metrics/metrics.ts";
+import type { PortalAssets } from "./portal/assets.ts";
+import { createPortalPages } from "./portal/routes.ts";
+import { routes, type Services } from "./routes.ts";
+import type { FileOperations } from "./storage/file-operations.ts";
+import { openStores, type Stores } from "./stores.ts";
+import { ensureFirstAdmin } from "./users/first-admin.ts";
+
+const BODIES_IN_FLIGHT_BYTES = 64 << 20;
+const SHORTEST_SECRET_BYTES = 32; // RFC 7518 §3.2: a key as long as the hash
+const SHORTEST_TOKEN = 16; // `METRICS=on` is one too, and hardly meant as such
+
+/** What a service is opened with; all of it outlives a renewal. */
+export interface ServiceParts {
+  readonly config: Config;
+  readonly now: Clock;
+  readonly log: Log;
+  /** The disk; the system's when absent. */
+  readonly files: FileOperations | undefined;
+  readonly metrics: Metrics | undefined;
+  readonly requestLog: RequestLog;
+  readonly requestIds: IdSource;
+  /** Where it answers; known once it listens. */
+  readonly url: () => string;
+  readonly startedAt: number;
+  readonly assets: PortalAssets;
+  /** Counts writes, in a demo. */
+  readonly admit: CountWrite | undefined;
+}
+
+/** An open service without a socket. */
+export interface OpenService {
+  readonly listener: RequestListener;
+  readonly description: ServiceDescription;
+  readonly demo: Demo | undefined;
+  /** Ends the streams, which would never end by themselves. */
+  endStreams(): void;
+  /** Writes what is left to write, and frees the directory; once. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the data directory of a service.
+ *
+ * @throws Error when the directory cannot be used, or there is no catalog
+ */
+export async function openService(parts: ServiceParts): Promise<OpenService> {
+  const opened: (() => unknown)[] = [];
+  const close = async (): Promise<void> => {
+    for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
+  };
+  try {
+    return { ...(await open(parts, opened)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Opens part after part, and leaves with each how it is closed again. */
+async function open(
+  parts: ServiceParts,
+  opened: (() => unknown)[],
+): Promise<Omit<OpenService, "close">> {
+  const { config, now, log, metrics } = parts;
+  const stores = await openStores(config, now, log, fileMeasures(metrics), parts.files);
+  opened.push(() => stores.close());
+  const catalog = await openCatalog(config.catalogSource, stores.catalogCopy, log);
+  opened.push(() => catalog.close());
+
+  const secret = config.jwtSecret ?? stores.secret;
+  const ids = createIds(now);
+  const passwords = createPasswords();
+  await createAdmin(config, { users: stores.users, passwords, now, ids }, log);
+  warnOfOpenDoors(config, secret, log);
+  const demo = await openDemoOver(stores, now, log);
+  opened.push(() => demo?.close());
+
+  const condition = conditionOf(stores, now);
+  const description: ServiceDescription = {
+    rows: routes,
+    build: readBuildInfo(),
+    startedAt: parts.startedAt,
+    now,
+    baseUrl: () => config.baseUrl ?? parts.url(),
+    environment: config.environment,
+    edition: config.edition,
+    requireAuth: config.requireAuth,
+    publicSurface: config.publicSurface,
+    catalog: () => ({ ...catalog.current().envelope }),
+    condition,
+    demo: demo && { nextResetAt: demo.nextResetAt },
+  };
+  const auditStreams = new AuditStreams();
+  const bodyBudget = new BodyBudget(BODIES_IN_FLIGHT_BYTES);
+  const services: Services = {
+    ...stores,
+    policies: demo?.policies ?? stores.policies,
+    fleet: demo?.fleet ?? stores.fleet,
+    auditStreams,
+    exportTickets: new ExportTickets(now),
+    config,
+    maxBatchEvents: config.maxBatchEvents,
+    catalog,
+    passwords,
+    throttle: createLoginThrottle(now),
+    tokens: createTokenIssuer(secret, config.jwtExpiryHours, now),
+    description,
+    metrics: metricsSource(metrics, config, {
+      ...description,
+      stores,
+      bodyBytesHeld: () => bodyBudget.held,
+      auditStreams: () => auditStreams.size,
+    }),
+    assets: parts.assets,
+    portal: createPortalPages({ ...stores, catalog, description, assets: parts.assets }),
+    now,
+    ids,
+  };
+  opened.push(startRetention({ audit: stores.audit, days: config.auditRetentionDays, now, log }));
+  const listener = createListener({
+    router: new Router(
+      recordingRows(routes, { activity: stores.activity, now, ids }),
+      servedSurfaces(config.publicSurface),
+    ),
+    services,
+    resolveCaller: createCallerResolver({
+      ...stores,
+      requireAuth: config.requireAuth,
+      secret,
+      now,
+    }),
+    isAllowedOrigin: originRule(config.corsOrigins),
+    requestIds: parts.requestIds,
+    maxBodyBytes: config.maxBodyBytes,
+    bodyBudget,
+    trustedProxies: config.trustProxy,
+    stopwatch: metrics || log.enabled("debug") ? systemStopwatch : undefined,
+    admit: parts.admit,
+    onAnswered(summary) {
+      metrics?.http.count(summary);
+      parts.requestLog.onAnswered(summary);
+    },
+  });
+  return { listener, description, demo, endStreams: () => auditStreams.close() };
+}
+
+/** The demo over these stores; `undefined` where the service is none. */
+async function openDemoOver(stores: Stores, now: Clock, log: Log): Promise<Demo | undefined> {
+  const { demoDirectory: directory, markSeeded } = stores;
+  if (directory === undefined) return undefined;
+  const { capabilities } = await readShippedCatalog();
+  const organization = DEFAULT_ORGANIZATION;
+  return openDemo({ organization, stores, directory, markSeeded, capabilities, now, log });
+}
+
+async function createAdmin(
+  { adminEmail: email, adminPassword: password }: Config,
+  services: Parameters<typeof ensureFirstAdmin>[1],
+  log: Log,
+): Promise<void> {
+  if (email !== undefined && password !== undefined) {
+    if (await ensureFirstAdmin({ email, password }, services)) log.info("created the first admin");
+  } else if ((await services.users.list(DEFAULT_ORGANIZATION)).length === 0) {
+    log.info("there is no user yet: set ADMIN_EMAIL and ADMIN_PASSWORD to create an admin");
+  }
+}
+
+function warnOfOpenDoors(config: Config, secret: string, log: Log): void {
+  if (Buffer.byteLength(secret) < SHORTEST_SECRET_BYTES) {
+    log.warn(`JWT_SECRET is shorter than ${SHORTEST_SECRET_BYTES} bytes, which is easier to guess`);
+  }
+  if (!["off", "open"].includes(config.metrics) && config.metrics.length < SHORTEST_TOKEN) {
+    log.warn(
+      `METRICS is a token of fewer than ${SHORTEST_TOKEN} characters, which is easy to guess`,
+    );
+  }
+  if (config.requireAuth() && config.publicSurface === "open" && !config.demo) {
+    log.warn(
+      "REQUIRE_AUTH=true with PUBLIC_SURFACE=open: whoever reaches this port can still replace the " +
+        "policy of the default organization through /api/public",
+    );
+  }
+  if (config.demo && !config.requireAuth()) {
+    log.warn(
+      "DEMO=true with REQUIRE_AUTH=false: on /api/v1 everybody may create users, keys and organizations",
+    );
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Whether a data directory belongs to the demo. A demo is wiped every day, so it must never be wrong
+ * about this: a marker is written into a directory that holds no organization yet, before anything
+ * else, and only a directory with that marker is ever wiped. A service that is no demo removes it:
+ * from then on what is stored there is somebody's.
+ */
+import { isObject } from "../core/validate.ts";
+import { listDirectory } from "./directories.ts";
+import type { FileOperations } from "./file-operations.ts";
+import type { Layout } from "./layout.ts";
+import { readFileIfAny, readSnapshot, syncDirectory, writeSnapshot } from "./snapshot.ts";
+
+/** `foreign`: holds what no demo made; `empty`: waits to be seeded; else when it was, in milliseconds. */
+export type DemoDirectory = "foreign" | "empty" | { readonly seededAt: number };
+
+/**
+ * Looks at a directory for a demo, and wipes its organizations where they are the demo's own and
+ * either half seeded or due to go.
+ *
+ * @param isDue whether what was seeded at a moment (milliseconds) is to be seeded anew
+ */
+export async function prepareDemoDirectory(
+  files: FileOperations,
+  layout: Layout,
+  isDue: (seededAt: number) => boolean,
+): Promise<DemoDirectory> {
+  const marker = await readSnapshot(files, layout.demoMarker);
+  const organizations = await listDirectory(files, layout.organizations);
+  if (marker === undefined && organizations.length > 0) return "foreign";
+  const seededAt = isObject(marker) ? marker["seeded_at"] : undefined;
+  if (typeof seededAt === "number" && organizations.length > 0 && !isDue(seededAt)) {
+    return { seededAt };
+  }
+  // Half a wipe and half a seeding are begun again, so nobody may take them for the whole.
+  await writeSnapshot(files, layout.demoMarker, { seeded_at: null });
+  await files.remove(layout.organizations);
+  await syncDirectory(files, layout.root);
+  return "empty";
+}
+
+/** Marks a directory as seeded; until then the next start seeds it anew. */
+export function markSeeded(files: FileOperations, layout: Layout, seededAt: number): Promise<void> {
+  return writeSnapshot(files, layout.demoMarker, { seeded_at: seededAt });
+}
+
+/** Makes a directory that a demo has left one that is never wiped again. */
+export async function disownDemo(files: FileOperations, layout: Layout): Promise<void> {
+  if ((await readFileIfAny(files, layout.demoMarker)) === undefined) return;
+  await files.remove(layout.demoMarker);
+  await syncDirectory(files, layout.root);
+}

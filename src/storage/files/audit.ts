@@ -60,8 +60,7 @@ export class FileAuditStore implements AuditStore {
   readonly #open = new Map<string, Open>();
   readonly #opening = new Map<string, Promise<AuditTrail>>();
   readonly #closing = new Map<string, Promise<void>>();
-  /** Why events could not be opened when that was tried last, by organization. */
-  readonly #unopened = new Map<string, unknown>();
+  readonly #unopened = new Map<string, unknown>(); // why it failed when that was tried last
   readonly #sweeper: NodeJS.Timeout;
   #closed = false;
 

@@ -1,11 +1,8 @@
-/**
- * The events of one organization: the log, the indexes of its segments, and the ids by which an event
- * that is sent twice is recognised. The order is: write, sync, add to the index, answer.
- */
+/** The events of one organization: log, indexes, known ids. Order: write, sync, index, answer. */
 import type { AuditEvent } from "../../../audit/schema.ts";
 import type { AuditActivity, AuditAllowance, AuditExport } from "../../../audit/store.ts";
-import type { AuditHistogram, AuditRemoval, AuditRows, AuditUsage } from "../../../audit/store.ts";
-import type { AuditFilter, Stored } from "../../../audit/store.ts";
+import type { AuditFilter, AuditHistogram, AuditRemoval, Stored } from "../../../audit/store.ts";
+import type { AuditRows, AuditUsage } from "../../../audit/store.ts";
 import type { Awaitable } from "../../../core/caller.ts";
 import { parseTimestamp } from "../../../core/time.ts";
 import type { Durability } from "../../append-log-options.ts";
@@ -224,10 +221,7 @@ export class AuditTrail implements TailSource {
     return (await this.#log.read(slices)).map(firstLine);
   }
 
-  /**
-   * Removes sealed segments of which every event was ingested before a moment. No question that
-   * comes later sees them; their files go when those who are reading now have ended.
-   */
+  /** Removes sealed segments that are older as a whole; their files go when nobody reads them now. */
   async retain(olderThanMs: number): Promise<AuditRemoval | undefined> {
     const old = this.#segments.indexes
       .slice(0, -1)

@@ -11,6 +11,7 @@ import { createTokenIssuer } from "./auth/tokens.ts";
 import { readBuildInfo } from "./build-info.ts";
 import { openCatalog, readShippedCatalog } from "./catalog/source.ts";
 import type { Config } from "./config.ts";
+import { listenForCommands } from "./control/server.ts";
 import { DEFAULT_ORGANIZATION } from "./core/caller.ts";
 import type { Clock } from "./core/clock.ts";
 import { createIds, type IdSource } from "./core/ids.ts";
@@ -143,6 +144,8 @@ async function open(
     now,
     ids,
   };
+  const { socketPath: path, stage } = stores;
+  opened.push(await listenForCommands({ ...stores, passwords, now, ids, path, stage, log }));
   opened.push(startRetention({ audit: stores.audit, days: config.auditRetentionDays, now, log }));
   const listener = createListener({
     router: new Router(

@@ -3,6 +3,7 @@ import type { CatalogCopy } from "./catalog/source.ts";
 import type { Config } from "./config.ts";
 import type { Clock } from "./core/clock.ts";
 import { describeError, type Log } from "./core/log.ts";
+import { stageFiles } from "./storage/backup/staging.ts";
 import { DamageRegister } from "./storage/damage.ts";
 import { nextReset } from "./demo/limits.ts";
 import { checkFormat, readOrCreateSecret } from "./storage/data-directory.ts";
@@ -106,6 +107,14 @@ export async function openStores(
       demoDirectory: demoDirectory ?? undefined,
       markSeeded: (seededAt: number) => markSeeded(files, layout, seededAt),
       catalogCopy: catalogCopy(files, layout),
+      socketPath: layout.socket,
+      /** Names the files of this moment, for a backup. */
+      stage: () =>
+        stageFiles(
+          files,
+          layout,
+          () => new Map([audit, fleet, activity].flatMap(({ committed }) => committed)),
+        ),
       /** Writes what is left to write, and frees the directory. */
       close,
     };

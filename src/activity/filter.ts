@@ -5,7 +5,7 @@ import type { ActivityEntry } from "./schema.ts";
 export interface ActivityFilter {
   /** A whole action, or what stands before its dot: `policy` takes every `policy.…`. */
   readonly action?: string | undefined;
-  /** An actor's id, email or name; `anonymous` for nobody. */
+  /** An actor's id, email or name; `anonymous` for nobody, `command` for the command line. */
   readonly actor?: string | undefined;
   /** A target's id or name. */
   readonly target?: string | undefined;
@@ -35,7 +35,7 @@ export function matcherOf(filter: ActivityFilter): (entry: ActivityEntry) => boo
 }
 
 function namesOf({ kind, id, email, name }: ActivityEntry["actor"]): readonly string[] {
-  if (kind === "anonymous") return [kind];
+  if (kind === "anonymous" || kind === "command") return [kind];
   return present([id, email, name]);
 }
 

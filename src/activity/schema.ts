@@ -1,6 +1,6 @@
 import type { Infer, Schema } from "../core/schema.ts";
 
-const actorKinds = ["user", "key", "anonymous"] as const;
+const actorKinds = ["user", "key", "anonymous", "command"] as const;
 const outcomes = ["done", "refused", "failed"] as const;
 
 /** One row of an organization's record of changes. */
@@ -31,7 +31,8 @@ export const activityEntry = {
         kind: {
           type: "string",
           enum: actorKinds,
-          description: "A signed-in user, an API key, or somebody who showed no credential.",
+          description:
+            "A signed-in user, an API key, somebody who showed no credential, or the command line on the server's machine.",
         },
         id: { type: "string", description: "The user's or the key's id." },
         email: { type: "string", description: "The user's email." },
@@ -45,8 +46,9 @@ export const activityEntry = {
     request_id: { type: "string", description: "The `X-Request-Id` of the answer." },
     surface: {
       type: "string",
-      enum: ["public", "v1", "portal"],
-      description: "The prefix that it came by: `public` is `/api/public`, `v1` is `/api/v1`.",
+      enum: ["public", "v1", "portal", "command"],
+      description:
+        "The prefix that it came by: `public` is `/api/public`, `v1` is `/api/v1`; `command` is the command line.",
     },
     action: {
       type: "string",

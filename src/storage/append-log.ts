@@ -74,6 +74,11 @@ export class AppendLog {
     return this.#held;
   }
 
+  /** The file that takes the writes, and how much of it is acknowledged. */
+  get committed(): readonly [path: string, bytes: number] {
+    return [this.#file.path, this.#acknowledged];
+  }
+
   /** Tries to write again after a failure, at most once a second. A try leaves an empty line. */
   recover(): void {
     if (this.failure === undefined || this.#closed !== undefined || !this.#mayTry()) return;
@@ -136,8 +141,7 @@ export class AppendLog {
     const block = this.#pending[0];
     if (block === undefined && !this.#syncWanted) this.#rest();
     else if (this.#state === "broken") this.#renewOrRefuse();
-    else if (this.#state !== "ready" || !this.#file.canSync)
-      return; // what it waits for comes back
+    else if (this.#state !== "ready" || !this.#file.canSync) return;
     else if (block === undefined) this.#write(new LogBlock());
     else if (this.#options.full?.(this.#file.size) === true) this.#roll();
     else {

@@ -6,7 +6,7 @@ import type { Layout } from "./layout.ts";
 import { readFileIfAny, readSnapshot, replaceFile, writeSnapshot } from "./snapshot.ts";
 
 /** The version of the layout on disk; raised when an older program could no longer read it. */
-const FORMAT = 1;
+export const FORMAT = 1;
 
 /**
  * Checks that the files of a data directory are of a format that this program knows, and marks a

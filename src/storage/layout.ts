@@ -35,6 +35,11 @@ export class Layout {
     return join(this.root, "secret");
   }
 
+  /** Where a running server listens to commands. */
+  get socket(): string {
+    return join(this.root, "socket");
+  }
+
   get format(): string {
     return join(this.root, "format.json");
   }

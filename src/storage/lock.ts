@@ -55,6 +55,20 @@ export async function acquireLock(
   };
 }
 
+/**
+ * Says who has a data directory, without touching it; `undefined` when nobody has. In doubt somebody
+ * has: an owner on another host, or a lock that cannot be read.
+ */
+export async function ownerOf(files: FileOperations, layout: Layout): Promise<string | undefined> {
+  const bytes = await readFileIfAny(files, layout.lock);
+  if (bytes === undefined) return undefined;
+  const owner = parseOwner(bytes.toString("utf8"));
+  if (owner === undefined) return "a lock that cannot be read";
+  const self = await ownIdentity();
+  if (owner.host === self.host && !(await isAlive(owner, self))) return undefined;
+  return `process ${owner.pid} on host "${owner.host}" since ${owner.since}`;
+}
+
 class Attempt {
   readonly #files: FileOperations;
   readonly #layout: Layout;

@@ -103,6 +103,11 @@ export class SegmentedLog {
     return this.#log.held;
   }
 
+  /** The segment's file that takes the writes, and how much of it is acknowledged. */
+  get committed(): readonly [path: string, bytes: number] {
+    return this.#log.committed;
+  }
+
   /** Tries to write again after a failure. */
   recover(): void {
     this.#log.recover();

@@ -91,3 +91,21 @@ test("the installed server runs with nothing but itself", () => {
   writeFileSync(join(folder, "serve.mjs"), script);
   assert.equal(run(process.execPath, ["serve.mjs"]), "ok\nexit 0\n");
 });
+
+test("the installed program says what it can do, creates a user and verifies what is there", () => {
+  const npx = (...args: string[]) => run("npx", ["--no-install", "signalbox", ...args]);
+  assert.match(npx("--help"), /^Usage: signalbox COMMAND/);
+  const created = execFileSync(
+    "npx",
+    ["--no-install", "signalbox", "user", "add", "--email", "ada@example.com", "--role", "admin"],
+    {
+      cwd: folder,
+      encoding: "utf8",
+      env: { ...process.env, DATA_DIR: "./piped" },
+      input: "correct horse battery\n",
+      stdio: ["pipe", "pipe", "pipe"],
+    },
+  );
+  assert.match(created, /^Created admin ada@example\.com/);
+  assert.match(npx("verify", "./piped"), /all is well\n$/);
+});

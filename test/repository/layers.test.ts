@@ -19,6 +19,7 @@ const FOLDERS = [
   "metadata",
   "metrics",
   "portal",
+  "control",
 ];
 
 /** What each layer may import beside itself: other layers, or single files of them. */
@@ -33,6 +34,7 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
   ["metadata", ["core", "http"]],
   ["metrics", ["core", "auth", ...ROUTE]],
   ["portal", ["core", "http", "metadata", ...DOMAINS]],
+  ["control", ["core", "auth", ...LEAVES, "organizations"]],
   ["config.ts", ["core"]],
   ["build-info.ts", ["core"]],
   ["routes.ts", FOLDERS],
@@ -47,7 +49,12 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
     ["core", "http", "demo", "portal", "storage", "config.ts", "instruments.ts", "service.ts"],
   ],
   ["index.ts", ["core", "app.ts", "config.ts"]],
-  ["server.ts", ["core", "app.ts", "config.ts", "index.ts"]],
+  [
+    "cli",
+    [...FOLDERS, "app.ts", "build-info.ts", "config.ts", "index.ts", "instruments.ts", "stores.ts"],
+  ],
+  ["cli.ts", ["cli", "index.ts"]],
+  ["server.ts", ["cli", "index.ts"]],
   ["stamp.ts", ["core", "build-info.ts", "index.ts"]],
 ]);
 

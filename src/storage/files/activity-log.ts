@@ -91,6 +91,11 @@ export class ActivityLog {
     return this.#log.failure;
   }
 
+  /** The file that takes the writes, and how much of it is acknowledged. */
+  get committed(): readonly [path: string, bytes: number] {
+    return this.#log.committed;
+  }
+
   /** Tries to write again after a failure. */
   recover(): void {
     this.#log.recover();

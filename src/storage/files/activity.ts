@@ -51,6 +51,11 @@ export class FileActivity implements ActivityStore {
     return this.#unopened.values().next().value;
   }
 
+  /** The files that take the writes, and how much of each is acknowledged. */
+  get committed(): readonly (readonly [path: string, bytes: number])[] {
+    return Array.from(this.#opened, ({ committed }) => committed);
+  }
+
   /** Tries to write again after a failure. */
   recover(): void {
     if (this.#isClosed) return;

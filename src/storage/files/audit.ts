@@ -23,7 +23,7 @@ import { AuditCounts } from "./audit/counts.ts";
 import { FoundRows } from "./audit/found-rows.ts";
 import { Tail } from "./audit/tail.ts";
 import { AuditTrail } from "./audit/trail.ts";
-import { unindexedBytes } from "./audit/unindexed.ts";
+import { checksOf } from "./audit/unindexed.ts";
 
 export interface FileAuditOptions {
   readonly files: FileOperations;
@@ -74,19 +74,27 @@ export class FileAuditStore implements AuditStore {
   /** Why some organization's events cannot be stored at present; `undefined` while all can. */
   get failure(): unknown {
     for (const { trail } of this.#open.values()) {
-      if (trail.failure !== undefined) return trail.failure;
+      if (trail.writer.failure !== undefined) return trail.writer.failure;
     }
     return this.#unopened.values().next().value;
   }
 
   /** Text that is given and not answered, in UTF-16 units. */
   get held(): number {
-    return Array.from(this.#open.values(), ({ trail }) => trail.held).reduce((a, b) => a + b, 0);
+    return Array.from(this.#open.values(), ({ trail }) => trail.writer.held).reduce(
+      (a, b) => a + b,
+      0,
+    );
+  }
+
+  /** The files that take the writes, and how much of each is acknowledged. */
+  get committed(): readonly (readonly [path: string, bytes: number])[] {
+    return Array.from(this.#open.values(), ({ trail }) => trail.writer.committed);
   }
 
   /** Tries to write again after a failure. */
   recover(): void {
-    for (const { trail } of this.#open.values()) trail.recover();
+    for (const { trail } of this.#open.values()) trail.writer.recover();
     if (this.#closed) return;
     for (const organization of this.#unopened.keys()) this.#trail(organization).catch(() => {});
   }
@@ -180,19 +188,10 @@ export class FileAuditStore implements AuditStore {
     return removals;
   }
 
-  /**
-   * How to look for damage in the given organizations' events. Segments that have an index were read
-   * when that was made; the others, the last one of each among them, are read when they are opened.
-   */
-  async checks(organizations: readonly string[]): Promise<readonly LogCheck[]> {
+  /** How to look for damage in what no index of these organizations vouches for. */
+  checks(organizations: readonly string[]): Promise<readonly LogCheck[]> {
     const { files, layout } = this.#options;
-    const checks: LogCheck[] = [];
-    for (const id of organizations) {
-      const { audit } = layout.organization(id);
-      const bytes = await unindexedBytes(files, audit);
-      if (bytes !== undefined) checks.push({ what: audit, bytes, run: () => this.#check(id) });
-    }
-    return checks;
+    return checksOf(files, layout, organizations, (id) => this.#check(id));
   }
 
   async #check(organization: string): Promise<void> {
@@ -215,7 +214,7 @@ export class FileAuditStore implements AuditStore {
   closeIdle(): void {
     const oldest = this.#options.now() - IDLE_MS;
     for (const [organization, { trail, usedAt }] of this.#open) {
-      if (usedAt > oldest || !trail.isIdle || trail.failure !== undefined) continue;
+      if (usedAt > oldest || !trail.isIdle || trail.writer.failure !== undefined) continue;
       this.#open.delete(organization);
       const closing = trail.close().catch((error: unknown) => {
         this.#options.log.error("audit files could not be closed", { error: describeError(error) });

@@ -91,6 +91,11 @@ export class FleetLog {
     return this.#log ? this.#log.failure : this.#openFailure;
   }
 
+  /** The file that takes the writes, while one is open, and how much of it is acknowledged. */
+  get committed(): readonly [path: string, bytes: number] | undefined {
+    return this.#log?.committed;
+  }
+
   /** Tries to write again after a failure. */
   recover(): void {
     if (this.#log) this.#log.recover();

@@ -69,6 +69,13 @@ export class FileFleet implements FleetStore {
     return undefined;
   }
 
+  /** The files that take the writes, and how much of each is acknowledged. */
+  get committed(): readonly (readonly [path: string, bytes: number])[] {
+    return Array.from(this.#organizations.values()).flatMap(({ committed }) =>
+      committed === undefined ? [] : [committed],
+    );
+  }
+
   /** Tries to write again after a failure. */
   recover(): void {
     for (const fleet of this.#organizations.values()) fleet.recover();

@@ -208,6 +208,15 @@ export class SealedIndex implements SegmentIndex {
     return start === end ? [] : [...(await this.#numbers("idRows", from + start, end - start))];
   }
 
+  /** Reads all that lies on disk; throws `SidecarDamaged` when it does not hold what its checksums say. */
+  async checkRest(): Promise<void> {
+    for (const [name, { bytes }] of Object.entries(this.#rest)) {
+      for (let at = 0; at < bytes; at += STEP_BYTES) {
+        await this.#read(name, at, Math.min(bytes, at + STEP_BYTES));
+      }
+    }
+  }
+
   close(): Promise<void> {
     return this.#reads.forget(this.#path);
   }

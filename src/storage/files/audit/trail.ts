@@ -76,19 +76,9 @@ export class AuditTrail implements TailSource {
     }
   }
 
-  /** Why nothing can be stored at present; `undefined` while it can. */
-  get failure(): unknown {
-    return this.#log.failure;
-  }
-
-  /** Text that is given and not answered, in UTF-16 units. */
-  get held(): number {
-    return this.#log.held;
-  }
-
-  /** Tries to write again after a failure. */
-  recover(): void {
-    this.#log.recover();
+  /** How writing goes: whether it fails, what is held, what is acknowledged. */
+  get writer(): Pick<SegmentedLog, "failure" | "held" | "committed" | "recover"> {
+    return this.#log;
   }
 
   /** Whether nobody is waiting for anything, so that it could be closed. */

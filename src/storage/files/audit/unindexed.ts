@@ -1,12 +1,30 @@
 import { join } from "node:path";
 import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
+import type { Layout } from "../../layout.ts";
+import type { LogCheck } from "../../log-checks.ts";
+
+/** The checks of organizations that have events, each of which `run` does. */
+export async function checksOf(
+  files: FileOperations,
+  layout: Layout,
+  organizations: readonly string[],
+  run: (organization: string) => Promise<void>,
+): Promise<readonly LogCheck[]> {
+  const checks: LogCheck[] = [];
+  for (const id of organizations) {
+    const what = layout.organization(id).audit;
+    const bytes = await unindexedBytes(files, what);
+    if (bytes !== undefined) checks.push({ what, bytes, run: () => run(id) });
+  }
+  return checks;
+}
 
 /**
  * How many bytes of an organization's events no index vouches for: those of the last segment, and of
  * those that have none. `undefined` when there are no segments.
  */
-export async function unindexedBytes(
+async function unindexedBytes(
   files: FileOperations,
   directory: string,
 ): Promise<number | undefined> {

@@ -1,0 +1,39 @@
+import { configFromEnvironment, configFromOptions } from "../config.ts";
+import { createPasswords } from "../auth/password.ts";
+import { askForChange } from "../control/client.ts";
+import { CHANGES, type ChangeName } from "../control/changes.ts";
+import type { Clock } from "../core/clock.ts";
+import { createIds } from "../core/ids.ts";
+import { createLog } from "../core/log.ts";
+import { openStores } from "../stores.ts";
+import { Layout } from "../storage/layout.ts";
+
+/** The data directory that an option names, else the environment. */
+export function dataDirectory(given: string | undefined): string {
+  return given ?? configFromEnvironment().dataDir;
+}
+
+/**
+ * Makes a change in a data directory: the server does it that runs on it, else this process, which
+ * has the directory meanwhile.
+ *
+ * @throws Error saying why it was not made
+ */
+export async function makeChange(
+  dataDir: string,
+  name: ChangeName,
+  body: object,
+  now: Clock,
+): Promise<unknown> {
+  const answer = await askForChange(new Layout(dataDir).socket, name, body);
+  if (answer !== undefined) return answer;
+  const silent = createLog("silent", now, () => {});
+  const config = configFromOptions({ dataDir });
+  const stores = await openStores(config, now, silent, (_, files) => files);
+  try {
+    const services = { ...stores, passwords: createPasswords(), now, ids: createIds(now) };
+    return await CHANGES[name](services, body);
+  } finally {
+    await stores.close();
+  }
+}

@@ -1,0 +1,49 @@
+import type { ReadStream } from "node:tty";
+
+const ENTER = /[\r\n\u0004]/;
+const INTERRUPT = "\u0003";
+const ERASE = ["\u007f", "\b"];
+
+/**
+ * Reads a password: from a terminal without showing it, else the first line of what is piped in.
+ *
+ * @throws Error when there is none, or the typing was interrupted
+ */
+export async function readPassword(
+  input: ReadStream,
+  write: (text: string) => void,
+  prompt: string,
+): Promise<string> {
+  const password = input.isTTY ? await typed(input, write, prompt) : await firstLine(input);
+  if (password === "") throw new Error("No password was given on standard input");
+  return password;
+}
+
+async function firstLine(input: ReadStream): Promise<string> {
+  let text = "";
+  for await (const piece of input.setEncoding("utf8") as AsyncIterable<string>) text += piece;
+  return text.split(/\r?\n/)[0] ?? "";
+}
+
+function typed(input: ReadStream, write: (text: string) => void, prompt: string): Promise<string> {
+  write(prompt);
+  input.setRawMode(true).setEncoding("utf8").resume();
+  return new Promise((resolve, reject) => {
+    let characters: string[] = [];
+    const onData = (text: string): void => {
+      for (const character of text) {
+        if (character === INTERRUPT) return end(() => reject(new Error("Interrupted")));
+        if (ENTER.test(character)) return end(() => resolve(characters.join("")));
+        characters = ERASE.includes(character)
+          ? characters.slice(0, -1)
+          : [...characters, character];
+      }
+    };
+    const end = (settle: () => void): void => {
+      input.off("data", onData).setRawMode(false).pause();
+      write("\n");
+      settle();
+    };
+    input.on("data", onData);
+  });
+}

@@ -1,0 +1,60 @@
+import { readBuildInfo } from "../build-info.ts";
+import { backupCommand } from "./backup.ts";
+import { UsageError, type Command, type Terminal } from "./command.ts";
+import { keyCreateCommand } from "./key-create.ts";
+import { restoreCommand } from "./restore.ts";
+import { serveCommand } from "./serve.ts";
+import { userAddCommand } from "./user-add.ts";
+import { verifyCommand } from "./verify.ts";
+
+const COMMANDS: readonly Command[] = [
+  serveCommand,
+  verifyCommand,
+  backupCommand,
+  restoreCommand,
+  userAddCommand,
+  keyCreateCommand,
+];
+
+/**
+ * Runs the program with its arguments.
+ *
+ * @returns the exit code: 0 all is well, 1 something is wrong or failed, 2 the arguments are not understood
+ */
+export async function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
+  const command = COMMANDS.find(({ name }) => `${args.join(" ")} `.startsWith(`${name} `));
+  const rest = command ? args.slice(command.name.split(" ").length) : args;
+  if (rest.some((arg) => arg === "--help" || arg === "-h")) {
+    terminal.out(command ? helpOf(command) : overview());
+    return 0;
+  }
+  try {
+    if (command) return await command.run(rest, terminal);
+    if (rest[0] === "--version") {
+      terminal.out(`signalbox ${readBuildInfo().version}\n`);
+      return 0;
+    }
+    throw new UsageError(rest[0] === undefined ? "No command" : `No command "${rest[0]}"`);
+  } catch (error) {
+    const who = command ? `signalbox ${command.name}` : "signalbox";
+    const reason = (error instanceof Error ? error.message : String(error)).replaceAll("\n", " ");
+    const isUsage = error instanceof UsageError;
+    terminal.error(`${who}: ${reason}${isUsage ? `; see ${who} --help` : ""}\n`);
+    return isUsage ? 2 : 1;
+  }
+}
+
+function overview(): string {
+  const width = Math.max(...COMMANDS.map(({ name }) => name.length));
+  const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}\n`);
+  return `Usage: signalbox COMMAND [ARGUMENT…]
+
+${lines.join("")}
+signalbox COMMAND --help tells more of one, signalbox --version which version this is.
+Exit codes: 0 all is well, 1 something is wrong or failed, 2 the arguments are not understood.
+`;
+}
+
+function helpOf({ name, usage, summary, details }: Command): string {
+  return `Usage: ${`signalbox ${name} ${usage}`.trimEnd()}\n\n${summary}.\n\n${details}\n`;
+}

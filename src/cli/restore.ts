@@ -1,0 +1,19 @@
+import { restoreBackup } from "../storage/backup/backup.ts";
+import { systemFiles } from "../storage/file-operations.ts";
+import { readArguments } from "./arguments.ts";
+import type { Command } from "./command.ts";
+
+export const restoreCommand: Command = {
+  name: "restore",
+  usage: "BACKUP DIR",
+  summary: "Put a backup back as the data directory DIR, which is new or empty",
+  details: `Every byte is checked against the manifest first; a damaged backup is refused.
+DIR is there as a whole or not at all. Tokens and keys of the backup are valid again.`,
+  async run(args, { out }) {
+    const { positionals } = readArguments(args, {}, ["BACKUP", "DIR"]);
+    const [backup, directory] = positionals as [string, string];
+    const manifest = await restoreBackup(systemFiles, backup, directory);
+    out(`Restored ${manifest.files.length} files of ${manifest.created_at} to ${directory}\n`);
+    return 0;
+  },
+};

@@ -1,0 +1,45 @@
+/** The process around the service: settings from the environment, signals, exit codes. */
+import { openApp } from "../app.ts";
+import { configFromEnvironment } from "../config.ts";
+import type { Clock } from "../core/clock.ts";
+import { readArguments } from "./arguments.ts";
+import type { Command } from "./command.ts";
+
+/** Serves until a signal ends the process; a failure ends it with 1 and one line. */
+export async function serve(now: Clock): Promise<void> {
+  try {
+    const service = await openApp(configFromEnvironment(), now);
+    process.stdout.write(`Signalbox listening on ${service.url}\n`);
+    let stopping = false;
+    const stop = (): void => {
+      if (stopping) process.exit(1); // asked twice: somebody is in a hurry
+      stopping = true;
+      service.close().then(
+        () => process.exit(0),
+        (error: unknown) => fail("could not stop cleanly", error),
+      );
+    };
+    process.on("SIGTERM", stop);
+    process.on("SIGINT", stop);
+  } catch (error) {
+    fail("cannot start", error);
+  }
+}
+
+function fail(what: string, error: unknown): never {
+  const reason = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`Signalbox ${what}: ${reason}\n`);
+  process.exit(1);
+}
+
+export const serveCommand: Command = {
+  name: "serve",
+  usage: "",
+  summary: "Serve, with the settings of the environment, until SIGTERM or SIGINT",
+  details: "The README lists the settings. Without any it serves ./data on http://127.0.0.1:8080.",
+  async run(args, { now }) {
+    readArguments(args, {});
+    await serve(now);
+    return new Promise<never>(() => {}); // a signal ends the process
+  },
+};

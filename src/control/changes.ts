@@ -1,0 +1,98 @@
+/** The changes that can be made at the command line, by a running server or over its directory. */
+import type { ActivityEntry } from "../activity/schema.ts";
+import type { ActivityStore } from "../activity/store.ts";
+import { createApiKey } from "../auth/api-key.ts";
+import type { Passwords } from "../auth/password.ts";
+import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
+import type { Clock } from "../core/clock.ts";
+import { BadInput, Unrecorded } from "../core/errors.ts";
+import type { IdSource } from "../core/ids.ts";
+import { formatTimestamp } from "../core/time.ts";
+import { isObject } from "../core/validate.ts";
+import { apiKeyCreateBody, apiKeyOf, draftKey } from "../keys/draft.ts";
+import type { KeyStore } from "../keys/store.ts";
+import type { OrganizationStore } from "../organizations/store.ts";
+import { draftUser, userCreateBody, userOf } from "../users/draft.ts";
+import type { UserStore } from "../users/store.ts";
+
+/** What the changes take. */
+export interface ChangeServices {
+  readonly users: UserStore;
+  readonly keys: KeyStore;
+  readonly organizations: Pick<OrganizationStore, "get">;
+  readonly activity: Pick<ActivityStore, "append">;
+  readonly passwords: Passwords;
+  readonly now: Clock;
+  readonly ids: IdSource;
+}
+
+/** The changes by their names, each with what it is asked in the body of a request. */
+export const CHANGES = { "add-user": addUser, "create-key": createKey } as const;
+export type ChangeName = keyof typeof CHANGES;
+
+/**
+ * Creates a user: `email`, `password`, `role`, `name`, and the `organization` if it is not the default.
+ *
+ * @throws BadInput naming what does not fit; Conflict when the email is taken
+ */
+export async function addUser(services: ChangeServices, asked: unknown): Promise<object> {
+  const { users, passwords, ids, now } = services;
+  const organization = await organizationOf(services, asked);
+  const email: unknown = isObject(asked) ? asked["email"] : undefined;
+  const body = userCreateBody.read(isObject(asked) ? { name: email, ...asked } : asked);
+  const hash = await passwords.hash(body.password);
+  const user = { ...draftUser(body, hash, ids(), now()), organization_id: organization };
+  await users.create(organization, user);
+  const { role, name } = user;
+  const target = { type: "user", id: user.id, name: user.email };
+  await record(services, organization, { action: "user.create", target, after: { role, name } });
+  return userOf(user);
+}
+
+/**
+ * Creates an API key: `name`, and the `organization` if it is not the default one.
+ *
+ * @returns the key as it may be shown, and its text in `api_key`
+ */
+export async function createKey(services: ChangeServices, asked: unknown): Promise<object> {
+  const { keys, ids, now } = services;
+  const organization = await organizationOf(services, asked);
+  const fresh = createApiKey();
+  const key = draftKey(organization, apiKeyCreateBody.read(asked), fresh, ids(), now());
+  await keys.create(organization, key);
+  const { prefix, scopes } = key;
+  const target = { type: "key", id: key.id, name: key.name };
+  await record(services, organization, { action: "key.create", target, after: { prefix, scopes } });
+  return { ...apiKeyOf(key), api_key: fresh.text };
+}
+
+async function organizationOf(services: ChangeServices, asked: unknown): Promise<string> {
+  const id: unknown = isObject(asked) ? asked["organization"] : undefined;
+  if (id === undefined) return DEFAULT_ORGANIZATION;
+  if (typeof id === "string" && (await services.organizations.get(id))) return id;
+  throw new BadInput(`organization: there is none with the id ${JSON.stringify(id)}`);
+}
+
+/** Writes the entry of a change that was made, before anybody hears of it. */
+async function record(
+  { activity, ids, now }: ChangeServices,
+  organization: string,
+  what: Pick<ActivityEntry, "action" | "target" | "after">,
+): Promise<void> {
+  const entry: ActivityEntry = {
+    id: ids(),
+    organization_id: organization,
+    timestamp: formatTimestamp(now()),
+    actor: { kind: "command" },
+    request_id: ids(),
+    surface: "command",
+    ...what,
+    outcome: "done",
+  };
+  try {
+    await activity.append(organization, entry);
+  } catch (error) {
+    const said = `The record of "${what.action}" could not be written, but it was done`;
+    throw new Unrecorded(said, { cause: error });
+  }
+}

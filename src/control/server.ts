@@ -1,0 +1,138 @@
+/**
+ * Where a running server listens to commands of the machine it runs on: a Unix socket in its data
+ * directory, which nobody but its owner can open. Requests are HTTP with JSON bodies. The answer to a
+ * backup names the files of one moment and stays open: they are kept until whoever asked goes away.
+ */
+import { chmod, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { Refusal } from "../core/errors.ts";
+import { describeError, type Log } from "../core/log.ts";
+import { CHANGES, type ChangeName, type ChangeServices } from "./changes.ts";
+
+/** The kernel takes 107 bytes at most (Linux, `sun_path`), others fewer. */
+export const MAX_SOCKET_PATH = 100;
+const MAX_BODY_BYTES = 64 << 10;
+const SOCKET_MODE = 0o600;
+
+/** The files of one moment, until they are released. */
+export interface Staged {
+  readonly directory: string;
+  readonly files: readonly { readonly path: string; readonly bytes: number }[];
+  release(): Promise<void>;
+}
+
+/** What commands are carried out with. */
+export interface ControlParts extends ChangeServices {
+  /** Where to listen. */
+  readonly path: string;
+  readonly stage: () => Promise<Staged>;
+  readonly log: Log;
+}
+
+/**
+ * Begins to listen. A directory in which that cannot be done is served all the same, and the log says
+ * that commands will not reach the server.
+ *
+ * @returns what ends it: backups under way are cut off
+ */
+export async function listenForCommands(parts: ControlParts): Promise<() => Promise<void>> {
+  const { path, log } = parts;
+  const held = new Set<Promise<void>>();
+  const server = createServer((request, response) => {
+    answer(parts, request, response, held).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) {
+        log.error("a command failed", { command: request.url, error: describeError(error) });
+      }
+      send(response, error instanceof Refusal ? error.status : 500, {
+        error: error instanceof Refusal ? error.message : "The server failed: its log says why",
+      });
+    });
+  });
+  try {
+    if (Buffer.byteLength(path) > MAX_SOCKET_PATH) {
+      throw new Error(`The path is longer than ${MAX_SOCKET_PATH} bytes`);
+    }
+    await rm(path, { force: true }); // a killed server's, since the directory is ours
+    await listen(server, path);
+    await chmod(path, SOCKET_MODE);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    log.warn("commands cannot reach this server while it runs", { socket: path, reason });
+  }
+  return async () => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeAllConnections();
+    await closed;
+    await Promise.all(held);
+  };
+}
+
+function listen(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(path, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+async function answer(
+  parts: ControlParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  held: Set<Promise<void>>,
+): Promise<void> {
+  const name = request.method === "POST" ? (request.url ?? "").slice(1) : "";
+  if (name === "backup") return holdBackup(parts, request, response, held);
+  if (!Object.hasOwn(CHANGES, name)) return send(response, 404, { error: "No such command" });
+  const body = await readBody(request);
+  const result = await CHANGES[name as ChangeName](parts, body);
+  parts.log.info("a command was carried out", { command: name });
+  send(response, 200, result);
+}
+
+/** Names the files of this moment, and keeps them as long as the connection stays. */
+async function holdBackup(
+  { stage, log }: ControlParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  held: Set<Promise<void>>,
+): Promise<void> {
+  request.resume();
+  const gone = new Promise<void>((resolve) => response.once("close", resolve));
+  const staged = await stage();
+  const release = gone
+    .then(() => staged.release())
+    .then(
+      () => log.info("a backup has ended"),
+      (error: unknown) =>
+        log.error("a backup's files are left", {
+          directory: staged.directory,
+          error: describeError(error),
+        }),
+    )
+    .finally(() => held.delete(release));
+  held.add(release);
+  log.info("a backup has begun", { files: staged.files.length });
+  const { directory, files } = staged;
+  response.writeHead(200, { "Content-Type": "application/x-ndjson" });
+  response.write(`${JSON.stringify({ directory, files })}\n`);
+}
+
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes > MAX_BODY_BYTES) throw new Error("A command is larger than expected");
+    pieces.push(piece);
+  }
+  return JSON.parse(Buffer.concat(pieces).toString("utf8")) as unknown;
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  if (response.headersSent) return void response.destroy();
+  response.writeHead(status, { "Content-Type": "application/json", Connection: "close" });
+  response.end(`${JSON.stringify(body)}\n`);
+}

@@ -1,0 +1,160 @@
+/** Takes a backup, checks one, and puts it back. */
+import { randomBytes } from "node:crypto";
+import { basename, dirname, join, resolve } from "node:path";
+import { listDirectory, makeDurableDirectory } from "../directories.ts";
+import type { FileOperations } from "../file-operations.ts";
+import { readFileIfAny, replaceFile, syncDirectory, TEMPORARY_SUFFIX } from "../snapshot.ts";
+import { copyFile, digestFile } from "./copy.ts";
+import { MANIFEST, manifestText, readManifest, type Manifest } from "./manifest.ts";
+import type { StagedFile } from "./staging.ts";
+
+/** What a backup is made of. */
+export interface BackupSource {
+  readonly directory: string;
+  readonly files: readonly StagedFile[];
+  /** When it was named, in RFC 3339. */
+  readonly created_at: string;
+  readonly version: string;
+}
+
+/**
+ * Copies the files of one moment into a new or empty directory. The manifest is written last: without
+ * it there is no backup.
+ *
+ * @throws Error when the target is not empty, or something cannot be copied
+ */
+export async function writeBackup(
+  files: FileOperations,
+  { directory, files: named, created_at, version }: BackupSource,
+  target: string,
+): Promise<Manifest> {
+  await refuseIfNotEmpty(files, target, "choose another TARGET");
+  const to = resolve(target);
+  await makeDurableDirectory(files, to, dirname(to));
+  const copied: Manifest["files"][number][] = [];
+  for (const file of named) {
+    copied.push({ ...file, sha256: await copyFile(files, file, directory, to) });
+  }
+  const manifest = { created_at, version, files: copied };
+  await replaceFile(files, join(to, MANIFEST), Buffer.from(manifestText(manifest), "utf8"));
+  return manifest;
+}
+
+/**
+ * Reads a backup's manifest and checks that exactly the files are there which it names.
+ *
+ * @throws Error naming what is wrong
+ */
+export async function openBackup(files: FileOperations, backup: string): Promise<Manifest> {
+  const path = join(backup, MANIFEST);
+  const bytes = await readFileIfAny(files, path);
+  if (bytes === undefined) {
+    throw new Error(`"${backup}" is no backup: it holds no ${MANIFEST}, which is written last`);
+  }
+  let manifest: Manifest;
+  try {
+    manifest = readManifest(bytes);
+  } catch (error) {
+    throw new Error(`The backup is damaged: ${path}: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  const named = new Set(manifest.files.map((file) => file.path));
+  for (const found of await filesBelow(files, backup, "")) {
+    if (found !== MANIFEST && !named.has(found)) {
+      throw new Error(`The backup is damaged: ${join(backup, found)} is not in its manifest`);
+    }
+  }
+  return manifest;
+}
+
+/**
+ * Checks every byte of a backup.
+ *
+ * @throws Error naming the first file that is not as the manifest says
+ */
+export async function checkBackup(files: FileOperations, backup: string): Promise<Manifest> {
+  const manifest = await openBackup(files, backup);
+  for (const file of manifest.files) {
+    await refuseOther(files, backup, file, () => digestFile(files, file, backup));
+  }
+  return manifest;
+}
+
+/**
+ * Puts a backup back as a data directory, which must be new or empty. It is written aside and
+ * renamed, and so is there as a whole or not at all.
+ *
+ * @throws Error naming what is wrong with the backup, or why the directory cannot be had
+ */
+export async function restoreBackup(
+  files: FileOperations,
+  backup: string,
+  target: string,
+): Promise<Manifest> {
+  await refuseIfNotEmpty(files, target, "choose another DIR, or move what is there away");
+  const manifest = await openBackup(files, backup);
+  const to = resolve(target);
+  const token = randomBytes(6).toString("hex");
+  const aside = join(dirname(to), `.${basename(to)}-${token}${TEMPORARY_SUFFIX}`);
+  try {
+    await makeDurableDirectory(files, aside, dirname(to));
+    for (const file of manifest.files) {
+      await refuseOther(files, backup, file, () => copyFile(files, file, backup, aside));
+    }
+    await files.rename(aside, to); // commits; an empty directory of that name gives way
+  } catch (error) {
+    await files.remove(aside).catch(() => {}); // the first failure is the one to report
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === "EBUSY" || code === "EXDEV") {
+      const wayOut = "restore into a directory below it, and name that as DATA_DIR";
+      throw new Error(`"${target}" cannot be replaced (${code}): ${wayOut}`, { cause: error });
+    }
+    throw error;
+  }
+  await syncDirectory(files, dirname(to));
+  return manifest;
+}
+
+async function refuseOther(
+  files: FileOperations,
+  backup: string,
+  { path, bytes, sha256 }: Manifest["files"][number],
+  digest: () => Promise<string>,
+): Promise<void> {
+  const place = `The backup is damaged: ${join(backup, path)}`;
+  let size: number;
+  try {
+    ({ size } = await files.stat(join(backup, path)));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    throw new Error(`${place} is missing`, { cause: error });
+  }
+  if (size !== bytes) throw new Error(`${place} has ${size} bytes, expected ${bytes}`);
+  if ((await digest()) !== sha256) throw new Error(`${place} is not what was copied`);
+}
+
+async function refuseIfNotEmpty(
+  files: FileOperations,
+  directory: string,
+  wayOut: string,
+): Promise<void> {
+  if ((await listDirectory(files, directory)).length > 0) {
+    throw new Error(`"${directory}" is not empty: ${wayOut}`);
+  }
+}
+
+/** The paths of all files below a directory, with `/` between names. */
+async function filesBelow(files: FileOperations, root: string, at: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of await listDirectory(files, join(root, at))) {
+    const path = at === "" ? name : `${at}/${name}`;
+    try {
+      found.push(...(await filesBelow(files, root, path)));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOTDIR") throw error;
+      found.push(path);
+    }
+  }
+  return found;
+}

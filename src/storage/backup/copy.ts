@@ -1,0 +1,70 @@
+import { createHash } from "node:crypto";
+import { dirname, join } from "node:path";
+import { makeDurableDirectory } from "../directories.ts";
+import type { FileOperations } from "../file-operations.ts";
+import { syncDirectory } from "../snapshot.ts";
+
+const PIECE_BYTES = 1 << 20;
+const FILE_MODE = 0o600;
+
+/**
+ * Copies the beginning of a file below one directory to the same path below another, and syncs it.
+ *
+ * @returns its SHA-256 in hexadecimal digits
+ * @throws Error when the file ends before that
+ */
+export async function copyFile(
+  files: FileOperations,
+  { path, bytes }: { readonly path: string; readonly bytes: number },
+  from: string,
+  to: string,
+): Promise<string> {
+  const target = join(to, path);
+  await makeDurableDirectory(files, dirname(target), to);
+  const source = await files.open(join(from, path), "r");
+  try {
+    const copy = await files.open(target, "wx", FILE_MODE);
+    try {
+      const digest = await pour(files, source, bytes, path, copy);
+      await files.fsync(copy);
+      return digest;
+    } finally {
+      await files.close(copy);
+    }
+  } finally {
+    await files.close(source);
+    await syncDirectory(files, dirname(target)).catch(() => {}); // it may not have been made
+  }
+}
+
+/** The SHA-256 of the beginning of a file, in hexadecimal digits. */
+export async function digestFile(
+  files: FileOperations,
+  { path, bytes }: { readonly path: string; readonly bytes: number },
+  directory: string,
+): Promise<string> {
+  const source = await files.open(join(directory, path), "r");
+  return pour(files, source, bytes, path).finally(() => files.close(source));
+}
+
+async function pour(
+  files: FileOperations,
+  source: number,
+  bytes: number,
+  path: string,
+  target?: number,
+): Promise<string> {
+  const digest = createHash("sha256");
+  const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(PIECE_BYTES, bytes)));
+  for (let at = 0; at < bytes;) {
+    const piece = buffer.subarray(0, Math.min(buffer.length, bytes - at));
+    const count = await files.read(source, piece, at);
+    if (count === 0) throw new Error(`${path} ends at byte ${at}, sooner than expected`);
+    digest.update(piece.subarray(0, count));
+    for (let written = 0; target !== undefined && written < count;) {
+      written += await files.write(target, piece.subarray(written, count), at + written);
+    }
+    at += count;
+  }
+  return digest.digest("hex");
+}

@@ -1,0 +1,69 @@
+import { createHash } from "node:crypto";
+import { isObject } from "../../core/validate.ts";
+
+/** What the file is called that says what a backup holds. */
+export const MANIFEST = "manifest.json";
+
+const FORMAT = 1;
+
+/** A file of a backup. */
+export interface ManifestFile {
+  /** From the root of the backup, with `/` between names. */
+  readonly path: string;
+  readonly bytes: number;
+  /** Of its bytes, in hexadecimal digits. */
+  readonly sha256: string;
+}
+
+/** What a backup holds, and when it was begun. */
+export interface Manifest {
+  /** RFC 3339. */
+  readonly created_at: string;
+  /** The version of the program that took it. */
+  readonly version: string;
+  readonly files: readonly ManifestFile[];
+}
+
+/** Writes a manifest; its last field is the SHA-256 of itself without that field. */
+export function manifestText(manifest: Manifest): string {
+  const { created_at, version, files } = manifest;
+  const content = { format: FORMAT, created_at, version, files };
+  const sha256 = createHash("sha256").update(JSON.stringify(content)).digest("hex");
+  return `${JSON.stringify({ ...content, sha256 }, null, 2)}\n`;
+}
+
+/**
+ * Reads a manifest back. Whoever changes any byte of one makes a text that is not written like that.
+ *
+ * @throws Error saying what is wrong with it
+ */
+export function readManifest(bytes: Buffer): Manifest {
+  const text = bytes.toString("utf8");
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error("it is not JSON");
+  }
+  if (!isObject(value)) throw new Error("it is no manifest");
+  const { format, created_at, version, files } = value;
+  if (format !== FORMAT) throw new Error(`it is of format ${JSON.stringify(format)}`);
+  if (typeof created_at !== "string" || typeof version !== "string" || !Array.isArray(files)) {
+    throw new Error("it is no manifest");
+  }
+  const manifest: Manifest = { created_at, version, files: files.map(fileOf) };
+  if (manifestText(manifest) !== text) throw new Error("it was changed");
+  return manifest;
+}
+
+/** A name of our own has no other characters, and so cannot lead out of the directory. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+function fileOf(value: unknown): ManifestFile {
+  const { path, bytes, sha256 } = isObject(value) ? value : {};
+  const isPath = typeof path === "string" && path.split("/").every((name) => NAME.test(name));
+  if (!isPath || !Number.isSafeInteger(bytes) || typeof sha256 !== "string") {
+    throw new Error("it names a file in a way that cannot be");
+  }
+  return { path, bytes: bytes as number, sha256 };
+}

@@ -1,0 +1,150 @@
+/**
+ * What a backup is copied from. Every file that counts at one moment gets a second name in a directory
+ * aside. Snapshots are replaced by a rename and logs only grow, so these names go on to mean what they
+ * meant, whatever the service does meanwhile: nothing has to be held up, and nothing is read yet.
+ *
+ * The order makes the files fit each other. The activity log comes before what it tells of, so that a
+ * copy holds no entry of a change that is not in it. The fleet's logs come before the snapshot that
+ * would replace them, and a policy index before the texts that it names, which were there before it.
+ */
+import { randomBytes } from "node:crypto";
+import { basename, dirname, join } from "node:path";
+import { isObject } from "../../core/validate.ts";
+import { DAMAGED_SUFFIX } from "../damage.ts";
+import { listDirectory } from "../directories.ts";
+import type { FileOperations } from "../file-operations.ts";
+import { isOrganizationId, type Layout } from "../layout.ts";
+import { endOfLastAppend } from "../log-lines.ts";
+import { readSnapshot, TEMPORARY_SUFFIX } from "../snapshot.ts";
+
+const DIRECTORY_MODE = 0o700;
+
+/** A file of a data directory as a backup names it. */
+export interface StagedFile {
+  /** From the root of the data directory, with `/` between names. */
+  readonly path: string;
+  /** How much of it counts; what follows in a log was not acknowledged. */
+  readonly bytes: number;
+}
+
+/** The files of one moment. */
+export interface Staging {
+  /** Where they lie, by the same paths. */
+  readonly directory: string;
+  readonly files: readonly StagedFile[];
+  /** Takes the names away again. */
+  release(): Promise<void>;
+}
+
+/** How far the logs that are being written are acknowledged, in bytes by their paths. */
+export type Committed = () => ReadonlyMap<string, number>;
+
+/** Gives the files of a data directory second names; only for whoever has its lock. */
+export async function stageFiles(
+  files: FileOperations,
+  layout: Layout,
+  committed: Committed,
+): Promise<Staging> {
+  const name = `backup-${randomBytes(8).toString("hex")}${TEMPORARY_SUFFIX}`;
+  const directory = join(layout.root, name); // a start removes what a crash leaves of it
+  const release = (): Promise<void> => files.remove(directory);
+  try {
+    const stage = new Stage(files, layout.root, directory, committed);
+    await stage.root(layout);
+    for (const id of await listDirectory(files, layout.organizations)) {
+      if (isOrganizationId(id)) await stage.organization(layout, id);
+    }
+    return { directory, files: stage.files, release };
+  } catch (error) {
+    await release().catch(() => {}); // the first failure is the one to report
+    throw error;
+  }
+}
+
+class Stage {
+  readonly files: StagedFile[] = [];
+  readonly #disk: FileOperations;
+  readonly #root: string;
+  readonly #directory: string;
+  readonly #committed: Committed;
+
+  constructor(disk: FileOperations, root: string, directory: string, committed: Committed) {
+    this.#disk = disk;
+    this.#root = root;
+    this.#directory = directory;
+    this.#committed = committed;
+  }
+
+  async root(layout: Layout): Promise<void> {
+    for (const path of [layout.format, layout.demoMarker, layout.secret, layout.catalogCopy])
+      await this.#add(path);
+  }
+
+  async organization(layout: Layout, id: string): Promise<void> {
+    const own = layout.organization(id);
+    const names = await listDirectory(this.#disk, own.directory);
+    if (!names.includes(basename(own.organization))) return; // it never came into being
+    const inOwn = (pattern: RegExp) => this.#addMatching(own.directory, names, pattern);
+    await inOwn(/^activity(-\d+)?\.jsonl$/);
+    await inOwn(/^fleet(-\d+)?\.jsonl$/);
+    await this.#add(own.fleetSnapshot);
+    const segments = await listDirectory(this.#disk, own.audit);
+    await this.#addMatching(own.audit, segments, /^\d{12}\.jsonl$/);
+    await this.#addMatching(own.audit, segments, /\.jsonl\.damaged$/);
+    await inOwn(/\.jsonl\.damaged$/);
+    await this.#policies(own.policies, own.policyIndex);
+    for (const path of [own.users, own.apiKeys, own.settings, own.providers, own.organization]) {
+      await this.#add(path);
+    }
+  }
+
+  async #policies(directory: string, index: string): Promise<void> {
+    if (!(await this.#add(index))) return;
+    const parsed = await readSnapshot(this.#disk, this.#staged(index));
+    const versions = isObject(parsed) ? parsed["versions"] : undefined;
+    for (const version of Array.isArray(versions) ? versions : []) {
+      const file: unknown = isObject(version) ? version["file"] : undefined;
+      if (typeof file === "string" && basename(file) === file) {
+        await this.#add(join(directory, file));
+      }
+    }
+  }
+
+  async #addMatching(directory: string, names: readonly string[], pattern: RegExp): Promise<void> {
+    for (const name of names.filter((one) => pattern.test(one))) {
+      await this.#add(join(directory, name));
+    }
+  }
+
+  /** Takes a file in; `false` when there is none, or none any more. */
+  async #add(path: string): Promise<boolean> {
+    const staged = this.#staged(path);
+    await this.#disk.makeDirectory(dirname(staged), DIRECTORY_MODE);
+    try {
+      await this.#disk.link(path, staged);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+      throw error;
+    }
+    const isLog = path.endsWith(".jsonl") && !path.endsWith(DAMAGED_SUFFIX);
+    const bytes = isLog ? await this.#logBytes(path) : (await this.#disk.stat(staged)).size;
+    const segments = path.slice(this.#root.length + 1).split(/[\\/]/);
+    this.files.push({ path: segments.join("/"), bytes });
+    return true;
+  }
+
+  /** What of a log is acknowledged: as its writer says, and all that is whole where nobody writes. */
+  async #logBytes(path: string): Promise<number> {
+    const staged = this.#staged(path);
+    const { size } = await this.#disk.stat(staged);
+    const known = this.#committed().get(path);
+    if (known !== undefined) return known;
+    const descriptor = await this.#disk.open(staged, "r");
+    const end = endOfLastAppend(this.#disk, descriptor, size);
+    return end.finally(() => this.#disk.close(descriptor));
+  }
+
+  #staged(path: string): string {
+    return join(this.#directory, path.slice(this.#root.length + 1));
+  }
+}

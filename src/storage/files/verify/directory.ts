@@ -1,0 +1,28 @@
+import { listDirectory } from "../../directories.ts";
+import type { FileOperations } from "../../file-operations.ts";
+import { isOrganizationId, type Layout } from "../../layout.ts";
+import { verifyLogs } from "./logs.ts";
+import { VerifyReport } from "./report.ts";
+import { verifyEmails, verifyRoot, verifySnapshots } from "./snapshots.ts";
+import { verifyTree } from "./tree.ts";
+
+/**
+ * Looks through a whole data directory that no server uses. Nothing is ever changed: what a start
+ * would repair is told as a note.
+ */
+export async function verifyDirectory(
+  files: FileOperations,
+  layout: Layout,
+): Promise<VerifyReport> {
+  const report = new VerifyReport(layout.root);
+  await verifyTree(files, layout, report);
+  await verifyRoot(files, layout, report);
+  const ids = (await listDirectory(files, layout.organizations)).filter(isOrganizationId);
+  for (const id of ids) {
+    if (!(await verifySnapshots(files, layout, id, report))) continue;
+    report.organizations++;
+    await verifyLogs(files, layout, id, report);
+  }
+  await verifyEmails(files, layout, ids, report);
+  return report;
+}

@@ -1,0 +1,142 @@
+import { join } from "node:path";
+import { activityEntry } from "../../../activity/schema.ts";
+import { isObject, validate } from "../../../core/validate.ts";
+import { DAMAGED_SUFFIX } from "../../damage.ts";
+import { listDirectory } from "../../directories.ts";
+import type { FileOperations } from "../../file-operations.ts";
+import type { Layout } from "../../layout.ts";
+import { endOfLastAppend, readLines } from "../../log-lines.ts";
+import { scanLine } from "../audit/line-scan.ts";
+import { FleetIndex } from "../fleet-index.ts";
+import { replay } from "../fleet-records.ts";
+import { readFleetSnapshot } from "../fleet-snapshot.ts";
+import type { VerifyReport } from "./report.ts";
+import { verifySidecar } from "./sidecar.ts";
+
+/** Whether a line is a record of the log. */
+type IsRecord = (line: Buffer) => boolean;
+
+/** Checks the logs of one organization line by line, and the indexes beside them. */
+export async function verifyLogs(
+  files: FileOperations,
+  layout: Layout,
+  id: string,
+  report: VerifyReport,
+): Promise<void> {
+  const own = layout.organization(id);
+  const names = await listDirectory(files, own.directory);
+  for (const name of names.filter((one) => one.endsWith(DAMAGED_SUFFIX))) {
+    report.note(join(own.directory, name), "holds damaged lines that a start has set aside");
+  }
+  const activity = names.filter((name) => /^activity(-\d+)?\.jsonl$/.test(name));
+  for (const name of activity) {
+    const isLast = numberOf(name) === Math.max(...activity.map(numberOf));
+    await verifyLog(files, join(own.directory, name), isLast, isActivityOf(id), report);
+  }
+  await verifyFleet(files, layout, id, names, report);
+  await verifyAudit(files, own.audit, id, report);
+}
+
+async function verifyFleet(
+  files: FileOperations,
+  layout: Layout,
+  id: string,
+  names: readonly string[],
+  report: VerifyReport,
+): Promise<void> {
+  const { directory, fleetSnapshot } = layout.organization(id);
+  const index = new FleetIndex();
+  const head = await report.reading(fleetSnapshot, () =>
+    readFleetSnapshot(files, fleetSnapshot, id, index),
+  );
+  const logs = names.filter((name) => /^fleet(-\d+)?\.jsonl$/.test(name));
+  for (const name of logs) {
+    const path = join(directory, name);
+    if (numberOf(name) < (head?.log ?? 1)) report.note(path, "has gone into fleet.json already");
+    const isLast = numberOf(name) === Math.max(...logs.map(numberOf));
+    await verifyLog(files, path, isLast, (line) => isReportOf(id, line, index), report);
+  }
+}
+
+async function verifyAudit(
+  files: FileOperations,
+  directory: string,
+  id: string,
+  report: VerifyReport,
+): Promise<void> {
+  const names = await listDirectory(files, directory);
+  const segments = names.filter((name) => name.endsWith(".jsonl"));
+  for (const name of segments) {
+    const path = join(directory, name);
+    let events = 0;
+    const isEvent: IsRecord = (line) => scanLine(line, id) !== undefined && ++events > 0;
+    await verifyLog(files, path, name === segments.at(-1), isEvent, report);
+    report.events += events;
+    const sidecar = name.replace(".jsonl", ".idx");
+    if (names.includes(sidecar)) {
+      await verifySidecar(files, join(directory, sidecar), path, events, report);
+    }
+  }
+  for (const name of names) {
+    const log = /^(\d{12})\.(?:idx|jsonl\.damaged)$/.exec(name)?.[1];
+    const path = join(directory, name);
+    if (log === undefined) continue;
+    if (!segments.includes(`${log}.jsonl`)) report.note(path, "lies beside no segment");
+    else if (name.endsWith(DAMAGED_SUFFIX)) {
+      report.note(path, "holds damaged lines that a start has set aside");
+    }
+  }
+}
+
+/** Checks one log: every line is a record, and what is torn stands at the end of the last file only. */
+async function verifyLog(
+  files: FileOperations,
+  path: string,
+  isLast: boolean,
+  isRecord: IsRecord,
+  report: VerifyReport,
+): Promise<void> {
+  await report.reading(path, async () => {
+    const { size } = await files.stat(path);
+    const descriptor = await files.open(path, "r");
+    const end = await endOfLastAppend(files, descriptor, size).finally(() =>
+      files.close(descriptor),
+    );
+    await readLines(files, path, (line, offset) => {
+      if (offset >= end) return false;
+      if (isRecord(line)) return undefined;
+      const what = line[0] === 0 ? "are zeros" : "are no record of this organization";
+      report.problem(path, `byte ${offset}: ${line.length} bytes ${what}`);
+      return undefined;
+    });
+    const torn = `byte ${end}: the last ${size - end} bytes are half an append`;
+    if (end < size && isLast) report.note(path, `${torn}, which the next start cuts off`);
+    else if (end < size) report.problem(path, torn);
+  });
+}
+
+function isActivityOf(id: string): IsRecord {
+  return (line) => {
+    try {
+      return validate(activityEntry, JSON.parse(line.toString("utf8"))).organization_id === id;
+    } catch {
+      return false;
+    }
+  };
+}
+
+function isReportOf(id: string, line: Buffer, index: FleetIndex): boolean {
+  try {
+    const record = JSON.parse(line.toString("utf8")) as unknown;
+    return (
+      isObject(record) && record["organization_id"] === id && replay(index, record) !== undefined
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** The number in a name such as `fleet-3.jsonl`; `fleet.jsonl` is the first. */
+function numberOf(name: string): number {
+  return Number(/-(\d+)\.jsonl$/.exec(name)?.[1] ?? 1);
+}

@@ -1,0 +1,210 @@
+import assert from "node:assert/strict";
+import { cp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { askForBackup } from "../../src/control/client.ts";
+import { openBackup, writeBackup } from "../../src/storage/backup/backup.ts";
+import { systemFiles } from "../../src/storage/file-operations.ts";
+import { run } from "../support/command-line.ts";
+import { newDirectory } from "../support/server-process.ts";
+import { ADMIN, ADMIN_SETTINGS, START_TIME, start, type App } from "../support/start.ts";
+
+const folder = await newDirectory({ after });
+const app = await start({ after }, { ...ADMIN_SETTINGS, auditSegmentBytes: 64 << 10 });
+const admin = await app.asUser(ADMIN);
+await app.post("/api/v1/policies", { version: "v1", yaml: "a: 1 # é\n" }, admin);
+const { key } = await app.createKey("k", admin);
+
+/** Serves a restored directory with the same clock as the one it was taken from. */
+async function serving(dataDir: string, use: (restored: App) => Promise<void>): Promise<void> {
+  const { App: Restored } = await import("../support/start.ts");
+  const restored = new Restored(dataDir, { requireAuth: true });
+  await restored.open();
+  await use(restored).finally(() => restored.close());
+}
+
+async function idsOf(from: App): Promise<Set<string>> {
+  const { text } = await from.get("/api/v1/audit/export?format=ndjson", admin);
+  const lines = text.split("\n").filter((line) => line !== "");
+  return new Set(lines.map((line) => (JSON.parse(line) as { id: string }).id));
+}
+
+test("a backup taken under load holds all that was acknowledged before, and nothing torn", async () => {
+  const acknowledged: string[] = [];
+  const sent = new Set<string>();
+  let isOver = false;
+  const writers = Array.from({ length: 6 }, async (_, writer) => {
+    for (let n = 0; !isOver; n++) {
+      const events = Array.from({ length: 1 + (n % 5) }, (_, i) => ({
+        ...{ id: `${writer}-${n}-${i}`, command: "x".repeat(50 * (n % 7)) },
+      }));
+      for (const { id } of events) sent.add(id);
+      assert.equal((await app.post("/api/v1/audit", { events }, key)).status, 202);
+      acknowledged.push(...events.map(({ id }) => id));
+      await app.post("/api/v1/fleet/heartbeat", { name: `r${writer}-${n}` }, key);
+    }
+  });
+  while (acknowledged.length < 300) await app.get("/health");
+  const before = [...acknowledged];
+  const target = join(folder, "loaded");
+  const { code, out, error } = await run(["backup", app.dataDir, target]);
+  assert.deepEqual([code, error], [0, ""]);
+  assert.match(out, /^Copied \d+ files, \d+ bytes, to /);
+  isOver = true;
+  await Promise.all(writers);
+  assert.ok(acknowledged.length > before.length, "ingest stood still");
+
+  const dataDir = join(folder, "restored");
+  assert.equal((await run(["restore", target, dataDir])).code, 0);
+  assert.deepEqual(await run(["verify", dataDir]).then(({ code: ok, error: no }) => [ok, no]), [
+    0,
+    "",
+  ]);
+  await serving(dataDir, async (restored) => {
+    const ids = await idsOf(restored); // the token of before is still good
+    assert.deepEqual(
+      before.filter((id) => !ids.has(id)),
+      [],
+    );
+    assert.deepEqual(
+      [...ids].filter((id) => !sent.has(id)),
+      [],
+    );
+    const policy = await restored.get("/api/v1/policies?active=true", key);
+    assert.deepEqual([policy.status, policy.body.yaml], [200, "a: 1 # é\n"]);
+    assert.equal((await restored.get("/health")).body.status, "ok");
+  });
+});
+
+test("what changes while a backup is copied is not in it, and its names go when it ends", async () => {
+  const held = await askForBackup(join(app.dataDir, "socket"));
+  assert.ok(held);
+  await app.post("/api/v1/policies", { version: "v2", yaml: "a: 2" }, admin);
+  await app.createUser({ email: "late@example.com" }, admin);
+  await app.post("/api/v1/audit", { id: "late", command: "ls" }, key);
+  const target = join(folder, "held");
+  await writeBackup(systemFiles, { ...held, created_at: START_TIME, version: "0" }, target);
+  held.release();
+  const dataDir = join(folder, "before");
+  assert.equal((await run(["restore", target, dataDir])).code, 0);
+  await serving(dataDir, async (restored) => {
+    assert.ok(!(await idsOf(restored)).has("late"));
+    const { body } = await restored.get("/api/v1/policies", key);
+    assert.deepEqual([body.active, body.policies.length], ["v1", 1]);
+    assert.equal((await restored.get("/api/v1/users", admin)).body.users.length, 1);
+  });
+  while ((await readdir(app.dataDir)).some((name) => name.startsWith("backup-")));
+});
+
+test("a server that stops ends the backup that it holds, and leaves nothing of it", async () => {
+  const held = await askForBackup(join(app.dataDir, "socket"));
+  assert.ok(held);
+  await app.restart();
+  assert.throws(() => held.release(), /The server stopped/);
+  const names = await readdir(app.dataDir);
+  assert.deepEqual(
+    names.filter((name) => name.startsWith("backup-")),
+    [],
+  );
+});
+
+test("a stopped server's directory is copied as it is, and left as it was", async () => {
+  await app.close();
+  const before = await readdir(app.dataDir, { recursive: true });
+  const target = join(folder, "stopped");
+  assert.equal((await run(["backup", app.dataDir, target])).code, 0);
+  assert.deepEqual(await readdir(app.dataDir, { recursive: true }), before);
+  await app.open();
+  const dataDir = join(folder, "again");
+  assert.equal((await run(["restore", target, dataDir])).code, 0);
+  for (const root of [target, dataDir]) {
+    for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+      const { mode } = await stat(join(entry.parentPath, entry.name));
+      assert.equal(mode & 0o777, entry.isDirectory() ? 0o700 : 0o600, entry.name);
+    }
+  }
+  await serving(dataDir, async (restored) =>
+    assert.deepEqual(await idsOf(restored), await idsOf(app)),
+  );
+});
+
+/** A backup that each test may damage in its own way. */
+async function damaged(name: string, damage: (backup: string) => Promise<void>): Promise<string> {
+  const backup = join(folder, name);
+  await cp(join(folder, "held"), backup, { recursive: true });
+  await damage(backup);
+  return backup;
+}
+
+test("a backup of which any byte was changed is refused, and nothing is left of the attempt", async () => {
+  const names = (await openBackup(systemFiles, join(folder, "held"))).files.map(({ path }) => path);
+  const dataDir = join(folder, "refused");
+  for (const name of [...names, "manifest.json"]) {
+    const { size } = await stat(join(folder, "held", name));
+    for (const at of new Set([size >> 1, size - 1].filter((place) => place >= 0))) {
+      const backup = await damaged("flipped", async (copy) => {
+        const bytes = await readFile(join(copy, name));
+        bytes[at] = (bytes[at] as number) ^ 1;
+        await writeFile(join(copy, name), bytes);
+      });
+      const { code, error } = await run(["restore", backup, dataDir]);
+      assert.equal(code, 1, `${name} at ${at}`);
+      assert.match(error, /^signalbox restore: The backup is damaged: [^\n]+\n$/);
+      assert.ok(error.includes(name), error);
+      await rm(backup, { recursive: true });
+    }
+  }
+  const left = await readdir(folder);
+  assert.deepEqual(
+    left.filter((name) => name.includes("refused")),
+    [],
+  );
+});
+
+test("every byte of a manifest counts", async () => {
+  const path = join(folder, "held", "manifest.json");
+  const { readManifest } = await import("../../src/storage/backup/manifest.ts");
+  const bytes = await readFile(path);
+  assert.ok(readManifest(bytes).files.length > 5);
+  for (let at = 0; at < bytes.length; at++) {
+    const changed = Buffer.from(bytes);
+    changed[at] = (changed[at] as number) ^ 1;
+    assert.throws(() => readManifest(changed), `byte ${at}`);
+    assert.throws(() => readManifest(bytes.subarray(0, at)), `cut at ${at}`);
+  }
+});
+
+for (const [what, damage, said] of [
+  ["a missing file", (at: string) => rm(join(at, "secret")), /secret is missing/],
+  [
+    "a file too many",
+    (at: string) => writeFile(join(at, "notes"), ""),
+    /notes is not in its manifest/,
+  ],
+  [
+    "a file that is too short",
+    (at: string) => truncate(join(at, "secret"), 3),
+    /secret has 3 bytes/,
+  ],
+  ["no manifest", (at: string) => rm(join(at, "manifest.json")), /is no backup/],
+] as const) {
+  test(`a backup with ${what} is refused`, async () => {
+    const backup = await damaged("odd", damage);
+    const { code, error } = await run(["restore", backup, join(folder, "odd-restored")]);
+    assert.equal(code, 1);
+    assert.match(error, said);
+    await rm(backup, { recursive: true });
+  });
+}
+
+test("neither a backup nor a restore writes into a directory that holds something", async () => {
+  const full = join(folder, "held");
+  for (const args of [
+    ["backup", app.dataDir, full],
+    ["restore", full, app.dataDir],
+  ]) {
+    const { code, error } = await run(args);
+    assert.equal(code, 1);
+    assert.match(error, /is not empty/);
+  }
+});

@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { readdir, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { run } from "../support/command-line.ts";
+import { newDirectory } from "../support/server-process.ts";
+import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
+
+const app = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: true });
+const admin = await app.asUser(ADMIN);
+
+const COMMANDS = ["serve", "verify", "backup", "restore", "user add", "key create"];
+
+test("help names every command, and each command has its own", async () => {
+  const { code, out, error } = await run(["--help"]);
+  assert.deepEqual([code, error], [0, ""]);
+  for (const name of COMMANDS) {
+    assert.match(out, new RegExp(`^ {2}${name} `, "m"));
+    const own = await run([...name.split(" "), "--help"]);
+    assert.deepEqual([own.code, own.error], [0, ""]);
+    assert.ok(own.out.startsWith(`Usage: signalbox ${name}`), own.out);
+  }
+  assert.match((await run(["--version"])).out, /^signalbox \d+\.\d+\.\d+\n$/);
+});
+
+for (const [args, said] of [
+  [[], "signalbox: No command; see signalbox --help\n"],
+  [["frobnicate"], 'signalbox: No command "frobnicate"; see signalbox --help\n'],
+  [["verify"], "signalbox verify: DIR is missing; see signalbox verify --help\n"],
+  [["backup", "a"], "signalbox backup: TARGET is missing; see signalbox backup --help\n"],
+  [
+    ["restore", "a", "b", "c"],
+    'signalbox restore: "c" is not expected; see signalbox restore --help\n',
+  ],
+  [["key", "create"], "signalbox key create: --name is missing; see signalbox key create --help\n"],
+  [
+    ["user", "add", "--email", "a@b.c"],
+    "signalbox user add: --role is missing; see signalbox user add --help\n",
+  ],
+  [
+    ["user", "add", "--email", "a@b.c", "--role", "king"],
+    "signalbox user add: --role: expected admin, operator, viewer; see signalbox user add --help\n",
+  ],
+] as const) {
+  test(`"signalbox ${args.join(" ")}" is a matter of usage`, async () => {
+    assert.deepEqual(await run(args), { code: 2, out: "", error: said });
+  });
+}
+
+test("an unknown option is one line, and exit code 2", async () => {
+  const { code, error } = await run(["verify", "--frob", "."]);
+  assert.equal(code, 2);
+  assert.match(error, /^signalbox verify: [^\n]*--frob[^\n]*\n$/);
+});
+
+test("what is no data directory is told, and left as it is", async (t) => {
+  const directory = await newDirectory(t);
+  for (const args of [
+    ["verify", directory],
+    ["backup", directory, `${directory}/b`],
+  ]) {
+    const { code, error } = await run(args);
+    assert.equal(code, 1);
+    assert.match(error, /is no data directory[^\n]*\n$/);
+  }
+  assert.deepEqual(await readdir(directory), []);
+});
+
+/** Runs a change while the server runs, and once more while it does not. */
+async function inBothWays(args: readonly string[][], password?: string) {
+  const running = await run([...(args[0] ?? []), "--data", app.dataDir], password);
+  assert.deepEqual([running.code, running.error.includes("failed")], [0, false], running.error);
+  await app.close();
+  const stopped = await run([...(args[1] ?? []), "--data", app.dataDir], password);
+  await app.open();
+  assert.equal(stopped.code, 0, stopped.error);
+  return [running, stopped] as const;
+}
+
+async function commandEntries(action: string): Promise<readonly { target: { name: string } }[]> {
+  const answer = await app.get(`/api/v1/activity?actor=command&action=${action}`, admin);
+  return answer.body.entries;
+}
+
+test("user add creates a user who can sign in, and leaves an entry, server or not", async () => {
+  const password = "a password to remember";
+  const added = (email: string) => ["user", "add", "--email", email, "--role", "operator"];
+  const ran = await inBothWays([added("one@example.com"), added("two@example.com")], password);
+  for (const { out, error } of ran) {
+    assert.match(out, /^Created operator (one|two)@example\.com \(\w+\)\n$/);
+    assert.ok(!(out + error).includes(password));
+  }
+  for (const email of ["one@example.com", "two@example.com"]) await app.asUser({ email, password });
+  const entries = await commandEntries("user.create");
+  assert.deepEqual(entries.map(({ target }) => target.name).sort(), [
+    "one@example.com",
+    "two@example.com",
+  ]);
+  assert.ok(!JSON.stringify(entries).includes(password));
+});
+
+test("key create prints a key that works, and leaves an entry, server or not", async () => {
+  const ran = await inBothWays([
+    ["key", "create", "--name", "one"],
+    ["key", "create", "--name", "two"],
+  ]);
+  for (const { out } of ran) {
+    assert.match(out, /^sbx_[A-Za-z0-9_-]{43}\n$/);
+    const answer = await app.get("/api/v1/audit", { "x-api-key": out.trim() });
+    assert.equal(answer.status, 200);
+  }
+  const entries = await commandEntries("key.create");
+  assert.deepEqual(entries.map(({ target }) => target.name).sort(), ["one", "two"]);
+  assert.ok(!JSON.stringify(entries).includes(ran[0].out.trim()));
+});
+
+for (const [what, args, password, said] of [
+  ["an email that is taken", ["--email", ADMIN.email], "long enough 1", /exists already/],
+  ["a short password", ["--email", "x@example.com"], "short", /password: expected 10/],
+  [
+    "an unknown organization",
+    ["--email", "x@example.com", "--organization", "nope"],
+    "long enough 1",
+    /organization: there is none/,
+  ],
+] as const) {
+  test(`user add refuses ${what} in one line`, async () => {
+    const asked = ["user", "add", "--role", "viewer", ...args, "--data", app.dataDir];
+    const { code, out, error } = await run(asked, password);
+    assert.deepEqual([code, out], [1, ""]);
+    assert.match(error, said);
+    assert.match(error, /^signalbox user add: [^\n]+\n$/);
+  });
+}
+
+test("the socket is the owner's alone, and gone with the server; a killed one's is replaced", async () => {
+  const socket = join(app.dataDir, "socket");
+  const found = await stat(socket);
+  assert.deepEqual([found.isSocket(), found.mode & 0o777], [true, 0o600]);
+  await app.close();
+  assert.ok(!(await readdir(app.dataDir)).includes("socket"));
+  await writeFile(socket, "");
+  await app.open();
+  assert.ok((await stat(socket)).isSocket());
+});
+
+test("a path that is too long for a socket is served all the same, and the log says so", async (t) => {
+  const { startSignalbox } = await import("../../src/index.ts");
+  const folder = await newDirectory(t);
+  const dataDir = join(folder, "d".repeat(120));
+  const lines: string[] = [];
+  const writeLog = (line: string) => void lines.push(line);
+  const service = await startSignalbox({ dataDir, logLevel: "warn", writeLog });
+  assert.equal((await fetch(`${service.url}/health`)).status, 200);
+  assert.match(lines.join(""), /commands cannot reach this server.*longer than 100 bytes/);
+  const refused = await run(["key", "create", "--name", "k", "--data", dataDir]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.error, /in use by process/);
+  await service.close();
+  await rm(dataDir, { recursive: true });
+});

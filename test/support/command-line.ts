@@ -1,0 +1,21 @@
+import { runProgram } from "../../src/cli/program.ts";
+import { START_TIME } from "./start.ts";
+
+/** What a run of the program has ended with. */
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+/** Runs the program within this process; `password` is what would be typed or piped in. */
+export async function run(args: readonly string[], password = ""): Promise<Ran> {
+  let [out, error] = ["", ""];
+  const code = await runProgram(args, {
+    now: () => Date.parse(START_TIME),
+    out: (text) => void (out += text),
+    error: (text) => void (error += text),
+    readPassword: async () => password,
+  });
+  return { code, out, error };
+}

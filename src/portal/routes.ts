@@ -14,6 +14,7 @@ import { KEPT_TEXT_HEADERS, keptText, sendKeptText } from "../metadata/kept-text
 import type { PortalPages } from "../metadata/service.ts";
 import type { UserStore } from "../users/store.ts";
 import { assetRoutes } from "./asset-routes.ts";
+import { auditPageRoutes } from "./audit-routes.ts";
 import { layOut, PAGE_HEADERS, type PortalFrame } from "./layout.ts";
 import { loadOverview, type OverviewNeeds } from "./loaders/overview.ts";
 import { modeOf } from "./mode.ts";
@@ -81,5 +82,6 @@ export const portalRoutes = [
       );
     },
   }),
+  ...auditPageRoutes,
   ...assetRoutes,
 ];

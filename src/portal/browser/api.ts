@@ -15,7 +15,10 @@ export class ApiError extends Error {
 export interface CallOptions {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** The answer has no end: then its own signal alone ends the request. */
+  readonly isEndless?: boolean;
 }
 
 const LONGEST_MS = 20_000;
@@ -31,11 +34,13 @@ export async function call<T>(method: string, path: string, options: CallOptions
   const response = await open(method, path, options);
   const value: unknown = await response.json().catch(() => undefined);
   if (response.ok) return value as T;
+  throw refusalOf(response.status, value);
+}
+
+/** The error that an answer's body is; where it is none, its status has to say it. */
+export function refusalOf(status: number, value: unknown): ApiError {
   const { error } = (value ?? {}) as { readonly error?: unknown };
-  throw new ApiError(
-    response.status,
-    typeof error === "string" ? error : `The service answered ${response.status}`,
-  );
+  return new ApiError(status, typeof error === "string" ? error : `The service answered ${status}`);
 }
 
 /** Reads one resource. */
@@ -47,17 +52,17 @@ export function read<T>(path: string, options?: CallOptions): Promise<T> {
 export async function open(
   method: string,
   path: string,
-  { query = {}, body, signal }: CallOptions = {},
+  { query = {}, body, headers: own = {}, signal, isEndless = false }: CallOptions = {},
 ): Promise<Response> {
   const url = new URL((document.body.dataset["prefix"] ?? "") + path, location.origin);
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== "") url.searchParams.set(name, String(value));
   }
   const token = session()?.token;
-  const headers: Record<string, string> = { Accept: "application/json" };
+  const headers: Record<string, string> = { Accept: "application/json", ...own };
   if (token !== undefined) headers["Authorization"] = `Bearer ${token}`;
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const limit = AbortSignal.timeout(LONGEST_MS);
+  const limit = isEndless ? new AbortController().signal : AbortSignal.timeout(LONGEST_MS);
   let response: Response;
   try {
     response = await fetch(url, {

@@ -1,20 +1,16 @@
 import { toast } from "./toast.ts";
 
-/** Shows the copy buttons, which only modules can serve. */
-export function showCopyButtons(): void {
-  if (!navigator.clipboard) return; // absent on plain HTTP from another machine
-  for (const button of document.querySelectorAll("button[data-copy][hidden]")) {
-    button.removeAttribute("hidden");
-  }
-}
-
 /** Copies what stands beside a copy button that is pressed. */
 export function serveCopyButtons(): void {
-  showCopyButtons();
+  if (!navigator.clipboard) return; // absent on plain HTTP from another machine
+  document.documentElement.dataset["clipboard"] = "";
   document.addEventListener("click", (event) => {
     const button = event.target instanceof Element ? event.target.closest("[data-copy]") : null;
-    const text = button?.parentElement?.querySelector("code")?.textContent;
-    if (!button || !text) return;
+    const place = button?.closest("dd") ?? button?.parentElement;
+    // A long text stands in several pieces.
+    const pieces = [...(place?.querySelectorAll("code") ?? [])].map((code) => code.textContent);
+    const text = pieces.join("");
+    if (!button || text === "") return;
     navigator.clipboard.writeText(text).then(
       () => toast("Copied"),
       () => toast("The browser does not let this page copy"),

@@ -52,6 +52,7 @@ function showSession(): void {
   place.append(signedIn.email, button);
 }
 
+root.dataset["modules"] = ""; // shows what only works with them
 serveTheme();
 serveKeys();
 serveCopyButtons();

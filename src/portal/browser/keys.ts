@@ -2,6 +2,22 @@ import { html } from "../html.ts";
 
 const SEQUENCE_MS = 1_500;
 
+/** A key that a page serves. */
+export interface Shortcut {
+  /** As `KeyboardEvent.key` has it. */
+  readonly key: string;
+  /** What the list of shortcuts says of it. */
+  readonly does: string;
+  readonly run: () => void;
+}
+
+const ofPage: Shortcut[] = [];
+
+/** Adds shortcuts that are good on this page. */
+export function addShortcuts(shortcuts: readonly Shortcut[]): void {
+  ofPage.push(...shortcuts);
+}
+
 /** Whether a key belongs to what it was pressed in, or to the browser. */
 function isTaken(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return true;
@@ -27,7 +43,7 @@ export function serveKeys(): void {
       if (!(search instanceof HTMLElement)) return;
       event.preventDefault();
       search.focus();
-    }
+    } else ofPage.find(({ key }) => key === event.key)?.run();
   });
   const button = document.getElementById("keys");
   button?.addEventListener("click", showKeys);
@@ -44,6 +60,11 @@ function showKeys(): void {
       <dd>Search on this page</dd>
       <dt><kbd>?</kbd></dt>
       <dd>This list</dd>
+      ${ofPage.map(
+        ({ key, does }) =>
+          html`<dt><kbd>${key}</kbd></dt>
+            <dd>${does}</dd>`,
+      )}
       ${pages.map(
         ({ dataset, textContent }) =>
           html`<dt><kbd>g</kbd> <kbd>${dataset["key"]}</kbd></dt>

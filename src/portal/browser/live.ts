@@ -2,7 +2,6 @@ import type { Html } from "../html.ts";
 import type { PageContext } from "../pages/parts.ts";
 import { ApiError, reasonOf } from "./api.ts";
 import { serviceNow } from "./clock.ts";
-import { showCopyButtons } from "./copy.ts";
 import { morph } from "./morph.ts";
 import { session } from "./session.ts";
 
@@ -47,7 +46,6 @@ export function keepFresh<Model>({ load, render, everyMs }: LivePage<Model>): Li
       const model = await load(pageContext(), own.signal);
       if (own.signal.aborted) return;
       morph(contentElement(), render(model));
-      showCopyButtons();
       showTrouble(undefined);
     } catch (error) {
       if (own.signal.aborted || (error instanceof ApiError && error.status === 401)) return;

@@ -59,8 +59,7 @@ function morphNode(old: Node, fresh: Node): void {
   morphChildren(old, fresh);
 }
 
-/** Whether an attribute says what the reader did: opened something, or a button that modules showed. */
+/** Whether an attribute says what the reader did: opened something. */
 function isReaders(element: Element, name: string): boolean {
-  if (name === "open") return element.nodeName === "DETAILS" || element.nodeName === "DIALOG";
-  return name === "hidden" && element.hasAttribute("data-copy");
+  return name === "open" && (element.nodeName === "DETAILS" || element.nodeName === "DIALOG");
 }

@@ -3,7 +3,8 @@ import type { DashboardCounts } from "../../dashboard/schema.ts";
 import type { Policy } from "../../policies/schema.ts";
 import { count, percent, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { chartLegend, hourlyChart, hourlyTable } from "./overview-chart.ts";
+import { chartLegend } from "./bar-chart.ts";
+import { hourlyChart } from "./overview-chart.ts";
 import {
   badge,
   credentialHeaders,
@@ -43,9 +44,9 @@ export function overviewPage(model: OverviewModel): Html {
       <section class="card wide" aria-labelledby="commands-title">
         <header>
           <h2 id="commands-title">Commands by hour</h2>
-          ${chartLegend(model.histogram)}
+          ${chartLegend(model.histogram.buckets)}
         </header>
-        <div class="inside">${hourlyChart(model.histogram)} ${hourlyTable(model.histogram)}</div>
+        <div class="inside">${hourlyChart(model.histogram)}</div>
       </section>
       <section class="card" aria-labelledby="denials-title">
         <header>
@@ -64,10 +65,10 @@ function tiles({ counts, drifted }: OverviewModel): Html {
   const share = (part: number): Html =>
     html`<span class="note">${percent(part, commands)} of commands</span>`;
   return html`<dl class="tiles card">
-    ${tile("Commands", html`<a href="/portal/audit">${count(commands)}</a>`)}
-    ${tile("Allowed", html`<a href="/portal/audit?decision=ALLOWED">${count(allowed)}</a>`, share(allowed))}
-    ${tile("Denied", html`<a href="/portal/audit?decision=DENIED">${count(denied)}</a>`, share(denied))}
-    ${tile("By AI", html`<a href="/portal/audit?consumer=ai">${percent(ai, commands)}</a>`, html`<span class="note">${count(ai)} commands</span>`)}
+    ${tile("Commands", html`<a href="/portal/audit?range=24h">${count(commands)}</a>`)}
+    ${tile("Allowed", html`<a href="/portal/audit?decision=ALLOWED&amp;range=24h">${count(allowed)}</a>`, share(allowed))}
+    ${tile("Denied", html`<a href="/portal/audit?decision=DENIED&amp;range=24h">${count(denied)}</a>`, share(denied))}
+    ${tile("By AI", html`<a href="/portal/audit?consumer=ai&amp;range=24h">${percent(ai, commands)}</a>`, html`<span class="note">${count(ai)} commands</span>`)}
     ${tile("Runtimes online", html`<a href="/portal/fleet">${count(online)}</a>`, html`<span class="note">of ${count(runtimes)}</span>`)}
     ${tile(
       "Drifted",
@@ -238,7 +239,9 @@ function providersCard({ counts, apiUrl }: OverviewModel): Html {
 function providerRow(name: string, commands: number, most: number): Html {
   return html`<tr>
     <td>
-      <a href="/portal/audit?provider=${encodeURIComponent(name)}">${shorten(name, 40)}</a>
+      <a href="/portal/audit?provider=${encodeURIComponent(name)}&amp;range=24h"
+        >${shorten(name, 40)}</a
+      >
     </td>
     <td class="bar">
       <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">

@@ -38,7 +38,7 @@ export function timeAgo(timestamp: string, now: number): Html {
 export function shellLines(lines: string): Html {
   return html`<div class="shell">
     <pre tabindex="0" aria-label="Shell command"><code>${lines}</code></pre>
-    <button type="button" data-copy hidden>Copy</button>
+    <button type="button" data-copy>Copy</button>
   </div>`;
 }
 

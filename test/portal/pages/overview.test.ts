@@ -102,7 +102,7 @@ test("the chart's numbers stand in a table too, newest hour first", () => {
 test("providers are listed by use, their names as text and in addresses encoded", () => {
   const counts = { ...EMPTY.counts, by_provider: { git: 2, '"><b>': 9 } };
   const page = overviewPage({ ...EMPTY, counts }).toString();
-  assert.match(page, /provider=%22%3E%3Cb%3E"/);
+  assert.match(page, /provider=%22%3E%3Cb%3E&amp;range=24h"/);
   assert.match(page, /&quot;&gt;&lt;b&gt;/);
   assert.ok(page.indexOf("%3Cb%3E") < page.indexOf("provider=git"));
 });

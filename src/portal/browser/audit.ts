@@ -1,0 +1,246 @@
+/** The audit page, alive: what is clicked, typed, pressed and dragged becomes a view and its address. */
+import type { AuditEvent } from "../../audit/schema.ts";
+import { rowId } from "../pages/audit-rows.ts";
+import {
+  ALL_TIME,
+  ANEW,
+  AUDIT_PARAMETERS,
+  queryOf,
+  readView,
+  viewHref,
+  type AuditView,
+} from "../pages/audit-view.ts";
+import { reasonOf } from "./api.ts";
+import { download, draftRule } from "./audit-actions.ts";
+import { AuditScreen } from "./audit-screen.ts";
+import { followEvents } from "./audit-tail.ts";
+import { serveZoom } from "./audit-zoom.ts";
+import { serviceNow } from "./clock.ts";
+import { addShortcuts } from "./keys.ts";
+import { contentElement } from "./live.ts";
+import { toast } from "./toast.ts";
+
+const TYPING_MS = 250;
+const ARRIVALS_MS = 400;
+const TOP_PIXELS = 40;
+
+const content = contentElement();
+const screen = new AuditScreen();
+let tailing: { readonly key: string; readonly stop: AbortController } | undefined;
+let arrivals: AuditEvent[] = [];
+let scrolledTo = 0;
+
+/** Shows the view of an address, and makes the address the page's own. */
+async function go(href: string, how: "push" | "replace" | "stay"): Promise<void> {
+  const address = new URL(href, location.href);
+  if (how === "push") history.pushState(null, "", address);
+  else if (how === "replace") history.replaceState(null, "", address);
+  const view = readView((name) => address.searchParams.get(name));
+  const before = screen.view;
+  const isSameList = listOf(view) === listOf(before) && screen.model?.list !== undefined;
+  if (before.event === undefined && view.event !== undefined) scrolledTo = scrollY;
+  if (!isSameList) await screen.load(view);
+  else await screen.open(view);
+  fillForm();
+  follow(view);
+  if (view.event === undefined && before.event !== undefined) closed(before.event, isSameList);
+}
+
+/** What a view's list is made of. */
+function listOf({ event: _, live: __, ...rest }: AuditView): string {
+  return viewHref(rest);
+}
+
+/** Where the list gave way to an event, it comes back as it was. */
+function closed(id: string, isSameList: boolean): void {
+  if (isSameList && matchMedia("(max-width: 72rem)").matches) scrollTo(0, scrolledTo);
+  linkOf(id)?.focus({ preventScroll: true });
+}
+
+function linkOf(id: string): HTMLElement | null {
+  return document.getElementById(rowId(id))?.querySelector("a") ?? null;
+}
+
+/** Makes the form say what its markup says, but for the field in which somebody types. */
+function fillForm(): void {
+  const form = document.getElementById("audit-filters");
+  if (!(form instanceof HTMLFormElement)) return;
+  for (const name of AUDIT_PARAMETERS) {
+    const field = form.elements.namedItem(name);
+    const isField = field instanceof HTMLInputElement || field instanceof HTMLSelectElement;
+    if (!isField || field === document.activeElement) continue;
+    // The markup has what the field is to say; what was typed or chosen since would hide it.
+    field.value =
+      field instanceof HTMLSelectElement
+        ? ([...field.options].find((option) => option.defaultSelected)?.value ?? "")
+        : (field.getAttribute("value") ?? "");
+  }
+}
+
+/** The view that the form asks for. */
+function formHref(form: HTMLFormElement): string {
+  const data = new FormData(form);
+  const { live } = screen.view;
+  const given = readView((name) => {
+    const value = data.get(name);
+    return typeof value === "string" ? value.trim() : undefined;
+  });
+  return viewHref({ ...given, ...(live === undefined ? {} : { live }) });
+}
+
+function serveForm(): void {
+  let typing: ReturnType<typeof setTimeout> | undefined;
+  const submit = (form: HTMLFormElement, how: "push" | "replace"): void => {
+    clearTimeout(typing);
+    const href = formHref(form);
+    if (href !== viewHref(screen.view)) void go(href, how);
+  };
+  content.addEventListener("submit", (event) => {
+    if (!(event.target instanceof HTMLFormElement)) return;
+    event.preventDefault();
+    submit(event.target, "push");
+  });
+  content.addEventListener("change", ({ target }) => {
+    if (target instanceof HTMLSelectElement && target.form) submit(target.form, "push");
+  });
+  content.addEventListener("input", ({ target }) => {
+    if (!(target instanceof HTMLInputElement) || target.name !== "q") return;
+    const { form } = target;
+    clearTimeout(typing);
+    if (form) typing = setTimeout(() => submit(form, "replace"), TYPING_MS);
+  });
+}
+
+function serveClicks(): void {
+  content.addEventListener("click", (event) => {
+    const target = event.target instanceof Element ? event.target : undefined;
+    const control = target?.closest("a, button");
+    const menu = document.getElementById("export");
+    if (menu?.hasAttribute("open") && !menu.contains(target ?? null)) menu.removeAttribute("open");
+    if (!control) return;
+    const { exportFormat, draft } = actionsOf(control);
+    if (control.id === "live") toggleLive();
+    else if (control.id === "show-arrived") showArrived();
+    else if (draft === "allow" || draft === "deny") {
+      const open = screen.model?.open;
+      if (open && "event" in open) draftRule(open.event, draft).catch(say);
+    } else if (exportFormat !== undefined && screen.model) {
+      event.preventDefault();
+      download(screen.model.query, exportFormat).catch(say);
+    } else if (control.id === "older") {
+      event.preventDefault();
+      void screen.loadOlder();
+    } else followLink(control, event);
+  });
+}
+
+function actionsOf(control: Element): {
+  readonly exportFormat: string | undefined;
+  readonly draft: string | undefined;
+} {
+  const of = (name: string): string | undefined => control.getAttribute(name) ?? undefined;
+  return { exportFormat: of("data-export"), draft: of("data-draft") };
+}
+
+/** Follows a link to another view within the page, where nobody asked for another tab. */
+function followLink(link: Element, event: MouseEvent): void {
+  const href = link.getAttribute("href");
+  if (href === null || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  if (new URL(href, location.href).pathname !== location.pathname || href.startsWith("#")) return;
+  event.preventDefault();
+  const isRow = link.classList.contains("row");
+  void go(href, "push").then(() => {
+    if (isRow) document.getElementById("event-title")?.focus();
+  });
+}
+
+function say(error: unknown): void {
+  toast(reasonOf(error));
+}
+
+/** Opens or closes the stream as the view has it. */
+function follow(view: AuditView): void {
+  const { from: _, ...filters } = queryOf(view, serviceNow());
+  const query = view.from === undefined ? filters : { ...filters, from: view.from };
+  const key = view.live === undefined ? undefined : JSON.stringify(query);
+  if (tailing?.key === key) return;
+  tailing?.stop.abort();
+  tailing = undefined;
+  arrivals = [];
+  if (key === undefined) return screen.showTail({ state: "off" });
+  const stop = new AbortController();
+  tailing = { key, stop };
+  const listener = {
+    onBegin: () => void screen.load(screen.view),
+    onEvents: (events: readonly AuditEvent[]) => {
+      if (arrivals.length === 0) setTimeout(takeArrivals, ARRIVALS_MS, stop.signal);
+      arrivals.push(...events);
+    },
+    onState: (tail: Parameters<typeof screen.showTail>[0]) => screen.showTail(tail),
+  };
+  void followEvents(query, listener, stop.signal);
+}
+
+function takeArrivals(signal: AbortSignal): void {
+  const events = arrivals;
+  arrivals = [];
+  if (!signal.aborted && events.length > 0) screen.takeArrived(events, isReading());
+}
+
+/** Whether rows that move would do so under somebody's eyes or pointer. */
+function isReading(): boolean {
+  const rows = document.getElementById("audit-rows");
+  const isPointedAt = rows?.matches(":hover, :focus-within") ?? false;
+  return scrollY > TOP_PIXELS || screen.view.event !== undefined || isPointedAt;
+}
+
+function toggleLive(): void {
+  const { live } = screen.view;
+  // Nothing arrives in a time that is over, nor on a page further down.
+  const changes =
+    live === undefined ? { live: "true", to: undefined, cursor: undefined } : { live: undefined };
+  void go(viewHref(screen.view, changes), "replace");
+}
+
+function showArrived(): void {
+  screen.showArrived();
+  scrollTo({ top: 0 });
+  content.querySelector<HTMLElement>(".row")?.focus({ preventScroll: true });
+}
+
+/** Goes to the next row or the one before it; with an event open, opens that one instead. */
+async function move(by: 1 | -1): Promise<void> {
+  const rows = (): HTMLElement[] => [...content.querySelectorAll<HTMLElement>(".row")];
+  const { event: openId } = screen.view;
+  const current = document.activeElement?.closest<HTMLElement>(".row");
+  const at = rows().indexOf(current ?? (openId === undefined ? null : linkOf(openId)) ?? content);
+  if (at + by >= rows().length) await screen.loadOlder();
+  const next = rows()[Math.max(0, at + by)];
+  if (!next) return;
+  next.focus();
+  next.scrollIntoView({ block: "nearest" });
+  if (openId !== undefined) await go(next.getAttribute("href") ?? "", "replace");
+}
+
+function close(): void {
+  const menu = document.getElementById("export");
+  if (menu?.hasAttribute("open")) menu.removeAttribute("open");
+  else if (screen.view.event !== undefined) {
+    void go(viewHref(screen.view, { event: undefined }), "push");
+  }
+}
+
+addShortcuts([
+  { key: "j", does: "Next event", run: () => void move(1) },
+  { key: "k", does: "Event before", run: () => void move(-1) },
+  { key: "Escape", does: "Close the event", run: close },
+  { key: "l", does: "Follow events as they arrive, or stop", run: toggleLive },
+]);
+serveForm();
+serveClicks();
+serveZoom(content, (from, to) => {
+  const moments = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+  void go(viewHref(screen.view, { ...ALL_TIME, ...ANEW, ...moments, live: undefined }), "push");
+});
+addEventListener("popstate", () => void go(location.href, "stay"));
+void go(location.href, "stay");

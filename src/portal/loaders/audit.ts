@@ -1,0 +1,42 @@
+import { cursorAfter, readCursor } from "../../audit/cursor.ts";
+import { filterOf } from "../../audit/filter.ts";
+import { bucketsFor, histogramOf } from "../../audit/histogram.ts";
+import type { AuditEvent } from "../../audit/schema.ts";
+import type { AuditStore } from "../../audit/store.ts";
+import { DEFAULT_ORGANIZATION } from "../../core/caller.ts";
+import type { Clock } from "../../core/clock.ts";
+import { NotFound, Refusal } from "../../core/errors.ts";
+import type { AuditSource } from "../pages/audit-source.ts";
+
+/** What the audit page is read from. */
+export interface AuditPageNeeds {
+  readonly audit: Pick<AuditStore, "get" | "histogram" | "page" | "pageAfter">;
+}
+
+/** Reads the events of the default organization as the API would answer them. */
+export function auditSource({ audit }: AuditPageNeeds, now: Clock): AuditSource {
+  const id = DEFAULT_ORGANIZATION;
+  return {
+    async page(query, limit, cursor) {
+      const filter = filterOf(query);
+      const rows = await (cursor === undefined
+        ? audit.page(id, filter, limit, 0)
+        : audit.pageAfter(id, filter, limit, readCursor(cursor, id, filter)));
+      const events = JSON.parse(`[${rows.json.toString("utf8")}]`) as AuditEvent[];
+      const next_cursor = rows.next && cursorAfter(rows.next, id, filter);
+      return { events, total: rows.total, next_cursor };
+    },
+    async histogram(query, interval) {
+      const buckets = bucketsFor(interval, filterOf(query), now());
+      const { filter, start, end, intervalMs } = buckets;
+      const counts = await audit.histogram(id, filter, start, end, intervalMs);
+      return histogramOf(interval, buckets, counts);
+    },
+    async event(wanted) {
+      const found = await audit.get(id, wanted);
+      if (!found) throw new NotFound(`There is no audit event "${wanted}"`);
+      return JSON.parse(found.toString("utf8")) as AuditEvent;
+    },
+    problemOf: (error) => (error instanceof Refusal ? error.message : undefined),
+  };
+}

@@ -1,0 +1,180 @@
+import type { AuditEvent } from "../../audit/schema.ts";
+import { canDraft } from "../draft-rule.ts";
+import { count, exactly, shorten } from "../format.ts";
+import { html, type Html } from "../html.ts";
+import type { AuditModel } from "./audit-source.ts";
+import { ANEW, viewHref, type AuditParameter, type AuditView } from "./audit-view.ts";
+import { decisionBadge, timeAgo } from "./parts.ts";
+
+/** How much of a text is laid out before somebody asks for the rest. */
+const SHOWN_LENGTH = 10_000;
+const LONGEST_FILTER = 500;
+const AROUND_MS = 5 * 60_000;
+
+/** The fields of an event in the order in which they are read, each with the filter that finds its like. */
+const FIELDS = [
+  ["reason", "Reason"],
+  ["message", "Message"],
+  ["executor", "Executor", "executor"],
+  ["consumer", "Consumer", "consumer"],
+  ["ai", "By AI"],
+  ["provider", "Provider", "provider"],
+  ["capability", "Capability", "capability"],
+  ["resource", "Resource", "q"],
+  ["policy", "Policy version", "policy"],
+  ["status", "Status", "status"],
+  ["duration_ms", "Duration"],
+  ["runtime_name", "Runtime", "runtime"],
+  ["runtime_version", "Runtime version"],
+  ["runtime_context", "Runtime context"],
+  ["trace_id", "Trace", "trace_id"],
+  ["transport", "Transport"],
+  ["ingested_at", "Arrived"],
+  ["id", "Id"],
+  ["organization_id", "Organization"],
+] as const satisfies readonly (
+  readonly [keyof AuditEvent, string] | readonly [keyof AuditEvent, string, AuditParameter]
+)[];
+
+/** One event with everything that is known of it; it has an address of its own. */
+export function auditEventPanel({ view, open, now }: AuditModel): Html | undefined {
+  if (!open) return undefined;
+  const close = html`<a
+    class="button quiet"
+    id="close-event"
+    href="${viewHref(view, { event: undefined })}"
+    >Close <kbd class="no-touch">Esc</kbd></a
+  >`;
+  if (!("event" in open)) {
+    return html`<aside class="card event" id="audit-event" aria-labelledby="event-title">
+      <header>
+        <h2 id="event-title" tabindex="-1">No such event</h2>
+        ${close}
+      </header>
+      <p class="inside">${open.problem}</p>
+    </aside>`;
+  }
+  const { event } = open;
+  const { policy_decision: decision } = event;
+  return html`<aside class="card event" id="audit-event" aria-labelledby="event-title">
+    <header>
+      <h2 id="event-title" tabindex="-1">
+        <span class="visually-hidden">Event: </span>${decisionBadge(decision)}
+      </h2>
+      ${close}
+    </header>
+    <div class="inside">
+      <p class="when">
+        ${exactly(event.timestamp)} <span class="faint">${timeAgo(event.timestamp, now)}</span>
+        <a class="small" href="${aroundHref(event)}">What happened around it</a>
+      </p>
+      ${command(event)} ${drafts(event)}
+      <dl class="facts fields">
+        ${FIELDS.map(([field, word, filter]) => fact(event, field, word, filter, view))}
+      </dl>
+      ${rawJson(event)}
+    </div>
+  </aside>`;
+}
+
+function command(event: AuditEvent): Html {
+  if (event.command === undefined) {
+    return html`<p class="faint">This event has no command.</p>`;
+  }
+  return html`<div class="whole">
+    ${longText(event.command, "Command")}
+    <button type="button" data-copy aria-label="Copy the command">Copy</button>
+  </div>`;
+}
+
+/** A text of any length: its beginning, and the rest where somebody asks for it. */
+function longText(text: string, name: string): Html {
+  // Half of a pair of surrogates would be no character on either side of the cut.
+  const isPair = /[\ud800-\udbff]/.test(text.charAt(SHOWN_LENGTH - 1));
+  const end = isPair ? SHOWN_LENGTH + 1 : SHOWN_LENGTH;
+  const [shown, rest] = [text.slice(0, end), text.slice(end)];
+  return html`<pre tabindex="0" role="region" aria-label="${name}"><code>${shown}</code></pre>
+    ${
+      rest === ""
+        ? undefined
+        : html`<details class="rest" id="rest-${name.toLowerCase()}">
+            <summary>The other ${count(rest.length)} characters</summary>
+            <pre
+              tabindex="0"
+              role="region"
+              aria-label="${name}, the rest"
+            ><code>${rest}</code></pre>
+          </details>`
+    }`;
+}
+
+/** What only modules can do: a draft is handed to the editor within the tab. */
+function drafts(event: AuditEvent): Html | undefined {
+  if (!canDraft(event)) return undefined;
+  const isDenied = event.policy_decision === "DENIED";
+  const button = (effect: string, word: string): Html =>
+    html`<button type="button" data-draft="${effect}">${word}</button>`;
+  const allow = button("allow", "allows it");
+  const deny = button("deny", "denies it");
+  return html`<div class="drafts needs-modules" role="group" aria-labelledby="drafts-title">
+    <span class="faint small" id="drafts-title">Draft a rule that</span>
+    ${isDenied ? [allow, deny] : [deny, allow]}
+  </div>`;
+}
+
+function fact(
+  event: AuditEvent,
+  field: keyof AuditEvent,
+  word: string,
+  filter: AuditParameter | undefined,
+  view: AuditView,
+): Html | undefined {
+  const value = event[field];
+  if (value === undefined) return undefined;
+  const text = String(value);
+  const canFilter = filter !== undefined && text !== "" && text.length <= LONGEST_FILTER;
+  return html`<dt>${word}</dt>
+    <dd>
+      ${text.length > LONGEST_FILTER ? html`<div class="whole">${longText(text, word)}</div>` : html`<span><code>${text}</code>${field === "duration_ms" ? " ms" : undefined}</span>`}
+      <span class="does">
+        ${
+          canFilter
+            ? html`<a
+                href="${viewHref(view, { [filter]: text, ...ANEW })}"
+                aria-label="Only events with ${word.toLowerCase()} ${shorten(text, 60)}"
+                >Filter</a
+              >`
+            : undefined
+        }
+        <button
+          type="button"
+          class="quiet"
+          data-copy
+          hidden
+          aria-label="Copy ${word.toLowerCase()}"
+        >
+          Copy
+        </button>
+      </span>
+    </dd>`;
+}
+
+function rawJson(event: AuditEvent): Html {
+  return html`<details class="raw" id="event-json">
+    <summary>Raw JSON</summary>
+    <div class="whole">
+      <pre
+        tabindex="0"
+        role="region"
+        aria-label="The event as JSON"
+      ><code>${JSON.stringify(event, null, 2)}</code></pre>
+      <button type="button" data-copy aria-label="Copy the JSON">Copy</button>
+    </div>
+  </details>`;
+}
+
+function aroundHref({ id, timestamp }: AuditEvent): string {
+  const moment = Date.parse(timestamp);
+  const at = (ms: number): string => new Date(ms).toISOString();
+  return viewHref({ from: at(moment - AROUND_MS), to: at(moment + AROUND_MS), event: id });
+}

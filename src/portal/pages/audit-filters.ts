@@ -1,0 +1,156 @@
+import { shorten } from "../format.ts";
+import { html, type Html } from "../html.ts";
+import {
+  ALL_TIME,
+  ANEW,
+  FILTER_WORDS,
+  filtersOf,
+  QUICK_RANGES,
+  quickRangeOf,
+  rangeWords,
+  viewHref,
+  type AuditFilterName,
+  type AuditView,
+} from "./audit-view.ts";
+
+const CHIP_LENGTH = 60;
+
+/** The filters that are a text to be matched exactly, each with an example. */
+const EXACT = [
+  ["provider", "kubectl"],
+  ["executor", "ada"],
+  ["capability", "kubernetes/delete"],
+  ["status", "failed"],
+  ["runtime", "build-1"],
+  ["trace_id", "4bf92f35"],
+  ["policy", "v1"],
+] as const satisfies readonly (readonly [AuditFilterName, string])[];
+
+/** The form that narrows the list: it works as it is, and modules spare its button. */
+export function auditFilters(view: AuditView): Html {
+  return html`<form class="audit-filters" id="audit-filters" role="search" action="/portal/audit">
+    <div class="first">
+      <div class="search">
+        <label class="visually-hidden" for="audit-q"
+          >Text in the command, executor, resource, provider or capability</label
+        >
+        <input
+          id="audit-q"
+          name="q"
+          type="search"
+          value="${view.q}"
+          placeholder="Search commands, people, resources…"
+          autocomplete="off"
+          spellcheck="false"
+          data-search
+        />
+      </div>
+      ${choice("decision", view, "Any decision", [
+        ["ALLOWED", "Allowed"],
+        ["DENIED", "Denied"],
+      ])}
+      ${choice("consumer", view, "Anybody", [
+        ["human", "People"],
+        ["ai", "AI"],
+        ["ci", "CI"],
+      ])}
+      <button type="submit" class="without-modules">Search</button>
+    </div>
+    ${view.range === undefined ? undefined : html`<input type="hidden" name="range" value="${view.range}" />`}
+    <details id="more-filters">
+      <summary>More filters and a time of your own</summary>
+      <div class="fields">
+        ${EXACT.map(
+          ([name, example]) =>
+            html`<div>
+              <label for="audit-${name}">${FILTER_WORDS[name]}</label>
+              <input
+                id="audit-${name}"
+                name="${name}"
+                value="${view[name]}"
+                placeholder="${example}"
+                autocomplete="off"
+                spellcheck="false"
+              />
+            </div>`,
+        )}
+        ${moment("from", "From (UTC)", view)} ${moment("to", "Up to (UTC)", view)}
+        <div class="apply"><button type="submit">Apply</button></div>
+      </div>
+    </details>
+  </form>`;
+}
+
+/** The ranges that end now, beside all time. */
+export function auditRanges(view: AuditView): Html {
+  const quick = quickRangeOf(view);
+  const isAll = !quick && view.from === undefined && view.to === undefined;
+  const link = (word: string, changes: Parameters<typeof viewHref>[1], isCurrent: boolean): Html =>
+    html`<a href="${viewHref(view, changes)}" ${isCurrent ? html`aria-current="true"` : undefined}
+      >${word}</a
+    >`;
+  return html`<nav class="ranges" aria-label="Time">
+    ${QUICK_RANGES.map(({ range, word }) => link(word, { ...ALL_TIME, range }, quick?.range === range))}
+    ${link("All", ALL_TIME, isAll)}
+    ${quick || isAll ? undefined : html`<a href="${viewHref(view, ANEW)}" aria-current="true">${rangeWords(view)}</a>`}
+  </nav>`;
+}
+
+/** What narrows the list, each with the link that drops it. */
+export function auditChips(view: AuditView): Html | undefined {
+  const filters = filtersOf(view);
+  if (filters.length === 0) return undefined;
+  return html`<ul class="chips" aria-label="Filters">
+    ${filters.map(
+      ([name, value]) =>
+        html`<li>
+          <a
+            href="${viewHref(view, { [name]: undefined, ...ANEW })}"
+            aria-label="Drop ${FILTER_WORDS[name].toLowerCase()} ${shorten(value, CHIP_LENGTH)}"
+            ><span class="faint">${FILTER_WORDS[name]}</span> <b>${shorten(value, CHIP_LENGTH)}</b
+            ><span aria-hidden="true">×</span></a
+          >
+        </li>`,
+    )}
+    ${
+      filters.length > 1
+        ? html`<li>
+            <a
+              class="all"
+              href="${viewHref({}, { range: view.range, from: view.from, to: view.to, live: view.live })}"
+              >Drop all</a
+            >
+          </li>`
+        : undefined
+    }
+  </ul>`;
+}
+
+function choice(
+  name: "decision" | "consumer",
+  view: AuditView,
+  any: string,
+  options: readonly (readonly [string, string])[],
+): Html {
+  const current = name === "decision" ? view[name]?.toUpperCase() : view[name]?.toLowerCase();
+  // A word that the service does not know matches nothing, and must not look as if it were not there.
+  const known = options.some(([value]) => value === current);
+  const all = known || current === undefined ? options : [...options, [current, current] as const];
+  return html`<div>
+    <label class="visually-hidden" for="audit-${name}">${FILTER_WORDS[name]}</label>
+    <select id="audit-${name}" name="${name}">
+      <option value="">${any}</option>
+      ${all.map(([value, word]) => html`<option value="${value}" ${value === current ? html`selected` : undefined}>${word}</option>`)}
+    </select>
+  </div>`;
+}
+
+function moment(name: "from" | "to", word: string, view: AuditView): Html {
+  const ms = Date.parse(view[name] ?? "");
+  // As a form's field knows it: without an offset. What is no moment is left for the service to refuse.
+  const local = Number.isNaN(ms) ? undefined : new Date(ms).toISOString().slice(0, 19);
+  return html`<div>
+    <label for="audit-${name}">${word}</label>
+    <input id="audit-${name}" name="${name}" type="datetime-local" step="1" value="${local}" />
+  </div>`;
+}

@@ -1,0 +1,158 @@
+import type { AuditEvent } from "../../audit/schema.ts";
+import { count, exactly, shorten } from "../format.ts";
+import { html, type Html } from "../html.ts";
+import type { AuditModel, AuditSlice, WayOut } from "./audit-source.ts";
+import { ALL_TIME, FILTER_WORDS, filtersOf, viewHref, type AuditView } from "./audit-view.ts";
+import { credentialHeaders, decisionBadge, emptyState } from "./parts.ts";
+
+const COMMAND_LENGTH = 300;
+const REASON_LENGTH = 200;
+const NAME_LENGTH = 60;
+const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+
+/** The list of a view: its events by day, or why there are none and what to do about it. */
+export function auditRows(model: AuditModel, list: AuditSlice): Html {
+  if (list.events.length === 0) return nothing(model);
+  return html`${byDay(list.events).map(
+    ([day, events]) =>
+      html`<section class="day" id="day-${day}" aria-labelledby="day-${day}-title">
+        <h3 id="day-${day}-title">${dayName(day, model.now)}</h3>
+        <ol class="events">
+          ${events.map((event) => row(event, model))}
+        </ol>
+      </section>`,
+  )}
+  ${more(model, list)}`;
+}
+
+/** The id of an event's row in the page. */
+export function rowId(id: string): string {
+  return `row-${id}`;
+}
+
+function row(event: AuditEvent, { view }: AuditModel): Html {
+  const isOpen = view.event === event.id;
+  const { command, executor, runtime_name: runtime, consumer, reason } = event;
+  const isDenied = event.policy_decision === "DENIED";
+  return html`<li id="${rowId(event.id)}">
+    <a
+      class="row"
+      href="${viewHref(view, { event: event.id })}"
+      ${isOpen ? html`aria-current="true"` : undefined}
+    >
+      <time datetime="${event.timestamp}" title="${exactly(event.timestamp)}"
+        >${event.timestamp.slice(11, 19)}</time
+      >
+      <span class="decided">${decisionBadge(event.policy_decision)}</span>
+      <span class="what">
+        <code
+          >${command === undefined ? (event.message ?? event.capability ?? "(no command)") : shorten(oneLine(command), COMMAND_LENGTH)}</code
+        >
+        ${
+          isDenied && reason !== undefined
+            ? html`<span class="why">${shorten(oneLine(reason), REASON_LENGTH)}</span>`
+            : undefined
+        }
+      </span>
+      <span class="who"
+        >${shorten(executor ?? "", NAME_LENGTH)}${consumer === "human" ? undefined : html` <span class="kind">${consumer.toUpperCase()}</span>`}</span
+      >
+      <span class="where">${shorten(runtime ?? "", NAME_LENGTH)}</span>
+    </a>
+  </li>`;
+}
+
+/** What is cut anyway is not searched for its ends of lines. */
+function oneLine(text: string): string {
+  return text.slice(0, 4 * COMMAND_LENGTH).replace(/\s+/g, " ");
+}
+
+function more(
+  { view, query }: AuditModel,
+  { next_cursor: cursor, events, total }: AuditSlice,
+): Html {
+  const isLater = view.cursor !== undefined;
+  const next = {
+    ...{ range: undefined, from: query.from, to: query.to },
+    ...{ event: undefined, live: undefined, cursor },
+  };
+  return html`<div class="more">
+    ${isLater ? html`<a class="button" href="${viewHref(view, { cursor: undefined, event: undefined })}">Newest</a>` : undefined}
+    ${
+      cursor === undefined
+        ? html`<span class="faint">No older event matches</span>`
+        : html`<a class="button" id="older" href="${viewHref(view, next)}">Load older events</a>
+            ${isLater ? undefined : html`<span class="faint small">${count(events.length)} of ${count(total)}</span>`}`
+    }
+  </div>`;
+}
+
+function nothing(model: AuditModel): Html {
+  const { view, waysOut = [] } = model;
+  const filters = filtersOf(view);
+  const isTimed = view.from !== undefined || view.to !== undefined || view.range !== undefined;
+  if (filters.length === 0 && !isTimed) {
+    return emptyState(
+      "No commands yet",
+      "A runtime reports each command that it allowed or denied. To report one by hand:",
+      {
+        method: "POST",
+        url: `${model.apiUrl}/audit`,
+        headers: credentialHeaders(model, "runtime"),
+        body: { command: "git push origin main", executor: "ada", policy_decision: "ALLOWED" },
+      },
+    );
+  }
+  return html`<div class="empty">
+    <strong>Nothing matches</strong>
+    ${
+      waysOut.length > 0
+        ? html`<p>There is something without one of these:</p>
+            <ul class="ways-out">
+              ${waysOut.map((way) => wayOut(way, view))}
+            </ul>`
+        : html`<p>
+            No single filter is to blame. <a href="${viewHref({})}">Show everything</a>, and narrow
+            it again.
+          </p>`
+    }
+  </div>`;
+}
+
+function wayOut({ drop, total }: WayOut, view: AuditView): Html {
+  const found = html`<span class="faint"
+    >${count(total)} ${total === 1 ? "event" : "events"}</span
+  >`;
+  if (drop === "range") {
+    return html`<li><a href="${viewHref(view, ALL_TIME)}">Look over all time</a> ${found}</li>`;
+  }
+  const href = viewHref(view, { [drop]: undefined, cursor: undefined, event: undefined });
+  return html`<li>
+    <a href="${href}"
+      >Drop ${FILTER_WORDS[drop].toLowerCase()}
+      <code>${shorten(view[drop] ?? "", NAME_LENGTH)}</code></a
+    >
+    ${found}
+  </li>`;
+}
+
+function byDay(events: readonly AuditEvent[]): readonly (readonly [string, AuditEvent[]])[] {
+  const days = new Map<string, AuditEvent[]>();
+  for (const event of events) {
+    const day = event.timestamp.slice(0, 10);
+    const own = days.get(day);
+    if (own) own.push(event);
+    else days.set(day, [event]);
+  }
+  return [...days];
+}
+
+/** A day as people say it, in UTC as everything here. */
+function dayName(day: string, now: number): string {
+  const moment = new Date(`${day}T00:00:00Z`);
+  const name = `${WEEKDAYS[moment.getUTCDay()]}, ${moment.getUTCDate()} ${MONTHS[moment.getUTCMonth()]} ${day.slice(0, 4)}`;
+  const distance = Math.floor(now / 86_400_000) - moment.getTime() / 86_400_000;
+  if (distance === 0) return `Today · ${name}`;
+  return distance === 1 ? `Yesterday · ${name}` : name;
+}

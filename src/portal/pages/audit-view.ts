@@ -1,0 +1,130 @@
+/** What the audit page is asked to show: exactly what its address says, so that a view can be shared. */
+import { exactly } from "../format.ts";
+
+/** What events are narrowed by, in the order in which people think of it. */
+export const AUDIT_FILTERS = [
+  "q",
+  "decision",
+  "consumer",
+  "provider",
+  "executor",
+  "capability",
+  "status",
+  "runtime",
+  "trace_id",
+  "policy",
+] as const;
+export type AuditFilterName = (typeof AUDIT_FILTERS)[number];
+
+/** The parameters of the page's address. */
+export const AUDIT_PARAMETERS = [
+  ...AUDIT_FILTERS,
+  "range",
+  "from",
+  "to",
+  "event",
+  "cursor",
+  "live",
+] as const;
+export type AuditParameter = (typeof AUDIT_PARAMETERS)[number];
+
+/** A view as its address gives it; what is absent narrows nothing. */
+export type AuditView = { readonly [P in AuditParameter]?: string };
+
+/** What the service is asked for: the filters, and moments as RFC 3339. */
+export type AuditQuery = { readonly [P in AuditFilterName | "from" | "to"]?: string };
+
+/** Ranges that end now, with their length in milliseconds. */
+export const QUICK_RANGES = [
+  { range: "1h", word: "1 h", says: "the last hour", ms: 3_600_000 },
+  { range: "24h", word: "24 h", says: "the last 24 hours", ms: 86_400_000 },
+  { range: "7d", word: "7 d", says: "the last 7 days", ms: 7 * 86_400_000 },
+] as const;
+
+/** What filters are called. */
+export const FILTER_WORDS: Readonly<Record<AuditFilterName, string>> = {
+  q: "Text",
+  decision: "Decision",
+  consumer: "Consumer",
+  provider: "Provider",
+  executor: "Executor",
+  capability: "Capability",
+  status: "Status",
+  runtime: "Runtime",
+  trace_id: "Trace",
+  policy: "Policy",
+};
+
+const PATH = "/portal/audit";
+const LOCAL_MOMENT = /^(\d{4,}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?)?$/;
+
+/** Reads a view from parameters; empty ones are absent, others than the page's own are left out. */
+export function readView(valueOf: (name: AuditParameter) => string | null | undefined): AuditView {
+  const entries = AUDIT_PARAMETERS.map((name) => [name, valueOf(name) ?? ""] as const)
+    .filter(([, value]) => value !== "")
+    .map(([name, value]) => [name, name === "from" || name === "to" ? inUtc(value) : value]);
+  return Object.fromEntries(entries) as AuditView;
+}
+
+/** The moment of a form's field, which has no offset, means UTC; everything else stays as it is. */
+function inUtc(moment: string): string {
+  const [, day, minute = "00:00", seconds = ":00"] = LOCAL_MOMENT.exec(moment) ?? [];
+  return day === undefined ? moment : `${day}T${minute}${seconds}Z`;
+}
+
+/** The address of a view, or of one that differs from it in some parameters. */
+export function viewHref(
+  view: AuditView,
+  changes: { readonly [P in AuditParameter]?: string | undefined } = {},
+): string {
+  const changed: { readonly [P in AuditParameter]?: string | undefined } = { ...view, ...changes };
+  const query = AUDIT_PARAMETERS.flatMap((name) => {
+    const value = changed[name];
+    return value === undefined || value === "" ? [] : [`${name}=${encodeURIComponent(value)}`];
+  });
+  return query.length === 0 ? PATH : `${PATH}?${query.join("&")}`;
+}
+
+/** What takes a reader to another list: it begins at its newest event, with none of them open. */
+export const ANEW = { cursor: undefined, event: undefined } as const;
+
+/** The changes that show all time. */
+export const ALL_TIME = { range: undefined, from: undefined, to: undefined, ...ANEW } as const;
+
+/** The filters that a view sets, in their order. */
+export function filtersOf(view: AuditView): readonly (readonly [AuditFilterName, string])[] {
+  return AUDIT_FILTERS.flatMap((name) => {
+    const value = view[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+}
+
+/** The quick range of a view; moments of its own come before one. */
+export function quickRangeOf(view: AuditView): (typeof QUICK_RANGES)[number] | undefined {
+  if (view.from !== undefined || view.to !== undefined) return undefined;
+  return QUICK_RANGES.find(({ range }) => range === view.range);
+}
+
+/**
+ * What to ask the service for.
+ *
+ * @param now the service's time in milliseconds, which a quick range ends at
+ */
+export function queryOf(view: AuditView, now: number): AuditQuery {
+  const range = quickRangeOf(view);
+  const from = range ? new Date(now - range.ms).toISOString() : view.from;
+  const query = { ...Object.fromEntries(filtersOf(view)), from, to: view.to };
+  return Object.fromEntries(
+    Object.entries(query).filter(([, value]) => value !== undefined),
+  ) as AuditQuery;
+}
+
+/** Says what time a view covers. */
+export function rangeWords(view: AuditView): string {
+  const { from, to } = view;
+  const quick = quickRangeOf(view);
+  if (quick) return `in ${quick.says}`;
+  if (from === undefined && to === undefined) return "of all time";
+  if (to === undefined) return `since ${exactly(from ?? "")}`;
+  return from === undefined ? `before ${exactly(to)}` : `from ${exactly(from)} to ${exactly(to)}`;
+}

@@ -1,0 +1,93 @@
+import { count } from "../format.ts";
+import { html, type Html } from "../html.ts";
+import { auditEventPanel } from "./audit-event.ts";
+import { auditChips, auditFilters, auditRanges } from "./audit-filters.ts";
+import { auditRows } from "./audit-rows.ts";
+import type { AuditModel, Tail } from "./audit-source.ts";
+import { auditTimeChart } from "./audit-time-chart.ts";
+import { rangeWords, type AuditQuery } from "./audit-view.ts";
+
+/** What runtimes were allowed and denied: searched, narrowed, followed, and looked into. */
+export function auditPage(model: AuditModel): Html {
+  const { view, list, chart, problem, open } = model;
+  return html`<div class="page-head">
+      <h1>Audit</h1>
+      <p class="total" role="status">${list ? totalWords(model, list.total) : undefined}</p>
+      <div class="actions">${liveButton(model)} ${list && exportMenu(model, list.total)}</div>
+    </div>
+    <div class="audit-bar">${auditFilters(view)} ${auditRanges(view)} ${auditChips(view)}</div>
+    ${problem === undefined ? undefined : html`<p class="notice bad" role="alert">${problem}</p>`}
+    <div class="audit ${open ? "with-event" : ""}">
+      <div class="audit-list">
+        ${chart && auditTimeChart(view, chart)}
+        ${
+          list &&
+          html`<section class="card" id="audit-rows" aria-labelledby="rows-title">
+            <h2 class="visually-hidden" id="rows-title">Events, newest first, in UTC</h2>
+            ${arrivedButton(model.arrived)} ${auditRows(model, list)}
+          </section>`
+        }
+      </div>
+      ${auditEventPanel(model)}
+    </div>`;
+}
+
+function totalWords({ view }: AuditModel, total: number): Html {
+  return html`<b>${count(total)}</b> ${total === 1 ? "event" : "events"}
+    <span class="faint">${rangeWords(view)}</span>`;
+}
+
+/** New events wait behind a button while somebody reads, so that nothing moves under the eyes. */
+function arrivedButton(arrived: number | undefined): Html | undefined {
+  if (!arrived) return undefined;
+  return html`<button type="button" class="arrived" id="show-arrived">
+    ${count(arrived)} new ${arrived === 1 ? "event" : "events"}
+  </button>`;
+}
+
+const TAIL_WORDS: Readonly<Record<Tail["state"], string>> = {
+  off: "Live",
+  connecting: "Connecting…",
+  live: "Live",
+  waiting: "Waiting…",
+  stopped: "Stopped",
+};
+
+function liveButton({ view, tail }: AuditModel): Html {
+  const state = tail?.state ?? "off";
+  return html`<span class="tail needs-modules">
+    <span class="small faint" role="status">${tail?.note}</span>
+    <button
+      type="button"
+      id="live"
+      class="live ${state}"
+      aria-pressed="${String(view.live !== undefined)}"
+      title="Follow events as they arrive"
+    >
+      <span aria-hidden="true" class="dot"></span>${TAIL_WORDS[state]}
+    </button>
+  </span>`;
+}
+
+/** Takes the view away as a file; the links work by themselves, and modules trade them for tickets. */
+function exportMenu({ apiUrl, query }: AuditModel, total: number): Html {
+  const link = (format: string, word: string): Html =>
+    html`<a href="${exportHref(apiUrl, query, format)}" data-export="${format}" download
+      >${word}</a
+    >`;
+  return html`<details class="menu" id="export">
+    <summary class="button">Export</summary>
+    <div class="card">
+      <p>
+        <b>${count(total)}</b> ${total === 1 ? "event" : "events"}, exactly this view, newest first
+      </p>
+      ${link("csv", "CSV, for spreadsheets")} ${link("ndjson", "NDJSON, one event a line")}
+    </div>
+  </details>`;
+}
+
+function exportHref(apiUrl: string, query: AuditQuery, format: string): string {
+  // The page's own origin: the address of the API may be another one, which shell lines show.
+  const { pathname } = new URL(apiUrl);
+  return `${pathname}/audit/export?${new URLSearchParams({ format, ...query }).toString()}`;
+}

@@ -1,0 +1,221 @@
+import { count } from "../format.ts";
+import { html, type Html } from "../html.ts";
+
+const AXIS = 34;
+const BOTTOM = 20;
+const TOP = 8;
+const LINES = 4;
+
+/** Events of one span of time, by decision. */
+export interface ChartBar {
+  readonly allowed: number;
+  readonly denied: number;
+  readonly other: number;
+  /** What the bar says when it is pointed at, before its numbers. */
+  readonly name: string;
+  /** What stands below it. */
+  readonly label?: string | undefined;
+  /** Where it leads. */
+  readonly href?: string | undefined;
+}
+
+/** How a chart is drawn. */
+export interface ChartLooks {
+  /** In pixels. */
+  readonly height: number;
+  /** Unique in the page: what the chart's patterns are named after. */
+  readonly id: string;
+}
+
+/**
+ * Stacked bars, drawn without a library; a table beside them has to say the same, since nobody hears
+ * them. Across, everything is in percent, so that bars fill any width and letters keep their size.
+ */
+export function barChart(bars: readonly ChartBar[], { height, id }: ChartLooks): Html {
+  const top = niceTop(Math.max(0, ...bars.map(totalOf)));
+  const plot = height - BOTTOM - TOP;
+  const y = (value: number): number => round(TOP + plot - (plot * value) / top);
+  const step = 100 / Math.max(1, bars.length);
+  const lines = Array.from({ length: LINES + 1 }, (_, i) => (top * i) / LINES);
+  return html`<div class="chart" aria-hidden="true">
+    <svg width="${AXIS}" height="${height}">
+      ${lines.map(
+        (value) =>
+          html`<text x="${AXIS - 6}" y="${y(value) + 4}" text-anchor="end"
+            >${axisLabel(value)}</text
+          >`,
+      )}
+    </svg>
+    <svg class="plot" width="100%" height="${height}">
+      ${stripes(id)}
+      ${lines.map(
+        (value) =>
+          html`<line
+            class="${value === 0 ? "base" : "gridline"}"
+            x2="100%"
+            y1="${y(value)}"
+            y2="${y(value)}"
+          ></line>`,
+      )}
+      ${bars.map((bar, i) => drawn(bar, { x: i * step, step, y, height, id }))}
+      ${bars.map(({ label }, i) =>
+        label === undefined
+          ? undefined
+          : html`<text x="${round(i * step)}%" y="${height - 4}">${label}</text>`,
+      )}
+    </svg>
+  </div>`;
+}
+
+/** Where a bar stands: across in percent, up in pixels. */
+interface Place extends ChartLooks {
+  readonly x: number;
+  readonly step: number;
+  readonly y: (value: number) => number;
+}
+
+function drawn(bar: ChartBar, place: Place): Html {
+  const { x, step, height } = place;
+  const content = html`<title>${bar.name}: ${wordsFor(bar)}</title>
+    <rect
+      class="hit"
+      x="${round(x)}%"
+      width="${round(step)}%"
+      y="${TOP}"
+      height="${height - BOTTOM - TOP}"
+    ></rect>
+    ${pieces(bar, place)}`;
+  // The chart is hidden from those who do not see it, and so must be what they could step on in it.
+  return bar.href === undefined
+    ? html`<g>${content}</g>`
+    : html`<a href="${bar.href}" tabindex="-1">${content}</a>`;
+}
+
+function pieces({ allowed, denied, other }: ChartBar, { x, step, y, id }: Place): Html {
+  const piece = (paint: Html, from: number, to: number): Html | undefined =>
+    to === from
+      ? undefined
+      : html`<rect
+          ${paint}
+          x="${round(x + step * 0.14)}%"
+          width="${round(step * 0.72)}%"
+          y="${y(to)}"
+          height="${round(y(from) - y(to))}"
+        ></rect>`;
+  const [decided, total] = [allowed + other, allowed + other + denied];
+  return html`${piece(html`class="fill-allowed"`, 0, allowed)}
+  ${piece(html`class="fill-other"`, allowed, decided)}
+  ${piece(html`class="fill-denied"`, decided, total)}
+  ${denied > 0 ? piece(html`fill="url(#${id}-stripes)"`, decided, total) : undefined}`;
+}
+
+/** What tells denied from allowed to those who do not tell red from green. */
+function stripes(id: string): Html {
+  return html`<defs>
+    <pattern
+      id="${id}-stripes"
+      width="5"
+      height="5"
+      patternUnits="userSpaceOnUse"
+      patternTransform="rotate(45)"
+    >
+      <line class="stripe" x1="0" y1="0" x2="0" y2="5"></line>
+    </pattern>
+  </defs>`;
+}
+
+/** What the colours of a chart mean. */
+export function chartLegend(bars: readonly Pick<ChartBar, "allowed" | "denied" | "other">[]): Html {
+  const hasOther = bars.some(({ other }) => other > 0);
+  const entry = (className: string, word: string, isStriped = false): Html =>
+    html`<li>
+      <svg viewBox="0 0 10 10" aria-hidden="true">
+        <rect class="${className}" width="10" height="10" rx="2"></rect>
+        ${
+          isStriped
+            ? html`<path class="stripe" d="M0 5 5 0M0 10 10 0M5 10 10 5" fill="none"></path>`
+            : undefined
+        }</svg
+      >${word}
+    </li>`;
+  return html`<ul class="legend">
+    ${entry("fill-allowed", "Allowed")} ${entry("fill-denied", "Denied", true)}
+    ${hasOther ? entry("fill-other", "No decision") : undefined}
+  </ul>`;
+}
+
+/** A bar's row in a table: what it is called, and its link where it leads somewhere. */
+export interface TableTexts {
+  /** Unique in the page. */
+  readonly id: string;
+  readonly caption: string;
+  /** What the bars are. */
+  readonly head: string;
+}
+
+/** The same numbers as a table, newest first, which everybody may open. */
+export function barTable(
+  bars: readonly (ChartBar & { readonly rowName: string })[],
+  { id, caption, head }: TableTexts,
+): Html {
+  return html`<details class="as-table" id="${id}">
+    <summary>Show as a table</summary>
+    <div class="scroll" tabindex="0" role="region" aria-label="${caption}">
+      <table>
+        <caption class="visually-hidden">
+          ${caption}, newest first
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">${head}</th>
+            <th scope="col" class="num">Allowed</th>
+            <th scope="col" class="num">Denied</th>
+            <th scope="col" class="num">No decision</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${[...bars].reverse().map(
+            ({ rowName, href, allowed, denied, other }) =>
+              html`<tr>
+                <th scope="row">
+                  ${href === undefined ? rowName : html`<a href="${href}">${rowName}</a>`}
+                </th>
+                <td class="num">${count(allowed)}</td>
+                <td class="num">${count(denied)}</td>
+                <td class="num">${count(other)}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+  </details>`;
+}
+
+/** The lowest top of the scale whose quarter lines are whole numbers that read well. */
+function niceTop(highest: number): number {
+  let unit = 1;
+  for (;;) {
+    for (const factor of unit === 1 ? [1, 2, 3, 5] : [1, 1.5, 2, 2.5, 3, 4, 5, 7.5]) {
+      if (factor * unit * LINES >= highest) return factor * unit * LINES;
+    }
+    unit *= 10;
+  }
+}
+
+function axisLabel(value: number): string {
+  if (value >= 1e6) return `${round(value / 1e6)}M`;
+  return value >= 10_000 ? `${round(value / 1e3)}k` : count(value);
+}
+
+function totalOf({ allowed, denied, other }: ChartBar): number {
+  return allowed + denied + other;
+}
+
+function wordsFor({ allowed, denied, other }: ChartBar): string {
+  const more = other > 0 ? `, ${count(other)} without a decision` : "";
+  return `${count(allowed)} allowed, ${count(denied)} denied${more}`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,124 @@
+/**
+ * Events over a time of any length, in bars of a width that a person can read: what to ask the
+ * histogram for, and how its buckets, of which it knows three lengths only, become bars.
+ */
+import type { Histogram, Interval } from "../../audit/schema.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+const MOST_BUCKETS = 990; // a few less than are answered, since a range is cut to whole buckets
+const MOST_BARS = 75;
+const SHORTEST_ALL_MS = HOUR_MS;
+const SHORTEST_DAILY_MS = 14 * DAY_MS;
+const YOUNG_MS = 3 * DAY_MS;
+
+/** The lengths of a bucket, each with the widths that bars of them can have, in milliseconds. */
+const SCALES = [
+  { interval: "1m", bucket: MINUTE_MS, widths: [1, 2, 5, 10, 15].map((n) => n * MINUTE_MS) },
+  { interval: "1h", bucket: HOUR_MS, widths: [1, 2, 3, 6, 12, 24].map((n) => n * HOUR_MS) },
+  { interval: "1d", bucket: DAY_MS, widths: [1, 2, 7, 14, 28].map((n) => n * DAY_MS) },
+] as const satisfies readonly {
+  readonly interval: Interval;
+  readonly bucket: number;
+  readonly widths: readonly number[];
+}[];
+
+/** What to ask the histogram for: moments in milliseconds. */
+export interface ChartPlan {
+  readonly interval: Interval;
+  readonly from: number;
+  readonly to: number;
+  /** Whether nobody said when the time begins: then it does where the events do. */
+  readonly isOpen: boolean;
+}
+
+/** What was asked, and what was answered. */
+export interface TimeChart {
+  readonly plan: ChartPlan;
+  readonly buckets: Histogram["buckets"];
+}
+
+/** Events of one span; moments in milliseconds. */
+export interface Bar {
+  readonly start: number;
+  readonly end: number;
+  readonly allowed: number;
+  readonly denied: number;
+  readonly other: number;
+}
+
+/** What is known of a list's time: RFC 3339 moments. */
+export interface KnownTime {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  /** The first event of the list. */
+  readonly newest?: string | undefined;
+  /** The last event of all, where the list is known to its end. */
+  readonly oldest?: string | undefined;
+}
+
+/** Decides what to ask for. Where the beginning is unknown it is looked for as far back as days reach. */
+export function planChart({ from, to, newest, oldest }: KnownTime, now: number): ChartPlan {
+  const end = momentOf(to) ?? Math.max(now, momentOf(newest) ?? now) + 1;
+  const first = momentOf(oldest);
+  const start =
+    momentOf(from) ?? (first === undefined ? undefined : Math.min(first, end - SHORTEST_ALL_MS));
+  const earliest = end - MOST_BUCKETS * DAY_MS;
+  if (start === undefined) return { interval: "1d", from: earliest, to: end, isOpen: true };
+  const fits = SCALES.find(({ bucket }) => end - start <= MOST_BUCKETS * bucket);
+  const interval = fits?.interval ?? "1d";
+  return { interval, from: Math.max(start, earliest), to: end, isOpen: false };
+}
+
+/** What to ask for instead when it turns out that all events are of the last days: hours, not days. */
+export function refineChart({ plan, buckets }: TimeChart): ChartPlan | undefined {
+  if (!plan.isOpen) return undefined;
+  const first = buckets.find((bucket) => totalOf(bucket) > 0);
+  const start = first && momentOf(first.start);
+  if (start === undefined || plan.to - start > YOUNG_MS) return undefined;
+  return { interval: "1h", from: start, to: plan.to, isOpen: true };
+}
+
+/** The bars of a chart: oldest first, without gaps, each as wide as every other. */
+export function barsOf({ plan, buckets }: TimeChart): readonly Bar[] {
+  const { from, to } = boundsOf(plan, buckets);
+  const scale = SCALES.find(({ interval }) => interval === plan.interval) ?? SCALES[2];
+  const widest = scale.widths.at(-1) ?? scale.bucket;
+  const width = scale.widths.find((one) => (to - from) / one <= MOST_BARS) ?? widest;
+  const start = Math.floor(from / width) * width;
+  const bars = Array.from({ length: Math.max(1, Math.ceil((to - start) / width)) }, (_, i) => ({
+    start: start + i * width,
+    end: start + (i + 1) * width,
+    ...{ allowed: 0, denied: 0, other: 0 },
+  }));
+  for (const bucket of buckets) {
+    const bar = bars[Math.floor((Date.parse(bucket.start) - start) / width)];
+    if (!bar) continue; // a day before the chart begins, of which nothing is told
+    bar.allowed += bucket.allowed;
+    bar.denied += bucket.denied;
+    bar.other += bucket.other;
+  }
+  return bars;
+}
+
+/** How many events a bar, or a bucket, stands for. */
+export function totalOf(bar: Pick<Bar, "allowed" | "denied" | "other">): number {
+  return bar.allowed + bar.denied + bar.other;
+}
+
+/** Where the bars begin and end: an open beginning is where the first event is, or two weeks ago. */
+function boundsOf(
+  { from, to, isOpen, interval }: ChartPlan,
+  buckets: Histogram["buckets"],
+): { readonly from: number; readonly to: number } {
+  if (!isOpen || interval !== "1d") return { from, to };
+  const first = buckets.find((bucket) => totalOf(bucket) > 0)?.start;
+  return { from: Math.min(momentOf(first) ?? to, to - SHORTEST_DAILY_MS), to };
+}
+
+function momentOf(timestamp: string | undefined): number | undefined {
+  const ms = timestamp === undefined ? Number.NaN : Date.parse(timestamp);
+  return Number.isNaN(ms) ? undefined : ms;
+}

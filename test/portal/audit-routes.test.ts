@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { start } from "../support/start.ts";
+
+const app = await start({ after });
+const PAGE = "/portal/audit";
+const MIB = 1 << 20;
+
+/** What a page says, without its markup. */
+async function wordsOf(search = ""): Promise<string> {
+  const { status, text } = await app.get(PAGE + search);
+  assert.equal(status, 200);
+  const main = text.slice(text.indexOf("<main"), text.indexOf("</main>"));
+  return main.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+}
+
+test("without events the page shows the line that reports one", async () => {
+  assert.match(await wordsOf(), /No commands yet .* curl -X POST .*\/api\/v1\/audit/);
+});
+
+test("the page shows the events of its view, their exact number and what narrows it", async () => {
+  await app.post("/api/v1/audit", {
+    events: [
+      { id: "e1", command: "git push", executor: "ada", policy_decision: "ALLOWED" },
+      { id: "e2", command: "git pull", executor: "ada", policy_decision: "DENIED", reason: "no" },
+      { id: "e3", command: "npm test", executor: "eve", policy_decision: "DENIED" },
+      { id: "e4", command: "old", timestamp: "2025-01-01T00:00:00Z", trace_id: "t1", policy: "v1" },
+    ],
+  });
+  assert.match(await wordsOf(), /4 events of all time/);
+  const words = await wordsOf("?executor=ada&decision=DENIED&range=24h");
+  assert.match(words, /1 event in the last 24 hours/);
+  assert.match(words, /Decision DENIED.* Executor ada/);
+  assert.match(words, /git pull no/);
+  assert.doesNotMatch(words, /git push/);
+  for (const search of ["?trace_id=t1", "?policy=v1", "?to=2025-02-01", "?q=OLD"]) {
+    assert.match(await wordsOf(search), /1 event /, search);
+  }
+});
+
+test("where nothing matches, the page says which filter to drop and what that brings", async () => {
+  const words = await wordsOf("?executor=ada&status=lost");
+  assert.match(words, /Nothing matches .*Drop status lost 2 events/);
+  assert.doesNotMatch(words, /Drop executor/);
+  assert.match(await wordsOf("?trace_id=t1&range=1h"), /Look over all time 1 event/);
+  assert.match(await wordsOf("?q=x1&status=lost"), /Show everything/);
+});
+
+test("what the service refuses is said in its words", async () => {
+  assert.match(await wordsOf("?from=never"), /from: expected an RFC 3339 date and time/);
+  assert.match(await wordsOf("?cursor=mine"), /cursor: not understood; begin again without it/);
+  assert.match(await wordsOf("?event=e9"), /There is no audit event (?:"|&quot;)e9/);
+});
+
+test("a long command is cut in the list, and whole where its event is open", async () => {
+  const command = `start ${"x".repeat(MIB - 9)}end`;
+  await app.post("/api/v1/audit", { id: "long", command });
+  const list = await app.get(PAGE);
+  assert.ok(list.text.length < 100_000, `${list.text.length}`);
+  assert.doesNotMatch(list.text, /xend/);
+  const pieces = [...(await app.get(`${PAGE}?event=long`)).text.matchAll(/<code>([^<]*)<\/code>/g)];
+  const texts = pieces.map(([, text = ""]) => text);
+  assert.ok(texts.some((text, i) => text + (texts[i + 1] ?? "") === command));
+});
+
+test("the list goes on by links, page after page, and no event is left out", async (t) => {
+  const many = await start(t);
+  const events = Array.from({ length: 120 }, (_, i) => ({ id: `n${i}`, command: "ls" }));
+  await many.post("/api/v1/audit", { events });
+  const seen: string[] = [];
+  let path: string | undefined = PAGE;
+  while (path !== undefined) {
+    const { text } = await many.get(path);
+    seen.push(...[...text.matchAll(/id="row-(n\d+)"/g)].map(([, id = ""]) => id));
+    const [, next] = /id="older"\s+href="([^"]+)"/.exec(text) ?? [];
+    path = next?.replaceAll("&amp;", "&");
+  }
+  assert.deepEqual(seen, events.map(({ id }) => id).reverse());
+});
+
+test("where credentials are demanded the page carries no event", async (t) => {
+  const closed = await start(t, { requireAuth: true });
+  await closed.post("/api/public/audit", { id: "wagon", command: "wagon-7" });
+  const page = await closed.get(`${PAGE}?event=wagon`);
+  assert.equal(page.status, 200);
+  assert.doesNotMatch(page.text, /wagon-7/);
+});

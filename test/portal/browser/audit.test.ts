@@ -1,0 +1,236 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after } from "node:test";
+import type { Page } from "playwright-core";
+import { browserTest, checkLooks, DESKTOP, MARKUP, PHONE, visit } from "../../support/browser.ts";
+import { ADMIN, ADMIN_SETTINGS, start } from "../../support/start.ts";
+
+const MINUTE_MS = 60_000;
+const PAGE_EVENTS = 50;
+
+const app = await start({ after });
+const at = (minutes: number): string => new Date(app.now - minutes * MINUTE_MS).toISOString();
+await app.post("/api/v1/audit", {
+  events: [
+    ...Array.from({ length: 120 }, (_, i) => ({
+      ...{ id: `n${i}`, command: `git fetch ${i}`, executor: "ada", policy_decision: "ALLOWED" },
+      timestamp: at(10 + i * 20),
+    })),
+    {
+      ...{ id: "bad", command: `echo ${MARKUP}`, executor: MARKUP, policy_decision: "DENIED" },
+      ...{ reason: MARKUP, resource: MARKUP, consumer: "ai", timestamp: at(5) },
+    },
+  ],
+});
+const url = `${app.url}/portal/audit`;
+
+/** Waits until the page shows a number of events. */
+function total(page: Page, words: string): Promise<void> {
+  return page.locator(".total", { hasText: words }).waitFor();
+}
+
+const search = (page: Page): string => decodeURIComponent(new URL(page.url()).search);
+
+browserTest("without JavaScript one searches, opens, reads on and exports", async (t) => {
+  const { page } = await visit(t, url, { javaScriptEnabled: false });
+  await page.getByRole("searchbox").fill("git fetch");
+  await page.getByRole("button", { name: "Search" }).click();
+  await total(page, "120 events");
+  await page.getByRole("link", { name: "Load older events" }).click();
+  await page.locator("#row-n50 a").click();
+  assert.match(await page.locator("#audit-event").innerText(), /git fetch 50/);
+  await page.getByRole("link", { name: "Drop text git fetch" }).click();
+  await page.getByText("Export", { exact: true }).click();
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: /^CSV/ }).click(),
+  ]);
+  assert.match(download.suggestedFilename(), /^audit-.*\.csv$/);
+});
+
+browserTest("typing, choosing, dropping and going back change list and address", async (t) => {
+  const { page, ...visited } = await visit(t, url);
+  assert.ok(visited);
+  await page.keyboard.press("/");
+  await page.keyboard.type("fetch 11");
+  await total(page, "11 events");
+  assert.equal(search(page), "?q=fetch 11");
+  await page.locator("#audit-decision").selectOption("Denied");
+  await page.getByText("Nothing matches").waitFor();
+  assert.equal(search(page), "?q=fetch 11&decision=DENIED");
+  await page.getByRole("link", { name: "Drop text fetch 11" }).first().click();
+  await total(page, "1 event");
+  assert.equal(await page.getByRole("searchbox").inputValue(), "");
+  assert.equal(await page.locator(".row code").innerText(), `echo ${MARKUP}`);
+  await page.goBack();
+  await page.getByText("Nothing matches").waitFor();
+  await page.locator("#audit-decision").selectOption("Any decision");
+  await total(page, "11 events");
+  assert.equal(await page.evaluate("typeof window.broken"), "undefined");
+});
+
+browserTest("the chart zooms by a drag, a click on a bar, and out again", async (t) => {
+  const { page } = await visit(t, `${url}?range=24h`);
+  await page.waitForLoadState("networkidle");
+  const box = await page.locator("#audit-time .plot").boundingBox();
+  assert.ok(box);
+  await page.mouse.move(box.x + box.width / 2, box.y + 40);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width - 1, box.y + 50, { steps: 4 });
+  await page.mouse.up();
+  await page.locator(".ranges", { hasText: "from 2026-11-20" }).waitFor();
+  assert.match(search(page), /^\?from=2026-11-20T0[89].*&to=2026-11-20T2/);
+  const before = search(page);
+  await page.locator("#audit-time .plot a").last().click();
+  await page.waitForURL((to) => decodeURIComponent(to.search) !== before);
+  await page.getByRole("link", { name: "Zoom out" }).click();
+  await page.getByRole("link", { name: "All", exact: true }).click();
+  await total(page, "121 events");
+  assert.equal(search(page), "");
+});
+
+browserTest("the keyboard alone walks the list, opens, closes and reads on", async (t) => {
+  const { page } = await visit(t, url);
+  await page.waitForLoadState("networkidle");
+  const focused = (): Promise<unknown> =>
+    page.evaluate("document.activeElement.closest('li')?.id ?? document.activeElement.id");
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("k");
+  assert.equal(await focused(), "row-bad");
+  await page.keyboard.press("Enter");
+  await page.locator("#event-title:focus").waitFor();
+  assert.equal(search(page), "?event=bad");
+  const panel = page.locator("#audit-event");
+  assert.equal(await panel.locator("code").first().innerText(), `echo ${MARKUP}`);
+  assert.ok((await panel.innerText()).includes(`Reason\n${MARKUP}`));
+  await page.keyboard.press("j");
+  await page.waitForURL("**?event=n0");
+  await panel.getByText("git fetch 0", { exact: true }).waitFor();
+  await page.keyboard.press("Escape");
+  await panel.waitFor({ state: "detached" });
+  assert.equal(await focused(), "row-n0");
+  await page.locator("#row-n48 a").focus();
+  await page.keyboard.press("j");
+  await page.locator("#row-n49 a:focus").waitFor();
+  assert.ok((await page.locator(".row").count()) > PAGE_EVENTS);
+  assert.equal(await page.evaluate("typeof window.broken"), "undefined");
+});
+
+browserTest("an event can be shared, copied, and leads to its like", async (t) => {
+  const { page } = await visit(t, `${url}?event=bad`, {
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  await page.waitForLoadState("networkidle");
+  await page.getByRole("button", { name: "Copy the command" }).click();
+  assert.equal(await page.evaluate("navigator.clipboard.readText()"), `echo ${MARKUP}`);
+  await page.getByText("Raw JSON").click();
+  await page.getByRole("button", { name: "Copy the JSON" }).click();
+  const copied = JSON.parse(String(await page.evaluate("navigator.clipboard.readText()")));
+  assert.equal(copied.executor, MARKUP);
+  const filter = page.getByRole("link", { name: /^Only events with consumer ai/ });
+  await filter.focus();
+  await filter.press("Enter");
+  await total(page, "1 event");
+  assert.equal(search(page), "?consumer=ai");
+});
+
+browserTest("an event becomes the draft of a rule in the editor", async (t) => {
+  const { page, faults } = await visit(t, `${url}?event=bad`);
+  await page.getByRole("button", { name: "allows it" }).click();
+  await page.waitForURL("**/portal/policies/new");
+  const draft = String(await page.evaluate("sessionStorage.getItem('signalbox.draft')"));
+  assert.match(draft, /effect: allow/);
+  const { body } = await app.post("/api/v1/policies/validate", { yaml: draft });
+  assert.deepEqual(body, { valid: true, problems: [] });
+  faults.splice(0);
+});
+
+browserTest("what is exported is the view, by a ticket", async (t) => {
+  const { page } = await visit(t, `${url}?q=fetch+11`);
+  await page.waitForLoadState("networkidle");
+  await page.getByText("Export", { exact: true }).click();
+  await page.getByText("11 events, exactly this view").waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: /^NDJSON/ }).click(),
+  ]);
+  assert.match(download.url(), /\/audit\/export-tickets\//);
+  const rows = (await readFile(await download.path(), "utf8")).trim().split("\n");
+  assert.equal(rows.length, 11);
+});
+
+browserTest("the live tail shows what arrives, waits for who reads, and comes back", async (t) => {
+  const live = await start(t);
+  await live.post("/api/v1/audit", { command: "first", policy_decision: "DENIED" });
+  const visited = await visit(t, `${live.url}/portal/audit?decision=DENIED`);
+  const { page } = visited;
+  await page.locator("#live").click();
+  await page.locator("#live.live[aria-pressed=true]").waitFor();
+  assert.equal(search(page), "?decision=DENIED&live=true");
+  await live.post("/api/v1/audit", { command: "second", policy_decision: "DENIED" });
+  await live.post("/api/v1/audit", { command: "not this", policy_decision: "ALLOWED" });
+  await page.locator(".row", { hasText: "second" }).waitFor();
+  await total(page, "2 events");
+  await page.locator(".row", { hasText: "first" }).click();
+  await live.post("/api/v1/audit", { command: "third", policy_decision: "DENIED" });
+  await page.getByRole("button", { name: "1 new event" }).waitFor();
+  assert.equal(await page.locator(".row", { hasText: "third" }).count(), 0);
+  await page.keyboard.press("Escape");
+  await page.locator("#show-arrived").click();
+  assert.deepEqual(await page.locator(".row code").allInnerTexts(), ["third", "second", "first"]);
+  await page.getByRole("searchbox").focus();
+  await page.mouse.move(0, 0); // who points at a row reads it
+  await live.restart({ port: Number(new URL(live.url).port) });
+  await live.post("/api/v1/audit", { command: "meanwhile", policy_decision: "DENIED" });
+  await page.locator(".row", { hasText: "meanwhile" }).waitFor();
+  await total(page, "4 events");
+  await page.locator("#live").click();
+  await page.locator("#live[aria-pressed=false]").waitFor();
+  // The browser itself reports the connection that was cut.
+  const others = visited.faults.splice(0).filter((fault) => !/net::ERR_/.test(fault));
+  assert.deepEqual(others, []);
+});
+
+browserTest("with a token, and never in an address: list, tail and export", async (t) => {
+  const closed = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+  await closed.post("/api/public/audit", { id: "w1", command: "wagon-7" });
+  const visited = await visit(t, `${closed.url}/portal/audit?q=wagon&event=w1&live=true`);
+  const { page } = visited;
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(request.url()));
+  await page.waitForURL("**/portal/sign-in");
+  await page.getByLabel("Email").fill(ADMIN.email);
+  await page.getByLabel("Password").fill(ADMIN.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL("**/portal/audit?q=wagon&event=w1&live=true");
+  await page.getByRole("region", { name: "Command" }).getByText("wagon-7").waitFor();
+  await closed.post("/api/public/audit", { command: "wagon-8" });
+  await page.getByRole("button", { name: "1 new event" }).waitFor();
+  await page.getByText("Export", { exact: true }).click();
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: /^CSV/ }).click(),
+  ]);
+  assert.match(await readFile(await download.path(), "utf8"), /wagon-7/);
+  const token = String(
+    await page.evaluate("JSON.parse(sessionStorage['signalbox.session']).token"),
+  );
+  assert.ok(token.length > 20 && asked.every((one) => !one.includes(token)));
+  // The browser itself reports the requests that were refused before there was a token.
+  const others = visited.faults.splice(0).filter((fault) => !fault.includes("status of 401"));
+  assert.deepEqual(others, []);
+});
+
+browserTest("the page is accessible and fits, in both themes and on a phone", async (t) => {
+  await checkLooks(t, url, "audit");
+  const opened = await visit(t, `${url}?event=bad&executor=x&range=7d`, { viewport: PHONE });
+  await opened.checkAccessibility();
+  await opened.checkFits();
+  await opened.screenshot("audit-event-light-phone");
+  const wide = await visit(t, `${url}?event=bad`, { viewport: DESKTOP, colorScheme: "dark" });
+  await wide.page.waitForLoadState("networkidle");
+  await wide.page.getByText("Export", { exact: true }).click();
+  await wide.checkAccessibility();
+  await wide.screenshot("audit-event-dark-desktop");
+});

@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { examine } from "../../src/policies/examine.ts";
+import { draftPolicy, type DraftEvent } from "../../src/portal/draft-rule.ts";
+
+const EVENT: DraftEvent = {
+  id: "e1",
+  timestamp: "2026-11-20T20:27:00.000Z",
+  command: "kubectl delete pod web-1 -n prod",
+  provider: "kubectl",
+  capability: "kubernetes/delete",
+  consumer: "ai",
+  executor: "ada",
+  resource: "prod/web",
+};
+
+const ACTIVE = `# kept
+schema: signalbox/policy/v1
+default: deny
+rules:
+    # the first
+    - id: deny-kubectl-delete-pod
+      effect: deny
+      match: { providers: [terraform] }
+tests:
+- command: terraform plan
+  expect: deny
+`;
+
+/** What the service makes of a draft, and how it would decide the event's command. */
+function verdictOf(yaml: string | undefined, event: DraftEvent = EVENT) {
+  assert.ok(yaml !== undefined);
+  const { command = "anything" } = event;
+  const { problems, verdict } = examine({ yaml, command: { ...event, command } });
+  assert.deepEqual(problems, [], yaml);
+  return verdict;
+}
+
+test("a draft decides its event's command as was asked, and nothing wider", () => {
+  for (const [effect, decision] of [
+    ["allow", "ALLOWED"],
+    ["deny", "DENIED"],
+  ] as const) {
+    const yaml = draftPolicy(EVENT, effect, undefined);
+    const rule = `${effect}-kubectl-delete-pod`;
+    assert.equal(verdictOf(yaml)?.decision, decision);
+    assert.equal(verdictOf(yaml)?.rule, rule);
+    const other = { ...EVENT, command: "kubectl delete pod web-2 -n prod" };
+    assert.equal(verdictOf(yaml, other)?.rule, null);
+  }
+});
+
+test("without a policy that can be extended the draft says that it stands alone", () => {
+  for (const active of [undefined, "rules: []", "--- {schema: signalbox/policy/v1, rules: []}\n"]) {
+    assert.match(draftPolicy(EVENT, "allow", active) ?? "", /^# This document stands alone/);
+  }
+});
+
+test("the active policy keeps every line, and gets the rule and its test before its own", () => {
+  const yaml = draftPolicy(EVENT, "allow", ACTIVE) ?? "";
+  assert.equal(verdictOf(yaml)?.rule, "allow-kubectl-delete-pod");
+  const lines = yaml.split("\n");
+  let from = 0;
+  for (const line of ACTIVE.split("\n")) {
+    from = lines.indexOf(line, from) + 1;
+    assert.ok(from > 0, line);
+  }
+});
+
+test("a rule's id is one that the policy does not have", () => {
+  assert.equal(verdictOf(draftPolicy(EVENT, "deny", ACTIVE))?.rule, "deny-kubectl-delete-pod-2");
+});
+
+test("a policy without rules or tests gets both", () => {
+  const yaml = draftPolicy(EVENT, "allow", "schema: signalbox/policy/v1\nrules: [] # none\n");
+  assert.equal(verdictOf(yaml)?.decision, "ALLOWED");
+  assert.match(yaml ?? "", /tests:\n {2}- command/);
+});
+
+test("a policy with the line ends of Windows is extended too", () => {
+  const yaml = draftPolicy(EVENT, "allow", ACTIVE.replaceAll("\n", "\r\n"));
+  assert.equal(verdictOf(yaml)?.rule, "allow-kubectl-delete-pod");
+});
+
+test("an event that says nothing to match makes no draft, never a rule for everything", () => {
+  const { id, timestamp } = EVENT;
+  for (const bare of [{}, { command: "  " }, { provider: "*" }, { capability: "odd" }]) {
+    assert.equal(
+      draftPolicy({ id, timestamp, consumer: "ai", ...bare }, "allow", ACTIVE),
+      undefined,
+    );
+  }
+});
+
+test("an event without a command makes a rule of what else it says", () => {
+  const { command: _, ...event } = EVENT;
+  assert.equal(verdictOf(draftPolicy(event, "allow", undefined), event)?.decision, "ALLOWED");
+});
+
+test("a command too long for a rule is matched by its first words", () => {
+  const event = { ...EVENT, command: `kubectl apply ${"x".repeat(1 << 20)}` };
+  const yaml = draftPolicy(event, "deny", undefined) ?? "";
+  assert.ok(yaml.length < 4_000);
+  assert.equal(verdictOf(yaml, event)?.decision, "DENIED");
+  assert.equal(verdictOf(yaml, { ...event, command: "kubectl apply -f web" })?.rule !== null, true);
+});
+
+test("whatever an event holds, its draft is a valid policy that decides it", () => {
+  const text = fc.string({ unit: "binary", maxLength: 40 }).filter((one) => one.trim() !== "");
+  const some = fc.option(text, { nil: undefined });
+  const events = fc.record({ command: text, executor: some, resource: some, reason: some });
+  fc.assert(
+    fc.property(events, fc.constantFrom(undefined, ACTIVE), (given, active) => {
+      const event = { ...EVENT, ...given } as DraftEvent;
+      assert.equal(verdictOf(draftPolicy(event, "deny", active), event)?.decision, "DENIED");
+    }),
+    { numRuns: 60 },
+  );
+});

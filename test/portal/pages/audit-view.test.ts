@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  queryOf,
+  rangeWords,
+  readView,
+  viewHref,
+  type AuditView,
+} from "../../../src/portal/pages/audit-view.ts";
+
+const NOW = Date.parse("2026-11-20T20:30:00.000Z");
+
+function viewOf(search: string): AuditView {
+  const parameters = new URLSearchParams(search);
+  return readView((name) => parameters.get(name));
+}
+
+test("a view is its address: what is read is written again", () => {
+  const view = viewOf(
+    "q=a%20%26%20b&decision=DENIED&trace_id=t%2F1&range=7d&event=e%231&live=true",
+  );
+  assert.deepEqual(viewOf(new URL(viewHref(view), "http://x").search), view);
+  assert.equal(viewHref(viewOf("")), "/portal/audit");
+  assert.equal(viewHref(viewOf("q=&other=1")), "/portal/audit");
+});
+
+test("a moment without an offset, as a form's field has it, means UTC", () => {
+  assert.equal(viewOf("from=2026-11-20T20:30").from, "2026-11-20T20:30:00Z");
+  assert.equal(viewOf("from=2026-11-20T20:30:05").from, "2026-11-20T20:30:05Z");
+  assert.equal(viewOf("to=2026-11-20").to, "2026-11-20T00:00:00Z");
+  assert.equal(viewOf("to=2026-11-20T20:30:00%2B02:00").to, "2026-11-20T20:30:00+02:00");
+  assert.equal(viewOf("to=never").to, "never");
+});
+
+test("a quick range ends now, and gives way to moments of one's own", () => {
+  assert.deepEqual(queryOf(viewOf("range=1h"), NOW), { from: "2026-11-20T19:30:00.000Z" });
+  assert.deepEqual(queryOf(viewOf("range=1h&to=2026-11-20"), NOW), { to: "2026-11-20T00:00:00Z" });
+  assert.deepEqual(queryOf(viewOf("range=2y"), NOW), {});
+});
+
+test("only filters reach the service", () => {
+  const query = queryOf(viewOf("policy=v1&event=e1&cursor=c&live=true&range=24h"), NOW);
+  assert.deepEqual(query, { policy: "v1", from: "2026-11-19T20:30:00.000Z" });
+});
+
+test("the time of a view is said in words", () => {
+  assert.equal(rangeWords(viewOf("range=24h")), "in the last 24 hours");
+  assert.equal(rangeWords(viewOf("")), "of all time");
+  assert.equal(rangeWords(viewOf("from=2026-11-20")), "since 2026-11-20 00:00:00 UTC");
+  assert.equal(rangeWords(viewOf("to=2026-11-20")), "before 2026-11-20 00:00:00 UTC");
+});

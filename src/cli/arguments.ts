@@ -3,6 +3,11 @@ import { UsageError } from "./command.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
 
+/** Written out, since a declaration cannot name what is inferred here. */
+type Parsed<T extends Options> = ReturnType<
+  typeof parseArgs<{ args: string[]; options: T; allowPositionals: true; strict: true }>
+>;
+
 /**
  * Reads the arguments of a command that takes so many positional ones.
  *
@@ -12,8 +17,8 @@ export function readArguments<const T extends Options>(
   args: readonly string[],
   options: T,
   positionals: readonly string[] = [],
-) {
-  let parsed;
+): Parsed<T> {
+  let parsed: Parsed<T>;
   try {
     parsed = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
   } catch (error) {

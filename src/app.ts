@@ -88,7 +88,7 @@ async function open(
   const served: Served = { service: await openService(parts) };
   opened.push(() => served.service.close());
   const listener = config.demo ? renewedDaily(served, parts, opened) : served.service.listener;
-  const socket = await listen(listener, config.host, config.port, parts.requestIds);
+  const socket = await listen(listener, config, parts.requestIds);
   opened.push(() => {
     log.info("stopping");
     served.service.endStreams();

@@ -78,6 +78,12 @@ const settings = {
     "Creates this admin at start when no such user exists; never changes one",
   ),
   adminPassword: setting("ADMIN_PASSWORD", text, undefined, "That admin's password", true),
+  maxConnections: setting(
+    "MAX_CONNECTIONS",
+    integer(16, 1_000_000),
+    "10000",
+    "The most connections that are held at once; the process needs as many file descriptors, and some",
+  ),
   maxBodyBytes: setting(
     "MAX_BODY_BYTES",
     integer(KIB, 64 * MIB),

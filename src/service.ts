@@ -23,6 +23,7 @@ import { originRule } from "./http/cors.ts";
 import { createListener } from "./http/listener.ts";
 import type { RequestLog } from "./http/request-log.ts";
 import { Router } from "./http/router.ts";
+import { UnreadAnswers } from "./http/unread-answers.ts";
 import { conditionOf, fileMeasures, metricsSource, systemStopwatch } from "./instruments.ts";
 import { servedSurfaces, type ServiceDescription } from "./metadata/service.ts";
 import type { Metrics } from "./metrics/metrics.ts";
@@ -34,6 +35,8 @@ import { openStores, type Stores } from "./stores.ts";
 import { ensureFirstAdmin } from "./users/first-admin.ts";
 
 const BODIES_IN_FLIGHT_BYTES = 64 << 20;
+const BODIES_IN_WORK_BYTES = 8 << 20;
+const UNREAD_ANSWERS_BYTES = 64 << 20;
 const SHORTEST_SECRET_BYTES = 32; // RFC 7518 §3.2: a key as long as the hash
 const SHORTEST_TOKEN = 16; // `METRICS=on` is one too, and hardly meant as such
 
@@ -119,7 +122,7 @@ async function open(
     demo: demo && { nextResetAt: demo.nextResetAt },
   };
   const auditStreams = new AuditStreams();
-  const bodyBudget = new BodyBudget(BODIES_IN_FLIGHT_BYTES);
+  const bodyBudget = new BodyBudget(BODIES_IN_FLIGHT_BYTES, BODIES_IN_WORK_BYTES);
   const services: Services = {
     ...stores,
     policies: demo?.policies ?? stores.policies,
@@ -163,6 +166,7 @@ async function open(
     requestIds: parts.requestIds,
     maxBodyBytes: config.maxBodyBytes,
     bodyBudget,
+    unreadAnswers: new UnreadAnswers(UNREAD_ANSWERS_BYTES),
     trustedProxies: config.trustProxy,
     stopwatch: metrics || log.enabled("debug") ? systemStopwatch : undefined,
     admit: parts.admit,

@@ -40,6 +40,7 @@ const DEFAULTS = {
   catalogSource: "embed",
   environment: "development",
   edition: "community",
+  maxConnections: 10_000,
   maxBodyBytes: 8_388_608,
   maxBatchEvents: 10_000,
   auditDurability: "sync",
@@ -190,6 +191,12 @@ const cases: readonly Case[] = [
   },
   { option: "environment", good: [["prod", "prod"]], bad: [], wrong: [1] },
   { option: "edition", good: [["team", "team"]], bad: [], wrong: [1] },
+  {
+    option: "maxConnections",
+    good: [["16", 16]],
+    bad: ["15", "1000001", "many"],
+    wrong: ["16", 15, 16.5],
+  },
   {
     option: "maxBodyBytes",
     good: [

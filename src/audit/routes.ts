@@ -3,7 +3,7 @@ import { BadInput, NotFound, TooLarge } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import type { Schema } from "../core/schema.ts";
 import { isObject } from "../core/validate.ts";
-import { json, later } from "../http/reply.ts";
+import { json, jsonAround, later } from "../http/reply.ts";
 import { route, type CustomBody } from "../http/route.ts";
 import { cursorAfter, readCursor } from "./cursor.ts";
 import { filterOf, filterQuery } from "./filter.ts";
@@ -96,10 +96,7 @@ export const auditRoutes = [
       const { returned, total, next } = rows;
       const next_cursor = next && cursorAfter(next, organization, filter);
       const rest = JSON.stringify({ limit, offset, returned, total, next_cursor }).slice(1);
-      return json(
-        200,
-        Buffer.concat([Buffer.from('{"events":['), rows.json, Buffer.from(`],${rest}`)]),
-      );
+      return jsonAround('{"events":[', rows.json, `],${rest}`);
     },
   }),
   route({

@@ -34,8 +34,8 @@ export interface Position {
 
 /** One page of a list. */
 export interface AuditRows {
-  /** The rows as JSON objects, newest first, joined by commas. */
-  readonly json: Buffer;
+  /** The rows as JSON objects, newest first, joined by commas; in pieces when they are long. */
+  readonly json: Buffer | AsyncIterable<Buffer>;
   readonly returned: number;
   /** Rows that match, before paging. */
   readonly total: number;

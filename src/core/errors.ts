@@ -103,3 +103,12 @@ export class TooMany extends RetryLater {
 export class Unavailable extends RetryLater {
   readonly status = 503;
 }
+
+/** What the caller hears of a defect: that there was one. */
+export class InternalError extends Refusal {
+  readonly status = 500;
+
+  constructor() {
+    super("The service failed to answer this request");
+  }
+}

@@ -7,6 +7,12 @@ import { BadInput } from "./errors.ts";
 
 /** How deep objects and lists may be nested in a request body. */
 export const MAX_DEPTH = 64;
+/** How many members an object of a long body may have: each distinct name is costly to the parser. */
+export const MAX_MEMBERS = 10_000;
+/** How many commas a long body may have outside its strings, and so about as many values. */
+export const MAX_VALUES = 1_000_000;
+/** Up to this many code units a text is parsed in a few milliseconds, whatever it holds. */
+const SHORT_TEXT = 1 << 20;
 
 /**
  * Parses one JSON value. Lone surrogates in its strings become U+FFFD, as they would in UTF-8.
@@ -17,6 +23,7 @@ export function parseJson(text: string): unknown {
   if (mayNestDeeperThan(text, MAX_DEPTH) && nestsDeeperThan(text, MAX_DEPTH)) {
     throw new BadInput(`The body nests deeper than ${MAX_DEPTH} levels`);
   }
+  if (text.length > SHORT_TEXT) checkCounts(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -59,6 +66,34 @@ function nestsDeeperThan(text: string, limit: number): boolean {
     } else if (code === 0x7d || code === 0x5d) depth--;
   }
   return false;
+}
+
+/**
+ * Refuses a long text with very many values before it is parsed: eight mebibytes can hold millions of
+ * empty objects, or hundreds of thousands of names, which take seconds and a hundred times their size.
+ */
+function checkCounts(text: string): void {
+  const open: number[] = []; // of the containers around this one: their commas so far, which are not counted in a list
+  let inString = false;
+  let values = 0;
+  let members = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (inString) {
+      if (code === 0x5c) i++;
+      else if (code === 0x22) inString = false;
+    } else if (code === 0x22) inString = true;
+    else if (code === 0x2c) {
+      if (++values > MAX_VALUES)
+        throw new BadInput(`The body holds more than ${MAX_VALUES} values`);
+      if (++members >= MAX_MEMBERS) {
+        throw new BadInput(`An object in the body has more than ${MAX_MEMBERS} members`);
+      }
+    } else if (code === 0x7b || code === 0x5b) {
+      open.push(members);
+      members = code === 0x7b ? 0 : -Infinity;
+    } else if (code === 0x7d || code === 0x5d) members = open.pop() ?? 0;
+  }
 }
 
 function wellFormed(value: unknown): unknown {

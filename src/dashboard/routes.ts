@@ -2,7 +2,7 @@ import type { AuditStore } from "../audit/store.ts";
 import type { Catalog } from "../catalog/view.ts";
 import type { Clock } from "../core/clock.ts";
 import type { FleetStore } from "../fleet/store.ts";
-import { json } from "../http/reply.ts";
+import { jsonAround } from "../http/reply.ts";
 import { route } from "../http/route.ts";
 import type { PolicyStore } from "../policies/store.ts";
 import { dashboardCounts } from "./counts.ts";
@@ -40,7 +40,7 @@ export const dashboardRoutes = [
       const { counts } = catalog.current().envelope;
       const text = JSON.stringify(dashboardCounts(activity, counts, runtimes, version));
       // The events are JSON already, and may be large: they are put in as they are.
-      return json(200, `${text.slice(0, -1)},"recent_audit":[${recent.json.toString("utf8")}]}`);
+      return jsonAround(`${text.slice(0, -1)},"recent_audit":[`, recent.json, "]}");
     },
   }),
 ];

@@ -14,11 +14,22 @@ import {
   type Refusal,
 } from "../core/errors.ts";
 import { parseJson } from "../core/json.ts";
+import type { Schema } from "../core/schema.ts";
+import { readValue } from "../core/validate.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { Pieces } from "./pieces.ts";
+import { isCustomBody, type CustomBody } from "./route.ts";
 
-/** Takes the parsed body, or the refusal. */
-export type BodyDone = (error: unknown, value?: unknown) => void;
+/**
+ * Takes the parsed body, or the refusal. `leave` comes with the value of a large one, and is to be
+ * called when the request is answered: others may be waiting for their turn.
+ */
+export type BodyDone = (error: unknown, value?: unknown, leave?: () => void) => void;
+
+/** Bodies above this take turns; those below are small, or many runtimes' everyday batches. */
+export const LARGE_BODY_BYTES = 256 * 1024;
+/** What inflating one body takes beside its bytes: zlib's window, its state and a piece of output. */
+const INFLATER_BYTES = 48 * 1024;
 
 /**
  * Judges a body by its headers alone, before any of it is asked for: `UnsupportedMediaType` (not
@@ -78,6 +89,19 @@ function collect(
     if (bytes) parse(bytes, done);
     else if (error) done(error);
   };
+  const finishWhole = (): void => {
+    if (ended) return;
+    if (pieces.length <= LARGE_BODY_BYTES) return finish(undefined, pieces.join());
+    ended = true;
+    budget.work(pieces.length, (leave) => {
+      const bytes = pieces.join();
+      pieces.free();
+      parse(bytes, (error, value) => {
+        if (error) leave();
+        done(error, value, error ? undefined : leave);
+      });
+    });
+  };
   source.on("data", (chunk: Buffer) => {
     if (ended) return; // what follows a refusal is read and thrown away
     // Most bodies come whole in one piece, and are never held while others arrive.
@@ -86,7 +110,7 @@ function collect(
     if (pieces.length + chunk.length > maxBytes) return finish(tooLarge(maxBytes));
     if (!pieces.add(chunk)) finish(tooBusy());
   });
-  source.on("end", () => finish(undefined, pieces.join()));
+  source.on("end", finishWhole);
 }
 
 function collectInflated(
@@ -95,9 +119,14 @@ function collectInflated(
   budget: BodyBudget,
   done: BodyDone,
 ): void {
+  if (!budget.take(INFLATER_BYTES)) {
+    request.resume();
+    return done(tooBusy());
+  }
   const inflate = createGunzip();
+  inflate.once("close", () => budget.release(INFLATER_BYTES));
   let ended = false;
-  const once: BodyDone = (error, value) => {
+  const once: BodyDone = (error, value, leave) => {
     if (ended) return;
     ended = true;
     if (error) {
@@ -105,7 +134,7 @@ function collectInflated(
       request.resume();
       inflate.destroy();
     }
-    done(error, value);
+    done(error, value, leave);
   };
   inflate.on("error", () => once(new BadInput("The body is not valid gzip")));
   request.on("close", () => {
@@ -142,4 +171,9 @@ function tooLarge(maxBytes: number): TooLarge {
 
 function tooBusy(): Unavailable {
   return new Unavailable("Too many large bodies are being received at once: try again shortly", 1);
+}
+
+/** Holds a parsed body against what a row says of it: a schema, or a function of its own. */
+export function checkBody(body: Schema | CustomBody<unknown>, value: unknown): unknown {
+  return isCustomBody(body) ? body.read(value) : readValue(body, value, "");
 }

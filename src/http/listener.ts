@@ -6,19 +6,17 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Awaitable, Caller } from "../core/caller.ts";
 import type { Stopwatch } from "../core/clock.ts";
-import { Refusal } from "../core/errors.ts";
+import { InternalError, Refusal } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
-import type { Schema } from "../core/schema.ts";
-import { readValue } from "../core/validate.ts";
 import type { BodyBudget } from "./body-budget.ts";
-import { bodyRefusal, readJsonBody } from "./body.ts";
+import { bodyRefusal, checkBody, readJsonBody } from "./body.ts";
 import { originHeaders, preflightHeaders, type OriginRule } from "./cors.ts";
 import { readQuery } from "./query.ts";
 import { callerAddress, checkHost, pickHeaders, splitTarget } from "./request.ts";
 import { DeferredReply, empty, StreamReply } from "./reply.ts";
 import { refuse, respond, type Exchange } from "./respond.ts";
-import { isCustomBody, type Access, type CustomBody } from "./route.ts";
-import type { Route, RouteDescription, Surface } from "./route.ts";
+import type { Access, Route, RouteDescription, Surface } from "./route.ts";
+import type { UnreadAnswers } from "./unread-answers.ts";
 import { EVERY_METHOD, type Endpoint, type Match, type Router } from "./router.ts";
 
 /** The credentials of a request, as its headers give them. */
@@ -62,6 +60,7 @@ export interface ListenerParts<Needs> {
   readonly requestIds: IdSource;
   readonly maxBodyBytes: number;
   readonly bodyBudget: BodyBudget;
+  readonly unreadAnswers: UnreadAnswers;
   /** How many proxies in front are believed about the caller's address. */
   readonly trustedProxies: number;
   /** Asked about each request before its credentials are looked at; refuses by throwing. */
@@ -91,6 +90,7 @@ export function createListener<Needs>(
 class Conversation<Needs> implements Exchange {
   readonly response: ServerResponse;
   readonly requestId: string;
+  readonly unreadAnswers: UnreadAnswers;
   originHeaders = NO_HEADERS;
   awaitBody: Exchange["awaitBody"] = undefined;
   bytesSent = 0;
@@ -104,12 +104,15 @@ class Conversation<Needs> implements Exchange {
   #caller: Caller | undefined;
   #error: unknown;
   #isAnswered = false;
+  /** Set while a large body is worked on, which others wait for. */
+  #leaveWork: (() => void) | undefined;
 
   constructor(parts: ListenerParts<Needs>, request: IncomingMessage, response: ServerResponse) {
     this.#parts = parts;
     this.#request = request;
     this.#startedAt = parts.stopwatch?.();
     this.response = response;
+    this.unreadAnswers = parts.unreadAnswers;
     this.#isHeldBack = request.headers.expect !== undefined && request.httpVersion === "1.1";
     const given = request.headers["x-request-id"];
     this.requestId =
@@ -153,7 +156,8 @@ class Conversation<Needs> implements Exchange {
       this.#isHeldBack = false;
       this.response.writeContinue();
     }
-    readJsonBody(this.#request, maxBodyBytes, bodyBudget, (error, value) => {
+    readJsonBody(this.#request, maxBodyBytes, bodyBudget, (error, value, leave) => {
+      this.#leaveWork = leave;
       if (error) this.#fail(error);
       else this.#handle(value);
     });
@@ -170,7 +174,7 @@ class Conversation<Needs> implements Exchange {
         params: this.#match?.params,
         query: row.query ? readQuery(row.query, this.#search) : undefined,
         headers: row.headers ? pickHeaders(this.#request, row.headers) : undefined,
-        body: row.body && readBody(row.body, value),
+        body: row.body && checkBody(row.body, value),
         address: this.#address(),
         requestId: this.requestId,
         note: NOT_RECORDED,
@@ -184,6 +188,7 @@ class Conversation<Needs> implements Exchange {
   }
 
   #await(answer: Promise<unknown>): void {
+    this.#endWork(); // who makes others wait with a promise bounds how many do
     answer.then(
       (value) => this.#answer(value),
       (error: unknown) => this.#fail(error),
@@ -223,8 +228,15 @@ class Conversation<Needs> implements Exchange {
     this.#report();
   }
 
+  /** Lets the next large body be worked on. */
+  #endWork(): void {
+    this.#leaveWork?.();
+    this.#leaveWork = undefined;
+  }
+
   /** Tells what happened, once per request. */
   #report(): void {
+    this.#endWork();
     const endpoint = this.#match?.endpoint;
     const { stopwatch, onAnswered } = this.#parts;
     const startedAt = this.#startedAt;
@@ -279,17 +291,4 @@ class Conversation<Needs> implements Exchange {
     if (!this.#match) throw new Error("The request has no row yet");
     return this.#match.endpoint;
   }
-}
-
-/** What the caller hears of a defect: that there was one. */
-class InternalError extends Refusal {
-  readonly status = 500;
-
-  constructor() {
-    super("The service failed to answer this request");
-  }
-}
-
-function readBody(body: Schema | CustomBody<unknown>, value: unknown): unknown {
-  return isCustomBody(body) ? body.read(value) : readValue(body, value, "");
 }

@@ -2,6 +2,7 @@
  * What a handler returns when a plain value (a 200 with JSON) is not enough. Replies are data;
  * `respond.ts` alone touches the response.
  */
+import { once } from "node:events";
 import type { Writable } from "node:stream";
 
 /** A flat list of header names and values, as `writeHead` takes it. */
@@ -97,6 +98,25 @@ export function json(
   headers: HeaderList = NO_HEADERS,
 ): Reply {
   return new TextReply(status, "application/json; charset=utf-8", body, headers);
+}
+
+/** Sends JSON whose middle exists already: at once where it is whole, else piece by piece as it is read. */
+export function jsonAround(
+  before: string,
+  middle: Buffer | AsyncIterable<Buffer>,
+  after: string,
+): Reply {
+  if (Buffer.isBuffer(middle)) {
+    return json(200, Buffer.concat([Buffer.from(before), middle, Buffer.from(after)]));
+  }
+  return stream("application/json; charset=utf-8", async (output, signal) => {
+    output.write(before);
+    for await (const piece of middle) {
+      signal.throwIfAborted();
+      if (!output.write(piece)) await once(output, "drain", { signal });
+    }
+    output.write(after);
+  });
 }
 
 /** Sends text of any media type. */

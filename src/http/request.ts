@@ -28,12 +28,15 @@ export function splitTarget(url: string): Target {
 }
 
 /**
- * Checks that there is exactly one Host (RFC 9112 §3.2); Node's own check would answer without a body.
+ * Checks that this is HTTP/1, since Node's parser takes 2.0 as well, and that there is exactly one Host
+ * (RFC 9112 §3.2), where Node's own check would answer without a body.
  *
  * @throws BadInput
  */
 export function checkHost(request: IncomingMessage): void {
-  if (request.httpVersionMajor === 1 && request.httpVersionMinor === 0) return;
+  if (request.httpVersionMajor !== 1)
+    throw new BadInput("Only HTTP/1.0 and HTTP/1.1 are spoken here");
+  if (request.httpVersionMinor === 0) return;
   let count = 0;
   const { rawHeaders } = request;
   for (let i = 0; i < rawHeaders.length; i += 2) {

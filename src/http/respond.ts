@@ -5,6 +5,7 @@
 import type { ServerResponse } from "node:http";
 import { SECOND_MS } from "../core/clock.ts";
 import type { Refusal } from "../core/errors.ts";
+import type { UnreadAnswers } from "./unread-answers.ts";
 import { JsonReply, type PreparedHead, StreamReply, TextReply } from "./reply.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -12,7 +13,7 @@ const NO_HEADERS: readonly string[] = [];
 /** A reader that takes nothing of a long answer for this long is cut off. */
 const STALLED_MS = 120 * SECOND_MS;
 /** Shorter answers fit into the buffers of the system, and hold no memory here. */
-const LONG_BYTES = 64 * 1024;
+export const LONG_BYTES = 64 * 1024;
 const NO_STORE = ["Cache-Control", "no-store"] as const;
 
 /** What a response needs to know of its request. */
@@ -21,6 +22,7 @@ export interface Exchange {
   readonly requestId: string;
   /** Cross-origin headers of an allowed origin; empty for everybody else. */
   readonly originHeaders: readonly string[];
+  readonly unreadAnswers: UnreadAnswers;
   /**
    * Set where a large body was left unread: the connection is to be closed, but only after this has
    * called back, so that the client can read the answer before it is reset.
@@ -63,12 +65,22 @@ function send(exchange: Exchange, reply: TextReply): void {
     return;
   }
   if (response.req.method !== "HEAD") exchange.bytesSent = length;
-  if (length > LONG_BYTES) response.setTimeout(STALLED_MS);
+  if (length > LONG_BYTES) return sendLong(exchange, body);
   if (exchange.awaitBody) {
     response.write(body);
     exchange.awaitBody(() => response.end());
   } else if (typeof body === "string" && body.length === length) response.end(body, "latin1");
   else response.end(body);
+}
+
+/** Text that the system does not take at once would be copied again, bytes wait as they are. */
+function sendLong(exchange: Exchange, body: string | Buffer): void {
+  const { response, unreadAnswers, awaitBody } = exchange;
+  response.setTimeout(STALLED_MS);
+  response.write(typeof body === "string" ? Buffer.from(body, "utf8") : body);
+  if (awaitBody) awaitBody(() => response.end());
+  else response.end();
+  if (response.writableLength > 0) unreadAnswers.add(response);
 }
 
 function prepare({ contentType, body, headers: own }: TextReply): PreparedHead {
@@ -89,6 +101,7 @@ function sendStream(exchange: Exchange, reply: StreamReply): void {
     return exchange.streamEnded(undefined);
   }
   response.setTimeout(STALLED_MS);
+  exchange.unreadAnswers.add(response);
   const { socket } = response.req; // the response lets go of it at its end
   const sentBefore = socket.bytesWritten;
   const end = (error: unknown): void => {

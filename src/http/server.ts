@@ -9,6 +9,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { SECOND_MS } from "../core/clock.ts";
 import type { IdSource } from "../core/ids.ts";
+import { inTurn, isAnswering, type Latest } from "./pipeline.ts";
 import { errorBody } from "./respond.ts";
 import { EVERY_METHOD } from "./router.ts";
 
@@ -19,10 +20,8 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Every connection, and the last response on it; `undefined` where nothing was asked yet. */
-type Latest = Map<Duplex, ServerResponse | undefined>;
-
-const LIMITS = {
+/** How long and how large a request may be before it reaches the listener. */
+export const LIMITS = {
   // Node looks for overdue requests only this often, so it has to be short for the rest to hold.
   connectionsCheckingInterval: SECOND_MS,
   headersTimeout: 10 * SECOND_MS,
@@ -34,6 +33,15 @@ const LIMITS = {
 const LAST_ANSWERS_MS = 3 * SECOND_MS;
 const IDLE_CHECK_MS = 50;
 
+/** Where to listen. */
+export interface Address {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** How many connections are held at most; without it, as many as the system gives. */
+  readonly maxConnections?: number;
+}
+
 /**
  * Listens on an address. Whatever is not HTTP is answered with an error in the service's own shape.
  *
@@ -42,16 +50,16 @@ const IDLE_CHECK_MS = 50;
  */
 export async function listen(
   listener: RequestListener,
-  host: string,
-  port: number,
+  { host, port, maxConnections }: Address,
   requestIds: IdSource,
 ): Promise<Listening> {
   const latest: Latest = new Map();
-  const answer: RequestListener = (request, response) => {
-    latest.set(request.socket, response);
-    listener(request, response);
-  };
+  const answer = inTurn(listener, latest);
   const server = createServer(LIMITS, answer);
+  server.maxHeadersCount = 0; // Node would leave out those beyond 2,000, and a Host or a key with them
+  if (maxConnections !== undefined) server.maxConnections = maxConnections;
+  // Whoever is turned away finds room at the next try, if only those who ask nothing are in the way.
+  server.on("drop", () => server.closeIdleConnections());
   server.on("connection", (socket) => {
     latest.set(socket, undefined);
     socket.on("close", () => latest.delete(socket));
@@ -71,6 +79,7 @@ export async function listen(
     socket.end(refusal, () => socket.destroy());
   });
   server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
+    if (isAnswering(latest.get(socket))) return void socket.destroy();
     const message = "This server is not a proxy";
     const allow = ["Allow", EVERY_METHOD];
     socket.end(rawErrorResponse(405, "Method Not Allowed", message, requestIds(), allow));
@@ -83,15 +92,6 @@ export async function listen(
     });
   });
   return { port: (server.address() as AddressInfo).port, close: () => closeGently(server, latest) };
-}
-
-/**
- * Whether a request that was received whole still waits for its answer, or has half of it. What is
- * written between would be taken for that answer, so garbage behind such a request gets none.
- */
-function isAnswering(response: ServerResponse | undefined): boolean {
-  if (!response || response.writableFinished) return false;
-  return response.headersSent || response.req.complete;
 }
 
 function closeGently(server: Server, latest: Latest): Promise<void> {

@@ -14,6 +14,7 @@ export interface Representation {
   readonly notModified: Reply;
 }
 
+const MAX_TEXT = 32 * 1024;
 const prepared = new WeakMap<Policy, Representation>();
 
 /** The representation of a policy, made when it is first asked for. */
@@ -30,8 +31,10 @@ function represent(text: string): Representation {
   const bytes = Buffer.from(text, "utf8");
   const etag = etagOf(bytes);
   const headers = cacheHeaders(etag);
-  // ASCII text leaves in one write together with its head; bytes would take two.
-  const body = bytes.length === text.length ? text : bytes;
+  // ASCII text leaves in one write together with its head, where bytes would take two. But of a long
+  // text each slow reader would hold a copy, where bytes are shared by all.
+  const isText = bytes.length === text.length && text.length <= MAX_TEXT;
+  const body = isText ? text : bytes;
   return { etag, whole: json(200, body, headers), notModified: empty(304, headers) };
 }
 

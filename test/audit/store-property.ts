@@ -5,7 +5,15 @@ import type { AuditEvent } from "../../src/audit/schema.ts";
 import type { AuditFilter, AuditStore, Position } from "../../src/audit/store.ts";
 import { DAY_MS } from "../../src/core/clock.ts";
 import { activityOf, histogramOf, matches, matchesOf } from "./naive-audit.ts";
-import { append, auditEventOf, NOON, ORGANIZATION, page, type AuditEngine } from "./store-suite.ts";
+import {
+  append,
+  auditEventOf,
+  eventsIn,
+  NOON,
+  ORGANIZATION,
+  page,
+  type AuditEngine,
+} from "./store-suite.ts";
 
 const texts = [
   "İx",
@@ -184,7 +192,7 @@ async function walkBoth(
   for (let turn = 0; ; turn++) {
     const rows = await store.pageAfter(ORGANIZATION, filter, limit, after);
     assert.equal(rows.total, matchesOf(model, filter).length);
-    seen.push(...(JSON.parse(`[${String(rows.json)}]`) as AuditEvent[]));
+    seen.push(...(await eventsIn(rows.json)));
     after = rows.next;
     if (after === undefined) break;
     const late = { id: `w-${model.length}`, command: "a", provider: "git" };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import type { AuditEvent } from "../../src/audit/schema.ts";
-import type { AuditFilter, AuditStore } from "../../src/audit/store.ts";
+import type { AuditFilter, AuditRows, AuditStore } from "../../src/audit/store.ts";
 import { DAY_MS } from "../../src/core/clock.ts";
 
 /** A store that is closed when the test ends, and can be closed and opened again before that. */
@@ -55,9 +55,16 @@ export async function page(
   organization = ORGANIZATION,
 ): Promise<{ events: AuditEvent[]; total: number }> {
   const { json, returned, total } = await store.page(organization, filter, limit, offset);
-  const events = JSON.parse(`[${json.toString("utf8")}]`) as AuditEvent[];
+  const events = await eventsIn(json);
   assert.equal(events.length, returned);
   return { events, total };
+}
+
+/** The events of a page, whether it came whole or in pieces. */
+export async function eventsIn(json: AuditRows["json"]): Promise<AuditEvent[]> {
+  const pieces: Buffer[] = [];
+  for await (const piece of Buffer.isBuffer(json) ? [json] : json) pieces.push(piece);
+  return JSON.parse(`[${Buffer.concat(pieces).toString("utf8")}]`) as AuditEvent[];
 }
 
 async function commandsOf(store: AuditStore, filter?: AuditFilter): Promise<unknown[]> {

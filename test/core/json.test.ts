@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { BadInput } from "../../src/core/errors.ts";
-import { locateFault, MAX_DEPTH, parseJson } from "../../src/core/json.ts";
+import { locateFault, MAX_DEPTH, MAX_MEMBERS, MAX_VALUES, parseJson } from "../../src/core/json.ts";
 
 /** What the locator says of a text in which it finds nothing wrong. */
 const NO_FAULT = "the text ends here, expected nothing after the value";
@@ -168,4 +168,18 @@ test("a fault at the end of megabytes of lines is found without a copy of each",
     column: 1,
     expected: "the text ends here, expected a value",
   });
+});
+
+test("a long text with very many members or values is refused before it is parsed", () => {
+  const padding = `"padding":"${",{[".repeat(400_000)}"`; // within a string nothing counts
+  const members = (count: number): string =>
+    `{${padding},${Array.from({ length: count - 1 }, (_, i) => `"m${i}":1`).join(",")}}`;
+  assert.equal(Object.keys(parseJson(members(MAX_MEMBERS)) as object).length, MAX_MEMBERS);
+  assert.throws(() => parseJson(members(MAX_MEMBERS + 1)), /more than 10000 members/);
+  const inner = `{"deep":[${members(MAX_MEMBERS + 1)}]}`;
+  assert.throws(() => parseJson(inner), /more than 10000 members/);
+
+  const values = (count: number): string => `[${"1,".repeat(count - 1)}1]`;
+  assert.equal((parseJson(values(MAX_VALUES)) as unknown[]).length, MAX_VALUES);
+  assert.throws(() => parseJson(values(MAX_VALUES + 2)), /more than 1000000 values/);
 });

@@ -10,7 +10,8 @@ import {
 } from "../../src/http/listener.ts";
 import type { Route } from "../../src/http/route.ts";
 import { Router } from "../../src/http/router.ts";
-import { listen } from "../../src/http/server.ts";
+import { listen, type Address } from "../../src/http/server.ts";
+import { UnreadAnswers } from "../../src/http/unread-answers.ts";
 import { Connection } from "./connection.ts";
 
 /** The origin that the server under test allows. */
@@ -31,11 +32,12 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** Serves rows on a free port until the test ends; `changes` replaces parts of the listener. */
+/** Serves rows on a free port until the test ends; `changes` replaces parts of the listener, `address` of where it listens. */
 export async function serve(
   t: TestContext,
   rows: readonly Route<unknown>[],
   changes: Partial<ListenerParts<unknown>> = {},
+  address: Partial<Address> = {},
 ): Promise<Served> {
   const budget = changes.bodyBudget ?? new BodyBudget(8 << 20);
   const summaries: RequestSummary[] = [];
@@ -51,6 +53,7 @@ export async function serve(
     requestIds,
     maxBodyBytes: 1 << 20,
     trustedProxies: 0,
+    unreadAnswers: new UnreadAnswers(64 << 20),
     onAnswered: (summary) => summaries.push(summary),
     ...changes,
     bodyBudget: budget,
@@ -60,8 +63,7 @@ export async function serve(
       requests.push(request);
       listener(request, response);
     },
-    "127.0.0.1",
-    0,
+    { host: "127.0.0.1", port: 0, ...address },
     requestIds,
   );
   let closing: Promise<void> | undefined;

@@ -10,6 +10,8 @@ import { serve, until } from "./serve.ts";
 const free = { type: "object", additionalProperties: true } as const;
 const common = { surfaces: ["portal"], access: "open", summary: "s", tags: ["t"] } as const;
 
+const POST = ["POST /echo HTTP/1.1", "Host: test", "Content-Type: application/json"] as const;
+
 const rows = [
   route({
     ...common,
@@ -42,8 +44,6 @@ function assertIsRefusal({ status, headers, body }: WireAnswer, expected: number
   assert.match(parsed.error, /^[A-Z].*[^.]$/);
 }
 
-const POST = ["POST /echo HTTP/1.1", "Host: test", "Content-Type: application/json"] as const;
-
 for (const [what, lines, status] of [
   ["noise", ["\u0016\u0003\u0001 hello"], 400],
   ["no target", ["GET", "", ""], 400],
@@ -51,6 +51,10 @@ for (const [what, lines, status] of [
   ["an unknown method", ["FETCH /alive HTTP/1.1", "Host: a", "", ""], 400],
   ["a target that is no path", ["GET alive HTTP/1.1", "Host: a", "", ""], 400],
   ["an unknown version", ["GET /alive HTTP/7.1", "Host: a", "", ""], 400],
+  ["a bare line feed", ["GET /alive HTTP/1.1\nHost: a", "", ""], 400],
+  ["a bare carriage return", ["GET /alive HTTP/1.1", "Host: a\rX: b", "", ""], 400],
+  ["a length twice", [...POST, "Content-Length: 2", "Content-Length: 2", "", "{}"], 400],
+  ["a list of lengths", [...POST, "Content-Length: 2, 2", "", "{}"], 400],
   ["a header without a colon", ["GET /alive HTTP/1.1", "Host: a", "nonsense", "", ""], 400],
   ["a blank before the colon", ["GET /alive HTTP/1.1", "Host : a", "", ""], 400],
   ["a folded header", ["GET /alive HTTP/1.1", "Host: a", " b", "", ""], 400],
@@ -79,6 +83,44 @@ for (const [what, lines, status] of [
     assert.equal(connection.rest, "");
   });
 }
+
+test("HTTP/2 that was not negotiated is a 400", async (t) => {
+  const { open } = await serve(t, rows);
+  const connection = open();
+  connection.send("GET /alive HTTP/2.0", "Host: a", "", "");
+  assert.equal((await connection.next()).status, 400);
+});
+
+test("a header is seen however many stand before it", async (t) => {
+  const seen: unknown[] = [];
+  const { open } = await serve(t, rows, {
+    resolveCaller: (_access, _surface, { apiKey }) => {
+      seen.push(apiKey);
+      return { organization: "default", actor: undefined };
+    },
+  });
+  const many = Array.from({ length: 3_000 }, () => "a:");
+  const connection = open();
+  connection.send("GET /alive HTTP/1.1", ...many, "Host: a", "X-API-Key: k", "", "");
+  assert.equal((await connection.next()).status, 200);
+  assert.deepEqual(seen, ["k"]);
+  connection.send("GET /alive HTTP/1.1", "Host: a", ...many, "Host: b", "", "");
+  assert.equal((await connection.next()).status, 400);
+});
+
+test("so many connections are held and no more, and idle ones make room", async (t) => {
+  const { open } = await serve(t, rows, {}, { maxConnections: 2 });
+  const [idle, silent, turnedAway] = [open(), open(), open()];
+  await turnedAway.ended();
+  idle.send("GET /alive HTTP/1.1", "Host: a", "", "");
+  assert.equal((await idle.next()).status, 200);
+  await open().ended(); // turned away too, but for the idle one's place
+  await idle.ended();
+  const next = open();
+  next.send("GET /alive HTTP/1.1", "Host: a", "", "");
+  assert.equal((await next.next()).status, 200);
+  assert.equal(silent.socket.destroyed, false);
+});
 
 test("CONNECT is a method that no path knows", async (t) => {
   const { open } = await serve(t, rows);
@@ -155,8 +197,7 @@ test("an address that is taken rejects with Node's own code", async (t) => {
   await assert.rejects(
     listen(
       () => {},
-      "127.0.0.1",
-      port,
+      { host: "127.0.0.1", port },
       () => "id",
     ),
     { code: "EADDRINUSE" },

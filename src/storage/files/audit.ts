@@ -1,12 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { AuditEvent } from "../../audit/schema.ts";
-import type {
-  AuditActivity,
-  AuditAllowance,
-  AuditExport,
-  AuditFilter,
-  AuditHistogram,
-} from "../../audit/store.ts";
+import type { AuditActivity, AuditAllowance, AuditExport } from "../../audit/store.ts";
+import type { AuditFilter, AuditHistogram } from "../../audit/store.ts";
 import type { AuditRemoval, AuditRows, AuditStore, AuditTail } from "../../audit/store.ts";
 import type { AuditUsage, Position, Stored, TailListener } from "../../audit/store.ts";
 import type { Awaitable } from "../../core/caller.ts";

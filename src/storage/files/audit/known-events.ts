@@ -7,7 +7,7 @@ import { detached } from "./dictionary.ts";
 import { hashOf } from "./hash.ts";
 import { idOf } from "./lines.ts";
 import { RecentIds } from "./recent-ids.ts";
-import { globalRow, rowOf, segmentOf } from "./segment-index.ts";
+import { globalRow, rowOf, segmentOf, type SegmentIndex } from "./segment-index.ts";
 import type { SegmentSet } from "./segment-set.ts";
 
 /** So many of the newest ids are read back at start. */
@@ -51,4 +51,25 @@ export async function* rowsOfId(segments: SegmentSet, id: string): AsyncGenerato
   for (const index of [...segments.indexes].reverse()) {
     for (const row of await index.rowsOfId(hash)) yield globalRow(index.segment, row);
   }
+}
+
+/** The next rows after a row: at most `count`, and, but for the first of them, at most `bytes` long. */
+export function rowsAfter(
+  indexes: readonly SegmentIndex[],
+  row: number,
+  count: number,
+  bytes: number,
+): readonly number[] {
+  const rows: number[] = [];
+  let left = bytes;
+  for (const index of indexes) {
+    if (index.segment < segmentOf(row)) continue;
+    const first = index.segment === segmentOf(row) ? rowOf(row) + 1 : 0;
+    for (let i = first; i < index.rows && rows.length < count; i++) {
+      left -= (index.offsets[i + 1] as number) - (index.offsets[i] as number);
+      if (left < 0 && rows.length > 0) return rows;
+      rows.push(globalRow(index.segment, i));
+    }
+  }
+  return rows;
 }

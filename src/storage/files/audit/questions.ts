@@ -18,12 +18,12 @@ const COMMA = 0x2c;
 const NEWLINE = 0x0a;
 const EXPORT_ROWS = 512;
 /** An event may be some MiB long, so what is read at once is bounded by its size as well. */
-const EXPORT_BYTES = 1 << 20;
+const PORTION_BYTES = 1 << 20;
 
 /** Where a page begins: after a number of rows, or after a place. */
 export type PageStart = number | Position;
 
-/** A page of what matches. */
+/** A page of what matches; a long one is read piece by piece, under a lease as an export is. */
 export async function answerPage(
   log: SegmentedLog,
   indexes: readonly SegmentIndex[],
@@ -31,15 +31,42 @@ export async function answerPage(
   limit: number,
   start: PageStart,
   signal: AbortSignal | undefined,
+  lease: () => () => void,
 ): Promise<AuditRows> {
   const listing = await Listing.of(indexes.map(viewOf), question, new Pace(signal));
   if (typeof start === "number") await listing.skip(start);
   else listing.startAfter(start);
   const matches = await listing.take(limit);
   const next = await listing.positionAfter(matches);
-  const reading = log.read(slicesOf(matches));
+  const slices = slicesOf(matches);
+  const returned = matches.length;
+  const { total } = listing;
+  if (slices.reduce((sum, { length }) => sum + length, 0) > PORTION_BYTES) {
+    return { json: pagePieces(log, slices, signal, lease), returned, total, next };
+  }
+  const reading = log.read(slices);
   const lines = reading instanceof Promise ? await reading : reading;
-  return { json: joined(lines, COMMA), returned: matches.length, total: listing.total, next };
+  return { json: joined(lines, COMMA), returned, total, next };
+}
+
+async function* pagePieces(
+  log: SegmentedLog,
+  slices: readonly Slice[],
+  signal: AbortSignal | undefined,
+  lease: () => () => void,
+): AsyncGenerator<Buffer> {
+  const done = lease();
+  try {
+    let isFirst = true;
+    for (const portion of portionsOf(slices)) {
+      signal?.throwIfAborted();
+      if (!isFirst) yield Buffer.of(COMMA);
+      isFirst = false;
+      yield joined(await log.read(portion), COMMA);
+    }
+  } finally {
+    done();
+  }
 }
 
 /** All that matches, to be read piece by piece; `lease` keeps its files from the first piece on. */
@@ -99,12 +126,12 @@ function slicesOf(matches: readonly Match[]): readonly Slice[] {
   });
 }
 
-/** Cuts a list of slices where it holds `EXPORT_BYTES`; each portion has at least one. */
+/** Cuts a list of slices where it holds `PORTION_BYTES`; each portion has at least one. */
 function* portionsOf(slices: readonly Slice[]): Generator<readonly Slice[]> {
   let first = 0;
   let bytes = 0;
   for (const [index, { length }] of slices.entries()) {
-    if (index > first && bytes + length > EXPORT_BYTES) {
+    if (index > first && bytes + length > PORTION_BYTES) {
       yield slices.slice(first, index);
       first = index;
       bytes = 0;

@@ -10,12 +10,15 @@ import type { AuditFilter, AuditTail, TailListener } from "../../../audit/store.
 import { matchesEvent } from "./event-match.ts";
 
 const READ_ROWS = 256;
+/** An event may be some MiB long, and many tails may read at once. */
+const READ_BYTES = 256 << 10;
 
 /** What a tail reads from. */
 export interface TailSource {
   readonly lastRow: number;
-  /** The next rows after a row, and their lines, which are read only when asked for. */
-  rowsAfter(row: number, count: number): readonly number[];
+  /** The next rows after a row, at least one if there is one, and at most so many or so long. */
+  rowsAfter(row: number, count: number, bytes: number): readonly number[];
+  /** Their lines, which are read only when asked for. */
   readRows(rows: readonly number[]): Promise<readonly Buffer[]>;
   /** Forgets a tail that was closed. */
   detach(tail: Tail): void;
@@ -100,7 +103,7 @@ export class Tail implements AuditTail {
   async #readOn(): Promise<void> {
     const source = this.#source as TailSource;
     while (this.#state === "replaying") {
-      const rows = source.rowsAfter(this.#at as number, READ_ROWS);
+      const rows = source.rowsAfter(this.#at as number, READ_ROWS, READ_BYTES);
       if (rows.length === 0) return this.#goLive();
       const lines = await source.readRows(rows);
       for (let i = 0; i < rows.length && this.#state === "replaying"; i++) {

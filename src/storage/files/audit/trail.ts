@@ -9,7 +9,7 @@ import type { Durability } from "../../append-log-options.ts";
 import { SegmentedLog, type SegmentedLogOptions } from "../../segmented-log.ts";
 import type { AuditCounts } from "./counts.ts";
 import type { FoundRows } from "./found-rows.ts";
-import { lineOf, readRecentIds, rowsOfId } from "./known-events.ts";
+import { lineOf, readRecentIds, rowsOfId, rowsAfter } from "./known-events.ts";
 import { Intake, type AddEvents } from "./intake.ts";
 import { byteRanges, firstLine, idOf, readLine, type EventLines } from "./lines.ts";
 import { answerExport, answerHistogram, answerPage, type PageStart } from "./questions.ts";
@@ -17,7 +17,7 @@ import { questionOf, type Question } from "./question.ts";
 import { RecentActivity } from "./recent-activity.ts";
 import type { RecentIds } from "./recent-ids.ts";
 import { SidecarDamaged } from "./sealed-index.ts";
-import { globalRow, rowOf, segmentOf, type SegmentIndex } from "./segment-index.ts";
+import { globalRow, type SegmentIndex } from "./segment-index.ts";
 import { SegmentSet, type SegmentSetOptions } from "./segment-set.ts";
 import type { Tail, TailSource } from "./tail.ts";
 
@@ -128,7 +128,10 @@ export class AuditTrail implements TailSource {
     signal: AbortSignal | undefined,
   ): Promise<AuditRows> {
     const question = this.#question(filter);
-    return this.#ask((indexes) => answerPage(this.#log, indexes, question, limit, start, signal));
+    const lease = (): (() => void) => this.#lease();
+    return this.#ask((indexes) =>
+      answerPage(this.#log, indexes, question, limit, start, signal, lease),
+    );
   }
 
   export(filter: AuditFilter, signal: AbortSignal | undefined): Promise<AuditExport> {
@@ -194,16 +197,8 @@ export class AuditTrail implements TailSource {
     return segment === 1 ? 0 : globalRow(segment, 0) - 1;
   }
 
-  rowsAfter(row: number, count: number): readonly number[] {
-    const rows: number[] = [];
-    for (const index of this.#segments.indexes) {
-      if (index.segment < segmentOf(row)) continue;
-      const first = index.segment === segmentOf(row) ? rowOf(row) + 1 : 0;
-      for (let i = first; i < index.rows && rows.length < count; i++) {
-        rows.push(globalRow(index.segment, i));
-      }
-    }
-    return rows;
+  rowsAfter(row: number, count: number, bytes: number): readonly number[] {
+    return rowsAfter(this.#segments.indexes, row, count, bytes);
   }
 
   async readRows(rows: readonly number[]): Promise<readonly Buffer[]> {

@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MAX_WAITING_REQUESTS } from "../../src/http/pipeline.ts";
+import { later, type Settle } from "../../src/http/reply.ts";
+import { route } from "../../src/http/route.ts";
+import { serve, until } from "./serve.ts";
+
+const free = { type: "object", additionalProperties: true } as const;
+const common = { surfaces: ["portal"], access: "open", summary: "s", tags: ["t"] } as const;
+
+/** Rows that answer when they are told to, and what they were asked. */
+function slowRows() {
+  const asked: { readonly body: unknown; readonly settle: Settle }[] = [];
+  const replies = { 200: free };
+  const rows = [
+    route({
+      ...common,
+      method: "GET",
+      path: "/slow",
+      replies,
+      handle: () => later((settle) => asked.push({ body: undefined, settle })),
+    }),
+    route({
+      ...common,
+      method: "POST",
+      path: "/slow",
+      body: free,
+      replies,
+      handle: ({ body }) => later((settle) => asked.push({ body, settle })),
+    }),
+  ];
+  return { asked, rows };
+}
+
+const GET = "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n";
+
+test("a request that comes ahead is not begun before the one before it is answered", async (t) => {
+  const { asked, rows } = slowRows();
+  const { open, requests } = await serve(t, rows);
+  const [eager, other] = [open(), open()];
+  eager.send(GET.repeat(3));
+  await until(() => asked.length === 1);
+  other.send(GET); // whose request came later, and is not held up by the first connection
+  await until(() => asked.length === 2);
+  assert.equal(requests.length, 2);
+  asked[0]?.settle(undefined, { turn: 1 });
+  assert.equal((await eager.next()).body, '{"turn":1}');
+  await until(() => asked.length === 3);
+  asked[2]?.settle(undefined, { turn: 2 });
+  assert.equal((await eager.next()).body, '{"turn":2}');
+  await until(() => asked.length === 4);
+  asked[3]?.settle(undefined, { turn: 3 });
+  assert.equal((await eager.next()).body, '{"turn":3}');
+});
+
+test("a body that comes ahead, and arrives later than its head, is read when its turn comes", async (t) => {
+  const { asked, rows } = slowRows();
+  const { open } = await serve(t, rows);
+  const connection = open();
+  const head = "POST /slow HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
+  connection.send(`${GET}${head}Content-Length: 12\r\n\r\n{"a"`);
+  await until(() => asked.length === 1);
+  connection.send(':"late"}');
+  asked[0]?.settle(undefined, {});
+  assert.equal((await connection.next()).status, 200);
+  await until(() => asked.length === 2);
+  assert.deepEqual(asked[1]?.body, { a: "late" });
+  asked[1]?.settle(undefined, {});
+  assert.equal((await connection.next()).status, 200);
+});
+
+test("as many may wait as are allowed, and one more ends the connection", async (t) => {
+  const { asked, rows } = slowRows();
+  const { open, requests } = await serve(t, rows);
+  const patient = open();
+  patient.send(GET.repeat(1 + MAX_WAITING_REQUESTS));
+  await until(() => asked.length === 1);
+  for (let turn = 0; turn <= MAX_WAITING_REQUESTS; turn++) {
+    await until(() => asked.length > turn);
+    asked[turn]?.settle(undefined, {});
+    assert.equal((await patient.next()).status, 200);
+  }
+  const before = requests.length;
+  const greedy = open();
+  greedy.send(GET.repeat(2 + MAX_WAITING_REQUESTS));
+  await greedy.ended();
+  assert.equal(requests.length, before + 1);
+});

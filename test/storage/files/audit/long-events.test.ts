@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import test, { type TestContext } from "node:test";
+import type { AuditEvent } from "../../../../src/audit/schema.ts";
+import { createLog } from "../../../../src/core/log.ts";
+import type { FileOperations } from "../../../../src/storage/file-operations.ts";
+import { FileAuditStore } from "../../../../src/storage/files/audit.ts";
+import { makeDurableDirectory } from "../../../../src/storage/directories.ts";
+import { Layout } from "../../../../src/storage/layout.ts";
+import { append, auditEventOf, eventsIn, ORGANIZATION } from "../../../audit/store-suite.ts";
+import { ForgetfulFiles } from "../../../support/forgetful-files.ts";
+
+const KIB = 1024;
+const LONG = 600 * KIB;
+
+/** A store with six events of 600 KiB, and the most bytes that were read from it at once. */
+async function storeOfLongEvents(t: TestContext) {
+  const files = new ForgetfulFiles();
+  const read = { atOnce: 0, now: 0 };
+  const counted = new Proxy<FileOperations>(files, {
+    get(target, name: keyof FileOperations) {
+      const own = target[name] as (...args: unknown[]) => Promise<unknown>;
+      if (name !== "read") return own.bind(target);
+      return async (...args: readonly unknown[]) => {
+        const length = args.find((arg) => arg instanceof Uint8Array)?.length ?? 0;
+        read.now += length;
+        read.atOnce = Math.max(read.atOnce, read.now);
+        try {
+          return await own.apply(target, [...args]);
+        } finally {
+          read.now -= length;
+        }
+      };
+    },
+  });
+  const layout = new Layout("/data");
+  await makeDurableDirectory(files, layout.organization(ORGANIZATION).audit, "/");
+  const log = createLog(
+    "silent",
+    () => 0,
+    () => {},
+  );
+  const options = { layout, now: () => 0, log, durability: "sync", segmentBytes: 1 << 30 } as const;
+  const store = new FileAuditStore({ ...options, files: counted });
+  t.after(() => store.close());
+  const events: AuditEvent[] = [];
+  for (let i = 0; i < 6; i++) {
+    const event = auditEventOf({ command: `${i} ${"x".repeat(LONG)}` });
+    await append(store, [event]);
+    events.push(event);
+  }
+  read.atOnce = 0;
+  return { store, events, read };
+}
+
+test("a page of long events comes in pieces, each of which is read when it is asked for", async (t) => {
+  const { store, events, read } = await storeOfLongEvents(t);
+  const { json, returned, total } = await store.page(ORGANIZATION, {}, 100, 0);
+  assert.deepEqual([returned, total, Buffer.isBuffer(json)], [6, 6, false]);
+  assert.deepEqual(await eventsIn(json), [...events].reverse());
+  assert.ok(read.atOnce > 0 && read.atOnce <= 1_024 * KIB, `${read.atOnce}`);
+});
+
+test("a page that nobody reads to its end keeps no file", async (t) => {
+  const { store } = await storeOfLongEvents(t);
+  const { json } = await store.page(ORGANIZATION, {}, 100, 0);
+  assert.ok(!Buffer.isBuffer(json));
+  const pieces = json[Symbol.asyncIterator]();
+  assert.equal((await pieces.next()).done, false);
+  await pieces.return?.();
+  await store.close();
+});
+
+test("a tail that begins in the past reads few long events at a time", async (t) => {
+  const { store, events, read } = await storeOfLongEvents(t);
+  const seen: unknown[] = [];
+  const tail = store.tail(ORGANIZATION, {}, 0, (_row, json) => {
+    seen.push(JSON.parse(String(json)));
+  });
+  await tail.caughtUp;
+  tail.close();
+  assert.deepEqual(seen, events);
+  assert.ok(read.atOnce > 0 && read.atOnce <= 1_024 * KIB, `${read.atOnce}`);
+});

@@ -1,11 +1,12 @@
 import { PREFIXES, route } from "../http/route.ts";
+import { findCapabilities } from "./find.ts";
 import {
   capabilityList,
   catalogCapabilities,
   catalogContract,
   catalogProviders,
 } from "./schema.ts";
-import { findCapabilities, type Catalog } from "./view.ts";
+import type { Catalog } from "./view.ts";
 
 interface Needs {
   readonly catalog: Catalog;

@@ -3,7 +3,7 @@ import type { HeaderList } from "../http/reply.ts";
 import type { Page, ServiceDescription } from "../metadata/service.ts";
 import type { PortalAssets } from "./assets.ts";
 import { html, type Html } from "./html.ts";
-import { modeOf } from "./mode.ts";
+import { modeOf, type PortalMode } from "./mode.ts";
 
 /** What all pages are made with. */
 export interface PortalFrame {
@@ -21,6 +21,8 @@ export interface PageContent {
   readonly module?: string;
   /** The service's time when the page was made, in milliseconds; absent on pages that are kept. */
   readonly now?: number;
+  /** How the page gets its data, where that is not how most pages do. */
+  readonly mode?: PortalMode;
 }
 
 const POLICY = [
@@ -59,7 +61,7 @@ const NAVIGATION = [
 export function layOut(frame: PortalFrame, content: PageContent): Page {
   const { path, title, body, module, now } = content;
   const { description } = frame;
-  const { isOpen, prefix } = modeOf(description);
+  const { isOpen, prefix } = content.mode ?? modeOf(description);
   const page = html`<!doctype html>
     <html lang="en">
       ${head(frame, title, module)}

@@ -22,3 +22,13 @@ export function modeOf({
   if (demo && publicSurface === "open") return { isOpen: true, prefix: PREFIXES.public };
   return { isOpen: !requireAuth(), prefix: PREFIXES.v1 };
 }
+
+/**
+ * How the pages about keys, users and the like get their data: those exist on `/api/v1` alone, also
+ * where the other pages show what `/api/public` has.
+ */
+export function managementModeOf({
+  requireAuth,
+}: Pick<ServiceDescription, "requireAuth">): PortalMode {
+  return { isOpen: !requireAuth(), prefix: PREFIXES.v1 };
+}

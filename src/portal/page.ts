@@ -3,7 +3,7 @@ import { text, type Reply } from "../http/reply.ts";
 import type { Page } from "../metadata/service.ts";
 import { html, type Html } from "./html.ts";
 import { layOut, type PortalFrame } from "./layout.ts";
-import { modeOf } from "./mode.ts";
+import { modeOf, type PortalMode } from "./mode.ts";
 import type { PageContext } from "./pages/parts.ts";
 
 /** A page that shows data: how it is loaded here, and how it is shown anywhere. */
@@ -15,17 +15,29 @@ export interface DataPage<Model> {
   /** Reads the model of the default organization from the stores. */
   readonly load: (context: PageContext) => Awaitable<Model>;
   readonly render: (model: Model) => Html;
+  /** How it gets its data, where that is not how most pages do. */
+  readonly mode?: PortalMode;
 }
+
+/** What every page's row has in common. */
+export const PAGE = {
+  method: "GET",
+  surfaces: ["portal"],
+  access: "open",
+  tags: ["portal"],
+  replies: { 200: "text/html" },
+} as const;
 
 /** Makes a page: with its data where anybody may read that, else as a shell that its module fills. */
 export async function makePage<Model>(frame: PortalFrame, page: DataPage<Model>): Promise<Page> {
   const { description } = frame;
-  const { isOpen, prefix } = modeOf(description);
+  const mode = page.mode ?? modeOf(description);
+  const { isOpen, prefix } = mode;
   const now = description.now();
   const { path, title, module } = page;
   const context = { now, apiUrl: description.baseUrl() + prefix, needsCredential: !isOpen };
   const body = isOpen ? page.render(await page.load(context)) : shell(frame, title);
-  return layOut(frame, { path, title, module, now, body });
+  return layOut(frame, { path, title, module, now, body, mode });
 }
 
 /** Sends a page that may be another the next time. */

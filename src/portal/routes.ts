@@ -13,12 +13,14 @@ import { route } from "../http/route.ts";
 import { KEPT_TEXT_HEADERS, keptText, sendKeptText } from "../metadata/kept-text.ts";
 import type { PortalPages } from "../metadata/service.ts";
 import type { UserStore } from "../users/store.ts";
+import { accessPageRoutes } from "./access-routes.ts";
 import { assetRoutes } from "./asset-routes.ts";
 import { auditPageRoutes } from "./audit-routes.ts";
+import { catalogPageRoutes } from "./catalog-routes.ts";
 import { layOut, PAGE_HEADERS, type PortalFrame } from "./layout.ts";
 import { loadOverview, type OverviewNeeds } from "./loaders/overview.ts";
-import { modeOf } from "./mode.ts";
-import { makePage, sendPage } from "./page.ts";
+import { managementModeOf, modeOf } from "./mode.ts";
+import { makePage, PAGE, sendPage } from "./page.ts";
 import { apiPage } from "./pages/api.ts";
 import { overviewPage } from "./pages/overview.ts";
 import { signInPage } from "./pages/sign-in.ts";
@@ -28,15 +30,6 @@ interface SignInNeeds extends PortalFrame {
 }
 
 const HTML_TYPE = "text/html; charset=utf-8";
-
-/** What every page's row has in common. */
-const PAGE = {
-  method: "GET",
-  surfaces: ["portal"],
-  access: "open",
-  tags: ["portal"],
-  replies: { 200: "text/html" },
-} as const;
 
 /** The pages that rows outside the portal answer with. */
 export function createPortalPages(needs: PortalFrame & OverviewNeeds): PortalPages {
@@ -62,8 +55,9 @@ export const portalRoutes = [
     async handle(_, { users, ...frame }: SignInNeeds) {
       const hasUsers = (await users.list(DEFAULT_ORGANIZATION)).length > 0;
       const body = signInPage({ hasUsers });
-      const path = "/portal/sign-in";
-      return sendPage(layOut(frame, { path, title: "Sign in", module: "sign-in", body }));
+      const mode = managementModeOf(frame.description);
+      const content = { path: "/portal/sign-in", title: "Sign in", module: "sign-in", body, mode };
+      return sendPage(layOut(frame, content));
     },
   }),
   route({
@@ -83,5 +77,7 @@ export const portalRoutes = [
     },
   }),
   ...auditPageRoutes,
+  ...catalogPageRoutes,
+  ...accessPageRoutes,
   ...assetRoutes,
 ];

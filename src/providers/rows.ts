@@ -43,6 +43,7 @@ function joined(
     operations,
     last_used: used && formatTimestamp(used.lastUsed),
     status: overrides.get(id) ?? statusFrom(used),
+    ...(overrides.has(id) ? { overridden: true } : {}),
   };
 }
 

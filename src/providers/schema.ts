@@ -34,6 +34,10 @@ export const provider = {
       description: "The timestamp of the newest event that used it; absent when none did.",
     },
     status,
+    overridden: {
+      type: "boolean",
+      description: "`true` when the organization set the status; absent when it was derived.",
+    },
   },
 } as const satisfies Schema;
 export type Provider = Infer<typeof provider>;

@@ -1,18 +1,14 @@
-import type { AuditStore, AuditUsage } from "../audit/store.ts";
-import { formatTimestamp } from "../core/time.ts";
+import type { AuditStore } from "../audit/store.ts";
 import { route } from "../http/route.ts";
-import { settings as settingsReply, type Setting, type Settings } from "./schema.ts";
+import { settingsAnswer, type SettingsConfig } from "./answer.ts";
+import { settings as settingsReply } from "./schema.ts";
 import type { SettingsStore } from "./store.ts";
 import { differences, settingsUpdateBody } from "./update.ts";
 
 interface Needs {
   readonly settings: SettingsStore;
   readonly audit: Pick<AuditStore, "usage">;
-  readonly config: {
-    readonly edition: string;
-    readonly requireAuth: () => boolean;
-    readonly jwtExpiryHours: number;
-  };
+  readonly config: SettingsConfig;
 }
 
 /** The routes of the organization's settings. */
@@ -28,7 +24,7 @@ export const settingsRoutes = [
     refuses: [500],
     async handle({ organization }, { settings, audit, config }: Needs) {
       const usage = await audit.usage(organization);
-      return answer(organization, await settings.list(organization), usage, config);
+      return settingsAnswer(organization, await settings.list(organization), usage, config);
     },
   }),
   route({
@@ -50,26 +46,7 @@ export const settingsRoutes = [
       const usage = await audit.usage(organization);
       note(differences(await settings.list(organization), body));
       await settings.replace(organization, body);
-      return answer(organization, body, usage, config);
+      return settingsAnswer(organization, body, usage, config);
     },
   }),
 ];
-
-function answer(
-  organization: string,
-  pairs: readonly Setting[],
-  { events, bytes, oldest }: AuditUsage,
-  { edition, requireAuth, jwtExpiryHours }: Needs["config"],
-): Settings {
-  return {
-    edition,
-    organization_id: organization,
-    auth: {
-      require_auth: requireAuth(),
-      api_keys_accepted: true,
-      token_lifetime_hours: jwtExpiryHours,
-    },
-    settings: pairs,
-    audit: { events, bytes, oldest: oldest === undefined ? undefined : formatTimestamp(oldest) },
-  };
-}

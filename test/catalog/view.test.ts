@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findCapabilities, viewOf } from "../../src/catalog/view.ts";
+import { findCapabilities } from "../../src/catalog/find.ts";
+import { viewOf } from "../../src/catalog/view.ts";
 import type { CatalogDocument } from "../../src/catalog/document.ts";
 
 const document: CatalogDocument = {

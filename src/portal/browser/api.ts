@@ -1,4 +1,4 @@
-import { endSession, goToSignIn, session } from "./session.ts";
+import { session, signInAgain } from "./session.ts";
 
 /** An answer that is none: the service's own words, or what became of the request. */
 export class ApiError extends Error {
@@ -76,10 +76,7 @@ export async function open(
     const reason = limit.aborted ? "did not answer in time" : "cannot be reached";
     throw new ApiError(0, `The service ${reason}`);
   }
-  if (response.status === 401 && path !== "/auth/login") {
-    endSession();
-    goToSignIn();
-  }
+  if (response.status === 401 && path !== "/auth/login") signInAgain();
   return response;
 }
 

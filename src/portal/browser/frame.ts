@@ -1,7 +1,7 @@
 /** What runs on every page: the theme, the shortcuts, copy buttons, and who is signed in. */
 import { serveCopyButtons } from "./copy.ts";
 import { serveKeys } from "./keys.ts";
-import { endSession, goToSignIn, session } from "./session.ts";
+import { session, signOut } from "./session.ts";
 
 const THEMES = ["system", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
@@ -45,10 +45,7 @@ function showSession(): void {
   button.type = "button";
   button.className = "quiet";
   button.textContent = "Sign out";
-  button.addEventListener("click", () => {
-    endSession();
-    goToSignIn();
-  });
+  button.addEventListener("click", () => signOut(document.body.dataset["open"] === "true"));
   place.append(signedIn.email, button);
 }
 

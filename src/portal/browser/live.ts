@@ -3,7 +3,8 @@ import type { PageContext } from "../pages/parts.ts";
 import { ApiError, reasonOf } from "./api.ts";
 import { serviceNow } from "./clock.ts";
 import { morph } from "./morph.ts";
-import { session } from "./session.ts";
+import { goToSignIn, session } from "./session.ts";
+import { restoreTyped } from "./typed.ts";
 
 /** A page whose data is read again and again. */
 export interface LivePage<Model> {
@@ -46,6 +47,7 @@ export function keepFresh<Model>({ load, render, everyMs }: LivePage<Model>): Li
       const model = await load(pageContext(), own.signal);
       if (own.signal.aborted) return;
       morph(contentElement(), render(model));
+      restoreTyped();
       showTrouble(undefined);
     } catch (error) {
       if (own.signal.aborted || (error instanceof ApiError && error.status === 401)) return;
@@ -61,7 +63,9 @@ export function keepFresh<Model>({ load, render, everyMs }: LivePage<Model>): Li
   };
   setInterval(refreshIfDue, Math.min(everyMs, 1_000));
   document.addEventListener("visibilitychange", refreshIfDue);
-  if (document.body.dataset["open"] !== "true" || session()) void refresh();
+  const isOpen = document.body.dataset["open"] === "true";
+  if (session()) void refresh();
+  else if (!isOpen) goToSignIn();
   return { refresh };
 }
 

@@ -2,6 +2,7 @@
  * Who is signed in, in this tab: the token is in memory and in `sessionStorage`, and never in a
  * cookie or an address.
  */
+import { keepTyped } from "./typed.ts";
 
 /** A token and whose it is. */
 export interface Session {
@@ -11,6 +12,7 @@ export interface Session {
 
 const SESSION = "signalbox.session";
 const RETURN = "signalbox.return";
+const ENDED = "signalbox.ended";
 const SIGN_IN = "/portal/sign-in";
 
 let current: Session | undefined = stored();
@@ -49,15 +51,51 @@ export function endSession(): void {
   }
 }
 
-/** Leaves for the sign-in page, which leads back here. */
+/** Forgets everything that this tab keeps, and leaves a page that anybody may see. */
+export function signOut(isOpen: boolean): void {
+  current = undefined;
+  try {
+    sessionStorage.clear();
+  } catch {
+    // Nothing was kept.
+  }
+  if (isOpen) location.reload();
+  else location.assign(SIGN_IN);
+}
+
+/** Leaves for the sign-in page, which leads back here, where what was typed still stands. */
 export function goToSignIn(): void {
   if (location.pathname === SIGN_IN) return;
+  keepTyped();
   try {
     sessionStorage.setItem(RETURN, location.pathname + location.search + location.hash);
   } catch {
     // Then it leads to the overview.
   }
   location.assign(SIGN_IN);
+}
+
+/** Forgets a session that the service does not accept any more, and asks for a new one. */
+export function signInAgain(): void {
+  const isEnded = current !== undefined;
+  endSession();
+  try {
+    if (isEnded) sessionStorage.setItem(ENDED, "true");
+  } catch {
+    // Then the sign-in page does not say why it is there.
+  }
+  goToSignIn();
+}
+
+/** Whether a session has ended since this was last asked. */
+export function takeEnded(): boolean {
+  try {
+    const isEnded = sessionStorage.getItem(ENDED) !== null;
+    sessionStorage.removeItem(ENDED);
+    return isEnded;
+  } catch {
+    return false;
+  }
 }
 
 /** Goes back to where one was before the sign-in page. */

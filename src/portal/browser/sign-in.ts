@@ -1,5 +1,5 @@
 import { call, reasonOf } from "./api.ts";
-import { goBack, keepSession } from "./session.ts";
+import { goBack, keepSession, takeEnded } from "./session.ts";
 
 interface Login {
   readonly token: string;
@@ -16,6 +16,7 @@ async function signIn(data: FormData): Promise<void> {
   goBack();
 }
 
+if (takeEnded()) document.getElementById("sign-in-ended")?.removeAttribute("hidden");
 if (form instanceof HTMLFormElement) {
   const button = form.querySelector("button");
   form.addEventListener("submit", (event) => {

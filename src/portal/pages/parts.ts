@@ -12,7 +12,7 @@ export interface PageContext {
   readonly needsCredential: boolean;
 }
 
-export type Tone = "ok" | "bad" | "warn" | "none";
+export type Tone = "ok" | "bad" | "warn" | "idle" | "none";
 
 /** A word about a state: its colour and its shape say the same, and neither says more than the word. */
 export function badge(word: string, tone: Tone): Html {

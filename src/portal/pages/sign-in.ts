@@ -1,4 +1,9 @@
 import { html, type Html } from "../html.ts";
+import { shellLines } from "./parts.ts";
+
+const FIRST_ADMIN = `ADMIN_EMAIL=you@example.com \\
+ADMIN_PASSWORD='at least 10 characters' \\
+npm start`;
 
 /** What the sign-in page has to know. */
 export interface SignInModel {
@@ -10,6 +15,9 @@ export interface SignInModel {
 export function signInPage({ hasUsers }: SignInModel): Html {
   return html`<div class="sign-in">
     <h1>Sign in</h1>
+    <p class="notice" id="sign-in-ended" role="status" hidden>
+      Your session has ended. Sign in again to go on where you were.
+    </p>
     ${hasUsers ? undefined : firstAdmin()}
     <noscript>
       <p class="notice">
@@ -44,8 +52,6 @@ function firstAdmin(): Html {
       Start the service once with <code>ADMIN_EMAIL</code> and <code>ADMIN_PASSWORD</code>, and it
       creates that admin; they change nothing later.
     </p>
-    <pre tabindex="0" aria-label="Shell command"><code>ADMIN_EMAIL=you@example.com \\
-ADMIN_PASSWORD='at least 10 characters' \\
-npm start</code></pre>
+    ${shellLines(FIRST_ADMIN)}
   </section>`;
 }

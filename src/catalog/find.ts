@@ -1,0 +1,21 @@
+import type { Capability } from "./schema.ts";
+
+/**
+ * Picks capabilities: of one provider, exactly, and with a text in name, description, id or
+ * provider, whatever the letter case. A filter that is `undefined` matches all.
+ */
+export function findCapabilities(
+  capabilities: readonly Capability[],
+  provider: string | undefined,
+  q: string | undefined,
+): readonly Capability[] {
+  const wanted = q?.toLowerCase();
+  return capabilities.filter(
+    (row) =>
+      (provider === undefined || row.provider === provider) &&
+      (wanted === undefined ||
+        [row.name, row.description, row.id, row.provider].some((field) =>
+          field.toLowerCase().includes(wanted),
+        )),
+  );
+}

@@ -1,0 +1,90 @@
+/** What the record of changes says in words, and how a change is written field by field. */
+import { html, type Html } from "./html.ts";
+
+/** What somebody did, as it stands between the actor and the target. */
+const DEEDS: ReadonlyMap<string, string> = new Map([
+  ["policy.publish", "published policy version"],
+  ["policy.activate", "activated policy version"],
+  ["key.create", "created the API key"],
+  ["key.revoke", "revoked the API key"],
+  ["user.create", "added the user"],
+  ["user.change", "changed the user"],
+  ["user.delete", "deleted the user"],
+  ["login.succeeded", "signed in"],
+  ["login.failed", "failed to sign in as"],
+  ["password.change", "changed their own password"],
+  ["organization.create", "created the organization"],
+  ["organization.rename", "renamed the organization"],
+  ["settings.replace", "changed settings"],
+  ["provider.set", "set the status of provider"],
+  ["provider.lift", "lifted the status that was set for provider"],
+  ["runtime.forget", "forgot the runtime"],
+  ["audit.export", "exported audit events"],
+  ["audit.ticket", "asked for an export of audit events"],
+]);
+
+/** Deeds that say whom they were done to by themselves. */
+const WITHOUT_TARGET: ReadonlySet<string> = new Set(["login.succeeded", "password.change"]);
+
+/** The kinds of actions that a page can be narrowed to. */
+export const ACTION_KINDS = [
+  ["policy", "Policies"],
+  ["key", "API keys"],
+  ["user", "Users"],
+  ["login", "Sign-ins"],
+  ["password", "Own passwords"],
+  ["organization", "Organizations"],
+  ["settings", "Settings"],
+  ["provider", "Providers"],
+  ["runtime", "Runtimes"],
+  ["audit", "Exports"],
+] as const;
+
+/** Says an action in words; one that has none stands as it is. */
+export function deedOf(action: string): string {
+  return DEEDS.get(action) ?? action;
+}
+
+/** Whether the words of an action need the name of what it was done to. */
+export function namesTarget(action: string): boolean {
+  return !WITHOUT_TARGET.has(action);
+}
+
+type Facts = Readonly<Record<string, unknown>>;
+
+/** One field of a change, before and after; `undefined` where it was not there. */
+export interface ChangedField {
+  readonly name: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+/** What differs between two states, field by field; a field that stayed as it was is left out. */
+export function changedFields(before: Facts = {}, after: Facts = {}): readonly ChangedField[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names]
+    .map((name) => ({ name, before: written(before, name), after: written(after, name) }))
+    .filter((field) => field.before !== field.after);
+}
+
+function written(facts: Facts, name: string): string | undefined {
+  const value = Object.hasOwn(facts, name) ? facts[name] : undefined;
+  if (value === undefined || value === null) return undefined;
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Writes a change of a field: `role: viewer → admin`. */
+export function changeLine({ name, before, after }: ChangedField): Html {
+  const arrow = html`
+    <span aria-hidden="true">→</span><span class="visually-hidden">became</span>
+  `;
+  // That nothing stood there says nothing beside what stands there now.
+  const old = before === undefined || before === "" ? undefined : html`<del>${quiet(before)}</del>`;
+  const fresh =
+    after === undefined ? html`<span class="faint">gone</span>` : html`<ins>${quiet(after)}</ins>`;
+  return html`<span class="field-name">${name}</span> ${old}${old && arrow}${fresh}`;
+}
+
+function quiet(value: string): Html | string {
+  return value === "" ? html`<span class="faint">empty</span>` : value;
+}

@@ -1,0 +1,57 @@
+import type { ApiKey } from "../../keys/schema.ts";
+import { html } from "../html.ts";
+import { keysPage, type FreshKey, type KeysModel } from "../pages/access-keys.ts";
+import type { PageContext } from "../pages/parts.ts";
+import { call, read } from "./api.ts";
+import { ask } from "./dialog.ts";
+import { serveButtons, serveForm, textOf } from "./form.ts";
+import { keepFresh } from "./live.ts";
+import { toast } from "./toast.ts";
+
+const EVERY_MS = 30_000;
+
+/** Stays in memory alone, and only until the reader is done with it. */
+let fresh: FreshKey | undefined;
+let keys: readonly ApiKey[] = [];
+
+async function load(context: PageContext, signal: AbortSignal): Promise<KeysModel> {
+  const answer = await read<{ readonly api_keys: readonly ApiKey[] }>("/api-keys", { signal });
+  keys = answer.api_keys;
+  return { ...context, keys, fresh };
+}
+
+const page = keepFresh({ load, render: keysPage, everyMs: EVERY_MS });
+
+serveForm("[data-add=key]", async (data) => {
+  fresh = await call<FreshKey>("POST", "/api-keys", { body: { name: textOf(data, "name") } });
+  await page.refresh();
+  document.getElementById("fresh-key")?.focus();
+});
+
+serveButtons("dismiss", () => {
+  fresh = undefined;
+  document.getElementById("key-name")?.focus();
+  void page.refresh();
+});
+
+serveButtons("revoke", (id) => void askToRevoke(id));
+
+async function askToRevoke(id: string): Promise<void> {
+  if (keys.length === 0) await page.refresh();
+  const key = keys.find((one) => one.id === id);
+  if (!key) return toast("There is no such key any more");
+  ask({
+    title: html`Revoke the key ${key.name}?`,
+    body: html`<p>
+      Runtimes that show <span class="mono">${key.prefix}…</span> are refused from their next
+      request on. A revoked key never works again; a new one can take its place.
+    </p>`,
+    confirm: "Revoke",
+    isDangerous: true,
+    async run() {
+      await call("DELETE", `/api-keys/${encodeURIComponent(id)}`);
+      toast(`The key ${key.name} is revoked`);
+      await page.refresh();
+    },
+  });
+}

@@ -1,0 +1,57 @@
+import type { Organization } from "../../organizations/schema.ts";
+import { html } from "../html.ts";
+import { textField } from "../pages/access.ts";
+import { organizationsPage, type OrganizationsModel } from "../pages/access-organizations.ts";
+import type { PageContext } from "../pages/parts.ts";
+import { call, read } from "./api.ts";
+import { ask } from "./dialog.ts";
+import { serveButtons, serveForm, textOf } from "./form.ts";
+import { keepFresh } from "./live.ts";
+import { toast } from "./toast.ts";
+
+const EVERY_MS = 60_000;
+
+async function load(context: PageContext, signal: AbortSignal): Promise<OrganizationsModel> {
+  const answer = await read<{ readonly organizations: readonly Organization[] }>("/organizations", {
+    signal,
+  });
+  return { ...context, organizations: answer.organizations };
+}
+
+const page = keepFresh({ load, render: organizationsPage, everyMs: EVERY_MS });
+
+serveForm("[data-add=organization]", async (data) => {
+  const { name } = await call<Organization>("POST", "/organizations", {
+    body: {
+      name: textOf(data, "name"),
+      slug: textOf(data, "slug"),
+      admin_email: textOf(data, "admin_email"),
+      admin_password: data.get("admin_password"),
+    },
+  });
+  toast(`${name} is created, and its admin can sign in`);
+  await page.refresh();
+});
+
+serveButtons("rename", (id) => {
+  const name = document.querySelector(`[data-rename="${CSS.escape(id)}"]`)?.closest("tr")
+    ?.firstElementChild?.firstChild?.textContent;
+  ask({
+    title: "Rename the organization",
+    body: html`${textField({
+      id: "rename",
+      name: "name",
+      label: "Name",
+      value: name ?? "",
+      maxLength: 256,
+      hint: "Its id stays",
+    })}`,
+    confirm: "Rename",
+    async run(data) {
+      await call("PATCH", `/organizations/${encodeURIComponent(id)}`, {
+        body: { name: textOf(data, "name") },
+      });
+      await page.refresh();
+    },
+  });
+});

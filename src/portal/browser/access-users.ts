@@ -1,0 +1,103 @@
+import type { User } from "../../users/schema.ts";
+import { html } from "../html.ts";
+import { textField } from "../pages/access.ts";
+import { roleField, usersPage, type UsersModel } from "../pages/access-users.ts";
+import type { PageContext } from "../pages/parts.ts";
+import { call, read } from "./api.ts";
+import { ask } from "./dialog.ts";
+import { serveButtons, serveForm, textOf } from "./form.ts";
+import { keepFresh } from "./live.ts";
+import { session } from "./session.ts";
+import { toast } from "./toast.ts";
+
+const EVERY_MS = 30_000;
+
+async function load(context: PageContext, signal: AbortSignal): Promise<UsersModel> {
+  const { users } = await read<{ readonly users: readonly User[] }>("/users", { signal });
+  return { ...context, users, ownEmail: session()?.email };
+}
+
+const page = keepFresh({ load, render: usersPage, everyMs: EVERY_MS });
+
+serveForm("[data-add=user]", async (data) => {
+  const { email } = await call<User>("POST", "/users", {
+    body: {
+      email: textOf(data, "email"),
+      name: textOf(data, "name"),
+      role: textOf(data, "role"),
+      password: data.get("password"),
+    },
+  });
+  toast(`${email} can sign in`);
+  await page.refresh();
+});
+
+serveButtons("edit", (id) => void withUser(id, askToEdit));
+serveButtons("delete", (id) => void withUser(id, askToDelete));
+
+/** Reads a user as it is now before something is asked about it. */
+async function withUser(id: string, then: (user: User) => void): Promise<void> {
+  try {
+    then(await read<User>(pathOf(id)));
+  } catch (error) {
+    toast(error instanceof Error ? error.message : String(error));
+    await page.refresh();
+  }
+}
+
+function pathOf(id: string): string {
+  return `/users/${encodeURIComponent(id)}`;
+}
+
+function askToEdit(user: User): void {
+  ask({
+    title: html`Edit ${user.email}`,
+    body: html`${textField({ id: "edit-name", name: "name", label: "Name", value: user.name, maxLength: 256 })}
+      ${roleField("edit-role", user.role)}
+      <div class="field">
+        <label class="check">
+          <input type="checkbox" name="active" ${user.active ? html` checked` : undefined} />
+          Can sign in and use tokens
+        </label>
+      </div>
+      ${textField({
+        id: "edit-password",
+        name: "password",
+        label: "New password",
+        type: "password",
+        isOptional: true,
+        autocomplete: "new-password",
+        hint: "Left empty it stays. A new one ends the user's sessions.",
+      })}`,
+    confirm: "Save",
+    async run(data) {
+      const password = data.get("password");
+      const body = {
+        name: textOf(data, "name"),
+        role: textOf(data, "role"),
+        active: data.has("active"),
+        ...(password === "" ? {} : { password }),
+      };
+      await call("PATCH", pathOf(user.id), { body });
+      toast(`${user.email} is changed`);
+      await page.refresh();
+    },
+  });
+}
+
+function askToDelete(user: User): void {
+  ask({
+    title: html`Delete ${user.email}?`,
+    body: html`<p>
+      Their tokens end at once. What they did stays in the activity under their email. Whoever may
+      come back is better deactivated.
+    </p>`,
+    confirm: "Delete",
+    isDangerous: true,
+    async run() {
+      await call("DELETE", pathOf(user.id));
+      toast(`${user.email} is deleted`);
+      await page.refresh();
+    },
+  });
+}

@@ -1,0 +1,50 @@
+import { html, type Html } from "../html.ts";
+import { ApiError, reasonOf } from "./api.ts";
+
+/** A question to the reader, and what its answer does. */
+export interface Question {
+  readonly title: Html | string;
+  readonly body: Html;
+  /** The word on the button that does it. */
+  readonly confirm: string;
+  readonly isDangerous?: boolean;
+  readonly isWide?: boolean;
+  /** Does it; what it throws is shown in the dialog, which then stays open. */
+  readonly run: (form: FormData) => Promise<void>;
+}
+
+/** Asks in a dialog; Escape and Cancel leave everything as it is, and focus goes back to where it was. */
+export function ask({ title, body, confirm, isDangerous, isWide, run }: Question): void {
+  const dialog = document.createElement("dialog");
+  dialog.className = isWide ? "wide" : "";
+  dialog.setAttribute("aria-labelledby", "dialog-title");
+  dialog.innerHTML = html`<form>
+    <h2 id="dialog-title">${title}</h2>
+    ${body}
+    <p class="error" role="alert"></p>
+    <div class="buttons">
+      <button type="button" data-cancel>Cancel</button>
+      <button type="submit" class="${isDangerous ? "danger" : "primary"}">${confirm}</button>
+    </div>
+  </form>`.toString();
+  const form = dialog.querySelector("form");
+  const failure = dialog.querySelector(".error");
+  const button = dialog.querySelector<HTMLButtonElement>("button[type=submit]");
+  dialog.querySelector("[data-cancel]")?.addEventListener("click", () => dialog.close());
+  dialog.addEventListener("close", () => dialog.remove());
+  form?.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (button) button.disabled = true;
+    if (failure) failure.textContent = "";
+    run(new FormData(form)).then(
+      () => dialog.close(),
+      (error: unknown) => {
+        if (button) button.disabled = false;
+        if (error instanceof ApiError && error.status === 401) return;
+        if (failure) failure.textContent = reasonOf(error);
+      },
+    );
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+}

@@ -1,0 +1,32 @@
+import { PREFIXES, route } from "../http/route.ts";
+import { CATALOG_PATH } from "./catalog-view.ts";
+import type { PortalFrame } from "./layout.ts";
+import { loadCatalog, type CatalogNeeds } from "./loaders/catalog.ts";
+import { modeOf } from "./mode.ts";
+import { makePage, PAGE, sendPage } from "./page.ts";
+import { catalogPage } from "./pages/catalog.ts";
+
+/** The page of what runtimes can be asked to do, and through what. */
+export const catalogPageRoutes = [
+  route({
+    ...PAGE,
+    path: CATALOG_PATH,
+    summary: "The page of the providers and their capabilities",
+    query: {
+      provider: { type: "string", description: "The id of the provider to show." },
+      q: { type: "string", description: "Text that providers or capabilities must contain." },
+    },
+    refuses: [500],
+    async handle({ query }, needs: PortalFrame & CatalogNeeds) {
+      const canSet = modeOf(needs.description).prefix === PREFIXES.v1;
+      const page = await makePage(needs, {
+        path: CATALOG_PATH,
+        title: "Catalog",
+        module: "catalog",
+        load: (context) => loadCatalog(needs, context, { view: query, canSet }),
+        render: catalogPage,
+      });
+      return sendPage(page);
+    },
+  }),
+];

@@ -1,0 +1,55 @@
+import type { User } from "../../users/schema.ts";
+import { html, type Html } from "../html.ts";
+import { accessFrame, addForm, newPasswordField, textField } from "./access.ts";
+import type { PageContext } from "./parts.ts";
+
+/** What the page of one's own account shows. */
+export interface AccountModel extends PageContext {
+  /** Who is signed in; `undefined` for nobody. */
+  readonly user: User | undefined;
+}
+
+/** Who one is signed in as, and one's own password. */
+export function accountPage(model: AccountModel): Html {
+  return accessFrame("account", model, model.user ? account(model.user) : nobody());
+}
+
+function account({ email, name, role, organization_id: organization }: User): Html {
+  return html`<section class="card" aria-labelledby="account">
+      <header><h2 id="account">Signed in</h2></header>
+      <dl class="facts inside">
+        <dt>Name</dt>
+        <dd>${name}</dd>
+        <dt>Email</dt>
+        <dd>${email}</dd>
+        <dt>Role</dt>
+        <dd>${role}</dd>
+        <dt>Organization</dt>
+        <dd class="mono">${organization}</dd>
+      </dl>
+    </section>
+    ${addForm({
+      name: "password",
+      title: "Change your password",
+      hint: html`<p class="faint">
+        It ends every other session of yours: other tabs and tools have to sign in again.
+      </p>`,
+      fields: html`${textField({ id: "password-current", name: "current", label: "Current password", type: "password", autocomplete: "current-password" })}
+      ${newPasswordField("password-new", "password", "New password")}
+      ${textField({ id: "password-again", name: "again", label: "New password again", type: "password", autocomplete: "new-password" })}`,
+      button: "Change password",
+    })}`;
+}
+
+function nobody(): Html {
+  return html`<section class="card" aria-labelledby="account">
+    <header><h2 id="account">Nobody is signed in</h2></header>
+    <div class="inside">
+      <p class="faint">
+        Changes that are made here are recorded without a name. Who signs in makes them in their own
+        name, in their own organization.
+      </p>
+      <p><a class="button primary" href="/portal/sign-in" data-sign-in>Sign in</a></p>
+    </div>
+  </section>`;
+}

@@ -1,0 +1,135 @@
+import type { ApiKey } from "../../keys/schema.ts";
+import { curlLine } from "../curl.ts";
+import { count } from "../format.ts";
+import { html, type Html } from "../html.ts";
+import { accessFrame, addForm, textField } from "./access.ts";
+import {
+  badge,
+  credentialHeaders,
+  emptyState,
+  shellLines,
+  timeAgo,
+  type PageContext,
+} from "./parts.ts";
+
+/** A key that was just created, with the text that is shown this once. */
+export interface FreshKey {
+  readonly name: string;
+  readonly api_key: string;
+  readonly warning: string;
+}
+
+/** What the page of the API keys shows. */
+export interface KeysModel extends PageContext {
+  readonly keys: readonly ApiKey[];
+  readonly fresh?: FreshKey | undefined;
+}
+
+/** The credentials of runtimes. */
+export function keysPage(model: KeysModel): Html {
+  const { keys, fresh } = model;
+  const revoked = keys.filter((key) => key.revoked).length;
+  const active = count(keys.length - revoked);
+  return accessFrame(
+    "keys",
+    model,
+    html`${fresh && freshKey(fresh, model)}
+      ${addForm({
+        name: "key",
+        title: "New API key",
+        fields: textField({
+          id: "key-name",
+          name: "name",
+          label: "What it is for",
+          placeholder: "build agents",
+          maxLength: 256,
+        }),
+        button: "Create key",
+      })}
+      <section class="card" aria-labelledby="keys-list">
+        <header>
+          <h2 id="keys-list">API keys</h2>
+          <span class="faint small">${active} active, ${count(revoked)} revoked</span>
+        </header>
+        ${keys.length === 0 ? noKeys(model) : table(model)}
+      </section>`,
+  );
+}
+
+function freshKey({ name, api_key: text, warning }: FreshKey, { apiUrl }: PageContext): Html {
+  const trial = curlLine({
+    method: "POST",
+    url: `${apiUrl}/fleet/heartbeat`,
+    headers: [`X-API-Key: ${text}`],
+    body: { name: "build-1" },
+  });
+  return html`<section
+    class="card fresh"
+    id="fresh-key"
+    aria-labelledby="fresh-title"
+    tabindex="-1"
+  >
+    <header>
+      <h2 id="fresh-title">The key for ${name}</h2>
+      <button type="button" data-dismiss>Done</button>
+    </header>
+    <div class="inside">
+      <p class="warning">${warning}.</p>
+      <div class="shell secret">
+        <pre tabindex="0" aria-label="API key"><code>${text}</code></pre>
+        <button type="button" data-copy>Copy</button>
+      </div>
+      <p class="faint">A runtime sends it with every request:</p>
+      ${shellLines(trial)}
+    </div>
+  </section>`;
+}
+
+function noKeys(model: KeysModel): Html {
+  return emptyState("No API keys yet", "Each runtime shows one. To create one from a shell:", {
+    method: "POST",
+    url: `${model.apiUrl}/api-keys`,
+    headers: credentialHeaders(model, "person"),
+    body: { name: "build agents" },
+  });
+}
+
+function table({ keys, now }: KeysModel): Html {
+  return html`<div class="scroll">
+    <table class="rows access">
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">State</th>
+          <th scope="col">Begins with</th>
+          <th scope="col">Created</th>
+          <th scope="col">Last used</th>
+          <th scope="col"><span class="visually-hidden">Actions</span></th>
+        </tr>
+      </thead>
+      <tbody>
+        ${keys.map((key) => row(key, now))}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function row(key: ApiKey, now: number): Html {
+  const { id, name, prefix, revoked, created_at: created, last_used_at: used } = key;
+  return html`<tr>
+    <th scope="row">${name}</th>
+    <td>${revoked ? badge("revoked", "none") : badge("active", "ok")}</td>
+    <td class="mono">${prefix}…</td>
+    <td>${timeAgo(created, now)}</td>
+    <td>${used === undefined ? html`<span class="faint">never</span>` : timeAgo(used, now)}</td>
+    <td class="actions">
+      ${
+        revoked
+          ? undefined
+          : html`<button type="button" class="needs-modules" data-revoke="${id}">
+              Revoke<span class="visually-hidden"> ${name}</span>
+            </button>`
+      }
+    </td>
+  </tr>`;
+}

@@ -1,0 +1,84 @@
+import type { Organization } from "../../organizations/schema.ts";
+import { count } from "../format.ts";
+import { html, type Html } from "../html.ts";
+import { accessFrame, addForm, newPasswordField, textField } from "./access.ts";
+import { timeAgo, type PageContext } from "./parts.ts";
+
+/** What the page of the organizations shows. */
+export interface OrganizationsModel extends PageContext {
+  /** Those that the reader may see, oldest first. */
+  readonly organizations: readonly Organization[];
+}
+
+const OPERATOR = "default"; // its callers see all organizations, and only they create some
+
+/** The tenants of this service. */
+export function organizationsPage(model: OrganizationsModel): Html {
+  const { organizations, now } = model;
+  const isOperator = organizations.some(({ id }) => id === OPERATOR);
+  const ownId = isOperator ? OPERATOR : organizations[0]?.id;
+  return accessFrame(
+    "organizations",
+    model,
+    html`${isOperator ? newOrganization() : undefined}
+      <section class="card" aria-labelledby="organizations-list">
+        <header>
+          <h2 id="organizations-list">Organizations</h2>
+          <span class="faint small">
+            ${isOperator ? `${count(organizations.length)} in all` : "Yours"}
+          </span>
+        </header>
+        <div class="scroll">
+          <table class="rows access">
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">Id</th>
+                <th scope="col">Created</th>
+                <th scope="col">Changed</th>
+                <th scope="col"><span class="visually-hidden">Actions</span></th>
+              </tr>
+            </thead>
+            <tbody>
+              ${organizations.map((one) => row(one, now, one.id === ownId))}
+            </tbody>
+          </table>
+        </div>
+      </section>`,
+  );
+}
+
+function newOrganization(): Html {
+  return addForm({
+    name: "organization",
+    title: "New organization",
+    hint: html`<p class="faint">
+      It keeps policies, events, runtimes, keys and users of its own, which no other organization
+      sees. Its first admin signs in and adds the others.
+    </p>`,
+    fields: html`${textField({ id: "organization-name", name: "name", label: "Name", placeholder: "Acme Railways", maxLength: 256 })}
+    ${textField({ id: "organization-slug", name: "slug", label: "Id, if not made of the name", placeholder: "acme-railways", isOptional: true, maxLength: 63 })}
+    ${textField({ id: "organization-email", name: "admin_email", label: "First admin's email", type: "email" })}
+    ${newPasswordField("organization-password", "admin_password", "First admin's password")}`,
+    button: "Create organization",
+  });
+}
+
+function row(organization: Organization, now: number, isOwn: boolean): Html {
+  const { id, name, created_at: created, updated_at: updated } = organization;
+  return html`<tr>
+    <th scope="row">${name}${isOwn ? html` <span class="faint">(yours)</span>` : undefined}</th>
+    <td class="mono">${id}</td>
+    <td>${timeAgo(created, now)}</td>
+    <td>${timeAgo(updated, now)}</td>
+    <td class="actions">
+      ${
+        isOwn
+          ? html`<button type="button" class="needs-modules" data-rename="${id}">
+              Rename<span class="visually-hidden"> ${name}</span>
+            </button>`
+          : undefined
+      }
+    </td>
+  </tr>`;
+}

@@ -1,0 +1,104 @@
+import type { Role, User } from "../../users/schema.ts";
+import { count } from "../format.ts";
+import { html, type Html } from "../html.ts";
+import { accessFrame, addForm, newPasswordField, textField } from "./access.ts";
+import { badge, credentialHeaders, emptyState, type PageContext } from "./parts.ts";
+
+/** What the page of the users shows. */
+export interface UsersModel extends PageContext {
+  /** Oldest first. */
+  readonly users: readonly User[];
+  /** The email of who is signed in, where that is known. */
+  readonly ownEmail?: string | undefined;
+}
+
+const ROLES: readonly Role[] = ["admin", "operator", "viewer"];
+
+/** The people who can sign in. */
+export function usersPage(model: UsersModel): Html {
+  const { users } = model;
+  return accessFrame(
+    "users",
+    model,
+    html`${addForm({
+        name: "user",
+        title: "New user",
+        fields: html`${textField({ id: "user-email", name: "email", label: "Email", type: "email" })}
+        ${textField({ id: "user-name", name: "name", label: "Name, if any", isOptional: true, maxLength: 256 })}
+        ${roleField("user-role", "viewer")}
+        ${newPasswordField("user-password", "password", "First password")}`,
+        button: "Add user",
+      })}
+      <section class="card" aria-labelledby="users-list">
+        <header>
+          <h2 id="users-list">Users</h2>
+          <span class="faint small">${count(users.length)} in all</span>
+        </header>
+        ${users.length === 0 ? noUsers(model) : table(model)}
+      </section>`,
+  );
+}
+
+/** The choice of a role. */
+export function roleField(id: string, chosen: Role): Html {
+  return html`<div class="field">
+    <label for="${id}">Role</label>
+    <select id="${id}" name="role" aria-describedby="${id}-hint">
+      ${ROLES.map(
+        (role) =>
+          html`<option value="${role}" ${role === chosen ? html` selected` : undefined}>
+            ${role}
+          </option>`,
+      )}
+    </select>
+    <p class="hint" id="${id}-hint">For information: it restricts nothing</p>
+  </div>`;
+}
+
+function noUsers(model: UsersModel): Html {
+  return emptyState("No users yet", "An admin can sign in, and add others. From a shell:", {
+    method: "POST",
+    url: `${model.apiUrl}/users`,
+    headers: credentialHeaders(model, "person"),
+    body: { email: "you@example.com", role: "admin", password: "<at least 10 characters>" },
+  });
+}
+
+function table({ users, ownEmail }: UsersModel): Html {
+  return html`<div class="scroll">
+    <table class="rows access">
+      <thead>
+        <tr>
+          <th scope="col">User</th>
+          <th scope="col">Role</th>
+          <th scope="col">State</th>
+          <th scope="col"><span class="visually-hidden">Actions</span></th>
+        </tr>
+      </thead>
+      <tbody>
+        ${users.map((user) => row(user, user.email === ownEmail))}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function row({ id, email, name, role, active }: User, isOwn: boolean): Html {
+  return html`<tr>
+    <th scope="row">
+      ${name}${isOwn ? html` <span class="faint">(you)</span>` : undefined}
+      ${name === email ? undefined : html`<span class="under">${email}</span>`}
+    </th>
+    <td>${role}</td>
+    <td>${active ? badge("active", "ok") : badge("deactivated", "none")}</td>
+    <td class="actions">
+      <span class="needs-modules">
+        <button type="button" data-edit="${id}">
+          Edit<span class="visually-hidden"> ${email}</span>
+        </button>
+        <button type="button" data-delete="${id}">
+          Delete<span class="visually-hidden"> ${email}</span>
+        </button>
+      </span>
+    </td>
+  </tr>`;
+}

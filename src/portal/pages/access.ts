@@ -1,0 +1,99 @@
+import { ACCESS_PATH, ACCESS_TABS, type AccessTab } from "../access-tabs.ts";
+import { html, type Html } from "../html.ts";
+import type { PageContext } from "./parts.ts";
+
+/** Puts a tab of Access under the heading and the tabs that all of them share. */
+export function accessFrame(
+  current: AccessTab,
+  { needsCredential }: PageContext,
+  body: Html,
+): Html {
+  const links = ACCESS_TABS.map(({ tab, label }) => {
+    const mark = tab === current ? html` aria-current="page"` : undefined;
+    return html`<a href="${ACCESS_PATH}/${tab}" ${mark}>${label}</a>`;
+  });
+  return html`<div class="page-head"><h1>Access</h1></div>
+    <nav class="tabs" aria-label="Access">${links}</nav>
+    ${needsCredential ? undefined : openNotice()} ${body}`;
+}
+
+function openNotice(): Html {
+  return html`<p class="notice warn">
+    This service asks for no credentials: whoever reaches it may change what stands here. Start it
+    with <code>REQUIRE_AUTH=true</code> to ask for them.
+  </p>`;
+}
+
+/** A form that adds something, which only modules can send. */
+export interface AddForm {
+  /** Names the form for its module, `data-add="…"`, and for readers. */
+  readonly name: string;
+  readonly title: string;
+  readonly fields: Html;
+  readonly button: string;
+  readonly hint?: Html;
+}
+
+/** Shows such a form as a card. */
+export function addForm({ name, title, fields, button, hint }: AddForm): Html {
+  return html`<form class="card add needs-modules" data-add="${name}" aria-labelledby="add-${name}">
+    <header><h2 id="add-${name}">${title}</h2></header>
+    <div class="inside">
+      ${hint}
+      <div class="fields">
+        ${fields}
+        <div class="submit"><button type="submit" class="primary">${button}</button></div>
+      </div>
+      <p class="error" role="alert"></p>
+    </div>
+  </form>`;
+}
+
+/** A field of a form. */
+export interface Field {
+  readonly id: string;
+  readonly name: string;
+  readonly label: string;
+  readonly type?: "text" | "email" | "password";
+  readonly value?: string;
+  readonly placeholder?: string;
+  readonly hint?: string;
+  readonly isOptional?: boolean;
+  readonly autocomplete?: string;
+  readonly maxLength?: number;
+}
+
+/** Shows a field with its label above it. */
+export function textField(field: Field): Html {
+  const { id, name, label, type = "text", value, placeholder, hint, isOptional } = field;
+  const required = isOptional ? undefined : html` required`;
+  const length = field.maxLength && html` maxlength="${field.maxLength}"`;
+  const described = hint && html` aria-describedby="${id}-hint"`;
+  return html`<div class="field">
+    <label for="${id}">${label}</label>
+    <input
+      id="${id}"
+      name="${name}"
+      type="${type}"
+      value="${value}"
+      placeholder="${placeholder}"
+      autocomplete="${field.autocomplete ?? "off"}"
+      ${required}
+      ${length}
+      ${described}
+    />
+    ${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}
+  </div>`;
+}
+
+/** The field for a password to be set. */
+export function newPasswordField(id: string, name: string, label: string): Html {
+  return textField({
+    id,
+    name,
+    label,
+    type: "password",
+    hint: "10 to 256 characters",
+    autocomplete: "new-password",
+  });
+}

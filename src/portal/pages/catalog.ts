@@ -1,0 +1,251 @@
+import type { Capability } from "../../catalog/schema.ts";
+import type { Provider, ProviderStatus } from "../../providers/schema.ts";
+import {
+  CATALOG_PATH,
+  catalogLink,
+  matchesIn,
+  type CatalogMatches,
+  type CatalogView,
+} from "../catalog-view.ts";
+import { count } from "../format.ts";
+import { html, type Html } from "../html.ts";
+import { badge, emptyState, shellLines, timeAgo, type PageContext, type Tone } from "./parts.ts";
+
+/** What the page of the catalog shows. */
+export interface CatalogModel extends PageContext {
+  readonly view: CatalogView;
+  /** Which catalog this is: `embed`, `file:<path>` or `url:<url>`. */
+  readonly source: string;
+  /** All of them, sorted by id. */
+  readonly providers: readonly Provider[];
+  /** All of them, sorted by id. */
+  readonly capabilities: readonly Capability[];
+  /** Whether the surface that the page calls can set a status. */
+  readonly canSet: boolean;
+}
+
+const MOST_CAPABILITIES = 500;
+const STATUSES: readonly ProviderStatus[] = ["connected", "degraded", "offline"];
+const TONES: Readonly<Record<ProviderStatus, Tone>> = {
+  connected: "ok",
+  degraded: "warn",
+  offline: "none",
+};
+
+/** The providers and what can be done through them. */
+export function catalogPage(model: CatalogModel): Html {
+  const { view, providers, capabilities } = model;
+  if (view.provider !== undefined) return providerPage(model, view.provider);
+  const found = matchesIn(providers, capabilities, view);
+  return html`<div class="page-head">
+      <h1>Catalog</h1>
+      <span class="faint" role="status">${summary(model, found)}</span>
+    </div>
+    ${search(view)}
+    <section class="card" aria-label="Providers">
+      ${found.providers.length === 0 ? nothing(view) : providerTable(found.providers, model.now)}
+    </section>
+    ${
+      view.q === undefined || found.capabilities.length === 0
+        ? undefined
+        : html`<section class="card" aria-labelledby="capabilities">
+            <header>
+              <h2 id="capabilities">Capabilities</h2>
+              <span class="faint small">${count(found.capabilities.length)}</span>
+            </header>
+            ${capabilityTable(found.capabilities)}
+          </section>`
+    }`;
+}
+
+function summary({ providers, capabilities, view }: CatalogModel, found: CatalogMatches): string {
+  const of = (some: number, all: number): string =>
+    view.q === undefined ? count(all) : `${count(some)} of ${count(all)}`;
+  return `${of(found.providers.length, providers.length)} providers, ${of(found.capabilities.length, capabilities.length)} capabilities`;
+}
+
+function search({ provider, q }: CatalogView): Html {
+  return html`<form class="catalog-search" method="get" action="${CATALOG_PATH}" data-filters>
+    <div>
+      <label for="q">Search</label>
+      <input
+        id="q"
+        name="q"
+        type="search"
+        value="${q}"
+        autocomplete="off"
+        data-search
+        placeholder="A provider, a capability, or what it does"
+      />
+    </div>
+    ${provider === undefined ? undefined : html`<input type="hidden" name="provider" value="${provider}" />`}
+    <button type="submit" class="without-modules">Search</button>
+  </form>`;
+}
+
+function nothing({ q }: CatalogView): Html {
+  if (q === undefined) {
+    return html`<div class="empty">
+      <strong>The catalog is empty</strong>
+      <p>It comes with the service, or from a file or an address that is named at the start:</p>
+      ${shellLines("CATALOG_SOURCE=./catalog.json npm start")}
+    </div>`;
+  }
+  return emptyState(
+    "Nothing matches",
+    html`Another word may find something: <a href="${CATALOG_PATH}">show everything</a>.`,
+  );
+}
+
+function statusBadge({ status, overridden }: Provider): Html {
+  const by = overridden ? html` <span class="faint small">set by hand</span>` : undefined;
+  return html`${badge(status, TONES[status])}${by}`;
+}
+
+function lastUsed({ last_used: used }: Provider, now: number): Html {
+  return used === undefined ? html`<span class="faint">never</span>` : timeAgo(used, now);
+}
+
+function providerTable(providers: readonly Provider[], now: number): Html {
+  return html`<div class="scroll">
+    <table class="rows catalog">
+      <thead>
+        <tr>
+          <th scope="col">Provider</th>
+          <th scope="col">Status</th>
+          <th scope="col">Last used</th>
+          <th scope="col" class="num">Capabilities</th>
+          <th scope="col" class="num">Operations</th>
+          <th scope="col">Reaches</th>
+          <th scope="col">Proves itself by</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${providers.map(
+          (provider) =>
+            html`<tr>
+              <th scope="row">
+                <a href="${catalogLink({ provider: provider.id })}">${provider.name}</a>
+                <span class="under mono">${provider.id}</span>
+              </th>
+              <td>${statusBadge(provider)}</td>
+              <td class="nowrap">${lastUsed(provider, now)}</td>
+              <td class="num">${count(provider.capabilities)}</td>
+              <td class="num">${count(provider.operations)}</td>
+              <td>${provider.scope}</td>
+              <td>${provider.auth}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function capabilityTable(capabilities: readonly Capability[]): Html {
+  const rest = capabilities.length - MOST_CAPABILITIES;
+  return html`<div class="scroll">
+      <table class="rows catalog">
+        <thead>
+          <tr>
+            <th scope="col">Capability</th>
+            <th scope="col">What it does</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${capabilities.slice(0, MOST_CAPABILITIES).map(
+            ({ id, name, description, path }) =>
+              html`<tr>
+                <th scope="row">${name}<span class="under mono">${id}</span></th>
+                <td>
+                  ${description}${path === "" ? undefined : html`<span class="under mono">${path}</span>`}
+                </td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+    ${rest > 0 ? html`<p class="empty">${count(rest)} more: a longer search text finds them.</p>` : undefined}`;
+}
+
+function providerPage(model: CatalogModel, id: string): Html {
+  const { view, providers, capabilities, now } = model;
+  const provider = providers.find((one) => one.id === id);
+  const back = html`<a href="${CATALOG_PATH}">All providers</a>`;
+  if (!provider) {
+    return html`<div class="page-head"><h1>Catalog</h1></div>
+      <section class="card">
+        ${emptyState(`The catalog has no provider "${id}"`, html`It may have had one: ${back}.`)}
+      </section>`;
+  }
+  const found = matchesIn(providers, capabilities, view).capabilities;
+  return html`<div class="page-head">
+      <h1>${provider.name}</h1>
+      <span class="actions">${back}</span>
+    </div>
+    <section class="card" aria-label="Provider">
+      <dl class="facts inside">
+        <dt>Id</dt>
+        <dd class="mono">${provider.id}</dd>
+        <dt>Status</dt>
+        <dd>${statusBadge(provider)}</dd>
+        <dt>Last used</dt>
+        <dd>
+          ${lastUsed(provider, now)} ·
+          <a href="/portal/audit?provider=${encodeURIComponent(provider.id)}">Its commands</a>
+        </dd>
+        <dt>Reaches</dt>
+        <dd>${provider.scope}</dd>
+        <dt>Proves itself by</dt>
+        <dd>${provider.auth}</dd>
+      </dl>
+      ${model.canSet ? statusForm(provider) : undefined}
+    </section>
+    ${search(view)}
+    <section class="card" aria-labelledby="capabilities">
+      <header>
+        <h2 id="capabilities">Capabilities</h2>
+        <span class="faint small" role="status">${count(found.length)}</span>
+      </header>
+      ${
+        found.length === 0
+          ? emptyState(
+              view.q === undefined ? "The catalog lists none" : "Nothing matches",
+              view.q === undefined
+                ? "What this provider is asked to do is recorded all the same."
+                : html`Another word may find something:
+                    <a href="${catalogLink({ provider: id })}">show all</a>.`,
+            )
+          : capabilityTable(found)
+      }
+    </section>`;
+}
+
+function statusForm({ status, overridden }: Provider): Html {
+  return html`<form
+    class="status-form inside needs-modules"
+    data-status
+    aria-label="Set the status"
+  >
+    <div>
+      <label for="status">Set the status by hand</label>
+      <select id="status" name="status" aria-describedby="status-hint">
+        ${STATUSES.map(
+          (one) =>
+            html`<option value="${one}" ${one === status ? html` selected` : undefined}>
+              ${one}
+            </option>`,
+        )}
+      </select>
+    </div>
+    <button type="submit">Set</button>
+    ${overridden ? html`<button type="button" data-lift="status">Derive it again</button>` : undefined}
+    <p class="faint small" id="status-hint">
+      ${
+        overridden
+          ? "It stands until it is set anew or derived again, whatever the commands say."
+          : "Derived from the commands of the last 24 hours: degraded when half of them were denied or failed."
+      }
+    </p>
+    <p class="error" role="alert"></p>
+  </form>`;
+}

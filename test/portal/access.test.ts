@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { ACCESS_PATH, ACCESS_TABS } from "../../src/portal/access-tabs.ts";
+import { activityLink, activityViewOf } from "../../src/portal/activity-view.ts";
+import { changedFields, deedOf } from "../../src/portal/activity-words.ts";
+import { managementModeOf, modeOf } from "../../src/portal/mode.ts";
+import { routes } from "../../src/routes.ts";
+import { ADMIN_SETTINGS, start } from "../support/start.ts";
+
+let isRequired = false;
+const app = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: () => isRequired });
+await app.post("/api/v1/api-keys", { name: "wagon-7" });
+await app.put("/api/v1/settings", { settings: [{ key: "wagon-7", value: "" }] });
+await app.post("/api/v1/users", { email: "wagon-7@example.com", password: "a good password" });
+
+/** Which of the pages name something of the organization's. */
+async function pagesWithData(): Promise<readonly string[]> {
+  const pages = await Promise.all(
+    ACCESS_TABS.map(async ({ tab }) => [tab, await app.get(`${ACCESS_PATH}/${tab}`)] as const),
+  );
+  assert.ok(pages.every(([, { status }]) => status === 200));
+  return pages.filter(([, { text }]) => text.includes("wagon-7")).map(([tab]) => tab);
+}
+
+test("Access carries data only while no credentials are demanded", async () => {
+  isRequired = false;
+  assert.deepEqual(await pagesWithData(), ["keys", "users", "settings", "activity"]);
+  isRequired = true;
+  assert.deepEqual(await pagesWithData(), []);
+});
+
+test("in an open demo the pages show the public surface, and Access asks for a sign-in", () => {
+  const demo = { demo: { nextResetAt: undefined }, publicSurface: "open", requireAuth: () => true };
+  const description = demo as unknown as Parameters<typeof modeOf>[0];
+  assert.deepEqual(modeOf(description), { isOpen: true, prefix: "/api/public" });
+  assert.deepEqual(managementModeOf(description), { isOpen: false, prefix: "/api/v1" });
+});
+
+test("neither a hash nor a key's text is in a page", async () => {
+  isRequired = false;
+  const created = await app.post("/api/v1/api-keys", { name: "secret" });
+  const pages = await Promise.all(ACCESS_TABS.map(({ tab }) => app.get(`${ACCESS_PATH}/${tab}`)));
+  for (const { text } of pages) {
+    assert.ok(!text.includes(created.body.api_key));
+    assert.doesNotMatch(text, /scrypt|hash/);
+  }
+});
+
+test("the record is narrowed and paged by the address, which leaves out what is not set", async () => {
+  isRequired = false;
+  const page = await app.get(`${ACCESS_PATH}/activity?action=user&offset=0`);
+  assert.match(page.text, /added the user/);
+  assert.doesNotMatch(page.text, /changed settings/);
+  assert.equal(
+    activityLink({ action: "", actor: "a b&c", offset: 50 }).split("?")[1],
+    "actor=a+b%26c&offset=50",
+  );
+  assert.deepEqual(activityViewOf("?actor=a+b%26c&offset=50").actor, "a b&c");
+  for (const wrong of ["-1", "1.5", "x", "", "1e99"]) {
+    assert.equal(activityViewOf(`?offset=${wrong}`).offset, 0, wrong);
+  }
+});
+
+test("every action that the record knows is said in words", () => {
+  const actions = routes.flatMap(({ change }) =>
+    change ? [change.action, ...Object.values(change.refusals ?? {})] : [],
+  );
+  const without = actions.filter((action) => action !== undefined && deedOf(action) === action);
+  assert.deepEqual(without, []);
+  assert.equal(deedOf("rail.laid"), "rail.laid");
+});
+
+test("a change shows the fields that differ, whatever their names and types", () => {
+  const before = { role: "viewer", active: true, ["__proto__"]: "a" };
+  assert.deepEqual(changedFields(before, { role: "admin", active: true }), [
+    { name: "role", before: "viewer", after: "admin" },
+    { name: "__proto__", before: "a", after: undefined },
+  ]);
+  assert.deepEqual(changedFields(undefined, { list: [1], none: null }), [
+    { name: "list", before: undefined, after: "[1]" },
+  ]);
+});

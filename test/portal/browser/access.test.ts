@@ -1,0 +1,206 @@
+import assert from "node:assert/strict";
+import { after } from "node:test";
+import type { Page } from "playwright-core";
+import { ACCESS_TABS } from "../../../src/portal/access-tabs.ts";
+import { browserTest, DESKTOP, MARKUP, PHONE, visit, type Visit } from "../../support/browser.ts";
+import { ADMIN, ADMIN_SETTINGS, start } from "../../support/start.ts";
+
+const closed = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: true });
+const open = await start({ after }, ADMIN_SETTINGS);
+
+async function signIn(page: Page, password: string = ADMIN.password): Promise<void> {
+  await page.getByLabel("Email").fill(ADMIN.email);
+  await page.getByLabel("Password").fill(password);
+  await page.keyboard.press("Enter");
+}
+
+/** The browser itself reports every refused request. */
+function checkRefusals({ faults }: Visit, ...statuses: readonly number[]): void {
+  const others = faults
+    .splice(0)
+    .filter((fault) => !statuses.some((status) => fault.includes(`status of ${status}`)));
+  assert.deepEqual(others, []);
+}
+
+browserTest(
+  "an ended session leads to the sign-in page and back to where one was, with what was typed",
+  async (t) => {
+    const visited = await visit(t, `${closed.url}/portal/access/keys`);
+    const { page } = visited;
+    await page.waitForURL("**/portal/sign-in");
+    assert.equal(await page.getByText("Your session has ended").isVisible(), false);
+    await signIn(page, "wrong password");
+    await page.getByText("The email or the password is wrong").waitFor();
+    await signIn(page);
+    await page.waitForURL("**/portal/access/keys");
+    await page.getByText("No API keys yet").waitFor();
+    await page.getByLabel("What it is for").fill("build agents");
+    closed.advance(25 * 3_600_000);
+    await page.getByRole("button", { name: "Create key" }).click();
+    await page.waitForURL("**/portal/sign-in");
+    await page.getByText("Your session has ended").waitFor();
+    await signIn(page);
+    await page.waitForURL("**/portal/access/keys");
+    await page.getByText("No API keys yet").waitFor();
+    assert.equal(await page.getByLabel("What it is for").inputValue(), "build agents");
+    checkRefusals(visited, 401);
+    assert.equal(await page.evaluate("document.cookie"), "");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.waitForURL("**/portal/sign-in");
+    assert.equal(await page.evaluate("sessionStorage.length"), 0);
+  },
+);
+
+browserTest("a key is created, shown once and copied, used, and revoked", async (t) => {
+  const visited = await visit(t, `${closed.url}/portal/access`, {
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  const { page } = visited;
+  await signIn(page);
+  await page.getByLabel("What it is for").fill(`agents ${MARKUP}`);
+  await page.keyboard.press("Enter");
+  const fresh = page.getByRole("region", { name: "The key for" });
+  await fresh.getByText("Store this key now").waitFor();
+  await visited.checkAccessibility();
+  await visited.screenshot("access-fresh-key");
+  await fresh.getByRole("button", { name: "Copy" }).first().click();
+  const key = (await page.evaluate("navigator.clipboard.readText()")) as string;
+  assert.match(key, /^sbx_[\w-]{43}$/);
+  const headers = { "x-api-key": key };
+  assert.equal((await closed.get("/api/v1/policies", headers)).status, 200);
+  await page.reload();
+  const row = page.getByRole("row", { name: "agents" });
+  await row.getByText("just now").nth(1).waitFor();
+  assert.ok((await row.innerText()).includes(MARKUP));
+  assert.equal(await fresh.count(), 0);
+  await row.getByRole("button", { name: "Revoke" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("refused from their next request").waitFor();
+  await visited.checkAccessibility();
+  await page.keyboard.press("Escape");
+  assert.equal((await closed.get("/api/v1/policies", headers)).status, 200);
+  await row.getByRole("button", { name: "Revoke" }).click();
+  await dialog.getByRole("button", { name: "Revoke" }).click();
+  await row.getByText("revoked").waitFor();
+  assert.equal((await closed.get("/api/v1/policies", headers)).status, 401);
+  await visited.checkUnbroken();
+});
+
+browserTest(
+  "users are added, changed and deleted, and refusals stand where they belong",
+  async (t) => {
+    const visited = await visit(t, `${closed.url}/portal/access/users`);
+    const { page } = visited;
+    await signIn(page);
+    const add = page.getByRole("form", { name: "New user" });
+    await add.getByLabel("Email").fill("ada@example.com");
+    await add.getByLabel("Name, if any").fill(MARKUP);
+    await add.getByLabel("First password").fill("short");
+    await page.keyboard.press("Enter");
+    await add.getByRole("alert").getByText("10 to 256 characters").waitFor();
+    await add.getByLabel("First password").fill("a password of hers");
+    await page.keyboard.press("Enter");
+    const ada = page.getByRole("row", { name: "ada@example.com" });
+    await ada.getByText("viewer").waitFor();
+    const own = page.getByRole("row", { name: "(you)" });
+    await own.getByRole("button", { name: "Delete" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await dialog.getByRole("alert").getByText("last active admin").waitFor();
+    await page.keyboard.press("Escape");
+    await ada.getByRole("button", { name: "Edit" }).click();
+    await visited.checkAccessibility();
+    await visited.screenshot("access-edit-user");
+    await dialog.getByLabel("Can sign in").uncheck();
+    await dialog.getByLabel("Role").selectOption("operator");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await ada.getByText("deactivated").waitFor();
+    await ada.getByRole("button", { name: "Delete" }).click();
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await ada.waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Activity" }).click();
+    const entries = page.locator(".entries > li");
+    await entries.first().getByText("deleted the user").waitFor();
+    assert.match(
+      await entries.nth(1).innerText(),
+      /role viewer →\s+became\s+operator\s+active true →\s+became\s+false/,
+    );
+    await page.getByLabel("What", { exact: true }).selectOption("login");
+    await page.waitForURL("**/activity?action=login");
+    await page.locator(".entries").getByText("signed in").first().waitFor();
+    await visited.checkUnbroken();
+    checkRefusals(visited, 400, 409);
+  },
+);
+
+browserTest("settings and organizations are kept, and one's own password is changed", async (t) => {
+  const visited = await visit(t, `${open.url}/portal/access/settings`);
+  const { page } = visited;
+  await page.getByLabel("Key", { exact: true }).fill("support");
+  await page.getByLabel("Value", { exact: true }).fill(MARKUP);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("row", { name: "support" }).waitFor();
+  await page.getByRole("button", { name: "Change support" }).click();
+  await page.locator("#setting-value:focus").waitFor();
+  await page.getByLabel("Value", { exact: true }).fill("ops@example.com");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("cell", { name: "ops@example.com" }).waitFor();
+  await visited.checkUnbroken();
+  await page.getByRole("link", { name: "Organizations" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Acme Railways");
+  await page.getByLabel("First admin's email").fill("root@acme.example.com");
+  await page.getByLabel("First admin's password").fill("a password of theirs");
+  await page.keyboard.press("Enter");
+  await page.getByRole("cell", { name: "acme-railways" }).waitFor();
+  await page.getByRole("link", { name: "Account" }).click();
+  await page.getByText("Nobody is signed in").waitFor();
+  await page.getByRole("main").getByRole("link", { name: "Sign in" }).click();
+  await page.getByLabel("Email").fill("root@acme.example.com");
+  await page.getByLabel("Password").fill("a password of theirs");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/access/account");
+  await page.getByLabel("Current password").fill("a password of theirs");
+  await page.getByLabel("New password", { exact: true }).fill("another password");
+  await page.getByLabel("New password again").fill("another password");
+  await page.keyboard.press("Enter");
+  await page.getByText("The password is changed").waitFor();
+  await page.getByRole("link", { name: "Activity" }).click();
+  await page.getByText("changed their own password").waitFor();
+  assert.equal(await page.getByText("support").count(), 0);
+});
+
+browserTest("Access looks right everywhere, and reads without JavaScript", async (t) => {
+  await open.post("/api/v1/api-keys", { name: `agents ${MARKUP}` });
+  await open.post("/api/v1/users", {
+    email: "ada@example.com",
+    name: MARKUP,
+    password: "a password of hers",
+  });
+  await open.post("/api/v1/policies", { version: "v1", yaml: "a: 1" });
+  await open.post("/api/v1/policies", { version: "v2", yaml: "a: 2" });
+  for (const [form, viewport, colorScheme] of [
+    ["desktop", DESKTOP, "light"],
+    ["phone", PHONE, "dark"],
+  ] as const) {
+    const visited = await visit(t, `${open.url}/portal/sign-in`, { viewport, colorScheme });
+    for (const { tab } of ACCESS_TABS) {
+      await visited.page.goto(`${open.url}/portal/access/${tab}`);
+      await visited.checkAccessibility();
+      await visited.checkFits();
+      await visited.checkUnbroken();
+      await visited.screenshot(`access-${tab}-${form}`, { fullPage: form === "phone" });
+    }
+  }
+  const without = await visit(t, `${open.url}/portal/access/activity?action=policy`, {
+    javaScriptEnabled: false,
+  });
+  const newest = without.page.locator(".entries > li").first();
+  assert.match(
+    await newest.innerText(),
+    /published policy version v2\s[^]*active v1 →\s+became\s+v2/,
+  );
+  assert.equal(
+    await newest.getByRole("link", { name: "What it changed" }).getAttribute("href"),
+    "/portal/policies?version=v2&against=v1",
+  );
+});

@@ -21,7 +21,10 @@ export function apiPage(frame: PortalFrame): Page {
   const operations = operationsOf(description.rows, servedSurfaces(description.publicSurface));
   const types = titledSchemas(operations.flatMap(({ row }) => schemasOf(row)));
   const body = html`<div class="reference">
-    <h1>API</h1>
+    <div class="page-head">
+      <h1>API</h1>
+      <span class="faint needs-modules" id="found" role="status"></span>
+    </div>
     <p class="lede">
       Every operation of this deployment, with a command to try it. What stands in
       <code>&lt;angle brackets&gt;</code> is yours to fill in.
@@ -30,11 +33,21 @@ export function apiPage(frame: PortalFrame): Page {
       The same contract for machines: <a href="/openapi.yaml">YAML</a>,
       <a href="/openapi.json">JSON</a>. Errors are always <code>{"error": "the reason"}</code>.
     </p>
+    <div class="find needs-modules">
+      <label for="q">Search</label>
+      <input
+        id="q"
+        type="search"
+        autocomplete="off"
+        data-search
+        placeholder="A path, a method, or what it does"
+      />
+    </div>
     ${[...byTag(bySurfaces(operations))].map(([tag, rows]) => group(tag, rows, baseUrl))}
     <h2 id="types">Types</h2>
     ${[...types].map(([name, schema]) => typeSection(name, schema))}
   </div>`;
-  return layOut(frame, { path: "/portal/api", title: "API", body });
+  return layOut(frame, { path: "/portal/api", title: "API", module: "reference", body });
 }
 
 function bySurfaces(operations: readonly Operation[]): readonly Siblings[] {
@@ -57,7 +70,7 @@ function byTag(rows: readonly Siblings[]): ReadonlyMap<string, readonly Siblings
 }
 
 function group(tag: string, rows: readonly Siblings[], baseUrl: string): Html {
-  return html`<section aria-labelledby="tag-${tag}">
+  return html`<section aria-labelledby="tag-${tag}" data-group>
     <h2 id="tag-${tag}">${tag.charAt(0).toUpperCase() + tag.slice(1)}</h2>
     <p>${TAG_DESCRIPTIONS.get(tag)}</p>
     ${rows.map((siblings) => entry(siblings, baseUrl))}
@@ -78,11 +91,12 @@ function entry(siblings: Siblings, baseUrl: string): Html {
       <span class="what">${prose(row.summary)}</span>
     </summary>
     ${row.description === undefined ? undefined : html`<p>${prose(row.description)}</p>`}
-    ${shellLines(curlLine(exampleRequest(first, baseUrl)))}
+    ${siblings.map((operation) => shellLines(curlLine(exampleRequest(operation, baseUrl))))}
     <h3>Paths and credentials</h3>
-    <ul>
+    <ul data-paths>
       ${paths}
     </ul>
+    <p><a href="#${first.id}">Link to this operation</a></p>
     ${parameters(row)} ${requestBody(row)}
     <h3>Answers</h3>
     <ul>

@@ -1,0 +1,38 @@
+/** Narrows the reference while one types, and opens the operation that the address names. */
+const search = document.getElementById("q");
+const found = document.getElementById("found");
+const operations = [...document.querySelectorAll<HTMLDetailsElement>(".reference details[id]")];
+const groups = [...document.querySelectorAll<HTMLElement>(".reference section[data-group]")];
+
+/** What an operation is found by: its method, paths, credentials and summary, and its group. */
+function wordsOf(operation: Element): string {
+  const group = operation.closest("[data-group]")?.querySelector("h2");
+  const parts = [group, ...operation.querySelectorAll("summary, [data-paths]")];
+  return parts.map((part) => part?.textContent.toLowerCase()).join(" ");
+}
+
+function narrow(text: string): void {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  for (const operation of operations) {
+    operation.hidden = !words.every((word) => wordsOf(operation).includes(word));
+  }
+  for (const group of groups) {
+    group.hidden = group.querySelector("details[id]:not([hidden])") === null;
+  }
+  const shown = operations.filter(({ hidden }) => !hidden).length;
+  if (found) found.textContent = `${shown} of ${operations.length} operations`;
+}
+
+function openNamed(): void {
+  const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!(named instanceof HTMLDetailsElement)) return;
+  named.open = true;
+  named.scrollIntoView();
+}
+
+if (search instanceof HTMLInputElement) {
+  search.addEventListener("input", () => narrow(search.value));
+  narrow(search.value);
+}
+window.addEventListener("hashchange", openNamed);
+openNamed();

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { after } from "node:test";
+import { browserTest, PHONE, visit } from "../../support/browser.ts";
+import { start } from "../../support/start.ts";
+
+const app = await start({ after });
+const url = `${app.url}/portal/api`;
+
+browserTest("the reference is searched, and an address leads to an open operation", async (t) => {
+  const { page } = await visit(t, url);
+  const operations = page.locator(".reference details[id]");
+  const all = await operations.count();
+  await page.keyboard.press("/");
+  await page.keyboard.type("post heartbeat");
+  await page.getByText(`2 of ${all} operations`).waitFor();
+  const shown = operations.filter({ visible: true });
+  await shown.first().locator("summary").click();
+  const lines = await shown.first().locator(".shell code").allInnerTexts();
+  assert.equal(lines.length, 2);
+  assert.ok(lines[0]?.includes(`${app.url}/api/public/`));
+  assert.ok(lines[1]?.includes(`${app.url}/api/v1/`));
+  const id = (await shown.last().getAttribute("id")) ?? "";
+  await page.goto("about:blank");
+  await page.goto(`${url}#${id}`);
+  await page.locator(`details[id="${id}"][open]`).waitFor();
+});
+
+browserTest("the reference is accessible and fits on a phone", async (t) => {
+  const visited = await visit(t, url, { viewport: PHONE, colorScheme: "dark" });
+  await visited.page.locator(".reference details[id]").nth(2).locator("summary").click();
+  await visited.screenshot("reference-phone");
+  await visited.checkFits();
+  await visited.checkAccessibility();
+});

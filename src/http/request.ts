@@ -1,5 +1,6 @@
 /** What a request says of itself, beside its body: its target, its host, its headers, its sender. */
 import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
 import { BadInput } from "../core/errors.ts";
 import type { HeaderParameters } from "./route.ts";
 
@@ -66,13 +67,21 @@ export function pickHeaders(
   return picked;
 }
 
+/** An IPv4 address, or an IPv6 address in brackets, and a port after either. */
+const WITH_PORT = /^(?:(\d{1,3}(?:\.\d{1,3}){3})|\[([^\]]*)\])(?::\d{1,5})?$/;
+
 /**
  * The caller's IP address. Each proxy appends the address that it was called from, so with `n`
- * trusted ones the caller is the nth entry from the end; whatever stands before it is hearsay.
+ * trusted ones the caller is the nth entry from the end; whatever stands before it is hearsay. A port
+ * is left out and what is no address is the peer's: either would be a new name for the same caller at
+ * every connection, and whoever has a new name each time is never throttled.
  */
 export function callerAddress(request: IncomingMessage, trustedProxies: number): string {
   const peer = request.socket.remoteAddress ?? "";
   if (trustedProxies === 0) return peer;
   const forwarded = String(request.headers["x-forwarded-for"] ?? "").split(",");
-  return forwarded.at(-trustedProxies)?.trim() || peer;
+  const entry = forwarded.at(-trustedProxies)?.trim() ?? "";
+  const [, v4, v6] = WITH_PORT.exec(entry) ?? [];
+  const address = v4 ?? v6 ?? entry;
+  return isIP(address) === 0 ? peer : address;
 }

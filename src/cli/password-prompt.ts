@@ -1,6 +1,6 @@
 import type { ReadStream } from "node:tty";
 
-const ENTER = /[\r\n\u0004]/;
+const ENTER = ["\r", "\n", "\u0004"];
 const INTERRUPT = "\u0003";
 const ERASE = ["\u007f", "\b"];
 
@@ -33,7 +33,7 @@ function typed(input: ReadStream, write: (text: string) => void, prompt: string)
     const onData = (text: string): void => {
       for (const character of text) {
         if (character === INTERRUPT) return end(() => reject(new Error("Interrupted")));
-        if (ENTER.test(character)) return end(() => resolve(characters.join("")));
+        if (ENTER.includes(character)) return end(() => resolve(characters.join("")));
         characters = ERASE.includes(character)
           ? characters.slice(0, -1)
           : [...characters, character];

@@ -109,6 +109,11 @@ export function ingestEvent(raw: unknown, place: string, context: IngestContext)
   };
 }
 
+/** Whether an event that was sent has an id of its own. */
+export function hasId(raw: unknown): boolean {
+  return isObject(raw) && !isAbsent(raw["id"]);
+}
+
 /** The first word of a command, which names the program that ran; `undefined` for blank text. */
 export function firstWord(command: string): string | undefined {
   const trimmed = command.trimStart();

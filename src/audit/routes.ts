@@ -8,7 +8,7 @@ import { route, type CustomBody } from "../http/route.ts";
 import { cursorAfter, readCursor } from "./cursor.ts";
 import { filterOf, filterQuery } from "./filter.ts";
 import { bucketsFor, histogramOf } from "./histogram.ts";
-import { ingestEvent } from "./ingest.ts";
+import { hasId, ingestEvent } from "./ingest.ts";
 import {
   auditBatchResult,
   auditEvent,
@@ -17,7 +17,7 @@ import {
   auditPage,
   intervals,
 } from "./schema.ts";
-import type { AuditStore } from "./store.ts";
+import type { AuditStore, Stored } from "./store.ts";
 
 interface Needs {
   readonly audit: AuditStore;
@@ -69,6 +69,13 @@ const listQuery = {
       "skipped or repeated, whatever arrives meanwhile. Excludes `offset`.",
   },
 } as const satisfies Readonly<Record<string, Schema & { readonly forgiving?: true }>>;
+
+/** `AuditBatchResult` around events that are JSON already, and are long where they are bytes. */
+function batchResult(accepted: number, events: string | Buffer): string | Buffer {
+  const head = `{"accepted":${accepted},"events":[`;
+  if (typeof events === "string") return `${head}${events}]}`;
+  return Buffer.concat([Buffer.from(head), events, Buffer.from("]}")]);
+}
 
 /** The routes of audit events: reported, listed, counted, looked up. */
 export const auditRoutes = [
@@ -123,11 +130,11 @@ export const auditRoutes = [
         ? events.map((event, i) => ingestEvent(event, `events[${i}]`, context))
         : [ingestEvent(events[0], "", context)];
       return later((settle) => {
-        audit.append(organization, drafts, (error, stored = "") => {
+        const done: Stored = (error, stored = "") => {
           if (error) settle(error);
-          else if (!isBatch) settle(undefined, json(202, stored));
-          else settle(undefined, json(202, `{"accepted":${drafts.length},"events":[${stored}]}`));
-        });
+          else settle(undefined, json(202, isBatch ? batchResult(drafts.length, stored) : stored));
+        };
+        audit.append(organization, drafts, done, !events.some(hasId));
       });
     },
   }),

@@ -116,7 +116,7 @@ export interface AuditActivity {
 }
 
 /** Takes the stored events as JSON objects joined by commas, in the order sent, or the error. */
-export type Stored = (error: unknown, json?: string) => void;
+export type Stored = (error: unknown, json?: string | Buffer) => void;
 
 /** Keeps the audit events of every organization. A question whose signal is aborted rejects. */
 export interface AuditStore {
@@ -124,8 +124,15 @@ export interface AuditStore {
    * Stores events, all or none, and calls back when they are as safe as the deployment demands. An
    * event whose id is stored already, or is being stored, is answered as it was stored the first
    * time and not stored again. May call back before it returns; never throws.
+   *
+   * `areNew` says that the service has just made all the ids itself, so that none is looked for.
    */
-  append(organization: string, events: readonly AuditEvent[], stored: Stored): void;
+  append(
+    organization: string,
+    events: readonly AuditEvent[],
+    stored: Stored,
+    areNew?: boolean,
+  ): void;
 
   /** Rows `offset` to `offset + limit` of those that match, newest `timestamp` first. */
   page(

@@ -15,6 +15,11 @@ export interface AppendLogOptions {
   readonly full?: (size: number) => boolean;
   /** Hears that a new file takes the writes from now on. */
   readonly began?: (sequence: number) => void;
+  /**
+   * Hears, in the order of the file and right before the answers, of text that is as safe as was asked
+   * for: these bytes stand in the file with that number, from byte `offset` on.
+   */
+  readonly acknowledged?: (bytes: Buffer, sequence: number, offset: number) => void;
   /** Hears that a file was removed, since nothing in it was ever acknowledged. */
   readonly removed?: (sequence: number) => void;
   /** Hears of half an append that was cut off at start. */

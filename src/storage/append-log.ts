@@ -200,6 +200,9 @@ export class AppendLog {
       this.#acknowledged = block.end;
       if (block.sync) this.#synced = block.end;
       if (this.#state === "ready") this.#doubt = undefined;
+      if (block.length > 0) {
+        this.#options.acknowledged?.(block.bytes, this.#file.sequence, block.start);
+      }
       block.answer(this.#file.sequence);
     }
     if (this.#state === "ready") this.#schedule();

@@ -1,12 +1,20 @@
 /**
  * Hears how an append ended; must not throw. Without an error the text stands in the file with that
- * number, from byte `offset`, `length` bytes long.
+ * number, from byte `offset`, as these `bytes`, which whoever appended it may keep and change.
  */
-export type Appended = (error: unknown, sequence: number, offset: number, length: number) => void;
+export type Appended = (
+  error: unknown,
+  sequence: number,
+  offset: number,
+  length: number,
+  bytes?: Buffer,
+) => void;
+
+const NO_BYTES = Buffer.alloc(0);
 
 interface Entry {
   /** Where its text begins in the block, in UTF-16 units. */
-  readonly at: number;
+  readonly from: number;
   readonly done: Appended;
 }
 
@@ -14,6 +22,7 @@ interface Entry {
 export class LogBlock {
   readonly #entries: Entry[] = [];
   #text = ""; // concatenating beats a list of buffers: one encoding, one write
+  #bytes = NO_BYTES;
   #start = 0;
   #end = 0;
   /** Whether the answers wait for a sync. */
@@ -26,34 +35,44 @@ export class LogBlock {
     return this.#text.length;
   }
 
-  /** Where the block ends in the file, once it is `placed`. */
+  /** What was written, once it is placed. */
+  get bytes(): Buffer {
+    return this.#bytes;
+  }
+
+  /** Where the block begins in the file, once it is placed. */
+  get start(): number {
+    return this.#start;
+  }
+
+  /** Where the block ends in the file, once it is placed. */
   get end(): number {
     return this.#end;
   }
 
   add(text: string, done: Appended): void {
-    this.#entries.push({ at: this.#text.length, done });
+    this.#entries.push({ from: this.#text.length, done });
     this.#text += text;
   }
 
   /** Encodes the block, which will begin at that byte of the file. */
   place(start: number): Buffer {
-    const bytes = Buffer.from(this.#text, "utf8");
+    this.#bytes = Buffer.from(this.#text, "utf8");
     this.#start = start;
-    this.#end = start + bytes.length;
-    return bytes;
+    this.#end = start + this.#bytes.length;
+    return this.#bytes;
   }
 
   /** Answers everybody with the place of their text. */
   answer(sequence: number): void {
     const isAscii = this.#end - this.#start === this.#text.length; // then units are bytes
-    let offset = this.#start;
+    let at = 0;
     for (let i = 0; i < this.#entries.length; i++) {
-      const { at, done } = this.#entries[i] as Entry;
-      const next = this.#entries[i + 1]?.at ?? this.#text.length;
-      const length = isAscii ? next - at : Buffer.byteLength(this.#text.slice(at, next), "utf8");
-      done(null, sequence, offset, length);
-      offset += length;
+      const { from, done } = this.#entries[i] as Entry;
+      const to = this.#entries[i + 1]?.from ?? this.#text.length;
+      const length = isAscii ? to - from : Buffer.byteLength(this.#text.slice(from, to), "utf8");
+      done(null, sequence, this.#start + at, length, this.#bytes.subarray(at, at + length));
+      at += length;
     }
   }
 

@@ -21,20 +21,29 @@ export const CONTINUES = " \n";
 /** What ends an append. */
 export const ENDS = "\n";
 
-const READ_BYTES = 1 << 20;
+/** So much is read at once; what is done with it holds the loop for a few milliseconds at most. */
+const READ_BYTES = 512 << 10;
 const TAIL_BYTES = 1 << 16;
 
 /** Takes a line without its newline; `false` ends the reading. The bytes are valid meanwhile only. */
 export type TakeLine = (line: Buffer, offset: number) => false | void;
 
+/** Takes some lines, the last of which ends in a newline as well; else as `TakeLine`. */
+export type TakeLines = (lines: Buffer, offset: number) => false | void;
+
 /**
  * Reads a file line by line in pieces, so that no file has to fit into memory. Empty lines are left
  * out, and so is white space at a line's end; a last line without a newline is given like any other.
  */
-export async function readLines(
+export function readLines(files: FileOperations, path: string, take: TakeLine): Promise<void> {
+  return readManyLines(files, path, (bytes, offset) => eachLine(bytes, offset, take));
+}
+
+/** Reads a file in pieces of whole lines; a last line without a newline is given one. */
+export async function readManyLines(
   files: FileOperations,
   path: string,
-  take: TakeLine,
+  take: TakeLines,
 ): Promise<void> {
   const descriptor = await files.open(path, "r");
   try {
@@ -42,11 +51,25 @@ export async function readLines(
     let filled = 0;
     let offset = 0; // of the buffer's first byte in the file
     for (;;) {
-      if (filled === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2);
-      const count = await files.read(descriptor, buffer.subarray(filled), offset + filled);
+      // One byte is kept free for the newline that the last line may lack.
+      if (filled === buffer.length - 1) buffer = Buffer.concat([buffer], buffer.length * 2);
+      const count = await files.read(
+        descriptor,
+        buffer.subarray(filled, buffer.length - 1),
+        offset + filled,
+      );
       filled += count;
-      const used = takeLines(buffer.subarray(0, filled), offset, count === 0, take);
-      if (count === 0 || used === undefined) return;
+      let used = filled === 0 ? 0 : buffer.lastIndexOf(NEWLINE, filled - 1) + 1;
+      let given = used;
+      // The end of the file ends a line, and a hole, which may be long, is cut anywhere.
+      const isHole = used === 0 && filled === buffer.length - 1 && buffer[filled - 1] === 0;
+      if ((count === 0 || isHole) && used < filled) {
+        buffer[filled] = NEWLINE;
+        used = filled;
+        given = filled + 1;
+      }
+      if (given > 0 && take(buffer.subarray(0, given), offset) === false) return;
+      if (count === 0) return;
       buffer.copyWithin(0, used, filled);
       filled -= used;
       offset += used;
@@ -57,16 +80,11 @@ export async function readLines(
 }
 
 /**
- * Gives out the lines in some bytes, the unfinished one too if it is the `last`.
+ * Gives out the lines in some bytes, which are whole lines.
  *
- * @returns the bytes used, or `undefined` when the taker wants no more
+ * @returns `false` when the taker wants no more
  */
-function takeLines(
-  bytes: Buffer,
-  offset: number,
-  last: boolean,
-  take: TakeLine,
-): number | undefined {
+export function eachLine(bytes: Buffer, offset: number, take: TakeLine): false | void {
   let start = 0;
   let hole = bytes.indexOf(0);
   while (start < bytes.length) {
@@ -75,16 +93,11 @@ function takeLines(
     let end = hole === start ? endOfZeros(bytes, start) : bytes.indexOf(NEWLINE, start);
     let next = end + 1;
     if (hole === start) next = end;
-    else if (hole !== -1 && (end === -1 || hole < end)) next = end = hole;
-    else if (end === -1) {
-      if (!last) return start;
-      next = end = bytes.length;
-    }
+    else if (hole !== -1 && hole < end) next = end = hole;
     const line = trimEnd(bytes.subarray(start, end));
-    if (line.length > 0 && take(line, offset + start) === false) return undefined;
+    if (line.length > 0 && take(line, offset + start) === false) return false;
     start = next;
   }
-  return start;
 }
 
 function isMark(bytes: Buffer, at: number): boolean {

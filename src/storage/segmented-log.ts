@@ -12,7 +12,7 @@ import { listDirectory, makeDurableDirectory } from "./directories.ts";
 import type { FileOperations } from "./file-operations.ts";
 import type { Appended } from "./log-block.ts";
 import type { TornTail } from "./log-file.ts";
-import { readLines, type TakeLine } from "./log-lines.ts";
+import { readLines, readManyLines, type TakeLines } from "./log-lines.ts";
 import type { ReadFiles } from "./read-files.ts";
 import { SegmentReader, type Slice } from "./segment-reader.ts";
 import { syncDirectory } from "./snapshot.ts";
@@ -33,6 +33,8 @@ export interface SegmentedLogOptions {
   readonly timeOf: (line: Buffer) => number | undefined;
   /** Hears that a new segment takes the writes; every append to earlier ones was answered. */
   readonly began?: (segment: number) => void;
+  /** Hears of what was appended, right before the answers; see `AppendLogOptions`. */
+  readonly acknowledged?: (bytes: Buffer, segment: number, offset: number) => void;
   /** Hears that a segment was removed, since nothing in it was ever acknowledged. */
   readonly removed?: (segment: number) => void;
   /** Hears of half an append that was cut off at start. */
@@ -73,6 +75,7 @@ export class SegmentedLog {
           segments.push(segment);
           options.began?.(segment);
         },
+        ...(options.acknowledged && { acknowledged: options.acknowledged }),
         removed: (segment) => {
           const index = segments.indexOf(segment);
           if (index !== -1) segments.splice(index, 1);
@@ -123,9 +126,9 @@ export class SegmentedLog {
     this.#log.append(text, durability, done);
   }
 
-  /** Reads a whole segment line by line. */
-  readLines(segment: number, take: TakeLine): Promise<void> {
-    return readLines(this.#options.files, this.path(segment), take);
+  /** Reads a whole segment, many lines at a time. */
+  readManyLines(segment: number, take: TakeLines): Promise<void> {
+    return readManyLines(this.#options.files, this.path(segment), take);
   }
 
   /** Reads slices that were acknowledged; the answer is in the order asked for. */

@@ -1,9 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
-import type { AuditEvent } from "../../audit/schema.ts";
 import type { AuditActivity, AuditAllowance, AuditExport } from "../../audit/store.ts";
 import type { AuditFilter, AuditHistogram } from "../../audit/store.ts";
 import type { AuditRemoval, AuditRows, AuditStore, AuditTail } from "../../audit/store.ts";
-import type { AuditUsage, Position, Stored, TailListener } from "../../audit/store.ts";
+import type { AuditUsage, Position, TailListener } from "../../audit/store.ts";
 import type { Awaitable } from "../../core/caller.ts";
 import { MINUTE_MS, type Clock } from "../../core/clock.ts";
 import { describeError, type Log } from "../../core/log.ts";
@@ -94,10 +93,12 @@ export class FileAuditStore implements AuditStore {
     for (const organization of this.#unopened.keys()) this.#trail(organization).catch(() => {});
   }
 
-  append(organization: string, events: readonly AuditEvent[], stored: Stored): void {
+  append(
+    ...[organization, events, stored, areNew = false]: Parameters<AuditStore["append"]>
+  ): void {
     const trail = this.#use(organization);
-    if (trail !== undefined) trail.append(events, stored);
-    else this.#trail(organization).then((opened) => opened.append(events, stored), stored);
+    if (trail !== undefined) trail.append(events, areNew, stored);
+    else this.#trail(organization).then((opened) => opened.append(events, areNew, stored), stored);
   }
 
   page(

@@ -5,48 +5,53 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../core/clock.ts";
 import { parseTimestamp } from "../../../core/time.ts";
 
-const LENGTH = 24;
+/** How long a stored timestamp is. */
+export const TIMESTAMP_BYTES = 24;
 
-/** Milliseconds since the epoch; NaN for a text of another form. */
-export function canonicalTime(text: string): number {
+const DAYS_IN_MONTH = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Milliseconds since the epoch; NaN where no stored timestamp stands. */
+export function canonicalTime(bytes: Uint8Array, at: number): number {
   const isInForm =
-    text.length === LENGTH &&
-    text.charCodeAt(4) === 45 &&
-    text.charCodeAt(7) === 45 &&
-    text.charCodeAt(10) === 84 &&
-    text.charCodeAt(13) === 58 &&
-    text.charCodeAt(16) === 58 &&
-    text.charCodeAt(19) === 46 &&
-    text.charCodeAt(23) === 90;
+    bytes[at + 4] === 45 &&
+    bytes[at + 7] === 45 &&
+    bytes[at + 10] === 84 &&
+    bytes[at + 13] === 58 &&
+    bytes[at + 16] === 58 &&
+    bytes[at + 19] === 46 &&
+    bytes[at + 23] === 90;
   if (!isInForm) return Number.NaN;
-  const month = two(text, 5);
-  const day = two(text, 8);
-  const hour = two(text, 11);
-  const minute = two(text, 14);
-  const second = two(text, 17);
-  // Days that only some months have are left to the careful parser.
-  if (month < 1 || month > 12 || day < 1 || day > 28 || hour > 23 || minute > 59 || second > 59) {
-    return parseTimestamp(text) ?? Number.NaN;
-  }
-  const days = daysBefore(two(text, 0) * 100 + two(text, 2), month) + day - 1;
+  const year = two(bytes, at) * 100 + two(bytes, at + 2);
+  const month = two(bytes, at + 5);
+  const day = two(bytes, at + 8);
+  const hour = two(bytes, at + 11);
+  const minute = two(bytes, at + 14);
+  const second = two(bytes, at + 17);
+  if (!(month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month))) return Number.NaN;
+  if (!(hour <= 23 && minute <= 59 && second <= 59)) return Number.NaN;
+  const days = daysBefore(year, month) + day - 1;
   const clock = hour * HOUR_MS + minute * MINUTE_MS + second * SECOND_MS;
-  return days * DAY_MS + clock + digit(text, 20) * 100 + two(text, 21);
+  return days * DAY_MS + clock + digit(bytes, at + 20) * 100 + two(bytes, at + 21);
 }
 
-/** A stored timestamp of any form in milliseconds; 0 for what is none. */
+/** A timestamp of any form in milliseconds; 0 for what is none. */
 export function timeOf(timestamp: string): number {
-  const time = canonicalTime(timestamp);
-  return Number.isNaN(time) ? (parseTimestamp(timestamp) ?? 0) : time;
+  return parseTimestamp(timestamp) ?? 0;
 }
 
-/** NaN spreads, so a text with anything but digits there has no time. */
-function digit(text: string, at: number): number {
-  const value = text.charCodeAt(at) - 48;
+/** NaN spreads, so what has anything but digits there has no time. */
+function digit(bytes: Uint8Array, at: number): number {
+  const value = (bytes[at] as number) - 48;
   return value >= 0 && value <= 9 ? value : Number.NaN;
 }
 
-function two(text: string, at: number): number {
-  return digit(text, at) * 10 + digit(text, at + 1);
+function two(bytes: Uint8Array, at: number): number {
+  return digit(bytes, at) * 10 + digit(bytes, at + 1);
+}
+
+function daysIn(year: number, month: number): number {
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return isLeap && month === 2 ? 29 : (DAYS_IN_MONTH[month] as number);
 }
 
 /** Days from the epoch to the first of a month; years that begin in March put leap days last. */

@@ -3,8 +3,8 @@
  * text; code 0 stands for a field that is absent. So a filter compares numbers, and a search tries
  * each distinct text once, however many rows have it.
  *
- * While a segment grows its dictionaries are maps. Those of a sealed segment are packed into one
- * block of bytes, since hundreds of thousands of small strings would burden the garbage collector:
+ * Hundreds of thousands of small strings would burden the garbage collector, so the dictionaries of a
+ * sealed segment are one block of bytes each (while it grows: `GrowingDictionary`):
  *
  *     count | hashes, ascending | codes by hash | ends of texts | ends of lower-cased texts |
  *     texts, one after another | lower-cased texts, each followed by a byte FF
@@ -27,62 +27,6 @@ export interface Dictionary {
   valueOf(code: number): string;
   /** The codes whose lower-cased values hold a text, which is lower-cased itself. */
   search(text: string): readonly number[];
-}
-
-/** A dictionary that takes new values. */
-export class GrowingDictionary implements Dictionary {
-  readonly #codes = new Map<string, number>();
-  readonly #values: string[] = [];
-  readonly #lower: string[] = []; // filled by searches, as far as they have come
-  #last: string | undefined;
-  #lastCode = 0;
-
-  get size(): number {
-    return this.#values.length;
-  }
-
-  get values(): readonly string[] {
-    return this.#values;
-  }
-
-  /** The hashes of all values by code, beginning with code 1. */
-  get hashes(): Uint32Array {
-    return Uint32Array.from(this.#values, hashOf);
-  }
-
-  /** The code of a value, which is added if it is new. */
-  add(value: string | undefined): number {
-    if (value === undefined) return 0;
-    if (value === this.#last) return this.#lastCode; // comparing is faster than hashing
-    let code = this.#codes.get(value);
-    if (code === undefined) {
-      const own = detached(value);
-      code = this.#values.push(own);
-      this.#codes.set(own, code);
-    }
-    this.#last = this.#values[code - 1];
-    this.#lastCode = code;
-    return code;
-  }
-
-  codeOf(value: string): number | undefined {
-    return this.#codes.get(value);
-  }
-
-  valueOf(code: number): string {
-    return this.#values[code - 1] as string;
-  }
-
-  search(text: string): readonly number[] {
-    for (let i = this.#lower.length; i < this.#values.length; i++) {
-      this.#lower.push((this.#values[i] as string).toLowerCase());
-    }
-    const found: number[] = [];
-    for (let i = 0; i < this.#lower.length; i++) {
-      if ((this.#lower[i] as string).includes(text)) found.push(i + 1);
-    }
-    return found;
-  }
 }
 
 /** A dictionary in one block of bytes. */
@@ -134,47 +78,27 @@ export class PackedDictionary implements Dictionary {
   }
 
   search(text: string): readonly number[] {
-    const needle = Buffer.from(text, "utf8");
-    const found: number[] = [];
-    for (let at = this.#lower.indexOf(needle); at !== -1;) {
-      // The value that was found is the first one that ends after the place of the match.
-      const index = lowerBound(this.#lowerEnds, at + 1);
-      found.push(index + 1);
-      at = this.#lower.indexOf(needle, this.#lowerEnds[index] as number);
-    }
-    return found;
+    return codesHolding(this.#lower, this.#lowerEnds, Buffer.from(text, "utf8"));
   }
 }
 
-/** A copy of a text that may be a part of a long one, which would be kept alive by it. */
-export function detached(text: string): string {
-  return JSON.parse(JSON.stringify(text)) as string;
-}
-
-/** Packs values, of which the first gets code 1. */
-export function packDictionary(values: readonly string[], withLower: boolean): Buffer {
-  const size = values.length;
-  const texts = values.map((value) => Buffer.from(value, "utf8"));
-  const end = Buffer.of(SEPARATOR);
-  const lower = withLower
-    ? values.map((value) => Buffer.concat([Buffer.from(value.toLowerCase(), "utf8"), end]))
-    : [];
-  const numbers = new Uint32Array(1 + 4 * size);
-  numbers[0] = size;
-  const hashes = Uint32Array.from(values, hashOf);
-  const byHash = Uint32Array.from(values.keys()).sort(
-    (a, b) => (hashes[a] as number) - (hashes[b] as number),
-  );
-  let at = 0;
-  let lowerAt = 0;
-  for (let i = 0; i < size; i++) {
-    const index = byHash[i] as number;
-    numbers[1 + i] = hashes[index] as number;
-    numbers[1 + size + i] = index + 1;
-    numbers[1 + 2 * size + i] = at += texts[i]?.length ?? 0;
-    numbers[1 + 3 * size + i] = lowerAt += lower[i]?.length ?? 0;
+/**
+ * The codes of the values in which some bytes occur. The values stand one after another, each with
+ * its separator; `ends` says where each of them ends, that included.
+ */
+export function codesHolding(
+  values: Buffer,
+  ends: Uint32Array,
+  needle: Uint8Array,
+): readonly number[] {
+  const found: number[] = [];
+  for (let at = values.indexOf(needle); at !== -1 && at < values.length;) {
+    // The value that was found is the first one that ends after the place of the match.
+    const index = lowerBound(ends, at + 1);
+    found.push(index + 1);
+    at = values.indexOf(needle, ends[index] as number);
   }
-  return Buffer.concat([Buffer.from(numbers.buffer), ...texts, ...lower]);
+  return found;
 }
 
 /** The first index of an ascending list whose number is at least the given one. */

@@ -3,14 +3,13 @@
  * double when they are full; what has been entered never changes, so whoever remembers the number of
  * rows has a snapshot.
  */
-import { timeOf } from "./canonical-time.ts";
-import { GrowingDictionary } from "./dictionary.ts";
-import { GrowingTexts } from "./growing-texts.ts";
-import { hashOf } from "./hash.ts";
-import { RowOrder } from "./row-order.ts";
 import { rowsWith } from "./columns.ts";
-import { FIELDS, KINDS, kindOf, PROVIDER } from "./segment-index.ts";
-import type { IndexedEvent, SegmentIndex } from "./segment-index.ts";
+import { GrowingDictionary } from "./growing-dictionary.ts";
+import { GrowingTexts } from "./growing-texts.ts";
+import { grown } from "./growth.ts";
+import { COLUMNS, TRACE, type LineScanner } from "./line-scan.ts";
+import { RowOrder } from "./row-order.ts";
+import { FIELDS, KINDS, PROVIDER, type SegmentIndex } from "./segment-index.ts";
 import { BLOCK_TEXTS } from "./trigrams.ts";
 
 const FIRST_ROWS = 256;
@@ -40,43 +39,41 @@ export class GrowingIndex implements SegmentIndex {
   newest = -Infinity;
   newestIngested = -Infinity;
   readonly #order = new RowOrder();
-  #ingestedAt = "";
 
   constructor(segment: number) {
     this.segment = segment;
   }
 
-  /** Enters an event whose line begins at byte `offset`; the next one begins at `end` or later. */
-  add(event: IndexedEvent, offset: number, end: number): void {
+  /**
+   * Enters the event of a line that was scanned. In the log the line begins at byte
+   * `offset`; the next one begins at `end` or later.
+   */
+  add(line: LineScanner, offset: number, end: number): void {
     const row = this.rows;
     if (row === this.kinds.length) this.#grow();
-    const time = timeOf(event.timestamp);
+    const { time, kind } = line;
     this.times[row] = time;
     if (time < this.oldest) this.oldest = time;
     if (time > this.newest) this.newest = time;
-    if (event.ingested_at !== this.#ingestedAt) {
-      this.#ingestedAt = event.ingested_at; // many events share it
-      this.newestIngested = Math.max(this.newestIngested, timeOf(event.ingested_at));
-    }
+    if (line.ingestedAt > this.newestIngested) this.newestIngested = line.ingestedAt;
     this.offsets[row] = offset;
     this.offsets[row + 1] = end;
     this.bytes = end;
-    const kind = kindOf(event);
     this.kinds[row] = kind;
     this.kindCounts[kind] = (this.kindCounts[kind] as number) + 1;
     for (let field = 0; field < FIELDS.length; field++) {
-      this.#addCode(field, row, event[FIELDS[field] as (typeof FIELDS)[number]]);
+      const dictionary = this.dictionaries[field] as GrowingDictionary;
+      this.#addCode(field, row, dictionary.addFrom(line, COLUMNS[field] as number));
     }
     this.#noteUse((this.codes[PROVIDER] as Uint32Array)[row] as number, time);
-    this.traces[row] = this.traceDictionary.add(event.trace_id);
-    this.idHashes[row] = hashOf(event.id);
-    this.texts[row] = this.allTexts.add(event.command);
+    this.traces[row] = this.traceDictionary.addFrom(line, TRACE);
+    this.idHashes[row] = line.idHash;
+    this.texts[row] = this.allTexts.add(line);
     this.#order.add(this.times, row);
     this.rows = row + 1;
   }
 
-  #addCode(field: number, row: number, value: string | undefined): void {
-    const code = (this.dictionaries[field] as GrowingDictionary).add(value);
+  #addCode(field: number, row: number, code: number): void {
     (this.codes[field] as Uint32Array)[row] = code;
     let counts: Uint32Array = this.counts[field] as Uint32Array;
     if (code >= counts.length) counts = this.counts[field] = grown(counts);
@@ -136,11 +133,8 @@ export class GrowingIndex implements SegmentIndex {
     }
     return found;
   }
-}
 
-function grown<T extends Float64Array | Uint32Array | Uint8Array>(array: T, least = 0): T {
-  const Type = array.constructor as new (length: number) => T;
-  const copy = new Type(Math.max(least, array.length * 2));
-  copy.set(array as never);
-  return copy;
+  eachId(first: number, take: (hash: number, row: number) => void): void {
+    for (let row = first; row < this.rows; row++) take(this.idHashes[row] as number, row);
+  }
 }

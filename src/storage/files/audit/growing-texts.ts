@@ -4,41 +4,37 @@
  * case, one after another in UTF-8, each followed by a byte FF; for each block of 256 of them there
  * is a filter of trigrams as soon as the block is full.
  */
-import { GrowingDictionary, SEPARATOR } from "./dictionary.ts";
+import { GrowingDictionary } from "./growing-dictionary.ts";
+import { grown } from "./growth.ts";
+import { COMMAND, type LineScanner } from "./line-scan.ts";
 import { addTrigrams, BLOCK_TEXTS, blocksInFilters, FILTER_BYTES } from "./trigrams.ts";
-
-const FIRST_TEXTS = 256;
-/** No text in UTF-8 becomes longer than this for each UTF-16 unit of it. */
-const UNIT_BYTES = 3;
 
 /** Texts in lower case, each once. */
 export class GrowingTexts {
   readonly #dictionary = new GrowingDictionary();
-  #starts = new Uint32Array(FIRST_TEXTS + 1);
-  #bytes = Buffer.alloc(FIRST_TEXTS * 16);
-  #filters = new Uint8Array(0);
-  #count = 0;
+  #filters: Uint8Array = new Uint8Array(0);
+  #filtered = 0;
 
-  /** The number of a text, which is added if it is new; 0 for none. */
-  add(text: string | undefined): number {
-    const number = this.#dictionary.add(text);
-    if (number > this.#count) this.#append((text as string).toLowerCase());
+  /** The number of a line's command, which is added if it is new; 0 for none. */
+  add(line: LineScanner): number {
+    const number = this.#dictionary.addFrom(line, COMMAND);
+    if (this.#filtered < this.fullBlocks) this.#addFilter(this.#filtered++);
     return number;
   }
 
   /** How many texts there are; their numbers are 1 to `count`. */
   get count(): number {
-    return this.#count;
+    return this.#dictionary.size;
   }
 
   /** Where each text begins, that of number 1 first, and where one more would. */
   get starts(): Uint32Array {
-    return this.#starts;
+    return this.#dictionary.lowerEnds;
   }
 
   /** The texts with their separators. */
   get bytes(): Buffer {
-    return this.#bytes.subarray(0, this.#starts[this.#count]);
+    return this.#dictionary.lower;
   }
 
   /** The filters of all blocks that are full. */
@@ -47,7 +43,7 @@ export class GrowingTexts {
   }
 
   get fullBlocks(): number {
-    return Math.floor(this.#count / BLOCK_TEXTS);
+    return Math.floor(this.count / BLOCK_TEXTS);
   }
 
   /** The full blocks whose filters have all the bits. */
@@ -55,32 +51,11 @@ export class GrowingTexts {
     return blocksInFilters(this.#filters, this.fullBlocks, bits);
   }
 
-  #append(lower: string): void {
-    const count = this.#count;
-    if (count + 1 === this.#starts.length) {
-      const longer = new Uint32Array(2 * count + 1);
-      longer.set(this.#starts);
-      this.#starts = longer;
-    }
-    let end = this.#starts[count] as number;
-    const needed = end + lower.length * UNIT_BYTES + 1;
-    if (needed > this.#bytes.length) {
-      this.#bytes = Buffer.concat([this.#bytes], Math.max(needed, this.#bytes.length * 2));
-    }
-    end += this.#bytes.write(lower, end);
-    this.#bytes[end++] = SEPARATOR;
-    this.#starts[count + 1] = end;
-    this.#count = count + 1;
-    if (this.#count % BLOCK_TEXTS === 0) this.#addFilter(this.fullBlocks - 1, end);
-  }
-
-  #addFilter(block: number, end: number): void {
+  #addFilter(block: number): void {
     const at = block * FILTER_BYTES;
-    if (at === this.#filters.length) {
-      const longer = new Uint8Array(Math.max(8 * FILTER_BYTES, 2 * at));
-      longer.set(this.#filters);
-      this.#filters = longer;
-    }
-    addTrigrams(this.#filters, at, this.#bytes, this.#starts[block * BLOCK_TEXTS] as number, end);
+    if (at === this.#filters.length) this.#filters = grown(this.#filters, 8 * FILTER_BYTES);
+    const { bytes, starts } = this;
+    const from = starts[block * BLOCK_TEXTS] as number;
+    addTrigrams(this.#filters, at, bytes, from, starts[(block + 1) * BLOCK_TEXTS] as number);
   }
 }

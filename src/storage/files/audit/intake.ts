@@ -1,115 +1,97 @@
 /**
  * The way in: events become lines, the lines go to the log, and once they are as safe as was asked
- * for they are added to the index and answered. An event whose id is known is answered as it was
- * stored the first time; one whose id is on its way waits for that to end.
+ * for they are in the index, and are answered. An event whose id is known is answered as it was stored
+ * the first time; one whose id is on its way waits for that to end.
  */
 import type { AuditEvent } from "../../../audit/schema.ts";
 import type { Stored } from "../../../audit/store.ts";
 import type { Durability } from "../../append-log-options.ts";
 import type { SegmentedLog } from "../../segmented-log.ts";
-import type { Slice } from "../../segment-reader.ts";
 import type { AuditCounts } from "./counts.ts";
+import { hashOf } from "./hash.ts";
 import { lineOf } from "./known-events.ts";
-import { firstLine, writeLines, type EventLines } from "./lines.ts";
+import { firstLine, idOf, linesAsList, writeLines } from "./lines.ts";
 import type { RecentIds } from "./recent-ids.ts";
 import type { SegmentSet } from "./segment-set.ts";
-
-/** Takes events that are stored: their lines stand in that segment, from byte `offset` on. */
-export type AddEvents = (
-  events: readonly AuditEvent[],
-  lines: EventLines,
-  segment: number,
-  offset: number,
-  length: number,
-) => void;
 
 /** Events on their way to the disk, and those who sent one of them again meanwhile. */
 interface Flight {
   waiting: ((error: unknown) => void)[] | undefined;
 }
 
+/** What became known of the events of one append while it was looked into. */
+interface Findings {
+  /** The JSON of events that were stored before, or will be by this append, by id. */
+  readonly known: Map<string, string>;
+  /** Rows that have the hash of an id, but another id. */
+  readonly others: Set<number>;
+}
+
 export interface IntakeOptions {
   readonly log: SegmentedLog;
   readonly segments: SegmentSet;
-  readonly ids: RecentIds<number>;
+  readonly ids: RecentIds;
   readonly durability: Durability;
   readonly counts: AuditCounts;
-  readonly add: AddEvents;
 }
 
 /** Takes the events of one organization. */
 export class Intake {
   readonly #log: SegmentedLog;
   readonly #segments: SegmentSet;
-  readonly #ids: RecentIds<number>;
+  readonly #ids: RecentIds;
   readonly #durability: Durability;
   readonly #counts: AuditCounts;
-  readonly #add: AddEvents;
+  /** By the ids that clients gave; nobody can know another id before its event is answered. */
   readonly #flights = new Map<string, Flight>();
+  #underWay = 0;
 
-  constructor({ log, segments, ids, durability, counts, add }: IntakeOptions) {
+  constructor({ log, segments, ids, durability, counts }: IntakeOptions) {
     this.#log = log;
     this.#segments = segments;
     this.#ids = ids;
     this.#durability = durability;
     this.#counts = counts;
-    this.#add = add;
   }
 
   /** Whether nothing is on its way. */
   get isIdle(): boolean {
-    return this.#flights.size === 0;
+    return this.#underWay === 0;
   }
 
   /** Stores events, all or none; see `AuditStore.append`. */
-  append(events: readonly AuditEvent[], stored: Stored): void {
-    const flight: Flight = { waiting: undefined };
-    if (!this.#claim(events, flight)) this.#appendAgain(events, new Map(), stored);
-    else if (events.length === 0) stored(null, "");
-    else this.#store(events, flight, stored);
+  append(events: readonly AuditEvent[], areNew: boolean, stored: Stored): void {
+    if (events.length === 0) stored(null, "");
+    else if (areNew) this.#store(events, stored);
+    else this.#appendNamed(events, { known: new Map(), others: new Set() }, stored);
   }
 
-  /** Enters events as being stored, unless one of them is known already: then none is. */
-  #claim(events: readonly AuditEvent[], flight: Flight): boolean {
-    for (let i = 0; i < events.length; i++) {
-      const { id } = events[i] as AuditEvent;
-      if (this.#flights.has(id) || this.#lineOf(id) !== undefined) {
-        for (const { id } of events.slice(0, i)) this.#flights.delete(id);
-        return false;
-      }
-      this.#flights.set(id, flight);
-    }
-    return true;
-  }
-
-  #lineOf(id: string): Slice | undefined {
-    const row = this.#ids.get(id);
-    return row === undefined ? undefined : lineOf(this.#segments, row);
-  }
-
-  #store(events: readonly AuditEvent[], flight: Flight, stored: Stored): void {
-    const lines = writeLines(events);
+  #store(events: readonly AuditEvent[], stored: Stored): void {
+    const [first] = events;
+    const json = events.length === 1 ? JSON.stringify(first) : undefined;
+    const text = json === undefined ? writeLines(events) : `${json}\n`;
+    this.#underWay++;
     this.#counts.began(events.length);
-    this.#log.append(lines.text, this.#durability, (error, segment, offset, length) => {
+    this.#log.append(text, this.#durability, (error, _segment, _offset, _length, bytes) => {
+      this.#underWay--;
       this.#counts.ended(events.length, error);
-      for (const { id } of events) this.#flights.delete(id);
-      if (error === null) this.#add(events, lines, segment, offset, length);
-      stored(error, lines.json);
-      for (const wake of flight.waiting ?? []) wake(error);
+      if (error === null) stored(null, json ?? linesAsList(bytes as Buffer));
+      else stored(error);
     });
   }
 
   /**
-   * Stores events of which some are known, by their JSON in `known`, or about to be. What is under
-   * way is waited for first, since this append fails with it, and nothing of it may be stored then.
+   * Stores events of which some may be stored already, or be about to. What is under way is waited
+   * for first, since this append fails with it, and nothing of it may be stored then.
    */
-  #appendAgain(events: readonly AuditEvent[], known: Map<string, string>, stored: Stored): void {
+  #appendNamed(events: readonly AuditEvent[], findings: Findings, stored: Stored): void {
     const again = (error: unknown): void => {
-      if (error === null) this.#appendAgain(events, known, stored);
+      if (error === null) this.#appendNamed(events, findings, stored);
       else stored(error);
     };
+    const { known } = findings;
     const fresh = new Map<string, AuditEvent>();
-    const stands = new Map<string, Slice>();
+    const candidates = new Map<string, readonly number[]>();
     for (const event of events) {
       const { id } = event;
       if (known.has(id) || fresh.has(id)) continue;
@@ -118,17 +100,35 @@ export class Intake {
         (flight.waiting ??= []).push(again);
         return;
       }
-      const slice = this.#lineOf(id);
-      if (slice === undefined) fresh.set(id, event);
-      else stands.set(id, slice);
+      const rows = this.#rowsOf(id, findings);
+      if (rows.length === 0) fresh.set(id, event);
+      else candidates.set(id, rows);
     }
-    if (stands.size > 0) this.#learn(stands, known).then(again, stored);
+    if (candidates.size > 0) this.#look(candidates, findings).then(again, stored);
     else this.#storeFresh(events, [...fresh.values()], known, stored);
   }
 
-  async #learn(stands: ReadonlyMap<string, Slice>, known: Map<string, string>): Promise<null> {
-    const found = (await this.#log.read([...stands.values()])).map(firstLine);
-    [...stands.keys()].forEach((id, index) => known.set(id, String(found[index])));
+  /** The rows that may have an id, without those whose line said otherwise. */
+  #rowsOf(id: string, { others }: Findings): readonly number[] {
+    const rows = this.#ids.rowsOf(hashOf(id));
+    if (rows.length === 0) return rows;
+    return rows.filter((row) => !others.has(row) && lineOf(this.#segments, row) !== undefined);
+  }
+
+  /** Reads the lines of rows that may have some ids. */
+  async #look(
+    candidates: ReadonlyMap<string, readonly number[]>,
+    { known, others }: Findings,
+  ): Promise<null> {
+    const wanted = [...candidates].flatMap(([id, rows]) => rows.map((row) => ({ id, row })));
+    const slices = wanted.map(({ row }) => lineOf(this.#segments, row));
+    if (slices.some((slice) => slice === undefined)) return null; // removed meanwhile
+    const lines = await this.#log.read(slices as Exclude<(typeof slices)[number], undefined>[]);
+    wanted.forEach(({ id, row }, index) => {
+      const line = firstLine(lines[index] as Buffer);
+      if (idOf(line) !== id) others.add(row);
+      else if (!known.has(id)) known.set(id, line.toString("utf8"));
+    });
     return null;
   }
 
@@ -138,16 +138,22 @@ export class Intake {
     known: Map<string, string>,
     stored: Stored,
   ): void {
-    const answer = (): void => {
+    const isAll = fresh.length === events.length;
+    const answer: Stored = (error, json) => {
+      if (error !== null || isAll) return stored(error, json);
       this.#counts.repeated += events.length - fresh.length;
       stored(null, events.map(({ id }) => known.get(id)).join(","));
     };
-    if (fresh.length === 0) return answer();
+    if (fresh.length === 0) return answer(null);
     const flight: Flight = { waiting: undefined };
     for (const event of fresh) {
       this.#flights.set(event.id, flight);
-      known.set(event.id, JSON.stringify(event));
+      if (!isAll) known.set(event.id, JSON.stringify(event));
     }
-    this.#store(fresh, flight, (error) => (error === null ? answer() : stored(error)));
+    this.#store(fresh, (error, json) => {
+      for (const { id } of fresh) this.#flights.delete(id);
+      answer(error, json);
+      for (const wake of flight.waiting ?? []) wake(error);
+    });
   }
 }

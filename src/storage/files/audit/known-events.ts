@@ -1,43 +1,40 @@
 /**
- * Finds an event by its id: the newest ids are known by heart, the others by the hashes that every
- * segment's index keeps. A hash only says where to look; the id in the line decides.
+ * Finds an event by its id: the newest by a table of hashes in memory, the others by the hashes that
+ * every segment's index keeps. A hash only says where to look; the id in the line decides.
  */
-import type { SegmentedLog } from "../../segmented-log.ts";
-import { detached } from "./dictionary.ts";
+import type { Slice } from "../../segment-reader.ts";
 import { hashOf } from "./hash.ts";
-import { idOf } from "./lines.ts";
-import { RecentIds } from "./recent-ids.ts";
+import { KNOWN_IDS, RecentIds } from "./recent-ids.ts";
+import { SidecarDamaged } from "./sealed-index.ts";
 import { globalRow, rowOf, segmentOf, type SegmentIndex } from "./segment-index.ts";
 import type { SegmentSet } from "./segment-set.ts";
 
-/** So many of the newest ids are read back at start. */
-const REMEMBERED = 100_000;
+/** The ids of the newest events. */
+export async function recentIdsOf(segments: SegmentSet): Promise<RecentIds> {
+  for (;;) {
+    try {
+      return await collectIds(segments.indexes);
+    } catch (error) {
+      if (!(error instanceof SidecarDamaged)) throw error;
+      await segments.remake(error.segment);
+    }
+  }
+}
 
-/** The rows of the newest events by their ids. */
-export async function readRecentIds(
-  log: SegmentedLog,
-  segments: SegmentSet,
-): Promise<RecentIds<number>> {
-  const ids = new RecentIds<number>(REMEMBERED);
-  let start = segments.indexes.length;
-  for (let rows = 0; start > 0 && rows < REMEMBERED;) rows += segments.indexes[--start]?.rows ?? 0;
-  for (const index of segments.indexes.slice(start)) {
-    let row = 0;
-    await log.readLines(index.segment, (line, offset) => {
-      if (row >= index.rows || index.offsets[row] !== offset) return; // no event, so it has no row
-      const id = idOf(line);
-      if (id !== undefined) ids.set(detached(id), globalRow(index.segment, row));
-      row++;
-    });
+async function collectIds(indexes: readonly SegmentIndex[]): Promise<RecentIds> {
+  const ids = new RecentIds();
+  let left = KNOWN_IDS;
+  for (const index of [...indexes].reverse()) {
+    if (left <= 0) break;
+    const first = Math.max(0, index.rows - left);
+    left -= index.rows;
+    await index.eachId(first, (hash, row) => ids.add(hash, globalRow(index.segment, row)));
   }
   return ids;
 }
 
 /** Where the line of a row stands; `undefined` when its segment is gone. */
-export function lineOf(
-  segments: SegmentSet,
-  row: number,
-): { readonly segment: number; readonly offset: number; readonly length: number } | undefined {
+export function lineOf(segments: SegmentSet, row: number): Slice | undefined {
   const segment = segmentOf(row);
   const index = segments.find(segment);
   if (index === undefined) return undefined;
@@ -45,9 +42,14 @@ export function lineOf(
   return { segment, offset, length: (index.offsets[rowOf(row) + 1] as number) - offset };
 }
 
-/** The rows that may have an id, from the newest segment to the oldest. */
-export async function* rowsOfId(segments: SegmentSet, id: string): AsyncGenerator<number> {
+/** The rows that may have an id: of the newest events first, then segment by segment. */
+export async function* rowsOfId(
+  segments: SegmentSet,
+  ids: RecentIds,
+  id: string,
+): AsyncGenerator<number> {
   const hash = hashOf(id);
+  yield* ids.rowsOf(hash);
   for (const index of [...segments.indexes].reverse()) {
     for (const row of await index.rowsOfId(hash)) yield globalRow(index.segment, row);
   }

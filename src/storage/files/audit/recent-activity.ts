@@ -1,15 +1,16 @@
 /**
  * The counts of the last 24 hours, in time that does not depend on what is stored. Events are
- * counted by the minute as they arrive. A question adds up whole minutes; of the two minutes at the
+ * counted by the minute, once, by the next question after they arrived. A question adds up whole minutes; of the two minutes at the
  * ends of its window the events are looked at one by one, unless all of them lie inside. Minutes that
  * a window has left are forgotten; a question about an earlier time counts rows instead.
  */
 import type { AuditActivity } from "../../../audit/store.ts";
 import { DAY_MS, MINUTE_MS } from "../../../core/clock.ts";
+import { Queue } from "../../queue.ts";
 import { Pace } from "./pace.ts";
 import { questionOf } from "./question.ts";
 import { select, rowAt, viewOf, type SegmentView } from "./selection.ts";
-import { isAi, PROVIDER, STATUS, decisionOfKind } from "./segment-index.ts";
+import { globalRow, isAi, PROVIDER, STATUS, decisionOfKind } from "./segment-index.ts";
 import type { SegmentIndex } from "./segment-index.ts";
 
 interface ProviderCounts {
@@ -33,39 +34,27 @@ interface Minute extends Counts {
 /** Counts events by the minute. */
 export class RecentActivity {
   readonly #minutes = new Map<number, Minute>();
-  #floor = Infinity; // the first minute from which on all events are counted
-  #filling: Promise<void> | undefined;
-
-  /** Hears of an event that was added as a row. */
-  add(index: SegmentIndex, row: number): void {
-    const time = index.times[row] as number;
-    const number = Math.floor(time / MINUTE_MS);
-    if (number < this.#floor) return;
-    let minute = this.#minutes.get(number);
-    if (minute === undefined) {
-      minute = { ...noCounts(), newest: time };
-      this.#minutes.set(number, minute);
-    }
-    minute.newest = Math.max(minute.newest, time);
-    countRow(minute, index, row);
-  }
+  #floor: number | undefined; // the first minute from which on all events are counted
+  #next = 0; // the first row, through all segments, that is not counted yet
+  readonly #counting = new Queue();
 
   /** Counts the 24 hours up to and including `now`. */
   async at(
     now: number,
-    indexes: () => readonly SegmentIndex[],
+    indexes: readonly SegmentIndex[],
     lastUsed: ReadonlyMap<string, number>,
   ): Promise<AuditActivity> {
+    const views = indexes.map(viewOf);
     const after = now - DAY_MS;
     const first = Math.floor(after / MINUTE_MS);
     const last = Math.floor(now / MINUTE_MS);
-    await (this.#filling ??= this.#fill(first, indexes().map(viewOf)));
+    this.#floor ??= first;
+    await this.#counting.run(() => this.#countOn(views));
     const total = noCounts();
     if (first < this.#floor) {
-      await countRange(total, indexes().map(viewOf), after + 1, now + 1);
+      await countRange(total, views, after + 1, now + 1);
     } else {
       for (let number = first + 1; number < last; number++) this.#addMinute(total, number);
-      const views = indexes().map(viewOf);
       await countRange(total, views, after + 1, (first + 1) * MINUTE_MS);
       const minute = this.#minutes.get(last);
       if (minute !== undefined && minute.newest <= now) this.#addMinute(total, last);
@@ -75,18 +64,43 @@ export class RecentActivity {
     return { ...total, providers: withLastUse(total.providers, lastUsed) };
   }
 
-  /** Enters what is stored, in slices: what arrives meanwhile enters itself. */
-  async #fill(first: number, views: readonly SegmentView[]): Promise<void> {
-    this.#floor = first;
+  /** Counts the rows that came since the last question, in slices. */
+  async #countOn(views: readonly SegmentView[]): Promise<void> {
+    const from = (this.#floor as number) * MINUTE_MS;
     const pace = new Pace();
-    const question = questionOf({ from: first * MINUTE_MS });
+    const question = questionOf({ from });
     for (const view of views) {
-      const selection = await select(view, question, pace);
-      for (let k = 0; k < selection.length; k++) {
-        this.add(view.index, rowAt(selection, k));
-        if (k % 256 === 0) await pace.step();
+      const { index, rows } = view;
+      const first = Math.max(0, this.#next - globalRow(index.segment, 0));
+      if (first >= rows) continue;
+      if (first > 0) {
+        for (let row = first; row < rows; row++) {
+          this.#count(index, row);
+          if (row % 256 === 0) await pace.step();
+        }
+      } else if (view.newest >= from) {
+        // Of a segment that is new as a whole only the rows of the window are looked at.
+        const selection = await select(view, question, pace);
+        for (let k = 0; k < selection.length; k++) {
+          this.#count(index, rowAt(selection, k));
+          if (k % 256 === 0) await pace.step();
+        }
       }
+      this.#next = globalRow(index.segment, rows);
     }
+  }
+
+  #count(index: SegmentIndex, row: number): void {
+    const time = index.times[row] as number;
+    const number = Math.floor(time / MINUTE_MS);
+    if (number < (this.#floor as number)) return;
+    let minute = this.#minutes.get(number);
+    if (minute === undefined) {
+      minute = { ...noCounts(), newest: time };
+      this.#minutes.set(number, minute);
+    }
+    minute.newest = Math.max(minute.newest, time);
+    countRow(minute, index, row);
   }
 
   #addMinute(total: Counts, number: number): void {
@@ -104,7 +118,7 @@ export class RecentActivity {
   }
 
   #forget(before: number): void {
-    if (before <= this.#floor) return;
+    if (before <= (this.#floor as number)) return;
     for (const number of this.#minutes.keys()) {
       if (number < before) this.#minutes.delete(number);
     }

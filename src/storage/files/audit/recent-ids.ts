@@ -1,28 +1,79 @@
-/** How many of the newest ids are known at least; up to twice as many are. */
-const KNOWN_IDS = 100_000;
-
 /**
- * Remembers what the newest ids stand for. Two generations: when the younger is full the older is
- * dropped as a whole, so that forgetting costs nothing per id.
+ * Where the newest events stand, by the hash of their id. A hash only says where to look: whoever
+ * asks compares the id in the line, so that 16 bytes an event are enough, whatever ids look like.
+ *
+ * There are two generations, each a table that is probed by the hash. When the younger one is full
+ * the older one is dropped as a whole, so that forgetting costs nothing per id.
  */
-export class RecentIds<T> {
+
+/** How many of the newest ids are known at least; up to twice as many are. */
+export const KNOWN_IDS = 100_000;
+
+const FIRST_SLOTS = 64;
+const NO_ROWS: readonly number[] = [];
+
+/** Remembers rows by hashes. */
+export class RecentIds {
   readonly #limit: number;
-  #young = new Map<string, T>();
-  #old = new Map<string, T>();
+  #young = new Generation();
+  #old = new Generation();
 
   constructor(limit = KNOWN_IDS) {
     this.#limit = limit;
   }
 
-  get(id: string): T | undefined {
-    return this.#young.get(id) ?? this.#old.get(id);
+  /** The rows, which are greater than 0, that may have the id with that hash. */
+  rowsOf(hash: number): readonly number[] {
+    const young = this.#young.rowsOf(hash);
+    const old = this.#old.rowsOf(hash);
+    return old.length === 0 ? young : [...young, ...old];
   }
 
-  set(id: string, value: T): void {
+  add(hash: number, row: number): void {
     if (this.#young.size >= this.#limit) {
       this.#old = this.#young;
-      this.#young = new Map();
+      this.#young = new Generation();
     }
-    this.#young.set(id, value);
+    this.#young.add(hash, row);
+  }
+}
+
+/** Pairs of hash and row, in the first free slot from the hash on; half of the slots are free. */
+class Generation {
+  size = 0;
+  #hashes = new Uint32Array(FIRST_SLOTS);
+  #rows = new Float64Array(FIRST_SLOTS); // 0 is a free slot
+
+  rowsOf(hash: number): readonly number[] {
+    const mask = this.#rows.length - 1;
+    let found: number[] | undefined;
+    for (let slot = hash & mask; this.#rows[slot] !== 0; slot = (slot + 1) & mask) {
+      if (this.#hashes[slot] === hash) (found ??= []).push(this.#rows[slot] as number);
+    }
+    return found ?? NO_ROWS;
+  }
+
+  add(hash: number, row: number): void {
+    if (2 * this.size >= this.#rows.length) this.#widen();
+    this.#put(hash, row);
+    this.size++;
+  }
+
+  #put(hash: number, row: number): void {
+    const mask = this.#rows.length - 1;
+    let slot = hash & mask;
+    while (this.#rows[slot] !== 0) slot = (slot + 1) & mask;
+    this.#hashes[slot] = hash;
+    this.#rows[slot] = row;
+  }
+
+  #widen(): void {
+    const hashes = this.#hashes;
+    const rows = this.#rows;
+    this.#hashes = new Uint32Array(hashes.length * 2);
+    this.#rows = new Float64Array(rows.length * 2);
+    for (let slot = 0; slot < rows.length; slot++) {
+      if (rows[slot] !== 0) this.#put(hashes[slot] as number, rows[slot] as number);
+    }
   }
 }

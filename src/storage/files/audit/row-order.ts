@@ -32,9 +32,8 @@ export class RowOrder {
     const merged = this.#merged;
     if (merged === rows) return;
     const list = this.#writable(rows);
-    const fresh = Uint32Array.from({ length: rows - merged }, (_, i) => merged + i);
+    const fresh = sortedRows(times, merged, rows);
     const timeOf = (row: number | undefined): number => times[row as number] as number;
-    fresh.sort((a, b) => timeOf(a) - timeOf(b) || a - b);
     const isInPlace = merged === 0 || timeOf(list[merged - 1]) <= timeOf(fresh[0]);
     if (isInPlace) list.set(fresh, merged);
     else {
@@ -56,6 +55,28 @@ export class RowOrder {
     }
     return list;
   }
+}
+
+/** The rows from one up to another by time, equal times by row. */
+function sortedRows(times: Float64Array, from: number, to: number): Uint32Array {
+  const rows = new Uint32Array(to - from);
+  let [least, most] = [Infinity, -Infinity];
+  for (let row = from; row < to; row++) {
+    rows[row - from] = row;
+    least = Math.min(least, times[row] as number);
+    most = Math.max(most, times[row] as number);
+  }
+  if ((most - least + 1) * rows.length > Number.MAX_SAFE_INTEGER) {
+    return rows.sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
+  }
+  // Time and row in one number: sorted without calling back, several times as fast.
+  const keys = new Float64Array(rows.length);
+  for (let i = 0; i < rows.length; i++) {
+    keys[i] = ((times[from + i] as number) - least) * rows.length + i;
+  }
+  keys.sort();
+  for (let i = 0; i < rows.length; i++) rows[i] = from + ((keys[i] as number) % rows.length);
+  return rows;
 }
 
 function mergeFromEnd(

@@ -221,6 +221,14 @@ export class SealedIndex implements SegmentIndex {
     return this.#reads.forget(this.#path);
   }
 
+  async eachId(first: number, take: (hash: number, row: number) => void): Promise<void> {
+    const hashes = await this.#numbers("idHashes", 0, this.rows);
+    const rows = await this.#numbers("idRows", 0, this.rows);
+    for (let i = 0; i < this.rows; i++) {
+      if ((rows[i] as number) >= first) take(hashes[i] as number, rows[i] as number);
+    }
+  }
+
   async #numbers(name: string, index: number, count: number): Promise<Uint32Array> {
     const reading = this.#read(name, index * NUMBER, (index + count) * NUMBER);
     const bytes = reading instanceof Promise ? await reading : reading;

@@ -3,7 +3,6 @@
  * the order of ingest, so that a row is an index into each of them. About 40 bytes an event stay in
  * memory. Of a sealed segment the commands in lower case do not: they are read from its sidecar.
  */
-import type { AuditEvent } from "../../../audit/schema.ts";
 import type { Awaitable } from "../../../core/caller.ts";
 import type { Classes } from "./classes.ts";
 import type { Dictionary } from "./dictionary.ts";
@@ -28,31 +27,24 @@ export const PROVIDER = 0;
 export const STATUS = 4;
 export const POLICY = 6;
 
-/** What an index takes from an event. */
-export type IndexedEvent = Pick<
-  AuditEvent,
-  | "id"
-  | "timestamp"
-  | "ingested_at"
-  | "command"
-  | "consumer"
-  | "ai"
-  | "policy_decision"
-  | "trace_id"
-  | (typeof FIELDS)[number]
->;
-
 export type Column = Uint8Array | Uint16Array | Uint32Array;
 
 /** Decision, consumer and `ai` in one number below `KINDS`. */
 export const KINDS = 24;
-const DECISIONS = ["ALLOWED", "DENIED"];
-const CONSUMERS = ["human", "ai", "ci"];
+export const DECISIONS: readonly string[] = ["ALLOWED", "DENIED"];
+export const CONSUMERS: readonly string[] = ["human", "ai", "ci"];
 
 /** The kind of an event. */
-export function kindOf(event: Pick<AuditEvent, "policy_decision" | "consumer" | "ai">): number {
-  const decision = event.policy_decision === undefined ? 0 : decisionCode(event.policy_decision);
-  return (decision * 4 + CONSUMERS.indexOf(event.consumer) + 1) * 2 + (event.ai ? 1 : 0);
+export function kindOf({
+  policy_decision = "",
+  consumer = "",
+  ai,
+}: {
+  readonly policy_decision: string | undefined;
+  readonly consumer: string | undefined;
+  readonly ai: boolean;
+}): number {
+  return (decisionCode(policy_decision) * 4 + CONSUMERS.indexOf(consumer) + 1) * 2 + (ai ? 1 : 0);
 }
 
 /** 1 for `ALLOWED`, 2 for `DENIED`, 0 for no decision or another text. */
@@ -129,6 +121,8 @@ export interface SegmentIndex {
   text(from: number, to: number): Awaitable<Buffer>;
   /** Rows of which the id has that hash. */
   rowsOfId(hash: number): Awaitable<readonly number[]>;
+  /** Gives the hash of the id of each row from `first` on, in no particular order. */
+  eachId(first: number, take: (hash: number, row: number) => void): Awaitable<void>;
 }
 
 /** Rows are numbered through all segments, so that a number is an event's for good. */

@@ -5,6 +5,7 @@
  * crash in between costs nothing: the sidecar is missing then, and is made at the next start.
  */
 import { join } from "node:path";
+import type { AuditUsage } from "../../../audit/store.ts";
 import { DamageFound, damagedPath, type DamageRegister } from "../../damage.ts";
 import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
@@ -14,7 +15,7 @@ import type { ReadFiles } from "../../read-files.ts";
 import type { SegmentedLog } from "../../segmented-log.ts";
 import { TEMPORARY_SUFFIX } from "../../snapshot.ts";
 import { GrowingIndex } from "./growing-index.ts";
-import { scanLine } from "./line-scan.ts";
+import { LineIndexer } from "./index-lines.ts";
 import { SealedIndex } from "./sealed-index.ts";
 import { PROVIDER, type SegmentIndex } from "./segment-index.ts";
 import { writeSidecar } from "./sidecar-writer.ts";
@@ -34,6 +35,7 @@ export interface SegmentSetOptions {
 export class SegmentSet {
   readonly #options: SegmentSetOptions;
   readonly #log: SegmentedLog;
+  readonly #indexer: LineIndexer;
   readonly #sealing = new Queue();
   #indexes: SegmentIndex[] = [];
   #growing: GrowingIndex;
@@ -42,6 +44,7 @@ export class SegmentSet {
   private constructor(options: SegmentSetOptions, log: SegmentedLog, growing: GrowingIndex) {
     this.#options = options;
     this.#log = log;
+    this.#indexer = new LineIndexer(options.organization);
     this.#growing = growing;
   }
 
@@ -78,6 +81,11 @@ export class SegmentSet {
 
   find(segment: number): SegmentIndex | undefined {
     return this.#indexes.find((index) => index.segment === segment);
+  }
+
+  /** Enters lines that were written to the growing segment, from byte `offset` of it on. */
+  add(bytes: Buffer, offset: number): void {
+    this.#indexer.add(this.#growing, bytes, offset, () => {}); // nothing is damaged yet
   }
 
   /** Hears that a new segment takes the writes. */
@@ -126,6 +134,18 @@ export class SegmentSet {
     return all;
   }
 
+  /** What all segments take up. */
+  usage(): AuditUsage {
+    const usage = { events: 0, bytes: 0, oldest: Infinity, segments: 0 };
+    for (const { rows, bytes, oldest } of this.#indexes) {
+      usage.events += rows;
+      usage.bytes += bytes;
+      usage.oldest = Math.min(usage.oldest, oldest);
+      usage.segments++;
+    }
+    return { ...usage, oldest: usage.events === 0 ? undefined : usage.oldest };
+  }
+
   async close(): Promise<void> {
     await this.#sealing.idle();
     for (const index of this.#indexes) if (index instanceof SealedIndex) await index.close();
@@ -169,10 +189,9 @@ export class SegmentSet {
     const { organization, damage } = this.#options;
     const index = new GrowingIndex(segment);
     const found = new DamageFound(this.#log.path(segment));
-    await this.#log.readLines(segment, (line, offset) => {
-      const event = scanLine(line, organization);
-      if (event !== undefined) index.add(event, offset, offset + line.length);
-      else found.add(line, offset);
+    const indexer = new LineIndexer(organization);
+    await this.#log.readManyLines(segment, (bytes, offset) => {
+      indexer.add(index, bytes, offset, (line, at) => found.add(line, at));
     });
     await damage.enter(found);
     return index;

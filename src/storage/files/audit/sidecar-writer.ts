@@ -2,9 +2,10 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { FileOperations } from "../../file-operations.ts";
 import { replaceFile } from "../../snapshot.ts";
-import { packDictionary } from "./dictionary.ts";
 import type { GrowingIndex } from "./growing-index.ts";
 import { classify, countByClass } from "./classes.ts";
+import type { GrowingDictionary } from "./growing-dictionary.ts";
+import { orderByHash } from "./hash.ts";
 import { packPostings } from "./postings.ts";
 import { COUNTED, FIELDS, PROVIDER, SEARCHED, type Column } from "./segment-index.ts";
 import { encodeHeader, checksumOf, HEADER_BYTES, PAGE_BYTES, padded } from "./sidecar-format.ts";
@@ -96,16 +97,17 @@ function* fieldSections(
     yield [`${name}.starts`, starts];
     yield [`${name}.steps`, steps];
     const isSearched = SEARCHED.includes(field);
-    yield [`${name}.values`, packDictionary(dictionary.values, isSearched)];
-    if (isSearched) addNames(nameFilters, field * FILTER_BYTES, dictionary.values);
+    yield [`${name}.values`, dictionary.pack(isSearched)];
+    if (isSearched) addNames(nameFilters, field * FILTER_BYTES, dictionary);
   }
   yield ["nameFilters", nameFilters];
 }
 
-function addNames(filters: Uint8Array, filterStart: number, values: readonly string[]): void {
-  for (const value of values) {
-    const lower = Buffer.from(value.toLowerCase(), "utf8");
-    addTrigrams(filters, filterStart, lower, 0, lower.length);
+function addNames(filters: Uint8Array, filterStart: number, names: GrowingDictionary): void {
+  const { size, lower, lowerEnds } = names;
+  for (let code = 1; code <= size; code++) {
+    const start = lowerEnds[code - 1] as number;
+    addTrigrams(filters, filterStart, lower, start, (lowerEnds[code] as number) - 1);
   }
 }
 
@@ -134,22 +136,23 @@ function* classSections(index: GrowingIndex): Generator<readonly [string, Sectio
 function* restSections(index: GrowingIndex): Generator<readonly [string, SectionArray]> {
   yield ["text", index.allTexts.bytes];
   yield* traceSections(index);
-  const { hashes, rows } = sortedByHash(index.idHashes.subarray(0, index.rows));
-  yield ["idHashes", hashes];
-  yield ["idRows", rows];
+  const hashes = index.idHashes.subarray(0, index.rows);
+  yield ["idHashes", hashes.slice().sort()];
+  yield ["idRows", orderByHash(hashes)];
 }
 
 /** Trace ids in the order of their hashes, and the rows of each. */
 function* traceSections(index: GrowingIndex): Generator<readonly [string, SectionArray]> {
-  const { values, hashes } = index.traceDictionary;
-  const order = sortedByHash(hashes).rows;
-  const texts = Array.from(order, (i) => Buffer.from(values[i] as string, "utf8"));
+  const { traceDictionary: traces } = index;
+  const { size } = traces;
+  const order = orderByHash(traces.hashes);
+  const texts = Array.from(order, (i) => traces.bytesOf(i + 1));
   const ends = new Uint32Array(texts.length + 1);
   texts.forEach((text, i) => (ends[i + 1] = (ends[i] as number) + text.length));
   yield ["traceEnds", ends];
   yield ["traceTexts", Buffer.concat(texts)];
-  const starts = new Uint32Array(values.length + 1);
-  const placeOf = new Uint32Array(values.length + 1); // by code
+  const starts = new Uint32Array(size + 1);
+  const placeOf = new Uint32Array(size + 1); // by code
   order.forEach((i, place) => (placeOf[i + 1] = place));
   for (let row = 0; row < index.rows; row++) {
     const code = index.traces[row] as number;
@@ -161,7 +164,7 @@ function* traceSections(index: GrowingIndex): Generator<readonly [string, Sectio
     starts[i] = (starts[i] as number) + (starts[i - 1] as number);
   }
   yield ["traceStarts", starts];
-  const rows = new Uint32Array(starts[values.length] as number);
+  const rows = new Uint32Array(starts[size] as number);
   const filled = starts.slice();
   for (let row = 0; row < index.rows; row++) {
     const code = index.traces[row] as number;
@@ -175,29 +178,8 @@ function* traceSections(index: GrowingIndex): Generator<readonly [string, Sectio
 
 function narrowed(column: Uint32Array, rows: number, largest: number): Column {
   const used = column.subarray(0, rows);
-  if (largest < 2 ** 8) return Uint8Array.from(used);
-  return largest < 2 ** 16 ? Uint16Array.from(used) : used;
-}
-
-/** Sorts by counting, 16 bits at a time: as fast as two passes over the list. */
-function sortedByHash(hashes: Uint32Array): { hashes: Uint32Array; rows: Uint32Array } {
-  let rows = Uint32Array.from(hashes.keys());
-  for (const shift of [0, 16]) {
-    const digit = (row: number): number => ((hashes[row] as number) >>> shift) & 0xffff;
-    const starts = new Uint32Array(0x10001);
-    for (const row of rows) starts[digit(row) + 1] = (starts[digit(row) + 1] as number) + 1;
-    for (let i = 1; i < starts.length; i++) {
-      starts[i] = (starts[i] as number) + (starts[i - 1] as number);
-    }
-    const next = new Uint32Array(rows.length);
-    for (const row of rows) {
-      const at = starts[digit(row)] as number;
-      next[at] = row;
-      starts[digit(row)] = at + 1;
-    }
-    rows = next;
-  }
-  return { hashes: rows.map((row) => hashes[row] as number), rows };
+  if (largest < 2 ** 8) return new Uint8Array(used);
+  return largest < 2 ** 16 ? new Uint16Array(used) : used;
 }
 
 async function* inTurns<T>(values: Iterable<T>): AsyncGenerator<T> {

@@ -64,11 +64,11 @@ export class Tail implements AuditTail {
     this.close();
   }
 
-  /** Hears of each event when it is stored; `json` gives its text, which all tails share. */
-  offer(row: number, event: AuditEvent, json: () => string): void {
+  /** Hears of each event when it is stored, and of its line. */
+  offer(row: number, event: AuditEvent, line: Buffer): void {
     if (this.#state !== "live" || row <= (this.#at as number)) return;
     this.#at = row;
-    if (matchesEvent(event, this.#filter)) this.#give(row, json());
+    if (matchesEvent(event, this.#filter)) this.#give(row, line);
   }
 
   resume(): void {
@@ -85,7 +85,7 @@ export class Tail implements AuditTail {
     this.#resolve();
   }
 
-  #give(row: number, json: Buffer | string): void {
+  #give(row: number, json: Buffer): void {
     this.#wasResumed = false;
     const wantsPause = this.#listener(row, json) === false && !this.#wasResumed;
     if (wantsPause && this.#state !== "closed") this.#state = "paused";

@@ -9,9 +9,10 @@ import type { Durability } from "../../append-log-options.ts";
 import { SegmentedLog, type SegmentedLogOptions } from "../../segmented-log.ts";
 import type { AuditCounts } from "./counts.ts";
 import type { FoundRows } from "./found-rows.ts";
-import { lineOf, readRecentIds, rowsOfId, rowsAfter } from "./known-events.ts";
-import { Intake, type AddEvents } from "./intake.ts";
-import { byteRanges, firstLine, idOf, readLine, type EventLines } from "./lines.ts";
+import { Leases } from "./leases.ts";
+import { lineOf, recentIdsOf, rowsAfter, rowsOfId } from "./known-events.ts";
+import { Intake } from "./intake.ts";
+import { firstLine, idOf, readLine } from "./lines.ts";
 import { answerExport, answerHistogram, answerPage, type PageStart } from "./questions.ts";
 import { questionOf, type Question } from "./question.ts";
 import { RecentActivity } from "./recent-activity.ts";
@@ -21,7 +22,7 @@ import { globalRow, type SegmentIndex } from "./segment-index.ts";
 import { SegmentSet, type SegmentSetOptions } from "./segment-set.ts";
 import type { Tail, TailSource } from "./tail.ts";
 
-type LogOptions = Omit<SegmentedLogOptions, "timeOf" | "began" | "removed">;
+type LogOptions = Omit<SegmentedLogOptions, "timeOf" | "began" | "acknowledged" | "removed">;
 
 export interface AuditTrailOptions extends LogOptions, SegmentSetOptions {
   readonly durability: Durability;
@@ -35,10 +36,10 @@ export class AuditTrail implements TailSource {
   readonly #found: FoundRows;
   readonly #log: SegmentedLog;
   readonly #segments: SegmentSet;
-  readonly #ids: RecentIds<number>;
+  readonly #ids: RecentIds;
   readonly #intake: Intake;
   readonly #tails = new Set<Tail>();
-  readonly #readers = new Set<Promise<void>>();
+  readonly #leases = new Leases();
   #activity = new RecentActivity();
   #removing: Promise<unknown> = Promise.resolve();
 
@@ -46,29 +47,33 @@ export class AuditTrail implements TailSource {
     { organization, durability, counts, found }: AuditTrailOptions,
     log: SegmentedLog,
     segments: SegmentSet,
-    ids: RecentIds<number>,
+    ids: RecentIds,
   ) {
     this.#organization = organization;
     this.#found = found;
     this.#log = log;
     this.#segments = segments;
     this.#ids = ids;
-    const add: AddEvents = (...args) => this.#add(...args);
-    this.#intake = new Intake({ log, segments, ids, durability, counts, add });
+    this.#intake = new Intake({ log, segments, ids, durability, counts });
   }
 
   /** Opens the log, loads the index of each segment, and makes those anew that are missing. */
   static async open(options: AuditTrailOptions): Promise<AuditTrail> {
     const { organization } = options;
     let segments: SegmentSet | undefined;
+    let trail: AuditTrail | undefined;
     const log = await SegmentedLog.open({
       ...options,
       timeOf: (line) => parseTimestamp(readLine(line, organization)?.ingested_at ?? ""),
       began: (segment) => segments?.begin(segment),
+      acknowledged: (bytes, segment, offset) => {
+        if (trail !== undefined) trail.#add(bytes, segment, offset);
+      },
     });
     try {
       segments = await SegmentSet.open(options, log);
-      return new AuditTrail(options, log, segments, await readRecentIds(log, segments));
+      trail = new AuditTrail(options, log, segments, await recentIdsOf(segments));
+      return trail;
     } catch (error) {
       await segments?.close();
       await log.close();
@@ -83,41 +88,31 @@ export class AuditTrail implements TailSource {
 
   /** Whether nobody is waiting for anything, so that it could be closed. */
   get isIdle(): boolean {
-    return this.#intake.isIdle && this.#tails.size === 0 && this.#readers.size === 0;
+    return this.#intake.isIdle && this.#tails.size === 0 && this.#leases.areNone;
   }
 
   /** Stores events, all or none; see `AuditStore.append`. */
-  append(events: readonly AuditEvent[], stored: Stored): void {
-    this.#intake.append(events, stored);
+  append(events: readonly AuditEvent[], areNew: boolean, stored: Stored): void {
+    this.#intake.append(events, areNew, stored);
   }
 
-  #add(
-    events: readonly AuditEvent[],
-    lines: EventLines,
-    segment: number,
-    offset: number,
-    length: number,
-  ): void {
-    const ranges = byteRanges(lines, length);
+  /** Enters lines that are as safe as was asked for into the index. */
+  #add(bytes: Buffer, segment: number, offset: number): void {
     const index = this.#segments.growing;
     const first = index.rows;
-    for (let i = 0; i < events.length; i++) {
-      const event = events[i] as AuditEvent;
-      const { start, length } = ranges[i] as (typeof ranges)[number];
-      index.add(event, offset + start, offset + start + length);
-      this.#ids.set(event.id, globalRow(segment, first + i));
-      this.#activity.add(index, first + i);
-    }
-    if (this.#tails.size > 0) {
-      events.forEach((event, i) => this.#offer(globalRow(segment, first + i), event));
-    }
+    this.#segments.add(bytes, offset);
+    index.eachId(first, (hash, row) => this.#ids.add(hash, globalRow(segment, row)));
+    if (this.#tails.size > 0) this.#offer(bytes, index, first, offset);
   }
 
-  /** Tells every tail of an event, whose text is made once, and only if one of them wants it. */
-  #offer(row: number, event: AuditEvent): void {
-    let text: string | undefined;
-    const json = (): string => (text ??= JSON.stringify(event));
-    for (const tail of this.#tails) tail.offer(row, event, json);
+  /** Tells every tail of the events from a row on; their lines stand in these bytes. */
+  #offer(bytes: Buffer, index: SegmentIndex, first: number, offset: number): void {
+    for (let row = first; row < index.rows; row++) {
+      const start = (index.offsets[row] as number) - offset;
+      const line = firstLine(bytes.subarray(start, (index.offsets[row + 1] as number) - offset));
+      const event = JSON.parse(line.toString("utf8")) as AuditEvent;
+      for (const tail of this.#tails) tail.offer(globalRow(index.segment, row), event, line);
+    }
   }
 
   /** A page that begins after a number of rows, or after a place. */
@@ -128,14 +123,14 @@ export class AuditTrail implements TailSource {
     signal: AbortSignal | undefined,
   ): Promise<AuditRows> {
     const question = this.#question(filter);
-    const lease = (): (() => void) => this.#lease();
+    const lease = (): (() => void) => this.#leases.take();
     return this.#ask((indexes) =>
       answerPage(this.#log, indexes, question, limit, start, signal, lease),
     );
   }
 
   export(filter: AuditFilter, signal: AbortSignal | undefined): Promise<AuditExport> {
-    const lease = (): (() => void) => this.#lease();
+    const lease = (): (() => void) => this.#leases.take();
     const question = this.#question(filter);
     return this.#ask((indexes) => answerExport(this.#log, indexes, question, signal, lease));
   }
@@ -154,11 +149,9 @@ export class AuditTrail implements TailSource {
   }
 
   get(id: string): Promise<Buffer | undefined> {
-    const row = this.#ids.get(id);
     return this.#ask(async () => {
-      if (row !== undefined) return (await this.readRows([row]))[0];
-      for await (const other of rowsOfId(this.#segments, id)) {
-        const [line] = await this.readRows([other]);
+      for await (const row of rowsOfId(this.#segments, this.#ids, id)) {
+        const [line] = await this.readRows([row]);
         if (line !== undefined && idOf(line) === id) return line;
       }
       return undefined;
@@ -166,18 +159,11 @@ export class AuditTrail implements TailSource {
   }
 
   activity(now: number): Awaitable<AuditActivity> {
-    return this.#activity.at(now, () => this.#segments.indexes, this.#segments.lastUsed());
+    return this.#activity.at(now, this.#segments.indexes, this.#segments.lastUsed());
   }
 
   usage(): AuditUsage {
-    const usage = { events: 0, bytes: 0, oldest: Infinity, segments: 0 };
-    for (const { rows, bytes, oldest } of this.#segments.indexes) {
-      usage.events += rows;
-      usage.bytes += bytes;
-      usage.oldest = Math.min(usage.oldest, oldest);
-      usage.segments++;
-    }
-    return { ...usage, oldest: usage.events === 0 ? undefined : usage.oldest };
+    return this.#segments.usage();
   }
 
   /** Begins to give a tail what is stored. */
@@ -231,12 +217,12 @@ export class AuditTrail implements TailSource {
     if (old.length === 0) return undefined;
     for (const { segment } of old) this.#segments.drop(segment);
     this.#activity = new RecentActivity();
-    const readers = [...this.#readers];
-    const removing = Promise.all([this.#removing, ...readers]).then(async () => {
+    const wasRead = !this.#leases.areNone;
+    const removing = Promise.all([this.#removing, this.#leases.ended()]).then(async () => {
       for (const index of old) await this.#segments.remove(index);
     });
     this.#removing = removing.catch(() => {});
-    if (readers.length === 0) await removing;
+    if (!wasRead) await removing;
     return {
       organization: this.#organization,
       segments: old.length,
@@ -253,7 +239,7 @@ export class AuditTrail implements TailSource {
 
   /** Answers a question, once more when an index turns out to be damaged and was made again. */
   async #ask<T>(answer: (indexes: readonly SegmentIndex[]) => Promise<T>): Promise<T> {
-    const done = this.#lease();
+    const done = this.#leases.take();
     try {
       for (;;) {
         try {
@@ -266,18 +252,5 @@ export class AuditTrail implements TailSource {
     } finally {
       done();
     }
-  }
-
-  /** Enters a reader, for whom removed files stay readable until it is done. */
-  #lease(): () => void {
-    let done = (): void => {};
-    const reader = new Promise<void>((resolve) => {
-      done = () => {
-        this.#readers.delete(reader);
-        resolve();
-      };
-    });
-    this.#readers.add(reader);
-    return done;
   }
 }

@@ -6,7 +6,7 @@ import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { endOfLastAppend, readLines } from "../../log-lines.ts";
-import { scanLine } from "../audit/line-scan.ts";
+import { readLine } from "../audit/lines.ts";
 import { FleetIndex } from "../fleet-index.ts";
 import { replay } from "../fleet-records.ts";
 import { readFleetSnapshot } from "../fleet-snapshot.ts";
@@ -69,7 +69,7 @@ async function verifyAudit(
   for (const name of segments) {
     const path = join(directory, name);
     let events = 0;
-    const isEvent: IsRecord = (line) => scanLine(line, id) !== undefined && ++events > 0;
+    const isEvent: IsRecord = (line) => readLine(line, id) !== undefined && ++events > 0;
     await verifyLog(files, path, name === segments.at(-1), isEvent, report);
     report.events += events;
     const sidecar = name.replace(".jsonl", ".idx");

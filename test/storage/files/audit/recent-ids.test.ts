@@ -3,14 +3,23 @@ import test from "node:test";
 import { RecentIds } from "../../../../src/storage/files/audit/recent-ids.ts";
 
 test("at least as many ids as promised are known, and never more than twice as many", () => {
-  const ids = new RecentIds<number>(100);
+  const ids = new RecentIds(100);
   for (let i = 1; i <= 1_000; i++) {
-    ids.set(`id-${i}`, i);
-    assert.equal(ids.get(`id-${Math.max(1, i - 99)}`), Math.max(1, i - 99));
-    assert.equal(ids.get(`id-${i - 200}`), undefined);
+    ids.add(i * 64, i); // hashes that fall on few slots
+    const known = Math.max(1, i - 99);
+    assert.deepEqual(ids.rowsOf(known * 64), [known]);
+    assert.deepEqual(ids.rowsOf((i - 200) * 64), []);
   }
 });
 
+test("every row of a hash is known, of the older generation too", () => {
+  const ids = new RecentIds(2);
+  ids.add(7, 1);
+  ids.add(7, 2);
+  ids.add(7, 3);
+  assert.deepEqual([...ids.rowsOf(7)].sort(), [1, 2, 3]);
+});
+
 test("an id that was never seen is not known", () => {
-  assert.equal(new RecentIds<number>().get("id"), undefined);
+  assert.deepEqual(new RecentIds().rowsOf(0), []);
 });

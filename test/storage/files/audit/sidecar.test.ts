@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { GrowingIndex } from "../../../../src/storage/files/audit/growing-index.ts";
+import { LineIndexer } from "../../../../src/storage/files/audit/index-lines.ts";
 import { SealedIndex } from "../../../../src/storage/files/audit/sealed-index.ts";
 import { writeSidecar } from "../../../../src/storage/files/audit/sidecar-writer.ts";
 import { ReadFiles } from "../../../../src/storage/read-files.ts";
-import { auditEventOf } from "../../../audit/store-suite.ts";
+import { auditEventOf, ORGANIZATION } from "../../../audit/store-suite.ts";
 import { ForgetfulFiles } from "../../../support/forgetful-files.ts";
 
 const BARE = {
@@ -20,13 +21,10 @@ for (const [what, fields] of [
       const files = new ForgetfulFiles();
       const reads = new ReadFiles(files);
       const index = new GrowingIndex(1);
-      for (let i = 0; i < rows; i++) {
-        index.add(
-          auditEventOf(JSON.parse(JSON.stringify(fields)) as object),
-          i * 100,
-          i * 100 + 99,
-        );
-      }
+      const event = auditEventOf(JSON.parse(JSON.stringify(fields)) as object);
+      const line = Buffer.from(`${JSON.stringify(event)}\n`);
+      const indexer = new LineIndexer(ORGANIZATION);
+      for (let i = 0; i < rows; i++) indexer.add(index, line, i * line.length, assert.fail);
       await writeSidecar(files, "/1.idx", index, rows * 100);
       const sealed = await SealedIndex.open(files, reads, "/1.idx", 1, rows * 100);
       assert.equal(sealed?.rows, rows);

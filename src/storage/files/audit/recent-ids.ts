@@ -9,6 +9,11 @@
 /** How many of the newest ids are known at least; up to twice as many are. */
 export const KNOWN_IDS = 100_000;
 
+/**
+ * So many events of equal hash are known of each generation. By chance there are hardly ever two; more than
+ * a few were made to be alike, and each would cost those after it a look at its line.
+ */
+const MOST_ALIKE = 32;
 const FIRST_SLOTS = 64;
 const NO_ROWS: readonly number[] = [];
 
@@ -62,7 +67,9 @@ class Generation {
   #put(hash: number, row: number): void {
     const mask = this.#rows.length - 1;
     let slot = hash & mask;
-    while (this.#rows[slot] !== 0) slot = (slot + 1) & mask;
+    for (let alike = 0; this.#rows[slot] !== 0; slot = (slot + 1) & mask) {
+      if (this.#hashes[slot] === hash && ++alike === MOST_ALIKE) return;
+    }
     this.#hashes[slot] = hash;
     this.#rows[slot] = row;
   }

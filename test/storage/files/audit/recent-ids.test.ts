@@ -23,3 +23,11 @@ test("every row of a hash is known, of the older generation too", () => {
 test("an id that was never seen is not known", () => {
   assert.deepEqual(new RecentIds().rowsOf(0), []);
 });
+
+test("ids that were made to have one hash crowd out nobody, and are few to look at", () => {
+  const ids = new RecentIds(10_000);
+  for (let i = 1; i <= 5_000; i++) ids.add(7, i);
+  ids.add(8, 5_001);
+  assert.equal(ids.rowsOf(7).length, 32);
+  assert.deepEqual(ids.rowsOf(8), [5_001]);
+});

@@ -16,11 +16,10 @@ import { cutBack, LogFile } from "./log-file.ts";
 
 /** Text that is given but not answered, in UTF-16 units; appends beyond it are refused. */
 export const MAX_HELD = 64 << 20;
-
 /** A write takes no more texts once it is this long, so that the loop is never held for long. */
 const BLOCK_LENGTH = 1 << 20;
 
-/** Appends text to the last of a row of files. Each text ends in a newline; see `log-lines.ts`. */
+/** Appends text, which ends in a newline (see `log-lines.ts`), to the last of a row of files. */
 export class AppendLog {
   readonly #options: AppendLogOptions;
   #file: LogFile;
@@ -200,10 +199,8 @@ export class AppendLog {
       this.#acknowledged = block.end;
       if (block.sync) this.#synced = block.end;
       if (this.#state === "ready") this.#doubt = undefined;
-      if (block.length > 0) {
-        this.#options.acknowledged?.(block.bytes, this.#file.sequence, block.start);
-      }
-      block.answer(this.#file.sequence);
+      if (block.length > 0) this.#options.acknowledged?.(block.bytes, this.sequence, block.start);
+      block.answer(this.sequence);
     }
     if (this.#state === "ready") this.#schedule();
     else if (this.#state === "draining" && !this.#file.syncing) this.#drained();

@@ -5,7 +5,7 @@
 import type { Slice } from "../../segment-reader.ts";
 import { hashOf } from "./hash.ts";
 import { KNOWN_IDS, RecentIds } from "./recent-ids.ts";
-import { SidecarDamaged } from "./sealed-index.ts";
+import { SidecarDamaged } from "./sidecar-rest.ts";
 import { globalRow, rowOf, segmentOf, type SegmentIndex } from "./segment-index.ts";
 import type { SegmentSet } from "./segment-set.ts";
 

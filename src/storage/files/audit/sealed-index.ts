@@ -1,7 +1,6 @@
 /**
  * The index of a sealed segment, from its sidecar. Its columns lie in memory as they lie in the file;
- * nothing is parsed but the table. What stays on disk is read in whole pages, and the checksum of
- * each is compared the first time it is read.
+ * nothing is parsed but the table. What stays on disk is read when it is asked for; see `sidecar-rest.ts`.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { Awaitable } from "../../../core/caller.ts";
@@ -13,23 +12,13 @@ import { lowerBound, PackedDictionary, type Dictionary } from "./dictionary.ts";
 import { hashOf } from "./hash.ts";
 import { Postings } from "./postings.ts";
 import { FIELDS, type Column, type SegmentIndex } from "./segment-index.ts";
-import { arrayOf, checksumOf, decodeHeader, HEADER_BYTES, PAGE_BYTES } from "./sidecar-format.ts";
+import { arrayOf, checksumOf, decodeHeader, HEADER_BYTES } from "./sidecar-format.ts";
 import type { Header, Section, SectionArray, Table } from "./sidecar-format.ts";
+import { SidecarRest } from "./sidecar-rest.ts";
 import { BLOCK_TEXTS, blocksInSlices } from "./trigrams.ts";
 
 const STEP_BYTES = 1 << 20;
-const NUMBER = Uint32Array.BYTES_PER_ELEMENT;
 const NO_ROWS = new Uint32Array(0);
-
-/** A sidecar does not hold what its checksums say; its segment has to be indexed again. */
-export class SidecarDamaged extends Error {
-  readonly segment: number;
-
-  constructor(segment: number) {
-    super(`The index of segment ${segment} is damaged`);
-    this.segment = segment;
-  }
-}
 
 /** An index that was read from its sidecar. */
 export class SealedIndex implements SegmentIndex {
@@ -56,13 +45,7 @@ export class SealedIndex implements SegmentIndex {
   readonly #filters: Uint32Array;
   readonly #traceHashes: Uint32Array;
   readonly #order: Uint32Array | undefined;
-  readonly #reads: ReadFiles;
-  readonly #path: string;
-  readonly #rest: Table["rest"];
-  readonly #restStart: number;
-  readonly #restBytes: number;
-  readonly #restChecksums: Uint32Array;
-  readonly #checked: Uint8Array;
+  readonly #rest: SidecarRest;
 
   private constructor(
     reads: ReadFiles,
@@ -71,11 +54,6 @@ export class SealedIndex implements SegmentIndex {
     table: Table,
     columns: Buffer,
   ) {
-    this.#reads = reads;
-    this.#path = path;
-    this.#rest = table.rest;
-    this.#restStart = HEADER_BYTES + header.tableBytes + header.columnBytes;
-    this.#restBytes = header.restBytes;
     const column = <T extends SectionArray>(name: string): T =>
       arrayOf(columns, table.columns[name] as Section) as T;
     const columnIfAny = <T extends SectionArray>(name: string): T | undefined =>
@@ -119,8 +97,7 @@ export class SealedIndex implements SegmentIndex {
           };
     this.#traceHashes = column("traceHashes");
     this.#order = columnIfAny("order");
-    this.#restChecksums = column("restChecksums");
-    this.#checked = new Uint8Array(this.#restChecksums.length);
+    this.#rest = new SidecarRest(reads, path, header, table, column("restChecksums"));
   }
 
   /** Reads a sidecar; `undefined` when there is none that describes a log of that length. */
@@ -170,12 +147,12 @@ export class SealedIndex implements SegmentIndex {
   /** Equal hashes stand together, from `place` on; the text decides. */
   async #readTrace(trace: string, hash: number, place: number): Promise<Uint32Array> {
     for (let at = place; this.#traceHashes[at] === hash; at++) {
-      const [start = 0, end = 0] = await this.#numbers("traceEnds", at, 2);
-      const reading = this.#read("traceTexts", start, end);
+      const [start = 0, end = 0] = await this.#rest.numbers("traceEnds", at, 2);
+      const reading = this.#rest.read("traceTexts", start, end);
       const text = reading instanceof Promise ? await reading : reading;
       if (text.toString("utf8") !== trace) continue;
-      const [first = 0, last = 0] = await this.#numbers("traceStarts", at, 2);
-      return this.#numbers("traceRows", first, last - first);
+      const [first = 0, last = 0] = await this.#rest.numbers("traceStarts", at, 2);
+      return this.#rest.numbers("traceRows", first, last - first);
     }
     return NO_ROWS;
   }
@@ -187,7 +164,7 @@ export class SealedIndex implements SegmentIndex {
   }
 
   text(from: number, to: number): Awaitable<Buffer> {
-    return this.#read("text", from, to);
+    return this.#rest.read("text", from, to);
   }
 
   async rowsOfId(hash: number): Promise<readonly number[]> {
@@ -196,84 +173,35 @@ export class SealedIndex implements SegmentIndex {
     const margin = 8 + 4 * Math.ceil(Math.sqrt(this.rows));
     let from = Math.max(0, guess - margin);
     let to = Math.min(this.rows, guess + margin);
-    let hashes = await this.#numbers("idHashes", from, to - from);
+    let hashes = await this.#rest.numbers("idHashes", from, to - from);
     const isInside = (hashes[0] ?? hash) < hash && (hashes.at(-1) ?? hash) > hash;
     if (!isInside) {
       [from, to] = [0, this.rows];
-      hashes = await this.#numbers("idHashes", from, to);
+      hashes = await this.#rest.numbers("idHashes", from, to);
     }
     const start = lowerBound(hashes, hash);
     let end = start;
     while (hashes[end] === hash) end++;
-    return start === end ? [] : [...(await this.#numbers("idRows", from + start, end - start))];
+    return start === end
+      ? []
+      : [...(await this.#rest.numbers("idRows", from + start, end - start))];
   }
 
   /** Reads all that lies on disk; throws `SidecarDamaged` when it does not hold what its checksums say. */
-  async checkRest(): Promise<void> {
-    for (const [name, { bytes }] of Object.entries(this.#rest)) {
-      for (let at = 0; at < bytes; at += STEP_BYTES) {
-        await this.#read(name, at, Math.min(bytes, at + STEP_BYTES));
-      }
-    }
+  checkRest(): Promise<void> {
+    return this.#rest.check();
   }
 
   close(): Promise<void> {
-    return this.#reads.forget(this.#path);
+    return this.#rest.close();
   }
 
   async eachId(first: number, take: (hash: number, row: number) => void): Promise<void> {
-    const hashes = await this.#numbers("idHashes", 0, this.rows);
-    const rows = await this.#numbers("idRows", 0, this.rows);
+    const hashes = await this.#rest.numbers("idHashes", 0, this.rows);
+    const rows = await this.#rest.numbers("idRows", 0, this.rows);
     for (let i = 0; i < this.rows; i++) {
       if ((rows[i] as number) >= first) take(hashes[i] as number, rows[i] as number);
     }
-  }
-
-  async #numbers(name: string, index: number, count: number): Promise<Uint32Array> {
-    const reading = this.#read(name, index * NUMBER, (index + count) * NUMBER);
-    const bytes = reading instanceof Promise ? await reading : reading;
-    return new Uint32Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, count).slice();
-  }
-
-  /**
-   * Reads a range of a section of the rest, which begins at a multiple of four bytes in memory. What
-   * comes at once is valid until the next call, so nothing may be awaited before it is used.
-   */
-  #read(name: string, from: number, to: number): Awaitable<Buffer> {
-    const start = (this.#rest[name] as Section).offset + from;
-    const end = start + to - from;
-    const position = this.#restStart + start;
-    if (this.#isChecked(start, end) && this.#reads.isAtHand(this.#path, position, end - start)) {
-      const target = scratchOf(end - start);
-      void this.#reads.read(this.#path, target, position);
-      return target;
-    }
-    return this.#readPages(start, end);
-  }
-
-  async #readPages(start: number, end: number): Promise<Buffer> {
-    const firstPage = Math.floor(start / PAGE_BYTES);
-    const pagesStart = firstPage * PAGE_BYTES;
-    const pagesEnd = Math.min(this.#restBytes, Math.ceil(end / PAGE_BYTES) * PAGE_BYTES);
-    const pages = Buffer.from(new ArrayBuffer(Math.max(0, pagesEnd - pagesStart)));
-    await this.#reads.read(this.#path, pages, this.#restStart + pagesStart);
-    for (let at = 0; at < pages.length; at += PAGE_BYTES) {
-      this.#check(firstPage + at / PAGE_BYTES, pages.subarray(at, at + PAGE_BYTES));
-    }
-    return pages.subarray(start - pagesStart, end - pagesStart);
-  }
-
-  #isChecked(start: number, end: number): boolean {
-    for (let page = Math.floor(start / PAGE_BYTES); page * PAGE_BYTES < end; page++) {
-      if (this.#checked[page] !== 1) return false;
-    }
-    return true;
-  }
-
-  #check(page: number, bytes: Uint8Array): void {
-    if (this.#checked[page] === 1) return;
-    if (checksumOf(bytes) !== this.#restChecksums[page]) throw new SidecarDamaged(this.segment);
-    this.#checked[page] = 1;
   }
 }
 
@@ -288,14 +216,6 @@ async function readInto(
     if (count === 0) throw new Error(`The file ends at byte ${position + filled}`);
     filled += count;
   }
-}
-
-/** Memory for what is read at once and used at once, instead of a fresh piece each time. */
-let scratch = Buffer.alloc(0);
-
-function scratchOf(length: number): Buffer {
-  if (scratch.length < length) scratch = Buffer.from(new ArrayBuffer(Math.max(64 << 10, length)));
-  return scratch.subarray(0, length);
 }
 
 async function checksumInTurns(bytes: Uint8Array): Promise<number> {

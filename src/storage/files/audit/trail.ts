@@ -17,7 +17,7 @@ import { answerExport, answerHistogram, answerPage, type PageStart } from "./que
 import { questionOf, type Question } from "./question.ts";
 import { RecentActivity } from "./recent-activity.ts";
 import type { RecentIds } from "./recent-ids.ts";
-import { SidecarDamaged } from "./sealed-index.ts";
+import { SidecarDamaged } from "./sidecar-rest.ts";
 import { globalRow, type SegmentIndex } from "./segment-index.ts";
 import { SegmentSet, type SegmentSetOptions } from "./segment-set.ts";
 import type { Tail, TailSource } from "./tail.ts";

@@ -12,3 +12,14 @@ export function isDrifted(
 ): boolean {
   return status !== "offline" && active !== "" && Boolean(version) && version !== active;
 }
+
+/** How many runtimes that are not offline report each policy version. */
+export function runtimesByPolicy(
+  runtimes: readonly Pick<RuntimeInstance, "status" | "policy_version">[],
+): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { status, policy_version: version } of runtimes) {
+    if (status !== "offline" && version) counts.set(version, (counts.get(version) ?? 0) + 1);
+  }
+  return counts;
+}

@@ -9,7 +9,7 @@
  * links works without modules wherever that is possible. A row below joins the three.
  */
 import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
-import { route } from "../http/route.ts";
+import { PREFIXES, route } from "../http/route.ts";
 import { KEPT_TEXT_HEADERS, keptText, sendKeptText } from "../metadata/kept-text.ts";
 import type { PortalPages } from "../metadata/service.ts";
 import type { UserStore } from "../users/store.ts";
@@ -17,18 +17,25 @@ import { accessPageRoutes } from "./access-routes.ts";
 import { assetRoutes } from "./asset-routes.ts";
 import { auditPageRoutes } from "./audit-routes.ts";
 import { catalogPageRoutes } from "./catalog-routes.ts";
+import { EDITOR_PATH } from "./handover.ts";
 import { layOut, PAGE_HEADERS, type PortalFrame } from "./layout.ts";
+import { loadFleet, type FleetNeeds } from "./loaders/fleet.ts";
 import { loadOverview, type OverviewNeeds } from "./loaders/overview.ts";
+import { loadPolicies, loadPolicyEditor, type PoliciesNeeds } from "./loaders/policies.ts";
 import { managementModeOf, modeOf } from "./mode.ts";
 import { makePage, PAGE, sendPage } from "./page.ts";
 import { apiPage } from "./pages/api.ts";
+import { FLEET_ROWS, fleetPage } from "./pages/fleet.ts";
 import { overviewPage } from "./pages/overview.ts";
+import { policiesPage } from "./pages/policies.ts";
+import { policyEditorPage } from "./pages/policy-editor.ts";
 import { signInPage } from "./pages/sign-in.ts";
 
 interface SignInNeeds extends PortalFrame {
   readonly users: Pick<UserStore, "list">;
 }
 
+const MOST_ROWS = 10_000;
 const HTML_TYPE = "text/html; charset=utf-8";
 
 /** The pages that rows outside the portal answer with. */
@@ -58,6 +65,79 @@ export const portalRoutes = [
       const mode = managementModeOf(frame.description);
       const content = { path: "/portal/sign-in", title: "Sign in", module: "sign-in", body, mode };
       return sendPage(layOut(frame, content));
+    },
+  }),
+  route({
+    ...PAGE,
+    path: EDITOR_PATH,
+    summary: "The page on which a policy version is written",
+    query: {
+      from: {
+        type: "string",
+        description: "The version to begin with; the active one when absent.",
+      },
+    },
+    refuses: [500],
+    handle: async ({ query }, needs: PortalFrame & PoliciesNeeds) =>
+      sendPage(
+        await makePage(needs, {
+          path: "/portal/policies",
+          title: "New policy version",
+          module: "policy-editor",
+          load: (context) => loadPolicyEditor(needs, context, query.from),
+          render: policyEditorPage,
+        }),
+      ),
+  }),
+  route({
+    ...PAGE,
+    path: "/portal/policies",
+    summary: "The page of the policy versions",
+    query: {
+      version: { type: "string", description: "The version to show; the active one when absent." },
+      against: { type: "string", description: "The version to compare it with." },
+    },
+    refuses: [500],
+    handle: async ({ query }, needs: PortalFrame & PoliciesNeeds) =>
+      sendPage(
+        await makePage(needs, {
+          path: "/portal/policies",
+          title: "Policies",
+          module: "policies",
+          load: (context) => loadPolicies(needs, context, query),
+          render: policiesPage,
+        }),
+      ),
+  }),
+  route({
+    ...PAGE,
+    path: "/portal/fleet",
+    summary: "The page of the runtimes",
+    query: {
+      q: { type: "string", description: "A part of a name, host, system, version or policy." },
+      status: { type: "string", description: "The status of the runtimes to show." },
+      policy: { type: "string", description: "The policy version of the runtimes to show." },
+      drifted: { type: "string", description: "`true` shows those that run another version." },
+      limit: {
+        type: "integer",
+        minimum: 1,
+        maximum: MOST_ROWS,
+        default: FLEET_ROWS,
+        forgiving: true,
+        description: "How many rows to show.",
+      },
+    },
+    refuses: [500],
+    async handle({ query: { limit, ...filter } }, needs: PortalFrame & FleetNeeds) {
+      const canForget = modeOf(needs.description).prefix === PREFIXES.v1;
+      const page = await makePage(needs, {
+        path: "/portal/fleet",
+        title: "Fleet",
+        module: "fleet",
+        load: (context) => loadFleet(needs, context, { filter, limit, canForget }),
+        render: fleetPage,
+      });
+      return sendPage(page);
     },
   }),
   route({

@@ -53,10 +53,14 @@ export class Visit {
   /** What the console and the page reported; emptied by those who expect something. */
   readonly faults: string[] = [];
 
-  constructor(page: Page, origin: string) {
+  constructor(page: Page, origin: string, refusals: readonly number[]) {
     this.page = page;
     page.on("console", (message) => {
-      if (["error", "warning"].includes(message.type())) this.faults.push(message.text());
+      const text = message.text();
+      if (!["error", "warning"].includes(message.type())) return;
+      // The browser itself reports requests that are refused, also those that a page expects.
+      if (refusals.some((status) => text.includes(`status of ${status} `))) return;
+      this.faults.push(text);
     });
     page.on("pageerror", (error) => this.faults.push(String(error)));
     page.on("request", (request) => {
@@ -100,16 +104,20 @@ export class Visit {
 /** Markup that sets `window.broken` wherever it is not shown as text. */
 export const MARKUP = `</script><script>window.broken=1</script><img src=x onerror="window.broken=2">"'`;
 
-/** Opens a page of a server; everything that goes wrong in it fails the test at its end. */
+/**
+ * Opens a page of a server; everything that goes wrong in it fails the test at its end, but for
+ * requests that are refused with one of the statuses given.
+ */
 export async function visit(
   t: TestContext,
   url: string,
   options: BrowserContextOptions = {},
+  refusals: readonly number[] = [],
 ): Promise<Visit> {
   const context = await (await launch()).newContext({ viewport: DESKTOP, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
-  const visited = new Visit(page, new URL(url).origin);
+  const visited = new Visit(page, new URL(url).origin, refusals);
   t.after(async () => {
     await context.close();
     assert.deepEqual(visited.faults, []);

@@ -30,7 +30,8 @@ export function ask({ title, body, confirm, isDangerous, isWide, run }: Question
   const form = dialog.querySelector("form");
   const failure = dialog.querySelector(".error");
   const button = dialog.querySelector<HTMLButtonElement>("button[type=submit]");
-  dialog.querySelector("[data-cancel]")?.addEventListener("click", () => dialog.close());
+  const cancel = dialog.querySelector<HTMLElement>("[data-cancel]");
+  cancel?.addEventListener("click", () => dialog.close());
   dialog.addEventListener("close", () => dialog.remove());
   form?.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -47,4 +48,6 @@ export function ask({ title, body, confirm, isDangerous, isWide, run }: Question
   });
   document.body.append(dialog);
   dialog.showModal();
+  // Where nothing is to be typed, Enter alone must not do what was asked about.
+  (dialog.querySelector<HTMLElement>("input, select, textarea") ?? cancel)?.focus();
 }

@@ -1,0 +1,108 @@
+import type { RuntimeInstance } from "../../fleet/schema.ts";
+import type { Policy } from "../../policies/schema.ts";
+import { runtimesByPolicy } from "../drift.ts";
+import { html } from "../html.ts";
+import {
+  policiesPage,
+  policyLink,
+  type PoliciesModel,
+  type PoliciesQuery,
+} from "../pages/policies.ts";
+import { changesInWords, policyDiff } from "../pages/policy-text.ts";
+import type { PageContext } from "../pages/parts.ts";
+import { call, read } from "./api.ts";
+import { ask } from "./dialog.ts";
+import { contentElement, keepFresh } from "./live.ts";
+import { toast } from "./toast.ts";
+
+const EVERY_MS = 30_000;
+
+interface PolicyList {
+  readonly active: string;
+  readonly policies: readonly Policy[];
+}
+
+function query(): PoliciesQuery {
+  const given = new URLSearchParams(location.search);
+  return {
+    version: given.get("version") || undefined,
+    against: given.get("against") || undefined,
+  };
+}
+
+async function load(context: PageContext, signal: AbortSignal): Promise<PoliciesModel> {
+  const [{ active, policies }, { runtimes }] = await Promise.all([
+    read<PolicyList>("/policies", { signal }),
+    read<{ readonly runtimes: readonly RuntimeInstance[] }>("/fleet", { signal }),
+  ]);
+  const { version = active, against } = query();
+  return {
+    ...context,
+    query: query(),
+    versions: policies,
+    runtimes: runtimesByPolicy(runtimes),
+    shown: policies.find((policy) => policy.version === version),
+    against: policies.find((policy) => policy.version === against),
+  };
+}
+
+const page = keepFresh({ load, render: policiesPage, everyMs: EVERY_MS });
+
+function goTo(link: string): void {
+  history.pushState(null, "", link);
+  void page.refresh();
+}
+
+/** Asks before an older version becomes the active one again, and says what that changes. */
+async function askToActivate(version: string): Promise<void> {
+  const { active, policies } = await read<PolicyList>("/policies");
+  const from = policies.find((policy) => policy.version === active);
+  const to = policies.find((policy) => policy.version === version);
+  if (!from || !to) return toast(`There is no version ${version} any more`);
+  ask({
+    title: html`Activate <span class="mono">${version}</span>?`,
+    body: html`<p>
+        Runtimes will be given <b class="mono">${version}</b> instead of
+        <b class="mono">${active}</b>: ${changesInWords(from.yaml, to.yaml)}.
+      </p>
+      ${policyDiff({ name: `${active} (active)`, yaml: from.yaml }, { name: version, yaml: to.yaml })}`,
+    confirm: `Activate ${version}`,
+    isWide: true,
+    async run() {
+      await call("POST", `/policies/${encodeURIComponent(version)}/activate`, { body: {} });
+      toast(`${version} is the active version`);
+      await page.refresh();
+    },
+  });
+}
+
+contentElement().addEventListener("click", (event) => {
+  if (!(event.target instanceof Element)) return;
+  const activate = event.target.closest<HTMLElement>("[data-activate]")?.dataset["activate"];
+  if (activate !== undefined) {
+    askToActivate(activate).catch((error: unknown) => toast(String(error)));
+    return;
+  }
+  const link = event.target.closest<HTMLAnchorElement>(".versions a");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  goTo(link.pathname + link.search);
+});
+
+/** Compares with what is chosen. */
+function compare(form: HTMLFormElement): void {
+  const data = new FormData(form);
+  goTo(policyLink(String(data.get("version")), String(data.get("against") ?? "") || undefined));
+}
+
+contentElement().addEventListener("change", (event) => {
+  if (!(event.target instanceof HTMLSelectElement)) return;
+  const form = event.target.closest<HTMLFormElement>("[data-compare]");
+  if (form) compare(form);
+});
+contentElement().addEventListener("submit", (event) => {
+  if (!(event.target instanceof HTMLFormElement) || !event.target.matches("[data-compare]")) return;
+  event.preventDefault();
+  compare(event.target);
+});
+window.addEventListener("popstate", () => void page.refresh());

@@ -1,0 +1,87 @@
+import type { PolicyProblem } from "../../policies/schema.ts";
+import { html } from "../html.ts";
+import { call, reasonOf } from "./api.ts";
+import { morph } from "./morph.ts";
+
+/** Looks after the numbers beside a text and the problems under it. */
+export interface Check {
+  /** Numbers the lines. */
+  number(): void;
+  /** Has the text checked by the service; an earlier check that is under way is given up. */
+  run(): Promise<void>;
+}
+
+/** Connects a text area with its gutter, its list of problems and its verdict. */
+export function serveCheck(
+  area: HTMLTextAreaElement,
+  gutter: HTMLElement,
+  list: HTMLElement,
+  verdict: HTMLElement,
+): Check {
+  let problems: readonly PolicyProblem[] = [];
+  let underWay: AbortController | undefined;
+  const number = (): void => {
+    const count = area.value.split("\n").length;
+    const bad = new Set(problems.map(({ line }) => line));
+    const lines = Array.from({ length: count }, (_, i) =>
+      bad.has(i + 1) ? html`<b>${i + 1}</b>${"\n"}` : `${i + 1}\n`,
+    );
+    gutter.innerHTML = html`${lines}`.toString();
+    gutter.scrollTop = area.scrollTop;
+  };
+  const show = (words: string, tone: string): void => {
+    verdict.textContent = words;
+    verdict.className = `small ${tone}`;
+    area.setAttribute("aria-invalid", String(problems.length > 0));
+    morph(
+      list,
+      html`${problems.map(
+        ({ line, column, message }) =>
+          html`<li>
+            <button type="button" class="quiet" data-line="${line}" data-column="${column}">
+              Line ${line}, column ${column}</button
+            ><span>${message}</span>
+          </li>`,
+      )}`,
+    );
+    number();
+  };
+  const run = async (): Promise<void> => {
+    underWay?.abort();
+    const own = new AbortController();
+    underWay = own;
+    try {
+      const found = await call<{ readonly problems: readonly PolicyProblem[] }>(
+        "POST",
+        "/policies/validate",
+        { body: { yaml: area.value }, signal: own.signal },
+      );
+      if (own.signal.aborted) return;
+      problems = found.problems;
+      if (problems.length === 0) show("Valid: it could be published", "ok-text");
+      else show(problems.length === 1 ? "1 problem" : `${problems.length} problems`, "error");
+    } catch (error) {
+      if (own.signal.aborted) return;
+      problems = [];
+      show(`Not checked: ${reasonOf(error)}`, "error");
+    }
+  };
+  area.addEventListener("scroll", () => {
+    gutter.scrollTop = area.scrollTop;
+  });
+  list.addEventListener("click", (event) => {
+    const button = event.target instanceof Element ? event.target.closest("button") : null;
+    if (button) goToPlace(area, Number(button.dataset["line"]), Number(button.dataset["column"]));
+  });
+  return { number, run };
+}
+
+/** Puts the caret where a problem is, and selects the rest of its line. */
+function goToPlace(area: HTMLTextAreaElement, line: number, column: number): void {
+  const lines = area.value.split("\n");
+  const start = lines.slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0);
+  const text = lines[line - 1] ?? "";
+  area.focus();
+  area.setSelectionRange(start + Math.min(column - 1, text.length), start + text.length);
+  area.scrollTop = Math.max(0, (line - 4) * parseFloat(getComputedStyle(area).lineHeight));
+}

@@ -1,0 +1,138 @@
+import type { Policy } from "../../policies/schema.ts";
+import { html } from "../html.ts";
+import { policyLink } from "../pages/policies.ts";
+import { policyEditorPage, startingText, type PolicyEditorModel } from "../pages/policy-editor.ts";
+import { changesInWords, policyDiff } from "../pages/policy-text.ts";
+import { ApiError, call, read, reasonOf } from "./api.ts";
+import { ask } from "./dialog.ts";
+import { contentElement, pageContext } from "./live.ts";
+import { morph } from "./morph.ts";
+import { readDraft, writeDraft } from "./policy-draft.ts";
+import { serveCheck, type Check } from "./policy-check.ts";
+import { serveSimulator } from "./policy-simulator.ts";
+
+const PAUSE_MS = 300;
+
+async function load(): Promise<PolicyEditorModel> {
+  const { active: name, policies } = await read<{
+    readonly active: string;
+    readonly policies: readonly Policy[];
+  }>("/policies");
+  const from = new URLSearchParams(location.search).get("from") || name;
+  const find = (version: string): Policy | undefined =>
+    policies.find((policy) => policy.version === version);
+  return { ...pageContext(), active: find(name), base: find(from) };
+}
+
+function element<T extends HTMLElement>(id: string): T {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`The editor has no ${id}`);
+  return found as T;
+}
+
+function showChanges(active: Policy | undefined, yaml: string): void {
+  const before = {
+    name: active ? `${active.version} (active)` : "nothing",
+    yaml: active?.yaml ?? "",
+  };
+  morph(element("changes"), policyDiff(before, { name: "this text", yaml }));
+  element("changes-words").textContent = changesInWords(before.yaml, yaml);
+}
+
+function askToPublish(active: Policy | undefined, yaml: string): void {
+  const before = { name: active?.version ?? "nothing", yaml: active?.yaml ?? "" };
+  ask({
+    title: "Publish and activate",
+    body: html`<p>
+        ${
+          active
+            ? html`Runtimes will be given this text instead of
+                <b class="mono">${active.version}</b>:`
+            : "Runtimes will be given this text:"
+        }
+        ${changesInWords(before.yaml, yaml)}.
+      </p>
+      <div class="two">
+        <div class="field">
+          <label for="version">Version name</label>
+          <input
+            id="version"
+            name="version"
+            maxlength="128"
+            autocomplete="off"
+            placeholder="made from the time"
+          />
+        </div>
+        <div class="field">
+          <label for="description">What it is about</label>
+          <input id="description" name="description" maxlength="4096" autocomplete="off" />
+        </div>
+      </div>
+      ${policyDiff(before, { name: "this text", yaml })}`,
+    confirm: "Publish and activate",
+    isWide: true,
+    async run(form) {
+      const { version } = await call<Policy>("POST", "/policies", {
+        body: {
+          yaml,
+          version: String(form.get("version")),
+          description: String(form.get("description")),
+          ...(active && { name: active.name }),
+        },
+      });
+      writeDraft(undefined);
+      location.assign(policyLink(version));
+    },
+  });
+}
+
+/** Brings the editor to life: whatever is typed is kept, checked and compared after a short pause. */
+function serve(model: PolicyEditorModel): void {
+  const { active } = model;
+  const area = element<HTMLTextAreaElement>("yaml");
+  const original = startingText(model);
+  const discard = element("discard");
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const check: Check = serveCheck(area, element("gutter"), element("problems"), element("verdict"));
+  const simulator = serveSimulator(element<HTMLFormElement>("simulate"), element("decision"), area);
+  const follow = (): void => {
+    showChanges(active, area.value);
+    void check.run();
+    simulator.runAgain();
+  };
+  const begin = (text: string): void => {
+    area.value = text;
+    discard.hidden = text === original;
+    check.number();
+    follow();
+  };
+  area.addEventListener("input", () => {
+    writeDraft(area.value === original ? undefined : area.value);
+    discard.hidden = area.value === original;
+    check.number();
+    clearTimeout(timer);
+    timer = setTimeout(follow, PAUSE_MS);
+  });
+  discard.addEventListener("click", () => {
+    writeDraft(undefined);
+    begin(original);
+    area.focus();
+  });
+  element("publish").addEventListener("click", () => askToPublish(active, area.value));
+  begin(readDraft() ?? original);
+}
+
+async function start(): Promise<void> {
+  const isFilled = document.getElementById("yaml") !== null;
+  const model = await load();
+  if (!isFilled) morph(contentElement(), policyEditorPage(model));
+  serve(model);
+}
+
+start().catch((error: unknown) => {
+  if (error instanceof ApiError && error.status === 401) return;
+  const notice = html`<p class="notice bad" role="alert">
+    ${reasonOf(error)}. Load the page again.
+  </p>`;
+  contentElement().insertAdjacentHTML("afterbegin", notice.toString());
+});

@@ -1,0 +1,185 @@
+import type { Policy } from "../../policies/schema.ts";
+import { count, shorten } from "../format.ts";
+import { EDITOR_PATH } from "../handover.ts";
+import { html, type Html } from "../html.ts";
+import { badge, credentialHeaders, emptyState, timeAgo, type PageContext } from "./parts.ts";
+import { changesInWords, policyDiff, policyText } from "./policy-text.ts";
+
+/** A version without its text. */
+export type PolicySummary = Omit<Policy, "yaml" | "organization_id">;
+
+/** What the address asks for. */
+export interface PoliciesQuery {
+  /** The version that is shown; the active one when absent. */
+  readonly version?: string | undefined;
+  /** The version that it is compared with. */
+  readonly against?: string | undefined;
+}
+
+/** What the page of policies shows. */
+export interface PoliciesModel extends PageContext {
+  readonly query: PoliciesQuery;
+  /** Newest first. */
+  readonly versions: readonly PolicySummary[];
+  /** How many runtimes that are not offline report each version. */
+  readonly runtimes: ReadonlyMap<string, number>;
+  /** The version that is shown, with its text; `undefined` when there is none of that name. */
+  readonly shown: Policy | undefined;
+  readonly against: Policy | undefined;
+}
+
+/** Where a version, or what makes it differ from another, is shown. */
+export function policyLink(version: string, against?: string): string {
+  const other = against === undefined ? "" : `&against=${encodeURIComponent(against)}`;
+  return `/portal/policies?version=${encodeURIComponent(version)}${other}`;
+}
+
+/** The versions, and one of them as a text or as what it changes. */
+export function policiesPage(model: PoliciesModel): Html {
+  const { versions } = model;
+  return html`<div class="page-head">
+      <h1>Policies</h1>
+      <span class="faint"
+        >${versions.length === 1 ? "1 version" : `${count(versions.length)} versions`}</span
+      >
+      <div class="actions"><a class="button primary" href="${EDITOR_PATH}">New version</a></div>
+    </div>
+    ${
+      versions.length === 0
+        ? html`<section class="card">${noPolicies(model)}</section>`
+        : html`<div class="grid policies">${list(model)} ${document(model)}</div>`
+    }`;
+}
+
+function noPolicies(model: PoliciesModel): Html {
+  return emptyState(
+    "No policy yet",
+    html`Runtimes fetch the active version and decide by it.
+      <a href="${EDITOR_PATH}">Write the first one</a>, or publish a file:`,
+    {
+      method: "POST",
+      url: `${model.apiUrl}/policies`,
+      headers: credentialHeaders(model, "person"),
+      body: { version: "v1", yaml: "schema: signalbox/policy/v1\ndefault: deny\nrules: []\n" },
+    },
+  );
+}
+
+function list({ versions, runtimes, shown, now }: PoliciesModel): Html {
+  return html`<nav class="card versions" aria-label="Versions">
+    <ol>
+      ${versions.map((policy) => {
+        const { version, active, description, updated_by: by, updated_at: at } = policy;
+        const running = runtimes.get(version) ?? 0;
+        const current = version === shown?.version ? html` aria-current="true"` : undefined;
+        return html`<li>
+          <a href="${policyLink(version)}" ${current}>
+            <span class="mono">${version}</span>
+            ${active ? badge("Active", "ok") : undefined}
+            ${description === undefined ? undefined : html`<span class="about">${shorten(description, 120)}</span>`}
+            <span class="about faint">
+              ${timeAgo(at, now)} by
+              ${by}${running > 0 ? ` · ${runtimesInWords(running)}` : undefined}
+            </span>
+          </a>
+        </li>`;
+      })}
+    </ol>
+  </nav>`;
+}
+
+function runtimesInWords(number: number): string {
+  return number === 1 ? "1 runtime" : `${count(number)} runtimes`;
+}
+
+function document(model: PoliciesModel): Html {
+  const { shown, against, query } = model;
+  if (!shown) {
+    return html`<section class="card">
+      ${emptyState("No such version", html`There is no version <code>${query.version}</code> here.`)}
+    </section>`;
+  }
+  return html`<section class="card document" aria-labelledby="version-title">
+    <header>
+      <h2 id="version-title" class="mono">${shown.version}</h2>
+      ${shown.active ? badge("Active", "ok") : badge("Inactive", "none")}
+      <div class="actions">
+        ${
+          shown.active
+            ? undefined
+            : html`<button type="button" class="needs-modules" data-activate="${shown.version}">
+                Activate…
+              </button>`
+        }
+        <a class="button" href="${EDITOR_PATH}?from=${encodeURIComponent(shown.version)}"
+          >Edit as a new version</a
+        >
+      </div>
+    </header>
+    ${facts(shown, model.now)} ${comparison(model, shown)}
+    ${
+      query.against === undefined
+        ? policyText(shown.yaml)
+        : against
+          ? changes(against, shown)
+          : emptyState(
+              "No such version",
+              html`There is no version <code>${query.against}</code> to compare with.`,
+            )
+    }
+  </section>`;
+}
+
+function facts(policy: Policy, now: number): Html {
+  return html`<dl class="facts inside">
+    <dt>Name</dt>
+    <dd>${policy.name}</dd>
+    ${
+      policy.description === undefined
+        ? undefined
+        : html`<dt>Description</dt>
+            <dd>${policy.description}</dd>`
+    }
+    <dt>Published</dt>
+    <dd>${timeAgo(policy.updated_at, now)} by ${policy.updated_by}</dd>
+    ${
+      policy.activated_at === undefined
+        ? undefined
+        : html`<dt>Activated again</dt>
+            <dd>
+              ${timeAgo(policy.activated_at, now)} by ${policy.activated_by ?? "somebody unknown"}
+            </dd>`
+    }
+  </dl>`;
+}
+
+/** Works without modules, too: it is a form that asks for this page. */
+function comparison({ versions, query }: PoliciesModel, shown: Policy): Html | undefined {
+  const others = versions.filter(({ version }) => version !== shown.version);
+  if (others.length === 0) return undefined;
+  return html`<form class="compare" method="get" action="/portal/policies" data-compare>
+    <input type="hidden" name="version" value="${shown.version}" />
+    <label for="against">Compare with</label>
+    <select id="against" name="against">
+      <option value="">Show the whole text</option>
+      ${others.map(
+        ({ version, active }) =>
+          html`<option
+            value="${version}"
+            ${version === query.against ? html` selected` : undefined}
+          >
+            ${version}${active ? " (active)" : undefined}
+          </option>`,
+      )}
+    </select>
+    <button type="submit" class="without-modules">Compare</button>
+  </form>`;
+}
+
+function changes(from: Policy, to: Policy): Html {
+  return html`<p class="inside faint">
+      From <b class="mono">${from.version}</b> to <b class="mono">${to.version}</b>:
+      ${changesInWords(from.yaml, to.yaml)}
+    </p>
+    ${policyDiff({ name: from.version, yaml: from.yaml }, { name: to.version, yaml: to.yaml })}`;
+}

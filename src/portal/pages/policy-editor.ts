@@ -1,0 +1,147 @@
+import type { Policy } from "../../policies/schema.ts";
+import { curlLine } from "../curl.ts";
+import { html, type Html } from "../html.ts";
+import { credentialHeaders, shellLines, type PageContext } from "./parts.ts";
+
+/** What the editor begins with. */
+export interface PolicyEditorModel extends PageContext {
+  readonly active: Policy | undefined;
+  /** The version that is changed; `undefined` begins with an example. */
+  readonly base: Policy | undefined;
+}
+
+const EXAMPLE = `schema: signalbox/policy/v1
+name: enterprise-policy
+default: deny
+
+rules:
+  - id: read-only-git
+    effect: allow
+    match:
+      commands:
+        - prefix: git status
+        - prefix: git log
+
+  - id: no-destroy
+    effect: deny
+    reason: Destroying needs a review
+    match:
+      commands:
+        - glob: "terraform destroy*"
+
+tests:
+  - command: git status
+    expect: allow
+  - command: terraform destroy -auto-approve
+    expect: deny
+    rule: no-destroy
+`;
+
+/** The text with which somebody begins who changes nothing yet. */
+export function startingText({ base }: Pick<PolicyEditorModel, "base">): string {
+  return base?.yaml ?? EXAMPLE;
+}
+
+/** Where a policy is written: checked as it is typed, tried out, compared, published. */
+export function policyEditorPage(model: PolicyEditorModel): Html {
+  const { active } = model;
+  return html`<div class="page-head">
+      <h1>New policy version</h1>
+      <span class="faint"
+        >${
+          model.base
+            ? html`begins with <span class="mono">${model.base.version}</span>`
+            : "begins with an example"
+        }</span
+      >
+      <div class="actions">
+        <button type="button" class="quiet needs-modules" id="discard" hidden>
+          Discard the draft
+        </button>
+        <button type="button" class="primary needs-modules" id="publish">
+          Review and publish…
+        </button>
+      </div>
+    </div>
+    <noscript>${withoutModules(model)}</noscript>
+    <div class="grid editing">
+      <section class="card" aria-labelledby="editor-title">
+        <header>
+          <h2 id="editor-title"><label for="yaml">Policy document</label></h2>
+          <span id="verdict" class="small" role="status"></span>
+        </header>
+        <div class="editor">
+          <pre class="gutter" id="gutter" aria-hidden="true"></pre>
+          <textarea
+            id="yaml"
+            wrap="off"
+            spellcheck="false"
+            autocomplete="off"
+            autocapitalize="off"
+            aria-describedby="verdict"
+            data-search
+          >
+${`\n${startingText(model)}`}</textarea>
+        </div>
+        <ol class="problems" id="problems"></ol>
+      </section>
+      ${simulator()}
+      <section class="card wide" aria-labelledby="changes-title">
+        <header>
+          <h2 id="changes-title">
+            ${
+              active
+                ? html`Changes to the active version <span class="mono">${active.version}</span>`
+                : "Changes"
+            }
+          </h2>
+          <span id="changes-words" class="small faint"></span>
+        </header>
+        <div id="changes"></div>
+      </section>
+    </div>`;
+}
+
+function simulator(): Html {
+  const field = (name: string, label: string, hint: string): Html =>
+    html`<div class="field">
+      <label for="try-${name}">${label}</label>
+      <input id="try-${name}" name="${name}" autocomplete="off" placeholder="${hint}" />
+    </div>`;
+  return html`<section class="card" aria-labelledby="try-title">
+    <header><h2 id="try-title">Try a command</h2></header>
+    <form class="inside" id="simulate">
+      ${field("command", "Command", "git push --force")}
+      <div id="decision" class="decision" role="status"></div>
+      <details>
+        <summary>Who runs it, and on what</summary>
+        ${field("provider", "Provider", "the command's first word")}
+        ${field("capability", "Capability", "git/push")}
+        <div class="field">
+          <label for="try-consumer">Consumer</label>
+          <select id="try-consumer" name="consumer">
+            <option value="">Not said</option>
+            <option value="human">human</option>
+            <option value="ai">ai</option>
+            <option value="ci">ci</option>
+          </select>
+        </div>
+        ${field("executor", "Executor", "ada")} ${field("resource", "Resource", "repo/web")}
+      </details>
+      <button type="submit">Decide by this text</button>
+    </form>
+  </section>`;
+}
+
+function withoutModules(model: PolicyEditorModel): Html {
+  const line = curlLine({
+    method: "POST",
+    url: `${model.apiUrl}/policies`,
+    headers: credentialHeaders(model, "person"),
+    body: { yaml: "schema: signalbox/policy/v1\ndefault: deny\nrules: []\n" },
+  });
+  return html`<div class="notice">
+    <p>The editor needs JavaScript. From a shell a version is published like this:</p>
+    ${shellLines(line)}
+  </div>`;
+}

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { after } from "node:test";
+import { browserTest, checkLooks, MARKUP, visit } from "../../support/browser.ts";
+import { start } from "../../support/start.ts";
+
+const OLD = `schema: signalbox/policy/v1
+default: deny
+rules:
+  - id: allow-git
+    effect: allow
+    match:
+      commands: [{ prefix: git }]
+`;
+const NEW = `${OLD}  - id: no-push
+    effect: deny
+    reason: ${JSON.stringify(MARKUP)}
+    match:
+      commands: [{ prefix: git push }]
+`;
+
+const app = await start({ after });
+await app.post("/api/v1/policies", { version: "v1", yaml: OLD, description: MARKUP });
+await app.post("/api/v1/policies", { version: "v/2 <b>", yaml: NEW, updated_by: MARKUP });
+await app.post("/api/v1/fleet/heartbeat", { name: "build-1", policy_version: "v1" });
+const page = `${app.url}/portal/policies`;
+
+browserTest("the versions, a text and a difference are readable without JavaScript", async (t) => {
+  const visited = await visit(t, page, { javaScriptEnabled: false });
+  const reader = visited.page;
+  await reader.getByRole("link", { name: /^v1 / }).click();
+  assert.match(await reader.locator(".code").innerText(), /schema: signalbox\/policy\/v1\n/);
+  assert.match(await reader.locator(".versions").innerText(), /1 runtime/);
+  await reader.getByLabel("Compare with").selectOption("v/2 <b>");
+  await reader.getByRole("button", { name: "Compare" }).click();
+  assert.match(reader.url(), /version=v1&against=v%2F2\+%3Cb%3E$/);
+  assert.equal(await reader.locator("td.removed code").first().innerText(), "  - id: no-push");
+});
+
+browserTest("an older version is activated after a dialog that names what changes", async (t) => {
+  const own = await start(t);
+  await own.post("/api/v1/policies", { version: "v1", yaml: OLD });
+  await own.post("/api/v1/policies", { version: "v2", yaml: NEW });
+  const { page: reader } = await visit(t, `${own.url}/portal/policies`);
+  await reader.getByRole("link", { name: /^v1 / }).click();
+  await reader.waitForURL("**/portal/policies?version=v1");
+  const open = reader.getByRole("button", { name: "Activate…" });
+  await open.click();
+  const dialog = reader.getByRole("dialog", { name: "Activate v1?" });
+  assert.match(await dialog.innerText(), /instead of v2: 5 lines removed/);
+  await reader.keyboard.press("Escape");
+  assert.equal((await own.get("/api/v1/policies")).body.active, "v2");
+  await open.press("Enter");
+  await dialog.getByRole("button", { name: "Activate v1" }).click();
+  await reader.getByText("v1 is the active version").waitFor();
+  assert.equal((await own.get("/api/v1/policies")).body.active, "v1");
+  assert.equal(await open.count(), 0);
+  await reader.goBack();
+  await reader.getByRole("heading", { name: "v1" }).waitFor();
+});
+
+browserTest(
+  "a version is written with the keyboard alone: checked, tried, reviewed, published",
+  async (t) => {
+    const own = await start(t);
+    await own.post("/api/v1/policies", { version: "v1", yaml: OLD });
+    const { page: writer } = await visit(t, `${own.url}/portal/policies/new`, {}, [409]);
+    await writer.getByText("Valid: it could be published").waitFor();
+    await writer.keyboard.press("/");
+    await writer.keyboard.press("Control+End");
+    await writer.keyboard.type("  - id: second\n    effect: maybe\n    match: {}\n");
+    await writer.getByText("1 problem", { exact: true }).waitFor();
+    const problem = writer.getByRole("button", { name: /^Line 9/ });
+    await problem.focus();
+    await writer.keyboard.press("Enter");
+    assert.equal(await writer.evaluate("document.activeElement.id"), "yaml");
+    assert.equal(await writer.evaluate("String(getSelection())"), "maybe");
+    await writer.keyboard.press("Control+A");
+    await writer.keyboard.insertText(NEW);
+    await writer.getByText("Valid: it could be published").waitFor();
+    await writer.getByText("5 lines added", { exact: true }).waitFor();
+    await writer.getByLabel("Command", { exact: true }).focus();
+    await writer.keyboard.type("git push --force");
+    await writer.keyboard.press("Enter");
+    await writer.locator("#decision").getByText("Denied").waitFor();
+    assert.ok((await writer.locator("#decision").innerText()).includes(MARKUP));
+    await writer.reload(); // what was typed outlives it
+    await writer.getByText("5 lines added", { exact: true }).waitFor();
+    await writer.getByRole("button", { name: "Review and publish…" }).press("Enter");
+    await writer.getByLabel("Version name").fill("v1");
+    await writer.keyboard.press("Enter");
+    await writer.getByText('Policy version "v1" already exists').waitFor();
+    await writer.getByLabel("Version name").fill("v2");
+    await writer.keyboard.press("Enter");
+    await writer.waitForURL("**/portal/policies?version=v2");
+    const { body } = await own.get("/api/v1/policies?active=true");
+    assert.deepEqual([body.version, body.yaml], ["v2", NEW]);
+    assert.equal(await writer.evaluate("sessionStorage.getItem('signalbox.draft')"), null);
+    assert.equal(await writer.evaluate("typeof window.broken"), "undefined");
+  },
+);
+
+browserTest("a draft of another page is taken up, and can be discarded", async (t) => {
+  const { page: writer } = await visit(t, `${app.url}/portal/fleet`);
+  await writer.evaluate("sessionStorage.setItem('signalbox.draft', 'default: deny')");
+  await writer.goto(`${app.url}/portal/policies/new?from=v1`);
+  await writer.getByRole("button", { name: "Discard the draft" }).waitFor();
+  assert.equal(
+    await writer.getByRole("textbox", { name: "Policy document" }).inputValue(),
+    "default: deny",
+  );
+  await writer.getByRole("button", { name: "Discard the draft" }).click();
+  assert.equal(await writer.getByRole("textbox", { name: "Policy document" }).inputValue(), OLD);
+});
+
+browserTest("names and texts are never markup, and the pages look right everywhere", async (t) => {
+  const visited = await visit(t, `${page}?version=v1&against=${encodeURIComponent("v/2 <b>")}`);
+  await visited.page.waitForLoadState("networkidle");
+  await visited.checkUnbroken();
+  assert.ok((await visited.page.locator("main").innerText()).includes(MARKUP));
+  await checkLooks(t, `${page}?version=v1`, "policies");
+  await checkLooks(t, `${page}?version=v1&against=${encodeURIComponent("v/2 <b>")}`, "policy-diff");
+  await checkLooks(t, `${page}/new`, "policy-editor");
+});

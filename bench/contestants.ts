@@ -9,6 +9,8 @@ import { startProcess, type Started } from "./processes.ts";
 export type ContestantName =
   | "signalbox"
   | "signalbox, write"
+  | "signalbox, watched"
+  | "signalbox, unwatched"
   | "floor"
   | "fastify + sqlite NORMAL"
   | "fastify + sqlite FULL"
@@ -31,9 +33,13 @@ export async function startContestant(name: ContestantName, setup: Setup): Promi
     case "floor":
       return startProcess(["--import", "tsx", join(root, "bench", "floor.ts")]);
     case "signalbox":
-      return startService("sync", setup);
+      return startService(setup, {});
     case "signalbox, write":
-      return startService("write", setup);
+      return startService(setup, { AUDIT_DURABILITY: "write" });
+    case "signalbox, watched":
+      return startService(setup, { LOG_LEVEL: "info", METRICS: "open" });
+    case "signalbox, unwatched":
+      return startService(setup, { LOG_LEVEL: "silent", METRICS: "off" });
     case "fastify + sqlite NORMAL":
       return startPeer(["sqlite", "NORMAL"], setup);
     case "fastify + sqlite FULL":
@@ -53,13 +59,18 @@ export function absenceOf(name: ContestantName): string | undefined {
   return undefined;
 }
 
-function startService(durability: "sync" | "write", setup: Setup): Promise<Started> {
+/** Starts the built service on a free port; durable and with few words, unless the settings say otherwise. */
+export function startService(
+  setup: Setup,
+  settings: Readonly<Record<string, string>>,
+): Promise<Started> {
   return startProcess([join(root, "dist", "server.js")], {
     PORT: "0",
     HOST: "127.0.0.1",
     DATA_DIR: setup.history ?? join(setup.directory, "data"),
-    AUDIT_DURABILITY: durability,
+    AUDIT_DURABILITY: "sync",
     LOG_LEVEL: "warn",
+    ...settings,
   });
 }
 

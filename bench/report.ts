@@ -53,26 +53,38 @@ export function othersLine(all: readonly Measured[]): string {
   return `Others used ${middle} % of the machine (median; ${greatest} % at most)${verdict}.`;
 }
 
-/** One line for each scenario: how much of the floor is left, and what was wanted. */
+/** One line for each scenario: how much is left of the floor, or of another setting, and what was wanted. */
 export function summaryTable(all: readonly Measured[]): string {
-  const rows = all.map(({ scenario, slices }) => {
-    const [subject = "signalbox"] = scenario.contestants;
-    const ours = slices.get(subject) ?? [];
-    const floor = slices.get("floor") ?? [];
-    const { median: ratio, least, greatest } = ratioSpread(ours.map(rateOf), floor.map(rateOf));
-    const cpu = ratioSpread(floor.map(cpuOf), ours.map(cpuOf));
-    const { target } = scenario;
-    return [
-      scenario.name,
-      number(median(ours.map(rateOf))),
-      `${ratio.toFixed(2)} (${least.toFixed(2)}..${greatest.toFixed(2)})`,
-      `${cpu.median.toFixed(2)} (${cpu.least.toFixed(2)}..${cpu.greatest.toFixed(2)})`,
-      target?.toFixed(2) ?? "",
-      target === undefined ? "" : ratio >= target ? "met" : "**missed**",
-    ];
-  });
-  const head = ["scenario", "answers/s", "of the floor", "of the floor, by CPU", "wanted", ""];
-  return `### Against the floor\n\n${table(head, rows)}\n`;
+  const baselines = new Set(all.map(baselineOf));
+  return Array.from(baselines, (baseline) => {
+    const rows = all
+      .filter((measured) => baselineOf(measured) === baseline)
+      .map((measured) => summaryRow(measured, baseline));
+    const of = `of ${baseline === "floor" ? "the floor" : baseline}`;
+    const head = ["scenario", "answers/s", of, `${of}, by CPU`, "wanted", ""];
+    return `### Against ${baseline === "floor" ? "the floor" : baseline}\n\n${table(head, rows)}\n`;
+  }).join("\n");
+}
+
+function summaryRow({ scenario, slices }: Measured, baseline: ContestantName): readonly string[] {
+  const [subject = "signalbox"] = scenario.contestants;
+  const ours = slices.get(subject) ?? [];
+  const theirs = slices.get(baseline) ?? [];
+  const { median: ratio, least, greatest } = ratioSpread(ours.map(rateOf), theirs.map(rateOf));
+  const cpu = ratioSpread(theirs.map(cpuOf), ours.map(cpuOf));
+  const { target } = scenario;
+  return [
+    scenario.name,
+    number(median(ours.map(rateOf))),
+    `${ratio.toFixed(2)} (${least.toFixed(2)}..${greatest.toFixed(2)})`,
+    `${cpu.median.toFixed(2)} (${cpu.least.toFixed(2)}..${cpu.greatest.toFixed(2)})`,
+    target?.toFixed(2) ?? "",
+    target === undefined ? "" : ratio >= target ? "met" : "**missed**",
+  ];
+}
+
+function baselineOf({ scenario }: Measured): ContestantName {
+  return scenario.baseline ?? "floor";
 }
 
 function rateOf({ rate }: Slice): number {
@@ -92,7 +104,8 @@ function number(value: number): string {
   return value.toLocaleString("en", { maximumFractionDigits: value < 10 ? 1 : 0 });
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** A Markdown table; all but the first column are numbers. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const rule = head.map((_, i) => (i === 0 ? "---" : "---:"));
   return [head, rule, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }

@@ -5,7 +5,7 @@
  * worth. The README beside this file says how to read the tables.
  *
  * Usage: npm run bench -- [--full] [--rounds N] [--seconds N] [--no-peers] [--json FILE]
- *                         [--directory DIR] [part of a scenario's name …]
+ *                         [--directory DIR] [hostile | part of a scenario's name …]
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,6 +15,7 @@ import { parseArgs } from "node:util";
 import { Arena, partition } from "./arena.ts";
 import type { ContestantName } from "./contestants.ts";
 import { writeHistory } from "./generate.ts";
+import { measureHostile } from "./hostile.ts";
 import type { Slice } from "./load.ts";
 import { describeMachine, flushMicroseconds, touchPageCache } from "./machine.ts";
 import { othersLine, scenarioTable, summaryTable, type Measured } from "./report.ts";
@@ -38,15 +39,15 @@ const { values, positionals } = parseArgs({
 const { full } = values;
 const rounds = positive("rounds", values.rounds ?? (full ? "7" : "3"));
 const seconds = positive("seconds", values.seconds ?? (full ? "3" : "2"));
+const isHostile = positionals.includes("hostile");
 const chosen = scenarios.filter(
   ({ name, isShort }) =>
     positionals.some((part) => name.includes(part)) ||
     (positionals.length === 0 && (full || isShort)),
 );
-if (chosen.length === 0) {
-  console.error(
-    `No scenario is named so; there are:\n  ${scenarios.map(({ name }) => name).join("\n  ")}`,
-  );
+if (chosen.length === 0 && !isHostile) {
+  const names = [...scenarios.map(({ name }) => name), "hostile"];
+  console.error(`No scenario is named so; there are:\n  ${names.join("\n  ")}`);
   process.exit(2);
 }
 
@@ -63,6 +64,13 @@ try {
   console.log(
     `Append of 512 bytes with fdatasync: ${flushMicroseconds(directory).toFixed(0)} µs (median)`,
   );
+  if (isHostile && !(await measureHostile(directory, full))) process.exitCode = 1;
+  if (chosen.length > 0) await measureChosen();
+} finally {
+  await cleanUp();
+}
+
+async function measureChosen(): Promise<void> {
   touchPageCache(directory, full ? PAGE_CACHE_BYTES.full : PAGE_CACHE_BYTES.short);
   const results: Measured[] = [];
   for (const world of new Set(chosen.map((scenario) => scenario.world))) {
@@ -75,8 +83,6 @@ try {
     `Append of 512 bytes with fdatasync, again: ${flushMicroseconds(directory).toFixed(0)} µs`,
   );
   if (values.json !== undefined) writeFileSync(values.json, asJson(results));
-} finally {
-  await cleanUp();
 }
 
 async function measureWorld(world: World, inWorld: readonly Scenario[]): Promise<Measured[]> {

@@ -33,7 +33,9 @@ export interface Scenario {
   readonly agreesOn?: (body: Readonly<Record<string, unknown>>) => unknown;
   /** The first is the one in question, the others are what it is compared with. */
   readonly contestants: readonly ContestantName[];
-  /** The ratio to the floor that is wanted. */
+  /** What its rate is held against in the summary; the floor when absent. */
+  readonly baseline?: ContestantName;
+  /** The ratio to the baseline that is wanted. */
   readonly target?: number;
 }
 
@@ -42,6 +44,9 @@ export const HISTORY_EVENTS = 1_000_000;
 
 const AUDIT = "/api/public/audit";
 
+// Worlds of their own, so that only those servers are up whose difference is measured.
+const watched: World = { name: "watched or not", events: 0, runtimes: 0, policy: false };
+const watchedPolicy: World = { ...watched, name: "watched or not, one policy", policy: true };
 const empty: World = { name: "empty", events: 0, runtimes: 0, policy: false };
 // A world of its own, so that the events of the scenarios before do not weigh on its servers.
 const unknownFleet: World = { name: "no runtimes yet", events: 0, runtimes: 0, policy: false };
@@ -117,6 +122,13 @@ const page = {
   contestants: ["signalbox", "floor", "fastify + sqlite NORMAL", "fastify + postgres"],
 } as const satisfies Partial<Scenario>;
 
+const watching = {
+  isShort: false,
+  contestants: ["signalbox, watched", "signalbox, unwatched"],
+  baseline: "signalbox, unwatched",
+  target: 0.95,
+} as const satisfies Partial<Scenario>;
+
 /** Everything that can be measured, in the order in which it is. */
 export const scenarios: readonly Scenario[] = [
   {
@@ -169,7 +181,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...policyFetch,
     name: "active policy",
-    isRight: (body) => body["yaml"] === policyText && body["active"] === true,
+    isRight: isPolicy,
     target: 0.85,
   },
   {
@@ -178,6 +190,20 @@ export const scenarios: readonly Scenario[] = [
     revalidates: true,
     status: 304,
     isRight: () => true,
+  },
+  {
+    ...singleIngest,
+    ...watching,
+    name: "price of watching: single ingest, durable",
+    world: watched,
+    connections: 64,
+  },
+  {
+    ...policyFetch,
+    ...watching,
+    name: "price of watching: active policy",
+    world: watchedPolicy,
+    isRight: isPolicy,
   },
   {
     ...page,
@@ -215,6 +241,10 @@ export const scenarios: readonly Scenario[] = [
     isRight: (body) => body["returned"] === 0 && body["total"] === 0,
   },
 ];
+
+function isPolicy(body: Readonly<Record<string, unknown>>): boolean {
+  return body["yaml"] === policyText && body["active"] === true;
+}
 
 function isPage(body: Readonly<Record<string, unknown>>): boolean {
   const times = (body["events"] as readonly { timestamp: string }[]).map(

@@ -1,0 +1,87 @@
+/**
+ * What hostile clients cost the others, each measurement against a fresh server with default settings.
+ * A target that is missed is said so; only an answer that is wrong makes the run fail, since
+ * milliseconds and megabytes depend on the machine.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { startService } from "./contestants.ts";
+import { writeHistory } from "./generate.ts";
+import { requireStatuses, WrongAnswer, type Finding } from "./hostile/finding.ts";
+import * as measures from "./hostile/measures.ts";
+import { timed } from "./hostile/wire.ts";
+import type { Started } from "./processes.ts";
+import { table } from "./report.ts";
+import { HISTORY_EVENTS } from "./scenarios.ts";
+
+interface Measure {
+  readonly name: string;
+  readonly run: (server: Started) => Promise<readonly Finding[]>;
+  /** Audit events that are there before. */
+  readonly events?: number;
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly isFull?: true;
+}
+
+const MEASURES: readonly Measure[] = [
+  { name: "idle", run: measures.idleAndHalfSent },
+  { name: "declared", run: measures.declaredBodies },
+  { name: "chunked", run: measures.chunkedBodies },
+  { name: "batches", run: measures.chunkedBatches },
+  { name: "logins", run: measures.logins, settings: measures.ADMIN_SETTINGS },
+  { name: "readers", run: measures.slowReaders, events: 100_000 },
+  { name: "searches", run: measures.searches, events: HISTORY_EVENTS, isFull: true },
+];
+
+/**
+ * Measures everything, and prints a table.
+ *
+ * @param directory where the servers' data goes
+ * @returns whether every answer was right
+ */
+export async function measureHostile(directory: string, full: boolean): Promise<boolean> {
+  const findings: Finding[] = [];
+  const faults: string[] = [];
+  for (const measure of MEASURES) {
+    if (measure.isFull && !full) continue;
+    try {
+      findings.push(...(await measureOne(measure, join(directory, measure.name))));
+    } catch (error) {
+      if (!(error instanceof WrongAnswer)) throw error;
+      faults.push(`${measure.name}: ${error.message}`);
+    }
+  }
+  console.log(`\n### Hostile clients\n\n${findingsTable(findings)}\n`);
+  for (const fault of faults) console.log(`**Wrong**: ${fault}`);
+  return faults.length === 0;
+}
+
+async function measureOne(measure: Measure, own: string): Promise<readonly Finding[]> {
+  mkdirSync(own);
+  const history = measure.events === undefined ? undefined : join(own, "history");
+  if (history !== undefined) writeHistory(history, { events: measure.events ?? 0 });
+  const server = await startService({ directory: own, history }, measure.settings ?? {});
+  try {
+    // What every server comes to need at its first requests is not the cost of the hostile ones.
+    for (let i = 0; i < 200; i++) {
+      const body = JSON.stringify({ command: `warm up ${i}` });
+      const answer = await timed(`${server.url}/api/public/audit`, { method: "POST", body });
+      requireStatuses("ingest", [answer.status], [202]);
+    }
+    const findings = await measure.run(server);
+    requireStatuses("/health afterwards", [(await timed(`${server.url}/health`)).status], [200]);
+    return findings;
+  } finally {
+    await server.stop();
+  }
+}
+
+function findingsTable(findings: readonly Finding[]): string {
+  const rows = findings.map(({ what, measured, value, target, unit }) => [
+    what,
+    measured,
+    target === undefined ? "" : `< ${target} ${unit}`,
+    target === undefined ? "" : value < target ? "met" : "**missed**",
+  ]);
+  return table(["what", "measured", "wanted", ""], rows);
+}

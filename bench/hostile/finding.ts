@@ -1,0 +1,61 @@
+/** What one measurement showed, against what is wanted. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { usageOf } from "../machine.ts";
+import { quantile } from "../statistics.ts";
+
+/** One line of the table. */
+export interface Finding {
+  readonly what: string;
+  /** As it is shown, with its unit. */
+  readonly measured: string;
+  /** What is held against the target. */
+  readonly value: number;
+  /** Stays below this; absent for a line that is there for comparison. */
+  readonly target?: number;
+  readonly unit: "ms" | "MiB";
+}
+
+/** Makes a line of some latencies; the quantile that counts is held against the target. */
+export function latencies(what: string, ms: readonly number[], share: number, target?: number) {
+  const shown = [0.5, share, 1].map((of) => quantile(ms, of).toFixed(1)).join(" / ");
+  const finding: Finding = {
+    what: `${what}: p50 / p${share * 100} / greatest of ${ms.length}`,
+    measured: `${shown} ms`,
+    value: quantile(ms, share),
+    unit: "ms",
+    ...(target !== undefined && { target }),
+  };
+  return finding;
+}
+
+/** Watches the resident memory of a process: the most that it had since this was called, over what it had then. */
+export function watchMemory(pid: number): () => number {
+  const before = usageOf(pid).residentBytes;
+  writeFileSync(`/proc/${pid}/clear_refs`, "5"); // the high-water mark begins anew (proc(5))
+  return () => {
+    const status = readFileSync(`/proc/${pid}/status`, "latin1");
+    return Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1]) * 1_024 - before;
+  };
+}
+
+/** Makes a line of how much memory grew. */
+export function growth(what: string, bytes: number, target?: number): Finding {
+  const value = bytes / 2 ** 20;
+  const measured = `${value.toFixed(0)} MiB`;
+  return { what, measured, value, unit: "MiB", ...(target !== undefined && { target }) };
+}
+
+/** Ends the run: what was answered is not what is right, so no figure counts. */
+export class WrongAnswer extends Error {}
+
+/** @throws WrongAnswer unless every status is one of those that are right */
+export function requireStatuses(
+  what: string,
+  given: readonly number[],
+  right: readonly number[],
+): void {
+  const wrong = given.filter((status) => !right.includes(status));
+  if (wrong.length > 0) {
+    throw new WrongAnswer(`${what}: ${wrong.length} of ${given.length} answers were ${wrong[0]}`);
+  }
+}

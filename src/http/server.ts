@@ -40,6 +40,8 @@ export interface Address {
   readonly port: number;
   /** How many connections are held at most; without it, as many as the system gives. */
   readonly maxConnections?: number;
+  /** Others than the usual ones; for tests, which cannot wait for a minute. */
+  readonly limits?: Partial<typeof LIMITS>;
 }
 
 /**
@@ -50,12 +52,12 @@ export interface Address {
  */
 export async function listen(
   listener: RequestListener,
-  { host, port, maxConnections }: Address,
+  { host, port, maxConnections, limits }: Address,
   requestIds: IdSource,
 ): Promise<Listening> {
   const latest: Latest = new Map();
   const answer = inTurn(listener, latest);
-  const server = createServer(LIMITS, answer);
+  const server = createServer({ ...LIMITS, ...limits }, answer);
   server.maxHeadersCount = 0; // Node would leave out those beyond 2,000, and a Host or a key with them
   if (maxConnections !== undefined) server.maxConnections = maxConnections;
   // Whoever is turned away finds room at the next try, if only those who ask nothing are in the way.

@@ -83,3 +83,16 @@ test("10 to 256 characters are accepted, counted as people count them", () => {
   assert.throws(() => checkNewPassword("\u{1F600}".repeat(9), "password"), refusal);
   assert.throws(() => checkNewPassword("a".repeat(257), "password"), refusal);
 });
+
+test("passwords are hashed one at a time: a quick one waits for a slow one before it", async () => {
+  const [slow, quick] = await Promise.all(
+    [2 ** 13, 2].map((cost) => createPasswords({ cost }).hash("correct horse")),
+  );
+  const passwords = createPasswords({ cost: 2 });
+  const order: string[] = [];
+  await Promise.all([
+    passwords.verify("correct horse", slow).then(() => order.push("slow")),
+    passwords.verify("correct horse", quick).then(() => order.push("quick")),
+  ]);
+  assert.deepEqual(order, ["slow", "quick"]);
+});

@@ -203,3 +203,22 @@ test("an address that is taken rejects with Node's own code", async (t) => {
     { code: "EADDRINUSE" },
   );
 });
+
+// With the time-outs of Node it would take a minute or more.
+const IN_TIME = { timeout: 20_000 };
+
+for (const [what, lines, limits] of [
+  ["headers", ["GET /alive HTTP/1.1", "Host: te"], { headersTimeout: 50 }],
+  [
+    "a body",
+    [...POST, "Content-Length: 9", "", '{"a"'],
+    { headersTimeout: 40, requestTimeout: 50 },
+  ],
+] as const) {
+  test(`a client that stops in the middle of ${what} is told so in time`, IN_TIME, async (t) => {
+    const quick = { ...limits, connectionsCheckingInterval: 10 };
+    const connection = (await serve(t, rows, {}, { limits: quick })).open();
+    connection.send(...lines);
+    assertIsRefusal(await connection.next(), 408);
+  });
+}

@@ -56,11 +56,18 @@ test("a long command is cut in the list, and whole where its event is open", asy
   const command = `start ${"x".repeat(MIB - 9)}end`;
   await app.post("/api/v1/audit", { id: "long", command });
   const list = await app.get(PAGE);
+  assert.equal(list.status, 200);
   assert.ok(list.text.length < 100_000, `${list.text.length}`);
   assert.doesNotMatch(list.text, /xend/);
   const pieces = [...(await app.get(`${PAGE}?event=long`)).text.matchAll(/<code>([^<]*)<\/code>/g)];
   const texts = pieces.map(([, text = ""]) => text);
   assert.ok(texts.some((text, i) => text + (texts[i + 1] ?? "") === command));
+});
+
+test("the overview stands also where its denials are a page of long ones", async () => {
+  const denial = { command: "x".repeat(MIB), decision: "DENIED" };
+  for (let i = 0; i < 2; i++) await app.post("/api/v1/audit", denial);
+  assert.equal((await app.get("/")).status, 200);
 });
 
 test("the list goes on by links, page after page, and no event is left out", async (t) => {

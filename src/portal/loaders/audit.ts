@@ -7,6 +7,7 @@ import { DEFAULT_ORGANIZATION } from "../../core/caller.ts";
 import type { Clock } from "../../core/clock.ts";
 import { NotFound, Refusal } from "../../core/errors.ts";
 import type { AuditSource } from "../pages/audit-source.ts";
+import { eventsOf } from "./events.ts";
 
 /** What the audit page is read from. */
 export interface AuditPageNeeds {
@@ -22,7 +23,7 @@ export function auditSource({ audit }: AuditPageNeeds, now: Clock): AuditSource 
       const rows = await (cursor === undefined
         ? audit.page(id, filter, limit, 0)
         : audit.pageAfter(id, filter, limit, readCursor(cursor, id, filter)));
-      const events = JSON.parse(`[${rows.json.toString("utf8")}]`) as AuditEvent[];
+      const events = await eventsOf(rows);
       const next_cursor = rows.next && cursorAfter(rows.next, id, filter);
       return { events, total: rows.total, next_cursor };
     },

@@ -1,4 +1,3 @@
-import type { AuditEvent } from "../../audit/schema.ts";
 import type { AuditStore } from "../../audit/store.ts";
 import { bucketsFor, histogramOf } from "../../audit/histogram.ts";
 import type { Catalog } from "../../catalog/view.ts";
@@ -10,6 +9,7 @@ import type { PolicyStore } from "../../policies/store.ts";
 import { isDrifted } from "../drift.ts";
 import { RECENT_DENIALS, type OverviewModel } from "../pages/overview.ts";
 import type { PageContext } from "../pages/parts.ts";
+import { eventsOf } from "./events.ts";
 
 /** What the overview is read from. */
 export interface OverviewNeeds {
@@ -41,7 +41,7 @@ export async function loadOverview(
     ...context,
     counts: dashboardCounts(activity, catalog.current().envelope.counts, counts, version),
     histogram: histogramOf("1h", buckets, hours),
-    denials: JSON.parse(`[${denied.json.toString("utf8")}]`) as AuditEvent[],
+    denials: await eventsOf(denied),
     policy: active,
     drifted: countDrifted(runtimes, version, now),
   };

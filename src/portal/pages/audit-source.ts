@@ -72,6 +72,7 @@ export async function readAudit(
   const query = queryOf(view, context.now);
   const base = { ...context, view, query };
   const opening = view.event === undefined ? undefined : readEvent(source, view.event);
+  opening?.catch(() => {}); // awaited below, which is too late where it fails before the list is there
   try {
     const list = await source.page(query, PAGE_EVENTS, view.cursor);
     // A time in which nothing happened is shown all the same: one zooms out of it again.

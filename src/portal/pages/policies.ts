@@ -1,4 +1,5 @@
 import type { Policy } from "../../policies/schema.ts";
+import { activityLink } from "../activity-view.ts";
 import { count, shorten } from "../format.ts";
 import { EDITOR_PATH } from "../handover.ts";
 import { html, type Html } from "../html.ts";
@@ -42,7 +43,10 @@ export function policiesPage(model: PoliciesModel): Html {
       <span class="faint"
         >${versions.length === 1 ? "1 version" : `${count(versions.length)} versions`}</span
       >
-      <div class="actions"><a class="button primary" href="${EDITOR_PATH}">New version</a></div>
+      <div class="actions">
+        <a class="button" href="${activityLink({ action: "policy" })}">Who changed what</a>
+        <a class="button primary" href="${EDITOR_PATH}">New version</a>
+      </div>
     </div>
     ${
       versions.length === 0

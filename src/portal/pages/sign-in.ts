@@ -50,7 +50,8 @@ function firstAdmin(): Html {
     <h2 id="first-admin">There is no user yet</h2>
     <p>
       Start the service once with <code>ADMIN_EMAIL</code> and <code>ADMIN_PASSWORD</code>, and it
-      creates that admin; they change nothing later.
+      creates that admin; they change nothing later. On the machine itself
+      <code>signalbox user add</code> does the same while the service runs.
     </p>
     ${shellLines(FIRST_ADMIN)}
   </section>`;

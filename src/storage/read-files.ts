@@ -35,11 +35,18 @@ interface OpenFile {
 export class ReadFiles {
   readonly #files: FileOperations;
   readonly #limit: number;
+  readonly #stopwatch: () => number;
   readonly #open = new Map<string, OpenFile>(); // the file that was read last comes last
 
-  constructor(files: FileOperations, limit = MAX_OPEN) {
+  /** @param stopwatch tells milliseconds, from any moment on */
+  constructor(
+    files: FileOperations,
+    limit = MAX_OPEN,
+    stopwatch: () => number = () => performance.now(),
+  ) {
     this.#files = files;
     this.#limit = limit;
+    this.#stopwatch = stopwatch;
   }
 
   /** Whether a range would be read without leaving the event loop. */
@@ -63,13 +70,13 @@ export class ReadFiles {
       return this.#readThroughPool(this.#use(path), target, position);
     }
     const file = this.#use(path);
-    const start = performance.now();
+    const start = this.#stopwatch();
     for (let filled = 0; filled < target.length;) {
       const rest = filled === 0 ? target : target.subarray(filled);
       const count = this.#files.readSync(file.descriptor as number, rest, position + filled);
       filled += checked(count, position + filled);
     }
-    if (performance.now() - start > SLOW_MS) file.known.fill(0);
+    if (this.#stopwatch() - start > SLOW_MS) file.known.fill(0);
   }
 
   /** Closes a file that is removed or replaced. */

@@ -16,11 +16,14 @@ async function filesWith(names: readonly string[], bytes: Buffer): Promise<Forge
   return files;
 }
 
+/** A clock that stands still: a loaded machine makes no read slow. */
+const atRest = (): number => 0;
+
 const BYTES = Buffer.from(Array.from({ length: 20_000 }, (_, i) => i % 251));
 
 test("what was read before is read at once the next time, and only that", async () => {
   const files = await filesWith(["a"], BYTES);
-  const reads = new ReadFiles(files);
+  const reads = new ReadFiles(files, 256, atRest);
   const target = Buffer.alloc(100);
   assert.equal(reads.isAtHand("/data/a", 10, 100), false);
   const first = reads.read("/data/a", target, 10);
@@ -34,10 +37,29 @@ test("what was read before is read at once the next time, and only that", async 
   assert.equal(files.descriptors, 0);
 });
 
+test("a read at once that took long is the last one of its file until it was read again", async () => {
+  const files = await filesWith(["a", "b"], BYTES);
+  let elapsed = 0;
+  let perRead = 0;
+  const reads = new ReadFiles(files, 256, () => (elapsed += perRead));
+  const target = Buffer.alloc(100);
+  await reads.read("/data/a", target, 0);
+  await reads.read("/data/b", target, 0);
+  assert.equal(reads.read("/data/a", target, 0), undefined);
+  assert.equal(reads.isAtHand("/data/a", 0, 100), true);
+  perRead = 3;
+  assert.equal(reads.read("/data/a", target, 0), undefined);
+  assert.equal(reads.isAtHand("/data/a", 0, 100), false);
+  assert.equal(reads.isAtHand("/data/b", 0, 100), true);
+  await reads.read("/data/a", target, 0);
+  assert.equal(reads.isAtHand("/data/a", 0, 100), true);
+  await reads.close();
+});
+
 test("no more files stay open than allowed, and the one that was read last stays", async () => {
   const names = Array.from({ length: 9 }, (_, i) => `file-${i}`);
   const files = await filesWith(names, BYTES);
-  const reads = new ReadFiles(files, 3);
+  const reads = new ReadFiles(files, 3, atRest);
   const target = Buffer.alloc(10);
   for (const name of names) {
     await reads.read(`/data/${name}`, target, 0);

@@ -5,10 +5,10 @@ import type { Schema } from "../core/schema.ts";
 import { isObject } from "../core/validate.ts";
 import { json, jsonAround, later } from "../http/reply.ts";
 import { route, type CustomBody } from "../http/route.ts";
-import { cursorAfter, readCursor } from "./cursor.ts";
 import { filterOf, filterQuery } from "./filter.ts";
 import { bucketsFor, histogramOf } from "./histogram.ts";
 import { hasId, ingestEvent } from "./ingest.ts";
+import { readPage } from "./page.ts";
 import {
   auditBatchResult,
   auditEvent,
@@ -97,11 +97,9 @@ export const auditRoutes = [
           "offset: expected none beside a cursor, which says where the page begins",
         );
       }
-      const rows = await (cursor === undefined
-        ? audit.page(organization, filter, limit, offset)
-        : audit.pageAfter(organization, filter, limit, readCursor(cursor, organization, filter)));
-      const { returned, total, next } = rows;
-      const next_cursor = next && cursorAfter(next, organization, filter);
+      const wanted = { limit, offset, cursor };
+      const { rows, next_cursor } = await readPage(audit, organization, filter, wanted);
+      const { returned, total } = rows;
       const rest = JSON.stringify({ limit, offset, returned, total, next_cursor }).slice(1);
       return jsonAround('{"events":[', rows.json, `],${rest}`);
     },

@@ -116,7 +116,8 @@ function trimEnd(line: Buffer): Buffer {
   return end === line.length ? line : line.subarray(0, end);
 }
 
-function isBlank(byte: number | undefined): boolean {
+/** Whether a byte is white space that may stand at the end of a line. */
+export function isBlank(byte: number | undefined): boolean {
   return byte === SPACE || byte === RETURN || byte === TAB;
 }
 
@@ -157,11 +158,25 @@ export async function readExactly(
   length: number,
 ): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(length);
-  for (let filled = 0; filled < length;) {
-    const count = await files.read(descriptor, bytes.subarray(filled), offset + filled);
+  await readInto(files, descriptor, bytes, offset);
+  return bytes;
+}
+
+/**
+ * Fills some memory from a place in a file.
+ *
+ * @throws Error when the file ends before the memory is full
+ */
+export async function readInto(
+  files: FileOperations,
+  descriptor: number,
+  target: Buffer,
+  offset: number,
+): Promise<void> {
+  for (let filled = 0; filled < target.length;) {
+    const count = await files.read(descriptor, target.subarray(filled), offset + filled);
     if (count === 0)
       throw new Error(`The file ends at byte ${offset + filled}, sooner than expected`);
     filled += count;
   }
-  return bytes;
 }

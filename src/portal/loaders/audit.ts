@@ -1,6 +1,6 @@
-import { cursorAfter, readCursor } from "../../audit/cursor.ts";
 import { filterOf } from "../../audit/filter.ts";
 import { bucketsFor, histogramOf } from "../../audit/histogram.ts";
+import { readPage } from "../../audit/page.ts";
 import type { AuditEvent } from "../../audit/schema.ts";
 import type { AuditStore } from "../../audit/store.ts";
 import { DEFAULT_ORGANIZATION } from "../../core/caller.ts";
@@ -20,12 +20,9 @@ export function auditSource({ audit }: AuditPageNeeds, now: Clock): AuditSource 
   return {
     async page(query, limit, cursor) {
       const filter = filterOf(query);
-      const rows = await (cursor === undefined
-        ? audit.page(id, filter, limit, 0)
-        : audit.pageAfter(id, filter, limit, readCursor(cursor, id, filter)));
-      const events = await eventsOf(rows);
-      const next_cursor = rows.next && cursorAfter(rows.next, id, filter);
-      return { events, total: rows.total, next_cursor };
+      const wanted = { limit, offset: 0, cursor };
+      const { rows, next_cursor } = await readPage(audit, id, filter, wanted);
+      return { events: await eventsOf(rows), total: rows.total, next_cursor };
     },
     async histogram(query, interval) {
       const buckets = bucketsFor(interval, filterOf(query), now());

@@ -10,6 +10,7 @@ import {
   credentialHeaders,
   emptyState,
   shellLines,
+  publishedFacts,
   timeAgo,
   type PageContext,
 } from "./parts.ts";
@@ -141,17 +142,7 @@ function policyCard(model: OverviewModel): Html {
             <dd class="mono">${policy.version}</dd>
             <dt>Name</dt>
             <dd>${policy.name}</dd>
-            <dt>Published</dt>
-            <dd>${timeAgo(policy.updated_at, now)} by ${policy.updated_by}</dd>
-            ${
-              policy.activated_at === undefined
-                ? undefined
-                : html`<dt>Activated again</dt>
-                    <dd>
-                      ${timeAgo(policy.activated_at, now)} by
-                      ${policy.activated_by ?? "somebody unknown"}
-                    </dd>`
-            }
+            ${publishedFacts(policy, now)}
           </dl>`
         : emptyState("No policy yet", "Runtimes fetch the active one and decide by it:", {
             method: "POST",

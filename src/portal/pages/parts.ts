@@ -1,3 +1,4 @@
+import type { Policy } from "../../policies/schema.ts";
 import { curlLine, type ShownRequest } from "../curl.ts";
 import { ago, exactly } from "../format.ts";
 import { html, type Html, type HtmlValue } from "../html.ts";
@@ -11,6 +12,8 @@ export interface PageContext {
   /** Whether a shell line has to show a credential. */
   readonly needsCredential: boolean;
 }
+
+type PolicyOrigin = Pick<Policy, "updated_at" | "updated_by" | "activated_at" | "activated_by">;
 
 export type Tone = "ok" | "bad" | "warn" | "idle" | "none";
 
@@ -58,4 +61,18 @@ export function credentialHeaders(
 ): readonly string[] {
   if (!needsCredential) return [];
   return [who === "runtime" ? "X-API-Key: <api_key>" : "Authorization: Bearer <token>"];
+}
+
+/** Who published a policy version and when, and who activated it again: rows of a list of facts. */
+export function publishedFacts(policy: PolicyOrigin, now: number): Html {
+  return html`<dt>Published</dt>
+    <dd>${timeAgo(policy.updated_at, now)} by ${policy.updated_by}</dd>
+    ${
+      policy.activated_at === undefined
+        ? undefined
+        : html`<dt>Activated again</dt>
+            <dd>
+              ${timeAgo(policy.activated_at, now)} by ${policy.activated_by ?? "somebody unknown"}
+            </dd>`
+    }`;
 }

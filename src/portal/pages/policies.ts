@@ -3,7 +3,14 @@ import { activityLink } from "../activity-view.ts";
 import { count, shorten } from "../format.ts";
 import { EDITOR_PATH } from "../handover.ts";
 import { html, type Html } from "../html.ts";
-import { badge, credentialHeaders, emptyState, timeAgo, type PageContext } from "./parts.ts";
+import {
+  badge,
+  credentialHeaders,
+  emptyState,
+  publishedFacts,
+  timeAgo,
+  type PageContext,
+} from "./parts.ts";
 import { changesInWords, policyDiff, policyText } from "./policy-text.ts";
 
 /** A version without its text. */
@@ -144,16 +151,7 @@ function facts(policy: Policy, now: number): Html {
         : html`<dt>Description</dt>
             <dd>${policy.description}</dd>`
     }
-    <dt>Published</dt>
-    <dd>${timeAgo(policy.updated_at, now)} by ${policy.updated_by}</dd>
-    ${
-      policy.activated_at === undefined
-        ? undefined
-        : html`<dt>Activated again</dt>
-            <dd>
-              ${timeAgo(policy.activated_at, now)} by ${policy.activated_by ?? "somebody unknown"}
-            </dd>`
-    }
+    ${publishedFacts(policy, now)}
   </dl>`;
 }
 

@@ -3,15 +3,12 @@
  * are read back at start take this one way, so what a restart finds is what was there before.
  */
 import { isUtf8 } from "node:buffer";
-import { eachLine, type TakeLine } from "../../log-lines.ts";
+import { eachLine, isBlank, type TakeLine } from "../../log-lines.ts";
 import type { GrowingIndex } from "./growing-index.ts";
 import { LineScanner } from "./line-scan.ts";
 import { inOwnForm } from "./own-form.ts";
 
 const NEWLINE = 0x0a;
-const RETURN = 0x0d;
-const SPACE = 0x20;
-const TAB = 0x09;
 
 /** Enters the lines of one organization. */
 export class LineIndexer {
@@ -61,10 +58,6 @@ export class LineIndexer {
 
 function afterBlanks(bytes: Buffer, from: number): number {
   let at = from;
-  while (isBlank(bytes[at] as number)) at++;
+  while (isBlank(bytes[at])) at++;
   return at;
-}
-
-function isBlank(byte: number): boolean {
-  return byte === SPACE || byte === RETURN || byte === TAB;
 }

@@ -5,7 +5,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Awaitable } from "../../../core/caller.ts";
 import type { FileOperations } from "../../file-operations.ts";
-import { readExactly } from "../../log-lines.ts";
+import { readExactly, readInto } from "../../log-lines.ts";
 import type { ReadFiles } from "../../read-files.ts";
 import type { Classes } from "./classes.ts";
 import { lowerBound, PackedDictionary, type Dictionary } from "./dictionary.ts";
@@ -202,19 +202,6 @@ export class SealedIndex implements SegmentIndex {
     for (let i = 0; i < this.rows; i++) {
       if ((rows[i] as number) >= first) take(hashes[i] as number, rows[i] as number);
     }
-  }
-}
-
-async function readInto(
-  files: FileOperations,
-  descriptor: number,
-  target: Buffer,
-  position: number,
-): Promise<void> {
-  for (let filled = 0; filled < target.length;) {
-    const count = await files.read(descriptor, target.subarray(filled), position + filled);
-    if (count === 0) throw new Error(`The file ends at byte ${position + filled}`);
-    filled += count;
   }
 }
 

@@ -1,0 +1,27 @@
+import { cursorAfter, readCursor } from "./cursor.ts";
+import type { AuditFilter, AuditRows, AuditStore } from "./store.ts";
+
+/** Where a page begins, and how long it may be. */
+export interface PageWanted {
+  readonly limit: number;
+  /** Rows to skip; of no meaning beside a cursor. */
+  readonly offset: number;
+  readonly cursor: string | undefined;
+}
+
+/**
+ * Reads a page of an organization's events, and the cursor of the next; `undefined` at the end.
+ *
+ * @throws BadInput for a cursor of other filters, or that is none
+ */
+export async function readPage(
+  audit: Pick<AuditStore, "page" | "pageAfter">,
+  organization: string,
+  filter: AuditFilter,
+  { limit, offset, cursor }: PageWanted,
+): Promise<{ readonly rows: AuditRows; readonly next_cursor: string | undefined }> {
+  const rows = await (cursor === undefined
+    ? audit.page(organization, filter, limit, offset)
+    : audit.pageAfter(organization, filter, limit, readCursor(cursor, organization, filter)));
+  return { rows, next_cursor: rows.next && cursorAfter(rows.next, organization, filter) };
+}

@@ -11,6 +11,7 @@ import { disownDemo, markSeeded, prepareDemoDirectory } from "./storage/demo-dir
 import { systemFiles, type FileOperations } from "./storage/file-operations.ts";
 import { FileActivity } from "./storage/files/activity.ts";
 import { FileAuditStore } from "./storage/files/audit.ts";
+import { IndexThreads } from "./storage/files/audit/index-threads.ts";
 import { FileFleet } from "./storage/files/fleet.ts";
 import { FileKeys } from "./storage/files/keys.ts";
 import { FileOrganizations } from "./storage/files/organizations.ts";
@@ -74,6 +75,7 @@ export async function openStores(
     const policies = keep(await FilePolicies.open(files, layout, ids));
     const overrides = keep(await FileProviderOverrides.open(files, layout, ids));
     const { auditDurability: durability, auditSegmentBytes: segmentBytes } = config;
+    const threads = files === systemFiles ? new IndexThreads() : undefined;
     const audit = keep(
       new FileAuditStore({
         files: measure("audit", files),
@@ -83,13 +85,21 @@ export async function openStores(
         damage,
         durability,
         segmentBytes,
+        ...(threads && { threads }),
       }),
     );
     const activity = keep(new FileActivity({ files, layout, now, log, damage }));
     const settings = keep(new FileSettings(files, layout));
     await settings.check(ids);
     const checks = [...(await audit.checks(ids)), ...(await activity.checks(ids))];
-    keep(await runChecks(checks, CHECKED_BEFORE_BYTES, log));
+    const checking = keep(await runChecks(checks, CHECKED_BEFORE_BYTES, log));
+    keep({
+      async close() {
+        const ended = checking.close();
+        await threads?.close(); // the check under way may be waiting for them
+        await ended;
+      },
+    });
     return {
       organizations,
       users: organizations.users,

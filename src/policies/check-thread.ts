@@ -1,5 +1,5 @@
 /** A thread in which one document is examined, and ended when it takes too much time or memory. */
-import { Worker, type WorkerOptions } from "node:worker_threads";
+import { startThread } from "../core/thread.ts";
 import type { Examined, Question } from "./examine.ts";
 
 const TIME_LIMIT_MS = 10_000;
@@ -13,7 +13,8 @@ export async function examineInThread(
   question: Question,
   timeLimitMs = TIME_LIMIT_MS,
 ): Promise<Examined> {
-  const thread = startThread({ workerData: question, resourceLimits: MEMORY_LIMITS });
+  const options = { workerData: question, resourceLimits: MEMORY_LIMITS };
+  const thread = startThread(import.meta.url, "check-worker", options);
   let timer: NodeJS.Timeout | undefined;
   try {
     return await new Promise<Examined>((resolve, reject) => {
@@ -37,26 +38,4 @@ export async function examineInThread(
 function refused(message: string): Examined {
   const problems = [{ message, line: 1, column: 1 }];
   return { problems, document: undefined, verdict: undefined };
-}
-
-/** What runs in the thread stands beside this module: JavaScript in `dist`, TypeScript in `src`. */
-function startThread(options: WorkerOptions): Worker {
-  if (import.meta.url.endsWith(".js")) {
-    return new Worker(new URL("./check-worker.js", import.meta.url), options);
-  }
-  const source = new URL("./check-worker.ts", import.meta.url).href;
-  return new Worker(runFromSource(source), { ...options, eval: true });
-}
-
-/**
- * A script that runs TypeScript where threads do not inherit what the process was started with, as
- * on Node 20: it then registers the same loader for itself. Nothing that is built comes by here.
- */
-function runFromSource(file: string): string {
-  const loader = import.meta.resolve("tsx/esm/api");
-  return `import(${JSON.stringify(file)}).catch(async (error) => {
-    if (error.code !== "ERR_UNKNOWN_FILE_EXTENSION") throw error;
-    (await import(${JSON.stringify(loader)})).register();
-    await import(${JSON.stringify(`${file}?with-loader`)});
-  });`;
 }

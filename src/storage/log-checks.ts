@@ -36,6 +36,7 @@ export async function runChecks(
   const runNext = async (): Promise<void> => {
     const { what, run } = rest.shift() as LogCheck;
     await run().catch((error: unknown) => {
+      if (isClosed) return; // it was given up
       log.error("a log could not be checked", { what, error: describeError(error) });
     });
   };

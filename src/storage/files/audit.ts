@@ -15,6 +15,7 @@ import type { LogCheck } from "../log-checks.ts";
 import { ReadFiles } from "../read-files.ts";
 import { AuditCounts } from "./audit/counts.ts";
 import { FoundRows } from "./audit/found-rows.ts";
+import type { IndexThreads } from "./audit/index-threads.ts";
 import { Tail } from "./audit/tail.ts";
 import { AuditTrail } from "./audit/trail.ts";
 import { checksOf } from "./audit/unindexed.ts";
@@ -30,6 +31,8 @@ export interface FileAuditOptions {
   readonly durability: Durability;
   /** A segment is sealed at this size, or after a day. */
   readonly segmentBytes: number;
+  /** Make indexes that are missing, where the disk is the system's; closed with the store. */
+  readonly threads?: IndexThreads;
 }
 
 /** An organization that nobody asks for is closed after so long; its memory and files are freed. */
@@ -224,6 +227,7 @@ export class FileAuditStore implements AuditStore {
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#sweeper);
+    await this.#options.threads?.close();
     await Promise.allSettled(this.#opening.values());
     await Promise.all(this.#closing.values());
     for (const { trail } of this.#open.values()) await trail.close();

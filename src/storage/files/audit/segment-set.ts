@@ -16,6 +16,7 @@ import type { SegmentedLog } from "../../segmented-log.ts";
 import { TEMPORARY_SUFFIX } from "../../snapshot.ts";
 import { GrowingIndex } from "./growing-index.ts";
 import { LineIndexer } from "./index-lines.ts";
+import type { IndexThreads } from "./index-threads.ts";
 import { SealedIndex } from "./sealed-index.ts";
 import { PROVIDER, type SegmentIndex } from "./segment-index.ts";
 import { writeSidecar } from "./sidecar-writer.ts";
@@ -29,6 +30,8 @@ export interface SegmentSetOptions {
   readonly damage: DamageRegister;
   /** Hears that an index could not be written; it stays in memory, and is made again at start. */
   readonly indexFailed: (error: unknown, file: string) => void;
+  /** Make the indexes that are missing; without them that is done here. */
+  readonly threads?: IndexThreads;
 }
 
 /** The indexes of one organization. */
@@ -61,6 +64,8 @@ export class SegmentSet {
       loaded.set(segment, index);
       await options.damage.recall(log.path(segment));
     });
+    const without = sealed.filter((segment) => !loaded.has(segment));
+    await set.#makeInThreads(without, loaded);
     for (const segment of sealed) {
       set.#indexes.push(loaded.get(segment) ?? (await set.#make(segment)));
     }
@@ -165,6 +170,26 @@ export class SegmentSet {
     const { size } = await this.#options.files.stat(this.#log.path(segment));
     const { files, reads } = this.#options;
     return SealedIndex.open(files, reads, this.#sidecarPath(segment), segment, size);
+  }
+
+  /** Makes indexes where no thread of the service waits for it, as far as that can be done. */
+  async #makeInThreads(
+    segments: readonly number[],
+    made: Map<number, SegmentIndex>,
+  ): Promise<void> {
+    const { files, threads, organization, damage } = this.#options;
+    if (threads === undefined) return;
+    let bytes = 0;
+    for (const segment of segments) bytes += (await files.stat(this.#log.path(segment))).size;
+    if (bytes < threads.worthwhileBytes) return;
+    await inParallel(segments, async (segment) => {
+      const [log, sidecar] = [this.#log.path(segment), this.#sidecarPath(segment)];
+      if (!(await threads.make({ segment, organization, log, sidecar }))) return;
+      const index = await this.#load(segment);
+      if (index === undefined) return;
+      made.set(segment, index);
+      await damage.enter(new DamageFound(log)); // there is none
+    });
   }
 
   async #make(segment: number): Promise<SegmentIndex> {

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 
 const MIB = 1 << 20;
@@ -80,7 +80,7 @@ export class Ext4 {
 
   /** Takes what is left below but so many KiB, so that what goes beyond them fails to be written. */
   async takeRoomBelow(leftKib: number): Promise<void> {
-    await fill(join(this.#below, "filler"), this.#below, leftKib);
+    await fill(join(this.#below, "filler"), leftKib);
   }
 
   async giveRoomBelow(): Promise<void> {
@@ -89,7 +89,7 @@ export class Ext4 {
 
   /** Takes what ext4 itself has left, but so many KiB. */
   async takeRoom(leftKib: number): Promise<void> {
-    await fill(join(this.path, "filler"), this.path, leftKib);
+    await fill(join(this.path, "filler"), leftKib);
   }
 
   async giveRoom(): Promise<void> {
@@ -109,8 +109,9 @@ async function occupy(path: string, bytes: number): Promise<void> {
   }
 }
 
-async function fill(path: string, directory: string, leftKib: number): Promise<void> {
-  const told = execFileSync("df", ["--output=avail", "--block-size=1K", directory]).toString();
+/** Writes a file that takes all of its file system but so many KiB. */
+export async function fill(path: string, leftKib: number): Promise<void> {
+  const told = execFileSync("df", ["--output=avail", "--block-size=1K", dirname(path)]).toString();
   const free = Number(told.trim().split("\n").at(-1));
   await writeFile(path, Buffer.alloc((free - leftKib) * 1024), { flush: true });
 }

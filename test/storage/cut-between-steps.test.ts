@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { checkRemains, recordCuts, sightsOf, type Scenario } from "../support/cut-points.ts";
 import { ForgetfulFiles } from "../support/forgetful-files.ts";
-import { foldingFleet, wholeService } from "./stores-work.ts";
+import { expiringAudit, foldingFleet, wholeService, writtenAudit } from "./stores-work.ts";
 
 async function checkEvery<S>(scenario: Scenario<S>): Promise<number> {
   const sights = await sightsOf(scenario);
@@ -20,5 +20,15 @@ test("whatever was answered outlives a power cut and a kill between any two step
 
 test("the same while a fleet's log is folded into its snapshot", async () => {
   const count = await checkEvery(foldingFleet);
+  assert.ok(count > 50);
+});
+
+test("the same while segments of an audit log pass retention", async () => {
+  const count = await checkEvery(expiringAudit);
+  assert.ok(count > 50);
+});
+
+test("answered after the write, all outlive a kill, and a power cut all that was synced since", async () => {
+  const count = await checkEvery(writtenAudit);
   assert.ok(count > 50);
 });

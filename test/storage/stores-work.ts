@@ -1,9 +1,12 @@
 /** Every store at work on a disk that forgets, for the tests that stop it between two steps. */
 import type { ActivityEntry } from "../../src/activity/schema.ts";
 import { configFromOptions } from "../../src/config.ts";
+import { SECOND_MS } from "../../src/core/clock.ts";
 import type { StoredKey } from "../../src/keys/schema.ts";
+import type { Durability } from "../../src/storage/append-log-options.ts";
 import { makeRootDirectory } from "../../src/storage/directories.ts";
 import { Layout } from "../../src/storage/layout.ts";
+import { FileAuditStore } from "../../src/storage/files/audit.ts";
 import { FileFleet } from "../../src/storage/files/fleet.ts";
 import { readFileIfAny } from "../../src/storage/snapshot.ts";
 import { openStores, type Stores } from "../../src/stores.ts";
@@ -237,3 +240,58 @@ export const foldingFleet: Scenario<FileFleet> = {
   bury: async () => {},
   workers: [runtimes("a-", (fleet: FileFleet) => fleet), runtimes("b-", (fleet) => fleet)],
 };
+
+type AuditStep = Step<FileAuditStore>;
+
+function auditOf(durability: Durability, steps: readonly AuditStep[]): Scenario<FileAuditStore> {
+  const see = async (store: FileAuditStore) => {
+    const { events, total } = await page(store, {}, 1_000, 0, HOME);
+    return { ids: events.map(({ id }) => id), total };
+  };
+  return {
+    async open(files) {
+      await makeRootDirectory(files, layout.root);
+      // Every append is a segment of its own.
+      return new FileAuditStore({ files, layout, now, log: silent, durability, segmentBytes: 1 });
+    },
+    close: (store) => store.close(),
+    bury: async () => {},
+    workers: [{ name: "audit", see, steps }],
+  };
+}
+
+/** Stores so many events that arrive so many seconds late. */
+function arriving(seconds: number, size: number): AuditStep["run"] {
+  const ingested_at = new Date(T0 + seconds * SECOND_MS).toISOString();
+  const events = Array.from({ length: size }, (_, i) =>
+    auditEventOf({ id: `at-${seconds}-${i}`, organization_id: HOME, ingested_at }),
+  );
+  return (store) => append(store, events, HOME);
+}
+
+/** Removes what arrived earlier. */
+function retaining(seconds: number): AuditStep["run"] {
+  return (store) => store.retain(HOME, T0 + seconds * SECOND_MS);
+}
+
+/** An audit log of which segment after segment is past retention. */
+export const expiringAudit = auditOf("sync", [
+  { name: "batch of 3", run: arriving(0, 3) },
+  { name: "a single", run: arriving(1, 1) },
+  { name: "remove the batch", run: retaining(1) },
+  { name: "batch of 2", run: arriving(2, 2) },
+  { name: "remove the single", run: retaining(2) },
+  { name: "another single", run: arriving(3, 1) },
+  { name: "remove the second batch", run: retaining(3) },
+  { name: "remove nothing", run: retaining(3) },
+]);
+
+/** An audit log that is answered after the write; what is in an earlier segment is synced. */
+export const writtenAudit = auditOf(
+  "write",
+  [3, 1, 4, 1, 5].map((size, at) => ({
+    name: `${size} events`,
+    run: arriving(at, size),
+    isLazy: "until the next",
+  })),
+);

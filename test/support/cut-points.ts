@@ -13,8 +13,11 @@ import type { Choose } from "./forgetful-node.ts";
 export interface Step<S> {
   readonly name: string;
   run(stores: S): Promise<unknown>;
-  /** Answered after the write, before the sync: a kill keeps it, a power cut need not. */
-  readonly isLazy?: true;
+  /**
+   * Answered after the write, before the sync: a kill keeps it, a power cut need not, in one case until
+   * the next change is answered.
+   */
+  readonly isLazy?: true | "until the next";
 }
 
 /** Changes that are made one after another, and what can be seen of them and of nothing else. */
@@ -211,14 +214,21 @@ function assertKept<S>(
 ): void {
   for (const [at, { name, steps }] of workers.entries()) {
     const { begun, answered } = progress[at] as Progress;
-    if (kind === PAGES_LOST && begun > answered) continue; // a batch may have lost a page
-    let least = answered;
-    while (kind !== KILL && steps[least - 1]?.isLazy) least--;
+    const isUnsynced = begun > answered || steps[answered - 1]?.isLazy;
+    if (kind === PAGES_LOST && isUnsynced) continue; // a batch may have lost a page
+    const least = kind === KILL ? answered : surelySynced(steps, answered);
     const expected = (sights[at] as readonly unknown[]).slice(least, begun + 1);
     if (expected.some(same(seen[at]))) continue;
     const message = `${name} after a ${kind} ${what}: ${answered} of ${begun} changes answered`;
     assert.deepEqual(seen[at], expected[0], message);
   }
+}
+
+/** How many of the changes that were answered are synced for sure. */
+function surelySynced<S>(steps: readonly Step<S>[], answered: number): number {
+  let count = answered;
+  while (steps[count - 1]?.isLazy === true) count--;
+  return steps[count - 1]?.isLazy === "until the next" ? count - 1 : count;
 }
 
 function same(value: unknown): (other: unknown) => boolean {

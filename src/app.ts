@@ -15,7 +15,6 @@ import { readPortalAssets } from "./portal/assets.ts";
 import type { FileOperations } from "./storage/file-operations.ts";
 import { openService, type OpenService, type ServiceParts } from "./service.ts";
 
-const STANDARD_ERROR = 2;
 const RESET_CHECK_MS = 5 * SECOND_MS;
 
 /** A service that listens. */
@@ -37,7 +36,9 @@ export async function openApp(
   writeLog?: (line: string) => void,
   files?: FileOperations,
 ): Promise<App> {
-  const standardError = writeLog ? undefined : createLogWriter(STANDARD_ERROR);
+  // Asked for, Node makes a pipe there non-blocking. A write that blocks holds a thread of the pool, and
+  // a process whose log nobody reads would never end: its exit waits for all of them.
+  const standardError = writeLog ? undefined : createLogWriter(process.stderr.fd);
   const log = createLog(config.logLevel, now, writeLog ?? standardError?.write ?? (() => {}));
   const opened: (() => unknown)[] = [() => standardError?.flush()];
   const close = async (): Promise<void> => {

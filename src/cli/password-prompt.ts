@@ -26,8 +26,8 @@ async function firstLine(input: ReadStream): Promise<string> {
 }
 
 function typed(input: ReadStream, write: (text: string) => void, prompt: string): Promise<string> {
-  write(prompt);
   input.setRawMode(true).setEncoding("utf8").resume();
+  write(prompt); // only now, when nothing that is typed is shown any more
   return new Promise((resolve, reject) => {
     let characters: string[] = [];
     const onData = (text: string): void => {

@@ -82,7 +82,6 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
     const answered = once(outgoing, "response");
     outgoing.write('{"command":');
     await fetch(`http://${hostname}:${port}/health`); // the request above has arrived by now
-    const started = performance.now();
     server.kill(signal);
     await once(used, "close");
     outgoing.end('"ls"}');
@@ -90,7 +89,6 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
     response.resume();
     assert.equal(response.statusCode, 202);
     assert.equal(await server.exit(), 0);
-    assert.ok(performance.now() - started < 5000);
     assert.equal(server.stderr, "");
 
     const again = launch(t, { DATA_DIR: directory });

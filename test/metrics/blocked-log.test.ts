@@ -1,18 +1,19 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { test } from "node:test";
 import { text } from "node:stream/consumers";
 import { Client } from "../support/client.ts";
-import { startProcess } from "../support/service-process.ts";
+import { launch, newDirectory } from "../support/server-process.ts";
 
 const REQUESTS = 6_000;
 const AT_ONCE = 50;
 
 test(
   "a log that nobody reads stalls no request, and says later what it dropped",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async (t) => {
-    const { url, child } = await startProcess(t, { LOG_LEVEL: "debug" });
+    const settings = { DATA_DIR: await newDirectory(t), LOG_LEVEL: "debug" };
+    const server = launch(t, settings, { leavesErrors: true });
+    const url = await server.url();
     const client = new Client();
     t.after(() => client.close());
     const headers = { "x-request-id": "i".repeat(128) };
@@ -28,11 +29,11 @@ test(
     const stored = await client.request(url, "POST", "/api/public/audit", event);
     assert.equal(stored.status, 202);
 
-    const log = text(child.stderr);
+    const log = text(server.errors);
     const last = await client.request(url, "GET", "/version");
     assert.equal(last.status, 200);
-    child.kill("SIGTERM");
-    await once(child, "exit");
+    server.kill("SIGTERM");
+    await server.exit();
     const lines = (await log).trimEnd().split("\n");
     const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>); // none is torn
     const requests = told.filter(({ message }) => message === "request").length;
@@ -46,9 +47,11 @@ test(
 
 test(
   "a log that nobody reads does not keep the service from stopping",
-  { timeout: 30_000 },
+  { timeout: 120_000 },
   async (t) => {
-    const { url, child } = await startProcess(t, { LOG_LEVEL: "debug" });
+    const settings = { DATA_DIR: await newDirectory(t), LOG_LEVEL: "debug" };
+    const server = launch(t, settings, { leavesErrors: true });
+    const url = await server.url();
     const client = new Client();
     t.after(() => client.close());
     const headers = { "x-request-id": "i".repeat(128) };
@@ -59,8 +62,7 @@ test(
         ),
       );
     }
-    child.kill("SIGTERM");
-    const [code] = (await once(child, "exit")) as [number | null];
-    assert.equal(code, 0);
+    server.kill("SIGTERM");
+    assert.equal(await server.exit(), 0);
   },
 );

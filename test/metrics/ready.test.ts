@@ -3,7 +3,7 @@ import { appendFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Client } from "../support/client.ts";
-import { startProcess } from "../support/service-process.ts";
+import { launch, newDirectory } from "../support/server-process.ts";
 import { start } from "../support/start.ts";
 
 test("a service that can write is ready, and open to be asked", async (t) => {
@@ -17,7 +17,9 @@ test(
   { timeout: 60_000 },
   async (t) => {
     // Files may not grow past 4 MiB (in blocks of 512), and there is nowhere to put another.
-    const { url, dataDir } = await startProcess(t, { METRICS: "open" }, "ulimit -f 8192");
+    const dataDir = await newDirectory(t);
+    const settings = { DATA_DIR: dataDir, METRICS: "open" };
+    const url = await launch(t, settings, { prelude: "ulimit -f 8192" }).url();
     const client = new Client();
     t.after(() => client.close());
     const post = (body: object) => client.request(url, "POST", "/api/public/audit", body);

@@ -1,33 +1,51 @@
 /** The built server as a process of its own, as an operator runs it. */
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Scope } from "./start.ts";
 
 const SERVER = fileURLToPath(new URL("../../dist/server.js", import.meta.url));
 
+/** How a process is started, where that is not as usual. */
+export interface LaunchOptions {
+  /** A shell command that the process inherits the effect of, such as `ulimit`. */
+  readonly prelude?: string;
+  /** Leaves what it says on standard error to the test, which may read `errors` late or never. */
+  readonly leavesErrors?: true;
+}
+
 /** A process that has been started, and what it has said so far. */
 export class ServerProcess {
-  readonly #child: ChildProcess;
+  readonly #child: ChildProcessWithoutNullStreams;
   readonly #exited: Promise<number | string>;
   stdout = "";
   stderr = "";
 
-  constructor(environment: Readonly<Record<string, string>>) {
+  constructor(environment: Readonly<Record<string, string>>, options: LaunchOptions = {}) {
     const env = { PATH: process.env["PATH"] ?? "", PORT: "0", LOG_LEVEL: "warn", ...environment };
-    this.#child = spawn(process.execPath, [SERVER], { env, stdio: ["ignore", "pipe", "pipe"] });
-    this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => (this.stdout += text));
-    this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => (this.stderr += text));
-    this.#exited = once(this.#child, "close").then(([code, signal]) => code ?? signal);
+    const command = `${options.prelude ?? "true"} && exec "$0" "$1"`;
+    this.#child = spawn("sh", ["-c", command, process.execPath, SERVER], { env });
+    this.#child.stdin.end();
+    this.#child.stdout.setEncoding("utf8").on("data", (text: string) => (this.stdout += text));
+    this.#child.stderr.setEncoding("utf8");
+    if (!options.leavesErrors) this.errors.on("data", (text: string) => (this.stderr += text));
+    const end = options.leavesErrors ? "exit" : "close"; // what is not read never closes
+    this.#exited = once(this.#child, end).then(([code, signal]) => code ?? signal);
+  }
+
+  /** Its standard error, for who launched it with `leavesErrors`. */
+  get errors(): Readable {
+    return this.#child.stderr;
   }
 
   /** Waits until it listens and says where. */
   async url(): Promise<string> {
     while (!this.stdout.includes("\n")) {
-      const ended = once(this.#child.stdout ?? this.#child, "data").then(() => undefined);
+      const ended = once(this.#child.stdout, "data").then(() => undefined);
       const code = await Promise.race([ended, this.#exited]);
       if (code !== undefined) throw new Error(`It ended with ${code}: ${this.stderr}`);
     }
@@ -38,9 +56,9 @@ export class ServerProcess {
     this.#child.kill(signal);
   }
 
-  /** The exit code, or the signal that ended it; kills it when that takes longer than ten seconds. */
+  /** The exit code, or the signal that ended it; kills it when that takes longer than a minute. */
   async exit(): Promise<number | string> {
-    const late = setTimeout(() => this.#child.kill("SIGKILL"), 10_000);
+    const late = setTimeout(() => this.#child.kill("SIGKILL"), 60_000);
     const code = await this.#exited;
     clearTimeout(late);
     return code;
@@ -48,8 +66,12 @@ export class ServerProcess {
 }
 
 /** Starts the built server; it is killed when the test ends. */
-export function launch(t: Scope, environment: Readonly<Record<string, string>>): ServerProcess {
-  const server = new ServerProcess(environment);
+export function launch(
+  t: Scope,
+  environment: Readonly<Record<string, string>>,
+  options?: LaunchOptions,
+): ServerProcess {
+  const server = new ServerProcess(environment, options);
   t.after(async () => {
     server.kill("SIGKILL");
     await server.exit();

@@ -11,6 +11,7 @@
  *
  * All numbers are 32 bits wide. No text in UTF-8 holds a byte FF, so no match runs over a boundary.
  */
+import { codesHolding } from "./found-texts.ts";
 import { hashOf } from "./hash.ts";
 
 const NUMBER = Uint32Array.BYTES_PER_ELEMENT;
@@ -25,8 +26,8 @@ export interface Dictionary {
   /** `undefined` when no row has that value. */
   codeOf(value: string): number | undefined;
   valueOf(code: number): string;
-  /** The codes whose lower-cased values hold a text, which is lower-cased itself. */
-  search(text: string): readonly number[];
+  /** The codes whose lower-cased values hold some bytes, ascending; yields after every small part. */
+  search(needle: Buffer): Generator<undefined, readonly number[]>;
 }
 
 /** A dictionary in one block of bytes. */
@@ -77,28 +78,9 @@ export class PackedDictionary implements Dictionary {
     return this.#texts.toString("utf8", this.#ends[code - 2] ?? 0, this.#ends[code - 1]);
   }
 
-  search(text: string): readonly number[] {
-    return codesHolding(this.#lower, this.#lowerEnds, Buffer.from(text, "utf8"));
+  search(needle: Buffer): Generator<undefined, readonly number[]> {
+    return codesHolding(this.#lower, this.#lowerEnds, needle);
   }
-}
-
-/**
- * The codes of the values in which some bytes occur. The values stand one after another, each with
- * its separator; `ends` says where each of them ends, that included.
- */
-export function codesHolding(
-  values: Buffer,
-  ends: Uint32Array,
-  needle: Uint8Array,
-): readonly number[] {
-  const found: number[] = [];
-  for (let at = values.indexOf(needle); at !== -1 && at < values.length;) {
-    // The value that was found is the first one that ends after the place of the match.
-    const index = lowerBound(ends, at + 1);
-    found.push(index + 1);
-    at = values.indexOf(needle, ends[index] as number);
-  }
-  return found;
 }
 
 /** The first index of an ascending list whose number is at least the given one. */

@@ -6,13 +6,15 @@
  */
 import { areEqual, padded, SPARE_BYTES } from "./byte-words.ts";
 import { hashOf, orderByHash } from "./hash.ts";
-import { codesHolding, SEPARATOR, type Dictionary } from "./dictionary.ts";
+import { SEPARATOR, type Dictionary } from "./dictionary.ts";
+import { codesHolding } from "./found-texts.ts";
 import { grown } from "./growth.ts";
 import type { LineScanner } from "./line-scan.ts";
 import { LOWER_CASE_GROWTH, writeLowerCase } from "./lower-case.ts";
 
 const FIRST_VALUES = 8;
 const FIRST_BYTES = 128;
+const LOWERED_AT_ONCE = 128 << 10;
 
 /** A dictionary that takes new values. */
 export class GrowingDictionary implements Dictionary {
@@ -59,9 +61,11 @@ export class GrowingDictionary implements Dictionary {
     return (this.#decoded[code] ??= this.bytesOf(code).toString("utf8"));
   }
 
-  search(text: string): readonly number[] {
-    const ends = this.lowerEnds.subarray(1, this.size + 1);
-    return codesHolding(this.lower, ends, Buffer.from(text, "utf8"));
+  *search(needle: Buffer): Generator<undefined, readonly number[]> {
+    while (!this.#lowerCaseSome()) yield;
+    const { size } = this;
+    const ends = this.#lowerEnds.subarray(1, size + 1);
+    return yield* codesHolding(this.#lower.subarray(0, ends[size - 1] ?? 0), ends, needle);
   }
 
   /** The hashes of all values by code, beginning with code 1. */
@@ -153,12 +157,18 @@ export class GrowingDictionary implements Dictionary {
     this.#slots = slots;
   }
 
-  /** Makes the lower-cased texts of the values that came since. */
   #lowerCase(): void {
+    while (!this.#lowerCaseSome());
+  }
+
+  /** Makes lower-cased texts of the values that came since, up to some bytes; whether that was all. */
+  #lowerCaseSome(): boolean {
     if (this.#lowerEnds.length < this.#ends.length) {
       this.#lowerEnds = grown(this.#lowerEnds, this.#ends.length);
     }
+    const most = (this.#ends[this.#lowered] as number) + LOWERED_AT_ONCE;
     while (this.#lowered < this.size) {
+      if ((this.#ends[this.#lowered] as number) > most) return false;
       const code = ++this.#lowered;
       const from = this.#ends[code - 1] as number;
       const to = this.#ends[code] as number;
@@ -169,5 +179,6 @@ export class GrowingDictionary implements Dictionary {
       this.#lower[at] = SEPARATOR;
       this.#lowerEnds[code] = at + 1;
     }
+    return true;
   }
 }

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
+import type { Awaitable } from "../../../core/caller.ts";
 
 const SLICE_MS = 1.5;
 
@@ -12,7 +13,7 @@ export class Pace {
     this.#signal = signal;
   }
 
-  /** Whether the slice is used up; then `rest` is due. */
+  /** Whether the slice is used up; then `step` is due. */
   get isDue(): boolean {
     return performance.now() - this.#since > SLICE_MS;
   }
@@ -23,5 +24,22 @@ export class Pace {
     await turn();
     this.#signal?.throwIfAborted();
     this.#since = performance.now();
+  }
+
+  /** Runs work that yields after every small part; its result comes at once if one slice is enough. */
+  run<T>(work: Generator<undefined, T>): Awaitable<T> {
+    while (!this.isDue) {
+      const part = work.next();
+      if (part.done === true) return part.value;
+    }
+    return this.#finish(work);
+  }
+
+  async #finish<T>(work: Generator<undefined, T>): Promise<T> {
+    for (;;) {
+      await this.step();
+      const part = work.next();
+      if (part.done === true) return part.value;
+    }
   }
 }

@@ -6,7 +6,6 @@ import { bitsOf } from "./trigrams.ts";
 
 /** A text to be found in any letter case. */
 export interface TextQuestion {
-  readonly lower: string;
   readonly needle: Buffer;
   /** What a filter of trigrams must have. */
   readonly bits: Uint16Array;
@@ -51,7 +50,6 @@ function textQuestion(q: string, organization = "", found?: FoundRows): TextQues
   const lower = q.toLowerCase();
   const needle = Buffer.from(lower, "utf8");
   return {
-    lower,
     needle,
     bits: bitsOf(needle),
     found: found?.of(organization, lower) ?? new Found(),

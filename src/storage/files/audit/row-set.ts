@@ -17,13 +17,12 @@ export class RowSet {
     this.count = count;
   }
 
-  /** The rows whose byte is 1. */
-  static ofMarks(marks: Uint8Array): RowSet {
-    let count = 0;
-    for (let row = 0; row < marks.length; row++) count += marks[row] as number;
+  /** The rows whose bit is 1, that of row 0 being the lowest of the first word; the set keeps them. */
+  static ofBits(bits: Uint32Array): RowSet {
+    const count = countBits(bits);
     if (count === 0) return RowSet.none;
-    if (count > marks.length / WORD) return new RowSet(undefined, bitsOf(marks), count);
-    return new RowSet(listOf(marks, count), undefined, count);
+    if (count > bits.length) return new RowSet(undefined, bits, count);
+    return new RowSet(listOf(bits, count), undefined, count);
   }
 
   /** Bytes that it takes in memory, about. */
@@ -33,30 +32,45 @@ export class RowSet {
 
   /** The rows as a list of its own, which may be changed. */
   toList(): Uint32Array {
-    if (this.#bits === undefined) return (this.#list as Uint32Array).slice();
-    const rows = new Uint32Array(this.count);
-    for (let word = 0, at = 0; at < this.count; word++) {
-      for (let left = this.#bits[word] as number; left !== 0; left &= left - 1) {
-        rows[at++] = word * WORD + 31 - Math.clz32(left & -left);
-      }
+    return this.#bits === undefined
+      ? (this.#list as Uint32Array).slice()
+      : listOf(this.#bits, this.count);
+  }
+
+  /** Those of some rows that are in the set. */
+  among(rows: Uint32Array): Uint32Array {
+    const bits = this.#bits;
+    if (bits !== undefined) {
+      return rows.filter((row) => (((bits[row >>> 5] as number) >>> (row & (WORD - 1))) & 1) === 1);
     }
-    return rows;
+    const list = new Set(this.#list);
+    return rows.filter((row) => list.has(row));
   }
 }
 
-function listOf(marks: Uint8Array, count: number): Uint32Array {
+/** Words enough for a bit for each of some rows, all 0. */
+export function noBits(rows: number): Uint32Array {
+  return new Uint32Array(Math.ceil(rows / WORD));
+}
+
+/** How many bits are 1. */
+export function countBits(bits: Uint32Array): number {
+  let count = 0;
+  for (let i = 0; i < bits.length; i++) {
+    let word = bits[i] as number;
+    word -= (word >>> 1) & 0x55555555;
+    word = (word & 0x33333333) + ((word >>> 2) & 0x33333333);
+    count += Math.imul((word + (word >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+  }
+  return count;
+}
+
+function listOf(bits: Uint32Array, count: number): Uint32Array {
   const rows = new Uint32Array(count);
-  for (let row = marks.indexOf(1), at = 0; at < count; row = marks.indexOf(1, row + 1)) {
-    rows[at++] = row;
+  for (let word = 0, at = 0; at < count; word++) {
+    for (let left = bits[word] as number; left !== 0; left &= left - 1) {
+      rows[at++] = word * WORD + 31 - Math.clz32(left & -left);
+    }
   }
   return rows;
-}
-
-function bitsOf(marks: Uint8Array): Uint32Array {
-  const bits = new Uint32Array(Math.ceil(marks.length / WORD));
-  for (let row = 0; row < marks.length; row++) {
-    const word = row >>> 5;
-    bits[word] = (bits[word] as number) | ((marks[row] as number) << (row & (WORD - 1)));
-  }
-  return bits;
 }

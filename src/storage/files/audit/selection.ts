@@ -176,8 +176,7 @@ async function selectTrace(
   let list = found instanceof Promise ? await found : found;
   if (list.length > 0 && question.text !== undefined) {
     const holding = await rowsHolding(index, rows, question.text, pace);
-    const isHolding = new Set(holding.toList());
-    list = list.filter((row) => isHolding.has(row));
+    list = holding.among(list);
   }
   if (list.length === 0) return NOTHING;
   return within(view, question, narrow(view, plan, question, { list, isByTime: false }));

@@ -1,21 +1,24 @@
 /**
- * The rows of a segment in which a text occurs. Dictionaries answer for four of the five fields. The
- * commands are asked block by block: those whose filter of trigrams rules the text out are skipped,
- * the others are read in runs and searched in one go, as bytes: those of UTF-8 only ever match where
- * the characters do. Each distinct command is tried once, and stands for all rows that have it.
+ * The rows of a segment in which a text occurs. Dictionaries answer for four of the five fields; where
+ * they alone find every row, nothing else is asked. The commands are asked block by block: those whose
+ * filter of trigrams rules the text out are skipped, the others are read and searched in pieces, as
+ * bytes: those of UTF-8 only ever match where the characters do. Each distinct text is tried once, and
+ * then one pass over a column finds the rows that have one of those found.
  */
 import type { Awaitable } from "../../../core/caller.ts";
-import { markCodes } from "./columns.ts";
+import { addBits } from "./columns.ts";
+import { TextFinder } from "./found-texts.ts";
 import type { Pace } from "./pace.ts";
 import type { TextQuestion } from "./question.ts";
-import { RowSet } from "./row-set.ts";
+import { countBits, noBits, RowSet } from "./row-set.ts";
 import { SEARCHED, type Column, type SegmentIndex } from "./segment-index.ts";
 import { BLOCK_TEXTS, FILTER_BYTES, mayHold } from "./trigrams.ts";
 
-/** So many blocks are read at once, which takes up to some hundred KiB. */
-const RUN_BLOCKS = 16;
 /** Codes that so small a share of the rows have are looked up in their lists. */
 const RARE = 16;
+
+/** What dictionaries know: by searched field, the codes whose values hold the text. */
+type Codes = readonly (readonly number[])[];
 
 /** Finds the rows below `rows` that hold a text; at once where nothing has to be read from disk. */
 export function rowsHolding(
@@ -27,62 +30,93 @@ export function rowsHolding(
   const isSealed = index.postings !== undefined;
   const known = isSealed ? question.found.in(index) : undefined;
   if (known !== undefined) return known;
-  const codes = codesHolding(index, question);
+  const codes = pace.run(searchNames(index, question));
+  return codes instanceof Promise
+    ? codes.then((found) => searchRows(index, rows, question, found, pace))
+    : searchRows(index, rows, question, codes, pace);
+}
+
+function* searchNames(
+  { dictionaries, nameFilters }: SegmentIndex,
+  { needle, bits }: TextQuestion,
+): Generator<undefined, Codes> {
+  const codes: (readonly number[])[] = [];
+  for (const field of SEARCHED) {
+    const dictionary = dictionaries[field];
+    const isHopeless =
+      dictionary === undefined ||
+      (nameFilters !== undefined && !mayHold(nameFilters, field * FILTER_BYTES, bits));
+    codes.push(isHopeless ? [] : yield* dictionary.search(needle));
+  }
+  return codes;
+}
+
+function searchRows(
+  index: SegmentIndex,
+  rows: number,
+  question: TextQuestion,
+  codes: Codes,
+  pace: Pace,
+): Awaitable<RowSet> {
   const blocks = index.blocksWith(question.bits);
   const isHopeless = blocks.length === 0 && codes.every(({ length }) => length === 0);
-  if (!isHopeless) return search(index, rows, question, codes, blocks, pace);
-  if (isSealed) question.found.keep(index, RowSet.none);
+  if (!isHopeless) return collect(index, rows, question, codes, blocks, pace);
+  if (index.postings !== undefined) question.found.keep(index, RowSet.none);
   return RowSet.none;
 }
 
-/** By searched field, the codes whose values hold the text. */
-function codesHolding(
-  { dictionaries, nameFilters }: SegmentIndex,
-  { lower, bits }: TextQuestion,
-): readonly (readonly number[])[] {
-  return SEARCHED.map((field) =>
-    nameFilters === undefined || mayHold(nameFilters, field * FILTER_BYTES, bits)
-      ? (dictionaries[field]?.search(lower) ?? [])
-      : [],
-  );
-}
-
-async function search(
+async function collect(
   index: SegmentIndex,
   rows: number,
   { needle, found }: TextQuestion,
-  codes: readonly (readonly number[])[],
+  codes: Codes,
   blocks: readonly number[],
   pace: Pace,
 ): Promise<RowSet> {
-  let marks: Uint8Array | undefined; // most segments have nothing, and need none then
-  const texts = await textsHolding(index, needle, blocks, pace);
-  if (texts.length > 0) markCodes(index.texts, texts, (marks ??= new Uint8Array(rows)));
+  let bits: Uint32Array | undefined; // most segments have nothing, and need none then
   for (const [i, field] of SEARCHED.entries()) {
     const wanted = codes[i] as readonly number[];
-    if (wanted.length > 0) markField(index, field, wanted, (marks ??= new Uint8Array(rows)));
+    if (wanted.length > 0) addField(index, field, wanted, (bits ??= noBits(rows)), rows);
+    if (pace.isDue) await pace.step();
   }
-  const set = marks === undefined ? RowSet.none : RowSet.ofMarks(marks);
+  if (bits === undefined || countBits(bits) < rows) {
+    const texts = await textsHolding(index, needle, blocks, pace);
+    if (texts.length > 0) {
+      addBits((bits ??= noBits(rows)), index.texts, marksOf(texts, index.textCount), rows);
+    }
+  }
+  const set = bits === undefined ? RowSet.none : RowSet.ofBits(bits);
   if (index.postings !== undefined) found.keep(index, set);
   if (pace.isDue) await pace.step();
   return set;
 }
 
-function markField(
+function addField(
   index: SegmentIndex,
   field: number,
   codes: readonly number[],
-  marks: Uint8Array,
+  bits: Uint32Array,
+  rows: number,
 ): void {
   const counts = index.counts[field] as Uint32Array;
   const postings = index.postings?.[field];
   const total = codes.reduce((sum, code) => sum + (counts[code] as number), 0);
-  if (postings === undefined || total * RARE > marks.length) {
-    return markCodes(index.codes[field] as Column, codes, marks);
+  if (postings === undefined || total * RARE > rows) {
+    const wanted = marksOf(codes, counts.length);
+    return addBits(bits, index.codes[field] as Column, wanted, rows);
   }
   for (const code of codes) {
-    for (const row of postings.rowsOf(code) ?? []) marks[row] = 1;
+    for (const row of postings.rowsOf(code) ?? []) {
+      bits[row >>> 5] = (bits[row >>> 5] as number) | (1 << (row & 31));
+    }
   }
+}
+
+/** A byte for each number up to the greatest one, 1 for those in a list. */
+function marksOf(numbers: readonly number[], greatest: number): Uint8Array {
+  const marks = new Uint8Array(greatest + 1);
+  for (const number of numbers) marks[number] = 1;
+  return marks;
 }
 
 /** The numbers of the texts of some blocks that hold a text. */
@@ -92,18 +126,20 @@ async function textsHolding(
   blocks: readonly number[],
   pace: Pace,
 ): Promise<readonly number[]> {
-  const numbers: number[] = [];
-  const count = index.textCount;
+  const ends = index.textStarts.subarray(1, index.textCount + 1);
+  const finder = new TextFinder(needle, ends);
   for (const [first, end] of runsOf(blocks)) {
     const from = first * BLOCK_TEXTS;
-    const to = Math.min(end * BLOCK_TEXTS, count);
-    const starts = index.textStarts;
-    const reading = index.text(starts[from] as number, starts[to] as number);
-    const text = reading instanceof Promise ? await reading : reading;
-    addHolding(text, needle, starts, from, numbers);
-    if (pace.isDue) await pace.step();
+    const to = ends[Math.min(end * BLOCK_TEXTS, ends.length) - 1] as number;
+    finder.passTo(from);
+    for (let at = ends[from - 1] ?? 0; finder.isBefore(at, to);) {
+      const reading = index.text(at, finder.endOf(at, to));
+      const piece = reading instanceof Promise ? await reading : reading;
+      at = finder.search(piece, at);
+      if (pace.isDue) await pace.step();
+    }
   }
-  return numbers;
+  return finder.found;
 }
 
 /** Runs of blocks that follow each other: the first, and the one after the last. */
@@ -111,26 +147,8 @@ function* runsOf(blocks: readonly number[]): Generator<readonly [number, number]
   for (let i = 0; i < blocks.length;) {
     const first = blocks[i] as number;
     let length = 1;
-    while (length < RUN_BLOCKS && blocks[i + length] === first + length) length++;
+    while (blocks[i + length] === first + length) length++;
     yield [first, first + length];
     i += length;
-  }
-}
-
-/** Adds the numbers of those texts that hold another; they begin with the one after `before`. */
-function addHolding(
-  text: Buffer,
-  needle: Buffer,
-  starts: Uint32Array,
-  before: number,
-  numbers: number[],
-): void {
-  const base = starts[before] as number;
-  let place = before;
-  for (let at = text.indexOf(needle); at !== -1;) {
-    while ((starts[place + 1] as number) - base <= at) place++;
-    numbers.push(++place);
-    const next = (starts[place] as number) - base;
-    at = next < text.length ? text.indexOf(needle, next) : -1;
   }
 }

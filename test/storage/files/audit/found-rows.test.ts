@@ -5,7 +5,7 @@ import { GrowingIndex } from "../../../../src/storage/files/audit/growing-index.
 import { RowSet } from "../../../../src/storage/files/audit/row-set.ts";
 
 const index = new GrowingIndex(1);
-const large = RowSet.ofMarks(new Uint8Array(80_000).fill(1)); // 10 KB
+const large = RowSet.ofBits(new Uint32Array(2_500).fill(-1)); // 10 KB
 
 test("a search finds again what it found, and no other organization's", () => {
   const rows = new FoundRows();

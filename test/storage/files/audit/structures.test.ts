@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import { classify, countByClass, countOf } from "../../../../src/storage/files/audit/classes.ts";
+import { addBits } from "../../../../src/storage/files/audit/columns.ts";
 import { packPostings, Postings } from "../../../../src/storage/files/audit/postings.ts";
-import { RowSet } from "../../../../src/storage/files/audit/row-set.ts";
+import { noBits, RowSet } from "../../../../src/storage/files/audit/row-set.ts";
 import { POLICY, STATUS } from "../../../../src/storage/files/audit/segment-index.ts";
 import {
   addTrigrams,
@@ -121,7 +122,7 @@ test("slices of filters find the same blocks as the filters one by one", () => {
   }
 });
 
-test("a set of rows gives back the rows that were marked, few or many", () => {
+test("a set of rows gives back the rows that were marked, few or many, and tells which are in it", () => {
   for (const isMarked of [
     () => false,
     () => true,
@@ -130,11 +131,15 @@ test("a set of rows gives back the rows that were marked, few or many", () => {
     (row: number) => row === 999,
   ]) {
     const rows = Array.from({ length: 1_000 }, (_, row) => row).filter(isMarked);
-    const set = RowSet.ofMarks(
-      Uint8Array.from({ length: 1_000 }, (_, row) => Number(isMarked(row))),
-    );
+    const codes = Uint16Array.from({ length: 1_100 }, (_, row) => (row % 7) * 2 + +isMarked(row));
+    const bits = noBits(1_000);
+    addBits(bits, codes, Uint8Array.of(0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0), 1_000);
+    addBits(bits, codes, Uint8Array.of(0, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1), 1_000);
+    const set = RowSet.ofBits(bits);
     assert.deepEqual([...set.toList()], rows);
     assert.equal(set.count, rows.length);
     assert.ok(set.bytes < 600);
+    const some = Uint32Array.of(999, 30, 31, 32, 0, 128);
+    assert.deepEqual([...set.among(some)], [...some].filter(isMarked));
   }
 });

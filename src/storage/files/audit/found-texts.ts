@@ -1,0 +1,75 @@
+/**
+ * Which of many texts hold another. The texts stand one after another in UTF-8 and lower case, each
+ * followed by a byte FF, which is in no text; so they are searched as one, and a match never runs over
+ * a boundary. They are searched piece by piece, and no piece takes longer than a millisecond: it ends
+ * at a number of bytes, be that within a text, or at a number of texts that were found. The next one
+ * begins with the first place at which a match was not ruled out.
+ */
+const PIECE_BYTES = 256 << 10;
+/** Each text that is found costs another call of the native search. */
+const PIECE_FOUND = 4096;
+
+/** Finds those of some texts that hold a text, in ascending order. */
+export class TextFinder {
+  /** The numbers of the texts that were found; the first of all texts is number 1. */
+  readonly found: number[] = [];
+  readonly #needle: Buffer;
+  readonly #ends: Uint32Array;
+  #index = 0;
+
+  /** `ends` says where each text ends, its separator included. */
+  constructor(needle: Buffer, ends: Uint32Array) {
+    this.#needle = needle;
+    this.#ends = ends;
+  }
+
+  /** Passes over all texts before one, the first having index 0. */
+  passTo(index: number): void {
+    this.#index = index;
+  }
+
+  /** Whether a match may begin at a place, or after it, when the texts end at another. */
+  isBefore(at: number, end: number): boolean {
+    return at + this.#needle.length <= end;
+  }
+
+  /** Where a piece ends that begins at a place of texts that end at another. */
+  endOf(at: number, end: number): number {
+    return Math.min(end, at + PIECE_BYTES + this.#needle.length);
+  }
+
+  /** Searches the piece that begins at a place, and returns the place where the next one begins. */
+  search(piece: Buffer, at: number): number {
+    const needle = this.#needle;
+    const ends = this.#ends;
+    const most = this.found.length + PIECE_FOUND;
+    let index = this.#index;
+    let next = at + piece.length - needle.length + 1;
+    for (let match = piece.indexOf(needle); match !== -1;) {
+      while ((ends[index] as number) <= at + match) index++;
+      this.found.push(index + 1);
+      const end = ends[index] as number;
+      if (end - at >= piece.length || this.found.length === most) {
+        next = end;
+        break;
+      }
+      match = piece.indexOf(needle, end - at);
+    }
+    this.#index = index;
+    return next;
+  }
+}
+
+/** The codes of the values in memory that hold a text; yields wherever others may be served. */
+export function* codesHolding(
+  values: Buffer,
+  ends: Uint32Array,
+  needle: Buffer,
+): Generator<undefined, readonly number[]> {
+  const finder = new TextFinder(needle, ends);
+  for (let at = 0; finder.isBefore(at, values.length);) {
+    at = finder.search(values.subarray(at, finder.endOf(at, values.length)), at);
+    yield;
+  }
+  return finder.found;
+}

@@ -3,6 +3,10 @@
  * the order of their codes, and a table of codes is probed by the hash: a value that was seen before
  * is recognised among the bytes of a line, and no string is made of it. Sealing then copies what is
  * there. Texts in lower case are made when a search first asks for them, or at sealing.
+ *
+ * The hash is a public one, and texts can be made that have the same, whatever it begins with. Nobody
+ * may slow a segment down with them: a value that finds no place near its own goes into a `Map`, which
+ * hashes by a secret of the process. By chance that happens to one dictionary in thousands.
  */
 import { areEqual, padded, SPARE_BYTES } from "./byte-words.ts";
 import { hashOf, orderByHash } from "./hash.ts";
@@ -14,6 +18,9 @@ import { LOWER_CASE_GROWTH, writeLowerCase } from "./lower-case.ts";
 
 const FIRST_VALUES = 8;
 const FIRST_BYTES = 128;
+/** So many slots are looked at; at half full, even a million values lie within about 70 of their place. */
+const MOST_LOOKS = 128;
+const NO_SLOT = -1;
 const LOWERED_AT_ONCE = 128 << 10;
 
 /** A dictionary that takes new values. */
@@ -24,6 +31,7 @@ export class GrowingDictionary implements Dictionary {
   #ends = new Uint32Array(FIRST_VALUES); // by code, as the hashes; code 0 ends where code 1 begins
   #hashes = new Uint32Array(FIRST_VALUES);
   #slots = new Uint32Array(2 * FIRST_VALUES); // at most half full, so that probing ends soon
+  readonly #crowded = new Map<string, number>(); // by the bytes, each as a character
   #lower = Buffer.alloc(0);
   #lowerEnds = new Uint32Array(0);
   #lowered = 0;
@@ -48,13 +56,15 @@ export class GrowingDictionary implements Dictionary {
   /** The same for a value in UTF-8 that stands in some bytes, and has that hash. */
   addBytes(bytes: DataView, at: number, length: number, hash: number): number {
     const slot = this.#slotOf(bytes, at, length, hash);
-    const code = this.#slots[slot] as number;
+    const code = this.#codeAt(slot, bytes, at, length);
     return code === 0 ? this.#insert(slot, bytes, at, length, hash) : code;
   }
 
   codeOf(value: string): number | undefined {
     const bytes = Buffer.from(value, "utf8");
-    return this.#slots[this.#slotOf(padded(bytes), 0, bytes.length, hashOf(value))] || undefined;
+    const view = padded(bytes);
+    const slot = this.#slotOf(view, 0, bytes.length, hashOf(value));
+    return this.#codeAt(slot, view, 0, bytes.length) || undefined;
   }
 
   valueOf(code: number): string {
@@ -113,10 +123,11 @@ export class GrowingDictionary implements Dictionary {
     return Buffer.concat(parts);
   }
 
-  /** Where a value's code stands in the table, or may be put. */
+  /** Where a value's code stands in the table, or may be put; `NO_SLOT` where it is too crowded. */
   #slotOf(bytes: DataView, at: number, length: number, hash: number): number {
     const mask = this.#slots.length - 1;
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+    for (let look = 0; look < MOST_LOOKS; look++) {
+      const slot = (hash + look) & mask;
       const code = this.#slots[slot] as number;
       if (code === 0) return slot;
       if (this.#hashes[code] !== hash) continue;
@@ -124,6 +135,13 @@ export class GrowingDictionary implements Dictionary {
       if ((this.#ends[code] as number) - start !== length) continue;
       if (areEqual(bytes, at, this.#words, start, length)) return slot;
     }
+    return NO_SLOT;
+  }
+
+  /** The code of a value that has that slot; 0 when there is none yet. */
+  #codeAt(slot: number, bytes: DataView, at: number, length: number): number {
+    if (slot !== NO_SLOT) return this.#slots[slot] as number;
+    return this.#crowded.get(keyOf(Buffer.from(bytes.buffer, bytes.byteOffset + at, length))) ?? 0;
   }
 
   #insert(slot: number, bytes: DataView, at: number, length: number, hash: number): number {
@@ -141,20 +159,30 @@ export class GrowingDictionary implements Dictionary {
     for (let i = 0; i < length; i++) this.#texts[start + i] = bytes.getUint8(at + i);
     this.#ends[code] = end;
     this.#hashes[code] = hash;
-    this.#slots[slot] = code;
+    this.#place(code, slot);
     if (2 * code >= this.#slots.length) this.#widen();
     return code;
   }
 
+  #place(code: number, slot: number): void {
+    if (slot === NO_SLOT) this.#crowded.set(keyOf(this.bytesOf(code)), code);
+    else this.#slots[slot] = code;
+  }
+
   #widen(): void {
-    const slots = new Uint32Array(this.#slots.length * 2);
-    const mask = slots.length - 1;
-    for (let code = 1; code <= this.size; code++) {
-      let slot = (this.#hashes[code] as number) & mask;
-      while (slots[slot] !== 0) slot = (slot + 1) & mask;
-      slots[slot] = code;
+    this.#slots = new Uint32Array(this.#slots.length * 2);
+    this.#crowded.clear();
+    for (let code = 1; code <= this.size; code++) this.#place(code, this.#freeSlot(code));
+  }
+
+  #freeSlot(code: number): number {
+    const mask = this.#slots.length - 1;
+    const hash = this.#hashes[code] as number;
+    for (let look = 0; look < MOST_LOOKS; look++) {
+      const slot = (hash + look) & mask;
+      if (this.#slots[slot] === 0) return slot;
     }
-    this.#slots = slots;
+    return NO_SLOT;
   }
 
   #lowerCase(): void {
@@ -181,4 +209,8 @@ export class GrowingDictionary implements Dictionary {
     }
     return true;
   }
+}
+
+function keyOf(bytes: Buffer): string {
+  return bytes.toString("latin1");
 }

@@ -6,6 +6,8 @@
  * begins with the first place at which a match was not ruled out.
  */
 const PIECE_BYTES = 256 << 10;
+/** In texts made for it the native search compares most of a long text with every 250th place or so. */
+const LONG_BYTES = 256;
 /** Each text that is found costs another call of the native search. */
 const PIECE_FOUND = 4096;
 
@@ -15,12 +17,14 @@ export class TextFinder {
   readonly found: number[] = [];
   readonly #needle: Buffer;
   readonly #ends: Uint32Array;
+  readonly #pieceBytes: number;
   #index = 0;
 
   /** `ends` says where each text ends, its separator included. */
   constructor(needle: Buffer, ends: Uint32Array) {
     this.#needle = needle;
     this.#ends = ends;
+    this.#pieceBytes = Math.ceil(PIECE_BYTES * Math.min(1, LONG_BYTES / needle.length));
   }
 
   /** Passes over all texts before one, the first having index 0. */
@@ -35,7 +39,7 @@ export class TextFinder {
 
   /** Where a piece ends that begins at a place of texts that end at another. */
   endOf(at: number, end: number): number {
-    return Math.min(end, at + PIECE_BYTES + this.#needle.length);
+    return Math.min(end, at + this.#pieceBytes + this.#needle.length);
   }
 
   /** Searches the piece that begins at a place, and returns the place where the next one begins. */

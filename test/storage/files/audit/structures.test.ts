@@ -131,7 +131,10 @@ test("a set of rows gives back the rows that were marked, few or many, and tells
     (row: number) => row === 999,
   ]) {
     const rows = Array.from({ length: 1_000 }, (_, row) => row).filter(isMarked);
-    const codes = Uint16Array.from({ length: 1_100 }, (_, row) => (row % 7) * 2 + +isMarked(row));
+    const codes = Uint16Array.from(
+      { length: 1_100 },
+      (_, row) => (row % 7) * 2 + Number(isMarked(row)),
+    );
     const bits = noBits(1_000);
     addBits(bits, codes, Uint8Array.of(0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0), 1_000);
     addBits(bits, codes, Uint8Array.of(0, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1), 1_000);

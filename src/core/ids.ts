@@ -17,6 +17,7 @@ export function createIds(now: Clock): IdSource {
   let lastMs = 0;
   let prefix = digits(lastMs, 10);
   let counter = 0;
+  let head = ""; // all but the last digit of the counter, which changes each time
   return () => {
     const ms = now();
     if (ms > lastMs || counter === COUNTER_LIMIT) {
@@ -24,7 +25,10 @@ export function createIds(now: Clock): IdSource {
       prefix = digits(lastMs, 10);
       counter = 0;
     }
-    return prefix + digits(counter++, 4) + suffix;
+    const digit = counter % 32;
+    if (digit === 0) head = prefix + digits(counter / 32, 3);
+    counter++;
+    return head + ALPHABET.charAt(digit) + suffix;
   };
 }
 

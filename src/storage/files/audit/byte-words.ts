@@ -23,24 +23,23 @@ export function repeated(byte: number): number {
   return Math.imul(byte, 0x01010101);
 }
 
+const ONES = repeated(0x01);
 const HIGH_BITS = repeated(0x80);
-const QUOTES = repeated(0x22);
 const BACKSLASHES = repeated(0x5c);
+/** With this bit turned over a quote, 0x22, is below 0x21, as a control character is, and nothing else. */
+const QUOTE_BIT = repeated(0x02);
+const ABOVE_QUOTE = repeated(0x21);
 
 /**
  * Where a word has what cannot stand in a JSON string as it is: a quote, a backslash, a control
  * character. The lowest bit that is set belongs to the first such byte; 0 means there is none.
  */
 export function specialsIn(word: number): number {
-  const quotes = word ^ QUOTES;
+  const quotes = word ^ QUOTE_BIT;
   const backslashes = word ^ BACKSLASHES;
   // A borrow may mark a byte above a marked one by mistake, never the first.
-  return (
-    (((quotes - 0x01010101) & ~quotes) |
-      ((backslashes - 0x01010101) & ~backslashes) |
-      ((word - 0x20202020) & ~word)) &
-    HIGH_BITS
-  );
+  const marks = ((quotes - ABOVE_QUOTE) & ~quotes) | ((backslashes - ONES) & ~backslashes);
+  return marks & HIGH_BITS;
 }
 
 /** How many bytes of a word stand before the first one that is marked. */

@@ -156,7 +156,10 @@ export class GrowingDictionary implements Dictionary {
       this.#texts = grown(this.#texts, end + SPARE_BYTES);
       this.#words = padded(this.#texts.subarray(0, -SPARE_BYTES));
     }
-    for (let i = 0; i < length; i++) this.#texts[start + i] = bytes.getUint8(at + i);
+    // By words: what is written beyond the end is spare, or where the next value comes to lie.
+    for (let i = 0; i < length; i += SPARE_BYTES) {
+      this.#words.setInt32(start + i, bytes.getInt32(at + i, true), true);
+    }
     this.#ends[code] = end;
     this.#hashes[code] = hash;
     this.#place(code, slot);

@@ -5,8 +5,8 @@
  * are compared whole, and a quote within a value is always escaped, so what is accepted here reads the
  * same by `JSON.parse`. Whatever looks different is refused, and takes the long way; see `own-form.ts`.
  */
-import { areEqual, bytesBefore, padded, SPARE_BYTES, specialsIn } from "./byte-words.ts";
-import { canonicalTime, TIMESTAMP_BYTES } from "./canonical-time.ts";
+import { areEqual, bytesBefore, padded, specialsIn } from "./byte-words.ts";
+import { TIMESTAMP_BYTES, TimeReader } from "./canonical-time.ts";
 import { hashEnd, hashOf, hashWord } from "./hash.ts";
 import { CONSUMERS, DECISIONS, FIELDS, kindOf } from "./segment-index.ts";
 
@@ -52,6 +52,9 @@ export const ID = placeOf("id");
 export const COMMAND = placeOf("command");
 export const TRACE = placeOf("trace_id");
 export const COLUMNS = FIELDS.map(placeOf);
+/** 1 for the places of texts that an index looks up; nobody asks for the hash of another. */
+const HASHED = new Uint8Array(ORDER.length);
+for (const place of [ID, COMMAND, TRACE, ...COLUMNS]) HASHED[place] = 1;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -65,7 +68,16 @@ const OPENINGS = ORDER.map((name, place) => {
   const quote = place === AI || place === DURATION ? "" : '"';
   return new TextEncoder().encode(`${place === ID ? "{" : ","}"${name}":${quote}`);
 });
-const OPENING_WORDS = OPENINGS.map(padded);
+/** The same in words, one opening after another, and after which of them each ends. */
+const OPENING_WORDS = Int32Array.from(OPENINGS.flatMap(wordsOf));
+const OPENING_ENDS = Uint32Array.from(OPENINGS, (_, place) =>
+  OPENINGS.slice(0, place + 1).reduce((sum, { length }) => sum + Math.ceil(length / 4), 0),
+);
+const OPENING_LENGTHS = Uint32Array.from(OPENINGS, ({ length }) => length);
+/** Which bits of the last word belong to an opening. */
+const OPENING_MASKS = Int32Array.from(OPENINGS, ({ length }) =>
+  length % 4 === 0 ? -1 : ~(-1 << (8 * (length % 4))),
+);
 const NOTHING: DataView = new DataView(new ArrayBuffer(0));
 
 /** Reads one line after another; what it found holds until the next. */
@@ -73,7 +85,7 @@ export class LineScanner {
   /** Where each value begins and ends, by its place in the line; both are 0 where it is absent. */
   readonly starts = new Uint32Array(ORDER.length);
   readonly ends = new Uint32Array(ORDER.length);
-  /** The hash of each text that has no escapes. */
+  /** The hash of each text that has no escapes and that an index looks up. */
   readonly hashes = new Uint32Array(ORDER.length);
   /** 1 for a text with escapes. */
   readonly escaped = new Uint8Array(ORDER.length);
@@ -87,6 +99,7 @@ export class LineScanner {
   #bytes: Buffer = Buffer.alloc(0);
   readonly #organization: Uint8Array;
   readonly #organizationWords: DataView;
+  readonly #times = new TimeReader();
 
   constructor(organization: string) {
     this.#organization = new TextEncoder().encode(organization);
@@ -105,21 +118,25 @@ export class LineScanner {
    * @returns where the line ends, or -1 when it is not in the form of this service's own
    */
   scan(start: number): number {
-    const { words } = this;
+    const { words, starts } = this;
     let at = start;
-    for (let place = 0; place < OPENINGS.length; place++) {
-      const opening = OPENING_WORDS[place] as DataView;
-      const length = opening.byteLength - SPARE_BYTES;
-      // The first letters tell most fields apart.
-      const isHere =
-        opening.getInt32(0, true) === words.getInt32(at, true) &&
-        areEqual(opening, 4, words, at + 4, length - 4);
+    let word = 0; // of all openings
+    for (let place = 0; place < OPENING_ENDS.length; place++) {
+      const last = (OPENING_ENDS[place] as number) - 1;
+      let from = at;
+      while (word < last && OPENING_WORDS[word] === words.getInt32(from, true)) {
+        word++;
+        from += 4;
+      }
+      const difference = (OPENING_WORDS[word] as number) ^ words.getInt32(from, true);
+      const isHere = word === last && (difference & (OPENING_MASKS[place] as number)) === 0;
+      word = last + 1;
       if (!isHere) {
-        this.starts[place] = this.ends[place] = this.escaped[place] = 0;
+        starts[place] = this.ends[place] = this.escaped[place] = 0;
         continue;
       }
-      at += length;
-      this.starts[place] = at;
+      at += OPENING_LENGTHS[place] as number;
+      starts[place] = at;
       at = this.#endOf(place, at);
       if (at === -1) return -1;
     }
@@ -142,10 +159,18 @@ export class LineScanner {
     const { words } = this;
     if (place === AI) return (this.ends[AI] = endOfFlag(this.#bytes, start)) || -1;
     if (place === DURATION) return (this.ends[DURATION] = endOfNumber(this.#bytes, start)) || -1;
+    if (place === TIMESTAMP || place === INGESTED) return this.#endOfTime(place, start);
     let hash = 0;
     let at = start;
     let word = words.getInt32(at, true);
     let specials = specialsIn(word);
+    if (HASHED[place] === 0) {
+      while (specials === 0) {
+        at += 4;
+        word = words.getInt32(at, true);
+        specials = specialsIn(word);
+      }
+    }
     while (specials === 0) {
       hash = hashWord(hash, word);
       at += 4;
@@ -166,14 +191,20 @@ export class LineScanner {
     return at + 1;
   }
 
+  /** The digits between are looked at when the time is read. */
+  #endOfTime(place: number, start: number): number {
+    const end = start + TIMESTAMP_BYTES;
+    this.ends[place] = end;
+    return this.#bytes[end] === QUOTE ? end + 1 : -1;
+  }
+
   /** Reads the values that are no mere texts; `false` when one of them is not as it must be. */
   #understand(): boolean {
-    const { starts, escaped } = this;
-    if (!this.#isOrganization() || this.ends[ID] === 0) return false;
-    if (this.#lengthOf(TIMESTAMP) !== TIMESTAMP_BYTES) return false;
-    if (this.#lengthOf(INGESTED) !== TIMESTAMP_BYTES) return false;
-    this.time = canonicalTime(this.#bytes, starts[TIMESTAMP] as number);
-    this.ingestedAt = canonicalTime(this.#bytes, starts[INGESTED] as number);
+    const { starts, ends, escaped } = this;
+    if (!this.#isOrganization() || ends[ID] === 0) return false;
+    if (ends[TIMESTAMP] === 0 || ends[INGESTED] === 0) return false;
+    this.time = this.#times.read(this.#bytes, this.words, starts[TIMESTAMP] as number);
+    this.ingestedAt = this.#times.read(this.#bytes, this.words, starts[INGESTED] as number);
     if (Number.isNaN(this.time) || Number.isNaN(this.ingestedAt)) return false;
     const consumer = this.#wordOf(CONSUMER, CONSUMERS);
     const policy_decision = this.#wordOf(DECISION, DECISIONS);
@@ -204,6 +235,12 @@ export class LineScanner {
     }
     return undefined;
   }
+}
+
+function wordsOf(bytes: Uint8Array): number[] {
+  const words = padded(bytes);
+  const count = Math.ceil(bytes.length / 4);
+  return Array.from({ length: count }, (_, i) => words.getInt32(4 * i, true));
 }
 
 function isAt(word: string, bytes: Buffer, at: number): boolean {

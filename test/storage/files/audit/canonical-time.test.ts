@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { canonicalTime, timeOf } from "../../../../src/storage/files/audit/canonical-time.ts";
+import { padded } from "../../../../src/storage/files/audit/byte-words.ts";
+import {
+  canonicalTime,
+  timeOf,
+  TimeReader,
+} from "../../../../src/storage/files/audit/canonical-time.ts";
 
 const read = (text: string): number => canonicalTime(Buffer.from(`, "${text}",`), 3);
 
@@ -37,4 +42,23 @@ test("what has another form, or names no moment, has no canonical time", () => {
   for (const text of texts) assert.ok(Number.isNaN(read(text)), text);
   assert.equal(timeOf("1970-01-01T01:00:00+01:00"), 0);
   assert.equal(timeOf("1970-01-01T00:00:01Z"), 1_000);
+});
+
+test("one after another, timestamps are read as each would be by itself", () => {
+  const start = Date.parse("2026-02-28T23:59:00.000Z");
+  const reader = new TimeReader();
+  const near = fc.record({
+    ms: fc.integer({ min: start, max: start + 120_000 }),
+    at: fc.nat({ max: 23 }),
+    put: fc.constantFrom(undefined, "6", "9", ":", "x", "-", "Z", "\0"),
+  });
+  fc.assert(
+    fc.property(near, ({ ms, at, put }) => {
+      const letters = [...new Date(ms).toISOString()];
+      if (put !== undefined) letters[at] = put;
+      const bytes = Buffer.from(letters.join(""));
+      assert.equal(reader.read(bytes, padded(bytes), 0), canonicalTime(bytes, 0));
+    }),
+    { numRuns: 2_000 },
+  );
 });

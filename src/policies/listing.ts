@@ -35,13 +35,30 @@ export async function answerList(
   return json(200, body, headers);
 }
 
+/** Answers the same without the texts, for those who show versions to people. */
+export async function answerSummaries(
+  organization: string,
+  policies: PolicyStore,
+  ifNoneMatch: string | undefined,
+): Promise<Reply> {
+  const versions = (await policies.versions(organization)).map(({ policy }) => policy);
+  const body = JSON.stringify({ active: activeOf(versions), policies: versions });
+  const etag = etagOf(body);
+  const headers = cacheHeaders(etag);
+  return isCurrent(ifNoneMatch, etag) ? empty(304, headers) : json(200, body, headers);
+}
+
+function activeOf(versions: readonly PolicyVersion["policy"][]): string {
+  return versions.find(({ active }) => active)?.version ?? "";
+}
+
 /** The JSON of a `PolicyList`, version by version, as the versions stood when it was asked for. */
 async function* partsOf(
   organization: string,
   policies: PolicyStore,
   versions: readonly PolicyVersion[],
 ): AsyncGenerator<string> {
-  const active = versions.find(({ policy }) => policy.active)?.policy.version ?? "";
+  const active = activeOf(versions.map(({ policy }) => policy));
   yield `{"active":${JSON.stringify(active)},"policies":[`;
   for (const [index, { policy }] of versions.entries()) {
     const yaml = await policies.text(organization, policy.version);

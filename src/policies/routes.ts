@@ -7,7 +7,7 @@ import { reply, type Reply } from "../http/reply.ts";
 import { type HeaderParameters, route, type Surface } from "../http/route.ts";
 import { checkDocument, requireValid } from "./check.ts";
 import { draftPolicy, nameOf } from "./draft.ts";
-import { answerList } from "./listing.ts";
+import { answerList, answerSummaries } from "./listing.ts";
 import { conditional, representationOf } from "./representation.ts";
 import {
   policy,
@@ -16,6 +16,7 @@ import {
   policyPublish,
   policySimulate,
   policySimulation,
+  policySummaryList,
   policyValidate,
   policyValidation,
   type Policy,
@@ -37,7 +38,7 @@ const ifNoneMatch = {
   description: "Entity tags the caller has; with the current one among them the answer is a 304.",
 } as const;
 const conditionalHeaders = { "If-None-Match": ifNoneMatch } as const satisfies HeaderParameters;
-const policyOrList = { anyOf: [policy, policyList] } as const satisfies Schema;
+const policyOrList = { anyOf: [policy, policyList, policySummaryList] } as const satisfies Schema;
 const replyHeaders = { ETag: "A strong entity tag over the whole representation." };
 
 /** The routes of policies: what runtimes poll, and what people publish, try and roll back. */
@@ -49,7 +50,7 @@ export const policyRoutes = [
     access: "runtime",
     summary: "Get the active policy, or list every version",
     description:
-      "With `active=true` or an `X-Runtime-Client` header of any value the answer is the active Policy, otherwise a PolicyList.",
+      "With `active=true` or an `X-Runtime-Client` header of any value the answer is the active Policy, otherwise a PolicyList; with `texts=false` a PolicySummaryList in its stead.",
     tags,
     query: {
       active: {
@@ -57,6 +58,11 @@ export const policyRoutes = [
         enum: ["true"],
         forgiving: true,
         description: "`true` asks for the active version alone; any other value is ignored.",
+      },
+      texts: {
+        type: "string",
+        enum: ["true", "false"],
+        description: "`false` leaves `yaml` out of the versions of a list; by default it is there.",
       },
     },
     headers: {
@@ -73,7 +79,8 @@ export const policyRoutes = [
     handle({ organization, query, headers }, { policies }: Needs) {
       const tag = headers["If-None-Match"];
       if (query.active !== "true" && headers["X-Runtime-Client"] === undefined) {
-        return answerList(organization, policies, tag);
+        const answer = query.texts === "false" ? answerSummaries : answerList;
+        return answer(organization, policies, tag);
       }
       return answerPolicy(policies.active(organization), tag, "No policy is active");
     },

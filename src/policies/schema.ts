@@ -50,6 +50,28 @@ export const policyList = {
   },
 } as const satisfies Schema;
 
+const { yaml: _, ...summaryProperties } = policy.properties;
+
+/** A policy version without its text. */
+export const policySummary = {
+  title: "PolicySummary",
+  type: "object",
+  description: "One version of the policy, without its text.",
+  required: ["organization_id", "name", "version", "active", "updated_by", "updated_at"],
+  properties: summaryProperties,
+} as const satisfies Schema;
+export type PolicySummary = Infer<typeof policySummary>;
+
+export const policySummaryList = {
+  ...policyList,
+  title: "PolicySummaryList",
+  description: "Every policy version of an organization without its text, newest first.",
+  properties: {
+    ...policyList.properties,
+    policies: { type: "array", items: policySummary, description: "The versions, newest first." },
+  },
+} as const satisfies Schema;
+
 export const policyPublish = {
   title: "PolicyPublish",
   type: "object",

@@ -34,7 +34,8 @@ test("a runtime's header of any value asks for the active version, another activ
 test("every GET is conditional", async (t) => {
   const app = await start(t);
   await app.post("/api/v1/policies", { yaml: "a: 1", version: "v1" });
-  for (const path of ["/policies", "/policies?active=true", "/policies/v1"]) {
+  const paths = ["/policies", "/policies?texts=false", "/policies?active=true", "/policies/v1"];
+  for (const path of paths) {
     const { headers, status } = await app.get(`/api/v1${path}`);
     assert.equal(status, 200);
     const etag = headers.get("etag") ?? "";
@@ -50,6 +51,28 @@ test("every GET is conditional", async (t) => {
     assert.equal(changed.status, 200, path);
     await app.post("/api/v1/policies/v1/activate", {});
   }
+});
+
+test("a list without texts says all else that one with them says", async (t) => {
+  const app = await start(t);
+  const empty = await app.get("/api/v1/policies?texts=false");
+  assert.deepEqual(empty.body, { active: "", policies: [] });
+  await app.post("/api/v1/policies", { yaml: "a: 1", version: "v1", description: "first" });
+  await app.post("/api/v1/policies", { yaml: "a: 2", version: "v2" });
+  await app.post("/api/v1/policies/v1/activate", {});
+  const whole = await app.get("/api/v1/policies?texts=true");
+  const bare = await app.get("/api/v1/policies?texts=false");
+  assert.deepEqual(
+    whole.body.policies.map(({ yaml }: { readonly yaml: string }) => yaml),
+    ["a: 2", "a: 1"],
+  );
+  const without = whole.body.policies.map(
+    ({ yaml: _, ...rest }: { readonly yaml: string }) => rest,
+  );
+  assert.deepEqual(bare.body, { active: "v1", policies: without });
+  assert.notEqual(bare.headers.get("etag"), whole.headers.get("etag"));
+  const refused = await app.get("/api/v1/policies?texts=no");
+  assert.equal(refused.status, 400);
 });
 
 test("a version of any name is reached percent-encoded", async (t) => {

@@ -78,8 +78,8 @@ export function layOut(frame: PortalFrame, content: PageContent): Page {
           ${demoNote(description)}
           <div class="tools">
             <span class="session" id="session"></span>
-            <button type="button" class="quiet" id="theme" hidden>Theme</button>
-            <button type="button" class="quiet" id="keys" hidden>Keys <kbd>?</kbd></button>
+            <button type="button" class="quiet needs-modules" id="theme">Theme: system</button>
+            <button type="button" class="quiet needs-modules" id="keys">Keys <kbd>?</kbd></button>
           </div>
         </header>
         <main id="content" tabindex="-1">${body}</main>

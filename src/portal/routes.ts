@@ -98,16 +98,17 @@ export const portalRoutes = [
       against: { type: "string", description: "The version to compare it with." },
     },
     refuses: [500],
-    handle: async ({ query }, needs: PortalFrame & PoliciesNeeds) =>
-      sendPage(
-        await makePage(needs, {
-          path: "/portal/policies",
-          title: "Policies",
-          module: "policies",
-          load: (context) => loadPolicies(needs, context, query),
-          render: policiesPage,
-        }),
-      ),
+    async handle({ query }, needs: PortalFrame & PoliciesNeeds) {
+      const hasActivity = modeOf(needs.description).prefix === PREFIXES.v1;
+      const page = await makePage(needs, {
+        path: "/portal/policies",
+        title: "Policies",
+        module: "policies",
+        load: (context) => loadPolicies(needs, context, { query, hasActivity }),
+        render: policiesPage,
+      });
+      return sendPage(page);
+    },
   }),
   route({
     ...PAGE,

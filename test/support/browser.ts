@@ -32,6 +32,9 @@ const missing =
       ? undefined
       : "the browser modules are not built (npm run build makes them)";
 
+/** The rules of axe that ask for colours. */
+const RULES_OF_COLOUR = ["color-contrast", "link-in-text-block"];
+
 let browser: Promise<Browser> | undefined;
 after(async () => (await browser)?.close());
 
@@ -69,11 +72,16 @@ export class Visit {
     });
   }
 
-  /** Fails when the accessibility rules of axe find something, in the theme that is shown. */
-  async checkAccessibility(): Promise<void> {
-    await this.page.evaluate(AXE);
+  /**
+   * Fails when the accessibility rules of axe find something, in the theme that is shown.
+   *
+   * @param rules those to check by; all of them when absent
+   */
+  async checkAccessibility(rules?: readonly string[]): Promise<void> {
+    if ((await this.page.evaluate("typeof axe")) === "undefined") await this.page.evaluate(AXE);
+    const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
     const found = (await this.page.evaluate(
-      `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+      `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
         violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html, failureSummary }) =>
           html.slice(0, 160) + " " + failureSummary).join(" | ")))`,
     )) as readonly string[];
@@ -86,6 +94,25 @@ export class Visit {
       "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
     )) as [number, number];
     assert.ok(content <= window, `the page is ${content} px wide in a window of ${window} px`);
+  }
+
+  /** Checks what is shown as people see it: on a desk and on a phone, both in both themes. */
+  async checkLooks(name: string): Promise<void> {
+    for (const [form, viewport] of [
+      ["desktop", DESKTOP],
+      ["phone", PHONE],
+    ] as const) {
+      await this.page.setViewportSize(viewport);
+      await this.checkFits();
+      for (const [colorScheme, rules] of [
+        ["light", undefined],
+        ["dark", RULES_OF_COLOUR], // all else is the same document once more
+      ] as const) {
+        await this.page.emulateMedia({ colorScheme });
+        await this.checkAccessibility(rules);
+        await this.screenshot(`${name}-${colorScheme}-${form}`, { fullPage: form === "phone" });
+      }
+    }
   }
 
   /** Fails when markup from data ran: what tests put into data sets `window.broken`. */
@@ -126,19 +153,9 @@ export async function visit(
   return visited;
 }
 
-/** Checks a page as people see it: in both themes, on a desk and on a phone. */
+/** Opens a page and checks it as people see it: in both themes, on a desk and on a phone. */
 export async function checkLooks(t: TestContext, url: string, name: string): Promise<void> {
-  for (const [form, viewport] of [
-    ["desktop", DESKTOP],
-    ["phone", PHONE],
-  ] as const) {
-    const visited = await visit(t, url, { viewport });
-    await visited.page.waitForLoadState("networkidle");
-    for (const colorScheme of ["light", "dark"] as const) {
-      await visited.page.emulateMedia({ colorScheme });
-      await visited.checkAccessibility();
-      await visited.screenshot(`${name}-${colorScheme}-${form}`, { fullPage: form === "phone" });
-    }
-    await visited.checkFits();
-  }
+  const visited = await visit(t, url);
+  await visited.page.waitForLoadState("networkidle");
+  await visited.checkLooks(name);
 }

@@ -1,17 +1,22 @@
 import type { Setting, Settings } from "../../settings/schema.ts";
 import { html } from "../html.ts";
-import { settingsPage, type SettingsModel } from "../pages/access-settings.ts";
+import { keyFieldId, settingsPage, type SettingsModel } from "../pages/access-settings.ts";
 import type { PageContext } from "../pages/parts.ts";
 import { call, read } from "./api.ts";
 import { ask } from "./dialog.ts";
-import { serveButtons, serveForm, textOf } from "./form.ts";
+import { serveButtons, serveForm } from "./form.ts";
 import { keepFresh } from "./live.ts";
 import { toast } from "./toast.ts";
 
 const EVERY_MS = 60_000;
 
+const MOST_PAIRS = 20;
+
+/** How many pairs the form takes. */
+let pairs = 1;
+
 async function load(context: PageContext, signal: AbortSignal): Promise<SettingsModel> {
-  return { ...context, answer: await read<Settings>("/settings", { signal }) };
+  return { ...context, answer: await read<Settings>("/settings", { signal }), pairs };
 }
 
 const page = keepFresh({ load, render: settingsPage, everyMs: EVERY_MS });
@@ -23,15 +28,37 @@ async function change(make: (pairs: readonly Setting[]) => readonly Setting[]): 
   await page.refresh();
 }
 
+/** The pairs of the form; rows that were left empty are none. */
+function pairsOf(data: FormData): readonly Setting[] {
+  const values = data.getAll("value");
+  return data
+    .getAll("key")
+    .map((key, i) => ({
+      key: String(key).trim(),
+      value: String(values[i] ?? "").replaceAll("\r\n", "\n"),
+    }))
+    .filter(({ key, value }) => key !== "" || value !== "");
+}
+
 serveForm("[data-add=setting]", async (data) => {
-  const key = textOf(data, "key") ?? "";
-  const pair = { key, value: String(data.get("value") ?? "").replaceAll("\r\n", "\n") };
-  await change((pairs) =>
-    pairs.some((one) => one.key === key)
-      ? pairs.map((one) => (one.key === key ? pair : one))
-      : [...pairs, pair],
-  );
-  toast(`${key} is set`);
+  const given = pairsOf(data);
+  const before = pairs;
+  pairs = 1;
+  try {
+    // Of a key that is given twice the last counts, as everywhere that something is set again.
+    await change((known) => [
+      ...new Map([...known, ...given].map((pair) => [pair.key, pair])).values(),
+    ]);
+  } catch (error) {
+    pairs = before;
+    throw error;
+  }
+  toast(given.length === 1 ? `${given[0]?.key} is set` : `${given.length} values are set`);
+});
+
+serveButtons("another", () => {
+  pairs = Math.min(MOST_PAIRS, pairs + 1);
+  void page.refresh().then(() => document.getElementById(keyFieldId(pairs - 1))?.focus());
 });
 
 serveButtons("change", (key) => void edit(key));

@@ -155,6 +155,17 @@ export class AuditScreen {
   }
 }
 
+/** Read once: what they are good for is a list to choose from. */
+let providerNames: Promise<readonly string[]> | undefined;
+
+async function readProviderNames(): Promise<readonly string[]> {
+  try {
+    return (await read<{ readonly providers: readonly string[] }>("/provider-names")).providers;
+  } catch {
+    return []; // one types the name then
+  }
+}
+
 function isSignedOut(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401;
 }
@@ -167,6 +178,7 @@ function sourceOf(signal?: AbortSignal): AuditSource {
     histogram: (query, interval) =>
       read<Histogram>("/audit/histogram", { ...options, query: { ...query, interval } }),
     event: (id) => read<AuditEvent>(`/audit/${encodeURIComponent(id)}`, options),
+    providers: () => (providerNames ??= readProviderNames()),
     problemOf(error) {
       const isRefusal = error instanceof ApiError && error.status >= 400 && error.status < 500;
       return isRefusal && error.status !== 401 ? error.message : undefined;

@@ -33,7 +33,6 @@ function serveTheme(): void {
     show();
   });
   show();
-  button.hidden = false;
 }
 
 function showSession(): void {
@@ -46,10 +45,12 @@ function showSession(): void {
   button.className = "quiet";
   button.textContent = "Sign out";
   button.addEventListener("click", () => signOut(document.body.dataset["open"] === "true"));
-  place.append(signedIn.email, button);
+  const email = document.createElement("span");
+  email.className = "email";
+  email.textContent = signedIn.email;
+  place.append(email, button);
 }
 
-root.dataset["modules"] = ""; // shows what only works with them
 serveTheme();
 serveKeys();
 serveCopyButtons();

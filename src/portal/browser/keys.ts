@@ -47,7 +47,6 @@ export function serveKeys(): void {
   });
   const button = document.getElementById("keys");
   button?.addEventListener("click", showKeys);
-  button?.removeAttribute("hidden");
 }
 
 function showKeys(): void {

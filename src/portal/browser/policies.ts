@@ -1,5 +1,4 @@
 import type { RuntimeInstance } from "../../fleet/schema.ts";
-import type { Policy } from "../../policies/schema.ts";
 import { runtimesByPolicy } from "../drift.ts";
 import { html } from "../html.ts";
 import {
@@ -13,14 +12,10 @@ import type { PageContext } from "../pages/parts.ts";
 import { call, read } from "./api.ts";
 import { ask } from "./dialog.ts";
 import { contentElement, keepFresh } from "./live.ts";
+import { readVersion, readVersions } from "./policy-list.ts";
 import { toast } from "./toast.ts";
 
 const EVERY_MS = 30_000;
-
-interface PolicyList {
-  readonly active: string;
-  readonly policies: readonly Policy[];
-}
 
 function query(): PoliciesQuery {
   const given = new URLSearchParams(location.search);
@@ -31,18 +26,23 @@ function query(): PoliciesQuery {
 }
 
 async function load(context: PageContext, signal: AbortSignal): Promise<PoliciesModel> {
-  const [{ active, policies }, { runtimes }] = await Promise.all([
-    read<PolicyList>("/policies", { signal }),
+  const [versions, { runtimes }] = await Promise.all([
+    readVersions(signal),
     read<{ readonly runtimes: readonly RuntimeInstance[] }>("/fleet", { signal }),
   ]);
-  const { version = active, against } = query();
+  const asked = query();
+  const [shown, against] = await Promise.all([
+    readVersion(versions, asked.version ?? versions.active, signal),
+    readVersion(versions, asked.against, signal),
+  ]);
   return {
     ...context,
-    query: query(),
-    versions: policies,
+    query: asked,
+    versions: versions.policies,
     runtimes: runtimesByPolicy(runtimes),
-    shown: policies.find((policy) => policy.version === version),
-    against: policies.find((policy) => policy.version === against),
+    shown,
+    against,
+    hasActivity: document.body.dataset["prefix"] === "/api/v1",
   };
 }
 
@@ -55,9 +55,12 @@ function goTo(link: string): void {
 
 /** Asks before an older version becomes the active one again, and says what that changes. */
 async function askToActivate(version: string): Promise<void> {
-  const { active, policies } = await read<PolicyList>("/policies");
-  const from = policies.find((policy) => policy.version === active);
-  const to = policies.find((policy) => policy.version === version);
+  const versions = await readVersions();
+  const { active } = versions;
+  const [from, to] = await Promise.all([
+    readVersion(versions, active),
+    readVersion(versions, version),
+  ]);
   if (!from || !to) return toast(`There is no version ${version} any more`);
   ask({
     title: html`Activate <span class="mono">${version}</span>?`,

@@ -3,25 +3,25 @@ import { html } from "../html.ts";
 import { policyLink } from "../pages/policies.ts";
 import { policyEditorPage, startingText, type PolicyEditorModel } from "../pages/policy-editor.ts";
 import { changesInWords, policyDiff } from "../pages/policy-text.ts";
-import { ApiError, call, read, reasonOf } from "./api.ts";
+import { ApiError, call, reasonOf } from "./api.ts";
 import { ask } from "./dialog.ts";
 import { contentElement, pageContext } from "./live.ts";
 import { morph } from "./morph.ts";
 import { readDraft, writeDraft } from "./policy-draft.ts";
 import { serveCheck, type Check } from "./policy-check.ts";
+import { readVersion, readVersions } from "./policy-list.ts";
 import { serveSimulator } from "./policy-simulator.ts";
 
 const PAUSE_MS = 300;
 
 async function load(): Promise<PolicyEditorModel> {
-  const { active: name, policies } = await read<{
-    readonly active: string;
-    readonly policies: readonly Policy[];
-  }>("/policies");
-  const from = new URLSearchParams(location.search).get("from") || name;
-  const find = (version: string): Policy | undefined =>
-    policies.find((policy) => policy.version === version);
-  return { ...pageContext(), active: find(name), base: find(from) };
+  const versions = await readVersions();
+  const from = new URLSearchParams(location.search).get("from") || versions.active;
+  const [active, base] = await Promise.all([
+    readVersion(versions, versions.active),
+    readVersion(versions, from),
+  ]);
+  return { ...pageContext(), active, base };
 }
 
 function element<T extends HTMLElement>(id: string): T {

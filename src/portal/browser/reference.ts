@@ -20,7 +20,8 @@ function narrow(text: string): void {
     group.hidden = group.querySelector("details[id]:not([hidden])") === null;
   }
   const shown = operations.filter(({ hidden }) => !hidden).length;
-  if (found) found.textContent = `${shown} of ${operations.length} operations`;
+  const all = `${operations.length} operations`;
+  if (found) found.textContent = words.length === 0 ? all : `${shown} of ${all}`;
 }
 
 function openNamed(): void {
@@ -32,7 +33,7 @@ function openNamed(): void {
 
 if (search instanceof HTMLInputElement) {
   search.addEventListener("input", () => narrow(search.value));
-  narrow(search.value);
+  if (search.value !== "") narrow(search.value); // a browser fills it in after a reload
 }
 window.addEventListener("hashchange", openNamed);
 openNamed();

@@ -1,5 +1,7 @@
-// Runs before anything is shown, so that nobody sees the other theme first: a script, no module.
+// Runs before anything is shown, so that nobody sees the other theme first, or how things move when
+// what needs modules appears: a script, no module.
 {
+  document.documentElement.dataset["modules"] = "";
   let theme: string | null = null;
   try {
     theme = localStorage.getItem("signalbox.theme");

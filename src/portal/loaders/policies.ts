@@ -4,7 +4,7 @@ import type { FleetStore } from "../../fleet/store.ts";
 import type { PolicyStore } from "../../policies/store.ts";
 import { runtimesByPolicy } from "../drift.ts";
 import type { PageContext } from "../pages/parts.ts";
-import type { PoliciesModel, PoliciesQuery } from "../pages/policies.ts";
+import type { PoliciesModel } from "../pages/policies.ts";
 import type { PolicyEditorModel } from "../pages/policy-editor.ts";
 
 /** What the page of policies is read from. */
@@ -17,8 +17,9 @@ export interface PoliciesNeeds {
 export async function loadPolicies(
   { policies, fleet }: PoliciesNeeds,
   context: PageContext,
-  query: PoliciesQuery,
+  asked: Pick<PoliciesModel, "query" | "hasActivity">,
 ): Promise<PoliciesModel> {
+  const { query } = asked;
   const id = DEFAULT_ORGANIZATION;
   const wanted = query.version ?? (await policies.activeVersion(id));
   const [versions, runtimes, shown, against] = await Promise.all([
@@ -32,7 +33,7 @@ export async function loadPolicies(
     .map((runtime) => instanceAt(runtime, context.now));
   return {
     ...context,
-    query,
+    ...asked,
     versions: versions.map(({ policy }) => policy),
     runtimes: runtimesByPolicy(instances),
     shown,

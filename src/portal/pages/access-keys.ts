@@ -96,7 +96,7 @@ function noKeys(model: KeysModel): Html {
 
 function table({ keys, now }: KeysModel): Html {
   return html`<div class="scroll">
-    <table class="rows access">
+    <table class="rows access stacked">
       <thead>
         <tr>
           <th scope="col">Name</th>
@@ -119,9 +119,11 @@ function row(key: ApiKey, now: number): Html {
   return html`<tr>
     <th scope="row">${name}</th>
     <td>${revoked ? badge("revoked", "none") : badge("active", "ok")}</td>
-    <td class="mono">${prefix}…</td>
-    <td>${timeAgo(created, now)}</td>
-    <td>${used === undefined ? html`<span class="faint">never</span>` : timeAgo(used, now)}</td>
+    <td class="mono" data-label="Begins with">${prefix}…</td>
+    <td data-label="Created">${timeAgo(created, now)}</td>
+    <td data-label="Last used">
+      ${used === undefined ? html`<span class="faint">never</span>` : timeAgo(used, now)}
+    </td>
     <td class="actions">
       ${
         revoked

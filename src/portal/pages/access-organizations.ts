@@ -29,7 +29,7 @@ export function organizationsPage(model: OrganizationsModel): Html {
           </span>
         </header>
         <div class="scroll">
-          <table class="rows access">
+          <table class="rows access stacked">
             <thead>
               <tr>
                 <th scope="col">Name</th>
@@ -68,9 +68,9 @@ function row(organization: Organization, now: number, isOwn: boolean): Html {
   const { id, name, created_at: created, updated_at: updated } = organization;
   return html`<tr>
     <th scope="row">${name}${isOwn ? html` <span class="faint">(yours)</span>` : undefined}</th>
-    <td class="mono">${id}</td>
-    <td>${timeAgo(created, now)}</td>
-    <td>${timeAgo(updated, now)}</td>
+    <td class="mono" data-label="Id">${id}</td>
+    <td data-label="Created">${timeAgo(created, now)}</td>
+    <td data-label="Changed">${timeAgo(updated, now)}</td>
     <td class="actions">
       ${
         isOwn

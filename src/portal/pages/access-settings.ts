@@ -7,22 +7,27 @@ import { credentialHeaders, emptyState, type PageContext } from "./parts.ts";
 /** What the page of the settings shows. */
 export interface SettingsModel extends PageContext {
   readonly answer: Settings;
+  /** How many pairs the form takes at a time; one when absent. */
+  readonly pairs?: number;
+}
+
+/** The id of the field for the key of a pair of the form, of which the first has the number 0. */
+export function keyFieldId(number: number): string {
+  return number === 0 ? "setting-key" : `setting-key-${number + 1}`;
 }
 
 /** The key-value pairs of the organization, and what the deployment is set to. */
 export function settingsPage(model: SettingsModel): Html {
-  const { settings } = model.answer;
+  const { answer, pairs = 1 } = model;
+  const { settings } = answer;
   return accessFrame(
     "settings",
     model,
     html`${addForm({
         name: "setting",
-        title: "Set a value",
-        fields: html`${textField({ id: "setting-key", name: "key", label: "Key", placeholder: "support.contact", maxLength: 128 })}
-          <div class="field">
-            <label for="setting-value">Value</label>
-            <textarea id="setting-value" name="value" rows="1"></textarea>
-          </div>`,
+        title: pairs === 1 ? "Set a value" : `Set ${pairs} values`,
+        fields: html`${Array.from({ length: pairs }, (_, number) => pairFields(number))}`,
+        buttons: html`<button type="button" data-another="pair">Another pair</button>`,
         button: "Save",
       })}
       <section class="card" aria-labelledby="settings-list">
@@ -32,8 +37,20 @@ export function settingsPage(model: SettingsModel): Html {
         </header>
         ${settings.length === 0 ? noSettings(model) : table(settings)}
       </section>
-      ${deployment(model.answer)}`,
+      ${deployment(answer)}`,
   );
+}
+
+function pairFields(number: number): Html {
+  const ordinal = number === 0 ? "" : ` ${number + 1}`;
+  const id = number === 0 ? "setting-value" : `setting-value-${number + 1}`;
+  return html`<div class="pair">
+    ${textField({ id: keyFieldId(number), name: "key", label: `Key${ordinal}`, placeholder: "support.contact", maxLength: 128, isOptional: number > 0 })}
+    <div class="field">
+      <label for="${id}">Value${ordinal}</label>
+      <textarea id="${id}" name="value" rows="1"></textarea>
+    </div>
+  </div>`;
 }
 
 function noSettings(model: SettingsModel): Html {
@@ -47,7 +64,7 @@ function noSettings(model: SettingsModel): Html {
 
 function table(settings: readonly Setting[]): Html {
   return html`<div class="scroll">
-    <table class="rows access">
+    <table class="rows access stacked">
       <thead>
         <tr>
           <th scope="col">Key</th>
@@ -60,8 +77,8 @@ function table(settings: readonly Setting[]): Html {
           ({ key, value }) =>
             html`<tr>
               <th scope="row" class="mono">${key}</th>
-              <td class="value">
-                ${value === "" ? html`<span class="faint">empty</span>` : value}
+              <td>
+                ${value === "" ? html`<span class="faint">empty</span>` : html`<span class="value">${value}</span>`}
               </td>
               <td class="actions">
                 <span class="needs-modules">

@@ -66,7 +66,7 @@ function noUsers(model: UsersModel): Html {
 
 function table({ users, ownEmail }: UsersModel): Html {
   return html`<div class="scroll">
-    <table class="rows access">
+    <table class="rows access stacked">
       <thead>
         <tr>
           <th scope="col">User</th>

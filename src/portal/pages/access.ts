@@ -31,18 +31,22 @@ export interface AddForm {
   readonly title: string;
   readonly fields: Html;
   readonly button: string;
+  /** What stands beside the button that sends it. */
+  readonly buttons?: Html;
   readonly hint?: Html;
 }
 
 /** Shows such a form as a card. */
-export function addForm({ name, title, fields, button, hint }: AddForm): Html {
+export function addForm({ name, title, fields, button, buttons, hint }: AddForm): Html {
   return html`<form class="card add needs-modules" data-add="${name}" aria-labelledby="add-${name}">
     <header><h2 id="add-${name}">${title}</h2></header>
     <div class="inside">
       ${hint}
       <div class="fields">
         ${fields}
-        <div class="submit"><button type="submit" class="primary">${button}</button></div>
+        <div class="submit">
+          <button type="submit" class="primary">${button}</button> ${buttons}
+        </div>
       </div>
       <p class="error" role="alert"></p>
     </div>

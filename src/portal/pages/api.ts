@@ -19,11 +19,12 @@ export function apiPage(frame: PortalFrame): Page {
   const { description } = frame;
   const baseUrl = description.baseUrl();
   const operations = operationsOf(description.rows, servedSurfaces(description.publicSurface));
+  const rows = bySurfaces(operations);
   const types = titledSchemas(operations.flatMap(({ row }) => schemasOf(row)));
   const body = html`<div class="reference">
     <div class="page-head">
       <h1>API</h1>
-      <span class="faint needs-modules" id="found" role="status"></span>
+      <span class="faint" id="found" role="status">${rows.length} operations</span>
     </div>
     <p class="lede">
       Every operation of this deployment, with a command to try it. What stands in
@@ -43,7 +44,7 @@ export function apiPage(frame: PortalFrame): Page {
         placeholder="A path, a method, or what it does"
       />
     </div>
-    ${[...byTag(bySurfaces(operations))].map(([tag, rows]) => group(tag, rows, baseUrl))}
+    ${[...byTag(rows)].map(([tag, own]) => group(tag, own, baseUrl))}
     <h2 id="types">Types</h2>
     ${[...types].map(([name, schema]) => typeSection(name, schema))}
   </div>`;

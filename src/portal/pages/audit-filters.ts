@@ -14,6 +14,8 @@ import {
 } from "./audit-view.ts";
 
 const CHIP_LENGTH = 60;
+const MOST_SUGGESTED = 200;
+const LONGEST_SUGGESTED = 64;
 
 /** The filters that are a text to be matched exactly, each with an example. */
 const EXACT = [
@@ -27,7 +29,7 @@ const EXACT = [
 ] as const satisfies readonly (readonly [AuditFilterName, string])[];
 
 /** The form that narrows the list: it works as it is, and modules spare its button. */
-export function auditFilters(view: AuditView): Html {
+export function auditFilters(view: AuditView, providers: readonly string[] = []): Html {
   return html`<form class="audit-filters" id="audit-filters" role="search" action="/portal/audit">
     <div class="first">
       <div class="search">
@@ -71,14 +73,24 @@ export function auditFilters(view: AuditView): Html {
                 placeholder="${example}"
                 autocomplete="off"
                 spellcheck="false"
+                ${name === "provider" ? html`list="audit-providers"` : undefined}
               />
             </div>`,
         )}
-        ${moment("from", "From (UTC)", view)} ${moment("to", "Up to (UTC)", view)}
+        ${suggestions(providers)} ${moment("from", "From (UTC)", view)}
+        ${moment("to", "Up to (UTC)", view)}
         <div class="apply"><button type="submit">Apply</button></div>
       </div>
     </details>
   </form>`;
+}
+
+/** Runtimes may have named any number of providers, of any length: a list to choose from has an end. */
+function suggestions(providers: readonly string[]): Html {
+  const names = providers.filter(({ length }) => length <= LONGEST_SUGGESTED);
+  return html`<datalist id="audit-providers">
+    ${names.slice(0, MOST_SUGGESTED).map((name) => html`<option value="${name}"></option>`)}
+  </datalist>`;
 }
 
 /** The ranges that end now, beside all time. */

@@ -56,7 +56,8 @@ function row(event: AuditEvent, { view }: AuditModel): Html {
         }
       </span>
       <span class="who"
-        >${shorten(executor ?? "", NAME_LENGTH)}${consumer === "human" ? undefined : html` <span class="kind">${consumer.toUpperCase()}</span>`}</span
+        ><span>${shorten(executor ?? "", NAME_LENGTH)}</span
+        >${consumer === "human" ? undefined : html` <span class="kind">${consumer.toUpperCase()}</span>`}</span
       >
       <span class="where">${shorten(runtime ?? "", NAME_LENGTH)}</span>
     </a>

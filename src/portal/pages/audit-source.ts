@@ -20,6 +20,8 @@ export interface AuditSource {
   page(query: AuditQuery, limit: number, cursor: string | undefined): Promise<AuditSlice>;
   histogram(query: AuditQuery, interval: Interval): Promise<Histogram>;
   event(id: string): Promise<AuditEvent>;
+  /** The names that a reader may narrow by: the catalog's providers and those of events. */
+  providers(): Promise<readonly string[]>;
   /** The words for what the service refused; `undefined` for what is no refusal. */
   problemOf(error: unknown): string | undefined;
 }
@@ -47,6 +49,8 @@ export interface AuditModel extends PageContext {
   readonly view: AuditView;
   /** What was asked for: a list goes on, and is exported, by exactly this. */
   readonly query: AuditQuery;
+  /** What the provider filter suggests. */
+  readonly providers?: readonly string[];
   readonly list?: AuditSlice;
   readonly chart?: TimeChart;
   readonly waysOut?: readonly WayOut[];
@@ -77,14 +81,16 @@ export async function readAudit(
     const list = await source.page(query, PAGE_EVENTS, view.cursor);
     // A time in which nothing happened is shown all the same: one zooms out of it again.
     const hasTime = query.from !== undefined || query.to !== undefined;
-    const [chart, waysOut] = await Promise.all([
+    const [chart, waysOut, providers] = await Promise.all([
       hasTime || list.total > 0 ? readChart(source, query, list, context.now) : undefined,
       list.total > 0 ? undefined : findWaysOut(source, view, context.now),
+      source.providers(),
     ]);
     const open = await opening;
     return {
       ...base,
       list,
+      providers,
       ...(chart && { chart }),
       ...(waysOut && { waysOut }),
       ...(open && { open }),

@@ -9,13 +9,15 @@ import { rangeWords, type AuditQuery } from "./audit-view.ts";
 
 /** What runtimes were allowed and denied: searched, narrowed, followed, and looked into. */
 export function auditPage(model: AuditModel): Html {
-  const { view, list, chart, problem, open } = model;
+  const { view, list, chart, problem, open, providers } = model;
   return html`<div class="page-head">
       <h1>Audit</h1>
       <p class="total" role="status">${list ? totalWords(model, list.total) : undefined}</p>
       <div class="actions">${liveButton(model)} ${list && exportMenu(model, list.total)}</div>
     </div>
-    <div class="audit-bar">${auditFilters(view)} ${auditRanges(view)} ${auditChips(view)}</div>
+    <div class="audit-bar">
+      ${auditFilters(view, providers)} ${auditRanges(view)} ${auditChips(view)}
+    </div>
     ${problem === undefined ? undefined : html`<p class="notice bad" role="alert">${problem}</p>`}
     <div class="audit ${open ? "with-event" : ""}">
       <div class="audit-list">

@@ -108,7 +108,7 @@ function lastUsed({ last_used: used }: Provider, now: number): Html {
 
 function providerTable(providers: readonly Provider[], now: number): Html {
   return html`<div class="scroll">
-    <table class="rows catalog">
+    <table class="rows catalog stacked">
       <thead>
         <tr>
           <th scope="col">Provider</th>
@@ -129,11 +129,11 @@ function providerTable(providers: readonly Provider[], now: number): Html {
                 <span class="under mono">${provider.id}</span>
               </th>
               <td>${statusBadge(provider)}</td>
-              <td class="nowrap">${lastUsed(provider, now)}</td>
-              <td class="num">${count(provider.capabilities)}</td>
-              <td class="num">${count(provider.operations)}</td>
-              <td>${provider.scope}</td>
-              <td>${provider.auth}</td>
+              <td class="nowrap" data-label="Last used">${lastUsed(provider, now)}</td>
+              <td class="num" data-label="Capabilities">${count(provider.capabilities)}</td>
+              <td class="num wide-only">${count(provider.operations)}</td>
+              <td class="wide-only">${provider.scope}</td>
+              <td class="wide-only">${provider.auth}</td>
             </tr>`,
         )}
       </tbody>

@@ -1,4 +1,4 @@
-import type { Policy } from "../../policies/schema.ts";
+import type { Policy, PolicySummary } from "../../policies/schema.ts";
 import { activityLink } from "../activity-view.ts";
 import { count, shorten } from "../format.ts";
 import { EDITOR_PATH } from "../handover.ts";
@@ -12,9 +12,6 @@ import {
   type PageContext,
 } from "./parts.ts";
 import { changesInWords, policyDiff, policyText } from "./policy-text.ts";
-
-/** A version without its text. */
-export type PolicySummary = Omit<Policy, "yaml" | "organization_id">;
 
 /** What the address asks for. */
 export interface PoliciesQuery {
@@ -34,6 +31,8 @@ export interface PoliciesModel extends PageContext {
   /** The version that is shown, with its text; `undefined` when there is none of that name. */
   readonly shown: Policy | undefined;
   readonly against: Policy | undefined;
+  /** Whether readers of this page come to the record of changes, too. */
+  readonly hasActivity: boolean;
 }
 
 /** Where a version, or what makes it differ from another, is shown. */
@@ -51,7 +50,13 @@ export function policiesPage(model: PoliciesModel): Html {
         >${versions.length === 1 ? "1 version" : `${count(versions.length)} versions`}</span
       >
       <div class="actions">
-        <a class="button" href="${activityLink({ action: "policy" })}">Who changed what</a>
+        ${
+          model.hasActivity
+            ? html`<a class="button" href="${activityLink({ action: "policy" })}"
+                >Who changed what</a
+              >`
+            : undefined
+        }
         <a class="button primary" href="${EDITOR_PATH}">New version</a>
       </div>
     </div>
@@ -79,8 +84,9 @@ function noPolicies(model: PoliciesModel): Html {
 function list({ versions, runtimes, shown, now }: PoliciesModel): Html {
   return html`<nav class="card versions" aria-label="Versions">
     <ol>
-      ${versions.map((policy) => {
+      ${versions.map((policy, i) => {
         const { version, active, description, updated_by: by, updated_at: at } = policy;
+        const before = versions[i + 1]?.version;
         const running = runtimes.get(version) ?? 0;
         const current = version === shown?.version ? html` aria-current="true"` : undefined;
         return html`<li>
@@ -93,10 +99,18 @@ function list({ versions, runtimes, shown, now }: PoliciesModel): Html {
               ${by}${running > 0 ? ` · ${runtimesInWords(running)}` : undefined}
             </span>
           </a>
+          ${before === undefined ? undefined : changesLink(version, before)}
         </li>`;
       })}
     </ol>
   </nav>`;
+}
+
+/** Leads to what a version changed of the one that was published before it. */
+function changesLink(version: string, before: string): Html {
+  return html`<a class="changes" href="${policyLink(version, before)}"
+    >What it changed<span class="visually-hidden"> of ${before} in ${version}</span></a
+  >`;
 }
 
 function runtimesInWords(number: number): string {

@@ -68,7 +68,7 @@ export function policyEditorPage(model: PolicyEditorModel): Html {
       <section class="card" aria-labelledby="editor-title">
         <header>
           <h2 id="editor-title"><label for="yaml">Policy document</label></h2>
-          <span id="verdict" class="small" role="status"></span>
+          <span id="verdict" class="small faint needs-modules" role="status">Checking…</span>
         </header>
         <div class="editor">
           <pre class="gutter" id="gutter" aria-hidden="true"></pre>

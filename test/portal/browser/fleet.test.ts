@@ -71,12 +71,14 @@ browserTest(
   async (t) => {
     const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
     const name = `a/b ${MARKUP}`;
-    await own.post("/api/public/fleet/heartbeat", { name });
+    await own.post("/api/public/policies", { version: "v2", yaml: "a: 2" });
+    await own.post("/api/public/fleet/heartbeat", { name, policy_version: "v1" });
     const visited = await visit(t, `${own.url}/portal/fleet`, {}, [401]);
     const { page } = visited;
     await page.getByLabel("Email").fill(ADMIN.email);
     await page.getByLabel("Password").fill(ADMIN.password);
     await page.keyboard.press("Enter");
+    await page.getByText("Drifted only (1)").waitFor();
     await page.getByRole("button", { name: "Forget" }).click();
     const dialog = page.getByRole("dialog");
     assert.ok((await dialog.innerText()).includes(name));

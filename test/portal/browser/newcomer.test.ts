@@ -37,6 +37,14 @@ browserTest(
     const policies = await page.locator("main").innerText();
     assert.match(policies, /v7[\s\S]*by ada\.moreau@example\.com/);
     await visited.screenshot("demo-policies");
+    await page.getByRole("link", { name: "What it changed of v6 in v7" }).click();
+    const difference = page.getByRole("region", { name: "Difference" });
+    await difference.waitFor();
+    assert.match(
+      await difference.innerText(),
+      /reason: Agents do not restart services in production/,
+    );
+    assert.equal(await page.getByRole("link", { name: "Who changed what" }).count(), 0);
   },
 );
 

@@ -48,13 +48,9 @@ browserTest("the overview is accessible and fits, in both themes and on a phone"
   await checkLooks(t, app.url, "overview");
 });
 
-browserTest("an empty overview and the sign-in page are accessible", async (t) => {
+browserTest("an empty overview is accessible", async (t) => {
   const empty = await start(t);
   const visited = await visit(t, empty.url);
-  await visited.checkAccessibility();
-  await visited.page.goto(`${empty.url}/portal/sign-in`);
-  await visited.checkAccessibility();
-  await visited.page.goto(`${empty.url}/portal/api`);
   await visited.checkAccessibility();
 });
 
@@ -85,6 +81,8 @@ browserTest(
   async (t) => {
     const closed = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
     await closed.post("/api/public/audit", { command: "git push", policy_decision: "DENIED" });
+    await closed.post("/api/public/policies", { version: "v2", yaml: "a: 2" });
+    await closed.post("/api/public/fleet/heartbeat", { name: "build-1", policy_version: "v1" });
     const { page } = await visit(t, `${closed.url}/?from=here`, {}, [401]);
     await page.waitForURL("**/portal/sign-in");
     await page.getByLabel("Email").fill(ADMIN.email);
@@ -95,6 +93,7 @@ browserTest(
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.waitForURL("**/?from=here");
     await page.getByText("git push").waitFor();
+    await page.getByText("1 on another policy").waitFor();
     assert.equal(await page.evaluate("document.cookie"), "");
     closed.advance(25 * 3_600_000);
     await page.reload();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after } from "node:test";
 import { browserTest, checkLooks, MARKUP, visit } from "../../support/browser.ts";
-import { start } from "../../support/start.ts";
+import { ADMIN, ADMIN_SETTINGS, start } from "../../support/start.ts";
 
 const OLD = `schema: signalbox/policy/v1
 default: deny
@@ -96,6 +96,59 @@ browserTest(
     assert.deepEqual([body.version, body.yaml], ["v2", NEW]);
     assert.equal(await writer.evaluate("sessionStorage.getItem('signalbox.draft')"), null);
     assert.equal(await writer.evaluate("typeof window.broken"), "undefined");
+  },
+);
+
+browserTest(
+  "with a token: a version is written, tried, published and rolled back, and no text is read in vain",
+  async (t) => {
+    const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+    await own.post("/api/public/policies", {
+      version: "v0",
+      yaml: `${OLD}# ${"never shown ".repeat(50)}`,
+    });
+    await own.post("/api/public/policies", { version: "v1", yaml: OLD });
+    const { page: writer } = await visit(t, `${own.url}/portal/policies/new`, {}, [401]);
+    const answers: string[] = [];
+    writer.on("response", (response) => {
+      if (!response.url().includes("/api/v1/policies")) return;
+      void response.text().then(
+        (text) => answers.push(text),
+        () => {},
+      );
+    });
+    await writer.getByLabel("Email").fill(ADMIN.email);
+    await writer.getByLabel("Password").fill(ADMIN.password);
+    await writer.keyboard.press("Enter");
+    await writer.waitForURL("**/portal/policies/new");
+    await writer.getByText("Valid: it could be published").waitFor();
+    const text = writer.getByRole("textbox", { name: "Policy document" });
+    assert.equal(await text.inputValue(), OLD);
+    await text.fill(`${OLD}rules: []\n`);
+    await writer.getByText("1 problem", { exact: true }).waitFor();
+    await writer.getByRole("button", { name: /^Line 8/ }).waitFor();
+    await text.fill(NEW);
+    await writer.getByText("5 lines added", { exact: true }).waitFor();
+    await writer.getByText("Valid: it could be published").waitFor();
+    await writer.getByLabel("Command", { exact: true }).fill("git push");
+    await writer.keyboard.press("Enter");
+    await writer.locator("#decision").getByText("Denied").waitFor();
+    await writer.getByRole("button", { name: "Review and publish…" }).click();
+    await writer.getByLabel("Version name").fill("v2");
+    await writer.keyboard.press("Enter");
+    await writer.waitForURL("**/portal/policies?version=v2");
+    await writer.getByRole("link", { name: "What it changed of v1 in v2" }).click();
+    await writer.getByText("From v1 to v2: 5 lines added").waitFor();
+    await writer.getByRole("link", { name: /^v1 / }).click();
+    await writer.getByRole("button", { name: "Activate…" }).click();
+    const dialog = writer.getByRole("dialog", { name: "Activate v1?" });
+    assert.match(await dialog.innerText(), /instead of v2: 5 lines removed/);
+    await dialog.getByRole("button", { name: "Activate v1" }).click();
+    await writer.getByText("v1 is the active version").waitFor();
+    const { body } = await own.get("/api/public/policies?active=true");
+    assert.deepEqual([body.version, body.activated_by], ["v1", ADMIN.email]);
+    assert.ok(answers.some((answer) => answer.includes('"v0"')));
+    assert.ok(answers.every((answer) => !answer.includes("never shown")));
   },
 );
 

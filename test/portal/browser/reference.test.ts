@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after } from "node:test";
-import { browserTest, PHONE, visit } from "../../support/browser.ts";
+import { browserTest, visit } from "../../support/browser.ts";
 import { start } from "../../support/start.ts";
 
 const app = await start({ after });
@@ -25,10 +25,8 @@ browserTest("the reference is searched, and an address leads to an open operatio
   await page.locator(`details[id="${id}"][open]`).waitFor();
 });
 
-browserTest("the reference is accessible and fits on a phone", async (t) => {
-  const visited = await visit(t, url, { viewport: PHONE, colorScheme: "dark" });
+browserTest("the reference is accessible and fits, in both themes and on a phone", async (t) => {
+  const visited = await visit(t, url);
   await visited.page.locator(".reference details[id]").nth(2).locator("summary").click();
-  await visited.screenshot("reference-phone");
-  await visited.checkFits();
-  await visited.checkAccessibility();
+  await visited.checkLooks("reference");
 });

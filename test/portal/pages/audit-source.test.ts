@@ -15,6 +15,7 @@ test("an event that fails before its list fails is heard of once, by who asked",
     page: () => fails(5),
     histogram: () => fails(0),
     event: () => fails(0),
+    providers: () => fails(0),
     problemOf: () => undefined,
   };
   // A rejection that nobody hears of in time would end this process.

@@ -5,7 +5,7 @@
  * worth. The README beside this file says how to read the tables.
  *
  * Usage: npm run bench -- [--full] [--rounds N] [--seconds N] [--no-peers] [--json FILE]
- *                         [--directory DIR] [hostile | part of a scenario's name …]
+ *                         [--directory DIR] [hostile | portal | part of a scenario's name …]
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,6 +18,7 @@ import { writeHistory } from "./generate.ts";
 import { measureHostile } from "./hostile.ts";
 import type { Slice } from "./load.ts";
 import { describeMachine, flushMicroseconds, touchPageCache } from "./machine.ts";
+import { measurePortal } from "./portal.ts";
 import { othersLine, scenarioTable, summaryTable, type Measured } from "./report.ts";
 import { scenarios, type Scenario, type World } from "./scenarios.ts";
 
@@ -40,13 +41,14 @@ const { full } = values;
 const rounds = positive("rounds", values.rounds ?? (full ? "7" : "3"));
 const seconds = positive("seconds", values.seconds ?? (full ? "3" : "2"));
 const isHostile = positionals.includes("hostile");
+const isPortal = positionals.includes("portal");
 const chosen = scenarios.filter(
   ({ name, isShort }) =>
     positionals.some((part) => name.includes(part)) ||
     (positionals.length === 0 && (full || isShort)),
 );
-if (chosen.length === 0 && !isHostile) {
-  const names = [...scenarios.map(({ name }) => name), "hostile"];
+if (chosen.length === 0 && !isHostile && !isPortal) {
+  const names = [...scenarios.map(({ name }) => name), "hostile", "portal"];
   console.error(`No scenario is named so; there are:\n  ${names.join("\n  ")}`);
   process.exit(2);
 }
@@ -65,6 +67,7 @@ try {
     `Append of 512 bytes with fdatasync: ${flushMicroseconds(directory).toFixed(0)} µs (median)`,
   );
   if (isHostile && !(await measureHostile(directory, full))) process.exitCode = 1;
+  if (isPortal) await measurePortal(directory, rounds);
   if (chosen.length > 0) await measureChosen();
 } finally {
   await cleanUp();

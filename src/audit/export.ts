@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { BadInput } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time.ts";
@@ -77,7 +76,15 @@ async function* linesOf(rows: AsyncIterable<Buffer>): AsyncGenerator<string> {
   for await (const piece of rows) yield csvLines(piece);
 }
 
-/** Writes, and waits while the reader is behind. */
-async function write(output: Writable, piece: Buffer | string, signal: AbortSignal): Promise<void> {
-  if (!output.write(piece)) await once(output, "drain", { signal });
+/** Writes, and waits until the system has taken all of it: then the piece may be written over. */
+function write(output: Writable, piece: Buffer | string, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => reject(signal.reason as Error);
+    signal.addEventListener("abort", leave, { once: true });
+    output.write(piece, (error) => {
+      signal.removeEventListener("abort", leave);
+      if (error) reject(error);
+      else resolve();
+    });
+  });
 }

@@ -3,7 +3,7 @@ import { BadInput, NotFound, TooLarge } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import type { Schema } from "../core/schema.ts";
 import { isObject } from "../core/validate.ts";
-import { json, jsonAround, later } from "../http/reply.ts";
+import { json, jsonAround, later, type Settle } from "../http/reply.ts";
 import { route, type CustomBody } from "../http/route.ts";
 import { filterOf, filterQuery } from "./filter.ts";
 import { bucketsFor, histogramOf } from "./histogram.ts";
@@ -71,10 +71,18 @@ const listQuery = {
 } as const satisfies Readonly<Record<string, Schema & { readonly forgiving?: true }>>;
 
 /** `AuditBatchResult` around events that are JSON already, and are long where they are bytes. */
-function batchResult(accepted: number, events: string | Buffer): string | Buffer {
+function batchResult(accepted: number, events: string | Buffer): string | readonly Buffer[] {
   const head = `{"accepted":${accepted},"events":[`;
   if (typeof events === "string") return `${head}${events}]}`;
-  return Buffer.concat([Buffer.from(head), events, Buffer.from("]}")]);
+  return [Buffer.from(head), events, Buffer.from("]}")];
+}
+
+/** Answers that events are stored; holds nothing of them but their number meanwhile. */
+function answering(settle: Settle, isBatch: boolean, accepted: number): Stored {
+  return (error, stored = "") => {
+    if (error) settle(error);
+    else settle(undefined, json(202, isBatch ? batchResult(accepted, stored) : stored));
+  };
 }
 
 /** The routes of audit events: reported, listed, counted, looked up. */
@@ -128,10 +136,7 @@ export const auditRoutes = [
         ? events.map((event, i) => ingestEvent(event, `events[${i}]`, context))
         : [ingestEvent(events[0], "", context)];
       return later((settle) => {
-        const done: Stored = (error, stored = "") => {
-          if (error) settle(error);
-          else settle(undefined, json(202, isBatch ? batchResult(drafts.length, stored) : stored));
-        };
+        const done = answering(settle, isBatch, drafts.length);
         audit.append(organization, drafts, done, !events.some(hasId));
       });
     },

@@ -46,7 +46,10 @@ export interface AuditRows {
 /** Everything that matched at one moment. */
 export interface AuditExport {
   readonly total: number;
-  /** Newest first; each piece is a run of whole JSON rows, each of which ends in a newline. */
+  /**
+   * Newest first; each piece is a run of whole JSON rows, each of which ends in a newline. A piece is
+   * good until the next one is asked for, which may be written over it.
+   */
   readonly rows: AsyncIterable<Buffer>;
 }
 

@@ -22,7 +22,7 @@ export const auditStreamRoutes = [
     description:
       "Server-Sent Events in the order of ingest: `data` is the event as JSON, `id` its position. Begins " +
       "with what arrives from now on, or after the position in `Last-Event-ID`. A comment every 15 " +
-      "seconds keeps the connection open; a reader that stays 1 MiB behind is closed, and every " +
+      "seconds keeps the connection open; a reader that leaves 64 KiB unread is closed, and every " +
       "stream ends after an hour, to be opened again. An organization can have 100 streams open.",
     tags: ["audit"],
     query: filterQuery,

@@ -1,7 +1,7 @@
 /**
  * Live events as Server-Sent Events (HTML Standard §9.2). Each event carries its position as `id`,
  * and so does the very first block, which has no event: a client that is cut before anything came
- * still knows where to go on. A reader is written to until 1 MiB waits for it; then its events are
+ * still knows where to go on. A reader is written to until 64 KiB wait for it; then its events are
  * left in the store until all that has gone out, so a burst costs memory that is bounded, and a
  * reader that is merely slow loses nothing. One that has not caught up at the second tick is closed.
  */
@@ -14,7 +14,7 @@ import type { AuditFilter, AuditStore, AuditTail } from "./store.ts";
 /** The media type of a stream. */
 export const STREAM_TYPE = "text/event-stream";
 
-const MAX_WAITING_BYTES = 1 << 20;
+const MAX_WAITING_BYTES = 64 << 10;
 const RETRY_MS = 3 * SECOND_MS;
 const RETRY_SECONDS = 5;
 
@@ -37,6 +37,7 @@ const LIMITS: StreamLimits = {
 export class AuditStreams {
   readonly #limits: StreamLimits;
   readonly #open = new Map<string, Set<AbortController>>();
+  readonly #blocks = new Blocks();
   #closed = false;
 
   constructor(limits: Partial<StreamLimits> = {}) {
@@ -69,7 +70,7 @@ export class AuditStreams {
     this.#open.set(source.organization, own.add(stop));
     try {
       const signal = AbortSignal.any([gone, stop.signal]);
-      await sendEvents(source, output, signal, this.#limits);
+      await sendEvents(source, output, signal, this.#limits, this.#blocks);
     } finally {
       own.delete(stop);
       if (own.size === 0) this.#open.delete(source.organization);
@@ -81,6 +82,26 @@ export class AuditStreams {
     this.#closed = true;
     for (const own of this.#open.values()) for (const stop of own) stop.abort();
   }
+}
+
+/** Makes the text of an event once for all the streams that it goes to, one after the other. */
+class Blocks {
+  #organization = "";
+  #row = 0;
+  #text = "";
+
+  of(organization: string, row: number, json: Buffer | string): string {
+    if (row !== this.#row || organization !== this.#organization) {
+      this.#organization = organization;
+      this.#row = row;
+      this.#text = `${idLine(organization, row)}data: ${json.toString()}\n\n`;
+    }
+    return this.#text;
+  }
+}
+
+function idLine(organization: string, row: number): string {
+  return `id: ${streamPosition(row, organization)}\n`;
 }
 
 /** Which events a stream gives out. */
@@ -97,6 +118,7 @@ function sendEvents(
   output: Writable,
   signal: AbortSignal,
   { keepAliveMs, lifetimeMs }: StreamLimits,
+  blocks: Blocks,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let tail: AuditTail | undefined;
@@ -126,11 +148,10 @@ function sendEvents(
     signal.addEventListener("abort", leave);
     if (signal.aborted) return leave();
 
-    const idLine = (row: number): string => `id: ${streamPosition(row, organization)}\n`;
-    output.write(`retry: ${RETRY_MS}\n${idLine(after)}\n`);
+    output.write(`retry: ${RETRY_MS}\n${idLine(organization, after)}\n`);
     try {
       tail = audit.tail(organization, filter, after, (row, json) => {
-        output.write(`${idLine(row)}data: ${json.toString()}\n\n`);
+        output.write(blocks.of(organization, row, json));
         if (output.writableLength < MAX_WAITING_BYTES) return true;
         ticksBehind ??= 0;
         return false;

@@ -1,3 +1,5 @@
+import { BodyMemory } from "./body-memory.ts";
+
 /** A large body that waits to be worked on. */
 interface Waiting {
   readonly bytes: number;
@@ -9,6 +11,8 @@ interface Waiting {
  * on at a time: until a body is parsed, checked, stored and answered, it costs ten times its size.
  */
 export class BodyBudget {
+  /** Where the bytes of large bodies are. */
+  readonly memory: BodyMemory;
   readonly #limit: number;
   readonly #workLimit: number;
   readonly #waiting: Waiting[] = [];
@@ -20,6 +24,7 @@ export class BodyBudget {
    * @param workLimit the most bytes of large bodies in work; one that is larger is worked on alone
    */
   constructor(limit: number, workLimit = limit) {
+    this.memory = new BodyMemory(limit);
     this.#limit = limit;
     this.#workLimit = workLimit;
   }
@@ -61,8 +66,10 @@ export class BodyBudget {
       if (this.#inWork > 0 && this.#inWork + bytes > this.#workLimit) return;
       this.#waiting.shift();
       this.#inWork += bytes;
+      this.memory.workOn(bytes);
       start(() => {
         this.#inWork -= bytes;
+        this.memory.workOn(bytes);
         setImmediate(() => this.#admit()); // others are served between two large ones
       });
     }

@@ -2,7 +2,7 @@
  * Reads request bodies: bounded each by itself and all together, inflated where they are gzip, and
  * given on by call-back, since a promise here would cost a tenth of what ingest can do.
  */
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
@@ -149,7 +149,8 @@ function parse(bytes: Buffer, done: BodyDone): void {
   try {
     if (!isUtf8(bytes)) throw new BadInput("The body is not valid UTF-8");
     if (bytes.length === 0) throw new BadInput("A JSON body is required");
-    value = parseJson(bytes.toString("utf8"));
+    // ASCII as latin1 is kept outside the heap, and is the faster one to make and to parse.
+    value = parseJson(bytes.toString(isAscii(bytes) ? "latin1" : "utf8"));
   } catch (error) {
     return done(error);
   }

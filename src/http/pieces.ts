@@ -1,7 +1,7 @@
 import type { BodyBudget } from "./body-budget.ts";
+import { BLOCK_BYTES } from "./body-memory.ts";
 
 const SMALLEST_BLOCK = 1024;
-const LARGEST_GROWTH = 64 * 1024;
 
 /**
  * What has arrived of a body, copied into blocks that grow with it. The pieces themselves are not
@@ -20,33 +20,38 @@ export class Pieces {
 
   /** Copies a piece; `false` when the budget has no room for it. */
   add(piece: Buffer): boolean {
-    const room = this.#reserved - this.length;
-    const last = this.#blocks.at(-1);
-    if (last && room > 0) piece.copy(last, last.length - room);
-    if (piece.length > room) {
-      const size = Math.max(
-        piece.length - room,
-        Math.min(this.length, LARGEST_GROWTH),
-        SMALLEST_BLOCK,
-      );
-      if (!this.#budget.take(size)) return false;
-      const block = Buffer.allocUnsafeSlow(size);
-      piece.copy(block, 0, room);
-      this.#blocks.push(block);
-      this.#reserved += size;
+    for (let taken = 0; taken < piece.length;) {
+      if (this.#reserved === this.length && !this.#grow(piece.length - taken)) return false;
+      const last = this.#blocks.at(-1) as Buffer;
+      const copied = piece.copy(last, last.length - (this.#reserved - this.length), taken);
+      taken += copied;
+      this.length += copied;
     }
-    this.length += piece.length;
     return true;
   }
 
-  /** The whole, as one buffer. */
+  /** The whole, as one buffer, which is good until the next large body is put together. */
   join(): Buffer {
+    if (this.length > BLOCK_BYTES) return this.#budget.memory.join(this.#blocks, this.length);
     return Buffer.concat(this.#blocks, this.length);
+  }
+
+  #grow(wanted: number): boolean {
+    const size = Math.max(wanted, Math.min(this.length, BLOCK_BYTES), SMALLEST_BLOCK);
+    const isLent = size > BLOCK_BYTES / 2;
+    const reserved = isLent ? BLOCK_BYTES : size;
+    if (!this.#budget.take(reserved)) return false;
+    this.#blocks.push(isLent ? this.#budget.memory.take() : Buffer.allocUnsafeSlow(size));
+    this.#reserved += reserved;
+    return true;
   }
 
   /** Gives everything back to the budget. */
   free(): void {
     this.#budget.release(this.#reserved);
+    for (const block of this.#blocks) {
+      if (block.length === BLOCK_BYTES) this.#budget.memory.give(block);
+    }
     this.#blocks = [];
     this.#reserved = 0;
   }

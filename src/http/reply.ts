@@ -31,11 +31,14 @@ export interface PreparedHead {
   readonly length: number;
 }
 
+/** Text, or bytes, in several parts where putting them together would copy much. */
+export type Body = string | Buffer | readonly Buffer[];
+
 /** Bytes or text that are ready to be sent; `undefined` for an answer without a body. */
 export class TextReply {
   readonly status: number;
   readonly contentType: string | undefined;
-  readonly body: string | Buffer | undefined;
+  readonly body: Body | undefined;
   readonly headers: HeaderList;
   /** What `respond.ts` works out when it first sends the reply; one that is kept spares it later. */
   prepared: PreparedHead | undefined = undefined;
@@ -43,7 +46,7 @@ export class TextReply {
   constructor(
     status: number,
     contentType: string | undefined,
-    body: string | Buffer | undefined,
+    body: Body | undefined,
     headers: HeaderList,
   ) {
     this.status = status;
@@ -92,11 +95,7 @@ export function reply(status: number, value: unknown): Reply {
 }
 
 /** Sends JSON text that exists already; headers of its own replace `Cache-Control: no-store`. */
-export function json(
-  status: number,
-  body: string | Buffer,
-  headers: HeaderList = NO_HEADERS,
-): Reply {
+export function json(status: number, body: Body, headers: HeaderList = NO_HEADERS): Reply {
   return new TextReply(status, "application/json; charset=utf-8", body, headers);
 }
 
@@ -107,7 +106,7 @@ export function jsonAround(
   after: string,
 ): Reply {
   if (Buffer.isBuffer(middle)) {
-    return json(200, Buffer.concat([Buffer.from(before), middle, Buffer.from(after)]));
+    return json(200, [Buffer.from(before), middle, Buffer.from(after)]);
   }
   return stream("application/json; charset=utf-8", async (output, signal) => {
     output.write(before);

@@ -6,7 +6,7 @@ import type { ServerResponse } from "node:http";
 import { SECOND_MS } from "../core/clock.ts";
 import type { Refusal } from "../core/errors.ts";
 import type { UnreadAnswers } from "./unread-answers.ts";
-import { JsonReply, type PreparedHead, StreamReply, TextReply } from "./reply.ts";
+import { type Body, JsonReply, type PreparedHead, StreamReply, TextReply } from "./reply.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const NO_HEADERS: readonly string[] = [];
@@ -58,14 +58,14 @@ function send(exchange: Exchange, reply: TextReply): void {
   const { response } = exchange;
   if (response.destroyed || response.headersSent) return;
   const { headers, length } = (reply.prepared ??= prepare(reply));
-  const { body } = reply;
   response.writeHead(reply.status, withExchange(headers, exchange));
-  if (body === undefined) {
+  if (reply.body === undefined) {
     response.end();
     return;
   }
   if (response.req.method !== "HEAD") exchange.bytesSent = length;
-  if (length > LONG_BYTES) return sendLong(exchange, body);
+  if (length > LONG_BYTES) return sendLong(exchange, reply.body);
+  const body = wholeOf(reply.body);
   if (exchange.awaitBody) {
     response.write(body);
     exchange.awaitBody(() => response.end());
@@ -74,17 +74,34 @@ function send(exchange: Exchange, reply: TextReply): void {
 }
 
 /** Text that the system does not take at once would be copied again, bytes wait as they are. */
-function sendLong(exchange: Exchange, body: string | Buffer): void {
+function sendLong(exchange: Exchange, body: Body): void {
   const { response, unreadAnswers, awaitBody } = exchange;
   response.setTimeout(STALLED_MS);
-  response.write(typeof body === "string" ? Buffer.from(body, "utf8") : body);
+  response.cork();
+  for (const part of partsOf(body)) response.write(part);
+  response.uncork();
   if (awaitBody) awaitBody(() => response.end());
   else response.end();
   if (response.writableLength > 0) unreadAnswers.add(response);
 }
 
+function partsOf(body: Body): readonly Buffer[] {
+  if (typeof body === "string") return [Buffer.from(body, "utf8")];
+  return Buffer.isBuffer(body) ? [body] : body;
+}
+
+function wholeOf(body: Body): string | Buffer {
+  return typeof body === "string" || Buffer.isBuffer(body) ? body : Buffer.concat(body);
+}
+
+function lengthOf(body: Body | undefined): number {
+  if (body === undefined) return 0;
+  if (typeof body === "string" || Buffer.isBuffer(body)) return Buffer.byteLength(body);
+  return body.reduce((sum, { length }) => sum + length, 0);
+}
+
 function prepare({ contentType, body, headers: own }: TextReply): PreparedHead {
-  const length = body === undefined ? 0 : Buffer.byteLength(body);
+  const length = lengthOf(body);
   const headers = completeHeaders(own);
   if (contentType !== undefined) headers.push("Content-Type", contentType);
   if (body !== undefined) headers.push("Content-Length", String(length));

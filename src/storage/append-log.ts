@@ -16,8 +16,6 @@ import { cutBack, LogFile } from "./log-file.ts";
 
 /** Text that is given but not answered, in UTF-16 units; appends beyond it are refused. */
 export const MAX_HELD = 64 << 20;
-/** A write takes no more texts once it is this long, so that the loop is never held for long. */
-const BLOCK_LENGTH = 1 << 20;
 
 /** Appends text, which ends in a newline (see `log-lines.ts`), to the last of a row of files. */
 export class AppendLog {
@@ -85,15 +83,15 @@ export class AppendLog {
     else if (this.#state === "ready" && this.#held === 0) this.append("\n", "sync", () => {});
   }
 
-  /** Appends text; `done` hears of it later, never before this returns. */
-  append(text: string, durability: Durability, done: Appended): void {
+  /** Appends text, or its bytes in UTF-8; `done` hears of it later, never before this returns. */
+  append(text: string | Buffer, durability: Durability, done: Appended): void {
     const refusal = this.#refusalOf(text);
     if (refusal !== undefined) {
       setImmediate(done, refusal, 0, 0, 0);
       return;
     }
     let block = this.#pending.at(-1);
-    if (block === undefined || block.length >= BLOCK_LENGTH) {
+    if (block === undefined || typeof text !== "string" || !block.takesMore) {
       block = new LogBlock();
       this.#pending.push(block);
     }
@@ -121,7 +119,7 @@ export class AppendLog {
     if (this.#error !== undefined) await this.#cutBack().catch(() => {});
   }
 
-  #refusalOf(text: string): unknown {
+  #refusalOf(text: string | Buffer): unknown {
     if (this.#closed !== undefined) return new Unavailable("The service is stopping", 1);
     if (this.#held > 0 && this.#held + text.length > MAX_HELD) {
       return new Unavailable("Too much is waiting to be written", 1);

@@ -11,6 +11,8 @@ export type Appended = (
 ) => void;
 
 const NO_BYTES = Buffer.alloc(0);
+/** A block takes no more texts once it is this long, so that the loop is never held for long. */
+const FULL_LENGTH = 1 << 20;
 
 interface Entry {
   /** Where its text begins in the block, in UTF-16 units. */
@@ -22,7 +24,8 @@ interface Entry {
 export class LogBlock {
   readonly #entries: Entry[] = [];
   #text = ""; // concatenating beats a list of buffers: one encoding, one write
-  #bytes = NO_BYTES;
+  #given: Buffer | undefined;
+  #bytes: Buffer = NO_BYTES;
   #start = 0;
   #end = 0;
   /** Whether the answers wait for a sync. */
@@ -30,9 +33,14 @@ export class LogBlock {
   /** Written, and synced where that was asked for. */
   done = false;
 
-  /** In UTF-16 units. */
+  /** In UTF-16 units, or in bytes where bytes were given. */
   get length(): number {
-    return this.#text.length;
+    return this.#given?.length ?? this.#text.length;
+  }
+
+  /** Whether another text may be added: bytes are written alone, as they are. */
+  get takesMore(): boolean {
+    return this.#given === undefined && this.#text.length < FULL_LENGTH;
   }
 
   /** What was written, once it is placed. */
@@ -50,14 +58,15 @@ export class LogBlock {
     return this.#end;
   }
 
-  add(text: string, done: Appended): void {
+  add(text: string | Buffer, done: Appended): void {
     this.#entries.push({ from: this.#text.length, done });
-    this.#text += text;
+    if (typeof text === "string") this.#text += text;
+    else this.#given = text;
   }
 
   /** Encodes the block, which will begin at that byte of the file. */
   place(start: number): Buffer {
-    this.#bytes = Buffer.from(this.#text, "utf8");
+    this.#bytes = this.#given ?? Buffer.from(this.#text, "utf8");
     this.#start = start;
     this.#end = start + this.#bytes.length;
     return this.#bytes;
@@ -65,11 +74,11 @@ export class LogBlock {
 
   /** Answers everybody with the place of their text. */
   answer(sequence: number): void {
-    const isAscii = this.#end - this.#start === this.#text.length; // then units are bytes
+    const isAscii = this.#end - this.#start === this.length; // then units are bytes
     let at = 0;
     for (let i = 0; i < this.#entries.length; i++) {
       const { from, done } = this.#entries[i] as Entry;
-      const to = this.#entries[i + 1]?.from ?? this.#text.length;
+      const to = this.#entries[i + 1]?.from ?? this.length;
       const length = isAscii ? to - from : Buffer.byteLength(this.#text.slice(from, to), "utf8");
       done(null, sequence, this.#start + at, length, this.#bytes.subarray(at, at + length));
       at += length;

@@ -122,7 +122,7 @@ export class SegmentedLog {
   }
 
   /** Appends text that ends in a newline; `done` hears later in which segment it stands, and where. */
-  append(text: string, durability: Durability, done: Appended): void {
+  append(text: string | Buffer, durability: Durability, done: Appended): void {
     this.#log.append(text, durability, done);
   }
 

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { request, type IncomingMessage } from "node:http";
 import { test } from "node:test";
+import type { AuditExport } from "../../src/audit/store.ts";
 import { until } from "../http/serve.ts";
+import { MemoryAudit } from "./memory-audit.ts";
 import { serveAudit } from "./serve-audit.ts";
 
 const EXPORT = "/api/public/audit/export";
@@ -77,6 +79,34 @@ test("rows are read as fast as they are taken, and no more once the reader has g
   assert.ok(app.store.rowsRead < 400);
   assert.equal(app.summaries.at(-1)?.error, undefined);
 });
+
+test("a piece is left alone until the system has taken all of it", async (t) => {
+  const store = new (class extends MemoryAudit {
+    override export(): AuditExport {
+      return { total: 40, rows: overwritten(40) };
+    }
+  })();
+  const app = await serveAudit(t, {}, store);
+  const lines = (await (await fetch(app.url + EXPORT)).text()).split("\n").slice(0, -1);
+  assert.deepEqual(
+    lines.map((line) => [line[0], new Set(line).size, line.length]),
+    Array.from({ length: 40 }, (_, i) => [LETTERS[i % 26], 1, PIECE - 1]),
+  );
+});
+
+const LETTERS = "abcdefghijklmnopqrstuvwxyz";
+const PIECE = 512 * 1024;
+
+/** Pieces that all are in one place, as the store may give them. */
+async function* overwritten(count: number): AsyncGenerator<Buffer> {
+  const target = Buffer.alloc(PIECE, "\n");
+  for (let i = 0; i < count; i++) {
+    target.fill(LETTERS[i % 26] as string);
+    target[PIECE - 1] = 0x0a;
+    yield target;
+    target.fill("?");
+  }
+}
 
 /** Asks for a ticket and returns its address, or what was answered instead. */
 async function ticketFor(

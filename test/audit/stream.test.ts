@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
+import { Writable } from "node:stream";
 import { test, type TestContext } from "node:test";
 import type { AuditFilter, AuditTail, TailListener } from "../../src/audit/store.ts";
+import { AuditStreams } from "../../src/audit/stream.ts";
 import { until } from "../http/serve.ts";
 import { EventStream } from "../support/event-stream.ts";
 import { MemoryAudit } from "./memory-audit.ts";
+import { append, auditEventOf } from "./store-suite.ts";
 import { serveAudit, type ServedAudit } from "./serve-audit.ts";
 
 const STREAM = "/api/public/audit/stream";
@@ -131,13 +134,29 @@ test("a reader that falls behind in a burst, and then reads, gets all of it", as
   assert.deepEqual(await stream.commands(300), commands);
 });
 
-test("a reader that stays a mebibyte behind is closed", async (t) => {
+test("a reader that takes nothing of what waits for it is closed", async (t) => {
   const app = await serveAudit(t, { keepAliveMs: 20 });
   const stream = await follow(t, app);
   stream.response.pause();
   for (let n = 0; n < 300; n++) await app.add({ command: "x".repeat(64 * KIB) });
   await until(() => app.store.tails === 0);
   assert.equal(app.summaries.at(-1)?.error, undefined);
+});
+
+test("what waits for a reader that takes nothing is bounded, however much there is to send", async (t) => {
+  const store = new MemoryAudit();
+  const streams = new AuditStreams();
+  const gone = new AbortController();
+  const output = new Writable({ write: () => {} }); // never says that it is done
+  t.after(() => gone.abort());
+  const source = { audit: store, organization: "default", filter: {}, after: 0 };
+  const running = streams.run(source, output, gone.signal);
+  const event = auditEventOf({ organization_id: "default", command: "x".repeat(4 * KIB) });
+  for (let n = 0; n < 100; n++) await append(store, [{ ...event, id: `e${n}` }], "default");
+  assert.ok(output.writableLength >= 64 * KIB, `${output.writableLength}`);
+  assert.ok(output.writableLength <= 70 * KIB, `${output.writableLength}`);
+  gone.abort();
+  await running;
 });
 
 test("a reader that leaves is forgotten", async (t) => {

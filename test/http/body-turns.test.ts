@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { BodyBudget } from "../../src/http/body-budget.ts";
+import { Pieces } from "../../src/http/pieces.ts";
 import { later, type Settle } from "../../src/http/reply.ts";
 import { route } from "../../src/http/route.ts";
 import { serve, until } from "./serve.ts";
@@ -50,6 +52,53 @@ test("large bodies are worked on in turn, and small ones pass them by", async (t
   }
   for (const connection of connections) assert.equal((await connection.next()).status, 200);
   assert.deepEqual([budget.inWork, budget.held], [0, 0]);
+});
+
+test("the bytes of large bodies are lent and come back, and a flood's memory is given up", () => {
+  const budget = new BodyBudget(64 << 20);
+  const { memory } = budget;
+  const flood = Array.from({ length: 8 }, () => new Pieces(budget));
+  const chunk = Buffer.alloc(64 * KIB, "x");
+  for (let i = 0; i < 100; i++) for (const pieces of flood) assert.ok(pieces.add(chunk));
+  assert.ok(memory.lent >= 796 && memory.lent <= 808, `${memory.lent}`);
+  assert.ok(budget.held >= 800 * chunk.length);
+  const [first, ...others] = flood;
+  for (const pieces of others) pieces.free();
+  const next = new Pieces(budget);
+  assert.ok(next.add(chunk) && next.add(chunk));
+  assert.ok(memory.touched <= 808, "what came back is lent again");
+  next.free();
+  first?.free();
+  assert.deepEqual([memory.lent, memory.touched, budget.held], [0, 0, 0]);
+});
+
+test("a body that arrived in pieces of any size is put together as it was sent", () => {
+  const budget = new BodyBudget(8 << 20);
+  const sent = randomBytes(1 << 20);
+  for (const sizes of [[1], [700], [64 * KIB], [100_000], [1, 64 * KIB, 3, 70_000]]) {
+    const pieces = new Pieces(budget);
+    const end = sizes[0] === 1 && sizes.length === 1 ? 3_000 : sent.length;
+    for (let at = 0, i = 0; at < end; i++) {
+      const size = Math.min(sizes[i % sizes.length] as number, end - at);
+      assert.ok(pieces.add(sent.subarray(at, at + size)));
+      at += size;
+    }
+    assert.equal(pieces.length, end);
+    assert.ok(pieces.join().equals(sent.subarray(0, end)), `${sizes}`);
+    pieces.free();
+  }
+  assert.equal(budget.held, 0);
+});
+
+test("the engine is asked to look for garbage after large bodies, not after everyday ones", () => {
+  const budget = new BodyBudget(64 << 20, 8 << 20);
+  const work = (bytes: number): void => budget.work(bytes, (leave) => leave());
+  for (let i = 0; i < 8; i++) work(1 << 20);
+  assert.equal(budget.memory.hints, 0);
+  work(2 << 20);
+  assert.equal(budget.memory.hints, 1);
+  work(5 << 20);
+  assert.equal(budget.memory.hints, 3);
 });
 
 test("what inflating takes is counted too", async (t) => {

@@ -19,6 +19,8 @@ function row(handle: () => Reply) {
   });
 }
 
+const PARTS = ['{"a":', '"€"', "}"].map((part) => Buffer.from(part));
+const LONG = ['"', "€".repeat(40_000), '"'].map((part) => Buffer.from(part));
 const GET = ["GET /answer HTTP/1.1", "Host: test", "", ""] as const;
 const HEAD = ["HEAD /answer HTTP/1.1", "Host: test", "", ""] as const;
 
@@ -30,6 +32,8 @@ for (const [what, answer, status, type, body] of [
   ["other text", text(200, "text/plain", "€\ud83d\ude00"), 200, "text/plain", "€😀"],
   ["half of a pair", text(200, "text/plain", "a\ud83d"), 200, "text/plain", "a\ufffd"],
   ["bytes", text(200, "text/plain", Buffer.from("€")), 200, "text/plain", "€"],
+  ["JSON in parts", json(200, PARTS), 200, "application/json; charset=utf-8", '{"a":"€"}'],
+  ["long JSON in parts", json(200, LONG), 200, "application/json; charset=utf-8", LONG.join("")],
   ["an empty text", text(200, "text/plain", ""), 200, "text/plain", ""],
 ] as const) {
   test(`${what} is sent whole with its length, and HEAD tells the same length`, async (t) => {

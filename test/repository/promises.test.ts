@@ -59,7 +59,7 @@ const said = [
   `| ${grouped(setting("MAX_CONNECTIONS"))}, idle for ${seconds(LIMITS.keepAliveTimeout)} s |`,
   `on one connection | ${constant("http/pipeline.ts", "MAX_WAITING_REQUESTS")} |`,
   `| ${service("UNREAD_ANSWERS_BYTES")} MiB, each stalled for ${seconds(constant("http/respond.ts", "STALLED_MS"))} s |`,
-  `| ${constant("audit/stream.ts", "perOrganization")}, an hour each, ${constant("audit/stream.ts", "MAX_WAITING_BYTES") / MIB} MiB behind |`,
+  `| ${constant("audit/stream.ts", "perOrganization")}, an hour each, ${constant("audit/stream.ts", "MAX_WAITING_BYTES") / KIB} KiB unread |`,
   `| ${constant("audit/tickets.ts", "MAX_TICKETS")} unused, ${seconds(constant("audit/tickets.ts", "LIFETIME_MS"))} s each |`,
   `| buckets of a histogram | ${grouped(constant("audit/histogram.ts", "MAX_BUCKETS"))} |`,
   `| ${throttle("FAILURES_PER_EMAIL")} for an email and address, ${throttle("FAILURES_PER_ADDRESS")} for an address |`,

@@ -38,7 +38,7 @@ function open(
   return AppendLog.open({ files, now: () => 0, pathOf, ...options }, last);
 }
 
-function append(log: AppendLog, text: string, durability: "sync" | "write" = "sync") {
+function append(log: AppendLog, text: string | Buffer, durability: "sync" | "write" = "sync") {
   return new Promise<Place>((resolve, reject) => {
     log.append(text, durability, (error, sequence, offset, length) => {
       if (error === null) resolve({ sequence, offset, length });
@@ -85,6 +85,27 @@ test("answers come in the order of the appends, with the place of each text in b
     { sequence: 1, offset: 8, length: 5 },
     { sequence: 1, offset: 13, length: 2 },
   ]);
+});
+
+test("bytes are appended like text, alone and as they are", async () => {
+  const files = await disk();
+  const written: Buffer[] = [];
+  const log = await open(files, undefined, { acknowledged: (bytes) => void written.push(bytes) });
+  const long = Buffer.from("ü€ \nlong\n");
+  const places = await Promise.all(["a\n", long, "ü\n", "c\n"].map((one) => append(log, one)));
+  assert.deepEqual(
+    places.map(({ offset, length }) => [offset, length]),
+    [
+      [0, 2],
+      [2, long.length],
+      [2 + long.length, 3],
+      [5 + long.length, 2],
+    ],
+  );
+  assert.equal(written.length, 3);
+  assert.equal(written[1], long, "nothing is copied");
+  assert.equal(Buffer.concat(written).toString(), `a\n${long.toString()}ü\nc\n`);
+  await log.close();
 });
 
 test("what arrives together is written once and synced once", async () => {

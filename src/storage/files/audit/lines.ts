@@ -17,8 +17,35 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const NEWLINE = 0x0a;
 
-/** Writes events as lines that are appended together; at least one is given. */
-export function writeLines(events: readonly AuditEvent[]): string {
+/** So many events are written as one text; more of them as bytes, in texts of so many. */
+const EVENTS_OF_A_TEXT = 1_000;
+
+/**
+ * Writes events as lines that are appended together; at least one is given. Very many become bytes bit
+ * by bit: a text of many mebibytes lies in the engine's heap until all of that is looked through.
+ */
+export function writeLines(events: readonly AuditEvent[]): string | Buffer {
+  if (events.length <= EVENTS_OF_A_TEXT) return textOf(events);
+  let bytes = Buffer.alloc(0);
+  let end = 0;
+  for (let first = 0; first < events.length; first += EVENTS_OF_A_TEXT) {
+    const text = textOf(events.slice(first, first + EVENTS_OF_A_TEXT));
+    const isLast = first + EVENTS_OF_A_TEXT >= events.length;
+    const part = isLast ? text : text.slice(0, -ENDS.length) + CONTINUES;
+    const length = Buffer.byteLength(part);
+    if (bytes.length - end < length) {
+      // What is left is taken to be about as long, so that one buffer does for most batches.
+      const partsLeft = (events.length - first) / EVENTS_OF_A_TEXT;
+      const longer = Buffer.allocUnsafeSlow(end + Math.ceil(length * Math.max(1, partsLeft) * 1.1));
+      bytes.copy(longer, 0, 0, end);
+      bytes = longer;
+    }
+    end += bytes.write(part, end, "utf8");
+  }
+  return bytes.subarray(0, end);
+}
+
+function textOf(events: readonly AuditEvent[]): string {
   const json = JSON.stringify(events);
   const text = json.slice(1, -1).replaceAll(BETWEEN, BETWEEN_LINES);
   // Each cut makes the text longer; there are fewer of them where an id does not come first.

@@ -16,7 +16,8 @@ import type { SegmentIndex } from "./segment-index.ts";
 
 const COMMA = 0x2c;
 const NEWLINE = 0x0a;
-const EXPORT_ROWS = 512;
+const NO_BYTES = Buffer.alloc(0);
+const EXPORT_ROWS = 256;
 /** An event may be some MiB long, so what is read at once is bounded by its size as well. */
 const PORTION_BYTES = 1 << 20;
 
@@ -88,6 +89,7 @@ async function* pieces(
   lease: () => () => void,
 ): AsyncGenerator<Buffer> {
   const done = lease();
+  let target = NO_BYTES;
   try {
     for (;;) {
       signal?.throwIfAborted();
@@ -95,8 +97,10 @@ async function* pieces(
       if (matches.length === 0) return;
       for (const portion of portionsOf(slicesOf(matches))) {
         signal?.throwIfAborted();
-        const lines = joined(await log.read(portion), NEWLINE);
-        yield Buffer.concat([lines, Buffer.of(NEWLINE)]);
+        const lines = await log.read(portion);
+        const length = lengthOf(lines);
+        if (target.length < length) target = Buffer.allocUnsafeSlow(length);
+        yield joined(lines, NEWLINE, target, true);
       }
     }
   } finally {
@@ -104,11 +108,19 @@ async function* pieces(
   }
 }
 
-/** The lines at the beginning of some bytes each, with a byte between every two. */
-function joined(slices: readonly Buffer[], separator: number): Buffer {
+function lengthOf(slices: readonly Buffer[]): number {
   let length = 0;
   for (const slice of slices) length += slice.length + 1;
-  const target = Buffer.allocUnsafe(length);
+  return length;
+}
+
+/** The lines at the beginning of some bytes each, with a byte between every two, and after the last if it is wanted. */
+function joined(
+  slices: readonly Buffer[],
+  separator: number,
+  target = Buffer.allocUnsafe(lengthOf(slices)),
+  isEnded = false,
+): Buffer {
   let end = 0;
   for (const slice of slices) {
     if (end > 0) target[end++] = separator;
@@ -116,6 +128,7 @@ function joined(slices: readonly Buffer[], separator: number): Buffer {
     target.set(line, end);
     end += line.length;
   }
+  if (isEnded) target[end++] = separator;
   return target.subarray(0, end);
 }
 

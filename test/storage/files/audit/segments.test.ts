@@ -282,6 +282,17 @@ test("an export never holds more than a few long events at once, and loses none"
   await store.close();
 });
 
+test("an export reads all of its pieces into the same memory", async () => {
+  const store = createStore(new ForgetfulFiles(), 64 << 20);
+  await appendAll(store, historyOf(2_000));
+  const { rows } = await store.export(ORGANIZATION, {});
+  const memory: ArrayBufferLike[] = [];
+  for await (const { buffer } of rows) memory.push(buffer);
+  assert.ok(memory.length >= 7, `${memory.length}`);
+  assert.ok(new Set(memory).size <= 4, "it grows at first");
+  await store.close();
+});
+
 /** Two ids that cannot be told apart by their hash. */
 function idsOfOneHash(): readonly [string, string] {
   const seen = new Map<number, string>();

@@ -46,10 +46,10 @@ export const auditExportRoutes = [
       target: () => ({ type: "audit" }),
       after: ({ query }) => query,
     },
-    handle({ organization, query, isHead }, { audit, now }: Needs) {
+    handle({ organization, query, client }, { audit, now }: Needs) {
       const format = exportFormats.find((one) => one === query.format) ?? "ndjson";
       const view = { format, filter: filterOf(query) };
-      return answerExport(audit, organization, view, now(), isHead);
+      return answerExport(audit, organization, view, now(), client.gone);
     },
   }),
   route({
@@ -90,7 +90,7 @@ export const auditExportRoutes = [
     replyHeaders: downloadHeaders,
     refuses: [404, 500],
     change: { action: "audit.export", target: () => ({ type: "audit" }) },
-    async handle({ params, surface, isHead, note }, { audit, exportTickets, now }: Needs) {
+    async handle({ params, surface, isHead, client, note }, { audit, exportTickets, now }: Needs) {
       const { ticket } = params;
       const grant = isHead
         ? exportTickets.find(ticket, surface)
@@ -98,7 +98,7 @@ export const auditExportRoutes = [
       if (!grant) throw new NotFound("This ticket was used, is over, or never was; get another");
       const { organization, actor, view } = grant;
       note({ caller: { organization, actor }, after: exportFacts(view) });
-      return answerExport(audit, organization, view, now(), isHead);
+      return answerExport(audit, organization, view, now(), client.gone);
     },
   }),
 ];

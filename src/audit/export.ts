@@ -41,23 +41,20 @@ export function exportFacts({ format, filter }: ExportView): Readonly<Record<str
  * are sent, as fast as the reader takes them; a reader that leaves ends the reading.
  *
  * @param now milliseconds, for the name of the file
+ * @param gone ends the search for what matches, and the reading
  */
 export async function answerExport(
   audit: Pick<AuditStore, "export">,
   organization: string,
   { format, filter }: ExportView,
   now: number,
-  isHead: boolean,
+  gone: AbortSignal,
 ): Promise<Reply> {
-  const stop = new AbortController();
-  const { total, rows } = await audit.export(organization, filter, stop.signal);
-  if (isHead) stop.abort(); // nobody will read the rows
+  const { total, rows } = await audit.export(organization, filter, gone);
   const moment = formatTimestamp(now).replaceAll(/[-:]|\.\d+/g, "");
   return stream(
     `${EXPORT_TYPES[format]}; charset=utf-8`,
     async (output, signal) => {
-      signal.addEventListener("abort", () => stop.abort(), { once: true });
-      if (signal.aborted) stop.abort();
       const pieces = format === "csv" ? linesOf(rows) : rows;
       for await (const piece of pieces) {
         signal.throwIfAborted();

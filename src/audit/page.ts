@@ -10,7 +10,8 @@ export interface PageWanted {
 }
 
 /**
- * Reads a page of an organization's events, and the cursor of the next; `undefined` at the end.
+ * Reads a page of an organization's events, and the cursor of the next; `undefined` at the end. A
+ * search ends when `gone` fires.
  *
  * @throws BadInput for a cursor of other filters, or that is none
  */
@@ -19,9 +20,10 @@ export async function readPage(
   organization: string,
   filter: AuditFilter,
   { limit, offset, cursor }: PageWanted,
+  gone?: AbortSignal,
 ): Promise<{ readonly rows: AuditRows; readonly next_cursor: string | undefined }> {
   const rows = await (cursor === undefined
-    ? audit.page(organization, filter, limit, offset)
-    : audit.pageAfter(organization, filter, limit, readCursor(cursor, organization, filter)));
+    ? audit.page(organization, filter, limit, offset, gone)
+    : audit.pageAfter(organization, filter, limit, readCursor(cursor, organization, filter), gone));
   return { rows, next_cursor: rows.next && cursorAfter(rows.next, organization, filter) };
 }

@@ -97,7 +97,7 @@ export const auditRoutes = [
     query: listQuery,
     replies: { 200: auditPage },
     refuses: [400, 500],
-    async handle({ organization, query }, { audit }: Needs) {
+    async handle({ organization, query, client }, { audit }: Needs) {
       const filter = filterOf(query);
       const { limit, offset, cursor } = query;
       if (cursor !== undefined && offset > 0) {
@@ -106,7 +106,13 @@ export const auditRoutes = [
         );
       }
       const wanted = { limit, offset, cursor };
-      const { rows, next_cursor } = await readPage(audit, organization, filter, wanted);
+      const { rows, next_cursor } = await readPage(
+        audit,
+        organization,
+        filter,
+        wanted,
+        client.gone,
+      );
       const { returned, total } = rows;
       const rest = JSON.stringify({ limit, offset, returned, total, next_cursor }).slice(1);
       return jsonAround('{"events":[', rows.json, `],${rest}`);
@@ -162,11 +168,12 @@ export const auditRoutes = [
     },
     replies: { 200: auditHistogram },
     refuses: [400, 500],
-    async handle({ organization, query }, { audit, now }: Needs) {
+    async handle({ organization, query, client }, { audit, now }: Needs) {
       const interval = intervals.find((one) => one === query.interval) ?? "1h";
       const buckets = bucketsFor(interval, filterOf(query), now());
       const { filter, start, end, intervalMs } = buckets;
-      const counts = await audit.histogram(organization, filter, start, end, intervalMs);
+      const range = [start, end, intervalMs] as const;
+      const counts = await audit.histogram(organization, filter, ...range, client.gone);
       return histogramOf(interval, buckets, counts);
     },
   }),

@@ -1,4 +1,5 @@
 import type { Writable } from "node:stream";
+import type { Awaitable } from "../core/caller.ts";
 import { later, stream } from "../http/reply.ts";
 import { route } from "../http/route.ts";
 import { readStreamPosition } from "./cursor.ts";
@@ -22,8 +23,8 @@ export const auditStreamRoutes = [
     description:
       "Server-Sent Events in the order of ingest: `data` is the event as JSON, `id` its position. Begins " +
       "with what arrives from now on, or after the position in `Last-Event-ID`. A comment every 15 " +
-      "seconds keeps the connection open; a reader that leaves 64 KiB unread is closed, and every " +
-      "stream ends after an hour, to be opened again. An organization can have 100 streams open.",
+      "seconds keeps the connection open; a reader that leaves 64 KiB unread is closed, a stream whose " +
+      "credentials are not good any more ends, and each does after an hour, to be opened again. An organization can have 100 streams open.",
     tags: ["audit"],
     query: filterQuery,
     headers: {
@@ -35,7 +36,7 @@ export const auditStreamRoutes = [
     replies: { 200: STREAM_TYPE },
     replyHeaders: { "X-Accel-Buffering": "`no`: a proxy is not to hold events back." },
     refuses: [400, 429, 500, 503],
-    handle({ organization, query, headers }, { audit, auditStreams }: Needs) {
+    handle({ organization, query, headers, client }, { audit, auditStreams }: Needs) {
       const filter = filterOf(query);
       const position = headers["Last-Event-ID"] || undefined;
       // Room is looked for and taken in one go: nothing happens between the two.
@@ -44,7 +45,8 @@ export const auditStreamRoutes = [
           const after =
             position === undefined ? last : readStreamPosition(position, organization, last);
           auditStreams.requireRoom(organization);
-          const source = { audit, organization, filter, after };
+          const isAllowed = (): Awaitable<boolean> => client.isStillAccepted();
+          const source = { audit, organization, filter, after, isAllowed };
           const run = (output: Writable, gone: AbortSignal): Promise<void> =>
             auditStreams.run(source, output, gone);
           settle(undefined, stream(STREAM_TYPE, run, ["X-Accel-Buffering", "no"]));

@@ -6,6 +6,7 @@
  * reader that is merely slow loses nothing. One that has not caught up at the second tick is closed.
  */
 import type { Writable } from "node:stream";
+import type { Awaitable } from "../core/caller.ts";
 import { HOUR_MS, SECOND_MS } from "../core/clock.ts";
 import { TooMany, Unavailable } from "../core/errors.ts";
 import { streamPosition } from "./cursor.ts";
@@ -111,10 +112,12 @@ export interface StreamSource {
   readonly filter: AuditFilter;
   /** The row after which it begins. */
   readonly after: number;
+  /** Whether the reader may still have them, asked with every comment. */
+  readonly isAllowed: () => Awaitable<boolean>;
 }
 
 function sendEvents(
-  { audit, organization, filter, after }: StreamSource,
+  { audit, organization, filter, after, isAllowed }: StreamSource,
   output: Writable,
   signal: AbortSignal,
   { keepAliveMs, lifetimeMs }: StreamLimits,
@@ -138,7 +141,11 @@ function sendEvents(
       ticksBehind = undefined;
       tail?.resume();
     };
+    const check = async (): Promise<void> => {
+      if (!(await isAllowed())) end();
+    };
     const tick = (): void => {
+      check().catch(end);
       if (--ticksLeft <= 0) end();
       else if (ticksBehind === undefined) output.write(": keep-alive\n\n");
       else if (++ticksBehind > 1) output.destroy(); // which aborts the signal

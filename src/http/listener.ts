@@ -9,9 +9,11 @@ import type { Stopwatch } from "../core/clock.ts";
 import { InternalError, Refusal } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import type { BodyBudget } from "./body-budget.ts";
+import { Client, ClientGone } from "./client.ts";
 import { bodyRefusal, checkBody, readJsonBody } from "./body.ts";
 import { originHeaders, preflightHeaders, type OriginRule } from "./cors.ts";
 import { readQuery } from "./query.ts";
+import { leaveBody } from "./unread-body.ts";
 import { callerAddress, checkHost, pickHeaders, splitTarget } from "./request.ts";
 import { DeferredReply, empty, StreamReply } from "./reply.ts";
 import { refuse, respond, type Exchange } from "./respond.ts";
@@ -75,9 +77,6 @@ type AnyInput = Parameters<Route<unknown>["handle"]>[0];
 const NO_HEADERS: readonly string[] = [];
 const NOT_RECORDED = (): void => {};
 const SANE_REQUEST_ID = /^[\w.:/+=-]{1,128}$/;
-// Unread bodies up to this size are read on and forgotten, so that the connection stays in use.
-const MAX_DRAINED_BYTES = 64 * 1024;
-const LINGER_MS = 2_000;
 
 /** Creates the function that `node:http` calls for each request. */
 export function createListener<Needs>(
@@ -87,8 +86,7 @@ export function createListener<Needs>(
 }
 
 /** One request and its answer. */
-class Conversation<Needs> implements Exchange {
-  readonly response: ServerResponse;
+class Conversation<Needs> extends Client implements Exchange {
   readonly requestId: string;
   readonly unreadAnswers: UnreadAnswers;
   originHeaders = NO_HEADERS;
@@ -108,10 +106,10 @@ class Conversation<Needs> implements Exchange {
   #leaveWork: (() => void) | undefined;
 
   constructor(parts: ListenerParts<Needs>, request: IncomingMessage, response: ServerResponse) {
+    super(response);
     this.#parts = parts;
     this.#request = request;
     this.#startedAt = parts.stopwatch?.();
-    this.response = response;
     this.unreadAnswers = parts.unreadAnswers;
     this.#isHeldBack = request.headers.expect !== undefined && request.httpVersion === "1.1";
     const given = request.headers["x-request-id"];
@@ -134,14 +132,27 @@ class Conversation<Needs> implements Exchange {
       this.#match = this.#parts.router.find(method, path);
       const { row, surface } = this.#match.endpoint;
       this.#parts.admit?.(row, surface, this.#address());
-      const caller = this.#parts.resolveCaller(row.access, surface, {
-        authorization: headers.authorization,
-        apiKey: headers["x-api-key"] as string | undefined,
-      });
+      const caller = this.#resolveCaller();
       if (!(caller instanceof Promise)) return this.#withCaller(caller);
       caller.then((known) => this.#withCaller(known)).catch((error: unknown) => this.#fail(error));
     } catch (error) {
       this.#fail(error);
+    }
+  }
+
+  #resolveCaller(): Awaitable<Caller> {
+    const { row, surface } = this.#endpoint();
+    const { authorization, "x-api-key": apiKey } = this.#request.headers;
+    const credentials = { authorization, apiKey: apiKey as string | undefined };
+    return this.#parts.resolveCaller(row.access, surface, credentials);
+  }
+
+  async isStillAccepted(): Promise<boolean> {
+    try {
+      return (await this.#resolveCaller()).organization === this.#caller?.organization;
+    } catch (error) {
+      if (error instanceof Refusal) return false;
+      throw error;
     }
   }
 
@@ -177,6 +188,7 @@ class Conversation<Needs> implements Exchange {
         body: row.body && checkBody(row.body, value),
         address: this.#address(),
         requestId: this.requestId,
+        client: this,
         note: NOT_RECORDED,
       } as unknown as AnyInput;
       const answer = row.handle(input, this.#parts.services);
@@ -223,7 +235,8 @@ class Conversation<Needs> implements Exchange {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
     this.#error = error;
-    this.#leaveBody();
+    this.awaitBody = leaveBody(this.#request, this.#isHeldBack);
+    if (error instanceof ClientGone) this.response.statusCode = error.status;
     refuse(this, error instanceof Refusal ? error : new InternalError());
     this.#report();
   }
@@ -252,27 +265,6 @@ class Conversation<Needs> implements Exchange {
       bytesSent: this.bytesSent,
       error: this.#error,
     });
-  }
-
-  /**
-   * Decides what becomes of a body that nobody will read. A small one is read away by Node. A large
-   * one ends the connection, as does one that is held back, since nobody can tell whether the next
-   * bytes will be it or a request. But not before the client had time to read the answer: a socket
-   * that is closed over unread bytes is reset, and the answer would be lost with it.
-   */
-  #leaveBody(): void {
-    const request = this.#request;
-    const { "content-length": length, "transfer-encoding": transfer } = request.headers;
-    const isSmall = transfer === undefined && Number(length ?? 0) <= MAX_DRAINED_BYTES;
-    if (request.complete || (isSmall && !this.#isHeldBack)) return;
-    request.resume();
-    this.awaitBody = (done) => {
-      const timer = setTimeout(done, LINGER_MS);
-      request.once("close", () => {
-        clearTimeout(timer);
-        done();
-      });
-    };
   }
 
   #answerOptions(path: string): void {

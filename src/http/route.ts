@@ -5,6 +5,7 @@
  */
 import type { Actor, Caller, UserActor } from "../core/caller.ts";
 import type { Infer, IntegerSchema, Schema, StringSchema } from "../core/schema.ts";
+import type { Client } from "./client.ts";
 import type { Reply } from "./reply.ts";
 
 /** `public` is `/api/public`, `v1` is `/api/v1`, `portal` is what stands under no prefix. */
@@ -134,6 +135,8 @@ export interface Input<
   /** The caller's IP address, through trusted proxies. */
   readonly address: string;
   readonly requestId: string;
+  /** Whoever waits for the answer, for what takes long. */
+  readonly client: Pick<Client, "gone" | "isStillAccepted">;
   /** Adds to the record of this change; in a row without `change` it says nothing to nobody. */
   readonly note: (note: ChangeNote) => void;
 }

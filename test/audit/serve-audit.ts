@@ -6,6 +6,7 @@ import { auditStreamRoutes } from "../../src/audit/stream-routes.ts";
 import { AuditStreams, type StreamLimits } from "../../src/audit/stream.ts";
 import { ExportTickets } from "../../src/audit/tickets.ts";
 import { createIds } from "../../src/core/ids.ts";
+import type { ListenerParts } from "../../src/http/listener.ts";
 import type { NeedsOf, Route } from "../../src/http/route.ts";
 import { serve, type Served } from "../http/serve.ts";
 import { MemoryAudit } from "./memory-audit.ts";
@@ -28,6 +29,7 @@ export async function serveAudit(
   t: TestContext,
   limits: Partial<StreamLimits> = {},
   store = new MemoryAudit(),
+  parts: Partial<ListenerParts<unknown>> = {},
 ): Promise<ServedAudit> {
   let time = NOON;
   const now = () => time;
@@ -42,6 +44,7 @@ export async function serveAudit(
   };
   t.after(() => streams.close()); // before the server closes, which would wait for them
   const served = await serve(t, rows as readonly Route<never>[] as readonly Route<unknown>[], {
+    ...parts,
     services,
   });
   return {

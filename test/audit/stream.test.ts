@@ -149,7 +149,13 @@ test("what waits for a reader that takes nothing is bounded, however much there 
   const gone = new AbortController();
   const output = new Writable({ write: () => {} }); // never says that it is done
   t.after(() => gone.abort());
-  const source = { audit: store, organization: "default", filter: {}, after: 0 };
+  const source = {
+    audit: store,
+    organization: "default",
+    filter: {},
+    after: 0,
+    isAllowed: () => true,
+  };
   const running = streams.run(source, output, gone.signal);
   const event = auditEventOf({ organization_id: "default", command: "x".repeat(4 * KIB) });
   for (let n = 0; n < 100; n++) await append(store, [{ ...event, id: `e${n}` }], "default");

@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { cursorAfter } from "../../src/audit/cursor.ts";
+import type { AuditFilter } from "../../src/audit/store.ts";
+import { createApiKey } from "../../src/auth/api-key.ts";
+import { createCallerResolver } from "../../src/auth/caller.ts";
+import { createTokenIssuer } from "../../src/auth/tokens.ts";
+import { HOUR_MS } from "../../src/core/clock.ts";
+import { ClientGone } from "../../src/http/client.ts";
+import { until } from "../http/serve.ts";
+import { EventStream } from "../support/event-stream.ts";
+import { MemoryAudit } from "./memory-audit.ts";
+import { serveAudit } from "./serve-audit.ts";
+import { NOON } from "./store-suite.ts";
+
+/** A store whose questions take until nobody waits for the answer. */
+class EndlessAudit extends MemoryAudit {
+  searching = 0;
+
+  override page(...[, , , , signal]: readonly unknown[]): never {
+    return this.#search(signal);
+  }
+
+  override pageAfter(...[, , , , signal]: readonly unknown[]): never {
+    return this.#search(signal);
+  }
+
+  override histogram(...[, , , , , signal]: readonly unknown[]): never {
+    return this.#search(signal);
+  }
+
+  override export(_organization: string, _filter: AuditFilter, signal?: AbortSignal): never {
+    return this.#search(signal);
+  }
+
+  #search(signal: unknown): never {
+    this.searching++;
+    const searching = new Promise((_, reject) => {
+      (signal as AbortSignal).addEventListener("abort", () => {
+        this.searching--;
+        reject((signal as AbortSignal).reason as Error);
+      });
+    });
+    return searching as never;
+  }
+}
+
+const CURSOR = cursorAfter({ timestamp: NOON, row: 1 }, "default", {});
+
+for (const path of ["", `?cursor=${CURSOR}`, "/histogram", "/export", "/export?format=csv"]) {
+  test(`a client that leaves ends the search of /audit${path.slice(0, 12)}`, async (t) => {
+    const store = new EndlessAudit();
+    const app = await serveAudit(t, {}, store);
+    const connection = app.open();
+    connection.send(`GET /api/public/audit${path} HTTP/1.1`, "Host: test", "", "");
+    await until(() => store.searching === 1);
+    connection.socket.destroy();
+    await until(() => store.searching === 0 && app.summaries.length === 1);
+    const [summary] = app.summaries;
+    assert.equal(summary?.status, 499);
+    assert.ok(summary.error instanceof ClientGone);
+  });
+}
+
+test("a stream ends when its token is over, was made worthless, or its key is revoked", async (t) => {
+  const secret = "a secret of more than thirty-two bytes";
+  let time = NOON;
+  const now = () => time;
+  const { text, hash } = createApiKey();
+  const key = { id: "k", name: "agents", organization_id: "default", revoked: false };
+  const user = {
+    ...{ id: "u", email: "u@example.com", role: "admin", active: true },
+    ...{ organization_id: "default", credential_version: 1 },
+  };
+  const resolveCaller = createCallerResolver({
+    ...{ requireAuth: () => true, secret, now },
+    users: { findById: () => user },
+    keys: { findByHash: (given) => (given === hash ? key : undefined), touch: () => {} },
+  });
+  const store = new MemoryAudit();
+  const app = await serveAudit(t, { keepAliveMs: 2 }, store, { resolveCaller });
+  const issuer = createTokenIssuer(secret, 1, now);
+  const openWith = async (headers: Readonly<Record<string, string>>): Promise<EventStream> => {
+    const stream = await EventStream.open(app.url, "/api/v1/audit/stream", headers);
+    t.after(() => stream.close());
+    assert.equal(stream.status, 200);
+    while ((await stream.block())?.comment === undefined); // looked at once at least, and let go on
+    return stream;
+  };
+  const token = (): Readonly<Record<string, string>> => ({
+    Authorization: `Bearer ${issuer.issue(user).token}`,
+  });
+  for (const [headers, spoil] of [
+    [token(), () => (time += HOUR_MS)],
+    [{ "X-API-Key": text }, () => (key.revoked = true)],
+    [token, () => user.credential_version++],
+    [token, () => (user.active = false)],
+  ] as const) {
+    const stream = await openWith(typeof headers === "function" ? headers() : headers);
+    assert.equal(store.tails, 1);
+    spoil();
+    while (await stream.block());
+    assert.ok(stream.response.complete, "an end, and not a cut");
+    assert.equal(store.tails, 0);
+  }
+});

@@ -1,11 +1,13 @@
 import { write } from "node:fs";
 
 const MAX_PENDING = 1 << 20; // 1 MiB of text
+const MAX_WRITE = 1 << 16; // what a pipe holds: a reader that is only slow is seen to take some
+const PATIENCE_MS = 1_000;
 
 /** Where log lines go: never waits for the reader, and can be flushed at the end. */
 export interface LogWriter {
   write(line: string): void;
-  /** Resolves when everything was handed over, or after a second if the reader takes nothing. */
+  /** Resolves when everything was handed over, or when the reader has taken nothing for a second. */
   flush(): Promise<void>;
 }
 
@@ -19,7 +21,7 @@ export function createLogWriter(descriptor: number): LogWriter {
   let pending = "";
   let dropped = 0;
   let writing = false;
-  let idle: (() => void)[] = [];
+  const flushes = new Set<{ readonly timer: NodeJS.Timeout; readonly end: () => void }>();
 
   const next = (): void => {
     if (dropped > 0 && pending.length < MAX_PENDING / 2) {
@@ -28,8 +30,7 @@ export function createLogWriter(descriptor: number): LogWriter {
     }
     if (pending === "") {
       writing = false;
-      for (const done of idle) done();
-      idle = [];
+      for (const { end } of flushes) end();
       return;
     }
     const bytes = Buffer.from(pending, "utf8");
@@ -37,7 +38,8 @@ export function createLogWriter(descriptor: number): LogWriter {
     put(bytes);
   };
   const put = (bytes: Buffer): void => {
-    write(descriptor, bytes, (error, written) => {
+    write(descriptor, bytes, 0, Math.min(bytes.length, MAX_WRITE), null, (error, written) => {
+      if (!error) for (const { timer } of flushes) timer.refresh();
       // EAGAIN: the other end is a full, non-blocking pipe. Anything else: nobody is there to tell.
       if (error?.code === "EAGAIN") setTimeout(put, 20, bytes).unref();
       else if (!error && written < bytes.length) put(bytes.subarray(written));
@@ -60,11 +62,13 @@ export function createLogWriter(descriptor: number): LogWriter {
     flush() {
       if (!writing) return Promise.resolve();
       return new Promise((resolve) => {
-        const timer = setTimeout(resolve, 1_000);
-        idle.push(() => {
-          clearTimeout(timer);
+        const end = (): void => {
+          clearTimeout(flush.timer);
+          flushes.delete(flush);
           resolve();
-        });
+        };
+        const flush = { timer: setTimeout(end, PATIENCE_MS), end };
+        flushes.add(flush);
       });
     },
   };

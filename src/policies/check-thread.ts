@@ -1,13 +1,13 @@
 /** A thread in which one document is examined, and ended when it takes too much time or memory. */
 import { startThread } from "../core/thread.ts";
-import type { Examined, Question } from "./examine.ts";
+import { BEGUN, type Examined, type Question } from "./examine.ts";
 
 const TIME_LIMIT_MS = 10_000;
 const MEMORY_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64 };
 
 /**
  * Examines a document in a thread of its own; one that takes too long, or too much memory, has that
- * as its only problem. The time runs from when the thread has started.
+ * as its only problem. The time runs from when the thread has loaded what it needs.
  */
 export async function examineInThread(
   question: Question,
@@ -18,11 +18,11 @@ export async function examineInThread(
   let timer: NodeJS.Timeout | undefined;
   try {
     return await new Promise<Examined>((resolve, reject) => {
-      thread.once("online", () => {
-        const late = `The document takes longer than ${timeLimitMs / 1_000} s to check`;
-        timer = setTimeout(() => resolve(refused(late)), timeLimitMs);
+      const late = `The document takes longer than ${timeLimitMs / 1_000} s to check`;
+      thread.on("message", (message: typeof BEGUN | Examined) => {
+        if (message !== BEGUN) resolve(message);
+        else timer = setTimeout(() => resolve(refused(late)), timeLimitMs);
       });
-      thread.once("message", (examined) => resolve(examined as Examined));
       thread.on("error", (error: NodeJS.ErrnoException) => {
         if (error.code !== "ERR_WORKER_OUT_OF_MEMORY") reject(error);
         else resolve(refused("The document takes too much memory to check"));

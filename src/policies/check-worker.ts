@@ -1,5 +1,6 @@
 /** The thread in which a large document is examined; `check.ts` starts it with one question. */
 import { parentPort, workerData } from "node:worker_threads";
-import { examine, type Question } from "./examine.ts";
+import { BEGUN, examine, type Question } from "./examine.ts";
 
+parentPort?.postMessage(BEGUN);
 parentPort?.postMessage(examine(workerData as Question));

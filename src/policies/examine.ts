@@ -19,6 +19,9 @@ export interface Examined {
   readonly verdict: Verdict | undefined;
 }
 
+/** What a thread says when it has loaded this module and begins to examine. */
+export const BEGUN = "begun";
+
 /** Checks a policy document by all that is known about it, and asks it about a command. */
 export function examine({ yaml, command }: Question): Examined {
   const { root, aliases, problems } = parseDocument(yaml);

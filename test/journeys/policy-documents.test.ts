@@ -126,14 +126,13 @@ test("a refusal names line and column", async () => {
 });
 
 test("a document that takes long to check stalls nobody", async () => {
-  const wide = Array.from({ length: 60_000 }, (_, n) => `key${n}: 1`).join("\n");
-  const started = performance.now();
-  const slow = app.post(POLICIES, { yaml: wide, version: "wide" });
-  assert.equal((await app.get("/health")).status, 200);
-  const waited = performance.now() - started;
-  assert.equal((await slow).status, 201);
-  assert.ok(performance.now() - started < 15_000);
-  assert.ok(waited < 5000);
+  const wide = Array.from({ length: 30_000 }, (_, n) => `key${n}: 1`).join("\n");
+  const answered: number[] = [];
+  const note = ({ status }: { readonly status: number }) => answered.push(status);
+  const slow = app.post(POLICIES, { yaml: wide, version: "wide" }).then(note);
+  await app.get("/health").then(note);
+  await slow;
+  assert.deepEqual(answered, [200, 201]);
 });
 
 const HEAD = "schema: signalbox/policy/v1\n";

@@ -1,11 +1,21 @@
 /**
- * Runs the tests: `node --import tsx test/run.ts [filter…]`. Every `*.test.ts` is named to the
- * runner, since Node 20 finds none by itself and then reports success. A filter is a part of a path.
+ * Runs the tests: `node --import tsx test/run.ts [filter…]`. Every `*.test.ts` is named, since
+ * Node 20 finds none by itself and then reports success. A filter is a part of a path.
+ *
+ * Files run in batches, a process each: to load the service takes longer than most files take to
+ * run, and a browser is started once for all files of a batch that open one. Properties begin with
+ * a fixed seed, so that what passed once passes again; `npm run fuzz` looks for the unlucky ones.
  */
 import { spawn } from "node:child_process";
-import { readdirSync } from "node:fs";
-import { availableParallelism } from "node:os";
-import { fileURLToPath } from "node:url";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+// Few enough that the processors are busy to the end, many enough that loading hardly counts.
+const FILES_IN_BATCH = 8;
+
+const SEED = "20261120";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const filters = process.argv.slice(2);
@@ -23,14 +33,33 @@ if (files.length === 0) {
   process.exit(1);
 }
 
+/** Writes a module for each batch, which loads its files one after the other. */
+function writeBatches(folder: string): readonly string[] {
+  const batches: string[] = [];
+  for (let start = 0; start < files.length; start += FILES_IN_BATCH) {
+    const batch = ["test/support/fuzz-seed.ts", ...files.slice(start, start + FILES_IN_BATCH)];
+    const urls = batch.map((file) => pathToFileURL(join(root, file)));
+    const path = join(folder, `batch-${String(batches.length).padStart(3, "0")}.test.mjs`);
+    writeFileSync(path, urls.map((url) => `await import(${JSON.stringify(url)});\n`).join(""));
+    batches.push(path);
+  }
+  return batches;
+}
+
+const folder = mkdtempSync(join(tmpdir(), "signalbox-batches-"));
 const flags = [
   "--import=tsx",
   "--test",
   "--test-reporter=spec",
   `--test-concurrency=${Math.max(1, availableParallelism())}`,
 ];
-const runner = spawn(process.execPath, [...flags, ...files], { cwd: root, stdio: "inherit" });
+const runner = spawn(process.execPath, [...flags, ...writeBatches(folder)], {
+  cwd: root,
+  env: { FUZZ_SEED: SEED, ...process.env },
+  stdio: "inherit",
+});
 runner.on("exit", (code, signal) => {
+  rmSync(folder, { recursive: true, force: true });
   console.log(`${files.length} test files, ${code === 0 ? "all passed" : "not all passed"}`);
   process.exitCode = signal === null ? (code ?? 1) : 1;
 });

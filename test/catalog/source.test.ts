@@ -8,7 +8,7 @@ import { test, type TestContext } from "node:test";
 import { openCatalog, type CatalogCopy, type OpenCatalog } from "../../src/catalog/source.ts";
 import { createLog } from "../../src/core/log.ts";
 
-const LIMITS = { everyMs: 3_600_000, timeoutMs: 2_000, maxBytes: 2_000 };
+const LIMITS = { everyMs: 3_600_000, timeoutMs: 60_000, maxBytes: 2_000 };
 
 function catalog(name: string): string {
   return JSON.stringify({

@@ -60,9 +60,10 @@ test("* among the configured origins allows any", () => {
   }
 });
 
-test("a long hostile origin is refused in no time", { timeout: 1_000 }, () => {
+test("a long hostile origin is refused without trying each of its parts in many ways", () => {
   const rule = originRule([]);
-  for (const text of ["a.".repeat(8_000), "a".repeat(16_000), "-.".repeat(8_000)]) {
+  // With one more try for each part than for the one before it, these would take minutes.
+  for (const text of ["a.".repeat(300_000), "a".repeat(600_000), "-.".repeat(300_000)]) {
     assert.ok(!rule(`https://${text}pages.dev!`));
   }
 });

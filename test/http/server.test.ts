@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { later, type Settle } from "../../src/http/reply.ts";
@@ -110,8 +111,9 @@ test("a header is seen however many stand before it", async (t) => {
 
 test("so many connections are held and no more, and idle ones make room", async (t) => {
   const { open } = await serve(t, rows, {}, { maxConnections: 2 });
-  const [idle, silent, turnedAway] = [open(), open(), open()];
-  await turnedAway.ended();
+  const [idle, silent] = [open(), open()];
+  for (const { socket } of [idle, silent]) await once(socket, "connect");
+  await open().ended();
   idle.send("GET /alive HTTP/1.1", "Host: a", "", "");
   assert.equal((await idle.next()).status, 200);
   await open().ended(); // turned away too, but for the idle one's place

@@ -77,11 +77,12 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
       port,
       method: "POST",
       path: "/api/public/audit",
-      headers: { "content-type": "application/json", "content-length": 16 },
+      headers: { "content-type": "application/json", "content-length": 16, expect: "100-continue" },
     });
     const answered = once(outgoing, "response");
+    outgoing.flushHeaders();
+    await once(outgoing, "continue"); // by now it has arrived, and its body is waited for
     outgoing.write('{"command":');
-    await fetch(`http://${hostname}:${port}/health`); // the request above has arrived by now
     server.kill(signal);
     await once(used, "close");
     outgoing.end('"ls"}');

@@ -8,6 +8,9 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Scope } from "./start.ts";
 
+/** Far longer than a loaded machine takes to start and stop the service. */
+const NEVER_MS = 120_000;
+
 const SERVER = fileURLToPath(new URL("../../dist/server.js", import.meta.url));
 
 /** How a process is started, where that is not as usual. */
@@ -56,9 +59,9 @@ export class ServerProcess {
     this.#child.kill(signal);
   }
 
-  /** The exit code, or the signal that ended it; kills it when that takes longer than a minute. */
+  /** The exit code, or the signal that ended it; kills it when it seems never to end by itself. */
   async exit(): Promise<number | string> {
-    const late = setTimeout(() => this.#child.kill("SIGKILL"), 60_000);
+    const late = setTimeout(() => this.#child.kill("SIGKILL"), NEVER_MS);
     const code = await this.#exited;
     clearTimeout(late);
     return code;

@@ -12,8 +12,7 @@ import { createRequestLog } from "./http/request-log.ts";
 import { listen } from "./http/server.ts";
 import { createMetrics } from "./instruments.ts";
 import { readPortalAssets } from "./portal/assets.ts";
-import type { FileOperations } from "./storage/file-operations.ts";
-import { openService, type OpenService, type ServiceParts } from "./service.ts";
+import { openService, type Means, type OpenService, type ServiceParts } from "./service.ts";
 
 const RESET_CHECK_MS = 5 * SECOND_MS;
 
@@ -27,14 +26,14 @@ export interface App {
  * Opens a data directory and serves it.
  *
  * @param writeLog takes the log's lines; standard error when absent
- * @param files the disk; another one than the system's in tests only
+ * @param means other ones than the usual, in tests only
  * @throws Error when the directory cannot be used or the address cannot be had
  */
 export async function openApp(
   config: Config,
   now: Clock,
   writeLog?: (line: string) => void,
-  files?: FileOperations,
+  means: Means = {},
 ): Promise<App> {
   // Asked for, Node makes a pipe there non-blocking. A write that blocks holds a thread of the pool, and
   // a process whose log nobody reads would never end: its exit waits for all of them.
@@ -46,7 +45,7 @@ export async function openApp(
   };
   try {
     const sizes = config.demo ? demoSizes(config) : undefined;
-    const url = await open({ ...config, ...sizes }, now, log, opened, files);
+    const url = await open({ ...config, ...sizes }, now, log, opened, means);
     let closing: Promise<void> | undefined;
     return { url, close: () => (closing ??= close()) };
   } catch (error) {
@@ -66,7 +65,7 @@ async function open(
   now: Clock,
   log: Log,
   opened: (() => unknown)[],
-  files: FileOperations | undefined,
+  means: Means,
 ): Promise<string> {
   const metrics = createMetrics(config);
   opened.push(() => metrics?.close());
@@ -80,7 +79,7 @@ async function open(
   }
   let url = "";
   const parts: ServiceParts = {
-    ...{ config, now, log, files, metrics, requestLog, assets },
+    ...{ config, now, log, means, metrics, requestLog, assets },
     requestIds: createIds(now),
     url: () => url,
     startedAt: now(),

@@ -5,7 +5,7 @@ import { startRetention } from "./audit/retention.ts";
 import { AuditStreams } from "./audit/stream.ts";
 import { ExportTickets } from "./audit/tickets.ts";
 import { createCallerResolver } from "./auth/caller.ts";
-import { createPasswords } from "./auth/password.ts";
+import { createPasswords, type Passwords } from "./auth/password.ts";
 import { createLoginThrottle } from "./auth/throttle.ts";
 import { createTokenIssuer } from "./auth/tokens.ts";
 import { readBuildInfo } from "./build-info.ts";
@@ -40,13 +40,20 @@ const UNREAD_ANSWERS_BYTES = 64 << 20;
 const SHORTEST_SECRET_BYTES = 32; // RFC 7518 §3.2: a key as long as the hash
 const SHORTEST_TOKEN = 16; // `METRICS=on` is one too, and hardly meant as such
 
+/** What a service works with. */
+export interface Means {
+  /** The disk; the system's when absent. */
+  readonly files?: FileOperations;
+  /** As costly to hash as they should be when absent. */
+  readonly passwords?: Passwords;
+}
+
 /** What a service is opened with; all of it outlives a renewal. */
 export interface ServiceParts {
   readonly config: Config;
   readonly now: Clock;
   readonly log: Log;
-  /** The disk; the system's when absent. */
-  readonly files: FileOperations | undefined;
+  readonly means: Means;
   readonly metrics: Metrics | undefined;
   readonly requestLog: RequestLog;
   readonly requestIds: IdSource;
@@ -92,15 +99,15 @@ async function open(
   parts: ServiceParts,
   opened: (() => unknown)[],
 ): Promise<Omit<OpenService, "close">> {
-  const { config, now, log, metrics } = parts;
-  const stores = await openStores(config, now, log, fileMeasures(metrics), parts.files);
+  const { config, now, log, metrics, means } = parts;
+  const stores = await openStores(config, now, log, fileMeasures(metrics), means.files);
   opened.push(() => stores.close());
   const catalog = await openCatalog(config.catalogSource, stores.catalogCopy, log);
   opened.push(() => catalog.close());
 
   const secret = config.jwtSecret ?? stores.secret;
   const ids = createIds(now);
-  const passwords = createPasswords();
+  const passwords = means.passwords ?? createPasswords();
   await createAdmin(config, { users: stores.users, passwords, now, ids }, log);
   warnOfOpenDoors(config, secret, log);
   const demo = await openDemoOver(stores, now, log);

@@ -82,7 +82,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 
 async function serve(files: ForgetfulFiles, now: () => number) {
   const config = configFromOptions({ dataDir: layout.root });
-  const app = await openApp(config, now, () => {}, files);
+  const app = await openApp(config, now, () => {}, { files });
   const client = new Client();
   const send: Send = (method, path, body) =>
     client.request(app.url, method, path === "/ready" ? path : `/api/v1${path}`, body);

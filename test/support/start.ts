@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startSignalbox, type SignalboxOptions } from "../../src/index.ts";
+import { openApp, type App as Running } from "../../src/app.ts";
+import { createPasswords } from "../../src/auth/password.ts";
+import { configFromOptions } from "../../src/config.ts";
+import type { SignalboxOptions } from "../../src/index.ts";
 import { Client, type Answer, type SentBody, type SentHeaders } from "./client.ts";
 import { contractOf } from "./contract.ts";
 import { EventStream } from "./event-stream.ts";
@@ -23,7 +26,8 @@ export const ADMIN_SETTINGS = { adminEmail: ADMIN.email, adminPassword: ADMIN.pa
 
 /**
  * Starts the service on a free port over a new directory; both are gone when the test ends. Its
- * clock stands still but for `advance`, and every answer is held against the served contract.
+ * clock stands still but for `advance`, passwords are hashed in no time, and every answer is held
+ * against the served contract.
  */
 export async function start(t: Scope, settings: Settings = {}): Promise<App> {
   const dataDir = await mkdtemp(join(tmpdir(), "signalbox-test-"));
@@ -36,12 +40,15 @@ export async function start(t: Scope, settings: Settings = {}): Promise<App> {
   return app;
 }
 
+/** Scrypt's N; with the service's own a third of the time of all tests would go into it. */
+const QUICK_COST = 2 ** 8;
+
 /** A running service and a client of it. */
 export class App {
   readonly dataDir: string;
   #settings: Settings;
   #now = Date.parse(START_TIME);
-  #running: Awaited<ReturnType<typeof startSignalbox>> | undefined;
+  #running: Running | undefined;
   #contract: ReturnType<typeof contractOf> | undefined;
   readonly #client = new Client();
   readonly #streams: EventStream[] = [];
@@ -69,7 +76,10 @@ export class App {
 
   async open(): Promise<void> {
     const { dataDir } = this;
-    this.#running = await startSignalbox({ ...this.#settings, dataDir, now: () => this.#now });
+    const { writeLog, ...settings } = this.#settings;
+    const config = configFromOptions({ ...settings, dataDir });
+    const passwords = createPasswords({ cost: QUICK_COST });
+    this.#running = await openApp(config, () => this.#now, writeLog, { passwords });
     this.#contract = undefined;
   }
 

@@ -9,7 +9,7 @@ const AT_ONCE = 50;
 
 test(
   "a log that nobody reads stalls no request, and says later what it dropped",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const settings = { DATA_DIR: await newDirectory(t), LOG_LEVEL: "debug" };
     const server = launch(t, settings, { leavesErrors: true });
@@ -47,7 +47,7 @@ test(
 
 test(
   "a log that nobody reads does not keep the service from stopping",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (t) => {
     const settings = { DATA_DIR: await newDirectory(t), LOG_LEVEL: "debug" };
     const server = launch(t, settings, { leavesErrors: true });

@@ -14,7 +14,7 @@ test("a service that can write is ready, and open to be asked", async (t) => {
 
 test(
   "a disk that refuses makes the service unready, and it becomes ready again by itself",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async (t) => {
     // Files may not grow past 4 MiB (in blocks of 512), and there is nowhere to put another.
     const dataDir = await newDirectory(t);

@@ -19,6 +19,10 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const MODULES = fileURLToPath(new URL("../../dist/browser/portal/browser", import.meta.url));
 const SCREENSHOTS = fileURLToPath(new URL("../screenshots", import.meta.url));
 
+/** After this long what a page should show is not coming; a loaded machine takes a tenth of it. */
+const LATE_MS = 90_000;
+const NEVER_MS = 300_000;
+
 /** The widths that pages are looked at in. */
 export const DESKTOP = { width: 1280, height: 860 } as const;
 export const PHONE = { width: 360, height: 740 } as const;
@@ -41,13 +45,15 @@ after(async () => (await browser)?.close());
 function launch(): Promise<Browser> {
   assert.ok(executablePath !== undefined && missing === undefined, missing);
   // The sandbox cannot be had as root, and only pages of our own are opened.
-  return (browser ??= chromium.launch({ executablePath, args: ["--no-sandbox"] }));
+  return (browser ??= chromium.launch({
+    ...{ executablePath, args: ["--no-sandbox"], timeout: NEVER_MS },
+  }));
 }
 
 /** A test that needs a browser. */
 export function browserTest(name: string, run: (t: TestContext) => Promise<void>): void {
   const isRequired = process.env["REQUIRE_BROWSER"] === "1";
-  test(name, { skip: isRequired ? false : (missing ?? false), timeout: 60_000 }, run);
+  test(name, { skip: isRequired ? false : (missing ?? false), timeout: NEVER_MS }, run);
 }
 
 /** A page in a context of its own, which must run without a fault until the test ends. */
@@ -143,7 +149,7 @@ export async function visit(
 ): Promise<Visit> {
   const context = await (await launch()).newContext({ viewport: DESKTOP, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(LATE_MS);
   const visited = new Visit(page, new URL(url).origin, refusals);
   t.after(async () => {
     await context.close();

@@ -163,8 +163,8 @@ export class SealedIndex implements SegmentIndex {
     return this.textCount > fullBlocks * BLOCK_TEXTS ? [...blocks, fullBlocks] : blocks;
   }
 
-  text(from: number, to: number): Awaitable<Buffer> {
-    return this.#rest.read("text", from, to);
+  text(from: number, to: number, room?: Buffer): Awaitable<Buffer> {
+    return this.#rest.read("text", from, to, room);
   }
 
   async rowsOfId(hash: number): Promise<readonly number[]> {

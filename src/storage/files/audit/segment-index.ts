@@ -117,8 +117,12 @@ export interface SegmentIndex {
   rowsOfTrace(trace: string, rows: number): Awaitable<Uint32Array>;
   /** Blocks of texts whose filters have all the bits, and those that have no filter; ascending. */
   blocksWith(bits: Uint16Array): readonly number[];
-  /** Bytes of the commands in lower case, each followed by a byte FF; valid until the next call. */
-  text(from: number, to: number): Awaitable<Buffer>;
+  /**
+   * Bytes of the commands in lower case, each followed by a byte FF; valid until the next call.
+   *
+   * @param room may take them, when they have to be read
+   */
+  text(from: number, to: number, room?: Buffer): Awaitable<Buffer>;
   /** Rows of which the id has that hash. */
   rowsOfId(hash: number): Awaitable<readonly number[]>;
   /** Gives the hash of the id of each row from `first` on, in no particular order. */

@@ -72,8 +72,10 @@ export class SidecarRest {
   /**
    * Reads a range of a section, which begins at a multiple of four bytes in memory. What
    * comes at once is valid until the next call, so nothing may be awaited before it is used.
+   *
+   * @param room takes what comes later, in whole pages, when it is long enough; aligned or not
    */
-  read(name: string, from: number, to: number): Awaitable<Buffer> {
+  read(name: string, from: number, to: number, room?: Buffer): Awaitable<Buffer> {
     const start = (this.#sections[name] as Section).offset + from;
     const end = start + to - from;
     const position = this.#start + start;
@@ -82,14 +84,16 @@ export class SidecarRest {
       void this.#reads.read(this.#path, target, position);
       return target;
     }
-    return this.#readPages(start, end);
+    return this.#readPages(start, end, room);
   }
 
-  async #readPages(start: number, end: number): Promise<Buffer> {
+  async #readPages(start: number, end: number, room?: Buffer): Promise<Buffer> {
     const firstPage = Math.floor(start / PAGE_BYTES);
     const pagesStart = firstPage * PAGE_BYTES;
     const pagesEnd = Math.min(this.#bytes, Math.ceil(end / PAGE_BYTES) * PAGE_BYTES);
-    const pages = Buffer.from(new ArrayBuffer(Math.max(0, pagesEnd - pagesStart)));
+    const length = Math.max(0, pagesEnd - pagesStart);
+    const isRoomy = room !== undefined && room.length >= length;
+    const pages = isRoomy ? room.subarray(0, length) : Buffer.from(new ArrayBuffer(length));
     await this.#reads.read(this.#path, pages, this.#start + pagesStart);
     for (let at = 0; at < pages.length; at += PAGE_BYTES) {
       this.#check(firstPage + at / PAGE_BYTES, pages.subarray(at, at + PAGE_BYTES));

@@ -17,6 +17,15 @@ import { BLOCK_TEXTS, FILTER_BYTES, mayHold } from "./trigrams.ts";
 /** Codes that so small a share of the rows have are looked up in their lists. */
 const RARE = 16;
 
+/**
+ * Memory into which searches read from the disk, of those that are over: fresh memory for every piece
+ * would make the garbage collector the largest part of a search.
+ */
+const rooms: Buffer[] = [];
+const MOST_ROOMS = 4;
+/** As much as a piece needs with the pages at its ends. */
+const ROOM_BYTES = 512 << 10;
+
 /** What dictionaries know: by searched field, the codes whose values hold the text. */
 type Codes = readonly (readonly number[])[];
 
@@ -80,7 +89,9 @@ async function collect(
     if (pace.isDue) await pace.step();
   }
   if (bits === undefined || countBits(bits) < rows) {
-    const texts = await textsHolding(index, needle, blocks, pace);
+    const room = rooms.pop() ?? Buffer.allocUnsafeSlow(ROOM_BYTES);
+    const texts = await textsHolding(index, needle, blocks, room, pace);
+    if (rooms.length < MOST_ROOMS) rooms.push(room);
     if (texts.length > 0) {
       addBits((bits ??= noBits(rows)), index.texts, marksOf(texts, index.textCount), rows);
     }
@@ -124,6 +135,7 @@ async function textsHolding(
   index: SegmentIndex,
   needle: Buffer,
   blocks: readonly number[],
+  room: Buffer,
   pace: Pace,
 ): Promise<readonly number[]> {
   const ends = index.textStarts.subarray(1, index.textCount + 1);
@@ -133,7 +145,7 @@ async function textsHolding(
     const to = ends[Math.min(end * BLOCK_TEXTS, ends.length) - 1] as number;
     finder.passTo(from);
     for (let at = ends[from - 1] ?? 0; finder.isBefore(at, to);) {
-      const reading = index.text(at, finder.endOf(at, to));
+      const reading = index.text(at, finder.endOf(at, to), room);
       const piece = reading instanceof Promise ? await reading : reading;
       at = finder.search(piece, at);
       if (pace.isDue) await pace.step();

@@ -16,6 +16,7 @@ const WANTED_MS = 300;
 const USER = { email: "bench@example.com", password: "a password for the bench" };
 const CLOSED = {
   REQUIRE_AUTH: "true",
+  PUBLIC_SURFACE: "off",
   ADMIN_EMAIL: USER.email,
   ADMIN_PASSWORD: USER.password,
 };

@@ -17,7 +17,8 @@ import type { Header, Section, SectionArray, Table } from "./sidecar-format.ts";
 import { SidecarRest } from "./sidecar-rest.ts";
 import { BLOCK_TEXTS, blocksInSlices } from "./trigrams.ts";
 
-const STEP_BYTES = 1 << 20;
+/** Many segments are read at once, and each of them takes such a step in every turn of the loop. */
+const STEP_BYTES = 64 << 10;
 const NO_ROWS = new Uint32Array(0);
 
 /** An index that was read from its sidecar. */

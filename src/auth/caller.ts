@@ -38,6 +38,8 @@ export interface KnownKey {
   readonly name: string;
   readonly organization_id: string;
   readonly revoked: boolean;
+  /** In RFC 3339; `undefined` where it never expires. */
+  readonly expires_at?: string | undefined;
 }
 
 /** What the resolver asks; a look-up that answers at once makes the whole resolver do so. */
@@ -147,12 +149,19 @@ function personOf(claims: Claims, account: Account | undefined, demand: Demand):
   return { organization, actor: { kind: "user", id, email, role } };
 }
 
-function findKey({ keys }: CallerParts, text: string): Awaitable<KnownKey> {
+function findKey({ keys, now }: CallerParts, text: string): Awaitable<KnownKey> {
   const hash = hashApiKey(text);
   return after(hash === undefined ? undefined : keys.findByHash(hash), (key) => {
-    if (!key || key.revoked) throw new Unauthenticated("The API key is unknown or was revoked");
+    if (!key || key.revoked || hasExpired(key, now)) {
+      throw new Unauthenticated("The API key is unknown, was revoked or has expired");
+    }
     return key;
   });
+}
+
+function hasExpired({ expires_at }: KnownKey, now: Clock): boolean {
+  // What cannot be read is over: a date that an editor spoiled opens nothing.
+  return expires_at !== undefined && !(now() < Date.parse(expires_at));
 }
 
 function tokenRequired(): Unauthenticated {

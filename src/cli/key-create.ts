@@ -1,12 +1,13 @@
 import { readArguments, required } from "./arguments.ts";
-import type { Command } from "./command.ts";
+import { UsageError, type Command } from "./command.ts";
 import { dataDirectory, makeChange } from "./directory.ts";
 
 export const keyCreateCommand: Command = {
   name: "key create",
-  usage: "--name NAME [--organization ID] [--data DIR]",
+  usage: "--name NAME [--expires DAYS] [--organization ID] [--data DIR]",
   summary: "Create an API key and print it, this once",
   details: `  --name NAME         what the key is for
+  --expires DAYS      after how many days it is refused; never when absent
   --organization ID   the organization; "default" when absent
   --data DIR          the data directory; DATA_DIR when absent
 
@@ -14,12 +15,24 @@ A server that runs on the directory creates the key, else this command does.
 The key stands alone on standard output; what is said of it goes to standard error.`,
   async run(args, terminal) {
     const text = { type: "string" } as const;
-    const { values } = readArguments(args, { name: text, organization: text, data: text });
+    const options = { name: text, expires: text, organization: text, data: text };
+    const { values } = readArguments(args, options);
     const name = required("name", values.name);
-    const body = { name, organization: values.organization };
+    const { organization, expires } = values;
+    if (expires !== undefined && !/^\d{1,9}$/.test(expires)) {
+      throw new UsageError(`--expires: expected a number of days instead of "${expires}"`);
+    }
+    const days = expires === undefined ? undefined : Number(expires);
+    const body = { name, organization, expires_in_days: days };
     const key = await makeChange(dataDirectory(values.data), "create-key", body, terminal.now);
-    const { id, api_key } = key as { id: string; api_key: string };
-    terminal.error(`Created the key "${name}" (${id}). Store it now: it is not shown again.\n`);
+    const { id, api_key, expires_at } = key as {
+      readonly id: string;
+      readonly api_key: string;
+      readonly expires_at?: string;
+    };
+    const until = expires_at === undefined ? "" : `, which expires at ${expires_at}`;
+    const advice = "Store it now: it is not shown again.";
+    terminal.error(`Created the key "${name}" (${id})${until}. ${advice}\n`);
     terminal.out(`${api_key}\n`);
     return 0;
   },

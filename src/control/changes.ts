@@ -50,7 +50,8 @@ export async function addUser(services: ChangeServices, asked: unknown): Promise
 }
 
 /**
- * Creates an API key: `name`, and the `organization` if it is not the default one.
+ * Creates an API key: `name`, the `organization` if it is not the default one, and `expires_in_days`
+ * if it is to expire.
  *
  * @returns the key as it may be shown, and its text in `api_key`
  */
@@ -60,9 +61,10 @@ export async function createKey(services: ChangeServices, asked: unknown): Promi
   const fresh = createApiKey();
   const key = draftKey(organization, apiKeyCreateBody.read(asked), fresh, ids(), now());
   await keys.create(organization, key);
-  const { prefix, scopes } = key;
+  const { prefix, scopes, expires_at } = key;
   const target = { type: "key", id: key.id, name: key.name };
-  await record(services, organization, { action: "key.create", target, after: { prefix, scopes } });
+  const after = { prefix, scopes, expires_at };
+  await record(services, organization, { action: "key.create", target, after });
   return { ...apiKeyOf(key), api_key: fresh.text };
 }
 

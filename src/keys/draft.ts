@@ -1,4 +1,5 @@
 import type { NewApiKey } from "../auth/api-key.ts";
+import { DAY_MS } from "../core/clock.ts";
 import { BadInput } from "../core/errors.ts";
 import type { Infer } from "../core/schema.ts";
 import { formatTimestamp } from "../core/time.ts";
@@ -19,7 +20,7 @@ export const apiKeyCreateBody = {
 /** Makes the record of a new key, which holds nothing that the key could be made from. */
 export function draftKey(
   organization: string,
-  { name, scopes = "runtime" }: Infer<typeof apiKeyCreate>,
+  { name, scopes = "runtime", expires_in_days: days }: Infer<typeof apiKeyCreate>,
   { hash, prefix }: NewApiKey,
   id: string,
   now: number,
@@ -33,12 +34,13 @@ export function draftKey(
     revoked: false,
     hash,
     created_at: formatTimestamp(now),
+    ...(days !== undefined && { expires_at: formatTimestamp(now + days * DAY_MS) }),
   };
 }
 
 /** What may be shown of a key: everything but its hash. */
 export function apiKeyOf(key: StoredKey): ApiKey {
-  const { id, name, prefix, scopes, revoked, created_at, last_used_at } = key;
+  const { id, name, prefix, scopes, revoked, created_at, last_used_at, expires_at } = key;
   return {
     id,
     name,
@@ -47,5 +49,6 @@ export function apiKeyOf(key: StoredKey): ApiKey {
     revoked,
     created_at,
     ...(last_used_at !== undefined && { last_used_at }),
+    ...(expires_at !== undefined && { expires_at }),
   };
 }

@@ -37,7 +37,9 @@ export const keyRoutes = [
     surfaces: ["v1"],
     access: "user",
     summary: "Create an API key",
-    description: "The key's text is in this answer and nowhere else: only its hash is kept.",
+    description:
+      "The key's text is in this answer and nowhere else: only its hash is kept. With " +
+      "`expires_in_days` it is refused from `expires_at` on.",
     tags: ["api-keys"],
     body: apiKeyCreateBody,
     replies: { 201: apiKeyCreated },
@@ -45,7 +47,7 @@ export const keyRoutes = [
     change: {
       action: "key.create",
       target: ({ body }, answer) => ({ type: "key", id: answer?.id, name: body.name }),
-      after: (_, { prefix, scopes }) => ({ prefix, scopes }),
+      after: (_, { prefix, scopes, expires_at }) => ({ prefix, scopes, expires_at }),
     },
     async handle({ organization, body }, { keys, now, ids }: Needs) {
       const fresh = createApiKey();

@@ -14,6 +14,11 @@ const shown = {
     format: "date-time",
     description: "When it was last accepted; absent while it never was.",
   },
+  expires_at: {
+    type: "string",
+    format: "date-time",
+    description: "From when on it is refused; absent where it never expires.",
+  },
 } as const satisfies Readonly<Record<string, Schema>>;
 
 const always = ["id", "name", "prefix", "scopes", "revoked", "created_at"] as const;
@@ -67,6 +72,13 @@ export const apiKeyCreate = {
       maxLength: MAX_TEXT,
       default: "runtime",
       description: "What the key is meant for; kept for information.",
+    },
+    expires_in_days: {
+      type: "integer",
+      minimum: 1,
+      maximum: 3650,
+      description: "After how many days it is refused; without it, it never expires.",
+      examples: [90],
     },
   },
 } as const satisfies Schema;

@@ -102,8 +102,10 @@ test("user add creates a user who can sign in, and leaves an entry, server or no
 test("key create prints a key that works, and leaves an entry, server or not", async () => {
   const ran = await inBothWays([
     ["key", "create", "--name", "one"],
-    ["key", "create", "--name", "two"],
+    ["key", "create", "--name", "two", "--expires", "30"],
   ]);
+  assert.doesNotMatch(ran[0].error, /expires/);
+  assert.match(ran[1].error, /, which expires at 2026-12-20T20:30:00\.000Z\. Store it now/);
   for (const { out } of ran) {
     assert.match(out, /^sbx_[A-Za-z0-9_-]{43}\n$/);
     const answer = await app.get("/api/v1/audit", { "x-api-key": out.trim() });

@@ -19,6 +19,21 @@ test("a new key is for runtimes, unless told otherwise, and was never used", () 
   assert.equal(draftKey("acme", { name: "x", scopes: "ci" }, fresh, "k", NOW).scopes, "ci");
 });
 
+test("a key expires only if that was asked for, so many days after it was made", () => {
+  const fresh = createApiKey();
+  const key = draftKey("acme", { name: "agents", expires_in_days: 90 }, fresh, "key-1", NOW);
+  assert.equal(apiKeyOf(key).expires_at, "2027-02-18T12:00:00.000Z");
+  for (const days of [0, -1, 1.5, 3651, "90"]) {
+    const given = { name: "agents", expires_in_days: days };
+    assert.throws(() => apiKeyCreateBody.read(given), {
+      status: 400,
+      message: /^expires_in_days: /,
+    });
+  }
+  const absent = apiKeyCreateBody.read({ name: "agents", expires_in_days: null });
+  assert.deepEqual(absent, { name: "agents" });
+});
+
 test("neither the key nor its hash is in what is kept and shown of it", () => {
   const fresh = createApiKey();
   const key = draftKey("acme", { name: "agents" }, fresh, "key-1", NOW);

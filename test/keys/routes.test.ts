@@ -38,6 +38,31 @@ test("a revoked key is refused from the next request on, and can be revoked agai
   assert.equal((await app.get(KEYS)).body.api_keys[0].revoked, true);
 });
 
+test("a key that expires is taken until then and refused from then on, restarts or not", async (t) => {
+  const app = await start(t);
+  const { body } = await app.post(KEYS, { name: "agents", expires_in_days: 2 });
+  assert.equal(Date.parse(body.expires_at), app.now + 2 * 86_400_000);
+  const status = async () =>
+    (await app.get("/api/v1/policies", { "x-api-key": body.api_key })).status;
+  app.advance(2 * 86_400_000 - 1);
+  assert.equal(await status(), 200);
+  await app.restart();
+  assert.equal(await status(), 200);
+  assert.match((await app.get("/portal/access")).text, /active[^]*title="2026-11-22 20:30:00 UTC"/);
+  app.advance(1);
+  assert.equal(await status(), 401);
+  const [listed] = (await app.get(KEYS)).body.api_keys;
+  assert.deepEqual([listed.revoked, listed.expires_at], [false, body.expires_at]);
+  assert.match((await app.get("/portal/access")).text, /0 active,\s+1 expired/);
+  const { entries } = (await app.get("/api/v1/activity?action=key.create")).body;
+  assert.equal(entries[0].after.expires_at, body.expires_at);
+  const refused = await app.post(KEYS, { name: "agents", expires_in_days: 0 });
+  assert.deepEqual(
+    [refused.status, refused.body.error],
+    [400, "expires_in_days: expected at least 1"],
+  );
+});
+
 test("a key acts for its organization, also where no credential is demanded", async (t) => {
   const app = await start(t, ADMIN_SETTINGS);
   const { id, admin } = await app.createOrganization("Acme");

@@ -23,7 +23,12 @@ async function load(context: PageContext, signal: AbortSignal): Promise<KeysMode
 const page = keepFresh({ load, render: keysPage, everyMs: EVERY_MS });
 
 serveForm("[data-add=key]", async (data) => {
-  fresh = await call<FreshKey>("POST", "/api-keys", { body: { name: textOf(data, "name") } });
+  const days = textOf(data, "expires");
+  const body = {
+    name: textOf(data, "name"),
+    expires_in_days: days === undefined ? undefined : Number(days),
+  };
+  fresh = await call<FreshKey>("POST", "/api-keys", { body });
   await page.refresh();
   document.getElementById("fresh-key")?.focus();
 });

@@ -27,9 +27,10 @@ export interface KeysModel extends PageContext {
 
 /** The credentials of runtimes. */
 export function keysPage(model: KeysModel): Html {
-  const { keys, fresh } = model;
+  const { keys, fresh, now } = model;
   const revoked = keys.filter((key) => key.revoked).length;
-  const active = count(keys.length - revoked);
+  const expired = keys.filter((key) => !key.revoked && hasExpired(key, now)).length;
+  const active = count(keys.length - revoked - expired);
   return accessFrame(
     "keys",
     model,
@@ -37,19 +38,30 @@ export function keysPage(model: KeysModel): Html {
       ${addForm({
         name: "key",
         title: "New API key",
-        fields: textField({
+        fields: html`${textField({
           id: "key-name",
           name: "name",
           label: "What it is for",
           placeholder: "build agents",
           maxLength: 256,
-        }),
+        })}
+        ${textField({
+          id: "key-expires",
+          name: "expires",
+          label: "Days until it expires, if ever",
+          type: "number",
+          placeholder: "never",
+          isOptional: true,
+        })}`,
         button: "Create key",
       })}
       <section class="card" aria-labelledby="keys-list">
         <header>
           <h2 id="keys-list">API keys</h2>
-          <span class="faint small">${active} active, ${count(revoked)} revoked</span>
+          <span class="faint small"
+            >${active} active,${expired > 0 ? html` ${count(expired)} expired,` : undefined}
+            ${count(revoked)} revoked</span
+          >
         </header>
         ${keys.length === 0 ? noKeys(model) : table(model)}
       </section>`,
@@ -103,6 +115,7 @@ function table({ keys, now }: KeysModel): Html {
           <th scope="col">State</th>
           <th scope="col">Begins with</th>
           <th scope="col">Created</th>
+          <th scope="col">Expires</th>
           <th scope="col">Last used</th>
           <th scope="col"><span class="visually-hidden">Actions</span></th>
         </tr>
@@ -114,16 +127,28 @@ function table({ keys, now }: KeysModel): Html {
   </div>`;
 }
 
+function hasExpired({ expires_at: end }: ApiKey, now: number): boolean {
+  return end !== undefined && Date.parse(end) <= now;
+}
+
+function state(key: ApiKey, now: number): Html {
+  if (key.revoked) return badge("revoked", "none");
+  return hasExpired(key, now) ? badge("expired", "none") : badge("active", "ok");
+}
+
+function timeOrNever(moment: string | undefined, now: number): Html {
+  return moment === undefined ? html`<span class="faint">never</span>` : timeAgo(moment, now);
+}
+
 function row(key: ApiKey, now: number): Html {
-  const { id, name, prefix, revoked, created_at: created, last_used_at: used } = key;
+  const { id, name, prefix, revoked } = key;
   return html`<tr>
     <th scope="row">${name}</th>
-    <td>${revoked ? badge("revoked", "none") : badge("active", "ok")}</td>
+    <td>${state(key, now)}</td>
     <td class="mono" data-label="Begins with">${prefix}…</td>
-    <td data-label="Created">${timeAgo(created, now)}</td>
-    <td data-label="Last used">
-      ${used === undefined ? html`<span class="faint">never</span>` : timeAgo(used, now)}
-    </td>
+    <td data-label="Created">${timeAgo(key.created_at, now)}</td>
+    <td data-label="Expires">${timeOrNever(key.expires_at, now)}</td>
+    <td data-label="Last used">${timeOrNever(key.last_used_at, now)}</td>
     <td class="actions">
       ${
         revoked

@@ -58,7 +58,7 @@ export interface Field {
   readonly id: string;
   readonly name: string;
   readonly label: string;
-  readonly type?: "text" | "email" | "password";
+  readonly type?: "text" | "email" | "password" | "number";
   readonly value?: string;
   readonly placeholder?: string;
   readonly hint?: string;

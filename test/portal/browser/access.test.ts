@@ -58,6 +58,7 @@ browserTest("a key is created, shown once and copied, used, and revoked", async 
   const { page } = visited;
   await signIn(page);
   await page.getByLabel("What it is for").fill(`agents ${MARKUP}`);
+  await page.getByLabel("Days until it expires").fill("30");
   await page.keyboard.press("Enter");
   const fresh = page.getByRole("region", { name: "The key for" });
   await fresh.getByText("Store this key now").waitFor();
@@ -72,6 +73,7 @@ browserTest("a key is created, shown once and copied, used, and revoked", async 
   const row = page.getByRole("row", { name: "agents" });
   await row.getByText("just now").nth(1).waitFor();
   assert.ok((await row.innerText()).includes(MARKUP));
+  assert.match(await row.innerText(), /in (29|30) days/);
   assert.equal(await fresh.count(), 0);
   await row.getByRole("button", { name: "Revoke" }).click();
   const dialog = page.getByRole("dialog");

@@ -18,7 +18,7 @@ export interface Target {
 export function splitTarget(url: string): Target {
   let target = url;
   if (!target.startsWith("/") && target !== "*") {
-    const origin = /^https?:\/\/[^/?#]*/i.exec(target);
+    const origin = /^https?:\/\/[^/?#]+/i.exec(target); // without a host it is none (RFC 9110 §4.2.1)
     if (!origin) throw new BadInput("The request target is not a path");
     target = target.slice(origin[0].length);
     if (!target.startsWith("/")) target = `/${target}`;
@@ -30,13 +30,18 @@ export function splitTarget(url: string): Target {
 
 /**
  * Checks that this is HTTP/1, since Node's parser takes 2.0 as well, and that there is exactly one Host
- * (RFC 9112 §3.2), where Node's own check would answer without a body.
+ * (RFC 9112 §3.2), where Node's own check would answer without a body; and that a body is framed in a
+ * way that every proxy reads alike (§6.1): chunked alone, and not in HTTP/1.0.
  *
  * @throws BadInput
  */
 export function checkHost(request: IncomingMessage): void {
   if (request.httpVersionMajor !== 1)
     throw new BadInput("Only HTTP/1.0 and HTTP/1.1 are spoken here");
+  const framing = request.headers["transfer-encoding"];
+  if (framing !== undefined && (request.httpVersionMinor === 0 || !/^chunked$/i.test(framing))) {
+    throw new BadInput("Transfer-Encoding: only chunked is understood, and only in HTTP/1.1");
+  }
   if (request.httpVersionMinor === 0) return;
   let count = 0;
   const { rawHeaders } = request;

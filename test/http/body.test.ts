@@ -567,3 +567,19 @@ test("a function of the row's own may read the body, and refuse it", async (t) =
   assert.equal(response.status, 400);
   assert.deepEqual(await response.json(), { error: "events[3]: expected more" });
 });
+
+for (const [version, framing] of [
+  ["1.1", "gzip, chunked"],
+  ["1.1", "identity, chunked"],
+  ["1.0", "chunked"],
+] as const) {
+  test(`a body framed as ${framing} in HTTP/${version} is a 400: proxies read it otherwise`, async (t) => {
+    const { open } = await start(t);
+    const connection = open();
+    const head = [`POST /size HTTP/${version}`, "Host: test", "Content-Type: application/json"];
+    connection.send(...head, `Transfer-Encoding: ${framing}`, "", "2", "{}", "0", "", "");
+    const answer = await connection.next();
+    assert.equal(answer.status, 400);
+    assert.match(answer.body, /^\{"error":"Transfer-Encoding: /);
+  });
+}

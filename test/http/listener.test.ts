@@ -257,6 +257,12 @@ for (const [target, id] of [
   });
 }
 
+test("an absolute target without a host is a 400", async (t) => {
+  const connection = (await serve(t, rows)).open();
+  connection.send("GET http:///api/v1/things/a HTTP/1.1", "Host: test", "", "");
+  assert.equal((await connection.next()).status, 400);
+});
+
 test("an absolute target keeps its query, and without a path it is the root", async (t) => {
   const { open } = await serve(t, rows);
   const connection = open();

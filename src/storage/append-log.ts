@@ -127,18 +127,18 @@ export class AppendLog {
     return this.#state === "broken" && !this.#mayTry() ? this.#error : undefined;
   }
 
-  #schedule(): void {
+  readonly #schedule = (): void => {
     if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(this.#flush);
-  }
+  };
 
   readonly #flush = (): void => {
     this.#scheduled = false;
     const block = this.#pending[0];
     if (block === undefined && !this.#syncWanted) this.#rest();
     else if (this.#state === "broken") this.#renewOrRefuse();
-    else if (this.#state !== "ready" || !this.#file.canSync) return;
+    else if (this.#state !== "ready" || !this.#file.wantSync(this.#schedule)) return;
     else if (block === undefined) this.#write(new LogBlock());
     else if (this.#options.full?.(this.#file.size) === true) this.#roll();
     else {

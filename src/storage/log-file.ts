@@ -2,7 +2,8 @@
  * One file of a log, open for appending. Linux reports a failed write-back once per open descriptor
  * and then counts the pages as clean, so a sync is worth something only on a descriptor that was
  * opened before the write and is used for nothing else meanwhile. Hence a small pool of long-lived
- * descriptors: as many syncs may be under way as it holds, each on one of its own.
+ * descriptors: as many syncs may be under way as it holds, each on one of its own. It begins with one
+ * and grows when a sync is wanted while all are busy, so that the many quiet logs hold one each.
  */
 import { dirname } from "node:path";
 import type { FileOperations } from "./file-operations.ts";
@@ -28,8 +29,9 @@ export class LogFile {
   readonly path: string;
   readonly sequence: number;
   readonly #files: FileOperations;
-  readonly #descriptors: readonly number[];
+  readonly #descriptors: number[];
   readonly #free: number[];
+  #growing: Promise<void> | undefined;
   #size: number;
   #closed = false;
 
@@ -37,14 +39,14 @@ export class LogFile {
     files: FileOperations,
     path: string,
     sequence: number,
-    descriptors: readonly number[],
+    descriptor: number,
     size: number,
   ) {
     this.#files = files;
     this.path = path;
     this.sequence = sequence;
-    this.#descriptors = descriptors;
-    this.#free = [...descriptors];
+    this.#descriptors = [descriptor];
+    this.#free = [descriptor];
     this.#size = size;
   }
 
@@ -58,7 +60,7 @@ export class LogFile {
         await files.close(descriptor);
       }
       await syncDirectory(files, dirname(path));
-      return await LogFile.#at(files, path, sequence, 0);
+      return new LogFile(files, path, sequence, await files.open(path, "r+"), 0);
     } catch (error) {
       await files.remove(path).catch(() => {}); // the first failure is the one to report
       throw error;
@@ -76,23 +78,7 @@ export class LogFile {
     torn: (tail: TornTail) => void,
   ): Promise<LogFile> {
     const end = await repairEnd(files, path, torn);
-    return LogFile.#at(files, path, sequence, end);
-  }
-
-  static async #at(
-    files: FileOperations,
-    path: string,
-    sequence: number,
-    size: number,
-  ): Promise<LogFile> {
-    const descriptors: number[] = [];
-    try {
-      while (descriptors.length < SYNCS_IN_FLIGHT) descriptors.push(await files.open(path, "r+"));
-    } catch (error) {
-      for (const descriptor of descriptors) await files.close(descriptor).catch(() => {});
-      throw error;
-    }
-    return new LogFile(files, path, sequence, descriptors, size);
+    return new LogFile(files, path, sequence, await files.open(path, "r+"), end);
   }
 
   /** Bytes written so far, synced or not. */
@@ -100,9 +86,11 @@ export class LogFile {
     return this.#size;
   }
 
-  /** Whether a sync could start now. */
-  get canSync(): boolean {
-    return this.#free.length > 0;
+  /** Whether a sync could start now. If not, the pool grows where it may, and `grown` is called. */
+  wantSync(grown: () => void): boolean {
+    if (this.#free.length > 0) return true;
+    if (this.#descriptors.length < SYNCS_IN_FLIGHT) this.#growing ??= this.#grow(grown);
+    return false;
   }
 
   /** Whether a sync is under way. */
@@ -122,7 +110,7 @@ export class LogFile {
     }
   }
 
-  /** Calls back when all that was written before is on disk; only while `canSync`. */
+  /** Calls back when all that was written before is on disk; only after `wantSync` said so. */
   sync(done: (error: Error | null) => void): void {
     const descriptor = this.#free.pop();
     if (descriptor === undefined) throw new Error("No descriptor is free to sync on");
@@ -136,7 +124,22 @@ export class LogFile {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    await this.#growing;
     for (const descriptor of this.#descriptors) await this.#files.close(descriptor);
+  }
+
+  /** Where no further descriptor can be had, syncs follow one another on those that there are. */
+  async #grow(grown: () => void): Promise<void> {
+    try {
+      const descriptor = await this.#files.open(this.path, "r+");
+      this.#descriptors.push(descriptor);
+      this.#free.push(descriptor);
+      grown();
+    } catch {
+      return;
+    } finally {
+      this.#growing = undefined;
+    }
   }
 }
 

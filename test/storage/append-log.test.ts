@@ -118,6 +118,42 @@ test("what arrives together is written once and synced once", async () => {
   await log.close();
 });
 
+test("a quiet log holds one descriptor, and a busy one a descriptor for each of four syncs", async () => {
+  const files = await disk();
+  const log = await open(files);
+  for (const text of ["a\n", "b\n", "c\n"]) await append(log, text);
+  assert.equal(files.descriptors, 1);
+  const held = hold(files);
+  const ended = await startAppends(log, ["d", "e", "f", "g", "h"]);
+  assert.equal(files.descriptors, 4);
+  assert.equal(held.length, 4);
+  for (const sync of held.splice(0)) sync.end();
+  await settle();
+  for (const sync of held.splice(0)) sync.end();
+  await settle();
+  assert.equal(ended.length, 5);
+  files.held = undefined;
+  await log.close();
+  assert.equal(files.descriptors, 0);
+});
+
+test("a log goes on with the descriptors that it has when no more can be had", async () => {
+  const files = await disk();
+  const log = await open(files);
+  files.before = (operation) => {
+    if (operation === "open") throw systemError("EMFILE");
+  };
+  const held = hold(files);
+  const ended = await startAppends(log, ["a", "b"]);
+  assert.equal(held.length, 1);
+  held.shift()?.end();
+  await settle();
+  held.shift()?.end();
+  await settle();
+  assert.deepEqual(ended, ["a stored", "b stored"]);
+  assert.equal(log.failure, undefined);
+});
+
 test("an append is not answered before its sync has ended", async () => {
   const files = await disk();
   const log = await open(files);

@@ -1,10 +1,9 @@
-import { setImmediate as turn } from "node:timers/promises";
 import type { AuditActivity, AuditAllowance, AuditExport } from "../../audit/store.ts";
 import type { AuditFilter, AuditHistogram } from "../../audit/store.ts";
 import type { AuditRemoval, AuditRows, AuditStore, AuditTail } from "../../audit/store.ts";
 import type { AuditUsage, Position, TailListener } from "../../audit/store.ts";
 import type { Awaitable } from "../../core/caller.ts";
-import { MINUTE_MS, type Clock } from "../../core/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 import { describeError, type Log } from "../../core/log.ts";
 import type { Durability } from "../append-log-options.ts";
 import { DamageRegister } from "../damage.ts";
@@ -16,6 +15,7 @@ import { ReadFiles } from "../read-files.ts";
 import { AuditCounts } from "./audit/counts.ts";
 import { FoundRows } from "./audit/found-rows.ts";
 import type { IndexThreads } from "./audit/index-threads.ts";
+import { OpenTrails } from "./audit/open-trails.ts";
 import { Tail } from "./audit/tail.ts";
 import { AuditTrail } from "./audit/trail.ts";
 import { checksOf } from "./audit/unindexed.ts";
@@ -33,20 +33,11 @@ export interface FileAuditOptions {
   readonly segmentBytes: number;
   /** Make indexes that are missing, where the disk is the system's; closed with the store. */
   readonly threads?: IndexThreads;
+  /** How many organizations may be open before some have to make room; 1,000 when absent. */
+  readonly maxOpen?: number;
 }
 
-/** An organization that nobody asks for is closed after so long; its memory and files are freed. */
-const IDLE_MS = 10 * MINUTE_MS;
-/** What is opened only to be looked at is left open while fewer events than these are in memory. */
-const KEPT_ROWS = 1_000_000;
 const FROM_THE_TOP = { timestamp: Infinity, row: Infinity };
-
-/** An organization's events while they are open. */
-interface Open {
-  readonly trail: AuditTrail;
-  usedAt: number;
-  isUsed: boolean;
-}
 
 /** Keeps audit events in segments of JSON lines; an organization's are opened on first use. */
 export class FileAuditStore implements AuditStore {
@@ -54,54 +45,49 @@ export class FileAuditStore implements AuditStore {
   readonly #options: FileAuditOptions & { readonly damage: DamageRegister };
   readonly #reads: ReadFiles;
   readonly #found = new FoundRows();
-  readonly #open = new Map<string, Open>();
-  readonly #opening = new Map<string, Promise<AuditTrail>>();
-  readonly #closing = new Map<string, Promise<void>>();
-  readonly #unopened = new Map<string, unknown>(); // why it failed when that was tried last
-  readonly #sweeper: NodeJS.Timeout;
-  #closed = false;
+  readonly #trails: OpenTrails;
 
   constructor(options: FileAuditOptions) {
     const { damage = new DamageRegister(options.files, options.log) } = options;
     this.#options = { ...options, damage };
     this.#reads = new ReadFiles(options.files);
-    this.#sweeper = setInterval(() => this.closeIdle(), MINUTE_MS).unref();
+    this.#trails = new OpenTrails({
+      open: (organization) => this.#openTrail(organization),
+      now: options.now,
+      limit: options.maxOpen,
+      closeFailed: (error) =>
+        options.log.error("audit files could not be closed", { error: describeError(error) }),
+    });
   }
 
   /** Why some organization's events cannot be stored at present; `undefined` while all can. */
   get failure(): unknown {
-    for (const { trail } of this.#open.values()) {
-      if (trail.writer.failure !== undefined) return trail.writer.failure;
-    }
-    return this.#unopened.values().next().value;
+    return this.#trails.failure;
   }
 
   /** Text that is given and not answered, in UTF-16 units. */
   get held(): number {
-    return Array.from(this.#open.values(), ({ trail }) => trail.writer.held).reduce(
-      (a, b) => a + b,
-      0,
-    );
+    return this.#trails.all.reduce((sum, { writer }) => sum + writer.held, 0);
   }
 
   /** The files that take the writes, and how much of each is acknowledged. */
   get committed(): readonly (readonly [path: string, bytes: number])[] {
-    return Array.from(this.#open.values(), ({ trail }) => trail.writer.committed);
+    return this.#trails.all.map(({ writer }) => writer.committed);
   }
 
   /** Tries to write again after a failure. */
   recover(): void {
-    for (const { trail } of this.#open.values()) trail.writer.recover();
-    if (this.#closed) return;
-    for (const organization of this.#unopened.keys()) this.#trail(organization).catch(() => {});
+    this.#trails.recover();
   }
 
   append(
     ...[organization, events, stored, areNew = false]: Parameters<AuditStore["append"]>
   ): void {
-    const trail = this.#use(organization);
-    if (trail !== undefined) trail.append(events, areNew, stored);
-    else this.#trail(organization).then((opened) => opened.append(events, areNew, stored), stored);
+    const trail = this.#trails.atHand(organization);
+    if (trail !== undefined) return trail.append(events, areNew, stored);
+    this.#trails
+      .opened(organization)
+      .then((opened) => opened.append(events, areNew, stored), stored);
   }
 
   page(
@@ -140,10 +126,10 @@ export class FileAuditStore implements AuditStore {
     listener: TailListener,
   ): AuditTail {
     const tail = new Tail(filter, after, listener);
-    const trail = this.#use(organization);
+    const trail = this.#trails.atHand(organization);
     if (trail !== undefined) trail.attach(tail);
     else {
-      this.#trail(organization).then(
+      this.#trails.opened(organization).then(
         (opened) => opened.attach(tail),
         (error: unknown) => tail.fail(error),
       );
@@ -190,19 +176,7 @@ export class FileAuditStore implements AuditStore {
   /** How to look for damage in what no index of these organizations vouches for. */
   checks(organizations: readonly string[]): Promise<readonly LogCheck[]> {
     const { files, layout } = this.#options;
-    return checksOf(files, layout, organizations, (id) => this.#check(id));
-  }
-
-  async #check(organization: string): Promise<void> {
-    if (this.#open.has(organization) || this.#opening.has(organization)) return;
-    await this.#trail(organization);
-    let rows = 0;
-    for (const { trail } of this.#open.values()) rows += trail.usage().events;
-    if (rows < KEPT_ROWS) return;
-    await turn(); // whoever waited for it as well has begun to use it by now
-    const open = this.#open.get(organization);
-    if (open?.isUsed === false) open.usedAt = -Infinity;
-    this.closeIdle();
+    return checksOf(files, layout, organizations, (id) => this.#trails.look(id));
   }
 
   trim(organization: string, allowed: AuditAllowance): Promise<AuditRemoval | undefined> {
@@ -211,39 +185,19 @@ export class FileAuditStore implements AuditStore {
 
   /** Closes what nobody has asked for in a while. */
   closeIdle(): void {
-    const oldest = this.#options.now() - IDLE_MS;
-    for (const [organization, { trail, usedAt }] of this.#open) {
-      if (usedAt > oldest || !trail.isIdle || trail.writer.failure !== undefined) continue;
-      this.#open.delete(organization);
-      const closing = trail.close().catch((error: unknown) => {
-        this.#options.log.error("audit files could not be closed", { error: describeError(error) });
-      });
-      this.#closing.set(organization, closing);
-      void closing.then(() => this.#closing.delete(organization));
-    }
+    this.#trails.closeIdle();
   }
 
   /** Stores what was given, and closes every file. */
   async close(): Promise<void> {
-    this.#closed = true;
-    clearInterval(this.#sweeper);
+    this.#trails.refuse();
     await this.#options.threads?.close();
-    await Promise.allSettled(this.#opening.values());
-    await Promise.all(this.#closing.values());
-    for (const { trail } of this.#open.values()) await trail.close();
+    await this.#trails.close();
     await this.#reads.close();
   }
 
   async #ask<T>(organization: string, answer: (trail: AuditTrail) => Promise<T>): Promise<T> {
-    return answer(this.#use(organization) ?? (await this.#trail(organization)));
-  }
-
-  #use(organization: string): AuditTrail | undefined {
-    const open = this.#open.get(organization);
-    if (open === undefined) return undefined;
-    open.usedAt = this.#options.now();
-    open.isUsed = true;
-    return open.trail;
+    return answer(this.#trails.atHand(organization) ?? (await this.#trails.opened(organization)));
   }
 
   /** The organizations of which more than one segment is stored. */
@@ -257,27 +211,9 @@ export class FileAuditStore implements AuditStore {
     return found;
   }
 
-  /** Opens an organization's events; a failure is not remembered, so the next use tries again. */
-  #trail(organization: string): Promise<AuditTrail> {
-    let opening = this.#opening.get(organization);
-    if (opening === undefined) {
-      opening = this.#openTrail(organization);
-      this.#opening.set(organization, opening);
-      const ended = (error?: unknown): void => {
-        this.#opening.delete(organization);
-        if (error === undefined || this.#closed) this.#unopened.delete(organization);
-        else this.#unopened.set(organization, error);
-      };
-      opening.then(() => ended(), ended);
-    }
-    return opening;
-  }
-
-  async #openTrail(organization: string): Promise<AuditTrail> {
-    if (this.#closed) throw new Error("The audit store is closed");
-    await this.#closing.get(organization);
-    const { layout, log, now } = this.#options;
-    const trail = await AuditTrail.open({
+  #openTrail(organization: string): Promise<AuditTrail> {
+    const { layout, log } = this.#options;
+    return AuditTrail.open({
       ...this.#options,
       counts: this.counts,
       reads: this.#reads,
@@ -293,7 +229,5 @@ export class FileAuditStore implements AuditStore {
         else log.error("the audit log cannot be written", { file, error: describeError(error) });
       },
     });
-    this.#open.set(organization, { trail, usedAt: now(), isUsed: false });
-    return trail;
   }
 }

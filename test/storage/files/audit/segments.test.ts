@@ -258,6 +258,49 @@ test("an organization that nobody asks for is closed, and opened again when some
   await store.close();
 });
 
+test("beyond the limit the organization that rested longest makes room, and none is lost", async () => {
+  const files = new ForgetfulFiles();
+  let now = 0;
+  const layout = new Layout("/data");
+  const store = new FileAuditStore({
+    ...{ files, layout, now: () => now, log: silent, durability: "sync", segmentBytes: 100_000 },
+    maxOpen: 3,
+  });
+  const names = Array.from({ length: 12 }, (_, i) => `team${i}`);
+  for (const name of [...names, ...names]) {
+    await append(store, [auditEventOf({ organization_id: name })], name);
+    now += 2_000;
+    for (let i = 0; i < 100 && files.descriptors > 3; i++) await turn();
+    assert.ok(files.descriptors <= 3, `${files.descriptors} descriptors`);
+  }
+  for (const name of names) {
+    assert.equal((await store.page(name, {}, 10, 0)).total, 2, name);
+    now += 2_000;
+  }
+  await store.close();
+  assert.equal(files.descriptors, 0);
+});
+
+test("who is being listened to makes no room", async () => {
+  const files = new ForgetfulFiles();
+  let now = 0;
+  const layout = new Layout("/data");
+  const store = new FileAuditStore({
+    ...{ files, layout, now: () => now, log: silent, durability: "sync", segmentBytes: 100_000 },
+    maxOpen: 1,
+  });
+  const heard: string[] = [];
+  await append(store, [auditEventOf({ organization_id: "acme" })], "acme");
+  const tail = store.tail("acme", {}, undefined, () => void heard.push("an event"));
+  now += 2_000;
+  await append(store, [auditEventOf({ organization_id: "other" })], "other");
+  now += 2_000;
+  await append(store, [auditEventOf({ organization_id: "acme" })], "acme");
+  assert.deepEqual(heard, ["an event"]);
+  tail.close();
+  await store.close();
+});
+
 test("a question whose signal is aborted ends", async () => {
   const store = createStore(new ForgetfulFiles(), 100_000);
   await appendAll(store, historyOf(1_000));

@@ -1,0 +1,164 @@
+/**
+ * The organizations whose events are open. One is opened by its first use, and closed when nobody has
+ * asked for it in a while, or when so many are open that the one that was used longest ago has to make
+ * room. What is open costs memory and a file descriptor; what is stored costs neither.
+ */
+import { setImmediate as turn } from "node:timers/promises";
+import { MINUTE_MS, SECOND_MS, type Clock } from "../../../core/clock.ts";
+import type { AuditTrail } from "./trail.ts";
+
+/** An organization that nobody asks for is closed after so long. */
+const IDLE_MS = 10 * MINUTE_MS;
+/** Beyond so many, one that has rested for a second is closed for each that is opened. */
+const MAX_OPEN = 1_000;
+const RESTED_MS = SECOND_MS;
+/** What is opened only to be looked at is left open while fewer events than these are in memory. */
+const KEPT_ROWS = 1_000_000;
+
+interface Open {
+  readonly trail: AuditTrail;
+  usedAt: number;
+  isUsed: boolean;
+}
+
+export interface OpenTrailsParts {
+  readonly open: (organization: string) => Promise<AuditTrail>;
+  readonly now: Clock;
+  /** Hears that files could not be closed. */
+  readonly closeFailed: (error: unknown) => void;
+  /** How many may be open before some have to make room. */
+  readonly limit?: number | undefined;
+}
+
+/** Opens, keeps and closes the trails of a store. */
+export class OpenTrails {
+  readonly #parts: OpenTrailsParts;
+  readonly #limit: number;
+  readonly #open = new Map<string, Open>();
+  readonly #opening = new Map<string, Promise<AuditTrail>>();
+  readonly #closing = new Map<string, Promise<void>>();
+  /** Why it failed when that was tried last, by organization. */
+  readonly #unopened = new Map<string, unknown>();
+  readonly #sweeper: NodeJS.Timeout;
+  #closed = false;
+
+  constructor(parts: OpenTrailsParts) {
+    this.#parts = parts;
+    this.#limit = parts.limit ?? MAX_OPEN;
+    this.#sweeper = setInterval(() => this.closeIdle(), MINUTE_MS).unref();
+  }
+
+  /** Those that are open now. */
+  get all(): readonly AuditTrail[] {
+    return Array.from(this.#open.values(), ({ trail }) => trail);
+  }
+
+  /** Why some organization's events cannot be stored at present; `undefined` while all can. */
+  get failure(): unknown {
+    for (const { trail } of this.#open.values()) {
+      if (trail.writer.failure !== undefined) return trail.writer.failure;
+    }
+    return this.#unopened.values().next().value;
+  }
+
+  /** Tries to write, and to open, again after a failure. */
+  recover(): void {
+    for (const { trail } of this.#open.values()) trail.writer.recover();
+    if (this.#closed) return;
+    for (const organization of this.#unopened.keys()) this.opened(organization).catch(() => {});
+  }
+
+  /** An organization's trail for a use now, if it is open. */
+  atHand(organization: string): AuditTrail | undefined {
+    const open = this.#open.get(organization);
+    if (open === undefined) return undefined;
+    open.usedAt = this.#parts.now();
+    open.isUsed = true;
+    return open.trail;
+  }
+
+  /** An organization's trail once it is open; a failure is not remembered, so the next use tries again. */
+  opened(organization: string): Promise<AuditTrail> {
+    let opening = this.#opening.get(organization);
+    if (opening === undefined) {
+      opening = this.#begin(organization);
+      this.#opening.set(organization, opening);
+      const ended = (error?: unknown): void => {
+        this.#opening.delete(organization);
+        if (error === undefined || this.#closed) this.#unopened.delete(organization);
+        else this.#unopened.set(organization, error);
+      };
+      opening.then(() => ended(), ended);
+    }
+    return opening;
+  }
+
+  /** Opens one to see whether that can be done; it stays open when it is small, or used meanwhile. */
+  async look(organization: string): Promise<void> {
+    if (this.#open.has(organization) || this.#opening.has(organization)) return;
+    await this.opened(organization);
+    let rows = 0;
+    for (const { trail } of this.#open.values()) rows += trail.usage().events;
+    if (rows < KEPT_ROWS) return;
+    await turn(); // whoever waited for it as well has begun to use it by now
+    const open = this.#open.get(organization);
+    if (open?.isUsed === false) open.usedAt = -Infinity;
+    this.closeIdle();
+  }
+
+  /** Closes what nobody has asked for in a while. */
+  closeIdle(): void {
+    const oldest = this.#parts.now() - IDLE_MS;
+    for (const [organization, open] of this.#open) {
+      if (open.usedAt <= oldest && isAtRest(open)) this.#leave(organization, open);
+    }
+  }
+
+  /** Opens nothing from now on. */
+  refuse(): void {
+    this.#closed = true;
+    clearInterval(this.#sweeper);
+  }
+
+  /** Stores what was given, and closes every trail. */
+  async close(): Promise<void> {
+    this.refuse();
+    await Promise.allSettled(this.#opening.values());
+    await Promise.all(this.#closing.values());
+    for (const { trail } of this.#open.values()) await trail.close();
+  }
+
+  async #begin(organization: string): Promise<AuditTrail> {
+    if (this.#closed) throw new Error("The audit store is closed");
+    await this.#closing.get(organization);
+    const trail = await this.#parts.open(organization);
+    this.#makeRoom();
+    this.#open.set(organization, { trail, usedAt: this.#parts.now(), isUsed: false });
+    return trail;
+  }
+
+  /** Closes the one that was used longest ago, when too many are open and it rests. */
+  #makeRoom(): void {
+    if (this.#open.size < this.#limit) return;
+    const rested = this.#parts.now() - RESTED_MS;
+    let oldest: readonly [string, Open] | undefined;
+    for (const entry of this.#open) {
+      const [, open] = entry;
+      if (open.usedAt > rested || open.usedAt >= (oldest?.[1].usedAt ?? Infinity)) continue;
+      if (isAtRest(open)) oldest = entry;
+    }
+    if (oldest !== undefined) this.#leave(...oldest);
+  }
+
+  #leave(organization: string, { trail }: Open): void {
+    this.#open.delete(organization);
+    const closing = trail.close().catch((error: unknown) => this.#parts.closeFailed(error));
+    this.#closing.set(organization, closing);
+    void closing.then(() => this.#closing.delete(organization));
+  }
+}
+
+/** Whether nobody would miss it: it waits for nothing, and all that was given to it is stored. */
+function isAtRest({ trail }: Open): boolean {
+  return trail.isIdle && trail.writer.failure === undefined;
+}

@@ -5,7 +5,8 @@
  * one value outside the class. A segment where the tables would be large has none, and its rows are
  * compared.
  */
-import { KINDS, POLICY, STATUS, type Column } from "./segment-index.ts";
+import { POLICY, STATUS, type Column } from "./fields.ts";
+import { KINDS } from "./kinds.ts";
 
 /** More classes than this are no classes. */
 const MAX_CLASSES = 1024;

@@ -1,5 +1,5 @@
 /** Comparisons over columns: plain loops, since these go through every row of a segment. */
-import type { Column } from "./segment-index.ts";
+import type { Column } from "./fields.ts";
 
 /** The rows below `rows` that have a code, of which there are `most` at most. */
 export function rowsWith(column: Column, code: number, rows: number, most: number): Uint32Array {

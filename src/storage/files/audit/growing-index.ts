@@ -9,7 +9,9 @@ import { GrowingTexts } from "./growing-texts.ts";
 import { grown } from "./growth.ts";
 import { COLUMNS, TRACE, type LineScanner } from "./line-scan.ts";
 import { RowOrder } from "./row-order.ts";
-import { FIELDS, KINDS, PROVIDER, type SegmentIndex } from "./segment-index.ts";
+import { FIELDS, PROVIDER } from "./fields.ts";
+import { KINDS } from "./kinds.ts";
+import type { SegmentIndex } from "./segment-index.ts";
 import { BLOCK_TEXTS } from "./trigrams.ts";
 
 const FIRST_ROWS = 256;

@@ -8,7 +8,8 @@
 import { areEqual, bytesBefore, padded, specialsIn } from "./byte-words.ts";
 import { TIMESTAMP_BYTES, TimeReader } from "./canonical-time.ts";
 import { hashEnd, hashOf, hashWord } from "./hash.ts";
-import { CONSUMERS, DECISIONS, FIELDS, kindOf } from "./segment-index.ts";
+import { FIELDS } from "./fields.ts";
+import { CONSUMERS, DECISIONS, kindOf } from "./kinds.ts";
 
 /** The fields of a line in their order. */
 export const ORDER = [

@@ -6,7 +6,7 @@
 import { formatTimestamp, parseTimestamp } from "../../../core/time.ts";
 import { ORDER } from "./line-scan.ts";
 import { readLine } from "./lines.ts";
-import { CONSUMERS, DECISIONS } from "./segment-index.ts";
+import { CONSUMERS, DECISIONS } from "./kinds.ts";
 
 /**
  * Writes a line in the service's own form, with a newline; what is of no type that ingest knows is

@@ -6,7 +6,7 @@
  *
  * A value that a quarter of all rows have needs no list: going through the column is as quick.
  */
-import type { Column } from "./segment-index.ts";
+import type { Column } from "./fields.ts";
 
 const COMMON = 4;
 const MORE = 0x80;

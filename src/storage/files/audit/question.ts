@@ -1,7 +1,8 @@
 /** A filter as it is put to one segment after another: what is the same for all of them is made once. */
 import type { AuditFilter } from "../../../audit/store.ts";
 import { Found, type FoundRows } from "./found-rows.ts";
-import { FIELDS, kindsWith, POLICY, STATUS } from "./segment-index.ts";
+import { FIELDS, POLICY, STATUS } from "./fields.ts";
+import { kindsWith } from "./kinds.ts";
 import { bitsOf } from "./trigrams.ts";
 
 /** A text to be found in any letter case. */

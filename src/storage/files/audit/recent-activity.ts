@@ -10,7 +10,9 @@ import { Queue } from "../../queue.ts";
 import { Pace } from "./pace.ts";
 import { questionOf } from "./question.ts";
 import { select, rowAt, viewOf, type SegmentView } from "./selection.ts";
-import { globalRow, isAi, PROVIDER, STATUS, decisionOfKind } from "./segment-index.ts";
+import { PROVIDER, STATUS } from "./fields.ts";
+import { isAi, decisionOfKind } from "./kinds.ts";
+import { globalRow } from "./segment-index.ts";
 import type { SegmentIndex } from "./segment-index.ts";
 
 interface ProviderCounts {

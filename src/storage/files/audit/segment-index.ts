@@ -6,76 +6,8 @@
 import type { Awaitable } from "../../../core/caller.ts";
 import type { Classes } from "./classes.ts";
 import type { Dictionary } from "./dictionary.ts";
+import type { Column } from "./fields.ts";
 import type { Postings } from "./postings.ts";
-
-/** The fields that are kept as codes, in the order of the columns. */
-export const FIELDS = [
-  "provider",
-  "executor",
-  "capability",
-  "resource",
-  "status",
-  "runtime_name",
-  "policy",
-] as const;
-
-/** The places in `FIELDS` of those that `q` searches, besides the command. */
-export const SEARCHED = [0, 1, 2, 3];
-/** The places of those that rows are counted by together with decision, consumer, status and policy. */
-export const COUNTED = [0, 1, 2, 5];
-export const PROVIDER = 0;
-export const STATUS = 4;
-export const POLICY = 6;
-
-export type Column = Uint8Array | Uint16Array | Uint32Array;
-
-/** Decision, consumer and `ai` in one number below `KINDS`. */
-export const KINDS = 24;
-export const DECISIONS: readonly string[] = ["ALLOWED", "DENIED"];
-export const CONSUMERS: readonly string[] = ["human", "ai", "ci"];
-
-/** The kind of an event. */
-export function kindOf({
-  policy_decision = "",
-  consumer = "",
-  ai,
-}: {
-  readonly policy_decision: string | undefined;
-  readonly consumer: string | undefined;
-  readonly ai: boolean;
-}): number {
-  return (decisionCode(policy_decision) * 4 + CONSUMERS.indexOf(consumer) + 1) * 2 + (ai ? 1 : 0);
-}
-
-/** 1 for `ALLOWED`, 2 for `DENIED`, 0 for no decision or another text. */
-export function decisionCode(decision: string): number {
-  return DECISIONS.indexOf(decision) + 1;
-}
-
-/** 0 for no decision, 1 for allowed, 2 for denied. */
-export function decisionOfKind(kind: number): number {
-  return kind >>> 3;
-}
-
-/** Whether an AI agent ran events of a kind. */
-export function isAi(kind: number): boolean {
-  return (kind & 1) === 1;
-}
-
-/** Which kinds have a decision and a consumer; `undefined` when neither is asked for. */
-export function kindsWith(
-  decision: string | undefined,
-  consumer: string | undefined,
-): Uint8Array | undefined {
-  if (decision === undefined && consumer === undefined) return undefined;
-  const wantedDecision = decision === undefined ? undefined : decisionCode(decision) || -1;
-  const wantedConsumer = consumer === undefined ? undefined : CONSUMERS.indexOf(consumer) + 1 || -1;
-  return Uint8Array.from({ length: KINDS }, (_, kind) => {
-    const isDecision = wantedDecision === undefined || decisionOfKind(kind) === wantedDecision;
-    const isConsumer = wantedConsumer === undefined || ((kind >>> 1) & 3) === wantedConsumer;
-    return isDecision && isConsumer ? 1 : 0;
-  });
-}
 
 /** The columns of a segment. Arrays may be longer than `rows`. */
 export interface SegmentIndex {

@@ -18,7 +18,8 @@ import { GrowingIndex } from "./growing-index.ts";
 import { LineIndexer } from "./index-lines.ts";
 import type { IndexThreads } from "./index-threads.ts";
 import { SealedIndex } from "./sealed-index.ts";
-import { PROVIDER, type SegmentIndex } from "./segment-index.ts";
+import { PROVIDER } from "./fields.ts";
+import type { SegmentIndex } from "./segment-index.ts";
 import { writeSidecar } from "./sidecar-writer.ts";
 
 export interface SegmentSetOptions {

@@ -10,8 +10,11 @@ import { keepCode, keepWanted, rowsWanted, rowsWith } from "./columns.ts";
 import type { Pace } from "./pace.ts";
 import { isOfClass, type Question, type TextQuestion } from "./question.ts";
 import type { RowSet } from "./row-set.ts";
-import { decisionOfKind, globalRow, KINDS, POLICY, rowOf, segmentOf } from "./segment-index.ts";
-import { STATUS, type Column, type SegmentIndex } from "./segment-index.ts";
+import { POLICY } from "./fields.ts";
+import { decisionOfKind, KINDS } from "./kinds.ts";
+import { globalRow, rowOf, segmentOf } from "./segment-index.ts";
+import { STATUS, type Column } from "./fields.ts";
+import type { SegmentIndex } from "./segment-index.ts";
 import { rowsHolding } from "./text-search.ts";
 
 /** A segment as it was at one moment, although it may take more rows meanwhile. */

@@ -7,7 +7,7 @@ import { classify, countByClass } from "./classes.ts";
 import type { GrowingDictionary } from "./growing-dictionary.ts";
 import { orderByHash } from "./hash.ts";
 import { packPostings } from "./postings.ts";
-import { COUNTED, FIELDS, PROVIDER, SEARCHED, type Column } from "./segment-index.ts";
+import { COUNTED, FIELDS, PROVIDER, SEARCHED, type Column } from "./fields.ts";
 import { encodeHeader, checksumOf, HEADER_BYTES, PAGE_BYTES, padded } from "./sidecar-format.ts";
 import { SectionWriter, type SectionArray, type Table } from "./sidecar-format.ts";
 import { addTrigrams, FILTER_BYTES, sliceFilters } from "./trigrams.ts";

@@ -11,7 +11,8 @@ import { TextFinder } from "./found-texts.ts";
 import type { Pace } from "./pace.ts";
 import type { TextQuestion } from "./question.ts";
 import { countBits, noBits, RowSet } from "./row-set.ts";
-import { SEARCHED, type Column, type SegmentIndex } from "./segment-index.ts";
+import { SEARCHED, type Column } from "./fields.ts";
+import type { SegmentIndex } from "./segment-index.ts";
 import { BLOCK_TEXTS, FILTER_BYTES, mayHold } from "./trigrams.ts";
 
 /** Codes that so small a share of the rows have are looked up in their lists. */

@@ -5,7 +5,8 @@ import { GrowingIndex } from "../../../../src/storage/files/audit/growing-index.
 import { hashOf } from "../../../../src/storage/files/audit/hash.ts";
 import { LineIndexer } from "../../../../src/storage/files/audit/index-lines.ts";
 import { readLine } from "../../../../src/storage/files/audit/lines.ts";
-import { FIELDS, kindOf } from "../../../../src/storage/files/audit/segment-index.ts";
+import { FIELDS } from "../../../../src/storage/files/audit/fields.ts";
+import { kindOf } from "../../../../src/storage/files/audit/kinds.ts";
 
 const ORGANIZATION = "acme";
 

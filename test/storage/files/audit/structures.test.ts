@@ -5,7 +5,7 @@ import { classify, countByClass, countOf } from "../../../../src/storage/files/a
 import { addBits } from "../../../../src/storage/files/audit/columns.ts";
 import { packPostings, Postings } from "../../../../src/storage/files/audit/postings.ts";
 import { noBits, RowSet } from "../../../../src/storage/files/audit/row-set.ts";
-import { POLICY, STATUS } from "../../../../src/storage/files/audit/segment-index.ts";
+import { POLICY, STATUS } from "../../../../src/storage/files/audit/fields.ts";
 import {
   addTrigrams,
   bitsOf,

@@ -7,6 +7,7 @@ import type { AuditExport, AuditHistogram } from "../../../audit/store.ts";
 import type { AuditRows, Position } from "../../../audit/store.ts";
 import type { SegmentedLog } from "../../segmented-log.ts";
 import type { Slice } from "../../segment-reader.ts";
+import { addHours } from "./hours.ts";
 import { firstLine } from "./lines.ts";
 import { Listing, type Match } from "./listing.ts";
 import { Pace } from "./pace.ts";
@@ -172,6 +173,7 @@ export async function answerHistogram(
   };
   const pace = new Pace(signal);
   for (const view of indexes.map(viewOf)) {
+    if (await addHours(counts, view.index, both, range, pace)) continue;
     const selection = await select(view, both, pace);
     for (let k = 0; k < selection.length; k++) {
       countInto(counts, view, rowAt(selection, k), range);

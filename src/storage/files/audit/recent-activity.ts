@@ -7,13 +7,12 @@
 import type { AuditActivity } from "../../../audit/store.ts";
 import { DAY_MS, MINUTE_MS } from "../../../core/clock.ts";
 import { Queue } from "../../queue.ts";
+import { PROVIDER, STATUS } from "./fields.ts";
+import { isAi, decisionOfKind } from "./kinds.ts";
 import { Pace } from "./pace.ts";
 import { questionOf } from "./question.ts";
 import { select, rowAt, viewOf, type SegmentView } from "./selection.ts";
-import { PROVIDER, STATUS } from "./fields.ts";
-import { isAi, decisionOfKind } from "./kinds.ts";
-import { globalRow } from "./segment-index.ts";
-import type { SegmentIndex } from "./segment-index.ts";
+import { globalRow, type SegmentIndex } from "./segment-index.ts";
 
 interface ProviderCounts {
   events: number;

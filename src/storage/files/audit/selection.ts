@@ -7,14 +7,12 @@
 import type { Awaitable } from "../../../core/caller.ts";
 import { countOf } from "./classes.ts";
 import { keepCode, keepWanted, rowsWanted, rowsWith } from "./columns.ts";
+import { POLICY, STATUS, type Column } from "./fields.ts";
+import { decisionOfKind, KINDS } from "./kinds.ts";
 import type { Pace } from "./pace.ts";
 import { isOfClass, type Question, type TextQuestion } from "./question.ts";
 import type { RowSet } from "./row-set.ts";
-import { POLICY } from "./fields.ts";
-import { decisionOfKind, KINDS } from "./kinds.ts";
-import { globalRow, rowOf, segmentOf } from "./segment-index.ts";
-import { STATUS, type Column } from "./fields.ts";
-import type { SegmentIndex } from "./segment-index.ts";
+import { globalRow, rowOf, segmentOf, type SegmentIndex } from "./segment-index.ts";
 import { rowsHolding } from "./text-search.ts";
 
 /** A segment as it was at one moment, although it may take more rows meanwhile. */

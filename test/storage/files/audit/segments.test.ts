@@ -10,7 +10,7 @@ import { FileAuditStore } from "../../../../src/storage/files/audit.ts";
 import type { FileOperations } from "../../../../src/storage/file-operations.ts";
 import { hashOf } from "../../../../src/storage/files/audit/hash.ts";
 import { Layout } from "../../../../src/storage/layout.ts";
-import { matchesOf } from "../../../audit/naive-audit.ts";
+import { histogramOf, matchesOf } from "../../../audit/naive-audit.ts";
 import { append, auditEventOf, NOON, ORGANIZATION, page } from "../../../audit/store-suite.ts";
 import { ForgetfulFiles } from "../../../support/forgetful-files.ts";
 
@@ -255,6 +255,30 @@ test("an organization that nobody asks for is closed, and opened again when some
   while (files.descriptors > 0) await turn();
   await append(store, [auditEventOf()]);
   assert.equal((await page(store)).total, 2);
+  await store.close();
+});
+
+test("a histogram of whole segments counts what a count of every event does", async () => {
+  const store = createStore(new ForgetfulFiles(), 100_000);
+  const events = historyOf(9_000);
+  await appendAll(store, events);
+  const filters: readonly AuditFilter[] = [
+    {},
+    { decision: "DENIED" },
+    { consumer: "ai", decision: "ALLOWED" },
+    { provider: "npm" },
+    { from: NOON + 70_000, to: NOON + HOUR_MS + 1 },
+  ];
+  const [from, to] = [NOON - 2 * HOUR_MS, NOON + 3 * HOUR_MS];
+  for (const interval of [HOUR_MS, 5 * HOUR_MS, HOUR_MS / 2]) {
+    for (const filter of filters) {
+      const expected = histogramOf(events, filter, from, to, interval);
+      for (const time of ["first", "second"]) {
+        const found = await store.histogram(ORGANIZATION, filter, from, to, interval);
+        assert.deepEqual(found, expected, `${interval} ${JSON.stringify(filter)} ${time}`);
+      }
+    }
+  }
   await store.close();
 });
 

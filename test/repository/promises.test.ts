@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { settingRows } from "../../src/config.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/core/clock.ts";
+import { TooLarge } from "../../src/core/errors.ts";
 import { LIMITS } from "../../src/http/server.ts";
 
 const KIB = 1024;
@@ -51,7 +52,7 @@ const said = [
   `| ${setting("MAX_BODY_BYTES") / MIB} MiB, the request within ${seconds(LIMITS.requestTimeout)} s |`,
   `| all bodies in flight | ${service("BODIES_IN_FLIGHT_BYTES")} MiB |`,
   `| bodies above ${constant("http/body.ts", "LARGE_BODY_BYTES") / KIB} KiB that are worked on | ${service("BODIES_IN_WORK_BYTES")} MiB |`,
-  `(\`MAX_BATCH_EVENTS\`) | ${grouped(setting("MAX_BATCH_EVENTS"))} |`,
+  `(\`MAX_BATCH_EVENTS\`) | ${grouped(setting("MAX_BATCH_EVENTS"))} | ${new TooLarge("").status} |`,
   `| ${text("LONG_TEXT") / MIB} MiB; ${text("SHORT_TEXT") / KIB} KiB |`,
   `above ${json("SHORT_TEXT") / MIB} Mi characters | ${json("MAX_DEPTH")}; ${grouped(json("MAX_MEMBERS"))} and ${grouped(json("MAX_VALUES"))} |`,
   `| ${constant("policies/document.ts", "MAX_DOCUMENT_BYTES") / MIB} MiB; ${constant("policies/document-nodes.ts", "MAX_DEPTH")}; ${seconds(constant("policies/check-thread.ts", "TIME_LIMIT_MS"))} s |`,

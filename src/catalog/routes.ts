@@ -13,8 +13,12 @@ interface Needs {
 }
 
 interface ContractNeeds extends Needs {
-  /** Where this service is reached, without a slash at the end. */
-  readonly description: { readonly baseUrl: () => string };
+  readonly description: {
+    /** Where this service is reached, without a slash at the end. */
+    readonly baseUrl: () => string;
+    /** What is switched off is not linked. */
+    readonly publicSurface: "open" | "off";
+  };
 }
 
 const filters = {
@@ -34,6 +38,9 @@ const DOCUMENTS = {
 const TENANT_VIEW = {
   capabilities: `${PREFIXES.v1}/capabilities`,
   providers: `${PREFIXES.v1}/providers`,
+} as const;
+
+const PUBLIC_VIEW = {
   public_capabilities: `${PREFIXES.public}/capabilities`,
   public_providers: `${PREFIXES.public}/providers`,
 } as const;
@@ -69,13 +76,15 @@ export const catalogRoutes = [
     replies: { 200: catalogContract },
     handle(_input, { catalog, description }: ContractNeeds) {
       const base = description.baseUrl();
+      const views =
+        description.publicSurface === "open" ? { ...TENANT_VIEW, ...PUBLIC_VIEW } : TENANT_VIEW;
       return {
         ...catalog.current().envelope,
         description:
           "The command-line providers that this service knows, and what a runtime can be asked to do through each of them.",
         documentation: `${base}/portal/api`,
         contracts: below(base, DOCUMENTS),
-        tenant_view: { ...below(base, TENANT_VIEW), why: WHY },
+        tenant_view: { ...below(base, views), why: WHY },
       };
     },
   }),

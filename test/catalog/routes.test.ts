@@ -83,6 +83,17 @@ test("the catalog's contract links its documents and the organization's view", a
     assert.equal((await app.get(url.slice(app.url.length))).status, 200, url);
   }
   assert.ok(why);
+  assert.ok(views.public_capabilities && views.public_providers);
+});
+
+test("a public surface that is switched off is not linked", async (t) => {
+  const app = await start(t, { publicSurface: "off" });
+  const { body } = await app.get("/metadata/catalog");
+  assert.deepEqual(Object.keys(body.tenant_view), ["capabilities", "providers", "why"]);
+  for (const document of ["", "/apis", "/authentication", "/catalog"]) {
+    const text = JSON.stringify((await app.get(`/metadata${document}`)).body);
+    assert.ok(!text.includes("/api/public"), `/metadata${document}`);
+  }
 });
 
 test("a catalog that is missing stops the start", async (t) => {

@@ -4,9 +4,9 @@
  * only a store that must wait gives control back to the event loop.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Awaitable, Caller } from "../core/caller.ts";
+import { DEFAULT_ORGANIZATION, type Awaitable, type Caller } from "../core/caller.ts";
 import type { Stopwatch } from "../core/clock.ts";
-import { InternalError, Refusal } from "../core/errors.ts";
+import { Forbidden, InternalError, Refusal } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { Client, ClientGone } from "./client.ts";
@@ -159,6 +159,9 @@ class Conversation<Needs> extends Client implements Exchange {
   #withCaller(caller: Caller): void {
     this.#caller = caller;
     const { row } = this.#endpoint();
+    if (row.defaultOnly !== undefined && caller.organization !== DEFAULT_ORGANIZATION) {
+      throw new Forbidden(row.defaultOnly);
+    }
     if (row.body === undefined) return this.#handle(undefined);
     const { maxBodyBytes, bodyBudget } = this.#parts;
     const refusal = bodyRefusal(this.#request, maxBodyBytes);

@@ -147,6 +147,8 @@ interface RowFields<Path extends string, A extends Access, Q, H, B, R> {
   readonly path: Path;
   readonly surfaces: readonly Surface[];
   readonly access: A;
+  /** The words of a 403 to callers of any other organization than the default one. */
+  readonly defaultOnly?: string;
   readonly summary: string;
   readonly description?: string;
   readonly tags: readonly string[];

@@ -58,11 +58,12 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 /**
  * The statuses above 399 that an operation may answer: those that its row names, and those that
- * follow from its credentials, its parameters and its body.
+ * follow from its access, its parameters and its body.
  */
 export function refusedStatuses({ row, surface, method }: Operation): readonly number[] {
   const statuses = new Set<number>([...(row.refuses ?? []), 500]);
   if (demandOf(row.access, surface) !== "none") statuses.add(401);
+  if (row.defaultOnly !== undefined) statuses.add(403);
   if (row.params || Object.values(row.query ?? {}).some(canRefuse)) statuses.add(400);
   if (row.body) for (const status of [400, 413, 415, 503]) statuses.add(status);
   if (surface === "public" && method !== "GET") statuses.add(429); // an open demo limits writes

@@ -1,7 +1,7 @@
 import type { Passwords } from "../auth/password.ts";
 import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
-import { Forbidden, NotFound } from "../core/errors.ts";
+import { NotFound } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { reply } from "../http/reply.ts";
@@ -39,21 +39,19 @@ export const organizationRoutes = [
     path: "/organizations",
     surfaces: ["v1"],
     access: "user",
+    defaultOnly: "Only callers of the default organization create organizations",
     summary: "Create an organization with its first admin",
     description: "For callers of the default organization only.",
     tags: ["organizations"],
     body: organizationCreateBody,
     replies: { 201: organization },
-    refuses: [400, 403, 409, 429, 500],
+    refuses: [400, 409, 429, 500],
     change: {
       action: "organization.create",
       target: ({ body }, answer) => ({ type: "organization", id: answer?.id, name: body.name }),
       after: ({ body }, { name, slug }) => ({ name, slug, admin_email: body.admin_email }),
     },
-    async handle({ organization: own, body }, needs: Needs) {
-      if (own !== DEFAULT_ORGANIZATION) {
-        throw new Forbidden("Only callers of the default organization create organizations");
-      }
+    async handle({ body }, needs: Needs) {
       const { organizations, passwords, now, ids } = needs;
       const hash = await passwords.hash(body.admin_password);
       const admin = draftUser({ email: body.admin_email, role: "admin" }, hash, ids(), now());

@@ -26,8 +26,7 @@ The secret that signs tokens is in the copy: keep it as safe as DIR itself.`,
     await requireDataDirectory(layout);
     const held = await askForBackup(layout.socket);
     if (!held) return backUpStopped(layout, target, terminal);
-    await copy(held, target, terminal);
-    held.release();
+    await copy(held, target, terminal).finally(() => held.release());
     return 0;
   },
 };

@@ -1,5 +1,15 @@
 import assert from "node:assert/strict";
-import { cp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import {
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { askForBackup } from "../../src/control/client.ts";
@@ -207,4 +217,20 @@ test("neither a backup nor a restore writes into a directory that holds somethin
     assert.equal(code, 1);
     assert.match(error, /is not empty/);
   }
+});
+
+test("a backup that fails lets go of the server, which forgets what it held", async () => {
+  assert.equal((await run(["backup", app.dataDir, join(folder, "held")])).code, 1);
+  while ((await readdir(app.dataDir)).some((name) => name.startsWith("backup-")));
+});
+
+test("a restore does not follow a link, and says what to name instead", async () => {
+  await mkdir(join(folder, "meant"));
+  await symlink(join(folder, "meant"), join(folder, "link"));
+  const { code, error } = await run(["restore", join(folder, "held"), join(folder, "link")]);
+  assert.equal(code, 1);
+  assert.match(error, /link" cannot be replaced \(ENOTDIR\): name the directory itself/);
+  assert.deepEqual(await readdir(join(folder, "meant")), []);
+  const left = (await readdir(folder)).filter((name) => name.includes(".link-"));
+  assert.deepEqual(left, []);
 });

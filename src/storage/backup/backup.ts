@@ -110,6 +110,10 @@ export async function restoreBackup(
       const wayOut = "restore into a directory below it, and name that as DATA_DIR";
       throw new Error(`"${target}" cannot be replaced (${code}): ${wayOut}`, { cause: error });
     }
+    if (code === "ENOTDIR") {
+      const wayOut = "name the directory itself instead of a link to it";
+      throw new Error(`"${target}" cannot be replaced (${code}): ${wayOut}`, { cause: error });
+    }
     throw error;
   }
   await syncDirectory(files, dirname(to));

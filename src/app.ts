@@ -88,7 +88,9 @@ async function open(
   const served: Served = { service: await openService(parts) };
   opened.push(() => served.service.close());
   const listener = config.demo ? renewedDaily(served, parts, opened) : served.service.listener;
-  const socket = await listen(listener, config, parts.requestIds);
+  const socket = await listen(listener, config, parts.requestIds).catch((error: unknown) => {
+    throw addressFault(error as NodeJS.ErrnoException, config);
+  });
   opened.push(() => {
     log.info("stopping");
     served.service.endStreams();
@@ -128,6 +130,20 @@ function renewedDaily(
     return gate.idle();
   });
   return gate.listener;
+}
+
+/** Why an address cannot be had, in the words of the settings that name it. */
+function addressFault(error: NodeJS.ErrnoException, { host, port }: Config): Error {
+  const { code } = error;
+  const told = (what: string): Error => new Error(`${what} (${code})`, { cause: error });
+  if (code === "EADDRINUSE") {
+    return told(`PORT: ${port} of "${host}" is in use, stop what listens there or choose another`);
+  }
+  if (code === "EACCES") {
+    return told(`PORT: this user may not listen on ${port} of "${host}", choose another`);
+  }
+  const isNoAddress = ["EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN"].includes(code ?? "");
+  return isNoAddress ? told(`HOST: "${host}" is no address of this machine`) : error;
 }
 
 /** How a client on this machine reaches the service; a wildcard address is no address to call. */

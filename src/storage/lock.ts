@@ -43,7 +43,9 @@ export async function acquireLock(
   layout: Layout,
   now: Clock,
 ): Promise<DirectoryLock> {
-  await makeRootDirectory(files, layout.root);
+  await makeRootDirectory(files, layout.root).catch((error: unknown) => {
+    throw directoryFault(error as NodeJS.ErrnoException, layout.root);
+  });
   const token = randomBytes(12).toString("hex");
   const own: Owner = { ...(await ownIdentity()), since: formatTimestamp(now()), token };
   const attempt = new Attempt(files, layout, own);
@@ -84,7 +86,10 @@ class Attempt {
 
   /** Tries once; `false` when the lock changed hands meanwhile. */
   async take(): Promise<boolean> {
-    await writeWhole(this.#files, this.#aside, Buffer.from(`${JSON.stringify(this.#own)}\n`));
+    const text = Buffer.from(`${JSON.stringify(this.#own)}\n`);
+    await writeWhole(this.#files, this.#aside, text).catch((error: unknown) => {
+      throw directoryFault(error as NodeJS.ErrnoException, this.#layout.root);
+    });
     try {
       return (await this.#link(this.#layout.lock)) || (await this.#takeOver());
     } finally {
@@ -162,6 +167,18 @@ class Attempt {
       `${place} is in use by ${who}${self}: stop that server, or choose another DATA_DIR`,
     );
   }
+}
+
+/** What a user can do something about, said so; any other error as it is. */
+function directoryFault(error: NodeJS.ErrnoException, root: string): Error {
+  const { code = "" } = error;
+  const told = (what: string): Error =>
+    new Error(`The data directory "${root}" ${what} (${code})`, { cause: error });
+  if (["EACCES", "EPERM", "EROFS"].includes(code)) {
+    return told("cannot be written by this user: make it theirs, or choose another DATA_DIR");
+  }
+  const isNone = ["EEXIST", "ENOTDIR"].includes(code);
+  return isNone ? told("is a file, or lies in one: choose another DATA_DIR") : error;
 }
 
 function parseOwner(text: string): Owner | undefined {

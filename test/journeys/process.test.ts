@@ -118,6 +118,8 @@ const FAULTS: readonly (readonly [Record<string, string>, RegExp])[] = [
   [{ CATALOG_SOURCE: "/nowhere/catalog.json" }, /catalog\.json/],
   [{ ADMIN_EMAIL: "ada@example.com" }, /^ADMIN_EMAIL and ADMIN_PASSWORD/],
   [{ ADMIN_EMAIL: "ada@example.com", ADMIN_PASSWORD: "hunter2" }, /^ADMIN_PASSWORD/],
+  [{ HOST: "192.0.2.1" }, /^HOST: "192\.0\.2\.1" is no address of this machine/],
+  [{ DATA_DIR: "/dev/null" }, /^The data directory "\/dev\/null" is a file.* another DATA_DIR/],
   [{ ADMIN_EMAIL: "nobody", ADMIN_PASSWORD: "long enough 1" }, /^ADMIN_EMAIL/],
 ];
 
@@ -150,7 +152,8 @@ test("a port that is taken stops the start with one line, and frees the director
   const refused = launch(t, { DATA_DIR: directory, PORT });
   assert.equal(await refused.exit(), 1);
   assert.match(refused.stderr, /^[^\n]+\n$/);
-  assert.ok(refused.stderr.includes(PORT), refused.stderr);
+  const where = `Signalbox cannot start: PORT: ${PORT} of "127.0.0.1" is in use`;
+  assert.ok(refused.stderr.startsWith(where), refused.stderr);
   const next = launch(t, { DATA_DIR: directory });
   assert.notEqual(await next.url(), "");
 });

@@ -47,6 +47,24 @@ function startTaker(
   return { child, answer };
 }
 
+test("a directory that this user may not make or write is named with the way out", async (t) => {
+  const layout = await directory(t);
+  const refused = (): never => {
+    throw Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
+  };
+  for (const closed of [
+    { ...systemFiles, makeDirectory: refused },
+    { ...systemFiles, open: refused },
+  ]) {
+    await assert.rejects(
+      async () => acquireLock(closed, layout, now),
+      new RegExp(
+        `"${layout.root}" cannot be written by this user: .* another DATA_DIR \\(EACCES\\)`,
+      ),
+    );
+  }
+});
+
 test("a lock is taken once, and again after its release", async (t) => {
   const layout = await directory(t);
   const lock = await acquire(layout);

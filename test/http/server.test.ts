@@ -8,6 +8,9 @@ import { listen } from "../../src/http/server.ts";
 import type { WireAnswer } from "./connection.ts";
 import { serve, until } from "./serve.ts";
 
+// With the usual time-outs what is closed in time would take a minute or more.
+const IN_TIME = { timeout: 55_000 };
+
 const free = { type: "object", additionalProperties: true } as const;
 const common = { surfaces: ["portal"], access: "open", summary: "s", tags: ["t"] } as const;
 
@@ -124,6 +127,13 @@ test("so many connections are held and no more, and idle ones make room", async 
   assert.equal(silent.socket.destroyed, false);
 });
 
+test("a connection that stays idle after an answer is closed", IN_TIME, async (t) => {
+  const connection = (await serve(t, rows, {}, { limits: { keepAliveTimeout: 1 } })).open();
+  connection.send("GET /alive HTTP/1.1", "Host: a", "", "");
+  assert.equal((await connection.next()).status, 200);
+  await connection.ended();
+});
+
 test("CONNECT is a method that no path knows", async (t) => {
   const { open } = await serve(t, rows);
   const connection = open();
@@ -205,9 +215,6 @@ test("an address that is taken rejects with Node's own code", async (t) => {
     { code: "EADDRINUSE" },
   );
 });
-
-// With the usual time-outs it would take a minute or more.
-const IN_TIME = { timeout: 55_000 };
 
 for (const [what, lines, limits] of [
   ["headers", ["GET /alive HTTP/1.1", "Host: te"], { headersTimeout: 50 }],

@@ -238,6 +238,13 @@ for (const [method, path, status, allow] of METHODS) {
   });
 }
 
+test("a connection may stay idle for longer than the 60 seconds of common proxies", async () => {
+  const client = new Client();
+  const { headers } = await client.request(app.url, "GET", "/health");
+  assert.equal(headers.get("keep-alive"), "timeout=65");
+  client.close();
+});
+
 test("a target in absolute form is reduced to its path", async () => {
   const client = new Client(); // the contract does not know such a path
   const target = "http://elsewhere.example/health?x=1";

@@ -67,10 +67,9 @@ export class Router<Needs> {
 
     const known = [fixed, ...patterns.map(({ methods }) => methods)].filter((table) => table);
     if (known.length === 0) throw new NotFound("There is nothing at this path");
-    throw new MethodNotAllowed(
-      `This path does not answer the method ${JSON.stringify(method)}`,
-      allowHeader(known.flatMap((table) => [...(table?.keys() ?? [])])),
-    );
+    const allow = allowHeader(known.flatMap((table) => [...(table?.keys() ?? [])]));
+    const said = `This path does not answer the method ${JSON.stringify(method)}, only ${allow}`;
+    throw new MethodNotAllowed(said, allow);
   }
 
   /** The value of `Allow` for a path; throws as `find` does for an unknown one. */

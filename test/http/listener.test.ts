@@ -135,7 +135,7 @@ for (const [method, path, allow] of [
     const response = await fetch(url + path, { method });
     assert.equal(response.status, 405);
     assert.equal(response.headers.get("allow"), allow);
-    assert.match(await errorOf(response), new RegExp(`"${method}"`));
+    assert.match(await errorOf(response), new RegExp(`"${method}", only ${allow}$`));
   });
 }
 

@@ -1,3 +1,4 @@
+import { apiKeyCreate } from "../keys/schema.ts";
 import { readArguments, required } from "./arguments.ts";
 import { UsageError, type Command } from "./command.ts";
 import { dataDirectory, makeChange } from "./directory.ts";
@@ -19,10 +20,7 @@ The key stands alone on standard output; what is said of it goes to standard err
     const { values } = readArguments(args, options);
     const name = required("name", values.name);
     const { organization, expires } = values;
-    if (expires !== undefined && !/^\d{1,9}$/.test(expires)) {
-      throw new UsageError(`--expires: expected a number of days instead of "${expires}"`);
-    }
-    const days = expires === undefined ? undefined : Number(expires);
+    const days = expires === undefined ? undefined : daysOf(expires);
     const body = { name, organization, expires_in_days: days };
     const key = await makeChange(dataDirectory(values.data), "create-key", body, terminal.now);
     const { id, api_key, expires_at } = key as {
@@ -37,3 +35,10 @@ The key stands alone on standard output; what is said of it goes to standard err
     return 0;
   },
 };
+
+function daysOf(given: string): number {
+  const { minimum, maximum } = apiKeyCreate.properties.expires_in_days;
+  const days = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
+  if (days >= minimum && days <= maximum) return days;
+  throw new UsageError(`--expires: expected ${minimum} to ${maximum} days instead of "${given}"`);
+}

@@ -41,6 +41,13 @@ for (const [args, said] of [
     ["user", "add", "--email", "a@b.c", "--role", "king"],
     "signalbox user add: --role: expected admin, operator, viewer; see signalbox user add --help\n",
   ],
+  ...["0", "3651", "never", "1.5"].map(
+    (days) =>
+      [
+        ["key", "create", "--name", "k", "--expires", days],
+        `signalbox key create: --expires: expected 1 to 3650 days instead of "${days}"; see signalbox key create --help\n`,
+      ] as const,
+  ),
 ] as const) {
   test(`"signalbox ${args.join(" ")}" is a matter of usage`, async () => {
     assert.deepEqual(await run(args), { code: 2, out: "", error: said });

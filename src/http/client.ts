@@ -20,8 +20,10 @@ export abstract class Client {
   get gone(): AbortSignal {
     if (!this.#gone) {
       const gone = (this.#gone = new AbortController());
-      const leave = (): void =>
+      const leave = (): void => {
+        if (this.response.writableFinished) return; // it has its answer
         gone.abort(new ClientGone("The client left before it was answered"));
+      };
       if (this.response.destroyed) leave();
       else this.response.once("close", leave);
     }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cursorAfter } from "../../src/audit/cursor.ts";
-import type { AuditFilter } from "../../src/audit/store.ts";
+import type { AuditFilter, AuditRows, AuditStore } from "../../src/audit/store.ts";
 import { createApiKey } from "../../src/auth/api-key.ts";
 import { createCallerResolver } from "../../src/auth/caller.ts";
 import { createTokenIssuer } from "../../src/auth/tokens.ts";
@@ -61,6 +61,32 @@ for (const path of ["", `?cursor=${CURSOR}`, "/histogram", "/export", "/export?f
     assert.ok(summary.error instanceof ClientGone);
   });
 }
+
+/** A store that remembers by which signals its questions may be ended. */
+class HeardAudit extends MemoryAudit {
+  readonly signals: AbortSignal[] = [];
+
+  override page(
+    ...[organization, filter, limit, offset, signal]: Parameters<AuditStore["page"]>
+  ): AuditRows {
+    if (signal !== undefined) this.signals.push(signal);
+    return super.page(organization, filter, limit, offset);
+  }
+}
+
+test("who was answered has not left", async (t) => {
+  const store = new HeardAudit();
+  const app = await serveAudit(t, {}, store);
+  for (let answered = 1; answered <= 3; answered++) {
+    const response = await fetch(`${app.url}/api/public/audit`);
+    assert.equal(response.status, 200);
+    await response.text();
+  }
+  assert.deepEqual(
+    store.signals.slice(0, 2).map(({ aborted }) => aborted),
+    [false, false],
+  );
+});
 
 test("a stream ends when its token is over, was made worthless, or its key is revoked", async (t) => {
   const secret = "a secret of more than thirty-two bytes";

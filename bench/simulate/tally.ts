@@ -41,7 +41,8 @@ export class Tally {
     this.#lastSeconds = seconds;
     return (
       `${seconds.toFixed(0).padStart(5)} s  ${this.requests} requests (${rate.toFixed(0)}/s), ` +
-      `${this.reported} events stored, ${this.failures} failures, ${this.resent} events resent`
+      `${this.reported} events stored, ${this.failures} failures, ` +
+      `${this.refused} refused, ${this.resent} events resent`
     );
   }
 

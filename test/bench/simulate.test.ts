@@ -67,3 +67,9 @@ test("what could not be delivered is sent again under the same ids", async (t) =
   assert.equal(new Set(seen).size, tally.reported);
   assert.equal(seen.length - tally.resent, tally.reported);
 });
+
+test("what is refused shows in every line, so that a wrong address is seen at once", () => {
+  const tally = new Tally();
+  tally.requests = tally.refused = 3;
+  assert.match(tally.line(10), /3 requests .* 0 failures, 3 refused/);
+});

@@ -4,8 +4,9 @@
  * What was read a moment ago is still in the page cache, and copying it from there takes a
  * microsecond, a fiftieth of the way through the thread pool. So a range that was read before is read
  * at once, without leaving the event loop; a range that was not may have to come from the disk, and
- * goes through the pool. A read at once that takes long shows that the cache has dropped what was
- * there: then the file's ranges count as not read.
+ * goes through the pool. A read at once that takes long was kept waiting by the disk, or by other
+ * programs: its range counts as not read. A second one in a row shows that the cache has dropped what
+ * was there: then all of the file's ranges do.
  *
  * Descriptors stay open from one read to the next, but only so many of them: the file that was not
  * read for the longest time is closed first.
@@ -26,6 +27,8 @@ interface OpenFile {
   descriptor: number | undefined;
   /** A byte for each block, 1 when it was read. */
   known: Uint8Array;
+  /** Whether the last read at once took long. */
+  wasSlow: boolean;
   /** Reads under way, which need the descriptor. */
   readers: number;
   isForgotten: boolean;
@@ -76,7 +79,10 @@ export class ReadFiles {
       const count = this.#files.readSync(file.descriptor as number, rest, position + filled);
       filled += checked(count, position + filled);
     }
-    if (this.#stopwatch() - start > SLOW_MS) file.known.fill(0);
+    const isSlow = this.#stopwatch() - start > SLOW_MS;
+    if (isSlow && file.wasSlow) file.known.fill(0);
+    else if (isSlow) mark(file, position, position + target.length, 0);
+    file.wasSlow = isSlow;
   }
 
   /** Closes a file that is removed or replaced. */
@@ -123,6 +129,7 @@ export class ReadFiles {
       opening,
       descriptor: undefined,
       known: new Uint8Array(0),
+      wasSlow: false,
       readers: 0,
       isForgotten: false,
     };
@@ -167,5 +174,9 @@ function remember(file: OpenFile, from: number, to: number): void {
     longer.set(file.known);
     file.known = longer;
   }
-  file.known.fill(1, Math.floor(from / BLOCK_BYTES), end);
+  mark(file, from, to, 1);
+}
+
+function mark(file: OpenFile, from: number, to: number, known: 0 | 1): void {
+  file.known.fill(known, Math.floor(from / BLOCK_BYTES), Math.ceil(to / BLOCK_BYTES));
 }

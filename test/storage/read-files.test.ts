@@ -37,22 +37,31 @@ test("what was read before is read at once the next time, and only that", async 
   assert.equal(files.descriptors, 0);
 });
 
-test("a read at once that took long is the last one of its file until it was read again", async () => {
+test("after a slow read its range is read anew, and after two in a row the whole file", async () => {
   const files = await filesWith(["a", "b"], BYTES);
   let elapsed = 0;
   let perRead = 0;
   const reads = new ReadFiles(files, 256, () => (elapsed += perRead));
   const target = Buffer.alloc(100);
-  await reads.read("/data/a", target, 0);
+  const places = [0, 5_000, 10_000];
+  const atHand = (): boolean[] => places.map((place) => reads.isAtHand("/data/a", place, 100));
+  for (const place of places) await reads.read("/data/a", target, place);
   await reads.read("/data/b", target, 0);
   assert.equal(reads.read("/data/a", target, 0), undefined);
-  assert.equal(reads.isAtHand("/data/a", 0, 100), true);
+  assert.deepEqual(atHand(), [true, true, true]);
   perRead = 3;
   assert.equal(reads.read("/data/a", target, 0), undefined);
-  assert.equal(reads.isAtHand("/data/a", 0, 100), false);
+  assert.deepEqual(atHand(), [false, true, true]);
+  perRead = 0;
+  assert.equal(reads.read("/data/a", target, 5_000), undefined);
+  perRead = 3;
+  assert.equal(reads.read("/data/a", target, 5_000), undefined);
+  assert.deepEqual(atHand(), [false, false, true]);
+  assert.equal(reads.read("/data/a", target, 10_000), undefined);
+  assert.deepEqual(atHand(), [false, false, false]);
   assert.equal(reads.isAtHand("/data/b", 0, 100), true);
-  await reads.read("/data/a", target, 0);
-  assert.equal(reads.isAtHand("/data/a", 0, 100), true);
+  for (const place of places) await reads.read("/data/a", target, place);
+  assert.deepEqual(atHand(), [true, true, true]);
   await reads.close();
 });
 

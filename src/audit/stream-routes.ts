@@ -24,7 +24,8 @@ export const auditStreamRoutes = [
       "Server-Sent Events in the order of ingest: `data` is the event as JSON, `id` its position. Begins " +
       "with what arrives from now on, or after the position in `Last-Event-ID`. A comment every 15 " +
       "seconds keeps the connection open; a reader that leaves 64 KiB unread is closed, a stream whose " +
-      "credentials are not good any more ends, and each does after an hour, to be opened again. An organization can have 100 streams open.",
+      "credentials are not good any more ends, and each does after an hour, to be opened again. An " +
+      "organization can have 100 streams open.",
     tags: ["audit"],
     query: filterQuery,
     headers: {

@@ -147,10 +147,11 @@ function collectInflated(
 function parse(bytes: Buffer, done: BodyDone): void {
   let value: unknown;
   try {
-    if (!isUtf8(bytes)) throw new BadInput("The body is not valid UTF-8");
+    const isPlain = isAscii(bytes);
+    if (!isPlain && !isUtf8(bytes)) throw new BadInput("The body is not valid UTF-8");
     if (bytes.length === 0) throw new BadInput("A JSON body is required");
     // ASCII as latin1 is kept outside the heap, and is the faster one to make and to parse.
-    value = parseJson(bytes.toString(isAscii(bytes) ? "latin1" : "utf8"));
+    value = parseJson(bytes.toString(isPlain ? "latin1" : "utf8"));
   } catch (error) {
     return done(error);
   }

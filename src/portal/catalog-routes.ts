@@ -1,8 +1,8 @@
-import { PREFIXES, route } from "../http/route.ts";
+import { route } from "../http/route.ts";
 import { CATALOG_PATH } from "./catalog-view.ts";
 import type { PortalFrame } from "./layout.ts";
 import { loadCatalog, type CatalogNeeds } from "./loaders/catalog.ts";
-import { modeOf } from "./mode.ts";
+import { callsV1 } from "./mode.ts";
 import { makePage, PAGE, sendPage } from "./page.ts";
 import { catalogPage } from "./pages/catalog.ts";
 
@@ -18,7 +18,7 @@ export const catalogPageRoutes = [
     },
     refuses: [500],
     async handle({ query }, needs: PortalFrame & CatalogNeeds) {
-      const canSet = modeOf(needs.description).prefix === PREFIXES.v1;
+      const canSet = callsV1(needs.description);
       const page = await makePage(needs, {
         path: CATALOG_PATH,
         title: "Catalog",

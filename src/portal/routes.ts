@@ -9,7 +9,7 @@
  * links works without modules wherever that is possible. A row below joins the three.
  */
 import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
-import { PREFIXES, route } from "../http/route.ts";
+import { route } from "../http/route.ts";
 import { KEPT_TEXT_HEADERS, keptText, sendKeptText } from "../metadata/kept-text.ts";
 import type { PortalPages } from "../metadata/service.ts";
 import type { UserStore } from "../users/store.ts";
@@ -22,7 +22,7 @@ import { layOut, PAGE_HEADERS, type PortalFrame } from "./layout.ts";
 import { loadFleet, type FleetNeeds } from "./loaders/fleet.ts";
 import { loadOverview, type OverviewNeeds } from "./loaders/overview.ts";
 import { loadPolicies, loadPolicyEditor, type PoliciesNeeds } from "./loaders/policies.ts";
-import { managementModeOf, modeOf } from "./mode.ts";
+import { callsV1, managementModeOf, modeOf } from "./mode.ts";
 import { makePage, PAGE, sendPage } from "./page.ts";
 import { apiPage } from "./pages/api.ts";
 import { FLEET_ROWS, fleetPage } from "./pages/fleet.ts";
@@ -99,7 +99,7 @@ export const portalRoutes = [
     },
     refuses: [500],
     async handle({ query }, needs: PortalFrame & PoliciesNeeds) {
-      const hasActivity = modeOf(needs.description).prefix === PREFIXES.v1;
+      const hasActivity = callsV1(needs.description);
       const page = await makePage(needs, {
         path: "/portal/policies",
         title: "Policies",
@@ -130,7 +130,7 @@ export const portalRoutes = [
     },
     refuses: [500],
     async handle({ query: { limit, ...filter } }, needs: PortalFrame & FleetNeeds) {
-      const canForget = modeOf(needs.description).prefix === PREFIXES.v1;
+      const canForget = callsV1(needs.description);
       const page = await makePage(needs, {
         path: "/portal/fleet",
         title: "Fleet",

@@ -21,9 +21,17 @@ const silent = createLog(
   () => {},
 );
 
-function createStore(files: FileOperations, segmentBytes: number, now = () => 0): FileAuditStore {
+function createStore(
+  files: FileOperations,
+  segmentBytes: number,
+  now = () => 0,
+  maxOpen?: number,
+): FileAuditStore {
   const layout = new Layout("/data");
-  return new FileAuditStore({ files, layout, now, log: silent, durability: "sync", segmentBytes });
+  return new FileAuditStore({
+    ...{ files, layout, now, log: silent, durability: "sync", segmentBytes },
+    ...(maxOpen !== undefined && { maxOpen }),
+  });
 }
 
 /** Events whose fields repeat in many ways; one in eight is late. */
@@ -285,11 +293,7 @@ test("a histogram of whole segments counts what a count of every event does", as
 test("beyond the limit the organization that rested longest makes room, and none is lost", async () => {
   const files = new ForgetfulFiles();
   let now = 0;
-  const layout = new Layout("/data");
-  const store = new FileAuditStore({
-    ...{ files, layout, now: () => now, log: silent, durability: "sync", segmentBytes: 100_000 },
-    maxOpen: 3,
-  });
+  const store = createStore(files, 100_000, () => now, 3);
   const names = Array.from({ length: 12 }, (_, i) => `team${i}`);
   for (const name of [...names, ...names]) {
     await append(store, [auditEventOf({ organization_id: name })], name);
@@ -308,11 +312,7 @@ test("beyond the limit the organization that rested longest makes room, and none
 test("who is being listened to makes no room", async () => {
   const files = new ForgetfulFiles();
   let now = 0;
-  const layout = new Layout("/data");
-  const store = new FileAuditStore({
-    ...{ files, layout, now: () => now, log: silent, durability: "sync", segmentBytes: 100_000 },
-    maxOpen: 1,
-  });
+  const store = createStore(files, 100_000, () => now, 1);
   const heard: string[] = [];
   await append(store, [auditEventOf({ organization_id: "acme" })], "acme");
   const tail = store.tail("acme", {}, undefined, () => void heard.push("an event"));

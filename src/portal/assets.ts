@@ -1,14 +1,15 @@
 /**
- * The static files of the portal: the compiled browser modules, one stylesheet made of `style/*.css`,
- * and the icon. They are read once at start and served under a path that holds a hash of all of
- * them, so that relative imports between modules work unchanged and browsers may keep every file
- * for good. Compressed forms are made when they are first asked for, and kept.
+ * The static files of the portal: one module for each page, which the build bundles, one stylesheet
+ * made of `style/*.css`, and the icon. They are read once at start and served under a path that holds
+ * a hash of all of them, so that browsers may keep every file for good. Compressed forms are made
+ * when they are first asked for, beside the event loop, and kept.
  */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
-import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
-import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import type { Awaitable } from "../core/caller.ts";
 import { codingFor, type ContentCoding } from "../http/accept-encoding.ts";
 import { isCurrent } from "../http/entity-tag.ts";
 import { empty, text, type HeaderList, type Reply } from "../http/reply.ts";
@@ -19,10 +20,12 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: "image/svg+xml",
 };
 const BROTLI_QUALITY = 9; // one step below where it takes ten times as long for a twentieth less
-const STYLE = "style/portal.css";
-const ICON = "style/icon.svg";
-const THEME = "portal/browser/theme.js";
-const IMPORT = /\b(?:from|import)\s*\(?\s*"(\.[^"]+)"/g;
+const STYLE = "portal.css";
+const ICON = "icon.svg";
+const THEME = "theme.js";
+
+const brotlied = promisify(brotliCompress);
+const gzipped = promisify(gzip);
 
 /** The portal's files, as pages name them and as rows send them. */
 export class PortalAssets {
@@ -50,28 +53,24 @@ export class PortalAssets {
     return this.#prefix + ICON;
   }
 
-  /** The small script that sets the theme before anything is shown. */
-  get theme(): string {
-    return this.#prefix + THEME;
+  /** The small script that sets the theme before anything is shown; `undefined` without a build. */
+  get theme(): string | undefined {
+    return this.#pathOf(THEME);
   }
 
-  /** The paths of a module of `browser/` and, after it, of all that it imports; empty without a build. */
-  modules(name: string): readonly string[] {
-    const found = new Set<string>();
-    const visit = (file: string): void => {
-      const content = this.#files.get(file)?.content;
-      if (content === undefined || found.has(file)) return;
-      found.add(file);
-      for (const target of importsOf(file, content)) visit(target);
-    };
-    visit(`portal/browser/${name}.js`);
-    return [...found].map((file) => this.#prefix + file);
+  /** The module of a page, by the name of its entry; `undefined` without a build. */
+  module(name: string): string | undefined {
+    return this.#pathOf(`${name}.js`);
   }
 
   /** Answers a request for a file, in the coding that its reader takes; `undefined` for no such file. */
-  send(path: string, headers: AssetRequestHeaders): Reply | undefined {
+  send(path: string, headers: AssetRequestHeaders): Awaitable<Reply> | undefined {
     if (!path.startsWith(this.#prefix)) return undefined;
     return this.#files.get(path.slice(this.#prefix.length))?.send(headers);
+  }
+
+  #pathOf(file: string): string | undefined {
+    return this.#files.has(file) ? this.#prefix + file : undefined;
   }
 }
 
@@ -83,21 +82,22 @@ export interface AssetRequestHeaders {
 
 /** One file and its forms. */
 class Asset {
-  readonly content: string;
+  readonly #bytes: Buffer;
   readonly #type: string;
   readonly #version: string;
-  readonly #forms = new Map<ContentCoding | undefined, Buffer>();
+  readonly #forms = new Map<ContentCoding, Promise<Buffer>>();
   readonly #codings: ReadonlySet<ContentCoding>;
 
   constructor(name: string, content: string, version: string) {
-    this.content = content;
+    this.#bytes = Buffer.from(content, "utf8");
     this.#version = version;
     this.#type = TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream";
     // A packet holds a file of a KiB as it is: packing it would only cost both sides time.
     this.#codings = new Set(content.length > 1024 ? (["br", "gzip"] as const) : []);
   }
 
-  send({ "accept-encoding": accepted, "if-none-match": known }: AssetRequestHeaders): Reply {
+  send(request: AssetRequestHeaders): Awaitable<Reply> {
+    const { "accept-encoding": accepted, "if-none-match": known } = request;
     const coding = codingFor(accepted, this.#codings);
     const etag = `"${this.#version}${coding === undefined ? "" : `-${coding}`}"`;
     const headers: HeaderList = [
@@ -110,29 +110,21 @@ class Asset {
       ...(coding === undefined ? [] : ["Content-Encoding", coding]),
     ];
     if (isCurrent(known, etag)) return empty(304, headers);
-    return text(200, this.#type, this.#form(coding), headers);
+    if (coding === undefined) return text(200, this.#type, this.#bytes, headers);
+    return this.#form(coding).then((bytes) => text(200, this.#type, bytes, headers));
   }
 
-  #form(coding: ContentCoding | undefined): Buffer {
-    const made = this.#forms.get(coding) ?? encode(Buffer.from(this.content, "utf8"), coding);
-    this.#forms.set(coding, made);
-    return made;
+  #form(coding: ContentCoding): Promise<Buffer> {
+    const form = this.#forms.get(coding) ?? encode(this.#bytes, coding);
+    this.#forms.set(coding, form);
+    return form;
   }
 }
 
-function encode(bytes: Buffer, coding: ContentCoding | undefined): Buffer {
-  if (coding === undefined) return bytes;
-  if (coding === "gzip") return gzipSync(bytes, { level: constants.Z_BEST_COMPRESSION });
-  return brotliCompressSync(bytes, {
-    params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY },
-  });
-}
-
-/** The modules that a compiled one imports, by their names among the files. */
-function importsOf(file: string, content: string): readonly string[] {
-  return [...content.matchAll(IMPORT)].map(([, target = ""]) =>
-    posix.join(posix.dirname(file), target),
-  );
+/** Compresses in a thread of its own: runtimes that are answered meanwhile do not wait for it. */
+function encode(bytes: Buffer, coding: ContentCoding): Promise<Buffer> {
+  if (coding === "gzip") return gzipped(bytes, { level: constants.Z_BEST_COMPRESSION });
+  return brotlied(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
 }
 
 /**
@@ -140,20 +132,14 @@ function importsOf(file: string, content: string): readonly string[] {
  * the same place whether this runs compiled or from its source.
  */
 export async function readPortalAssets(): Promise<PortalAssets> {
-  const styleFolder = fileURLToPath(new URL("./style/", import.meta.url));
-  const built = fileURLToPath(new URL("../../dist/browser/", import.meta.url));
+  const styles = fileURLToPath(new URL("./style/", import.meta.url));
+  const built = fileURLToPath(new URL("../../dist/portal/browser/", import.meta.url));
   const contents = new Map<string, string>([
-    [STYLE, await readStyles(styleFolder)],
-    [ICON, (await readFile(`${styleFolder}icon.svg`, "utf8")).trim()],
+    [STYLE, await readStyles(styles)],
+    [ICON, (await readFile(`${styles}icon.svg`, "utf8")).trim()],
   ]);
-  const visit = async (file: string): Promise<void> => {
-    if (contents.has(file)) return;
-    const content = await readFile(built + file, "utf8");
-    contents.set(file, content);
-    for (const target of importsOf(file, content)) await visit(target);
-  };
-  for (const name of await modulesIn(`${built}portal/browser`)) {
-    await visit(`portal/browser/${name}`);
+  for (const name of await modulesIn(built)) {
+    contents.set(name, await readFile(built + name, "utf8"));
   }
   return new PortalAssets(contents);
 }

@@ -17,8 +17,8 @@ export interface PageContent {
   readonly path: string;
   readonly title: string;
   readonly body: Html;
-  /** The module of `browser/` that brings the page to life; the frame's own runs on every page. */
-  readonly module?: string;
+  /** The entry of `browser/entries/` that brings the page, and the frame around it, to life. */
+  readonly module: string;
   /** The service's time when the page was made, in milliseconds; absent on pages that are kept. */
   readonly now?: number;
   /** How the page gets its data, where that is not how most pages do. */
@@ -101,20 +101,17 @@ const BRAND = html`<svg viewBox="0 0 16 16" aria-hidden="true">
   <circle cx="8" cy="11" r="2.2" fill="#4cc38a"></circle>
 </svg>`;
 
-function head({ assets }: PortalFrame, title: string, module: string | undefined): Html {
-  const entries = module === undefined ? ["frame"] : ["frame", module];
-  const modules = new Set(entries.flatMap((entry) => assets.modules(entry)));
+function head({ assets }: PortalFrame, title: string, entry: string): Html {
+  const { theme } = assets;
+  const module = assets.module(entry);
   return html`<head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>${title === "Signalbox" ? title : `${title} - Signalbox`}</title>
+    ${theme === undefined ? undefined : html`<script src="${theme}"></script>`}
     <link rel="stylesheet" href="${assets.stylesheet}" />
     <link rel="icon" type="image/svg+xml" href="${assets.icon}" />
-    ${assets.hasModules ? html`<script src="${assets.theme}"></script>` : undefined}
-    ${[...modules].map((path) => html`<link rel="modulepreload" href="${path}" />`)}
-    ${entries
-      .flatMap((entry) => assets.modules(entry).slice(0, 1))
-      .map((path) => html`<script type="module" src="${path}"></script>`)}
+    ${module === undefined ? undefined : html`<script type="module" src="${module}"></script>`}
   </head>`;
 }
 

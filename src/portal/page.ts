@@ -10,7 +10,7 @@ import type { PageContext } from "./pages/parts.ts";
 export interface DataPage<Model> {
   readonly path: string;
   readonly title: string;
-  /** The module of `browser/` that loads the same model from the API. */
+  /** The entry of `browser/entries/` that loads the same model from the API. */
   readonly module: string;
   /** Reads the model of the default organization from the stores. */
   readonly load: (context: PageContext) => Awaitable<Model>;

@@ -3,10 +3,11 @@
  * `pages/` is pure, from a model made of wire types to `Html`, and imports nothing of Node, so that
  * it runs here and in a browser alike. Its **loader** in `loaders/` reads that model of the default
  * organization from the stores, where anybody may read it (`mode.ts` decides); elsewhere the page
- * leaves here without data. Its **module** in `browser/` reads the same model from the API, renders
- * it by the same function into `#content` (`morph.ts` keeps focus and scroll), and enhances what is
- * there: handlers by delegation, filters in the URL through the history API. What a page shows and
- * links works without modules wherever that is possible. A row below joins the three.
+ * leaves here without data. Its **entry** in `browser/entries/`, of which the build makes one module
+ * with all that it imports, reads the same model from the API, renders it by the same function into
+ * `#content` (`morph.ts` keeps focus and scroll), and enhances what is there: handlers by delegation,
+ * filters in the URL through the history API. What a page shows and links works without modules
+ * wherever that is possible. A row below joins the three.
  */
 import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
 import { route } from "../http/route.ts";

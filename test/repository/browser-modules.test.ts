@@ -1,4 +1,4 @@
-/** What a browser loads must be able to run there: it reaches nothing of Node. */
+/** What a browser loads must be able to run there: it reaches nothing of Node. Pages share a frame. */
 import assert from "node:assert/strict";
 import { posix } from "node:path";
 import { test } from "node:test";
@@ -29,6 +29,22 @@ const visit = (path: string): void => {
   }
 };
 entries.forEach(visit);
+
+const PAGES = filesBelow("src/portal/browser/entries").filter(
+  (path) => !path.endsWith("/theme.ts"),
+);
+
+test("what the build bundles for a page has the frame in it, and no page has another's", () => {
+  assert.ok(PAGES.length > 0);
+  assert.deepEqual(
+    PAGES.filter((path) => !importsOf(path).includes("../frame.ts")),
+    [],
+  );
+  const importers = [...reached].filter(([, targets]) =>
+    targets.some((target) => target.includes("/entries/")),
+  );
+  assert.deepEqual(importers, []);
+});
 
 test("browser modules reach no module of Node and no package", () => {
   assert.ok(entries.length > 0 && reached.size > entries.length);

@@ -16,7 +16,7 @@ const KNOWN_PLACES = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const MODULES = fileURLToPath(new URL("../../dist/browser/portal/browser", import.meta.url));
+const MODULES = fileURLToPath(new URL("../../dist/portal/browser", import.meta.url));
 const SCREENSHOTS = fileURLToPath(new URL("../screenshots", import.meta.url));
 
 /** After this long what a page should show is not coming; a loaded machine takes a tenth of it. */

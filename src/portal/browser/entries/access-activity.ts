@@ -1,9 +1,15 @@
-import type { ActivityEntry } from "../../activity/schema.ts";
-import { activityLink, ACTIVITY_FILTERS, ACTIVITY_ROWS, activityViewOf } from "../activity-view.ts";
-import { activityPage, type ActivityModel } from "../pages/access-activity.ts";
-import type { PageContext } from "../pages/parts.ts";
-import { read } from "./api.ts";
-import { contentElement, keepFresh } from "./live.ts";
+import "../frame.ts";
+import type { ActivityEntry } from "../../../activity/schema.ts";
+import {
+  activityLink,
+  ACTIVITY_FILTERS,
+  ACTIVITY_ROWS,
+  activityViewOf,
+} from "../../activity-view.ts";
+import { activityPage, type ActivityModel } from "../../pages/access-activity.ts";
+import type { PageContext } from "../../pages/parts.ts";
+import { read } from "../api.ts";
+import { contentElement, keepFresh } from "../live.ts";
 
 const EVERY_MS = 15_000;
 

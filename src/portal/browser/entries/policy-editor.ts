@@ -1,16 +1,21 @@
-import type { Policy } from "../../policies/schema.ts";
-import { html } from "../html.ts";
-import { policyLink } from "../pages/policies.ts";
-import { policyEditorPage, startingText, type PolicyEditorModel } from "../pages/policy-editor.ts";
-import { changesInWords, policyDiff } from "../pages/policy-text.ts";
-import { ApiError, call, reasonOf } from "./api.ts";
-import { ask } from "./dialog.ts";
-import { contentElement, pageContext } from "./live.ts";
-import { morph } from "./morph.ts";
-import { readDraft, writeDraft } from "./policy-draft.ts";
-import { serveCheck, type Check } from "./policy-check.ts";
-import { readVersion, readVersions } from "./policy-list.ts";
-import { serveSimulator } from "./policy-simulator.ts";
+import "../frame.ts";
+import type { Policy } from "../../../policies/schema.ts";
+import { html } from "../../html.ts";
+import { policyLink } from "../../pages/policies.ts";
+import {
+  policyEditorPage,
+  startingText,
+  type PolicyEditorModel,
+} from "../../pages/policy-editor.ts";
+import { changesInWords, policyDiff } from "../../pages/policy-text.ts";
+import { ApiError, call, reasonOf } from "../api.ts";
+import { ask } from "../dialog.ts";
+import { contentElement, pageContext } from "../live.ts";
+import { morph } from "../morph.ts";
+import { readDraft, writeDraft } from "../policy-draft.ts";
+import { serveCheck, type Check } from "../policy-check.ts";
+import { readVersion, readVersions } from "../policy-list.ts";
+import { serveSimulator } from "../policy-simulator.ts";
 
 const PAUSE_MS = 300;
 

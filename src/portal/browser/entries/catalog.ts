@@ -1,13 +1,14 @@
-import type { Capability } from "../../catalog/schema.ts";
-import type { Provider } from "../../providers/schema.ts";
-import { catalogLink, type CatalogView } from "../catalog-view.ts";
-import { catalogPage, type CatalogModel } from "../pages/catalog.ts";
-import type { PageContext } from "../pages/parts.ts";
-import { call, read, reasonOf } from "./api.ts";
-import { serveButtons, serveForm } from "./form.ts";
-import { contentElement, keepFresh, pageContext } from "./live.ts";
-import { morph } from "./morph.ts";
-import { toast } from "./toast.ts";
+import "../frame.ts";
+import type { Capability } from "../../../catalog/schema.ts";
+import type { Provider } from "../../../providers/schema.ts";
+import { catalogLink, type CatalogView } from "../../catalog-view.ts";
+import { catalogPage, type CatalogModel } from "../../pages/catalog.ts";
+import type { PageContext } from "../../pages/parts.ts";
+import { call, read, reasonOf } from "../api.ts";
+import { serveButtons, serveForm } from "../form.ts";
+import { contentElement, keepFresh, pageContext } from "../live.ts";
+import { morph } from "../morph.ts";
+import { toast } from "../toast.ts";
 
 const EVERY_MS = 15_000;
 

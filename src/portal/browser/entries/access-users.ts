@@ -1,14 +1,15 @@
-import type { User } from "../../users/schema.ts";
-import { html } from "../html.ts";
-import { textField } from "../pages/access.ts";
-import { roleField, usersPage, type UsersModel } from "../pages/access-users.ts";
-import type { PageContext } from "../pages/parts.ts";
-import { call, read } from "./api.ts";
-import { ask } from "./dialog.ts";
-import { serveButtons, serveForm, textOf } from "./form.ts";
-import { keepFresh } from "./live.ts";
-import { session } from "./session.ts";
-import { toast } from "./toast.ts";
+import "../frame.ts";
+import type { User } from "../../../users/schema.ts";
+import { html } from "../../html.ts";
+import { textField } from "../../pages/access.ts";
+import { roleField, usersPage, type UsersModel } from "../../pages/access-users.ts";
+import type { PageContext } from "../../pages/parts.ts";
+import { call, read } from "../api.ts";
+import { ask } from "../dialog.ts";
+import { serveButtons, serveForm, textOf } from "../form.ts";
+import { keepFresh } from "../live.ts";
+import { session } from "../session.ts";
+import { toast } from "../toast.ts";
 
 const EVERY_MS = 30_000;
 

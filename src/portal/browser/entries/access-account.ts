@@ -1,11 +1,12 @@
-import type { User } from "../../users/schema.ts";
-import { accountPage, type AccountModel } from "../pages/access-account.ts";
-import type { PageContext } from "../pages/parts.ts";
-import { call, read } from "./api.ts";
-import { serveForm } from "./form.ts";
-import { contentElement, keepFresh } from "./live.ts";
-import { goToSignIn, keepSession, session } from "./session.ts";
-import { toast } from "./toast.ts";
+import "../frame.ts";
+import type { User } from "../../../users/schema.ts";
+import { accountPage, type AccountModel } from "../../pages/access-account.ts";
+import type { PageContext } from "../../pages/parts.ts";
+import { call, read } from "../api.ts";
+import { serveForm } from "../form.ts";
+import { contentElement, keepFresh } from "../live.ts";
+import { goToSignIn, keepSession, session } from "../session.ts";
+import { toast } from "../toast.ts";
 
 const EVERY_MS = 60_000;
 

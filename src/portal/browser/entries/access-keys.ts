@@ -1,12 +1,13 @@
-import type { ApiKey } from "../../keys/schema.ts";
-import { html } from "../html.ts";
-import { keysPage, type FreshKey, type KeysModel } from "../pages/access-keys.ts";
-import type { PageContext } from "../pages/parts.ts";
-import { call, read } from "./api.ts";
-import { ask } from "./dialog.ts";
-import { serveButtons, serveForm, textOf } from "./form.ts";
-import { keepFresh } from "./live.ts";
-import { toast } from "./toast.ts";
+import "../frame.ts";
+import type { ApiKey } from "../../../keys/schema.ts";
+import { html } from "../../html.ts";
+import { keysPage, type FreshKey, type KeysModel } from "../../pages/access-keys.ts";
+import type { PageContext } from "../../pages/parts.ts";
+import { call, read } from "../api.ts";
+import { ask } from "../dialog.ts";
+import { serveButtons, serveForm, textOf } from "../form.ts";
+import { keepFresh } from "../live.ts";
+import { toast } from "../toast.ts";
 
 const EVERY_MS = 30_000;
 

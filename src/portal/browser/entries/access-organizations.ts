@@ -1,13 +1,14 @@
-import type { Organization } from "../../organizations/schema.ts";
-import { html } from "../html.ts";
-import { textField } from "../pages/access.ts";
-import { organizationsPage, type OrganizationsModel } from "../pages/access-organizations.ts";
-import type { PageContext } from "../pages/parts.ts";
-import { call, read } from "./api.ts";
-import { ask } from "./dialog.ts";
-import { serveButtons, serveForm, textOf } from "./form.ts";
-import { keepFresh } from "./live.ts";
-import { toast } from "./toast.ts";
+import "../frame.ts";
+import type { Organization } from "../../../organizations/schema.ts";
+import { html } from "../../html.ts";
+import { textField } from "../../pages/access.ts";
+import { organizationsPage, type OrganizationsModel } from "../../pages/access-organizations.ts";
+import type { PageContext } from "../../pages/parts.ts";
+import { call, read } from "../api.ts";
+import { ask } from "../dialog.ts";
+import { serveButtons, serveForm, textOf } from "../form.ts";
+import { keepFresh } from "../live.ts";
+import { toast } from "../toast.ts";
 
 const EVERY_MS = 60_000;
 

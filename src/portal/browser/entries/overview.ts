@@ -1,12 +1,13 @@
-import type { AuditEvent, Histogram } from "../../audit/schema.ts";
-import type { DashboardCounts } from "../../dashboard/schema.ts";
-import type { RuntimeInstance } from "../../fleet/schema.ts";
-import type { Policy } from "../../policies/schema.ts";
-import { isDrifted } from "../drift.ts";
-import { overviewPage, RECENT_DENIALS, type OverviewModel } from "../pages/overview.ts";
-import type { PageContext } from "../pages/parts.ts";
-import { read } from "./api.ts";
-import { keepFresh } from "./live.ts";
+import "../frame.ts";
+import type { AuditEvent, Histogram } from "../../../audit/schema.ts";
+import type { DashboardCounts } from "../../../dashboard/schema.ts";
+import type { RuntimeInstance } from "../../../fleet/schema.ts";
+import type { Policy } from "../../../policies/schema.ts";
+import { isDrifted } from "../../drift.ts";
+import { overviewPage, RECENT_DENIALS, type OverviewModel } from "../../pages/overview.ts";
+import type { PageContext } from "../../pages/parts.ts";
+import { read } from "../api.ts";
+import { keepFresh } from "../live.ts";
 
 const EVERY_MS = 15_000;
 

@@ -1,12 +1,13 @@
-import type { Setting, Settings } from "../../settings/schema.ts";
-import { html } from "../html.ts";
-import { keyFieldId, settingsPage, type SettingsModel } from "../pages/access-settings.ts";
-import type { PageContext } from "../pages/parts.ts";
-import { call, read } from "./api.ts";
-import { ask } from "./dialog.ts";
-import { serveButtons, serveForm } from "./form.ts";
-import { keepFresh } from "./live.ts";
-import { toast } from "./toast.ts";
+import "../frame.ts";
+import type { Setting, Settings } from "../../../settings/schema.ts";
+import { html } from "../../html.ts";
+import { keyFieldId, settingsPage, type SettingsModel } from "../../pages/access-settings.ts";
+import type { PageContext } from "../../pages/parts.ts";
+import { call, read } from "../api.ts";
+import { ask } from "../dialog.ts";
+import { serveButtons, serveForm } from "../form.ts";
+import { keepFresh } from "../live.ts";
+import { toast } from "../toast.ts";
 
 const EVERY_MS = 60_000;
 

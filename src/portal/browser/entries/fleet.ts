@@ -1,13 +1,14 @@
-import type { RuntimeInstance } from "../../fleet/schema.ts";
-import { fleetSearch, type FleetFilter } from "../fleet-filter.ts";
-import { html } from "../html.ts";
-import { FLEET_ROWS, fleetPage, type FleetModel } from "../pages/fleet.ts";
-import type { PageContext } from "../pages/parts.ts";
-import { call, read } from "./api.ts";
-import { ask } from "./dialog.ts";
-import { contentElement, keepFresh, pageContext } from "./live.ts";
-import { morph } from "./morph.ts";
-import { toast } from "./toast.ts";
+import "../frame.ts";
+import type { RuntimeInstance } from "../../../fleet/schema.ts";
+import { fleetSearch, type FleetFilter } from "../../fleet-filter.ts";
+import { html } from "../../html.ts";
+import { FLEET_ROWS, fleetPage, type FleetModel } from "../../pages/fleet.ts";
+import type { PageContext } from "../../pages/parts.ts";
+import { call, read } from "../api.ts";
+import { ask } from "../dialog.ts";
+import { contentElement, keepFresh, pageContext } from "../live.ts";
+import { morph } from "../morph.ts";
+import { toast } from "../toast.ts";
 
 const EVERY_MS = 15_000;
 const NAMES = ["q", "status", "policy", "drifted"] as const;

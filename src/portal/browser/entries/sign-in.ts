@@ -1,5 +1,6 @@
-import { call, reasonOf } from "./api.ts";
-import { goBack, keepSession, takeEnded } from "./session.ts";
+import "../frame.ts";
+import { call, reasonOf } from "../api.ts";
+import { goBack, keepSession, takeEnded } from "../session.ts";
 
 interface Login {
   readonly token: string;

@@ -1,19 +1,20 @@
-import type { RuntimeInstance } from "../../fleet/schema.ts";
-import { runtimesByPolicy } from "../drift.ts";
-import { html } from "../html.ts";
+import "../frame.ts";
+import type { RuntimeInstance } from "../../../fleet/schema.ts";
+import { runtimesByPolicy } from "../../drift.ts";
+import { html } from "../../html.ts";
 import {
   policiesPage,
   policyLink,
   type PoliciesModel,
   type PoliciesQuery,
-} from "../pages/policies.ts";
-import { changesInWords, policyDiff } from "../pages/policy-text.ts";
-import type { PageContext } from "../pages/parts.ts";
-import { call, read } from "./api.ts";
-import { ask } from "./dialog.ts";
-import { contentElement, keepFresh } from "./live.ts";
-import { readVersion, readVersions } from "./policy-list.ts";
-import { toast } from "./toast.ts";
+} from "../../pages/policies.ts";
+import { changesInWords, policyDiff } from "../../pages/policy-text.ts";
+import type { PageContext } from "../../pages/parts.ts";
+import { call, read } from "../api.ts";
+import { ask } from "../dialog.ts";
+import { contentElement, keepFresh } from "../live.ts";
+import { readVersion, readVersions } from "../policy-list.ts";
+import { toast } from "../toast.ts";
 
 const EVERY_MS = 30_000;
 

@@ -1,6 +1,7 @@
 /** The audit page, alive: what is clicked, typed, pressed and dragged becomes a view and its address. */
-import type { AuditEvent } from "../../audit/schema.ts";
-import { rowId } from "../pages/audit-rows.ts";
+import "../frame.ts";
+import type { AuditEvent } from "../../../audit/schema.ts";
+import { rowId } from "../../pages/audit-rows.ts";
 import {
   ALL_TIME,
   ANEW,
@@ -9,16 +10,16 @@ import {
   readView,
   viewHref,
   type AuditView,
-} from "../pages/audit-view.ts";
-import { reasonOf } from "./api.ts";
-import { download, draftRule } from "./audit-actions.ts";
-import { AuditScreen } from "./audit-screen.ts";
-import { followEvents } from "./audit-tail.ts";
-import { serveZoom } from "./audit-zoom.ts";
-import { serviceNow } from "./clock.ts";
-import { addShortcuts } from "./keys.ts";
-import { contentElement } from "./live.ts";
-import { toast } from "./toast.ts";
+} from "../../pages/audit-view.ts";
+import { reasonOf } from "../api.ts";
+import { download, draftRule } from "../audit-actions.ts";
+import { AuditScreen } from "../audit-screen.ts";
+import { followEvents } from "../audit-tail.ts";
+import { serveZoom } from "../audit-zoom.ts";
+import { serviceNow } from "../clock.ts";
+import { addShortcuts } from "../keys.ts";
+import { contentElement } from "../live.ts";
+import { toast } from "../toast.ts";
 
 const TYPING_MS = 250;
 const ARRIVALS_MS = 400;

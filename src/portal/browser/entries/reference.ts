@@ -1,4 +1,6 @@
 /** Narrows the reference while one types, and opens the operation that the address names. */
+import "../frame.ts";
+
 const search = document.getElementById("q");
 const found = document.getElementById("found");
 const operations = [...document.querySelectorAll<HTMLDetailsElement>(".reference details[id]")];

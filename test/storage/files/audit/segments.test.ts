@@ -290,6 +290,28 @@ test("a histogram of whole segments counts what a count of every event does", as
   await store.close();
 });
 
+test("a histogram of a segment that grows counts what came since, earlier hours and later ones", async () => {
+  const store = createStore(new ForgetfulFiles(), 100_000_000);
+  const history = historyOf(5_000);
+  const moved = (hours: number): readonly AuditEvent[] =>
+    history.slice(0, 300).map((event, i) => ({
+      ...{ ...event, id: `${event.id}-${hours}` },
+      timestamp: new Date(Date.parse(event.timestamp) + hours * HOUR_MS + i).toISOString(),
+    }));
+  const [from, to] = [NOON - 12 * HOUR_MS, NOON + 12 * HOUR_MS];
+  const stored: AuditEvent[] = [];
+  for (const part of [history, moved(-9), moved(8), moved(3)]) {
+    await appendAll(store, part);
+    stored.push(...part);
+    for (const filter of [{}, { decision: "DENIED" }]) {
+      const ask = () => store.histogram(ORGANIZATION, filter, from, to, 3 * HOUR_MS);
+      const expected = histogramOf(stored, filter, from, to, 3 * HOUR_MS);
+      assert.deepEqual(await Promise.all([ask(), ask()]), [expected, expected]);
+    }
+  }
+  await store.close();
+});
+
 test("beyond the limit the organization that rested longest makes room, and none is lost", async () => {
   const files = new ForgetfulFiles();
   let now = 0;

@@ -36,8 +36,8 @@ export const auditPageRoutes = [
     query: parameters,
     replies: { 200: "text/html" },
     refuses: [500],
-    async handle({ query }, needs: PortalFrame & AuditPageNeeds) {
-      const source = auditSource(needs, needs.description.now);
+    async handle({ query, client }, needs: PortalFrame & AuditPageNeeds) {
+      const source = auditSource(needs, needs.description.now, client.gone);
       const page = await makePage(needs, {
         path: "/portal/audit",
         title: "Audit",

@@ -7,8 +7,12 @@ import { createCallerResolver } from "../../src/auth/caller.ts";
 import { createTokenIssuer } from "../../src/auth/tokens.ts";
 import { HOUR_MS } from "../../src/core/clock.ts";
 import { ClientGone } from "../../src/http/client.ts";
-import { until } from "../http/serve.ts";
+import type { NeedsOf, Route } from "../../src/http/route.ts";
+import { PortalAssets } from "../../src/portal/assets.ts";
+import { auditPageRoutes } from "../../src/portal/audit-routes.ts";
+import { serve, until } from "../http/serve.ts";
 import { EventStream } from "../support/event-stream.ts";
+import { describeService } from "../support/service-description.ts";
 import { MemoryAudit } from "./memory-audit.ts";
 import { serveAudit } from "./serve-audit.ts";
 import { NOON } from "./store-suite.ts";
@@ -59,6 +63,27 @@ for (const path of ["", `?cursor=${CURSOR}`, "/histogram", "/export", "/export?f
     const [summary] = app.summaries;
     assert.equal(summary?.status, 499);
     assert.ok(summary.error instanceof ClientGone);
+  });
+}
+
+for (const path of ["", `?cursor=${CURSOR}`]) {
+  test(`a client that leaves ends the search of the audit page${path.slice(0, 8)}`, async (t) => {
+    const audit = new EndlessAudit();
+    const services: NeedsOf<typeof auditPageRoutes> = {
+      audit,
+      description: describeService(auditPageRoutes),
+      assets: new PortalAssets(new Map()),
+      catalog: { current: () => assert.fail("The search has not ended") },
+    };
+    const app = await serve(t, auditPageRoutes as readonly Route<never>[] as Route<unknown>[], {
+      services,
+    });
+    const connection = app.open();
+    connection.send(`GET /portal/audit${path} HTTP/1.1`, "Host: test", "", "");
+    await until(() => audit.searching === 1);
+    connection.socket.destroy();
+    await until(() => audit.searching === 0 && app.summaries.length === 1);
+    assert.ok(app.summaries[0]?.error instanceof ClientGone);
   });
 }
 

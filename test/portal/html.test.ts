@@ -20,6 +20,14 @@ test("templates nest, lists are joined, and nothing stands for what is absent", 
   );
 });
 
+test("white space that only the source has is gone, and between words it stays", () => {
+  const list = html`<ul>
+    <li class="${"one"}"><b>a</b> ${"b"} <i>c</i>d</li>
+    ${undefined}
+  </ul>`;
+  assert.equal(list.toString(), '<ul><li class="one"><b>a</b> b <i>c</i>d</li></ul>');
+});
+
 test("an object that only looks like markup is refused as markup", () => {
   const impostor = { toString: () => "<b>" } as unknown as string;
   assert.throws(() => html`${impostor}`);

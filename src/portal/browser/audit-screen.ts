@@ -13,6 +13,7 @@ import {
   type Tail,
 } from "../pages/audit-source.ts";
 import type { AuditView } from "../pages/audit-view.ts";
+import { countedOf } from "../pages/time-chart.ts";
 import { ApiError, read, reasonOf } from "./api.ts";
 import { contentElement, pageContext } from "./live.ts";
 import { morph } from "./morph.ts";
@@ -175,8 +176,10 @@ function sourceOf(signal?: AbortSignal): AuditSource {
   return {
     page: (query, limit, cursor) =>
       read<AuditSlice>("/audit", { ...options, query: { ...query, limit, cursor } }),
-    histogram: (query, interval) =>
-      read<Histogram>("/audit/histogram", { ...options, query: { ...query, interval } }),
+    async histogram(query, interval) {
+      const asked = { ...options, query: { ...query, interval } };
+      return countedOf(await read<Histogram>("/audit/histogram", asked));
+    },
     event: (id) => read<AuditEvent>(`/audit/${encodeURIComponent(id)}`, options),
     providers: () => (providerNames ??= readProviderNames()),
     problemOf(error) {

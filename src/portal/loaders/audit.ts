@@ -1,14 +1,15 @@
 import { filterOf } from "../../audit/filter.ts";
-import { bucketsFor, histogramOf } from "../../audit/histogram.ts";
+import { bucketsFor } from "../../audit/histogram.ts";
 import { readPage } from "../../audit/page.ts";
 import type { AuditEvent } from "../../audit/schema.ts";
-import type { AuditStore } from "../../audit/store.ts";
+import type { AuditHistogram, AuditStore } from "../../audit/store.ts";
 import type { Catalog } from "../../catalog/view.ts";
 import { DEFAULT_ORGANIZATION } from "../../core/caller.ts";
 import type { Clock } from "../../core/clock.ts";
 import { NotFound, Refusal } from "../../core/errors.ts";
 import { allProviderNames } from "../../providers/rows.ts";
 import type { AuditSource } from "../pages/audit-source.ts";
+import { totalOf, type Counted } from "../pages/time-chart.ts";
 import { eventsOf } from "./events.ts";
 
 /** What the audit page is read from. */
@@ -17,21 +18,24 @@ export interface AuditPageNeeds {
   readonly catalog: Catalog;
 }
 
-/** Reads the events of the default organization as the API would answer them. */
-export function auditSource({ audit, catalog }: AuditPageNeeds, now: Clock): AuditSource {
+/** Reads the events of the default organization as the API would answer them; searches end when `gone` fires. */
+export function auditSource(
+  { audit, catalog }: AuditPageNeeds,
+  now: Clock,
+  gone: AbortSignal,
+): AuditSource {
   const id = DEFAULT_ORGANIZATION;
   return {
     async page(query, limit, cursor) {
       const filter = filterOf(query);
       const wanted = { limit, offset: 0, cursor };
-      const { rows, next_cursor } = await readPage(audit, id, filter, wanted);
+      const { rows, next_cursor } = await readPage(audit, id, filter, wanted, gone);
       return { events: await eventsOf(rows), total: rows.total, next_cursor };
     },
     async histogram(query, interval) {
-      const buckets = bucketsFor(interval, filterOf(query), now());
-      const { filter, start, end, intervalMs } = buckets;
-      const counts = await audit.histogram(id, filter, start, end, intervalMs);
-      return histogramOf(interval, buckets, counts);
+      const { filter, start, end, intervalMs } = bucketsFor(interval, filterOf(query), now());
+      const counts = await audit.histogram(id, filter, start, end, intervalMs, gone);
+      return filled(counts, start, intervalMs);
     },
     async event(wanted) {
       const found = await audit.get(id, wanted);
@@ -41,6 +45,23 @@ export function auditSource({ audit, catalog }: AuditPageNeeds, now: Clock): Aud
     async providers() {
       return allProviderNames(catalog.current(), await audit.activity(id, now()));
     },
-    problemOf: (error) => (error instanceof Refusal ? error.message : undefined),
+    problemOf(error) {
+      // Who left is told nothing.
+      return error instanceof Refusal && !gone.aborted ? error.message : undefined;
+    },
   };
+}
+
+/** The buckets in which something was counted: most of a long time are empty. */
+function filled(
+  { allowed, denied, other }: AuditHistogram,
+  start: number,
+  intervalMs: number,
+): readonly Counted[] {
+  const found: Counted[] = [];
+  for (let i = 0; i < allowed.length; i++) {
+    const counts = { allowed: allowed[i] ?? 0, denied: denied[i] ?? 0, other: other[i] ?? 0 };
+    if (totalOf(counts) > 0) found.push({ start: start + i * intervalMs, ...counts });
+  }
+  return found;
 }

@@ -1,8 +1,15 @@
 import type { AuditEvent } from "../../audit/schema.ts";
-import { count, exactly, shorten } from "../format.ts";
+import { count, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import type { AuditModel, AuditSlice, WayOut } from "./audit-source.ts";
-import { ALL_TIME, FILTER_WORDS, filtersOf, viewHref, type AuditView } from "./audit-view.ts";
+import {
+  ALL_TIME,
+  FILTER_WORDS,
+  filtersOf,
+  searchesFrom,
+  viewHref,
+  type AuditView,
+} from "./audit-view.ts";
 import { credentialHeaders, decisionBadge, emptyState } from "./parts.ts";
 
 const COMMAND_LENGTH = 300;
@@ -14,12 +21,14 @@ const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 /** The list of a view: its events by day, or why there are none and what to do about it. */
 export function auditRows(model: AuditModel, list: AuditSlice): Html {
   if (list.events.length === 0) return nothing(model);
+  const { view } = model;
+  const hrefOf = searchesFrom(view, { event: undefined });
   return html`${byDay(list.events).map(
     ([day, events]) =>
       html`<section class="day" id="day-${day}" aria-labelledby="day-${day}-title">
         <h3 id="day-${day}-title">${dayName(day, model.now)}</h3>
         <ol class="events">
-          ${events.map((event) => row(event, model))}
+          ${events.map((event) => row(event, hrefOf({ event: event.id }), event.id === view.event))}
         </ol>
       </section>`,
   )}
@@ -31,18 +40,14 @@ export function rowId(id: string): string {
   return `row-${id}`;
 }
 
-function row(event: AuditEvent, { view }: AuditModel): Html {
-  const isOpen = view.event === event.id;
-  const { command, executor, runtime_name: runtime, consumer, reason } = event;
+function row(event: AuditEvent, href: string, isOpen: boolean): Html {
+  const { timestamp, command, executor, runtime_name: runtime, consumer, reason } = event;
   const isDenied = event.policy_decision === "DENIED";
+  const name = shorten(executor ?? "", NAME_LENGTH);
   return html`<li id="${rowId(event.id)}">
-    <a
-      class="row"
-      href="${viewHref(view, { event: event.id })}"
-      ${isOpen ? html`aria-current="true"` : undefined}
-    >
-      <time datetime="${event.timestamp}" title="${exactly(event.timestamp)}"
-        >${event.timestamp.slice(11, 19)}</time
+    <a class="row" href="${href}" ${isOpen ? html`aria-current="true"` : undefined}>
+      <time title="${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)} UTC"
+        >${timestamp.slice(11, 19)}</time
       >
       <span class="decided">${decisionBadge(event.policy_decision)}</span>
       <span class="what">
@@ -56,8 +61,7 @@ function row(event: AuditEvent, { view }: AuditModel): Html {
         }
       </span>
       <span class="who"
-        ><span>${shorten(executor ?? "", NAME_LENGTH)}</span
-        >${consumer === "human" ? undefined : html` <span class="kind">${consumer.toUpperCase()}</span>`}</span
+        >${consumer === "human" ? name : html`<span>${name}</span> <span class="kind">${consumer.toUpperCase()}</span>`}</span
       >
       <span class="where">${shorten(runtime ?? "", NAME_LENGTH)}</span>
     </a>

@@ -2,8 +2,14 @@
  * How the audit page's model is read: the same steps over the stores on the server and over the API
  * in a browser. However many events there are, it asks for one page of them and for one histogram.
  */
-import type { AuditEvent, Histogram, Interval } from "../../audit/schema.ts";
-import { planChart, type ChartPlan, type TimeChart, refineChart } from "./time-chart.ts";
+import type { AuditEvent, Interval } from "../../audit/schema.ts";
+import {
+  planChart,
+  refineChart,
+  type ChartPlan,
+  type Counted,
+  type TimeChart,
+} from "./time-chart.ts";
 import { ALL_TIME, filtersOf, queryOf, type AuditQuery, type AuditView } from "./audit-view.ts";
 import type { PageContext } from "./parts.ts";
 
@@ -18,7 +24,8 @@ export interface AuditSlice {
 /** Where events are read. What it throws is said to the reader where `problemOf` has words for it. */
 export interface AuditSource {
   page(query: AuditQuery, limit: number, cursor: string | undefined): Promise<AuditSlice>;
-  histogram(query: AuditQuery, interval: Interval): Promise<Histogram>;
+  /** The buckets in which something matches, oldest first. */
+  histogram(query: AuditQuery, interval: Interval): Promise<readonly Counted[]>;
   event(id: string): Promise<AuditEvent>;
   /** The names that a reader may narrow by: the catalog's providers and those of events. */
   providers(): Promise<readonly string[]>;
@@ -131,8 +138,7 @@ async function readBuckets(
 ): Promise<TimeChart> {
   const { interval, from, to } = plan;
   const moments = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
-  const { buckets } = await source.histogram({ ...query, ...moments }, interval);
-  return { plan, buckets };
+  return { plan, buckets: await source.histogram({ ...query, ...moments }, interval) };
 }
 
 /** What would match without each of the filters. */

@@ -1,6 +1,6 @@
 import { exactly } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { ALL_TIME, viewHref, type AuditView } from "./audit-view.ts";
+import { ALL_TIME, searchesFrom, shortMoment, type AuditView } from "./audit-view.ts";
 import { barChart, barTable, chartLegend, type ChartBar } from "./bar-chart.ts";
 import { barsOf, type Bar, type TimeChart } from "./time-chart.ts";
 
@@ -14,14 +14,17 @@ const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 export function auditTimeChart(view: AuditView, chart: TimeChart): Html {
   const found = barsOf(chart);
   const labels = labelsOf(found);
-  const bars = found.map((bar) => shown(bar, view, labels.get(bar.start)));
+  const searchOf = searchesFrom(view, ALL_TIME);
+  const hrefOf = (from: number, to: number): string =>
+    searchOf({ from: shortMoment(from), to: shortMoment(to) });
+  const bars = found.map((bar) => shown(bar, hrefOf, labels.get(bar.start)));
   const [first, last] = [found[0]?.start ?? 0, found.at(-1)?.end ?? 0];
   return html`<section class="card time" id="audit-time" aria-labelledby="time-title">
     <header>
       <h2 id="time-title" class="visually-hidden">Events over time</h2>
       ${chartLegend(found)}
       <span class="small faint needs-modules no-touch">Drag to zoom</span>
-      <a class="small" href="${viewHref(view, wider(first, last))}">Zoom out</a>
+      <a class="small" href="${hrefOf(...wider(first, last))}">Zoom out</a>
     </header>
     <div class="inside" data-start="${first}" data-end="${last}">
       ${barChart(bars, { height: HEIGHT, id: "audit" })}
@@ -32,13 +35,12 @@ export function auditTimeChart(view: AuditView, chart: TimeChart): Html {
 
 function shown(
   bar: Bar,
-  view: AuditView,
+  hrefOf: (from: number, to: number) => string,
   label: string | undefined,
 ): ChartBar & { readonly rowName: string } {
-  const { allowed, denied, other } = bar;
-  const [start, end] = [iso(bar.start), iso(bar.end)];
-  const rowName = exactly(start).slice(0, 16);
-  const href = viewHref(view, { ...ALL_TIME, from: start, to: end });
+  const { start, end, allowed, denied, other } = bar;
+  const rowName = exactly(iso(start)).slice(0, 16);
+  const href = hrefOf(start, end);
   return { allowed, denied, other, rowName, name: `${rowName} UTC`, label, href };
 }
 
@@ -67,9 +69,9 @@ function dayName(ms: number): string {
 }
 
 /** Three times the span, around the same middle. */
-function wider(start: number, end: number): Parameters<typeof viewHref>[1] {
+function wider(start: number, end: number): [number, number] {
   const span = Math.min(end - start, MOST_MS / 4);
-  return { ...ALL_TIME, from: iso(start - span), to: iso(end + span) };
+  return [start - span, end + span];
 }
 
 function iso(ms: number): string {

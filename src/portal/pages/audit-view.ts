@@ -77,12 +77,46 @@ export function viewHref(
   view: AuditView,
   changes: { readonly [P in AuditParameter]?: string | undefined } = {},
 ): string {
-  const changed: { readonly [P in AuditParameter]?: string | undefined } = { ...view, ...changes };
-  const query = AUDIT_PARAMETERS.flatMap((name) => {
-    const value = changed[name];
-    return value === undefined || value === "" ? [] : [`${name}=${encodeURIComponent(value)}`];
-  });
-  return query.length === 0 ? PATH : `${PATH}?${query.join("&")}`;
+  return PATH + searchOf(view, changes);
+}
+
+/**
+ * Makes the addresses of views that differ from one in a few parameters, such as those of the rows of
+ * a list: as links of the page itself, which need not name it.
+ */
+export function searchesFrom(
+  view: AuditView,
+  changes: Parameters<typeof viewHref>[1],
+): (rest: AuditView) => string {
+  const base = searchOf(view, changes);
+  return (rest) => {
+    let search = base;
+    for (const [name, value] of Object.entries(rest)) search = withParameter(search, name, value);
+    return search;
+  };
+}
+
+function searchOf(view: AuditView, changes: Parameters<typeof viewHref>[1] = {}): string {
+  let search = "";
+  for (const name of AUDIT_PARAMETERS) {
+    const value = Object.hasOwn(changes, name) ? changes[name] : view[name];
+    if (value !== undefined && value !== "") search = withParameter(search, name, value);
+  }
+  return search;
+}
+
+function withParameter(search: string, name: string, value: string): string {
+  // A colon may stand in a query as it is, and moments are full of them.
+  const encoded = encodeURIComponent(value).replaceAll("%3A", ":");
+  return `${search}${search === "" ? "?" : "&"}${name}=${encoded}`;
+}
+
+/** Writes a moment, in milliseconds, as short as a view takes it: `2026-11-20`, `2026-11-20T20:30`. */
+export function shortMoment(ms: number): string {
+  const text = new Date(ms).toISOString();
+  if (text.length > "2026-11-20T20:30:00.000Z".length) return text; // years that a form does not know
+  if (text.endsWith("T00:00:00.000Z")) return text.slice(0, -14);
+  return text.endsWith(":00.000Z") ? text.slice(0, -8) : text;
 }
 
 /** What takes a reader to another list: it begins at its newest event, with none of them open. */

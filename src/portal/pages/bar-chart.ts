@@ -55,9 +55,9 @@ export function barChart(bars: readonly ChartBar[], { height, id }: ChartLooks):
             x2="100%"
             y1="${y(value)}"
             y2="${y(value)}"
-          ></line>`,
+          />`,
       )}
-      ${bars.map((bar, i) => drawn(bar, { x: i * step, step, y, height, id }))}
+      <g fill="url(#${id}-stripes)">${bars.map((bar, i) => drawn(bar, i * step, step, y))}</g>
       ${bars.map(({ label }, i) =>
         label === undefined
           ? undefined
@@ -67,49 +67,34 @@ export function barChart(bars: readonly ChartBar[], { height, id }: ChartLooks):
   </div>`;
 }
 
-/** Where a bar stands: across in percent, up in pixels. */
-interface Place extends ChartLooks {
-  readonly x: number;
-  readonly step: number;
-  readonly y: (value: number) => number;
-}
-
-function drawn(bar: ChartBar, place: Place): Html {
-  const { x, step, height } = place;
-  const content = html`<title>${bar.name}: ${wordsFor(bar)}</title>
-    <rect
-      class="hit"
-      x="${round(x)}%"
-      width="${round(step)}%"
-      y="${TOP}"
-      height="${height - BOTTOM - TOP}"
-    ></rect>
-    ${pieces(bar, place)}`;
+/**
+ * A bar in a picture of its own, so that what all bars share is said once, in the style.
+ *
+ * @param x where it begins, and `step` how wide it is, in percent
+ * @param y from events to pixels
+ */
+function drawn(bar: ChartBar, x: number, step: number, y: (value: number) => number): Html {
+  const content = html`<svg x="${round(x)}%" width="${round(step)}%">
+    <title>${bar.name}: ${wordsFor(bar)}</title>
+    <rect class="hit" />
+    ${pieces(bar, y)}
+  </svg>`;
   // The chart is hidden from those who do not see it, and so must be what they could step on in it.
   return bar.href === undefined
-    ? html`<g>${content}</g>`
+    ? content
     : html`<a href="${bar.href}" tabindex="-1">${content}</a>`;
 }
 
-function pieces({ allowed, denied, other }: ChartBar, { x, step, y, id }: Place): Html {
-  const piece = (paint: Html, from: number, to: number): Html | undefined =>
+function pieces({ allowed, denied, other }: ChartBar, y: (value: number) => number): Html {
+  const piece = (paint: Html | undefined, from: number, to: number): Html | undefined =>
     to === from
       ? undefined
-      : html`<rect
-          ${paint}
-          x="${round(x + step * 0.14)}%"
-          width="${round(step * 0.72)}%"
-          y="${y(to)}"
-          height="${round(y(from) - y(to))}"
-        ></rect>`;
+      : html`<rect ${paint} y="${y(to)}" height="${round(y(from) - y(to))}" />`;
   const [decided, total] = [allowed + other, allowed + other + denied];
-  return html`${piece(html`class="fill-allowed"`, 0, allowed)}
-  ${piece(html`class="fill-other"`, allowed, decided)}
-  ${piece(html`class="fill-denied"`, decided, total)}
-  ${denied > 0 ? piece(html`fill="url(#${id}-stripes)"`, decided, total) : undefined}`;
+  return html`${piece(html`class="fill-allowed"`, 0, allowed)}${piece(html`class="fill-other"`, allowed, decided)}${piece(undefined, decided, total)}`;
 }
 
-/** What tells denied from allowed to those who do not tell red from green. */
+/** What denied bars are filled with: tells them from allowed ones to those who do not tell red from green. */
 function stripes(id: string): Html {
   return html`<defs>
     <pattern
@@ -119,7 +104,8 @@ function stripes(id: string): Html {
       patternUnits="userSpaceOnUse"
       patternTransform="rotate(45)"
     >
-      <line class="stripe" x1="0" y1="0" x2="0" y2="5"></line>
+      <rect class="fill-denied" width="5" height="5" />
+      <line class="stripe" x1="0" y1="0" x2="0" y2="5" />
     </pattern>
   </defs>`;
 }
@@ -180,9 +166,9 @@ export function barTable(
                 <th scope="row">
                   ${href === undefined ? rowName : html`<a href="${href}">${rowName}</a>`}
                 </th>
-                <td class="num">${count(allowed)}</td>
-                <td class="num">${count(denied)}</td>
-                <td class="num">${count(other)}</td>
+                <td>${count(allowed)}</td>
+                <td>${count(denied)}</td>
+                <td>${count(other)}</td>
               </tr>`,
           )}
         </tbody>

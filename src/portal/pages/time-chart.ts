@@ -34,19 +34,23 @@ export interface ChartPlan {
   readonly isOpen: boolean;
 }
 
-/** What was asked, and what was answered. */
-export interface TimeChart {
-  readonly plan: ChartPlan;
-  readonly buckets: Histogram["buckets"];
-}
-
-/** Events of one span; moments in milliseconds. */
-export interface Bar {
+/** Events of one bucket of the histogram, which begins at a moment in milliseconds. */
+export interface Counted {
   readonly start: number;
-  readonly end: number;
   readonly allowed: number;
   readonly denied: number;
   readonly other: number;
+}
+
+/** What was asked, and what was answered: the buckets that are not empty, oldest first. */
+export interface TimeChart {
+  readonly plan: ChartPlan;
+  readonly buckets: readonly Counted[];
+}
+
+/** Events of one span; moments in milliseconds. */
+export interface Bar extends Counted {
+  readonly end: number;
 }
 
 /** What is known of a list's time: RFC 3339 moments. */
@@ -75,8 +79,7 @@ export function planChart({ from, to, newest, oldest }: KnownTime, now: number):
 /** What to ask for instead when it turns out that all events are of the last days: hours, not days. */
 export function refineChart({ plan, buckets }: TimeChart): ChartPlan | undefined {
   if (!plan.isOpen) return undefined;
-  const first = buckets.find((bucket) => totalOf(bucket) > 0);
-  const start = first && momentOf(first.start);
+  const start = buckets[0]?.start;
   if (start === undefined || plan.to - start > YOUNG_MS) return undefined;
   return { interval: "1h", from: start, to: plan.to, isOpen: true };
 }
@@ -94,13 +97,20 @@ export function barsOf({ plan, buckets }: TimeChart): readonly Bar[] {
     ...{ allowed: 0, denied: 0, other: 0 },
   }));
   for (const bucket of buckets) {
-    const bar = bars[Math.floor((Date.parse(bucket.start) - start) / width)];
+    const bar = bars[Math.floor((bucket.start - start) / width)];
     if (!bar) continue; // a day before the chart begins, of which nothing is told
     bar.allowed += bucket.allowed;
     bar.denied += bucket.denied;
     bar.other += bucket.other;
   }
   return bars;
+}
+
+/** What a histogram counted, as charts are made of it. */
+export function countedOf({ buckets }: Histogram): readonly Counted[] {
+  return buckets
+    .filter((bucket) => totalOf(bucket) > 0)
+    .map((bucket) => ({ ...bucket, start: Date.parse(bucket.start) }));
 }
 
 /** How many events a bar, or a bucket, stands for. */
@@ -111,11 +121,10 @@ export function totalOf(bar: Pick<Bar, "allowed" | "denied" | "other">): number 
 /** Where the bars begin and end: an open beginning is where the first event is, or two weeks ago. */
 function boundsOf(
   { from, to, isOpen, interval }: ChartPlan,
-  buckets: Histogram["buckets"],
+  buckets: readonly Counted[],
 ): { readonly from: number; readonly to: number } {
   if (!isOpen || interval !== "1d") return { from, to };
-  const first = buckets.find((bucket) => totalOf(bucket) > 0)?.start;
-  return { from: Math.min(momentOf(first) ?? to, to - SHORTEST_DAILY_MS), to };
+  return { from: Math.min(buckets[0]?.start ?? to, to - SHORTEST_DAILY_MS), to };
 }
 
 function momentOf(timestamp: string | undefined): number | undefined {

@@ -4,6 +4,8 @@ import {
   queryOf,
   rangeWords,
   readView,
+  searchesFrom,
+  shortMoment,
   viewHref,
   type AuditView,
 } from "../../../src/portal/pages/audit-view.ts";
@@ -30,6 +32,28 @@ test("a moment without an offset, as a form's field has it, means UTC", () => {
   assert.equal(viewOf("to=2026-11-20").to, "2026-11-20T00:00:00Z");
   assert.equal(viewOf("to=2026-11-20T20:30:00%2B02:00").to, "2026-11-20T20:30:00+02:00");
   assert.equal(viewOf("to=never").to, "never");
+});
+
+test("addresses within a page keep the view, and say a moment as short as it is", () => {
+  const view = viewOf("q=a+b&range=1h&event=e1");
+  const searchOf = searchesFrom(view, { range: undefined, event: undefined });
+  assert.equal(searchOf({ event: "e&2" }), "?q=a%20b&event=e%262");
+  assert.equal(
+    searchesFrom(viewOf("event=e1"), { event: undefined })({ event: "e2" }),
+    "?event=e2",
+  );
+  for (const [moment, short] of [
+    ["2026-11-20T00:00:00.000Z", "2026-11-20"],
+    ["2026-11-20T20:30:00.000Z", "2026-11-20T20:30"],
+    ["2026-11-20T20:30:05.000Z", "2026-11-20T20:30:05.000Z"],
+    ["+052026-11-20T20:30:00.000Z", "+052026-11-20T20:30:00.000Z"],
+    ["-000001-11-20T00:00:00.000Z", "-000001-11-20T00:00:00.000Z"],
+  ] as const) {
+    const ms = Date.parse(moment);
+    assert.equal(shortMoment(ms), short);
+    const { from = "" } = viewOf(searchOf({ from: shortMoment(ms) }));
+    assert.equal(Date.parse(from), ms);
+  }
 });
 
 test("a quick range ends now, and gives way to moments of one's own", () => {

@@ -1,5 +1,6 @@
 import * as fs from "node:fs";
 import * as promises from "node:fs/promises";
+import { dirname } from "node:path";
 
 /**
  * Every file operation that storage uses, as an argument, so that a test can run the same code on a
@@ -35,9 +36,7 @@ export interface FileOperations {
 
 /** The operations of the operating system. */
 export const systemFiles: FileOperations = {
-  async makeDirectory(path, mode) {
-    await promises.mkdir(path, { recursive: true, mode });
-  },
+  makeDirectory: makeWithParents,
   readDirectory: (path) => promises.readdir(path),
   readFile: (path) => promises.readFile(path),
   stat: (path) => promises.stat(path),
@@ -58,6 +57,33 @@ export const systemFiles: FileOperations = {
   fdatasync: (descriptor, done) => fs.fdatasync(descriptor, done),
   fsync: (descriptor) => callback<void>((done) => fs.fsync(descriptor, done)),
 };
+
+/**
+ * Node's own `recursive` goes on for ever where a parent is there and nothing can be made in it all
+ * the same, which is what `/proc` answers.
+ */
+async function makeWithParents(path: string, mode: number): Promise<void> {
+  const parent = dirname(path);
+  try {
+    return await makeOne(path, mode);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || parent === path) throw error;
+  }
+  await makeWithParents(parent, mode);
+  await makeOne(path, mode);
+}
+
+async function makeOne(path: string, mode: number): Promise<void> {
+  try {
+    await promises.mkdir(path, { mode });
+  } catch (error) {
+    const isThere = await promises.stat(path).then(
+      (found) => found.isDirectory(),
+      () => false,
+    );
+    if (!isThere) throw error;
+  }
+}
 
 /** Descriptors are plain numbers here, which the promise API of Node does not give out. */
 function callback<T>(

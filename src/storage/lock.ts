@@ -177,6 +177,10 @@ function directoryFault(error: NodeJS.ErrnoException, root: string): Error {
   if (["EACCES", "EPERM", "EROFS"].includes(code)) {
     return told("cannot be written by this user: make it theirs, or choose another DATA_DIR");
   }
+  if (code === "ENOENT") return told("is not there and cannot be made: choose another DATA_DIR");
+  if (["ENOSPC", "EDQUOT"].includes(code)) {
+    return told("is on a disk without space left: free some, or choose another DATA_DIR");
+  }
   const isNone = ["EEXIST", "ENOTDIR"].includes(code);
   return isNone ? told("is a file, or lies in one: choose another DATA_DIR") : error;
 }

@@ -65,6 +65,19 @@ test("a directory that this user may not make or write is named with the way out
   }
 });
 
+for (const [code, said] of [
+  ["ENOENT", "is not there and cannot be made: choose another DATA_DIR"],
+  ["ENOSPC", "is on a disk without space left: free some, or choose another DATA_DIR"],
+] as const) {
+  test(`a directory that cannot be had for ${code} is named with the way out`, async (t) => {
+    const layout = await directory(t);
+    const refused = () => Promise.reject(Object.assign(new Error(code), { code }));
+    const message = `The data directory "${layout.root}" ${said} (${code})`;
+    const files = { ...systemFiles, makeDirectory: refused };
+    await assert.rejects(acquireLock(files, layout, now), { message });
+  });
+}
+
 test("a lock is taken once, and again after its release", async (t) => {
   const layout = await directory(t);
   const lock = await acquire(layout);

@@ -1,4 +1,5 @@
 import { readBuildInfo } from "../build-info.ts";
+import { describeFault } from "../storage/disk-fault.ts";
 import { backupCommand } from "./backup.ts";
 import { UsageError, type Command, type Terminal } from "./command.ts";
 import { keyCreateCommand } from "./key-create.ts";
@@ -37,7 +38,8 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     throw new UsageError(rest[0] === undefined ? "No command" : `No command "${rest[0]}"`);
   } catch (error) {
     const who = command ? `signalbox ${command.name}` : "signalbox";
-    const reason = (error instanceof Error ? error.message : String(error)).replaceAll("\n", " ");
+    const message = error instanceof Error ? error.message : String(error);
+    const reason = (describeFault(error) ?? message).replaceAll("\n", " ");
     const isUsage = error instanceof UsageError;
     terminal.error(`${who}: ${reason}${isUsage ? `; see ${who} --help` : ""}\n`);
     return isUsage ? 2 : 1;

@@ -73,6 +73,27 @@ test("what is no data directory is told, and left as it is", async (t) => {
   assert.deepEqual(await readdir(directory), []);
 });
 
+test("a place that cannot be used is told in a sentence, with the way out", async (t) => {
+  const directory = await newDirectory(t);
+  const file = join(directory, "file");
+  await writeFile(file, "");
+  const long = join(directory, "x".repeat(300));
+  for (const [args, said] of [
+    [["verify", file], 'file/format.json" is a file, or lies in one (ENOTDIR): name a directory'],
+    [["backup", file, directory], "is a file, or lies in one (ENOTDIR)"],
+    [["backup", app.dataDir, file], `"${file}" is a file, or lies in one (ENOTDIR)`],
+    [["backup", app.dataDir, long], "is too long a name (ENAMETOOLONG): name another place"],
+    [["restore", file, join(directory, "new")], "is a file, or lies in one (ENOTDIR)"],
+    [["restore", directory, join(file, "new")], "is a file, or lies in one (ENOTDIR)"],
+    [["key", "create", "--name", "k", "--data", file], "is a file, or lies in one (ENOTDIR)"],
+  ] as const) {
+    const { code, out, error } = await run(args);
+    assert.deepEqual([code, out], [1, ""]);
+    assert.match(error, /^signalbox [a-z ]+: "[^\n]+\n$/);
+    assert.ok(error.includes(said), error);
+  }
+});
+
 /** Runs a change while the server runs, and once more while it does not. */
 async function inBothWays(args: readonly string[][], password?: string) {
   const running = await run([...(args[0] ?? []), "--data", app.dataDir], password);

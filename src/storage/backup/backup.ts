@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join, resolve } from "node:path";
 import { listDirectory, makeDurableDirectory } from "../directories.ts";
+import { faultAt } from "../disk-fault.ts";
 import type { FileOperations } from "../file-operations.ts";
 import { readFileIfAny, replaceFile, syncDirectory, TEMPORARY_SUFFIX } from "../snapshot.ts";
 import { copyFile, digestFile } from "./copy.ts";
@@ -36,7 +37,11 @@ export async function writeBackup(
     copied.push({ ...file, sha256: await copyFile(files, file, directory, to) });
   }
   const manifest = { created_at, version, files: copied };
-  await replaceFile(files, join(to, MANIFEST), Buffer.from(manifestText(manifest), "utf8"));
+  const path = join(to, MANIFEST);
+  const bytes = Buffer.from(manifestText(manifest), "utf8");
+  await replaceFile(files, path, bytes).catch((error: unknown) => {
+    throw faultAt(path, error);
+  });
   return manifest;
 }
 
@@ -98,7 +103,9 @@ export async function restoreBackup(
   const token = randomBytes(6).toString("hex");
   const aside = join(dirname(to), `.${basename(to)}-${token}${TEMPORARY_SUFFIX}`);
   try {
-    await makeDurableDirectory(files, aside, dirname(to));
+    await makeDurableDirectory(files, aside, dirname(to)).catch((error: unknown) => {
+      throw faultAt(target, error); // nobody has heard of the one aside
+    });
     for (const file of manifest.files) {
       await refuseOther(files, backup, file, () => copyFile(files, file, backup, aside));
     }

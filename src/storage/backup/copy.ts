@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { makeDurableDirectory } from "../directories.ts";
+import { faultAt } from "../disk-fault.ts";
 import type { FileOperations } from "../file-operations.ts";
 import { syncDirectory } from "../snapshot.ts";
 
@@ -28,6 +29,8 @@ export async function copyFile(
       const digest = await pour(files, source, bytes, path, copy);
       await files.fsync(copy);
       return digest;
+    } catch (error) {
+      throw faultAt(target, error);
     } finally {
       await files.close(copy);
     }
@@ -58,7 +61,9 @@ async function pour(
   const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(PIECE_BYTES, bytes)));
   for (let at = 0; at < bytes;) {
     const piece = buffer.subarray(0, Math.min(buffer.length, bytes - at));
-    const count = await files.read(source, piece, at);
+    const count = await files.read(source, piece, at).catch((error: unknown) => {
+      throw faultAt(path, error); // an open file's error does not say which file it is
+    });
     if (count === 0) throw new Error(`${path} ends at byte ${at}, sooner than expected`);
     digest.update(piece.subarray(0, count));
     for (let written = 0; target !== undefined && written < count;) {

@@ -1,3 +1,5 @@
+import { describeFault } from "../../disk-fault.ts";
+
 /** Something to be said of a file. */
 export interface Finding {
   /** From the root of the data directory. */
@@ -42,7 +44,8 @@ export class VerifyReport {
     try {
       return await read();
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const said = error instanceof Error ? error.message : String(error);
+      const message = describeFault(error, path)?.replace(`"${path}" `, "") ?? said;
       // The way out that a start names is not for somebody who only wants to know.
       const fault = /is damaged \((.*)\): /s.exec(message)?.[1] ?? message;
       this.problem(path, fault.replaceAll(`${this.#root}/`, ""));

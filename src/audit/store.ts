@@ -102,7 +102,7 @@ export interface AuditRemoval {
 export interface ProviderActivity {
   /** Events of the last 24 hours. */
   readonly events: number;
-  /** Those of them that were denied, or whose status is `error` or `failed`. */
+  /** Those of them that were denied, or whose status is `error` or `failed`, in any letter case. */
   readonly failed: number;
   /** The newest event's `timestamp` over all that is stored, in milliseconds. */
   readonly lastUsed: number;

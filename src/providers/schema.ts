@@ -9,7 +9,7 @@ const status = {
   type: "string",
   enum: statuses,
   description:
-    "What the organization set, else derived from its events of the last 24 hours: `offline` without any, `degraded` when there are at least 5 and half or more of them were denied or failed, else `connected`.",
+    "What the organization set, else derived from its events of the last 24 hours: `offline` without any, `degraded` when there are at least 5 and half or more of them were denied or failed (`status` is `failed` or `error`, in any letter case), else `connected`.",
 } as const satisfies Schema;
 
 /** A provider in an organization. */

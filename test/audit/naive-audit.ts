@@ -82,7 +82,7 @@ function activityOfProvider(
 ): ProviderActivity {
   const own = recent.filter(({ provider }) => provider === name);
   const failed = own.filter(
-    (event) => event.policy_decision === "DENIED" || ["error", "failed"].includes(event.status),
+    (event) => event.policy_decision === "DENIED" || /^(?:error|failed)$/i.test(event.status),
   );
   const times = events.filter(({ provider }) => provider === name).map(timeOf);
   return { events: own.length, failed: failed.length, lastUsed: Math.max(...times) };

@@ -42,7 +42,7 @@ const someEvent = fc.record({
   policy_decision: fc.constantFrom("ALLOWED" as const, "DENIED" as const, undefined),
   consumer: fc.constantFrom("human" as const, "ai" as const, "ci" as const),
   ai: fc.boolean(),
-  status: fc.constantFrom("failed", "error", "allowed"),
+  status: fc.constantFrom("failed", "Error", "allowed"),
   policy: someText,
   runtime_name: someText,
   trace_id: someText,

@@ -272,7 +272,7 @@ function testActivity(open: (t: TestContext) => Promise<AuditEngine>): void {
     const rows: [number, Partial<AuditEvent>][] = [
       [0, { provider: "git", policy_decision: "ALLOWED", ai: true }],
       [-1, { provider: "git", policy_decision: "DENIED", status: "failed" }],
-      [1 - DAY_MS, { provider: "npm", status: "error" }],
+      [1 - DAY_MS, { provider: "npm", status: "ERROR" }],
       [-DAY_MS, { provider: "npm", policy_decision: "DENIED" }],
       [-9 * DAY_MS, { provider: "old" }],
       [1, { provider: "git", policy_decision: "ALLOWED" }],

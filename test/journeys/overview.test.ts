@@ -33,6 +33,16 @@ const STATUSES: readonly (readonly [string, readonly object[], string])[] = [
   ["three of six, just half", [DENIED, ERROR, FAILED, OK, OK, OK], "degraded"],
   ["three of seven", [DENIED, ERROR, FAILED, OK, OK, OK, OK], "connected"],
   ["five errors", [ERROR, ERROR, ERROR, ERROR, ERROR], "degraded"],
+  [
+    "errors in another letter case",
+    ["Error", "FAILED", "fAiLeD", "ERROR", "failed"].map((status) => ({ status })),
+    "degraded",
+  ],
+  [
+    "words that only begin so",
+    ["failed1", "errors", "no error", "", "fail"].map((status) => ({ status })),
+    "connected",
+  ],
   ["events without a decision", [{}, {}, {}, {}, {}], "connected"],
 ];
 

@@ -14,6 +14,9 @@ import { questionOf } from "./question.ts";
 import { select, rowAt, viewOf, type SegmentView } from "./selection.ts";
 import { globalRow, type SegmentIndex } from "./segment-index.ts";
 
+/** Runtimes choose the words of `status`, and their letter case. */
+const FAILED = /^(?:failed|error)$/i;
+
 interface ProviderCounts {
   events: number;
   failed: number;
@@ -161,7 +164,7 @@ function countRow(counts: Counts, index: SegmentIndex, row: number): void {
 
 function isFailure(index: SegmentIndex, status: number): boolean {
   const text = status === 0 ? undefined : index.dictionaries[STATUS]?.valueOf(status);
-  return text === "failed" || text === "error";
+  return text !== undefined && FAILED.test(text);
 }
 
 function countsOf({ providers }: Counts, name: string): ProviderCounts {

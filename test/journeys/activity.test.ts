@@ -96,6 +96,11 @@ test("every row that is no GET either says what it changes, or that it is a repo
   assert.deepEqual(odd.map(nameOf), []);
 });
 
+test("each row that is asked below to change something says that it does", () => {
+  const saying = rows.filter(({ change }) => change !== undefined).map(nameOf);
+  assert.deepEqual(saying.sort(), Object.keys(SAMPLES).sort());
+});
+
 test("what runtimes report, and questions, are no changes", () => {
   assert.deepEqual(
     rows

@@ -10,32 +10,30 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { Layout } from "../src/storage/layout.ts";
 import type { EngineFindings } from "./engine/measure.ts";
 import { choosePatterns, countMatches, engineQueries } from "./engine/queries.ts";
 import { writeHistory } from "./generate.ts";
 import { describeMachine, touchPageCache } from "./machine.ts";
+import { Usage } from "./usage.ts";
 
-const { values } = parseArgs({
-  options: {
-    events: { type: "string", default: "1000000" },
-    rounds: { type: "string", default: "15" },
-    directory: { type: "string", default: tmpdir() },
-    json: { type: "string" },
-  },
+const usage = new Usage(
+  "Usage: npm run bench:engine -- [--events 1000000,5000000] [--rounds 15] [--directory DIR] " +
+    "[--json FILE]",
+);
+const { values } = usage.read({
+  events: { type: "string", default: "1000000" },
+  rounds: { type: "string", default: "15" },
+  directory: { type: "string", default: tmpdir() },
+  json: { type: "string" },
 });
-const sizes = values.events.split(",").map(Number);
-const rounds = Number(values.rounds);
-if (![...sizes, rounds].every((value) => Number.isSafeInteger(value) && value > 0)) {
-  console.error("--events and --rounds: expected whole numbers above 0");
-  process.exit(2);
-}
+const sizes = values.events.split(",").map((size) => usage.integer("events", size, 1, 1e9));
+const rounds = usage.integer("rounds", values.rounds, 1, 1_000);
 
 console.log(`${describeMachine()}\n`);
 const results: unknown[] = [];
 for (const events of sizes) {
-  const directory = mkdtempSync(join(values.directory, "signalbox-engine-"));
+  const directory = usage.attempt(() => mkdtempSync(join(values.directory, "signalbox-engine-")));
   try {
     touchPageCache(directory, events * 600);
     results.push({ events, ...measure(directory, events) });

@@ -5,13 +5,14 @@
  */
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { Layout } from "../src/storage/layout.ts";
 import { arrivals, type Arrival, type GeneratorOptions } from "./generator.ts";
 import { storedLine } from "./stored-line.ts";
+import { Usage } from "./usage.ts";
 
 const SEGMENT_BYTES = 64 << 20;
 const BLOCK_BYTES = 1 << 20;
+const MAX_EVENTS = 1e9;
 
 /** What was written. */
 export interface Written {
@@ -99,22 +100,19 @@ class SegmentWriter {
 }
 
 if (import.meta.filename === process.argv[1]) {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      events: { type: "string", default: "1000000" },
-      seed: { type: "string", default: "1" },
-    },
-  });
-  const [directory] = positionals;
-  const events = Number(values.events);
-  const seed = Number(values.seed);
-  if (directory === undefined || !Number.isSafeInteger(events) || !Number.isSafeInteger(seed)) {
-    console.error("Usage: npm run bench:generate -- [--events 1000000] [--seed 1] DIRECTORY");
-    process.exit(2);
-  }
+  const usage = new Usage(
+    "Usage: npm run bench:generate -- [--events 1000000] [--seed 1] DIRECTORY",
+  );
+  const options = {
+    events: { type: "string", default: "1000000" },
+    seed: { type: "string", default: "1" },
+  } as const;
+  const { values, positionals } = usage.read(options, { most: 1 });
+  const directory = positionals[0] ?? usage.fail("DIRECTORY is missing");
+  const events = usage.integer("events", values.events, 1, MAX_EVENTS);
+  const seed = usage.integer("seed", values.seed, 0, 2 ** 32 - 1);
   const start = performance.now();
-  const written = writeHistory(directory, { events, seed });
+  const written = usage.attempt(() => writeHistory(directory, { events, seed }));
   const seconds = (performance.now() - start) / 1000;
   console.log(
     `${written.events.toLocaleString("en")} events, ${(written.bytes / 1e6).toFixed(0)} MB in ` +

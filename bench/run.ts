@@ -11,7 +11,6 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { Arena, partition } from "./arena.ts";
 import type { ContestantName } from "./contestants.ts";
 import { writeHistory } from "./generate.ts";
@@ -21,25 +20,28 @@ import { describeMachine, flushMicroseconds, touchPageCache } from "./machine.ts
 import { measurePortal } from "./portal.ts";
 import { othersLine, scenarioTable, summaryTable, type Measured } from "./report.ts";
 import { scenarios, type Scenario, type World } from "./scenarios.ts";
+import { Usage } from "./usage.ts";
 
 const WARM_UP_SECONDS = 4; // with less the compiler is still at work, and the larger program looks slower
 const PAUSE_MS = 300; // lets the last server finish what it put off
 const PAGE_CACHE_BYTES = { short: 512 << 20, full: 1_536 << 20 };
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    full: { type: "boolean", default: false },
-    rounds: { type: "string" },
-    seconds: { type: "string" },
-    "no-peers": { type: "boolean", default: false },
-    json: { type: "string" },
-    directory: { type: "string", default: tmpdir() },
-  },
-});
+const usage = new Usage(
+  "Usage: npm run bench -- [--full] [--rounds N] [--seconds N] [--no-peers] [--json FILE]\n" +
+    "                        [--directory DIR] [hostile | portal | part of a scenario's name …]",
+);
+const options = {
+  full: { type: "boolean", default: false },
+  rounds: { type: "string" },
+  seconds: { type: "string" },
+  "no-peers": { type: "boolean", default: false },
+  json: { type: "string" },
+  directory: { type: "string", default: tmpdir() },
+} as const;
+const { values, positionals } = usage.read(options, { most: Infinity });
 const { full } = values;
-const rounds = positive("rounds", values.rounds ?? (full ? "7" : "3"));
-const seconds = positive("seconds", values.seconds ?? (full ? "3" : "2"));
+const rounds = usage.integer("rounds", values.rounds ?? (full ? "7" : "3"), 1, 600);
+const seconds = usage.number("seconds", values.seconds ?? (full ? "3" : "2"), 0.1, 600);
 const isHostile = positionals.includes("hostile");
 const isPortal = positionals.includes("portal");
 const chosen = scenarios.filter(
@@ -49,11 +51,10 @@ const chosen = scenarios.filter(
 );
 if (chosen.length === 0 && !isHostile && !isPortal) {
   const names = [...scenarios.map(({ name }) => name), "hostile", "portal"];
-  console.error(`No scenario is named so; there are:\n  ${names.join("\n  ")}`);
-  process.exit(2);
+  usage.fail(`No scenario is named so; there are:\n  ${names.join("\n  ")}`);
 }
 
-const directory = mkdtempSync(join(values.directory, "signalbox-bench-"));
+const directory = usage.attempt(() => mkdtempSync(join(values.directory, "signalbox-bench-")));
 chmodSync(directory, 0o711); // a database that runs as another user passes through
 const stops: (() => Promise<void>)[] = [];
 process.once("SIGINT", () => void cleanUp().then(() => process.exit(130)));
@@ -139,13 +140,6 @@ async function measure(scenario: Scenario, arena: Arena): Promise<Measured> {
 
 function isLeftOut(name: ContestantName): boolean {
   return values["no-peers"] && name.startsWith("fastify");
-}
-
-function positive(name: string, given: string): number {
-  const value = Number(given);
-  if (value > 0 && value <= 600) return value;
-  console.error(`--${name}: expected a number above 0, at most 600`);
-  process.exit(2);
 }
 
 function asJson(results: readonly Measured[]): string {

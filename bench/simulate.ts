@@ -11,39 +11,40 @@
  */
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { createCommands } from "./commands.ts";
 import { createRandom } from "../src/demo/random.ts";
 import { Portal } from "./simulate/portal.ts";
 import { Runtime } from "./simulate/runtime.ts";
 import { Tally } from "./simulate/tally.ts";
+import { Usage } from "./usage.ts";
 
 const REPORT_MS = 10_000;
 const MAX_RUNTIMES = 20_000;
 const MAX_MINUTES = 7 * 24 * 60;
-const USAGE =
+const usage = new Usage(
   "Usage: npm run simulate -- --url URL [--runtimes 100] [--minutes 1] [--prefix /api/public] " +
-  "[--key sbx_...] [--seed 1] [--pace 1] [--requests 10000000]";
+    "[--key sbx_...] [--seed 1] [--pace 1] [--requests 10000000]",
+);
 
-const { values } = parseArgs({
-  options: {
-    url: { type: "string" },
-    runtimes: { type: "string", default: "100" },
-    minutes: { type: "string", default: "1" },
-    prefix: { type: "string", default: "/api/public" },
-    key: { type: "string" },
-    seed: { type: "string", default: "1" },
-    pace: { type: "string", default: "1" },
-    requests: { type: "string", default: "10000000" },
-  },
+const { values } = usage.read({
+  url: { type: "string" },
+  runtimes: { type: "string", default: "100" },
+  minutes: { type: "string", default: "1" },
+  prefix: { type: "string", default: "/api/public" },
+  key: { type: "string" },
+  seed: { type: "string", default: "1" },
+  pace: { type: "string", default: "1" },
+  requests: { type: "string", default: "10000000" },
 });
-const { url, prefix, key } = values;
-if (url === undefined || !URL.canParse(url)) fail("--url: expected the URL of a running service");
-const count = numberOf("runtimes", values.runtimes, 1, MAX_RUNTIMES);
-const minutes = numberOf("minutes", values.minutes, 0.01, MAX_MINUTES);
-const pace = numberOf("pace", values.pace, 0.01, 1_000);
-const seed = numberOf("seed", values.seed, 0, 2 ** 32 - 1);
-const most = numberOf("requests", values.requests, 1, Number.MAX_SAFE_INTEGER);
+const { url = "", prefix, key } = values;
+if (!/^https?:\/\/./i.test(url) || !URL.canParse(url)) {
+  usage.fail("--url: expected the URL of a running service");
+}
+const count = usage.integer("runtimes", values.runtimes, 1, MAX_RUNTIMES);
+const minutes = usage.number("minutes", values.minutes, 0.01, MAX_MINUTES);
+const pace = usage.number("pace", values.pace, 0.01, 1_000);
+const seed = usage.integer("seed", values.seed, 0, 2 ** 32 - 1);
+const most = usage.integer("requests", values.requests, 1, Number.MAX_SAFE_INTEGER);
 
 const tally = new Tally();
 const portal = new Portal({ base: url.replace(/\/+$/, "") + prefix, key, tally, most });
@@ -76,15 +77,4 @@ process.exitCode = unsent === 0 && tally.refused === 0 && tally.requests > 0 ? 0
 
 function elapsed(): number {
   return (performance.now() - start) / 1_000;
-}
-
-function numberOf(name: string, given: string, least: number, greatest: number): number {
-  const value = Number(given);
-  if (value >= least && value <= greatest) return value;
-  return fail(`--${name}: expected a number from ${least} to ${greatest}`);
-}
-
-function fail(message: string): never {
-  console.error(`${message}\n${USAGE}`);
-  process.exit(2);
 }

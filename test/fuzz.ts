@@ -11,13 +11,20 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const PROPERTIES = /from "fast-check"|-property\.ts"/;
 const MAX_SEED = 2 ** 31;
+const USAGE = "Usage: npm run fuzz -- SECONDS [filter…]";
 
 const [duration = "", ...filters] = process.argv.slice(2);
 const seconds = Number(duration);
-if (!/^\d+$/.test(duration)) fail("Usage: npm run fuzz -- SECONDS [filter…]");
+if ([duration, ...filters].some((argument) => argument === "--help" || argument === "-h")) {
+  console.log(USAGE);
+  process.exit(0);
+}
+const option = filters.find((filter) => filter.startsWith("-"));
+if (option !== undefined) fail(`There is no option "${option}"\n${USAGE}`, 2);
+if (!/^\d+$/.test(duration)) fail(`SECONDS: expected a whole number\n${USAGE}`, 2);
 const givenSeed = process.env["FUZZ_SEED"];
 if (givenSeed !== undefined && !/^-?\d{1,10}$/.test(givenSeed)) {
-  fail(`FUZZ_SEED: expected a whole number instead of "${givenSeed}"`);
+  fail(`FUZZ_SEED: expected a whole number instead of "${givenSeed}"`, 2);
 }
 
 const files = readdirSync(`${root}/test`, { recursive: true, encoding: "utf8" })
@@ -26,7 +33,7 @@ const files = readdirSync(`${root}/test`, { recursive: true, encoding: "utf8" })
   .filter((path) => filters.length === 0 || filters.some((filter) => path.includes(filter)))
   .filter((path) => PROPERTIES.test(readFileSync(`${root}/${path}`, "utf8")))
   .sort();
-if (files.length === 0) fail(`No test of a property matches ${filters.join(", ")}`);
+if (files.length === 0) fail(`No test of a property matches ${filters.join(", ")}`, 2);
 
 const end = performance.now() + seconds * 1000;
 let rounds = 0;
@@ -58,7 +65,7 @@ function round(seed: string): Promise<{ readonly isGood: boolean; readonly outpu
   });
 }
 
-function fail(message: string): never {
+function fail(message: string, code = 1): never {
   console.error(message);
-  process.exit(1);
+  process.exit(code);
 }

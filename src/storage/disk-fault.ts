@@ -28,7 +28,7 @@ const FAULTS: ReadonlyMap<string, Fault> = new Map([
   ["ENOTDIR", FILE],
   ["EEXIST", FILE],
   ["EISDIR", { what: "is a directory where a file is expected", wayOut: "move it away" }],
-  ["ENOENT", { what: "is not there and cannot be made", wayOut: "name another place" }],
+  ["ENOENT", { what: "cannot be found or made", wayOut: "name another place" }],
   ["ENAMETOOLONG", { what: "is too long a name", wayOut: "name another place" }],
   ["ELOOP", { what: "is a link that leads to itself", wayOut: "name what it should lead to" }],
   ["EMFILE", TOO_MANY],

@@ -19,7 +19,7 @@ for (const [code, said] of [
   ["EDQUOT", '"/d/x" cannot be written, there is no space left (EDQUOT): free some'],
   ["ENOTDIR", '"/d/x" is a file, or lies in one (ENOTDIR): name a directory'],
   ["EISDIR", '"/d/x" is a directory where a file is expected (EISDIR): move it away'],
-  ["ENOENT", '"/d/x" is not there and cannot be made (ENOENT): name another place'],
+  ["ENOENT", '"/d/x" cannot be found or made (ENOENT): name another place'],
   ["EMFILE", '"/d/x" cannot be opened, too many files are open (EMFILE): raise the limit'],
   ["EIO", '"/d/x" cannot be read or written by the disk (EIO): look after the disk'],
 ] as const) {

@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { checkBackup, restoreBackup, writeBackup } from "../../../src/storage/backup/backup.ts";
+import { MANIFEST, manifestText, readManifest } from "../../../src/storage/backup/manifest.ts";
+import { stageFiles } from "../../../src/storage/backup/staging.ts";
+import { makeDurableDirectory } from "../../../src/storage/directories.ts";
+import { Layout } from "../../../src/storage/layout.ts";
+import { replaceFile, writeSnapshot } from "../../../src/storage/snapshot.ts";
+import { ForgetfulFiles, systemError } from "../../support/forgetful-files.ts";
+
+const layout = new Layout("/data");
+const own = layout.organization("default");
+const LINES = '{"a":1}\n{"a":2}\n';
+
+/** A disk with a small data directory on it, of which everything is synced. */
+async function disk(): Promise<ForgetfulFiles> {
+  const files = new ForgetfulFiles();
+  await makeDurableDirectory(files, own.policies, "/");
+  await makeDurableDirectory(files, own.audit, "/");
+  await writeSnapshot(files, layout.format, { format: 1 });
+  await writeSnapshot(files, own.organization, { id: "default" });
+  await replaceFile(files, `${own.policies}/v1.yaml`, Buffer.from("a: 1"));
+  await writeSnapshot(files, own.policyIndex, { versions: [{ file: "v1.yaml" }] });
+  await replaceFile(files, `${own.audit}/000000000001.jsonl`, Buffer.from(LINES));
+  return files;
+}
+
+async function backUp(files: ForgetfulFiles, target: string): Promise<void> {
+  const staging = await stageFiles(files, layout, () => new Map());
+  await writeBackup(files, { ...staging, created_at: "", version: "0" }, target);
+  await staging.release();
+}
+
+test("a backup, and what is restored from it, outlive a power cut that loses all that was not synced", async () => {
+  const files = await disk();
+  await backUp(files, "/backups");
+  const later = files.powerCut(() => 0);
+  assert.equal((await checkBackup(later, "/backups")).files.length, 5);
+  await restoreBackup(later, "/backups", "/restored");
+  const last = later.powerCut(() => 0);
+  assert.equal(last.text("/restored/organizations/default/audit/000000000001.jsonl"), LINES);
+  assert.equal(last.text("/restored/organizations/default/policies/v1.yaml"), "a: 1");
+});
+
+test("of a log that is being written only what is acknowledged is copied, of another what is whole", async () => {
+  const files = await disk();
+  const path = `${own.audit}/000000000001.jsonl`;
+  const bytesOf = async (committed: ReadonlyMap<string, number>): Promise<number | undefined> => {
+    const staging = await stageFiles(files, layout, () => committed);
+    await staging.release();
+    return staging.files.find((file) => path.endsWith(file.path))?.bytes;
+  };
+  assert.equal(await bytesOf(new Map([[path, 8]])), 8);
+  assert.equal(await bytesOf(new Map()), LINES.length);
+  await replaceFile(files, path, Buffer.from(`${LINES}{"a":`));
+  assert.equal(await bytesOf(new Map()), LINES.length);
+});
+
+test("what never came into being, or lies elsewhere, is not taken along", async () => {
+  const files = await disk();
+  await makeDurableDirectory(files, layout.organization("half").directory, "/");
+  await replaceFile(files, layout.organization("half").users, Buffer.from("[]"));
+  const versions = [{ file: "../organization.json" }, { file: "none.yaml" }, { file: 1 }, null];
+  await writeSnapshot(files, own.policyIndex, { versions });
+  const { files: staged } = await stageFiles(files, layout, () => new Map());
+  const at = "organizations/default";
+  assert.deepEqual(
+    staged.map(({ path }) => path),
+    [
+      "format.json",
+      `${at}/audit/000000000001.jsonl`,
+      `${at}/policies/index.json`,
+      `${at}/organization.json`,
+    ],
+  );
+});
+
+test("a file that ends sooner than was said is no backup of it", async () => {
+  const files = await disk();
+  const named = { directory: "/data", files: [{ path: "format.json", bytes: 99 }] };
+  const source = { ...named, created_at: "", version: "0" };
+  await assert.rejects(writeBackup(files, source, "/backups"), /format\.json ends at byte \d+/);
+});
+
+for (const path of [
+  "../data/secret",
+  "/etc/cron.d/x",
+  "a/../../x",
+  "a//x",
+  "a/",
+  "",
+  ".",
+  ".bashrc",
+  "a\\..\\x",
+  "a\0x",
+]) {
+  test(`a manifest that names ${JSON.stringify(path)} is refused, however well it is made`, () => {
+    const file = { path, bytes: 1, sha256: "0".repeat(64) };
+    const text = manifestText({ created_at: "", version: "0", files: [file] });
+    assert.throws(() => readManifest(Buffer.from(text)), /names a file in a way that cannot be/);
+  });
+}
+
+const FILE = { path: "secret", bytes: 1, sha256: "" };
+for (const [what, manifest] of [
+  ["a file without a path", { files: [{ ...FILE, path: 1 }] }],
+  ["a file that is none", { files: ["secret"] }],
+  ["half a byte", { files: [{ ...FILE, bytes: 0.5 }] }],
+  ["a number for a digest", { files: [{ ...FILE, sha256: 1 }] }],
+  ["no list of files", { files: {} }],
+  ["no time", { files: [], created_at: 1 }],
+  ["no version", { files: [], version: undefined }],
+] as const) {
+  test(`a manifest with ${what} is refused in a sentence, however well it is made`, () => {
+    const text = manifestText({ created_at: "", version: "0", ...manifest } as never);
+    assert.throws(
+      () => readManifest(Buffer.from(text)),
+      /^Error: it (?:is no manifest|names a file in a way that cannot be)$/,
+    );
+  });
+}
+
+for (const [text, said] of [
+  ["[]", /^Error: it is no manifest$/],
+  ["null", /^Error: it is no manifest$/],
+  ['{"format":2}', /^Error: it is of format 2$/],
+  ["{}", /^Error: it is of format undefined$/],
+  ["", /^Error: it is not JSON$/],
+] as const) {
+  test(`${text || "nothing"} is no manifest, and is told as what it is`, () => {
+    assert.throws(() => readManifest(Buffer.from(text)), said);
+  });
+}
+
+test("a manifest that names a file twice is refused, and nothing is left of the attempt", async () => {
+  const files = await disk();
+  await backUp(files, "/backups");
+  const manifest = readManifest(await files.readFile(`/backups/${MANIFEST}`));
+  const twice = { ...manifest, files: [...manifest.files, manifest.files[0] as never] };
+  await replaceFile(files, `/backups/${MANIFEST}`, Buffer.from(manifestText(twice)));
+  await assert.rejects(restoreBackup(files, "/backups", "/restored"));
+  assert.deepEqual((await files.readDirectory("/")).sort(), ["backups", "data"]);
+});
+
+for (const code of ["EBUSY", "EXDEV"]) {
+  test(`a directory that cannot be replaced (${code}), as a mount point, is told with the way out`, async () => {
+    const files = await disk();
+    await backUp(files, "/backups");
+    files.before = (operation, path) => {
+      if (operation === "rename" && path.includes("restored")) throw systemError(code);
+    };
+    await assert.rejects(restoreBackup(files, "/backups", "/restored"), {
+      message: `"/restored" cannot be replaced (${code}): restore into a directory below it, and name that as DATA_DIR`,
+    });
+    assert.deepEqual((await files.readDirectory("/")).sort(), ["backups", "data"]);
+  });
+}

@@ -11,15 +11,22 @@ import type { IdSource } from "../core/ids.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { Client, ClientGone } from "./client.ts";
 import { bodyRefusal, checkBody, readJsonBody } from "./body.ts";
-import { originHeaders, preflightHeaders, type OriginRule } from "./cors.ts";
+import { originHeaders, type OriginRule } from "./cors.ts";
+import { optionsHeaders } from "./options.ts";
 import { readQuery } from "./query.ts";
 import { leaveBody } from "./unread-body.ts";
-import { callerAddress, checkHost, pickHeaders, splitTarget } from "./request.ts";
+import {
+  callerAddress,
+  checkAuthorization,
+  checkHost,
+  pickHeaders,
+  splitTarget,
+} from "./request.ts";
 import { DeferredReply, empty, StreamReply } from "./reply.ts";
 import { refuse, respond, type Exchange } from "./respond.ts";
 import type { Access, Route, RouteDescription, Surface } from "./route.ts";
 import type { UnreadAnswers } from "./unread-answers.ts";
-import { EVERY_METHOD, type Endpoint, type Match, type Router } from "./router.ts";
+import type { Endpoint, Match, Router } from "./router.ts";
 
 /** The credentials of a request, as its headers give them. */
 export interface Credentials {
@@ -143,6 +150,7 @@ class Conversation<Needs> extends Client implements Exchange {
   #resolveCaller(): Awaitable<Caller> {
     const { row, surface } = this.#endpoint();
     const { authorization, "x-api-key": apiKey } = this.#request.headers;
+    if (authorization !== undefined && surface === "v1") checkAuthorization(this.#request);
     const credentials = { authorization, apiKey: apiKey as string | undefined };
     return this.#parts.resolveCaller(row.access, surface, credentials);
   }
@@ -271,11 +279,9 @@ class Conversation<Needs> extends Client implements Exchange {
   }
 
   #answerOptions(path: string): void {
-    const allow = path === "*" ? EVERY_METHOD : this.#parts.router.allowed(path);
-    const isPreflight = this.#request.headers["access-control-request-method"] !== undefined;
-    const cors =
-      isPreflight && this.originHeaders.length > 0 ? preflightHeaders(allow) : NO_HEADERS;
-    this.#answer(empty(204, ["Allow", allow, ...cors]));
+    const { "access-control-request-method": wanted } = this.#request.headers;
+    const isPreflight = wanted !== undefined && this.originHeaders.length > 0;
+    this.#answer(empty(204, optionsHeaders(this.#parts.router, path, isPreflight)));
   }
 
   #address(): string {

@@ -43,13 +43,29 @@ export function checkHost(request: IncomingMessage): void {
     throw new BadInput("Transfer-Encoding: only chunked is understood, and only in HTTP/1.1");
   }
   if (request.httpVersionMinor === 0) return;
+  if (countOf("host", request) !== 1) throw new BadInput("Exactly one Host header is required");
+}
+
+/**
+ * Checks that there are not two `Authorization` headers: Node gives out the first, and a proxy that
+ * judged the other would have let somebody else pass.
+ *
+ * @throws BadInput
+ */
+export function checkAuthorization(request: IncomingMessage): void {
+  if (countOf("authorization", request) > 1) {
+    throw new BadInput("Authorization: expected one such header, not several");
+  }
+}
+
+/** How often a header was sent, by its name in lower case. */
+function countOf(header: string, { rawHeaders }: IncomingMessage): number {
   let count = 0;
-  const { rawHeaders } = request;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? "";
-    if (name.length === 4 && name.toLowerCase() === "host") count++;
+    if (name.length === header.length && name.toLowerCase() === header) count++;
   }
-  if (count !== 1) throw new BadInput("Exactly one Host header is required");
+  return count;
 }
 
 const lowerCased = new WeakMap<HeaderParameters, readonly (readonly [string, string])[]>();

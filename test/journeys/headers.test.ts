@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { Connection } from "../http/connection.ts";
 import { Client } from "../support/client.ts";
 import { start } from "../support/start.ts";
 
@@ -168,6 +169,44 @@ for (const origin of NOT_ALLOWED) {
     for (const [name] of preflight.headers) assert.ok(!name.startsWith("access-control-"), name);
   });
 }
+
+test("a page may read the 404 and the 400 of a path that is not there, for its preflight is let through", async () => {
+  const origin = "https://x.pages.dev";
+  for (const [path, status] of [
+    ["/nowhere", 404],
+    ["/api/v1/%zz", 400],
+  ] as const) {
+    const wanted = { "access-control-request-method": "PUT" };
+    const { status: passed, headers } = await app.request("OPTIONS", path, undefined, {
+      ...{ origin, ...wanted },
+    });
+    assert.deepEqual([passed, headers.get(CORS[0]), headers.get("allow")], [204, origin, null]);
+    assert.match(headers.get("access-control-allow-methods") ?? "", /\bPUT\b/);
+    for (const others of [{ origin }, wanted, { origin: "https://evil.example", ...wanted }]) {
+      assert.equal((await app.request("OPTIONS", path, undefined, others)).status, status);
+    }
+    const refused = await app.request("PUT", path, undefined, { origin });
+    assert.deepEqual([refused.status, refused.headers.get(CORS[0])], [status, origin]);
+  }
+});
+
+test("two Authorization headers are refused where credentials count, and ignored where they do not", async (t) => {
+  const connection = new Connection(Number(new URL(app.url).port));
+  t.after(() => connection.socket.destroy());
+  const send = async (path: string, ...lines: readonly string[]) => {
+    connection.send(`GET ${path} HTTP/1.1`, "Host: test", ...lines, "", "");
+    return connection.next();
+  };
+  const two = ["Authorization: Basic YTpi", "authoriZation: Bearer x"];
+  const { status, body } = await send("/api/v1/fleet", ...two);
+  assert.equal(status, 400);
+  assert.deepEqual(JSON.parse(body), {
+    error: "Authorization: expected one such header, not several",
+  });
+  assert.equal((await send("/api/v1/fleet", two[0] ?? "")).status, 200);
+  assert.equal((await send("/api/public/fleet", ...two)).status, 200);
+  assert.equal((await send("/api/v1/fleet", "X-API-Key: a", "X-API-Key: b")).status, 401);
+});
 
 test("a wildcard lets every origin in", async (t) => {
   const open = await start(t, { corsOrigins: ["*"] });

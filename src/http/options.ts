@@ -1,0 +1,24 @@
+import { preflightHeaders } from "./cors.ts";
+import type { HeaderList } from "./reply.ts";
+import { EVERY_METHOD, type Router } from "./router.ts";
+
+/**
+ * The headers that answer OPTIONS: the path's methods, or those of the server for `*`.
+ *
+ * @param isPreflight whether the browser of an allowed origin asks; it is let through to a path that
+ *   is not there as well, since of a refused preflight it would not even show its page the 404
+ * @throws NotFound, or BadInput for a percent-encoding that is none
+ */
+export function optionsHeaders(
+  router: Router<never>,
+  path: string,
+  isPreflight: boolean,
+): HeaderList {
+  try {
+    const allow = path === "*" ? EVERY_METHOD : router.allowed(path);
+    return ["Allow", allow, ...(isPreflight ? preflightHeaders(allow) : [])];
+  } catch (error) {
+    if (isPreflight) return preflightHeaders(EVERY_METHOD);
+    throw error;
+  }
+}

@@ -25,12 +25,16 @@ export interface OpenApiAbout {
   readonly surfaces: readonly Surface[];
 }
 
-const DESCRIPTION = [
-  "The control plane of command-line runtimes: they fetch their policy here, report what they ran, and say that they are alive.",
-  "`/api/public` is open to everybody and acts in the default organization. `/api/v1` serves the same and management besides; it takes tokens and API keys, and demands them while `REQUIRE_AUTH` is true.",
-  "Every path that answers GET answers HEAD, and every path answers OPTIONS. An unknown path is 404, a known one with another method 405 with `Allow`, and a request that is no HTTP 400, each with an `Error` as its body.",
-  "A request body is one JSON object in UTF-8, also with `Content-Encoding: gzip`. Browsers may call from the allowed origins; those are echoed in `Access-Control-Allow-Origin`.",
-].join("\n\n");
+const PURPOSE =
+  "The control plane of command-line runtimes: they fetch their policy here, report what they ran, and say that they are alive.";
+const BOTH_PREFIXES =
+  "`/api/public` is open to everybody and acts in the default organization. `/api/v1` serves the same and management besides; it takes tokens and API keys, and demands them while `REQUIRE_AUTH` is true.";
+const ONE_PREFIX =
+  "What runtimes and their operators call is below `/api/v1`, which takes tokens and API keys, and demands them while `REQUIRE_AUTH` is true. `/api/public` is switched off here.";
+const METHODS =
+  "Every path that answers GET answers HEAD, and every path answers OPTIONS. An unknown path is 404, a known one with another method 405 with `Allow`, and a request that is no HTTP 400, each with an `Error` as its body.";
+const BODIES =
+  "A request body is one JSON object in UTF-8, also with `Content-Encoding: gzip`. Browsers may call from the allowed origins; those are echoed in `Access-Control-Allow-Origin`.";
 
 const SECURITY_SCHEMES = {
   bearerAuth: {
@@ -75,6 +79,7 @@ export function openApiDocument(rows: readonly RouteDescription[], about: OpenAp
     item[operation.method.toLowerCase()] = operationObject(operation, schemas);
   }
   const shared = sharedResponses(operations.flatMap(refusedStatuses), schemas);
+  const prefixes = about.surfaces.includes("public") ? BOTH_PREFIXES : ONE_PREFIX;
   const usesCredentials = operations.some(
     ({ row, surface }) => demandOf(row.access, surface) !== "none",
   );
@@ -83,7 +88,7 @@ export function openApiDocument(rows: readonly RouteDescription[], about: OpenAp
     info: {
       title: "Signalbox",
       summary: "Control plane for command-line runtimes.",
-      description: DESCRIPTION,
+      description: [PURPOSE, prefixes, METHODS, BODIES].join("\n\n"),
       version: about.version,
       license: { name: "MIT", identifier: "MIT" },
     },

@@ -28,7 +28,8 @@ export interface IngestContext {
 
 /**
  * Makes the event that is stored from the one that was sent. A canonical name beside its alias
- * wins; optional fields that were not given are left out.
+ * wins, whatever that holds: a report is not lost over what nobody keeps. Optional fields that were
+ * not given are left out.
  *
  * @param place where the event stands in the body: `""`, or `events[3]`
  * @throws BadInput naming the field that is wrong and what was expected

@@ -65,7 +65,7 @@ const reportedEvent = {
   title: "AuditEventReport",
   type: "object",
   description:
-    "An event as a runtime reports it. At least one field is needed; a canonical name wins over its alias.",
+    "An event as a runtime reports it. At least one field is needed; a canonical name wins over its alias, which is not looked at then.",
   properties: {
     id: {
       type: "string",

@@ -88,6 +88,13 @@ for (const [alias, name, value] of [
     const event = ingest({ [alias]: value, [name]: other }) as Record<string, unknown>;
     assert.equal(event[name], other);
   });
+
+  test(`${alias} of a wrong type is refused alone, and not looked at beside ${name}`, () => {
+    for (const odd of [{}, [], true, -1]) {
+      assert.throws(() => ingest({ [alias]: odd }), new RegExp(`${alias}: expected`));
+      assert.deepEqual(ingest({ [alias]: odd, [name]: value }), ingest({ [name]: value }));
+    }
+  });
 }
 
 for (const [given, consumer, ai] of [

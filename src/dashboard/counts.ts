@@ -22,6 +22,7 @@ export function dashboardCounts(
     policy_version: policyVersion,
     runtimes_online: fleet.online,
     runtimes_total: fleet.total,
+    runtimes_drifted: fleet.drifted,
   };
 }
 

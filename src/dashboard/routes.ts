@@ -31,10 +31,10 @@ export const dashboardRoutes = [
     refuses: [500],
     async handle({ organization }, { catalog, audit, fleet, policies, now }: Needs) {
       const at = now();
-      const [activity, runtimes, version, recent] = await Promise.all([
+      const version = await policies.activeVersion(organization);
+      const [activity, runtimes, recent] = await Promise.all([
         audit.activity(organization, at),
-        fleet.counts(organization, at),
-        policies.activeVersion(organization),
+        fleet.counts(organization, at, version),
         audit.page(organization, {}, RECENT, 0),
       ]);
       const { counts } = catalog.current().envelope;

@@ -18,6 +18,7 @@ export const dashboard = {
     "policy_version",
     "runtimes_online",
     "runtimes_total",
+    "runtimes_drifted",
     "recent_audit",
   ],
   properties: {
@@ -39,6 +40,11 @@ export const dashboard = {
     },
     runtimes_online: { type: "integer", description: "Runtimes seen less than 15 minutes ago." },
     runtimes_total: { type: "integer", description: "All runtimes." },
+    runtimes_drifted: {
+      type: "integer",
+      description:
+        "Runtimes that are not offline and report another policy version than the active one.",
+    },
     recent_audit: {
       type: "array",
       items: auditEvent,

@@ -57,8 +57,9 @@ export function cappedFleet(inner: FleetStore, limit: number, refusal: MakeRefus
         inner.heartbeat(organization, heartbeat, at, kept);
       }, kept);
     },
-    list: (organization) => inner.list(organization),
-    counts: (organization, now) => inner.counts(organization, now),
+    list: (...args) => inner.list(...args),
+    counts: (...args) => inner.counts(...args),
+    policies: (...args) => inner.policies(...args),
     async forget(organization, name) {
       const names = await namesOf(organization);
       const isForgotten = await inner.forget(organization, name);

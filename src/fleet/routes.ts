@@ -1,24 +1,34 @@
+import type { Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { NotFound } from "../core/errors.ts";
 import { json, later, reply, type Reply } from "../http/reply.ts";
 import { route } from "../http/route.ts";
+import { fitting } from "./filter.ts";
 import { runtimeIdOf } from "./identity.ts";
-import { listing } from "./listing.ts";
+import { listing, rowsOf } from "./listing.ts";
 import { heartbeatBody, registerBody } from "./report.ts";
 import {
   fleetList,
+  fleetSummary,
   registerResult,
   runtimeDeleted,
+  STATUSES,
   statusOk,
   type Heartbeat,
   type RegisterResult,
 } from "./schema.ts";
+import { findPage } from "./search.ts";
 import type { FleetStore } from "./store.ts";
+import { readSummary } from "./summary.ts";
 
 interface Needs {
   readonly fleet: FleetStore;
+  readonly policies: { activeVersion(organization: string): Awaitable<string> };
   readonly now: Clock;
 }
+
+/** The most runtimes that a page has; without `limit` there is no end to them. */
+const MOST_ON_PAGE = 10_000;
 
 const OK = json(200, '{"status":"ok"}');
 
@@ -53,12 +63,63 @@ export const fleetRoutes = [
     surfaces: ["public", "v1"],
     access: "user",
     summary: "List the runtimes, most recently seen first",
+    description: "All of them, or those that every given parameter lets through.",
     tags: ["fleet"],
+    query: {
+      q: {
+        type: "string",
+        description:
+          "A part of the name, host, system, version or policy version, in any letter case.",
+      },
+      status: { type: "string", enum: STATUSES, description: "The status of the runtimes." },
+      policy_version: {
+        type: "string",
+        description: "The policy version that the runtimes report.",
+      },
+      drifted: {
+        type: "string",
+        enum: ["true", "false"],
+        description:
+          "`true` for runtimes that are not offline and report another policy version than the active one, `false` for all others.",
+      },
+      limit: {
+        type: "integer",
+        minimum: 1,
+        maximum: MOST_ON_PAGE,
+        description: "How many runtimes to list at most, and to count those that match; else all.",
+      },
+      offset: {
+        type: "integer",
+        minimum: 0,
+        default: 0,
+        description: "How many of those that match to leave out at the beginning of the page.",
+      },
+    },
     replies: { 200: fleetList },
     refuses: [500],
-    async handle({ organization }, { fleet, now }: Needs) {
-      return listing(await fleet.list(organization), now());
+    async handle({ organization, query, client }, { fleet, policies, now }: Needs) {
+      const { limit, offset, ...filter } = query;
+      const active = filter.drifted ? await policies.activeVersion(organization) : "";
+      const at = now();
+      const fits = fitting(filter, active, at);
+      if (limit === undefined && offset === 0) {
+        return listing(await fleet.list(organization), at, { fits });
+      }
+      const part = { fits, limit: limit ?? Infinity, offset };
+      const page = await findPage(fleet, organization, part, client.gone);
+      return listing(rowsOf(page.runtimes), at, limit === undefined ? {} : { total: page.total });
     },
+  }),
+  route({
+    method: "GET",
+    path: "/fleet/summary",
+    surfaces: ["public", "v1"],
+    access: "user",
+    summary: "Count the runtimes by status and by policy version",
+    tags: ["fleet"],
+    replies: { 200: fleetSummary },
+    refuses: [500],
+    handle: ({ organization }, needs: Needs) => readSummary(needs, organization, needs.now()),
   }),
   route({
     ...heartbeat,

@@ -1,9 +1,10 @@
 import type { Infer, Schema } from "../core/schema.ts";
 
-const statuses = ["online", "idle", "offline"] as const;
+/** Every status, the best one first. */
+export const STATUSES = ["online", "idle", "offline"] as const;
 
 /** What a runtime's silence says about it. */
-export type RuntimeStatus = (typeof statuses)[number];
+export type RuntimeStatus = (typeof STATUSES)[number];
 
 /** The longest value of a field that describes a runtime; its name has a rule of its own. */
 const MAX_FIELD = 1_024;
@@ -108,7 +109,7 @@ export const runtimeInstance = {
     },
     status: {
       type: "string",
-      enum: statuses,
+      enum: STATUSES,
       description:
         "`online` when seen less than 15 minutes ago, `idle` when less than 24 hours ago, else `offline`.",
     },
@@ -128,8 +129,55 @@ export const fleetList = {
       items: runtimeInstance,
       description: "The runtimes, most recently seen first.",
     },
+    total: {
+      type: "integer",
+      description: "Given with `limit`: how many runtimes match, on this page and on all others.",
+    },
   },
 } as const satisfies Schema;
+export type FleetList = Infer<typeof fleetList>;
+
+/** How many runtimes report a policy version. */
+const policyVersionCount = {
+  title: "PolicyVersionCount",
+  type: "object",
+  description: "How many runtimes report a policy version.",
+  required: ["version", "runtimes", "present"],
+  properties: {
+    version: policyVersion,
+    runtimes: { type: "integer", description: "Runtimes whose last report names it." },
+    present: { type: "integer", description: "Those of them that are not offline." },
+  },
+} as const satisfies Schema;
+
+/** The fleet in numbers. */
+export const fleetSummary = {
+  title: "FleetSummary",
+  type: "object",
+  description: "The organization's runtimes in numbers.",
+  required: ["online", "idle", "offline", "drifted", "total", "policy_version", "policy_versions"],
+  properties: {
+    online: { type: "integer", description: "Runtimes seen less than 15 minutes ago." },
+    idle: { type: "integer", description: "Others that were seen less than 24 hours ago." },
+    offline: { type: "integer", description: "Those that were not." },
+    drifted: {
+      type: "integer",
+      description:
+        "Runtimes that are not offline and report another policy version than the active one.",
+    },
+    total: { type: "integer", description: "All runtimes." },
+    policy_version: {
+      type: "string",
+      description: "The active policy version; empty when there is none.",
+    },
+    policy_versions: {
+      type: "array",
+      items: policyVersionCount,
+      description: "The versions that runtimes report, those of most runtimes first: up to 1,000.",
+    },
+  },
+} as const satisfies Schema;
+export type FleetSummary = Infer<typeof fleetSummary>;
 
 /** The answer to the removal of a runtime. */
 export const runtimeDeleted = {

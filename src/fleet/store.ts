@@ -6,17 +6,36 @@ export interface StoredRuntime extends Heartbeat {
   readonly last_seen: number;
 }
 
+/** Whether a runtime is one of those that are looked for; `lastSeen` in milliseconds. */
+export type Fits = (runtime: Heartbeat, lastSeen: number) => boolean;
+
 /** The fleet at one moment, most recently seen first. Taken piece by piece, since it may be long. */
 export interface FleetRows {
+  /** How many runtimes there are. */
   readonly total: number;
-  /** The rows from one position up to another; fewer when runtimes were forgotten since. */
-  slice(from: number, to: number): readonly StoredRuntime[];
+  /**
+   * The rows from one position up to another, or those of them that fit; fewer when runtimes were
+   * forgotten since.
+   */
+  slice(from: number, to: number, fits?: Fits): readonly StoredRuntime[];
 }
 
-/** How many runtimes there are, and how many of them are online. */
+/** How many runtimes there are, and how they are; those that are neither online nor idle are offline. */
 export interface FleetCounts {
   readonly online: number;
+  readonly idle: number;
+  /** Those that run another policy version than the active one; see `drift.ts`. */
+  readonly drifted: number;
   readonly total: number;
+}
+
+/** How many runtimes report a policy version. */
+export interface PolicyCount {
+  readonly version: string;
+  /** All of them. */
+  readonly runtimes: number;
+  /** Those that are not offline. */
+  readonly present: number;
 }
 
 /** Takes the error, or whether the runtime was new. */
@@ -35,11 +54,17 @@ export interface FleetStore {
    */
   heartbeat(organization: string, heartbeat: Heartbeat, at: number, kept: Kept): void;
 
-  /** All runtimes as they stand now. */
-  list(organization: string): Awaitable<FleetRows>;
+  /** The runtimes as they stand now: all of them, or the first so many at least. */
+  list(organization: string, most?: number): Awaitable<FleetRows>;
 
-  /** Counts the runtimes; `now` decides who is online. */
-  counts(organization: string, now: number): Awaitable<FleetCounts>;
+  /**
+   * Counts the runtimes, quickly however many there are; `now` decides who is online, and `active`,
+   * the active policy version or nothing, who drifted.
+   */
+  counts(organization: string, now: number, active: string): Awaitable<FleetCounts>;
+
+  /** Counts the runtimes by policy version: at most so many versions, those that most report. */
+  policies(organization: string, now: number, limit: number): Awaitable<readonly PolicyCount[]>;
 
   /** Forgets a runtime, durably; `false` when there is none of that name. */
   forget(organization: string, name: string): Promise<boolean>;

@@ -26,7 +26,7 @@ import { loadPolicies, loadPolicyEditor, type PoliciesNeeds } from "./loaders/po
 import { callsV1, managementModeOf, modeOf } from "./mode.ts";
 import { makePage, PAGE, sendPage } from "./page.ts";
 import { apiPage } from "./pages/api.ts";
-import { FLEET_ROWS, fleetPage } from "./pages/fleet.ts";
+import { FLEET_ROWS, fleetPage, MOST_FLEET_ROWS } from "./pages/fleet.ts";
 import { overviewPage } from "./pages/overview.ts";
 import { policiesPage } from "./pages/policies.ts";
 import { policyEditorPage } from "./pages/policy-editor.ts";
@@ -36,7 +36,6 @@ interface SignInNeeds extends PortalFrame {
   readonly users: Pick<UserStore, "list">;
 }
 
-const MOST_ROWS = 10_000;
 const HTML_TYPE = "text/html; charset=utf-8";
 
 /** The pages that rows outside the portal answer with. */
@@ -123,20 +122,20 @@ export const portalRoutes = [
       limit: {
         type: "integer",
         minimum: 1,
-        maximum: MOST_ROWS,
+        maximum: MOST_FLEET_ROWS,
         default: FLEET_ROWS,
         forgiving: true,
         description: "How many rows to show.",
       },
     },
     refuses: [500],
-    async handle({ query: { limit, ...filter } }, needs: PortalFrame & FleetNeeds) {
+    async handle({ query: { limit, ...query } }, needs: PortalFrame & FleetNeeds) {
       const canForget = callsV1(needs.description);
       const page = await makePage(needs, {
         path: "/portal/fleet",
         title: "Fleet",
         module: "fleet",
-        load: (context) => loadFleet(needs, context, { filter, limit, canForget }),
+        load: (context) => loadFleet(needs, context, { query, limit, canForget }),
         render: fleetPage,
       });
       return sendPage(page);

@@ -11,7 +11,7 @@ function activityOf(providers: readonly (readonly [string, number])[]): AuditAct
 }
 
 const CATALOG = { capabilities: 200, providers: 25 };
-const FLEET = { online: 4, total: 7 };
+const FLEET = { online: 4, idle: 2, drifted: 3, total: 7 };
 
 test("the counts are put together under their names", () => {
   assert.deepEqual(dashboardCounts(activityOf([["git", 9]]), CATALOG, FLEET, "v1"), {
@@ -26,6 +26,7 @@ test("the counts are put together under their names", () => {
     policy_version: "v1",
     runtimes_online: 4,
     runtimes_total: 7,
+    runtimes_drifted: 3,
   });
 });
 

@@ -32,7 +32,11 @@ async function dashboardWith(recent: string): Promise<unknown> {
         return { json: Buffer.from(recent, "utf8"), returned: 0, total: 0, next: undefined };
       },
     },
-    fleet: { counts: () => ({ online: 1, total: 2 }) },
+    fleet: {
+      counts: (_organization: string, _now: number, active: string) => ({
+        ...{ online: 1, idle: 0, drifted: active === "v1" ? 1 : 0, total: 2 },
+      }),
+    },
     policies: { activeVersion: () => "v1" },
     now: () => T0,
   };
@@ -59,6 +63,7 @@ const counts = {
   policy_version: "v1",
   runtimes_online: 1,
   runtimes_total: 2,
+  runtimes_drifted: 1,
 };
 
 test("an organization without events has an empty list of them", async () => {

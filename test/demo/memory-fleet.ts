@@ -1,5 +1,12 @@
 import type { Heartbeat } from "../../src/fleet/schema.ts";
-import type { FleetRows, FleetStore, Kept, StoredRuntime } from "../../src/fleet/store.ts";
+import type {
+  FleetCounts,
+  FleetRows,
+  FleetStore,
+  Kept,
+  PolicyCount,
+  StoredRuntime,
+} from "../../src/fleet/store.ts";
 
 /** A fleet in memory, for one test. */
 export class MemoryFleet implements FleetStore {
@@ -25,9 +32,13 @@ export class MemoryFleet implements FleetStore {
     return { total: rows.length, slice: (from, to) => rows.slice(from, to) };
   }
 
-  counts(organization: string): { readonly online: number; readonly total: number } {
+  counts(organization: string): FleetCounts {
     const { size } = this.#of(organization);
-    return { online: size, total: size };
+    return { online: size, idle: 0, drifted: 0, total: size };
+  }
+
+  policies(): readonly PolicyCount[] {
+    return [];
   }
 
   forget(organization: string, name: string): Promise<boolean> {

@@ -1,24 +1,28 @@
 import assert from "node:assert/strict";
-import { PassThrough } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { test } from "node:test";
-import { instanceAt, listing, LONG_LIST } from "../../src/fleet/listing.ts";
+import { instanceAt, listing, LONG_LIST, type ListingOptions } from "../../src/fleet/listing.ts";
 import type { FleetRows, StoredRuntime } from "../../src/fleet/store.ts";
 import { StreamReply } from "../../src/http/reply.ts";
 
 const NOW = Date.parse("2026-11-20T20:30:00.000Z");
 
 function rowsOf(rows: readonly StoredRuntime[]): FleetRows {
-  return { total: rows.length, slice: (from, to) => rows.slice(from, to) };
+  return {
+    total: rows.length,
+    slice: (from, to, fits) =>
+      rows.slice(from, to).filter((row) => !fits || fits(row, row.last_seen)),
+  };
 }
 
 function runtimes(count: number): StoredRuntime[] {
   return Array.from({ length: count }, (_, i) => ({ name: `runtime-${i}`, last_seen: NOW - i }));
 }
 
-function streamOf(rows: FleetRows): StreamReply {
-  const answer = listing(rows, NOW);
+function streamOf(rows: FleetRows, options?: ListingOptions): StreamReply {
+  const answer = listing(rows, NOW, options);
   assert.ok(answer instanceof StreamReply);
   return answer;
 }
@@ -34,7 +38,7 @@ test("a runtime is shown with the time it was seen and the status that follows f
 });
 
 test("an empty fleet is an empty list", () => {
-  assert.deepEqual(listing(rowsOf([]), NOW), { runtimes: [] });
+  assert.deepEqual(JSON.parse(JSON.stringify(listing(rowsOf([]), NOW))), { runtimes: [] });
 });
 
 test("a list that is not long is answered as a value", () => {
@@ -63,6 +67,33 @@ test("a long list whose runtimes were all forgotten meanwhile is still JSON", as
   assert.equal(await text(output), '{"runtimes":[]}');
 });
 
+test("those that do not fit are left out of a list of any length, and the total is said", async () => {
+  const fits = (_: unknown, lastSeen: number): boolean => (NOW - lastSeen) % 700 === 0;
+  const short = listing(rowsOf(runtimes(LONG_LIST)), NOW, { fits, total: 7 });
+  assert.ok("runtimes" in short);
+  assert.deepEqual([short.runtimes.map(({ name }) => name), short.total], [["runtime-0"], 7]);
+  const output = new PassThrough();
+  const long = streamOf(rowsOf(runtimes(1_500)), { fits, total: 3 });
+  await long.start(output, new AbortController().signal);
+  output.end();
+  const body = JSON.parse(await text(output)) as { runtimes: { name: string }[]; total: number };
+  const names = body.runtimes.map(({ name }) => name);
+  assert.deepEqual([names, body.total], [["runtime-0", "runtime-700", "runtime-1400"], 3]);
+});
+
+test("others have a turn between slices, also where the output drains at once", async () => {
+  let others = 0;
+  const next = (): void => {
+    others++;
+    turns = setImmediate(next);
+  };
+  let turns = setImmediate(next);
+  const output = new Writable({ highWaterMark: 1, write: (_piece, _encoding, done) => done() });
+  await streamOf(rowsOf(runtimes(2_500))).start(output, new AbortController().signal);
+  clearImmediate(turns);
+  assert.ok(others >= 10, String(others));
+});
+
 test("a reader that takes nothing is waited for, not buffered for", async () => {
   let taken = 0;
   const all = rowsOf(runtimes(20_000));
@@ -77,7 +108,7 @@ test("a reader that takes nothing is waited for, not buffered for", async () => 
   const gone = new AbortController();
   const written = streamOf(rows).start(output, gone.signal);
   for (let i = 0; i < 20; i++) await nextTurn();
-  assert.equal(taken, 500);
+  assert.equal(taken, 250);
   gone.abort();
   await written;
 });

@@ -152,6 +152,104 @@ test("a list of thousands is whole, and HEAD of it has no body", async (t) => {
   }
   const listed = (await app.get("/api/v1/fleet")).body.runtimes as { name: string }[];
   assert.deepEqual(listed.map(({ name }) => name).sort(), names.toSorted());
+  const page = (await app.get(`/api/v1/fleet?limit=${LONG_LIST + 1}&q=RUNTIME-`)).body;
+  assert.deepEqual([page.runtimes, page.total], [listed, names.length]);
   const head = await app.request("HEAD", "/api/v1/fleet");
   assert.deepEqual([head.status, head.text], [200, ""]);
+});
+
+const HOUR = 60 * 60_000;
+
+interface Listed {
+  readonly runtimes: readonly { readonly name: string }[];
+  readonly total?: number;
+}
+
+/** Names and total of a list, as `a b 2`. */
+function listed({ runtimes, total }: Listed): string {
+  return [...runtimes.map(({ name }) => name), ...(total === undefined ? [] : [total])].join(" ");
+}
+
+test("the list is filtered, paged and counted by the service", async (t) => {
+  const app = await start(t);
+  const beat = (name: string, fields: object) =>
+    app.post("/api/public/fleet/heartbeat", { name, ...fields });
+  await app.post("/api/v1/policies", { version: "v1", yaml: "a: 1" });
+  await app.post("/api/v1/policies", { version: "v2", yaml: "a: 2" });
+  await beat("gone", { policy_version: "v1" });
+  app.advance(HOURS_24);
+  await beat("idle-1", { policy_version: "v1", hostname: "ADA.local" });
+  await beat("idle-2", { policy_version: "v2" });
+  app.advance(HOUR);
+  await beat("new-1", { policy_version: "v2" });
+  await beat("new-2", { policy_version: "v1" });
+  await beat("new-3", {});
+  for (const [query, expected] of [
+    ["", "new-3 new-2 new-1 idle-2 idle-1 gone"],
+    ["?q=ada.L", "idle-1"],
+    ["?q=", "new-3 new-2 new-1 idle-2 idle-1 gone"],
+    ["?status=online", "new-3 new-2 new-1"],
+    ["?status=idle", "idle-2 idle-1"],
+    ["?status=offline", "gone"],
+    ["?policy_version=v1", "new-2 idle-1 gone"],
+    ["?drifted=true", "new-2 idle-1"],
+    ["?drifted=false", "new-3 new-1 idle-2 gone"],
+    ["?drifted=true&status=idle&limit=1", "idle-1 1"],
+    ["?limit=2", "new-3 new-2 6"],
+    ["?limit=2&offset=5", "gone 6"],
+    ["?limit=2&offset=6", "6"],
+    ["?offset=4", "idle-1 gone"],
+    ["?limit=1&offset=1&policy_version=v1", "idle-1 3"],
+    ["?q=nobody&limit=5", "0"],
+  ] as const) {
+    for (const prefix of ["/api/public", "/api/v1"]) {
+      assert.equal(listed((await app.get(`${prefix}/fleet${query}`)).body), expected, query);
+    }
+  }
+  const summary = await app.get("/api/public/fleet/summary");
+  assert.deepEqual(summary.body, {
+    ...{ online: 3, idle: 2, offline: 1, drifted: 2, total: 6 },
+    policy_version: "v2",
+    policy_versions: [
+      { version: "v1", runtimes: 3, present: 2 },
+      { version: "v2", runtimes: 2, present: 2 },
+    ],
+  });
+  const dashboard = (await app.get("/api/v1/dashboard")).body;
+  assert.equal(dashboard.runtimes_drifted, 2);
+
+  await app.post("/api/v1/policies/v1/activate", {});
+  assert.equal(listed((await app.get("/api/v1/fleet?drifted=true")).body), "new-1 idle-2");
+  assert.equal((await app.get("/api/v1/fleet/summary")).body.policy_version, "v1");
+});
+
+test("a parameter of the list that is not understood is refused", async (t) => {
+  const app = await start(t);
+  for (const [query, error] of [
+    ["status=gone", "status: expected online, idle or offline"],
+    ["drifted=yes", "drifted: expected true or false"],
+    ["limit=0", "limit: expected a whole number from 1 to 10000"],
+    ["limit=10001", "limit: expected a whole number from 1 to 10000"],
+    ["limit=x", "limit: expected a whole number from 1 to 10000"],
+    ["offset=-1", "offset: expected a whole number of at least 0"],
+  ]) {
+    const answer = await app.get(`/api/public/fleet?${query}`);
+    assert.deepEqual([answer.status, answer.body], [400, { error }]);
+  }
+});
+
+test("a summary counts the own organization alone, and no runtime is in its way", async (t) => {
+  const app = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+  const { admin } = await app.createOrganization("Acme", await app.asUser(ADMIN));
+  await app.post("/api/v1/policies", { version: "v9", yaml: "a: 1" }, admin);
+  const { key } = await app.createKey("agent", admin);
+  await app.post("/api/v1/fleet/heartbeat", { name: "summary", policy_version: "v1" }, key);
+  await app.post("/api/public/fleet/heartbeat", { name: "b", policy_version: "v1" });
+  const { body } = await app.get("/api/v1/fleet/summary", admin);
+  assert.deepEqual([body.total, body.drifted, body.policy_version], [1, 1, "v9"]);
+  const open = (await app.get("/api/public/fleet/summary")).body;
+  assert.deepEqual([open.total, open.drifted, open.policy_version], [1, 0, ""]);
+  assert.equal((await app.get("/api/v1/fleet/summary", key)).status, 401);
+  assert.equal((await app.delete("/api/v1/fleet/summary", admin)).status, 200);
+  assert.equal((await app.get("/api/v1/fleet/summary", admin)).body.total, 0);
 });

@@ -11,6 +11,7 @@ export interface FleetEngine {
 
 const T0 = Date.parse("2026-11-20T20:30:00.000Z");
 const MINUTES_15 = 15 * 60_000;
+const NOBODY = { online: 0, idle: 0, drifted: 0, total: 0 };
 
 /** Reports, and resolves with whether the runtime was new. */
 export function report(
@@ -139,11 +140,11 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
   });
 
   it("counts who was seen less than 15 minutes ago", async ({ store }) => {
-    assert.deepEqual(await store.counts("default", T0), { online: 0, total: 0 });
+    assert.deepEqual(await store.counts("default", T0, ""), NOBODY);
     await report(store, "default", { name: "a" }, T0);
     await report(store, "default", { name: "b" }, T0 + 1);
     await report(store, "default", { name: "c" }, T0 + 2);
-    const onlineAt = async (now: number) => (await store.counts("default", now)).online;
+    const onlineAt = async (now: number) => (await store.counts("default", now, "")).online;
     assert.equal(await onlineAt(T0 + MINUTES_15 - 1), 3);
     assert.equal(await onlineAt(T0 + MINUTES_15), 2);
     assert.equal(await onlineAt(T0 + MINUTES_15 + 2), 0);
@@ -151,8 +152,8 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     await report(store, "default", { name: "a" }, T0 + MINUTES_15 + 2);
     assert.equal(await onlineAt(T0 + MINUTES_15 + 2), 1);
     await store.forget("default", "a");
-    const counts = await store.counts("default", T0 + MINUTES_15 + 2);
-    assert.deepEqual(counts, { online: 0, total: 2 });
+    const counts = await store.counts("default", T0 + MINUTES_15 + 2, "");
+    assert.deepEqual(counts, { ...NOBODY, idle: 2, total: 2 });
   });
 
   it("a list that was taken stays as it was while reports go on", async ({ store }) => {

@@ -129,6 +129,7 @@ test("a dashboard of nothing is full of zeros", async (t) => {
     policy_version: "",
     runtimes_online: 0,
     runtimes_total: 0,
+    runtimes_drifted: 0,
     recent_audit: [],
   });
 });
@@ -154,6 +155,7 @@ test("the dashboard counts the last 24 hours by the time of the event", async (t
     policy_version: "v7",
     runtimes_online: 1,
     runtimes_total: 2,
+    runtimes_drifted: 0,
   });
   assert.equal(recent_audit.length, 8);
   const list = (await app.get("/api/v1/audit?limit=10")).body.events;

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ago, count, duration, exactly, percent, shorten } from "../../src/portal/format.ts";
-import { isDrifted } from "../../src/portal/drift.ts";
 
 const NOW = Date.parse("2026-11-20T20:30:00.000Z");
 const MINUTE = 60_000;
@@ -64,14 +63,4 @@ test("a text is cut between code points", () => {
   assert.equal(shorten("four", 4), "four");
   assert.equal(shorten("🚂🚃🚃", 2), "🚂🚃…");
   assert.equal(shorten("🚂🚃", 2), "🚂🚃");
-});
-
-test("a runtime has drifted when it is there, says what it runs, and that is not the active version", () => {
-  const status = "online" as const;
-  assert.equal(isDrifted({ status, policy_version: "v1" }, "v2"), true);
-  assert.equal(isDrifted({ status: "idle", policy_version: "v1" }, "v2"), true);
-  assert.equal(isDrifted({ status: "offline", policy_version: "v1" }, "v2"), false);
-  assert.equal(isDrifted({ status, policy_version: "v2" }, "v2"), false);
-  assert.equal(isDrifted({ status }, "v2"), false);
-  assert.equal(isDrifted({ status, policy_version: "v1" }, ""), false);
 });

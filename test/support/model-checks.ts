@@ -69,6 +69,8 @@ async function checkShared(view: View, organization: OrganizationModel, app: App
   const status = active === undefined ? 404 : 200;
   checkAnswer(await read("/policies?active=true"), { status, body: active });
   assert.deepEqual((await read("/fleet")).body, organization.fleet(app.now));
+  const { policy_versions: _, ...summary } = (await read("/fleet/summary")).body;
+  assert.deepEqual(summary, organization.fleetSummary(app.now));
 
   const events = matchesOf(organization.events, {});
   const page = (await read("/audit?limit=1000")).body;
@@ -79,6 +81,7 @@ async function checkShared(view: View, organization: OrganizationModel, app: App
   assert.deepEqual(counts, [today.commands, today.allowed, today.denied, today.ai]);
   assert.deepEqual(body.recent_audit, events.slice(0, 10));
   assert.equal(body.policy_version, organization.active);
+  assert.equal(body.runtimes_drifted, summary.drifted);
   const { providers } = (await read("/providers")).body;
   for (const id of PROVIDERS.slice(0, -1)) {
     const row = providers.find((one: { id: string }) => one.id === id);

@@ -173,6 +173,23 @@ export class OrganizationModel {
     return { runtimes };
   }
 
+  /** The fleet in numbers, without its versions. */
+  fleetSummary(now: number): Given {
+    const rows = this.fleet(now)["runtimes"] as readonly {
+      readonly status: string;
+      readonly policy_version?: string;
+    }[];
+    const are = (status: string): number => rows.filter((row) => row.status === status).length;
+    const drifted = rows.filter(
+      ({ status, policy_version: version }) =>
+        this.active !== "" && status !== "offline" && version && version !== this.active,
+    );
+    return {
+      ...{ online: are("online"), idle: are("idle"), offline: are("offline") },
+      ...{ drifted: drifted.length, total: rows.length, policy_version: this.active },
+    };
+  }
+
   keyCreated(key: Key): void {
     this.keys = [key, ...this.keys];
     this.#changed("key.create");

@@ -1,34 +1,34 @@
 import { DEFAULT_ORGANIZATION } from "../../core/caller.ts";
+import { fitting } from "../../fleet/filter.ts";
 import { instanceAt } from "../../fleet/listing.ts";
+import { findPage } from "../../fleet/search.ts";
 import type { FleetStore } from "../../fleet/store.ts";
-import type { PolicyStore } from "../../policies/store.ts";
-import type { FleetFilter } from "../fleet-filter.ts";
-import type { FleetModel } from "../pages/fleet.ts";
+import { readSummary, type SummaryNeeds } from "../../fleet/summary.ts";
+import { filterOf } from "../fleet-query.ts";
+import type { FleetModel, FleetView } from "../pages/fleet.ts";
 import type { PageContext } from "../pages/parts.ts";
 
 /** What the page of the fleet is read from. */
-export interface FleetNeeds {
-  readonly policies: Pick<PolicyStore, "activeVersion">;
-  readonly fleet: Pick<FleetStore, "list">;
+export interface FleetNeeds extends SummaryNeeds {
+  readonly fleet: Pick<FleetStore, "counts" | "list" | "policies">;
 }
 
-/** What the address asks for. */
-export interface FleetView {
-  readonly filter: FleetFilter;
-  readonly limit: number;
-  readonly canForget: boolean;
-}
-
-/** Reads the runtimes of the default organization. */
+/** Reads the runtimes of the default organization that the address asks for. */
 export async function loadFleet(
-  { policies, fleet }: FleetNeeds,
+  needs: FleetNeeds,
   context: PageContext,
   view: FleetView,
 ): Promise<FleetModel> {
-  const [rows, active] = await Promise.all([
-    fleet.list(DEFAULT_ORGANIZATION),
-    policies.activeVersion(DEFAULT_ORGANIZATION),
-  ]);
-  const runtimes = rows.slice(0, rows.total).map((row) => instanceAt(row, context.now));
-  return { ...context, ...view, runtimes, active };
+  const { now } = context;
+  const summary = await readSummary(needs, DEFAULT_ORGANIZATION, now);
+  const fits = fitting(filterOf(view.query), summary.policy_version, now);
+  const part = { fits, limit: view.limit, offset: 0 };
+  const { runtimes, total } = await findPage(needs.fleet, DEFAULT_ORGANIZATION, part);
+  return {
+    ...context,
+    ...view,
+    summary,
+    runtimes: runtimes.map((runtime) => instanceAt(runtime, now)),
+    matching: total,
+  };
 }

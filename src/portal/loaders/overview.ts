@@ -3,10 +3,8 @@ import { bucketsFor, histogramOf } from "../../audit/histogram.ts";
 import type { Catalog } from "../../catalog/view.ts";
 import { DEFAULT_ORGANIZATION } from "../../core/caller.ts";
 import { dashboardCounts } from "../../dashboard/counts.ts";
-import { instanceAt } from "../../fleet/listing.ts";
-import type { FleetRows, FleetStore } from "../../fleet/store.ts";
+import type { FleetStore } from "../../fleet/store.ts";
 import type { PolicyStore } from "../../policies/store.ts";
-import { isDrifted } from "../drift.ts";
 import { RECENT_DENIALS, type OverviewModel } from "../pages/overview.ts";
 import type { PageContext } from "../pages/parts.ts";
 import { eventsOf } from "./events.ts";
@@ -14,7 +12,7 @@ import { eventsOf } from "./events.ts";
 /** What the overview is read from. */
 export interface OverviewNeeds {
   readonly audit: Pick<AuditStore, "activity" | "histogram" | "page">;
-  readonly fleet: Pick<FleetStore, "counts" | "list">;
+  readonly fleet: Pick<FleetStore, "counts">;
   readonly policies: Pick<PolicyStore, "active">;
   readonly catalog: Catalog;
 }
@@ -28,27 +26,19 @@ export async function loadOverview(
   const id = DEFAULT_ORGANIZATION;
   const buckets = bucketsFor("1h", {}, now);
   const { filter, start, end, intervalMs } = buckets;
-  const [activity, hours, denied, counts, runtimes, active] = await Promise.all([
+  const active = await policies.active(id);
+  const version = active?.version ?? "";
+  const [activity, hours, denied, counts] = await Promise.all([
     audit.activity(id, now),
     audit.histogram(id, filter, start, end, intervalMs),
     audit.page(id, { decision: "DENIED" }, RECENT_DENIALS, 0),
-    fleet.counts(id, now),
-    fleet.list(id),
-    policies.active(id),
+    fleet.counts(id, now, version),
   ]);
-  const version = active?.version ?? "";
   return {
     ...context,
     counts: dashboardCounts(activity, catalog.current().envelope.counts, counts, version),
     histogram: histogramOf("1h", buckets, hours),
     denials: await eventsOf(denied),
     policy: active,
-    drifted: countDrifted(runtimes, version, now),
   };
-}
-
-function countDrifted(runtimes: FleetRows, active: string, now: number): number {
-  return runtimes
-    .slice(0, runtimes.total)
-    .filter((runtime) => isDrifted(instanceAt(runtime, now), active)).length;
 }

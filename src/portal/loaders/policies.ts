@@ -1,8 +1,7 @@
 import { DEFAULT_ORGANIZATION } from "../../core/caller.ts";
-import { instanceAt } from "../../fleet/listing.ts";
 import type { FleetStore } from "../../fleet/store.ts";
+import { MOST_VERSIONS } from "../../fleet/summary.ts";
 import type { PolicyStore } from "../../policies/store.ts";
-import { runtimesByPolicy } from "../drift.ts";
 import type { PageContext } from "../pages/parts.ts";
 import type { PoliciesModel } from "../pages/policies.ts";
 import type { PolicyEditorModel } from "../pages/policy-editor.ts";
@@ -10,7 +9,7 @@ import type { PolicyEditorModel } from "../pages/policy-editor.ts";
 /** What the page of policies is read from. */
 export interface PoliciesNeeds {
   readonly policies: Pick<PolicyStore, "activeVersion" | "get" | "versions">;
-  readonly fleet: Pick<FleetStore, "list">;
+  readonly fleet: Pick<FleetStore, "policies">;
 }
 
 /** Reads the versions of the default organization, and the texts that the address asks for. */
@@ -24,18 +23,15 @@ export async function loadPolicies(
   const wanted = query.version ?? (await policies.activeVersion(id));
   const [versions, runtimes, shown, against] = await Promise.all([
     policies.versions(id),
-    fleet.list(id),
+    fleet.policies(id, context.now, MOST_VERSIONS),
     policies.get(id, wanted),
     query.against === undefined ? undefined : policies.get(id, query.against),
   ]);
-  const instances = runtimes
-    .slice(0, runtimes.total)
-    .map((runtime) => instanceAt(runtime, context.now));
   return {
     ...context,
     ...asked,
     versions: versions.map(({ policy }) => policy),
-    runtimes: runtimesByPolicy(instances),
+    runtimes: new Map(runtimes.map(({ version, present }) => [version, present])),
     shown,
     against,
   };

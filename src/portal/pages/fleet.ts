@@ -1,6 +1,6 @@
-import type { RuntimeInstance, RuntimeStatus } from "../../fleet/schema.ts";
-import { isDrifted } from "../drift.ts";
-import { filteredRuntimes, fleetSearch, type FleetFilter } from "../fleet-filter.ts";
+import { isDrifted } from "../../fleet/drift.ts";
+import type { FleetSummary, RuntimeInstance, RuntimeStatus } from "../../fleet/schema.ts";
+import { fleetSearch, STATUSES, type FleetQuery } from "../fleet-query.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import {
@@ -13,23 +13,30 @@ import {
 } from "./parts.ts";
 import { policyLink } from "./policies.ts";
 
-/** What the page of the fleet shows. */
-export interface FleetModel extends PageContext {
-  readonly filter: FleetFilter;
+/** What the address asks for. */
+export interface FleetView {
+  readonly query: FleetQuery;
   /** How many rows at most are shown. */
   readonly limit: number;
-  /** Most recently seen first. */
-  readonly runtimes: readonly RuntimeInstance[];
-  /** The active policy version; empty when there is none. */
-  readonly active: string;
   /** Whether the surface that the page calls can forget a runtime. */
   readonly canForget: boolean;
+}
+
+/** What the page of the fleet shows. */
+export interface FleetModel extends PageContext, FleetView {
+  readonly summary: FleetSummary;
+  /** Those that are shown, most recently seen first. */
+  readonly runtimes: readonly RuntimeInstance[];
+  /** How many runtimes the address asks for, shown or not. */
+  readonly matching: number;
 }
 
 /** How many rows more a page shows each time. */
 export const FLEET_ROWS = 200;
 
-const STATUSES: readonly RuntimeStatus[] = ["online", "idle", "offline"];
+/** The most rows that a page shows: they are made at once, which takes some milliseconds. */
+export const MOST_FLEET_ROWS = 600;
+
 const TONES: Readonly<Record<RuntimeStatus, Tone>> = {
   online: "ok",
   idle: "idle",
@@ -38,32 +45,31 @@ const TONES: Readonly<Record<RuntimeStatus, Tone>> = {
 
 /** The runtimes: who is there, what they run, and who fell behind. */
 export function fleetPage(model: FleetModel): Html {
-  const { runtimes, active, filter } = model;
-  if (runtimes.length === 0) {
+  const { summary, runtimes, matching } = model;
+  if (summary.total === 0) {
     return html`<div class="page-head"><h1>Fleet</h1></div>
       <section class="card">${noRuntimes(model)}</section>`;
   }
-  const shown = filteredRuntimes(runtimes, filter, active);
   return html`<div class="page-head">
       <h1>Fleet</h1>
-      <span class="faint" role="status">${summary(shown.length, runtimes.length)}</span>
+      <span class="faint" role="status">${numberInWords(matching, summary.total)}</span>
     </div>
     ${filters(model)}
     <section class="card" aria-label="Runtimes">
       ${
-        shown.length === 0
+        runtimes.length === 0
           ? emptyState(
               "No runtime matches",
               html`Another filter may show some: <a href="/portal/fleet">show all of them</a>.`,
             )
-          : table(model, shown)
+          : table(model)
       }
     </section>`;
 }
 
-function summary(shown: number, all: number): string {
+function numberInWords(matching: number, all: number): string {
   const runtimes = all === 1 ? "1 runtime" : `${count(all)} runtimes`;
-  return shown === all ? runtimes : `${count(shown)} of ${runtimes}`;
+  return matching === all ? runtimes : `${count(matching)} of ${runtimes}`;
 }
 
 function noRuntimes(model: FleetModel): Html {
@@ -71,13 +77,18 @@ function noRuntimes(model: FleetModel): Html {
     method: "POST",
     url: `${model.apiUrl}/fleet/heartbeat`,
     headers: credentialHeaders(model, "runtime"),
-    body: { name: "build-1", version: "2.3.1", policy_version: model.active || "v1" },
+    body: {
+      name: "build-1",
+      version: "2.3.1",
+      policy_version: model.summary.policy_version || "v1",
+    },
   });
 }
 
-function filters({ filter, runtimes, active }: FleetModel): Html {
-  const versions = new Set(runtimes.flatMap(({ policy_version: version }) => version || []));
-  const drifted = runtimes.filter((runtime) => isDrifted(runtime, active)).length;
+function filters({ query, summary }: FleetModel): Html {
+  const { drifted, policy_version: active, policy_versions: reported } = summary;
+  const versions = new Map(reported.map(({ version, runtimes }) => [version, runtimes]));
+  if (query.policy && !versions.has(query.policy)) versions.set(query.policy, 0);
   const option = (value: string, label: string, chosen: string | undefined): Html =>
     html`<option value="${value}" ${value === (chosen ?? "") ? html` selected` : undefined}>
       ${label}
@@ -89,7 +100,7 @@ function filters({ filter, runtimes, active }: FleetModel): Html {
         id="q"
         name="q"
         type="search"
-        value="${filter.q}"
+        value="${query.q}"
         autocomplete="off"
         data-search
         placeholder="Name, host, system or version"
@@ -98,22 +109,21 @@ function filters({ filter, runtimes, active }: FleetModel): Html {
     <div>
       <label for="status">Status</label>
       <select id="status" name="status">
-        ${option("", "Any", filter.status)}
-        ${STATUSES.map((status) => {
-          const number = runtimes.filter((runtime) => runtime.status === status).length;
-          return option(status, `${status} (${count(number)})`, filter.status);
-        })}
+        ${option("", "Any", query.status)}
+        ${STATUSES.map((status) =>
+          option(status, `${status} (${count(summary[status])})`, query.status),
+        )}
       </select>
     </div>
     <div>
       <label for="policy">Policy version</label>
       <select id="policy" name="policy">
-        ${option("", "Any", filter.policy)}
-        ${[...versions]
-          .sort()
-          .map((version) =>
-            option(version, version === active ? `${version} (active)` : version, filter.policy),
-          )}
+        ${option("", "Any", query.policy)}
+        ${[...versions.keys()].sort().map((version) => {
+          const name = version === active ? `${version}, active` : version;
+          const label = `${name} (${count(versions.get(version) ?? 0)})`;
+          return option(version, label, query.policy);
+        })}
       </select>
     </div>
     <div class="check">
@@ -122,7 +132,7 @@ function filters({ filter, runtimes, active }: FleetModel): Html {
           type="checkbox"
           name="drifted"
           value="true"
-          ${filter.drifted === "true" ? html` checked` : undefined}
+          ${query.drifted === "true" ? html` checked` : undefined}
         />
         Drifted only (${count(drifted)})
       </label>
@@ -131,9 +141,7 @@ function filters({ filter, runtimes, active }: FleetModel): Html {
   </form>`;
 }
 
-function table(model: FleetModel, shown: readonly RuntimeInstance[]): Html {
-  const { limit, filter } = model;
-  const more = shown.length - limit;
+function table(model: FleetModel): Html {
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of runtimes">
       <table class="rows fleet">
         <thead>
@@ -148,22 +156,28 @@ function table(model: FleetModel, shown: readonly RuntimeInstance[]): Html {
           </tr>
         </thead>
         <tbody>
-          ${shown.slice(0, limit).map((runtime) => row(model, runtime))}
+          ${model.runtimes.map((runtime) => row(model, runtime))}
         </tbody>
       </table>
     </div>
-    ${
-      more > 0
-        ? html`<p class="inside">
-            <a
-              class="button"
-              data-more
-              href="/portal/fleet${fleetSearch(filter, limit + FLEET_ROWS)}"
-              >Show more (${count(more)} left)</a
-            >
-          </p>`
-        : undefined
-    }`;
+    ${more(model)}`;
+}
+
+/** What leads to the runtimes that match and are not shown. */
+function more({ query, limit, runtimes, matching }: FleetModel): Html | undefined {
+  const left = matching - runtimes.length;
+  if (left <= 0) return undefined;
+  if (limit >= MOST_FLEET_ROWS) {
+    return html`<p class="inside faint">
+      ${count(left)} more match, seen longer ago: a search or another filter finds them.
+    </p>`;
+  }
+  const next = Math.min(limit + FLEET_ROWS, MOST_FLEET_ROWS);
+  return html`<p class="inside">
+    <a class="button" data-more href="/portal/fleet${fleetSearch(query, next)}"
+      >Show more (${count(left)} left)</a
+    >
+  </p>`;
 }
 
 function row(model: FleetModel, runtime: RuntimeInstance): Html {
@@ -175,7 +189,7 @@ function row(model: FleetModel, runtime: RuntimeInstance): Html {
     </th>
     <td>${badge(status, TONES[status])}</td>
     <td>${timeAgo(runtime.last_seen, model.now)}</td>
-    <td>${policyCell(runtime, model.active)}</td>
+    <td>${policyCell(runtime, model.summary.policy_version)}</td>
     <td class="mono">${runtime.version}</td>
     <td>${runtime.os}</td>
     ${

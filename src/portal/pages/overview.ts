@@ -23,8 +23,6 @@ export interface OverviewModel extends PageContext {
   readonly denials: readonly AuditEvent[];
   /** The active version; `undefined` while there is none. */
   readonly policy: Omit<Policy, "yaml" | "organization_id"> | undefined;
-  /** Runtimes that run another version than the active one. */
-  readonly drifted: number;
 }
 
 /** How many denials the overview lists. */
@@ -60,9 +58,10 @@ export function overviewPage(model: OverviewModel): Html {
     </div>`;
 }
 
-function tiles({ counts, drifted }: OverviewModel): Html {
+function tiles({ counts }: OverviewModel): Html {
   const { commands_today: commands, allowed_today: allowed, denied_today: denied } = counts;
   const { runtimes_online: online, runtimes_total: runtimes, ai_operations: ai } = counts;
+  const { runtimes_drifted: drifted } = counts;
   const share = (part: number): Html =>
     html`<span class="note">${percent(part, commands)} of commands</span>`;
   return html`<dl class="tiles card">
@@ -158,7 +157,11 @@ function policyCard(model: OverviewModel): Html {
 }
 
 function fleetCard(model: OverviewModel): Html {
-  const { runtimes_online: online, runtimes_total: total } = model.counts;
+  const {
+    runtimes_online: online,
+    runtimes_total: total,
+    runtimes_drifted: drifted,
+  } = model.counts;
   const title = html`<header>
     <h2 id="fleet-title">Fleet</h2>
     <a href="/portal/fleet">All runtimes</a>
@@ -174,7 +177,6 @@ function fleetCard(model: OverviewModel): Html {
       })}
     </section>`;
   }
-  const { drifted } = model;
   return html`<section class="card" aria-labelledby="fleet-title">
     ${title}
     <dl class="facts inside">

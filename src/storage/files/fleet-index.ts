@@ -1,5 +1,6 @@
 import type { Heartbeat } from "../../fleet/schema.ts";
-import type { FleetRows, StoredRuntime } from "../../fleet/store.ts";
+import type { FleetCounts, FleetRows, PolicyCount, StoredRuntime } from "../../fleet/store.ts";
+import { PolicyUse } from "./policy-use.ts";
 import { SeenOrder } from "./seen-order.ts";
 
 /** What a runtime tells of itself beside its name. */
@@ -29,7 +30,8 @@ export class Entry {
 export class FleetIndex {
   readonly #byName = new Map<string, Entry>();
   readonly #bySlot: (Entry | undefined)[] = [];
-  readonly #order = new SeenOrder();
+  readonly #use = new PolicyUse();
+  readonly #order = new SeenOrder((slot, isPresent) => this.#use.cross(slot, isPresent));
 
   get size(): number {
     return this.#byName.size;
@@ -48,10 +50,12 @@ export class FleetIndex {
       this.#byName.set(entry.name, entry);
       this.#bySlot[entry.slot] = entry;
     } else this.#order.touch(entry.slot, lastSeen);
+    const before = entry.policy_version;
     for (const field of REPORTED) {
       const given = report[field];
       if (given !== undefined && given !== entry[field]) entry[field] = given;
     }
+    if (entry.policy_version !== before) this.#use.report(entry.slot, entry.policy_version);
     return isNew;
   }
 
@@ -61,13 +65,23 @@ export class FleetIndex {
     if (entry === undefined) return false;
     entry.isForgotten = true;
     this.#order.remove(entry.slot);
+    this.#use.forget(entry.slot);
     this.#bySlot[entry.slot] = undefined;
     return this.#byName.delete(name);
   }
 
-  /** How many were online at a moment. */
-  online(now: number): number {
-    return this.#order.online(now);
+  /** Counts the runtimes at a moment; see `FleetStore`. */
+  counts(now: number, active: string): FleetCounts {
+    const online = this.#order.online(now);
+    const present = this.#order.present(now);
+    const drifted = active === "" ? 0 : this.#use.otherThan(active);
+    return { online, idle: present - online, drifted, total: this.size };
+  }
+
+  /** Counts the runtimes by what they report; see `FleetStore`. */
+  policies(now: number, limit: number): readonly PolicyCount[] {
+    this.#order.present(now);
+    return this.#use.most(limit);
   }
 
   /** Restores the order after reports that were taken in out of order. */
@@ -75,22 +89,19 @@ export class FleetIndex {
     this.#order.sort();
   }
 
-  /** The order as it is now; what runtimes report later does not change it. */
-  rows(): FleetRows {
-    const entries = new Array<Entry | undefined>(this.size);
-    const seen = new Float64Array(this.size);
-    let total = 0;
-    this.#order.walk((slot) => {
-      entries[total] = this.#bySlot[slot];
-      seen[total++] = this.#order.lastSeen(slot);
-    });
+  /** The first so many in the order as it is now; what runtimes report later does not change it. */
+  rows(most?: number): FleetRows {
+    const { slots, lastSeen } = this.#order.copy(most);
+    const entries = this.#bySlot.slice(); // a slot may be another runtime's later
     return {
-      total,
-      slice(from, to) {
+      total: this.size,
+      slice(from, to, fits) {
         const rows: StoredRuntime[] = [];
-        for (let i = from; i < Math.min(to, total); i++) {
-          const entry = entries[i];
-          if (entry && !entry.isForgotten) rows.push(rowOf(entry, seen[i] as number));
+        for (let i = from; i < Math.min(to, slots.length); i++) {
+          const entry = entries[slots[i] as number];
+          const seen = lastSeen[i] as number;
+          if (!entry || entry.isForgotten || (fits && !fits(entry, seen))) continue;
+          rows.push(rowOf(entry, seen));
         }
         return rows;
       },

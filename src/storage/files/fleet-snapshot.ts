@@ -6,7 +6,7 @@ import { readSnapshot, syncDirectory, TEMPORARY_SUFFIX } from "../snapshot.ts";
 import type { FleetIndex } from "./fleet-index.ts";
 import { recordOf, recordPrefix, replay } from "./fleet-records.ts";
 
-const SLICE = 500; // under a millisecond of work
+const SLICE = 250; // under a millisecond of work
 const FILE_MODE = 0o600;
 
 /** What a snapshot told beside its runtimes. */

@@ -8,7 +8,7 @@
 import type { Clock } from "../../core/clock.ts";
 import { describeError, type Log } from "../../core/log.ts";
 import type { Heartbeat } from "../../fleet/schema.ts";
-import type { FleetCounts, FleetRows, FleetStore, Kept } from "../../fleet/store.ts";
+import type { FleetCounts, FleetRows, FleetStore, Kept, PolicyCount } from "../../fleet/store.ts";
 import { DamageRegister } from "../damage.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
@@ -82,10 +82,10 @@ export class FileFleet implements FleetStore {
   }
 
   /** Counts the runtimes of all organizations; `now` decides who is online. */
-  totals(now: number): FleetCounts {
+  totals(now: number): Pick<FleetCounts, "online" | "total"> {
     let [online, total] = [0, 0];
     for (const { index } of this.#organizations.values()) {
-      online += index.online(now);
+      online += index.counts(now, "").online;
       total += index.size;
     }
     return { online, total };
@@ -95,13 +95,16 @@ export class FileFleet implements FleetStore {
     this.#of(organization).heartbeat(heartbeat, at, kept);
   }
 
-  list(organization: string): FleetRows {
-    return this.#of(organization).index.rows();
+  list(organization: string, most?: number): FleetRows {
+    return this.#of(organization).index.rows(most);
   }
 
-  counts(organization: string, now: number): FleetCounts {
-    const { index } = this.#of(organization);
-    return { online: index.online(now), total: index.size };
+  counts(organization: string, now: number, active: string): FleetCounts {
+    return this.#of(organization).index.counts(now, active);
+  }
+
+  policies(organization: string, now: number, limit: number): readonly PolicyCount[] {
+    return this.#of(organization).index.policies(now, limit);
   }
 
   forget(organization: string, name: string): Promise<boolean> {

@@ -1,30 +1,63 @@
 /**
  * The order in which runtimes were last seen, as a chain through typed arrays: a report moves its
- * slot to the front, so nothing is ever sorted, and who is online is a first part of the chain whose
- * end only moves when somebody asks. Numbers in arrays instead of objects, since a walk along
- * 100,000 objects in that order misses the processor's caches at every step.
+ * slot to the front, so nothing is ever sorted, and who is online, or not offline, is a first part of
+ * the chain whose end only moves when somebody asks. Numbers in arrays instead of objects, since a
+ * walk along 100,000 objects in that order misses the processor's caches at every step.
  */
-import { ONLINE_MS } from "../../fleet/status.ts";
+import { IDLE_MS, ONLINE_MS } from "../../fleet/status.ts";
+import { type Crossed, type SeenChain, SeenWindow } from "./seen-window.ts";
 
 const NONE = -1;
+const FIRST_SIZE = 64;
+
+/** The order at one moment; both lists begin with what was touched last. */
+export interface OrderCopy {
+  readonly slots: Int32Array;
+  readonly lastSeen: Float64Array;
+}
 
 /** Orders slots, small whole numbers, by the moment they were touched last. */
-export class SeenOrder {
-  #newer = new Int32Array(64);
-  #older = new Int32Array(64);
-  #lastSeen = new Float64Array(64);
-  #isOnline = new Uint8Array(64);
+export class SeenOrder implements SeenChain {
+  #newer = new Int32Array(FIRST_SIZE);
+  #older = new Int32Array(FIRST_SIZE);
+  #lastSeen = new Float64Array(FIRST_SIZE);
   #newest = NONE;
-  #oldestOnline = NONE;
-  #online = 0;
   #used = 0;
   readonly #free: number[] = [];
+  readonly #online: SeenWindow;
+  readonly #present: SeenWindow;
+
+  /** @param crossed hears who stops or begins to be offline, as far as somebody asked */
+  constructor(crossed?: Crossed) {
+    this.#online = new SeenWindow(this, ONLINE_MS);
+    this.#present = new SeenWindow(this, IDLE_MS, crossed);
+  }
+
+  /** How many slots are in the order. */
+  get size(): number {
+    return this.#used - this.#free.length;
+  }
+
+  get newest(): number {
+    return this.#newest;
+  }
+
+  newer(slot: number): number {
+    return this.#newer[slot] as number;
+  }
+
+  older(slot: number): number {
+    return this.#older[slot] as number;
+  }
+
+  lastSeen(slot: number): number {
+    return this.#lastSeen[slot] as number;
+  }
 
   /** Takes a slot and puts it first. */
   add(lastSeen: number): number {
     const slot = this.#free.pop() ?? this.#used++;
     if (slot === this.#newer.length) this.#grow();
-    this.#isOnline[slot] = 0;
     this.#putFirst(slot, lastSeen);
     return slot;
   }
@@ -38,42 +71,38 @@ export class SeenOrder {
   /** Gives a slot back. */
   remove(slot: number): void {
     this.#takeOut(slot);
-    this.#online -= this.#isOnline[slot] as number;
+    this.#online.giveBack(slot);
+    this.#present.giveBack(slot);
     this.#free.push(slot);
-  }
-
-  lastSeen(slot: number): number {
-    return this.#lastSeen[slot] as number;
-  }
-
-  /** Gives out the slots, the one that was touched last first. */
-  walk(visit: (slot: number) => void): void {
-    for (let slot = this.#newest; slot !== NONE; slot = this.#older[slot] as number) visit(slot);
   }
 
   /** How many were seen less than 15 minutes before `now`, which may go backwards. */
   online(now: number): number {
-    let last = this.#oldestOnline;
-    while (last !== NONE && now - this.lastSeen(last) >= ONLINE_MS) {
-      this.#isOnline[last] = 0;
-      this.#online--;
-      last = this.#newer[last] as number;
+    return this.#online.sizeAt(now);
+  }
+
+  /** How many were seen less than 24 hours before `now`: those that are not offline. */
+  present(now: number): number {
+    return this.#present.sizeAt(now);
+  }
+
+  /** The first so many of the order as it is now. */
+  copy(most = this.size): OrderCopy {
+    const [older, seen] = [this.#older, this.#lastSeen]; // locals are quicker, and this is long
+    const slots = new Int32Array(Math.min(most, this.size));
+    const lastSeen = new Float64Array(slots.length);
+    let slot = this.#newest;
+    for (let i = 0; i < slots.length; i++) {
+      slots[i] = slot;
+      lastSeen[i] = seen[slot] as number;
+      slot = older[slot] as number;
     }
-    let next = last === NONE ? this.#newest : (this.#older[last] as number);
-    while (next !== NONE && now - this.lastSeen(next) < ONLINE_MS) {
-      this.#isOnline[next] = 1;
-      this.#online++;
-      last = next;
-      next = this.#older[next] as number;
-    }
-    this.#oldestOnline = last;
-    return this.#online;
+    return { slots, lastSeen };
   }
 
   /** Restores the order by `lastSeen`, after touches that did not keep to it. */
   sort(): void {
-    const slots: number[] = [];
-    this.walk((slot) => slots.push(slot));
+    const slots = Array.from(this.copy().slots);
     slots.reverse().sort((a, b) => this.lastSeen(a) - this.lastSeen(b));
     for (const slot of slots) this.touch(slot, this.lastSeen(slot));
   }
@@ -84,18 +113,18 @@ export class SeenOrder {
     this.#older[slot] = this.#newest;
     if (this.#newest !== NONE) this.#newer[this.#newest] = slot;
     this.#newest = slot;
-    if (this.#oldestOnline === NONE) this.#oldestOnline = slot;
-    this.#online += 1 - (this.#isOnline[slot] as number);
-    this.#isOnline[slot] = 1;
+    this.#online.putFirst(slot);
+    this.#present.putFirst(slot);
   }
 
   #takeOut(slot: number): void {
-    const newer = this.#newer[slot] as number;
-    const older = this.#older[slot] as number;
+    this.#online.takeOut(slot);
+    this.#present.takeOut(slot);
+    const newer = this.newer(slot);
+    const older = this.older(slot);
     if (newer === NONE) this.#newest = older;
     else this.#older[newer] = older;
     if (older !== NONE) this.#newer[older] = newer;
-    if (this.#oldestOnline === slot) this.#oldestOnline = newer;
   }
 
   #grow(): void {
@@ -103,11 +132,12 @@ export class SeenOrder {
     this.#newer = copyInto(new Int32Array(size), this.#newer);
     this.#older = copyInto(new Int32Array(size), this.#older);
     this.#lastSeen = copyInto(new Float64Array(size), this.#lastSeen);
-    this.#isOnline = copyInto(new Uint8Array(size), this.#isOnline);
+    this.#online.grow(size);
+    this.#present.grow(size);
   }
 }
 
-function copyInto<T extends Int32Array | Float64Array | Uint8Array>(to: T, from: T): T {
+function copyInto<T extends Int32Array | Float64Array>(to: T, from: T): T {
   to.set(from);
   return to;
 }

@@ -21,11 +21,11 @@ const EMPTY: OverviewModel = {
     policy_version: "",
     runtimes_online: 0,
     runtimes_total: 0,
+    runtimes_drifted: 0,
   },
   histogram: { interval: "1h", buckets: [] },
   denials: [],
   policy: undefined,
-  drifted: 0,
 };
 
 const DENIAL: AuditEvent = {

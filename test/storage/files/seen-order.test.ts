@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { ONLINE_MS } from "../../../src/fleet/status.ts";
+import { IDLE_MS, ONLINE_MS } from "../../../src/fleet/status.ts";
 import { SeenOrder } from "../../../src/storage/files/seen-order.ts";
 
 type Step =
@@ -9,28 +9,42 @@ type Step =
   | { readonly kind: "touch" | "remove"; readonly pick: number; readonly wait: number }
   | { readonly kind: "count"; readonly offset: number };
 
-const wait = fc.integer({ min: 0, max: ONLINE_MS / 2 });
+const wait = fc.oneof(
+  fc.integer({ min: 0, max: ONLINE_MS / 2 }),
+  fc.integer({ min: 0, max: IDLE_MS / 2 }),
+);
 const pick = fc.nat(1_000);
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant("add" as const), wait }),
   fc.record({ kind: fc.constantFrom("touch" as const, "remove" as const), pick, wait }),
   fc.record({
     kind: fc.constant("count" as const),
-    offset: fc.integer({ min: -ONLINE_MS, max: 3 * ONLINE_MS }),
+    offset: fc.oneof(
+      fc.integer({ min: -ONLINE_MS, max: 3 * ONLINE_MS }),
+      fc.integer({ min: -IDLE_MS, max: 3 * IDLE_MS }),
+    ),
   }),
 );
 
 test("order and counts are those of a list that is sorted anew every time", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const order = new SeenOrder();
+      const present = new Set<number>();
+      const order = new SeenOrder((slot, isPresent) => {
+        assert.equal(present.has(slot), !isPresent);
+        if (isPresent) present.add(slot);
+        else present.delete(slot);
+      });
       let model: { slot: number; lastSeen: number }[] = []; // the last one touched first
       let now = 0;
       for (const taken of steps) {
         if (taken.kind === "count") {
           const at = now + taken.offset;
-          const online = model.filter(({ lastSeen }) => at - lastSeen < ONLINE_MS).length;
-          assert.equal(order.online(at), online);
+          const seenWithin = (ms: number) =>
+            model.filter(({ lastSeen }) => at - lastSeen < ms).map(({ slot }) => slot);
+          assert.equal(order.online(at), seenWithin(ONLINE_MS).length);
+          assert.equal(order.present(at), seenWithin(IDLE_MS).length);
+          assert.deepEqual(present, new Set(seenWithin(IDLE_MS)));
           continue;
         }
         now += taken.wait;
@@ -47,8 +61,8 @@ test("order and counts are those of a list that is sorted anew every time", () =
           model.unshift({ slot: picked.slot, lastSeen: now });
         }
       }
-      const walked: { slot: number; lastSeen: number }[] = [];
-      order.walk((slot) => walked.push({ slot, lastSeen: order.lastSeen(slot) }));
+      const copy = order.copy();
+      const walked = Array.from(copy.slots, (slot, i) => ({ slot, lastSeen: copy.lastSeen[i] }));
       assert.deepEqual(walked, model);
       assert.equal(new Set(walked.map(({ slot }) => slot)).size, model.length);
     }),
@@ -59,7 +73,5 @@ test("sorting puts the latest first, and keeps the order of equal times", () => 
   const order = new SeenOrder();
   const [a, b, c] = [order.add(5), order.add(9), order.add(5)];
   order.sort();
-  const slots: number[] = [];
-  order.walk((slot) => slots.push(slot));
-  assert.deepEqual(slots, [b, c, a]);
+  assert.deepEqual(Array.from(order.copy().slots), [b, c, a]);
 });

@@ -1,54 +1,57 @@
 import "../frame.ts";
-import type { RuntimeInstance } from "../../../fleet/schema.ts";
-import { fleetSearch, type FleetFilter } from "../../fleet-filter.ts";
+import type { FleetList, FleetSummary } from "../../../fleet/schema.ts";
+import { fleetSearch, filterOf, type FleetQuery } from "../../fleet-query.ts";
 import { html } from "../../html.ts";
-import { FLEET_ROWS, fleetPage, type FleetModel } from "../../pages/fleet.ts";
+import {
+  FLEET_ROWS,
+  fleetPage,
+  MOST_FLEET_ROWS,
+  type FleetModel,
+  type FleetView,
+} from "../../pages/fleet.ts";
 import type { PageContext } from "../../pages/parts.ts";
 import { call, read } from "../api.ts";
 import { ask } from "../dialog.ts";
-import { contentElement, keepFresh, pageContext } from "../live.ts";
-import { morph } from "../morph.ts";
+import { contentElement, keepFresh } from "../live.ts";
 import { toast } from "../toast.ts";
 
 const EVERY_MS = 15_000;
+const TYPING_MS = 250;
 const NAMES = ["q", "status", "policy", "drifted"] as const;
 
-/** The last answer, which filters are applied to while one types. */
-let known: Pick<FleetModel, "runtimes" | "active"> | undefined;
-
-function view(): Pick<FleetModel, "filter" | "limit" | "canForget"> {
+function view(): FleetView {
   const given = new URLSearchParams(location.search);
-  const filter = Object.fromEntries(
+  const query = Object.fromEntries(
     NAMES.map((name) => [name, given.get(name) || undefined]),
-  ) as FleetFilter;
-  const limit = Number(given.get("limit") ?? FLEET_ROWS) || FLEET_ROWS;
-  return { filter, limit, canForget: document.body.dataset["prefix"] === "/api/v1" };
+  ) as FleetQuery;
+  const limit = Math.trunc(Number(given.get("limit"))) || FLEET_ROWS;
+  return {
+    query,
+    limit: Math.min(Math.max(limit, 1), MOST_FLEET_ROWS),
+    canForget: document.body.dataset["prefix"] === "/api/v1",
+  };
 }
 
 async function load(context: PageContext, signal: AbortSignal): Promise<FleetModel> {
-  const [{ runtimes }, { policy_version: active }] = await Promise.all([
-    read<{ readonly runtimes: readonly RuntimeInstance[] }>("/fleet", { signal }),
-    read<{ readonly policy_version: string }>("/dashboard", { signal }),
+  const asked = view();
+  const query = { ...filterOf(asked.query), limit: asked.limit };
+  const [summary, { runtimes, total: matching = runtimes.length }] = await Promise.all([
+    read<FleetSummary>("/fleet/summary", { signal }),
+    read<FleetList>("/fleet", { signal, query }),
   ]);
-  known = { runtimes, active };
-  return { ...context, ...view(), ...known };
+  return { ...context, ...asked, summary, runtimes, matching };
 }
 
 const page = keepFresh({ load, render: fleetPage, everyMs: EVERY_MS });
 
-/** Shows what the address says, of what is known already. */
-function show(): void {
-  if (known) morph(contentElement(), fleetPage({ ...pageContext(), ...view(), ...known }));
-  else void page.refresh();
-}
-
 function filterBy(form: HTMLFormElement): void {
   const data = new FormData(form);
-  const filter = Object.fromEntries(NAMES.map((name) => [name, String(data.get(name) ?? "")]));
-  history.replaceState(null, "", `/portal/fleet${fleetSearch(filter)}`);
-  show();
+  const query = Object.fromEntries(NAMES.map((name) => [name, String(data.get(name) ?? "")]));
+  history.replaceState(null, "", `/portal/fleet${fleetSearch(query)}`);
+  void page.refresh();
 }
 
+let typing: ReturnType<typeof setTimeout> | undefined;
 for (const type of ["input", "submit"]) {
   contentElement().addEventListener(type, (event) => {
     const { target } = event;
@@ -56,7 +59,10 @@ for (const type of ["input", "submit"]) {
       target instanceof Element ? target.closest<HTMLFormElement>("[data-filters]") : null;
     if (!form) return;
     event.preventDefault();
-    filterBy(form);
+    clearTimeout(typing);
+    const isTyped = target instanceof HTMLInputElement && target.type === "search";
+    if (isTyped) typing = setTimeout(filterBy, TYPING_MS, form);
+    else filterBy(form);
   });
 }
 
@@ -85,5 +91,5 @@ contentElement().addEventListener("click", (event) => {
   if (!more || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   history.replaceState(null, "", more.pathname + more.search);
-  show();
+  void page.refresh();
 });

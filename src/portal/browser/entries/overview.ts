@@ -1,9 +1,7 @@
 import "../frame.ts";
 import type { AuditEvent, Histogram } from "../../../audit/schema.ts";
 import type { DashboardCounts } from "../../../dashboard/schema.ts";
-import type { RuntimeInstance } from "../../../fleet/schema.ts";
 import type { Policy } from "../../../policies/schema.ts";
-import { isDrifted } from "../../drift.ts";
 import { overviewPage, RECENT_DENIALS, type OverviewModel } from "../../pages/overview.ts";
 import type { PageContext } from "../../pages/parts.ts";
 import { read } from "../api.ts";
@@ -14,7 +12,7 @@ const EVERY_MS = 15_000;
 async function load(context: PageContext, signal: AbortSignal): Promise<OverviewModel> {
   const counts = await read<DashboardCounts>("/dashboard", { signal });
   const active = counts.policy_version;
-  const [histogram, denied, policy, fleet] = await Promise.all([
+  const [histogram, denied, policy] = await Promise.all([
     read<Histogram>("/audit/histogram", { signal }),
     read<{ readonly events: readonly AuditEvent[] }>("/audit", {
       signal,
@@ -22,16 +20,8 @@ async function load(context: PageContext, signal: AbortSignal): Promise<Overview
     }),
     // Not asked for where there is none: browsers report every 404 as a fault of the page.
     active === "" ? undefined : read<Policy>(`/policies/${encodeURIComponent(active)}`, { signal }),
-    read<{ readonly runtimes: readonly RuntimeInstance[] }>("/fleet", { signal }),
   ]);
-  return {
-    ...context,
-    counts,
-    histogram,
-    denials: denied.events,
-    policy,
-    drifted: fleet.runtimes.filter((runtime) => isDrifted(runtime, active)).length,
-  };
+  return { ...context, counts, histogram, denials: denied.events, policy };
 }
 
 keepFresh({ load, render: overviewPage, everyMs: EVERY_MS });

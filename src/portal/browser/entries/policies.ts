@@ -1,6 +1,5 @@
 import "../frame.ts";
-import type { RuntimeInstance } from "../../../fleet/schema.ts";
-import { runtimesByPolicy } from "../../drift.ts";
+import type { FleetSummary } from "../../../fleet/schema.ts";
 import { html } from "../../html.ts";
 import {
   policiesPage,
@@ -27,9 +26,9 @@ function query(): PoliciesQuery {
 }
 
 async function load(context: PageContext, signal: AbortSignal): Promise<PoliciesModel> {
-  const [versions, { runtimes }] = await Promise.all([
+  const [versions, { policy_versions: reported }] = await Promise.all([
     readVersions(signal),
-    read<{ readonly runtimes: readonly RuntimeInstance[] }>("/fleet", { signal }),
+    read<FleetSummary>("/fleet/summary", { signal }),
   ]);
   const asked = query();
   const [shown, against] = await Promise.all([
@@ -40,7 +39,7 @@ async function load(context: PageContext, signal: AbortSignal): Promise<Policies
     ...context,
     query: asked,
     versions: versions.policies,
-    runtimes: runtimesByPolicy(runtimes),
+    runtimes: new Map(reported.map(({ version, present }) => [version, present])),
     shown,
     against,
     hasActivity: document.body.dataset["prefix"] === "/api/v1",

@@ -1,0 +1,37 @@
+import type { Awaitable } from "../core/caller.ts";
+import type { FleetSummary } from "./schema.ts";
+import type { FleetCounts, FleetStore, PolicyCount } from "./store.ts";
+
+/** How many policy versions a summary tells of: those that most runtimes report. */
+export const MOST_VERSIONS = 1_000;
+
+/** What a summary is made from. */
+export interface SummaryNeeds {
+  readonly fleet: Pick<FleetStore, "counts" | "policies">;
+  readonly policies: { activeVersion(organization: string): Awaitable<string> };
+}
+
+/** Counts an organization's runtimes at a moment (milliseconds), however many there are. */
+export async function readSummary(
+  { fleet, policies }: SummaryNeeds,
+  organization: string,
+  now: number,
+): Promise<FleetSummary> {
+  const active = await policies.activeVersion(organization);
+  const counts = await fleet.counts(organization, now, active);
+  return summaryOf(counts, await fleet.policies(organization, now, MOST_VERSIONS), active);
+}
+
+function summaryOf(
+  { online, idle, drifted, total }: FleetCounts,
+  versions: readonly PolicyCount[],
+  active: string,
+): FleetSummary {
+  return {
+    ...{ online, idle, offline: total - online - idle, drifted, total },
+    policy_version: active,
+    policy_versions: versions.toSorted(
+      (a, b) => b.runtimes - a.runtimes || (a.version < b.version ? -1 : 1),
+    ),
+  };
+}

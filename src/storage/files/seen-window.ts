@@ -1,0 +1,79 @@
+const NONE = -1;
+
+/** A chain of slots, the one that was seen last first; -1 where it ends. */
+export interface SeenChain {
+  readonly newest: number;
+  newer(slot: number): number;
+  older(slot: number): number;
+  /** In milliseconds. */
+  lastSeen(slot: number): number;
+}
+
+/** Hears of a slot that came into a window or left it. */
+export type Crossed = (slot: number, isInside: boolean) => void;
+
+/**
+ * Who was seen less than a while ago: a first part of the chain, whose end only moves when somebody
+ * asks, over those alone that crossed it since.
+ */
+export class SeenWindow {
+  readonly #chain: SeenChain;
+  readonly #withinMs: number;
+  readonly #crossed: Crossed | undefined;
+  #isInside = new Uint8Array(64);
+  #oldest = NONE;
+  #size = 0;
+
+  constructor(chain: SeenChain, withinMs: number, crossed?: Crossed) {
+    this.#chain = chain;
+    this.#withinMs = withinMs;
+    this.#crossed = crossed;
+  }
+
+  /** How many are inside at `now` (milliseconds), which may go backwards. */
+  sizeAt(now: number): number {
+    const chain = this.#chain;
+    let last = this.#oldest;
+    while (last !== NONE && now - chain.lastSeen(last) >= this.#withinMs) {
+      this.#set(last, 0);
+      last = chain.newer(last);
+    }
+    let next = last === NONE ? chain.newest : chain.older(last);
+    while (next !== NONE && now - chain.lastSeen(next) < this.#withinMs) {
+      this.#set(next, 1);
+      last = next;
+      next = chain.older(next);
+    }
+    this.#oldest = last;
+    return this.#size;
+  }
+
+  /** A slot that was given out has come to the front of the chain. */
+  putFirst(slot: number): void {
+    if (this.#oldest === NONE) this.#oldest = slot;
+    if (this.#isInside[slot] === 0) this.#set(slot, 1);
+  }
+
+  /** A slot is about to be taken out of the chain, to come to its front or to be given back. */
+  takeOut(slot: number): void {
+    if (this.#oldest === slot) this.#oldest = this.#chain.newer(slot);
+  }
+
+  /** A slot that was taken out is given back. */
+  giveBack(slot: number): void {
+    if (this.#isInside[slot] === 1) this.#set(slot, 0);
+  }
+
+  /** There are slots up to a number from now on. */
+  grow(size: number): void {
+    const grown = new Uint8Array(size);
+    grown.set(this.#isInside);
+    this.#isInside = grown;
+  }
+
+  #set(slot: number, isInside: 0 | 1): void {
+    this.#isInside[slot] = isInside;
+    this.#size += isInside === 1 ? 1 : -1;
+    this.#crossed?.(slot, isInside === 1);
+  }
+}

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { findPage } from "../../src/fleet/search.ts";
+import type { Fits, FleetRows, StoredRuntime } from "../../src/fleet/store.ts";
+
+function rowsOf(count: number): FleetRows {
+  const rows = Array.from({ length: count }, (_, i): StoredRuntime => ({
+    name: String(i),
+    last_seen: i,
+  }));
+  return {
+    total: count,
+    slice: (from, to, fits) =>
+      rows.slice(from, to).filter((row) => !fits || fits(row, row.last_seen)),
+  };
+}
+
+const every = (n: number): Fits | undefined =>
+  n === 1 ? undefined : (_, lastSeen) => lastSeen % n === 0;
+
+test("a page is that part of all that fit, wherever slices end", async () => {
+  const rows = rowsOf(3_210);
+  const place = fc.oneof(fc.nat(5), fc.integer({ min: 990, max: 2_010 }), fc.nat(4_000));
+  const limits = fc.oneof(place, fc.constant(Infinity));
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 5 }), limits, place, async (n, limit, offset) => {
+      const fits = every(n);
+      const all = rows.slice(0, rows.total, fits);
+      const page = await findPage({ list: () => rows }, "default", { fits, limit, offset });
+      assert.equal(page.total, all.length);
+      assert.deepEqual(
+        page.runtimes.map(({ name }) => name),
+        all.slice(offset, offset + limit).map(({ name }) => name),
+      );
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("without a test, only the page itself is looked at", async () => {
+  const taken: number[][] = [];
+  const rows = rowsOf(50_000);
+  const watched: FleetRows = {
+    total: rows.total,
+    slice(from, to) {
+      taken.push([from, to]);
+      return rows.slice(from, to);
+    },
+  };
+  const list = (_organization: string, most?: number): FleetRows => {
+    assert.equal(most, 40_200);
+    return watched;
+  };
+  const { total } = await findPage({ list }, "default", {
+    ...{ fits: undefined, limit: 200, offset: 40_000 },
+  });
+  assert.deepEqual([taken, total], [[[40_000, 40_200]], 50_000]);
+});
+
+test("others have a turn while a large fleet is searched, and a search is given up", async () => {
+  const gone = new AbortController();
+  let looked = 0;
+  const fits = (): boolean => {
+    looked++;
+    return false;
+  };
+  setImmediate(() => gone.abort(new Error("left")));
+  const list = () => rowsOf(100_000);
+  const part = { fits, limit: 1, offset: 0 };
+  const search = findPage({ list }, "default", part, gone.signal);
+  await assert.rejects(search, { message: "left" });
+  assert.ok(looked < 10_000, String(looked));
+});

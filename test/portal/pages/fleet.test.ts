@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fleetPage, type FleetModel } from "../../../src/portal/pages/fleet.ts";
+
+const NOW = Date.parse("2026-11-20T20:30:00.000Z");
+const last_seen = new Date(NOW).toISOString();
+
+const MODEL: FleetModel = {
+  now: NOW,
+  apiUrl: "https://signalbox.test/api/v1",
+  needsCredential: false,
+  canForget: true,
+  query: {},
+  limit: 200,
+  summary: {
+    ...{ online: 70_000, idle: 20_000, offline: 10_000, drifted: 17_123, total: 100_000 },
+    policy_version: "v2",
+    policy_versions: [
+      { version: "v2", runtimes: 80_000, present: 72_877 },
+      { version: "v1", runtimes: 20_000, present: 17_123 },
+    ],
+  },
+  runtimes: [
+    { name: "a", status: "online", last_seen, policy_version: "v1" },
+    { name: "b", status: "offline", last_seen, policy_version: "v1" },
+  ],
+  matching: 100_000,
+};
+
+const markupOf = (model: Partial<FleetModel>): string =>
+  fleetPage({ ...MODEL, ...model }).toString();
+
+/** What a page says, without its markup. */
+function wordsOf(model: Partial<FleetModel>): string {
+  return markupOf(model)
+    .replace(/<[^>]*>/g, " ")
+    .replace(/[ \n]+/g, " ")
+    .replaceAll("\u202f", " ");
+}
+
+test("every filter says how many runtimes it shows", () => {
+  const words = wordsOf({});
+  for (const said of [
+    "100 000 runtimes",
+    "online (70 000)",
+    "idle (20 000)",
+    "offline (10 000)",
+    "v1 (20 000)",
+    "v2, active (80 000)",
+    "Drifted only (17 123)",
+  ]) {
+    assert.ok(words.includes(said), said);
+  }
+  assert.match(wordsOf({ matching: 3 }), /3 of 100 000 runtimes/);
+});
+
+test("a policy version that nobody reports stays chosen in its filter", () => {
+  assert.match(markupOf({ query: { policy: "v0" } }), /<option value="v0"\s+selected>\s*v0 \(0\)/);
+});
+
+test("a page leads to more runtimes up to six hundred, and then to the filters", () => {
+  const query = { q: "a" };
+  assert.match(markupOf({ query }), /href="\/portal\/fleet\?q=a&amp;limit=400"/);
+  assert.match(markupOf({ query, limit: 599 }), /limit=600"/);
+  const full = { ...MODEL, limit: 600 };
+  assert.doesNotMatch(markupOf(full), /data-more/);
+  assert.match(wordsOf(full), /99 998 more match/);
+  const whole = { ...full, matching: 2 };
+  assert.doesNotMatch(wordsOf(whole), /more match/);
+});
+
+test("only a runtime that is not offline is marked as drifted", () => {
+  assert.equal(markupOf({}).match(/title="What the active version changes"/g)?.length, 1);
+});

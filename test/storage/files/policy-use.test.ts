@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PolicyUse } from "../../../src/storage/files/policy-use.ts";
+
+/** Slots that are present, each with a version. */
+function useOf(versions: readonly string[]): PolicyUse {
+  const use = new PolicyUse();
+  for (const [slot, version] of versions.entries()) {
+    use.cross(slot, true);
+    use.report(slot, version);
+  }
+  return use;
+}
+
+function countsOf(use: PolicyUse, limit = 10): readonly (readonly [string, number, number])[] {
+  return use
+    .most(limit)
+    .map(({ version, runtimes, present }) => [version, runtimes, present] as const)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+test("a version is counted with those that report it, and of them with those that are present", () => {
+  const use = useOf(["a", "b", "b", "", "b"]);
+  use.cross(1, false);
+  assert.deepEqual(countsOf(use), [
+    ["a", 1, 1],
+    ["b", 3, 2],
+  ]);
+  assert.deepEqual([use.otherThan("a"), use.otherThan("b"), use.otherThan("none")], [2, 1, 3]);
+});
+
+test("a version that nobody reports any more is forgotten, and another takes its place", () => {
+  const use = useOf(["a", "b"]);
+  use.report(0, "b");
+  assert.deepEqual(countsOf(use), [["b", 2, 2]]);
+  use.cross(1, false);
+  use.forget(1);
+  use.forget(1);
+  use.report(0, "c");
+  assert.deepEqual(countsOf(use), [["c", 1, 1]]);
+  use.report(0, "");
+  assert.deepEqual([countsOf(use), use.otherThan("x")], [[], 0]);
+});
+
+test("of many versions those come that most runtimes report, and just so many", () => {
+  const use = useOf(Array.from({ length: 100 }, (_, i) => `v${i % 7 < 4 ? i % 3 : i}`));
+  const all = countsOf(use, 1_000);
+  for (const limit of [1, 2, 3, 4, 20, all.length - 1, all.length]) {
+    const most = countsOf(use, limit);
+    assert.equal(most.length, limit);
+    const counts = (rows: typeof all) => rows.map(([, runtimes]) => runtimes).sort((a, b) => b - a);
+    assert.deepEqual(counts(most), counts(all).slice(0, limit));
+    assert.ok(most.every(([version]) => all.some(([known]) => known === version)));
+  }
+});

@@ -33,7 +33,9 @@ const rounds = usage.integer("rounds", values.rounds, 1, 1_000);
 console.log(`${describeMachine()}\n`);
 const results: unknown[] = [];
 for (const events of sizes) {
-  const directory = usage.attempt(() => mkdtempSync(join(values.directory, "signalbox-engine-")));
+  const directory = await usage.attempt(() =>
+    mkdtempSync(join(values.directory, "signalbox-engine-")),
+  );
   try {
     touchPageCache(directory, events * 600);
     results.push({ events, ...measure(directory, events) });

@@ -5,6 +5,7 @@
  */
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { systemFiles } from "../src/storage/file-operations.ts";
 import { Layout } from "../src/storage/layout.ts";
 import { arrivals, type Arrival, type GeneratorOptions } from "./generator.ts";
 import { storedLine } from "./stored-line.ts";
@@ -112,7 +113,10 @@ if (import.meta.filename === process.argv[1]) {
   const events = usage.integer("events", values.events, 1, MAX_EVENTS);
   const seed = usage.integer("seed", values.seed, 0, 2 ** 32 - 1);
   const start = performance.now();
-  const written = usage.attempt(() => writeHistory(directory, { events, seed }));
+  const written = await usage.attempt(async () => {
+    await systemFiles.makeDirectory(directory, 0o700);
+    return writeHistory(directory, { events, seed });
+  });
   const seconds = (performance.now() - start) / 1000;
   console.log(
     `${written.events.toLocaleString("en")} events, ${(written.bytes / 1e6).toFixed(0)} MB in ` +

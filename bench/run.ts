@@ -54,7 +54,9 @@ if (chosen.length === 0 && !isHostile && !isPortal) {
   usage.fail(`No scenario is named so; there are:\n  ${names.join("\n  ")}`);
 }
 
-const directory = usage.attempt(() => mkdtempSync(join(values.directory, "signalbox-bench-")));
+const directory = await usage.attempt(() =>
+  mkdtempSync(join(values.directory, "signalbox-bench-")),
+);
 chmodSync(directory, 0o711); // a database that runs as another user passes through
 const stops: (() => Promise<void>)[] = [];
 process.once("SIGINT", () => void cleanUp().then(() => process.exit(130)));

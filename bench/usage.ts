@@ -58,9 +58,9 @@ export class Usage {
   }
 
   /** Does what may fail for a reason that lies outside, such as a directory that is not there. */
-  attempt<T>(work: () => T): T {
+  async attempt<T>(work: () => T | Promise<T>): Promise<T> {
     try {
-      return work();
+      return await work();
     } catch (error) {
       return this.#exit(1, describeFault(error) ?? (error as Error).message);
     }

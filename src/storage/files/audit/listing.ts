@@ -7,6 +7,7 @@
  */
 import type { Position } from "../../../audit/store.ts";
 import type { Awaitable } from "../../../core/caller.ts";
+import { newestRows } from "./newest-rows.ts";
 import type { Pace } from "./pace.ts";
 import type { Question } from "./question.ts";
 import { countText, isTextOnly, knownCount, placeOf, rankOf, rowAt } from "./selection.ts";
@@ -23,6 +24,7 @@ export interface Match {
 interface Part {
   readonly view: SegmentView;
   readonly count: number;
+  /** All rows that match, or as many of the newest as will be taken. */
   selection: Selection | undefined;
   /** How many selected rows the merge has not come to yet. */
   left: number;
@@ -62,20 +64,31 @@ export class Listing {
   readonly #question: Question;
   readonly #pace: Pace;
   readonly #parts: Part[];
+  readonly #wanted: number;
   #waiting: Part[] = []; // by their newest event, the newest last
   #open: Part[] = [];
   #start = EVERYTHING;
 
-  private constructor(parts: Part[], question: Question, pace: Pace) {
+  private constructor(parts: Part[], question: Question, pace: Pace, wanted: number) {
     this.#parts = parts;
     this.#question = question;
     this.#pace = pace;
+    this.#wanted = wanted;
     this.total = parts.reduce((sum, { count }) => sum + count, 0);
     this.startAfter(EVERYTHING);
   }
 
-  /** Counts the matches of every segment. */
-  static async of(views: readonly SegmentView[], question: Question, pace: Pace): Promise<Listing> {
+  /**
+   * Counts the matches of every segment.
+   *
+   * @param wanted how many matches will be taken at most
+   */
+  static async of(
+    views: readonly SegmentView[],
+    question: Question,
+    pace: Pace,
+    wanted = Infinity,
+  ): Promise<Listing> {
     const parts: Part[] = [];
     for (const view of views) {
       const known = knownCount(view, question);
@@ -89,7 +102,7 @@ export class Listing {
       if (count > 0) parts.push({ view, count, selection, left: 0 });
       if (pace.isDue) await pace.step();
     }
-    return new Listing(parts, question, pace);
+    return new Listing(parts, question, pace, wanted);
   }
 
   /** Makes a place of the list the one after which `take` goes on. */
@@ -205,11 +218,17 @@ export class Listing {
       if (next === undefined) return;
       if (this.#open.some((part) => newestTime(part) > next.view.newest)) return;
       this.#waiting.pop();
-      const selection = await this.#selectionOf(next);
+      const selection = (next.selection ??=
+        this.#newestOf(next) ?? (await this.#selectionOf(next)));
       const { timestamp, row } = this.#start;
       next.left = rankOf(next.view, selection, timestamp, row);
       if (next.left > 0) this.#open.push(next);
     }
+  }
+
+  /** As many as will be taken, and one more, which tells that there are more; see `newestRows`. */
+  #newestOf({ view, count }: Part): Selection | undefined {
+    return newestRows(view, this.#question, count, this.#start, this.#wanted + 1);
   }
 
   /** The part whose turn it is, and the time down to which it stays its turn. */

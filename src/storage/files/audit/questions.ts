@@ -35,7 +35,7 @@ export async function answerPage(
   signal: AbortSignal | undefined,
   lease: () => () => void,
 ): Promise<AuditRows> {
-  const listing = await Listing.of(indexes.map(viewOf), question, new Pace(signal));
+  const listing = await Listing.of(indexes.map(viewOf), question, new Pace(signal), limit);
   if (typeof start === "number") await listing.skip(start);
   else listing.startAfter(start);
   const matches = await listing.take(limit);

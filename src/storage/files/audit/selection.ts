@@ -68,6 +68,7 @@ export function rankOf(
 /** A question in the codes of one segment. */
 interface Plan {
   readonly tests: readonly Test[];
+  /** Whether some rows may be too old or too new. */
   readonly isPartial: boolean;
 }
 
@@ -78,7 +79,7 @@ interface Test {
 }
 
 /** The question's equalities in the codes of a segment; `undefined` when no row can match. */
-function planOf(
+export function planOf(
   { index, rows, oldest, newest }: SegmentView,
   question: Question,
 ): Plan | undefined {

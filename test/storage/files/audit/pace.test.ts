@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { Pace } from "../../../../src/storage/files/audit/pace.ts";
+
+/** Work that uses up a slice in each of its parts, and notes the turn of the loop of each. */
+function* longWork(parts: number, note: () => void): Generator<undefined, number> {
+  for (let part = 0; part < parts; part++) {
+    note();
+    for (const pace = new Pace(); !pace.isDue;);
+    yield;
+  }
+  return parts;
+}
+
+test("whatever is worked on at the same time, one slice of it runs in a turn of the loop", async () => {
+  let turn = 0;
+  let isOver = false;
+  const count = (): void => {
+    turn++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const turns: number[] = [];
+  const works = [3, 4, 5].map(async (parts) =>
+    new Pace().run(longWork(parts, () => turns.push(turn))),
+  );
+  assert.deepEqual(await Promise.all(works), [3, 4, 5]);
+  isOver = true;
+  const later = turns.slice(works.length); // each begins where it was asked for
+  assert.equal(later.length, 9);
+  assert.equal(new Set(later).size, 9);
+});
+
+test("work comes to its end, and work that nobody waits for is given up", async () => {
+  assert.equal(await new Pace().run(longWork(3, () => {})), 3);
+  const gone = new AbortController();
+  const work = new Pace(gone.signal).run(longWork(3, () => {}));
+  gone.abort(new Error("gone"));
+  await assert.rejects(async () => work, /gone/);
+});

@@ -1,6 +1,8 @@
 /**
  * A log in numbered files, the segments: `000000000001.jsonl` and so on in a directory of their own.
- * The last one takes the writes until it is large enough, or a day old; the others never change.
+ * The last one takes the writes until it is large enough, or a day old; the others never change. When
+ * the log is closed one that holds much takes no more either: what is made of a segment that never
+ * changes, such as an index, can be kept, and the next start has little to read.
  * Other files in the directory, such as an index beside a segment, are left alone.
  */
 import { join } from "node:path";
@@ -11,12 +13,14 @@ import { AppendLog } from "./append-log.ts";
 import { listDirectory, makeDurableDirectory } from "./directories.ts";
 import type { FileOperations } from "./file-operations.ts";
 import type { Appended } from "./log-block.ts";
-import type { TornTail } from "./log-file.ts";
+import { LogFile, type TornTail } from "./log-file.ts";
 import { readLines, readManyLines, type TakeLines } from "./log-lines.ts";
 import type { ReadFiles } from "./read-files.ts";
 import { SegmentReader, type Slice } from "./segment-reader.ts";
 import { syncDirectory } from "./snapshot.ts";
 
+/** A segment of this share of the full size is large enough when the log is closed. */
+const MUCH = 1 / 8;
 const SEGMENT_NAME = /^(\d{12})\.jsonl$/;
 
 export interface SegmentedLogOptions {
@@ -149,7 +153,20 @@ export class SegmentedLog {
   /** Answers what was given, syncs what was written, and closes. */
   async close(): Promise<void> {
     await this.#log.close();
+    const [, bytes] = this.committed;
+    if (this.failure === undefined && bytes >= this.#options.segmentBytes * MUCH) {
+      await this.#sealLast().catch(() => {}); // it takes the writes after the next start, then
+    }
     await this.#reader.close();
+  }
+
+  /** Makes the segment that takes the writes after the next start. */
+  async #sealLast(): Promise<void> {
+    const segment = this.#log.sequence + 1;
+    const file = await LogFile.create(this.#options.files, this.path(segment), segment);
+    await file.close();
+    this.#segments.push(segment);
+    this.#options.began?.(segment);
   }
 }
 

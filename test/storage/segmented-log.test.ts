@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { DAY_MS } from "../../src/core/clock.ts";
+import { makeDurableDirectory } from "../../src/storage/directories.ts";
 import { ReadFiles } from "../../src/storage/read-files.ts";
 import { SegmentedLog, type SegmentedLogOptions } from "../../src/storage/segmented-log.ts";
 import type { Slice } from "../../src/storage/segment-reader.ts";
@@ -78,13 +79,46 @@ test("an empty segment does not age", async () => {
 
 test("after a restart the last segment is written on, and the others are found", async () => {
   const files = new ForgetfulFiles();
-  let log = await open(files, { segmentBytes: 2 });
-  for (const text of ["1\n", "2\n"]) await append(log, text);
+  let log = await open(files, { segmentBytes: 17 });
+  for (const text of ["a long line, the 1\n", "2\n"]) await append(log, text);
   await log.close();
-  log = await open(files);
+  log = await open(files, { segmentBytes: 17 });
   await append(log, "3\n");
-  assert.deepEqual(await linesOf(log, 1), ["1"]);
+  assert.deepEqual(await linesOf(log, 1), ["a", "long", "line,", "the", "1"]);
   assert.deepEqual(await linesOf(log, 2), ["2", "3"]);
+  await log.close();
+});
+
+test("a segment that holds an eighth of its size when the log is closed takes no more writes", async () => {
+  let files = new ForgetfulFiles();
+  await makeDurableDirectory(files, "/data", "/");
+  let log = await open(files, { segmentBytes: 16 });
+  await append(log, "1\n");
+  await log.close();
+  assert.equal(files.descriptors, 0);
+  files = files.powerCut(() => 0);
+  log = await open(files, { segmentBytes: 16 });
+  assert.deepEqual(log.segments, [1, 2]);
+  await append(log, "2\n");
+  assert.deepEqual(await linesOf(log, 1), ["1"]);
+  assert.deepEqual(await linesOf(log, 2), ["2"]);
+  await log.close();
+});
+
+test("a log that finds no room for another segment when it is closed goes on in the last one", async () => {
+  const files = new ForgetfulFiles();
+  let log = await open(files, { segmentBytes: 16 });
+  await append(log, "1\n");
+  files.before = (operation) => {
+    if (operation === "open") throw systemError("ENOSPC");
+  };
+  await log.close();
+  files.before = () => {};
+  assert.equal(files.descriptors, 0);
+  log = await open(files, { segmentBytes: 16 });
+  await append(log, "2\n");
+  assert.deepEqual(log.segments, [1]);
+  assert.deepEqual(await linesOf(log, 1), ["1", "2"]);
   await log.close();
 });
 

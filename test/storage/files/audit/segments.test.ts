@@ -179,6 +179,26 @@ test("a sealed segment gets a sidecar beside it, and a restart reads that and no
   await store.close();
 });
 
+test("a stop leaves a sidecar of the last segment as well, and the next start reads no log", async () => {
+  const files = new ForgetfulFiles();
+  let store = createStore(files, 1_000_000);
+  const events = historyOf(400);
+  await appendAll(store, events);
+  await store.close();
+  const names = (await files.readDirectory(DIRECTORY)).sort();
+  assert.deepEqual(names, ["000000000001.idx", "000000000001.jsonl", "000000000002.jsonl"]);
+  store = createStore(files, 1_000_000);
+  const opened = new Set<string>();
+  files.before = (operation, path) => void (operation === "open" && opened.add(path));
+  assert.equal((await page(store, { decision: "DENIED" }, 1_000, 400)).total, 45);
+  assert.ok(opened.has(`${DIRECTORY}/000000000001.idx`));
+  assert.ok(!opened.has(`${DIRECTORY}/000000000001.jsonl`));
+  files.before = () => {};
+  const found = await page(store, { status: "failed" });
+  assert.deepEqual(found.events, matchesOf(events, { status: "failed" }).slice(0, 100));
+  await store.close();
+});
+
 test("a server that is killed between any two steps of a roll keeps every acknowledged event", async () => {
   const events = historyOf(400);
   for (let steps = 1; steps < 60; steps += 2) {

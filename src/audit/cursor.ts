@@ -4,7 +4,7 @@
  * filters, where it would silently skip events. They are no secret and no permission: whoever makes
  * one up gets what the filters would have shown anyway.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { BadInput } from "../core/errors.ts";
 import type { AuditFilter, Position } from "./store.ts";
 
@@ -91,5 +91,5 @@ function notOurs(name: string): BadInput {
 /** What a place belongs to. The filters' order is fixed, since `filterOf` alone makes them. */
 function bindingOf(organization: string, filter: AuditFilter | undefined): Buffer {
   const text = JSON.stringify([organization, filter]);
-  return createHash("sha256").update(text, "utf8").digest().subarray(0, BINDING_BYTES);
+  return hash("sha256", text, "buffer").subarray(0, BINDING_BYTES);
 }

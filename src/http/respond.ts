@@ -65,33 +65,38 @@ function send(exchange: Exchange, reply: TextReply): void {
   }
   if (response.req.method !== "HEAD") exchange.bytesSent = length;
   if (length > LONG_BYTES) return sendLong(exchange, reply.body);
-  const body = wholeOf(reply.body);
+  const { body } = reply;
   if (exchange.awaitBody) {
-    response.write(body);
+    writeParts(response, body);
     exchange.awaitBody(() => response.end());
   } else if (typeof body === "string" && body.length === length) response.end(body, "latin1");
-  else response.end(body);
+  else if (typeof body === "string" || Buffer.isBuffer(body)) response.end(body);
+  else {
+    writeParts(response, body);
+    response.end();
+  }
 }
 
 /** Text that the system does not take at once would be copied again, bytes wait as they are. */
 function sendLong(exchange: Exchange, body: Body): void {
   const { response, unreadAnswers, awaitBody } = exchange;
   response.setTimeout(STALLED_MS);
-  response.cork();
-  for (const part of partsOf(body)) response.write(part);
-  response.uncork();
+  writeParts(response, body);
   if (awaitBody) awaitBody(() => response.end());
   else response.end();
   if (response.writableLength > 0) unreadAnswers.add(response);
 }
 
+/** Hands the parts over together: putting them into one would copy them all. */
+function writeParts(response: ServerResponse, body: Body): void {
+  response.cork();
+  for (const part of partsOf(body)) response.write(part);
+  response.uncork();
+}
+
 function partsOf(body: Body): readonly Buffer[] {
   if (typeof body === "string") return [Buffer.from(body, "utf8")];
   return Buffer.isBuffer(body) ? [body] : body;
-}
-
-function wholeOf(body: Body): string | Buffer {
-  return typeof body === "string" || Buffer.isBuffer(body) ? body : Buffer.concat(body);
 }
 
 function lengthOf(body: Body | undefined): number {

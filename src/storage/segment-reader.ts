@@ -13,12 +13,14 @@ const NEAR_BYTES = 16 << 10;
 /** The same for what is at hand, where a read costs a microsecond or two. */
 const NEAR_AT_HAND = 4 << 10;
 
-/** Several slices that are read together. */
+/** Slices that follow one another in the list, and are read together. */
 interface Run {
   readonly segment: number;
-  readonly offset: number;
+  /** Its first slice, and the one after its last. */
+  readonly first: number;
+  next: number;
+  offset: number;
   end: number;
-  readonly members: number[];
 }
 
 /** Reads slices of segments. */
@@ -41,12 +43,12 @@ export class SegmentReader {
     const found = new Array<Buffer>(slices.length);
     const waiting: Promise<void>[] = [];
     for (const run of joinNeighbours(slices, isAtHand ? NEAR_AT_HAND : NEAR_BYTES)) {
-      const { segment, offset, end, members } = run;
+      const { segment, offset, end, first, next } = run;
       const bytes = Buffer.allocUnsafe(end - offset);
-      for (const member of members) {
-        const slice = slices[member] as Slice;
+      for (let i = first; i < next; i++) {
+        const slice = slices[i] as Slice;
         const start = slice.offset - offset;
-        found[member] = bytes.subarray(start, start + slice.length);
+        found[i] = bytes.subarray(start, start + slice.length);
       }
       const reading = this.#reads.read(this.#path(segment), bytes, offset);
       if (reading instanceof Promise) waiting.push(reading);
@@ -72,19 +74,19 @@ export class SegmentReader {
   }
 }
 
+/** Lists go forward or back in the log, and are out of order by a little, so a run grows at both ends. */
 function joinNeighbours(slices: readonly Slice[], near: number): Run[] {
-  const at = (index: number): Slice => slices[index] as Slice;
-  const order = [...slices.keys()].sort(
-    (a, b) => at(a).segment - at(b).segment || at(a).offset - at(b).offset,
-  );
   const runs: Run[] = [];
-  for (const index of order) {
-    const { segment, offset, length } = at(index);
-    const run = runs.at(-1);
-    if (run !== undefined && run.segment === segment && offset - run.end <= near) {
-      run.end = Math.max(run.end, offset + length);
-      run.members.push(index);
-    } else runs.push({ segment, offset, end: offset + length, members: [index] });
+  let run: Run | undefined;
+  for (let i = 0; i < slices.length; i++) {
+    const { segment, offset, length } = slices[i] as Slice;
+    const end = offset + length;
+    const gap = run === undefined ? Infinity : Math.max(offset - run.end, run.offset - end);
+    if (run?.segment === segment && gap <= near) {
+      run.offset = Math.min(run.offset, offset);
+      run.end = Math.max(run.end, end);
+      run.next = i + 1;
+    } else runs.push((run = { segment, first: i, next: i + 1, offset, end }));
   }
   return runs;
 }

@@ -2,12 +2,11 @@ import type { AuditEvent } from "../../audit/schema.ts";
 import type { Policy } from "../../policies/schema.ts";
 import { draftPolicy, type Effect } from "../draft-rule.ts";
 import { DRAFT_KEY, EDITOR_PATH } from "../handover.ts";
-import type { AuditQuery } from "../pages/audit-view.ts";
 import { ApiError, call, read } from "./api.ts";
 
-/** Downloads everything that matches: by a ticket, so that no credential stands in an address. */
-export async function download(query: AuditQuery, format: string): Promise<void> {
-  const body = { ...query, format };
+/** Downloads what the link of an export asks for: by a ticket, so that no credential stands in an address. */
+export async function download(href: string, format: string): Promise<void> {
+  const body = { ...Object.fromEntries(new URL(href).searchParams), format };
   const { url } = await call<{ readonly url: string }>("POST", "/audit/export-tickets", { body });
   const link = document.createElement("a");
   link.href = url;

@@ -1,6 +1,8 @@
-import type { AuditEvent, Histogram } from "../../audit/schema.ts";
+import type { AuditEvent } from "../../audit/schema.ts";
 import { withArrivals, withOlder } from "../pages/audit-arrivals.ts";
-import { auditPage } from "../pages/audit.ts";
+import { auditEventPanel } from "../pages/audit-event.ts";
+import { auditRows } from "../pages/audit-rows.ts";
+import { auditPage, liveButton } from "../pages/audit.ts";
 import {
   PAGE_EVENTS,
   readAudit,
@@ -8,13 +10,13 @@ import {
   readEvent,
   type AuditModel,
   type AuditSlice,
-  type AuditSource,
   type OpenEvent,
   type Tail,
 } from "../pages/audit-source.ts";
-import type { AuditView } from "../pages/audit-view.ts";
-import { countedOf } from "../pages/time-chart.ts";
-import { ApiError, read, reasonOf } from "./api.ts";
+import { queryOf, readView, type AuditView } from "../pages/audit-view.ts";
+import { reasonOf } from "./api.ts";
+import { isSignedOut, sourceOf } from "./audit-api.ts";
+import { appendRows, setBusy, showPanel, showProblem, showTailButton } from "./audit-pieces.ts";
 import { contentElement, pageContext } from "./live.ts";
 import { morph } from "./morph.ts";
 
@@ -35,60 +37,103 @@ export class AuditScreen {
     return this.#view;
   }
 
-  get model(): AuditModel | undefined {
-    return this.#model;
+  /** Whether a list is shown, whoever made it. */
+  get hasList(): boolean {
+    return document.getElementById("audit-rows") !== null;
   }
 
-  /** Reads a view and shows it; one that is still being read is given up. */
+  /** Takes over a page that the server made: its data is not read again until something is asked for. */
+  adopt(view: AuditView): void {
+    this.#view = view;
+  }
+
+  /** Reads a view and shows it, the list before the chart; one that is still being read is given up. */
   async load(view: AuditView): Promise<void> {
     this.#view = view;
     this.#underWay?.abort();
     const own = new AbortController();
     this.#underWay = own;
-    document.getElementById("audit-rows")?.setAttribute("aria-busy", "true");
+    setBusy(true);
+    let isListShown = false;
+    const showList = (model: AuditModel): void => {
+      // Without a chart that stays meanwhile the list would be moved by the one that comes.
+      isListShown = view.event === undefined && document.getElementById("audit-time") !== null;
+      if (!own.signal.aborted && isListShown)
+        this.#showLoaded({ ...model, keepsChart: true }, view);
+    };
     try {
-      const model = await readAudit(sourceOf(own.signal), pageContext(), view);
+      const source = sourceOf(own.signal);
+      const model = await readAudit(source, pageContext(), view, showList);
       if (own.signal.aborted) return;
-      this.#arrived = [];
-      // What was opened or begun meanwhile stays so.
-      const open = this.#view.event === view.event ? model.open : this.#model?.open;
-      this.#show({ ...model, view: this.#view, ...(open && { open }) });
+      if (isListShown) this.#complete(model);
+      else this.#showLoaded(model, view);
     } catch (error) {
       if (own.signal.aborted || isSignedOut(error)) return;
       this.#fail(error);
     } finally {
-      if (this.#underWay === own) this.#underWay = undefined;
-      document.getElementById("audit-rows")?.removeAttribute("aria-busy");
+      if (this.#underWay === own) {
+        this.#underWay = undefined;
+        setBusy(false);
+      }
     }
   }
 
   /** Shows a view of the same list, in which another event, or none, is open. */
   async open(view: AuditView): Promise<void> {
+    const isOpen = document.getElementById("audit-event") !== null;
+    const isSame = view.event === this.#view.event && isOpen === (view.event !== undefined);
     this.#view = view;
     const { event: id } = view;
-    const found = this.#model?.list?.events.find((event) => event.id === id);
-    let open: OpenEvent | undefined = found && { event: found };
+    if (isSame) {
+      if (this.#model) this.#model = { ...this.#model, view };
+      return;
+    }
+    let open: OpenEvent | undefined;
     try {
-      if (id !== undefined) open ??= await readEvent(sourceOf(), id);
+      if (id !== undefined) open = await this.#read(id);
     } catch (error) {
       if (!isSignedOut(error)) this.#fail(error);
       return;
     }
-    if (this.#view.event !== id || !this.#model) return;
-    const { open: _, ...model } = this.#model;
-    this.#show({ ...model, view: this.#view, ...(open && { open }) });
+    if (this.#view.event !== id) return;
+    if (this.#model) {
+      const { open: _, ...model } = this.#model;
+      this.#model = { ...model, view: this.#view, ...(open && { open }) };
+    }
+    showPanel(auditEventPanel({ ...pageContext(), view, ...(open && { open }) }), id);
   }
 
-  /** Shows the next page of the list below what is there. */
+  /** The event that is open, with all its fields. */
+  async readOpen(): Promise<AuditEvent | undefined> {
+    const { event: id } = this.#view;
+    const open = id === undefined ? undefined : await this.#read(id);
+    return open && "event" in open ? open.event : undefined;
+  }
+
+  async #read(id: string): Promise<OpenEvent> {
+    const { list, open } = this.#model ?? {};
+    if (open && "event" in open && open.event.id === id) return open;
+    const found = list?.events.find((event) => event.id === id);
+    return found ? { event: found } : readEvent(sourceOf(), id);
+  }
+
+  /** Shows the next page of the list, as its link says, below what is there. */
   async loadOlder(): Promise<void> {
-    const { list, query } = this.#model ?? {};
-    if (!list?.next_cursor || !query || this.#underWay) return;
+    const link = document.getElementById("older");
+    if (!(link instanceof HTMLAnchorElement) || this.#underWay) return;
+    const { searchParams } = new URL(link.href);
+    const next = readView((name) => searchParams.get(name));
+    const query = queryOf(next, pageContext().now);
     const own = new AbortController();
     this.#underWay = own;
     try {
-      const older = await sourceOf(own.signal).page(query, PAGE_EVENTS, list.next_cursor);
-      if (own.signal.aborted || !this.#model?.list) return;
-      this.#show({ ...this.#model, list: withOlder(this.#model.list, older) });
+      const older = await sourceOf(own.signal).page(query, PAGE_EVENTS, next.cursor);
+      if (own.signal.aborted) return;
+      if (this.#model?.list) {
+        this.#model = { ...this.#model, list: withOlder(this.#model.list, older) };
+      }
+      const above = document.querySelectorAll("#audit-rows .row").length;
+      appendRows(auditRows({ ...pageContext(), view: this.#view, query }, older, above));
     } catch (error) {
       if (!own.signal.aborted && !isSignedOut(error)) this.#fail(error);
     } finally {
@@ -100,7 +145,7 @@ export class AuditScreen {
   showTail(tail: Tail): void {
     const isSame = tail.state === this.#tail.state && tail.note === this.#tail.note;
     this.#tail = tail;
-    if (!isSame && this.#model) this.#show(this.#model);
+    if (!isSame) showTailButton(liveButton({ view: this.#view, tail }));
   }
 
   /** Takes events that arrived: into the list at once, or behind a button while somebody reads. */
@@ -125,9 +170,24 @@ export class AuditScreen {
       void this.#refreshChart(list);
   }
 
+  #showLoaded(model: AuditModel, asked: AuditView): void {
+    this.#arrived = [];
+    // What was opened or begun meanwhile stays so.
+    const open = this.#view.event === asked.event ? model.open : this.#model?.open;
+    this.#show({ ...model, view: this.#view, ...(open && { open }) });
+  }
+
+  /** Adds to a list that is shown what came after it. */
+  #complete({ chart, providers }: AuditModel): void {
+    if (!this.#model) return;
+    const { keepsChart: _, ...shown } = this.#model;
+    this.#show({ ...shown, ...(chart && { chart }), ...(providers && { providers }) });
+  }
+
   /** Says what went wrong above what is shown, which stays. */
   #fail(error: unknown): void {
     const problem = `${reasonOf(error)}. What is shown may be old`;
+    if (!this.#model && this.hasList) return showProblem(problem);
     this.#show({ ...(this.#model ?? { ...pageContext(), view: this.#view, query: {} }), problem });
   }
 
@@ -154,37 +214,4 @@ export class AuditScreen {
     const arrived = this.#arrived.length;
     morph(contentElement(), auditPage({ ...model, now, tail: this.#tail, arrived }));
   }
-}
-
-/** Read once: what they are good for is a list to choose from. */
-let providerNames: Promise<readonly string[]> | undefined;
-
-async function readProviderNames(): Promise<readonly string[]> {
-  try {
-    return (await read<{ readonly providers: readonly string[] }>("/provider-names")).providers;
-  } catch {
-    return []; // one types the name then
-  }
-}
-
-function isSignedOut(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 401;
-}
-
-function sourceOf(signal?: AbortSignal): AuditSource {
-  const options = signal ? { signal } : {};
-  return {
-    page: (query, limit, cursor) =>
-      read<AuditSlice>("/audit", { ...options, query: { ...query, limit, cursor } }),
-    async histogram(query, interval) {
-      const asked = { ...options, query: { ...query, interval } };
-      return countedOf(await read<Histogram>("/audit/histogram", asked));
-    },
-    event: (id) => read<AuditEvent>(`/audit/${encodeURIComponent(id)}`, options),
-    providers: () => (providerNames ??= readProviderNames()),
-    problemOf(error) {
-      const isRefusal = error instanceof ApiError && error.status >= 400 && error.status < 500;
-      return isRefusal && error.status !== 401 ? error.message : undefined;
-    },
-  };
 }

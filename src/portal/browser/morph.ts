@@ -6,15 +6,30 @@ import type { Html } from "../html.ts";
 
 /** Makes the content of an element that of a template. */
 export function morph(target: Element, markup: Html): void {
+  morphChildren(target, parsed(markup));
+}
+
+/** Makes an element, with its attributes, that of a template, or one that belongs nowhere yet. */
+export function morphElement(old: Element, fresh: Html | Element): void {
+  const wanted = fresh instanceof Element ? fresh : parsed(fresh).firstElementChild;
+  if (wanted) morphNode(old, wanted);
+}
+
+/** What a markup describes. */
+export function parsed(markup: Html): DocumentFragment {
   const template = document.createElement("template");
   template.innerHTML = markup.toString();
-  morphChildren(target, template.content);
+  return template.content;
 }
 
 function morphChildren(target: Node, wanted: Node): void {
   let old = target.firstChild;
+  const named = new Map<string, Element>();
+  for (let node = old; node; node = node.nextSibling) {
+    if (node instanceof Element && node.id !== "" && !named.has(node.id)) named.set(node.id, node);
+  }
   for (const fresh of [...wanted.childNodes]) {
-    const match = matchFor(fresh, old);
+    const match = matchFor(fresh, old, named);
     if (match === undefined) {
       target.insertBefore(fresh, old);
       continue;
@@ -32,14 +47,15 @@ function morphChildren(target: Node, wanted: Node): void {
 }
 
 /** The old node that becomes a new one: of the same id wherever it is, else the one in its place. */
-function matchFor(fresh: Node, old: ChildNode | null): ChildNode | undefined {
+function matchFor(
+  fresh: Node,
+  old: ChildNode | null,
+  named: Map<string, Element>,
+): ChildNode | undefined {
   if (fresh instanceof Element && fresh.id !== "") {
-    for (let node = old; node; node = node.nextSibling) {
-      if (node instanceof Element && node.id === fresh.id && node.nodeName === fresh.nodeName) {
-        return node;
-      }
-    }
-    return undefined;
+    const match = named.get(fresh.id);
+    named.delete(fresh.id); // of nodes that share an id by mistake, the next ones are others
+    return match?.nodeName === fresh.nodeName ? match : undefined;
   }
   if (old?.nodeName !== fresh.nodeName) return undefined;
   return old instanceof Element && old.id !== "" ? undefined : old;
@@ -50,6 +66,8 @@ function morphNode(old: Node, fresh: Node): void {
     if (old.nodeValue !== fresh.nodeValue) old.nodeValue = fresh.nodeValue;
     return;
   }
+  // The same row again is what most of a list is, and what `data-keep` says is not known yet.
+  if (old.id !== "" && (fresh.hasAttribute("data-keep") || old.isEqualNode(fresh))) return;
   for (const { name } of [...old.attributes]) {
     if (!fresh.hasAttribute(name) && !isReaders(old, name)) old.removeAttribute(name);
   }

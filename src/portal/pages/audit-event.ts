@@ -37,7 +37,11 @@ const FIELDS = [
 )[];
 
 /** One event with everything that is known of it; it has an address of its own. */
-export function auditEventPanel({ view, open, now }: AuditModel): Html | undefined {
+export function auditEventPanel({
+  view,
+  open,
+  now,
+}: Pick<AuditModel, "view" | "open" | "now">): Html | undefined {
   if (!open) return undefined;
   const close = html`<a
     class="button quiet"

@@ -29,7 +29,7 @@ const EXACT = [
 ] as const satisfies readonly (readonly [AuditFilterName, string])[];
 
 /** The form that narrows the list: it works as it is, and modules spare its button. */
-export function auditFilters(view: AuditView, providers: readonly string[] = []): Html {
+export function auditFilters(view: AuditView, providers?: readonly string[]): Html {
   return html`<form class="audit-filters" id="audit-filters" role="search" action="/portal/audit">
     <div class="first">
       <div class="search">
@@ -86,7 +86,8 @@ export function auditFilters(view: AuditView, providers: readonly string[] = [])
 }
 
 /** Runtimes may have named any number of providers, of any length: a list to choose from has an end. */
-function suggestions(providers: readonly string[]): Html {
+function suggestions(providers: readonly string[] | undefined): Html {
+  if (!providers) return html`<datalist id="audit-providers" data-keep></datalist>`;
   const names = providers.filter(({ length }) => length <= LONGEST_SUGGESTED);
   return html`<datalist id="audit-providers">
     ${names.slice(0, MOST_SUGGESTED).map((name) => html`<option value="${name}"></option>`)}

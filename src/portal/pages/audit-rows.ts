@@ -18,9 +18,13 @@ const NAME_LENGTH = 60;
 const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
-/** The list of a view: its events by day, or why there are none and what to do about it. */
-export function auditRows(model: AuditModel, list: AuditSlice): Html {
-  if (list.events.length === 0) return nothing(model);
+/**
+ * The list of a view: its events by day, or why there are none and what to do about it.
+ *
+ * @param above how many events of the view are shown already, where the list goes on from them
+ */
+export function auditRows(model: AuditModel, list: AuditSlice, above = 0): Html {
+  if (above + list.events.length === 0) return nothing(model);
   const { view } = model;
   const hrefOf = searchesFrom(view, { event: undefined });
   return html`${byDay(list.events).map(
@@ -32,7 +36,7 @@ export function auditRows(model: AuditModel, list: AuditSlice): Html {
         </ol>
       </section>`,
   )}
-  ${more(model, list)}`;
+  ${more(model, list, above + list.events.length)}`;
 }
 
 /** The id of an event's row in the page. */
@@ -75,7 +79,8 @@ function oneLine(text: string): string {
 
 function more(
   { view, query }: AuditModel,
-  { next_cursor: cursor, events, total }: AuditSlice,
+  { next_cursor: cursor, total }: AuditSlice,
+  shown: number,
 ): Html {
   const isLater = view.cursor !== undefined;
   const next = {
@@ -88,7 +93,7 @@ function more(
       cursor === undefined
         ? html`<span class="faint">No older event matches</span>`
         : html`<a class="button" id="older" href="${viewHref(view, next)}">Load older events</a>
-            ${isLater ? undefined : html`<span class="faint small">${count(events.length)} of ${count(total)}</span>`}`
+            ${isLater ? undefined : html`<span class="faint small">${count(shown)} of ${count(total)}</span>`}`
     }
   </div>`;
 }

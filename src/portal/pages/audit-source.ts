@@ -60,6 +60,8 @@ export interface AuditModel extends PageContext {
   readonly providers?: readonly string[];
   readonly list?: AuditSlice;
   readonly chart?: TimeChart;
+  /** The chart is still to come: the one that is shown stays until then. */
+  readonly keepsChart?: true;
   readonly waysOut?: readonly WayOut[];
   readonly open?: OpenEvent;
   /** Why there is no list, in the service's words. */
@@ -74,11 +76,12 @@ export const PAGE_EVENTS = 50;
 
 const MOST_WAYS_OUT = 6;
 
-/** Reads everything that a view shows. */
+/** Reads everything that a view shows; `onList` hears of a list with events, before they are counted over time. */
 export async function readAudit(
   source: AuditSource,
   context: PageContext,
   view: AuditView,
+  onList?: (model: AuditModel) => void,
 ): Promise<AuditModel> {
   const query = queryOf(view, context.now);
   const base = { ...context, view, query };
@@ -86,6 +89,7 @@ export async function readAudit(
   opening?.catch(() => {}); // awaited below, which is too late where it fails before the list is there
   try {
     const list = await source.page(query, PAGE_EVENTS, view.cursor);
+    if (list.total > 0) onList?.({ ...base, list });
     // A time in which nothing happened is shown all the same: one zooms out of it again.
     const hasTime = query.from !== undefined || query.to !== undefined;
     const [chart, waysOut, providers] = await Promise.all([

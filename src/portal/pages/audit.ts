@@ -9,7 +9,7 @@ import { rangeWords, type AuditQuery } from "./audit-view.ts";
 
 /** What runtimes were allowed and denied: searched, narrowed, followed, and looked into. */
 export function auditPage(model: AuditModel): Html {
-  const { view, list, chart, problem, open, providers } = model;
+  const { view, list, chart, keepsChart, problem, open, providers } = model;
   return html`<div class="page-head">
       <h1>Audit</h1>
       <p class="total" role="status">${list ? totalWords(model, list.total) : undefined}</p>
@@ -21,7 +21,7 @@ export function auditPage(model: AuditModel): Html {
     ${problem === undefined ? undefined : html`<p class="notice bad" role="alert">${problem}</p>`}
     <div class="audit ${open ? "with-event" : ""}">
       <div class="audit-list">
-        ${chart && auditTimeChart(view, chart)}
+        ${chart ? auditTimeChart(view, chart) : keepsChart && html`<section id="audit-time" data-keep></section>`}
         ${
           list &&
           html`<section class="card" id="audit-rows" aria-labelledby="rows-title">
@@ -55,7 +55,8 @@ const TAIL_WORDS: Readonly<Record<Tail["state"], string>> = {
   stopped: "Stopped",
 };
 
-function liveButton({ view, tail }: AuditModel): Html {
+/** Follows events as they arrive, or stops, and says how that goes. */
+export function liveButton({ view, tail }: Pick<AuditModel, "view" | "tail">): Html {
   const state = tail?.state ?? "off";
   return html`<span class="tail needs-modules">
     <span class="small faint" role="status">${tail?.note}</span>

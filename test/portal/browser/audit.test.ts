@@ -120,6 +120,84 @@ browserTest("the keyboard alone walks the list, opens, closes and reads on", asy
   assert.equal(await page.evaluate("typeof window.broken"), "undefined");
 });
 
+/** The paths below the API that a page has read, in their order. */
+function readBy(page: Page): Promise<unknown> {
+  return page.evaluate(`performance.getEntriesByType("resource")
+    .map(({ name }) => new URL(name).pathname).filter((path) => path.startsWith("/api/"))`);
+}
+
+browserTest("what the server made is not read again, only what is asked for", async (t) => {
+  const { page } = await visit(t, `${url}?q=fetch`);
+  await page.waitForLoadState("networkidle");
+  await page.locator("#row-n3 a").click();
+  await page.locator("#event-title:focus").waitFor();
+  assert.deepEqual(await readBy(page), ["/api/v1/audit/n3"]);
+  assert.equal(await page.locator(".row[aria-current]").count(), 1);
+  await page.goBack();
+  await page.locator("#audit-event").waitFor({ state: "detached" });
+  assert.equal(await page.locator(".row[aria-current]").count(), 0);
+  await page.locator("#older").click();
+  await page.locator("#row-n99").waitFor();
+  await page.getByText("100 of 120").waitFor();
+  assert.equal(await page.evaluate("document.activeElement.id"), "older");
+  await page.locator("#older").press("Enter");
+  await page.getByText("No older event matches").waitFor();
+  assert.deepEqual(await readBy(page), ["/api/v1/audit/n3", "/api/v1/audit", "/api/v1/audit"]);
+  const rows = (await page.evaluate(
+    "[...document.querySelectorAll('.events li')].map(({ id }) => id)",
+  )) as readonly string[];
+  assert.deepEqual(
+    rows,
+    Array.from({ length: 120 }, (_, i) => `row-n${i}`),
+  );
+  const days = await page.locator(".day h3").allInnerTexts();
+  assert.equal(new Set(days).size, days.length);
+  await page.goto(`${url}?live=true`);
+  await page.locator('#live[class="live live"]').waitFor();
+});
+
+browserTest(
+  "a search shows its list before its chart, and the chart of before meanwhile",
+  async (t) => {
+    const { page } = await visit(t, url);
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await page.route("**/audit/histogram?**", async (route) => {
+      await held;
+      await route.continue();
+    });
+    const chart = (): Promise<string> => page.locator("#audit-time").innerHTML();
+    const before = await chart();
+    await page.getByRole("searchbox").fill("fetch 11");
+    await total(page, "11 events");
+    assert.equal(await page.locator(".row").count(), 11);
+    assert.equal(await chart(), before);
+    assert.equal(await page.locator("#audit-time[aria-busy]").count(), 1);
+    release();
+    await page.locator("#audit-time:not([aria-busy])").waitFor();
+    assert.notEqual(await chart(), before);
+  },
+);
+
+browserTest(
+  "a service that is away leaves what is shown, and says so until it is back",
+  async (t) => {
+    const { page, faults } = await visit(t, url);
+    await page.route("**/api/**", (route) => route.abort());
+    await page.locator("#row-n3 a").click();
+    const notice = page.getByRole("alert").getByText("What is shown may be old");
+    await notice.waitFor();
+    await page.locator("#older").click();
+    await notice.waitFor();
+    assert.equal(await page.locator(".row").count(), PAGE_EVENTS);
+    await page.unroute("**/api/**");
+    await page.getByRole("searchbox").fill("fetch 11");
+    await total(page, "11 events");
+    assert.equal(await notice.count(), 0);
+    faults.splice(0); // the browser itself reports the requests that failed
+  },
+);
+
 browserTest("an event can be shared, copied, and leads to its like", async (t) => {
   const { page } = await visit(t, `${url}?event=bad`, {
     permissions: ["clipboard-read", "clipboard-write"],

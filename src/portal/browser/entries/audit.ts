@@ -1,7 +1,7 @@
 /** The audit page, alive: what is clicked, typed, pressed and dragged becomes a view and its address. */
 import "../frame.ts";
 import type { AuditEvent } from "../../../audit/schema.ts";
-import { rowId } from "../../pages/audit-rows.ts";
+import type { Effect } from "../../draft-rule.ts";
 import {
   ALL_TIME,
   ANEW,
@@ -13,15 +13,17 @@ import {
 } from "../../pages/audit-view.ts";
 import { reasonOf } from "../api.ts";
 import { download, draftRule } from "../audit-actions.ts";
+import { linkOf } from "../audit-pieces.ts";
 import { AuditScreen } from "../audit-screen.ts";
 import { followEvents } from "../audit-tail.ts";
 import { serveZoom } from "../audit-zoom.ts";
 import { serviceNow } from "../clock.ts";
 import { addShortcuts } from "../keys.ts";
 import { contentElement } from "../live.ts";
+import { session } from "../session.ts";
 import { toast } from "../toast.ts";
 
-const TYPING_MS = 250;
+const TYPING_MS = 120;
 const ARRIVALS_MS = 400;
 const TOP_PIXELS = 40;
 
@@ -38,7 +40,7 @@ async function go(href: string, how: "push" | "replace" | "stay"): Promise<void>
   else if (how === "replace") history.replaceState(null, "", address);
   const view = readView((name) => address.searchParams.get(name));
   const before = screen.view;
-  const isSameList = listOf(view) === listOf(before) && screen.model?.list !== undefined;
+  const isSameList = listOf(view) === listOf(before) && screen.hasList;
   if (before.event === undefined && view.event !== undefined) scrolledTo = scrollY;
   if (!isSameList) await screen.load(view);
   else await screen.open(view);
@@ -56,10 +58,6 @@ function listOf({ event: _, live: __, ...rest }: AuditView): string {
 function closed(id: string, isSameList: boolean): void {
   if (isSameList && matchMedia("(max-width: 72rem)").matches) scrollTo(0, scrolledTo);
   linkOf(id)?.focus({ preventScroll: true });
-}
-
-function linkOf(id: string): HTMLElement | null {
-  return document.getElementById(rowId(id))?.querySelector("a") ?? null;
 }
 
 /** Makes the form say what its markup says, but for the field in which somebody types. */
@@ -122,17 +120,20 @@ function serveClicks(): void {
     const { exportFormat, draft } = actionsOf(control);
     if (control.id === "live") toggleLive();
     else if (control.id === "show-arrived") showArrived();
-    else if (draft === "allow" || draft === "deny") {
-      const open = screen.model?.open;
-      if (open && "event" in open) draftRule(open.event, draft).catch(say);
-    } else if (exportFormat !== undefined && screen.model) {
+    else if (draft === "allow" || draft === "deny") draftOpen(draft).catch(say);
+    else if (exportFormat !== undefined && control instanceof HTMLAnchorElement) {
       event.preventDefault();
-      download(screen.model.query, exportFormat).catch(say);
+      download(control.href, exportFormat).catch(say);
     } else if (control.id === "older") {
       event.preventDefault();
       void screen.loadOlder();
     } else followLink(control, event);
   });
+}
+
+async function draftOpen(effect: Effect): Promise<void> {
+  const event = await screen.readOpen();
+  if (event) await draftRule(event, effect);
 }
 
 function actionsOf(control: Element): {
@@ -231,6 +232,14 @@ function close(): void {
   }
 }
 
+/** Begins with what the server made: it is as new as what could be read now. */
+function begin(): void {
+  const { searchParams } = new URL(location.href);
+  screen.adopt(readView((name) => searchParams.get(name)));
+  fillForm();
+  follow(screen.view);
+}
+
 addShortcuts([
   { key: "j", does: "Next event", run: () => void move(1) },
   { key: "k", does: "Event before", run: () => void move(-1) },
@@ -244,4 +253,5 @@ serveZoom(content, (from, to) => {
   void go(viewHref(screen.view, { ...ALL_TIME, ...ANEW, ...moments, live: undefined }), "push");
 });
 addEventListener("popstate", () => void go(location.href, "stay"));
-void go(location.href, "stay");
+if (document.body.dataset["open"] === "true" && !session()) begin();
+else void go(location.href, "stay");

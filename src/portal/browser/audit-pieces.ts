@@ -1,0 +1,73 @@
+/**
+ * The pieces of the audit page that change by themselves: an event is opened, older ones are read on, a
+ * tail says how it goes. Each is put into what is shown, whoever made that, and however long the list.
+ */
+import type { Html } from "../html.ts";
+import { rowId } from "../pages/audit-rows.ts";
+import { morphElement, parsed } from "./morph.ts";
+
+/** The link of an event's row; `null` where the list does not have it. */
+export function linkOf(id: string): HTMLElement | null {
+  return document.getElementById(rowId(id))?.querySelector("a") ?? null;
+}
+
+/** Puts an event beside the list and marks its row, or takes both back. */
+export function showPanel(panel: Html | undefined, id: string | undefined): void {
+  const place = document.querySelector(".audit");
+  const old = document.getElementById("audit-event");
+  place?.classList.toggle("with-event", panel !== undefined);
+  if (panel === undefined) old?.remove();
+  else if (old) morphElement(old, panel);
+  else place?.append(parsed(panel));
+  for (const row of document.querySelectorAll(".row[aria-current]")) {
+    row.removeAttribute("aria-current");
+  }
+  if (id !== undefined) linkOf(id)?.setAttribute("aria-current", "true");
+}
+
+/** Puts the rows of a list's next page below those that are there; a day that goes on stays one. */
+export function appendRows(rows: Html): void {
+  const list = document.getElementById("audit-rows");
+  const more = list?.querySelector(".more");
+  if (!more) return;
+  for (const piece of [...parsed(rows).children]) {
+    if (piece.matches(".more")) morphElement(more, piece);
+    else appendDay(piece, more);
+  }
+}
+
+function appendDay(day: Element, more: Element): void {
+  for (const row of day.querySelectorAll("li")) {
+    if (document.getElementById(row.id)) row.remove();
+  }
+  const begun = document.getElementById(day.id)?.querySelector("ol");
+  if (begun) begun.append(...day.querySelectorAll("li"));
+  else more.before(day);
+}
+
+/** Shows how the live tail goes. */
+export function showTailButton(button: Html): void {
+  const old = document.querySelector(".tail");
+  if (old) morphElement(old, button);
+}
+
+/** Says above the list what went wrong; what shows the page anew takes it back. */
+export function showProblem(problem: string): void {
+  const place = document.querySelector(".audit");
+  const notice = document.createElement("p");
+  notice.className = "notice bad";
+  notice.setAttribute("role", "alert");
+  notice.textContent = problem;
+  const old = place?.previousElementSibling;
+  if (old?.matches(".notice")) old.replaceWith(notice);
+  else place?.before(notice);
+}
+
+/** Says of the list and its chart that others are on their way, or that nothing is. */
+export function setBusy(isBusy: boolean): void {
+  for (const id of ["audit-rows", "audit-time"]) {
+    const element = document.getElementById(id);
+    if (isBusy) element?.setAttribute("aria-busy", "true");
+    else element?.removeAttribute("aria-busy");
+  }
+}

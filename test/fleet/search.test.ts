@@ -72,3 +72,35 @@ test("others have a turn while a large fleet is searched, and a search is given 
   await assert.rejects(search, { message: "left" });
   assert.ok(looked < 10_000, String(looked));
 });
+
+test("searches of one fleet go one after another, whatever becomes of the one before", async () => {
+  const begun: string[] = [];
+  const rows = rowsOf(2_500);
+  const fleet = {
+    list(organization: string): FleetRows {
+      begun.push(organization);
+      if (organization === "broken") throw new Error("broken");
+      return rows;
+    },
+  };
+  const search = (organization: string, signal?: AbortSignal) =>
+    findPage(fleet, organization, { fits: every(2), limit: 1, offset: 0 }, signal);
+  const gone = new AbortController();
+  const [first, broken, left, last] = [
+    search("first"),
+    search("broken"),
+    search("left", gone.signal),
+    search("last"),
+  ];
+  const plain = await findPage(fleet, "plain", { fits: undefined, limit: 1, offset: 0 });
+  assert.deepEqual([plain.total, begun], [2_500, ["plain", "first"]]);
+  gone.abort(new Error("left"));
+  const refused = [
+    assert.rejects(broken, { message: "broken" }),
+    assert.rejects(left, { message: "left" }),
+  ];
+  assert.equal((await first).total, 1_250);
+  await Promise.all(refused);
+  assert.equal((await last).total, 1_250);
+  assert.deepEqual(begun, ["plain", "first", "broken", "last"]);
+});

@@ -69,14 +69,22 @@ export class Intake {
   #store(events: readonly AuditEvent[], stored: Stored): void {
     const [first] = events;
     const json = events.length === 1 ? JSON.stringify(first) : undefined;
-    const text = json === undefined ? writeLines(events) : `${json}\n`;
+    const lines = json === undefined ? writeLines(events) : `${json}\n`;
     this.#underWay++;
     this.#counts.began(events.length);
-    this.#log.append(text, this.#durability, (error, _segment, _offset, _length, bytes) => {
+    const ended: Stored = (error, stands) => {
       this.#underWay--;
       this.#counts.ended(events.length, error);
-      if (error === null) stored(null, json ?? linesAsList(bytes as Buffer));
-      else stored(error);
+      stored(error, stands);
+    };
+    if (lines instanceof Promise) lines.then((bytes) => this.#write(bytes, json, ended), ended);
+    else this.#write(lines, json, ended);
+  }
+
+  #write(lines: string | Buffer, json: string | undefined, ended: Stored): void {
+    this.#log.append(lines, this.#durability, (error, _segment, _offset, _length, bytes) => {
+      if (error === null) ended(null, json ?? linesAsList(bytes as Buffer));
+      else ended(error);
     });
   }
 

@@ -7,9 +7,11 @@
  */
 import { isUtf8 } from "node:buffer";
 import type { AuditEvent } from "../../../audit/schema.ts";
+import type { Awaitable } from "../../../core/caller.ts";
 import { parseTimestamp } from "../../../core/time.ts";
 import { isObject } from "../../../core/validate.ts";
 import { CONTINUES, ENDS } from "../../log-lines.ts";
+import { Pace } from "./pace.ts";
 
 const BETWEEN = '},{"id":"';
 const BETWEEN_LINES = `}${CONTINUES}{"id":"`;
@@ -20,12 +22,13 @@ const NEWLINE = 0x0a;
 /** So many events are written as one text; more of them as bytes, in texts of so many. */
 const EVENTS_OF_A_TEXT = 1_000;
 
-/**
- * Writes events as lines that are appended together; at least one is given. Very many become bytes bit
- * by bit: a text of many mebibytes lies in the engine's heap until all of that is looked through.
- */
-export function writeLines(events: readonly AuditEvent[]): string | Buffer {
-  if (events.length <= EVENTS_OF_A_TEXT) return textOf(events);
+/** Writes events as lines that are appended together; at least one is given. Very many take some turns. */
+export function writeLines(events: readonly AuditEvent[]): Awaitable<string | Buffer> {
+  return events.length <= EVENTS_OF_A_TEXT ? textOf(events) : new Pace().run(writeBytes(events));
+}
+
+/** Bit by bit: a text of many mebibytes lies in the engine's heap until all of that is looked through. */
+function* writeBytes(events: readonly AuditEvent[]): Generator<undefined, Buffer> {
   let bytes = Buffer.alloc(0);
   let end = 0;
   for (let first = 0; first < events.length; first += EVENTS_OF_A_TEXT) {
@@ -41,6 +44,7 @@ export function writeLines(events: readonly AuditEvent[]): string | Buffer {
       bytes = longer;
     }
     end += bytes.write(part, end, "utf8");
+    yield;
   }
   return bytes.subarray(0, end);
 }

@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { linesAsList, writeLines } from "../../../../src/storage/files/audit/lines.ts";
 import { auditEventOf } from "../../../audit/store-suite.ts";
 
-test("very many events are written as bytes, and are the lines that fewer make as a text", () => {
+test("very many events are written as bytes, and are the lines that fewer make as a text", async () => {
   const message = (i: number): string => (i % 500 === 0 ? '},{"id":"€😀' : "m").repeat(i % 40);
   const events = Array.from({ length: 3_500 }, (_, i) => auditEventOf({ message: message(i) }));
   const expected = events.map((event) => JSON.stringify(event));
-  const bytes = writeLines(events);
+  const bytes = await writeLines(events);
   assert.ok(Buffer.isBuffer(bytes));
   assert.equal(bytes.toString("utf8"), `${expected.join(" \n")}\n`);
   assert.deepEqual(JSON.parse(`[${linesAsList(bytes).toString("utf8")}]`), events);
@@ -15,11 +15,11 @@ test("very many events are written as bytes, and are the lines that fewer make a
   assert.equal(text, `${expected.slice(0, 1_000).join(" \n")}\n`);
 });
 
-test("a batch whose events grow longer is written whole", () => {
+test("a batch whose events grow longer is written whole", async () => {
   const events = Array.from({ length: 3_001 }, (_, i) =>
     auditEventOf({ message: "x".repeat(i < 2_000 ? 1 : 2_000) }),
   );
-  const lines = writeLines(events).toString().trimEnd().split(" \n");
+  const lines = (await writeLines(events)).toString().trimEnd().split(" \n");
   assert.deepEqual(
     lines.map((line) => JSON.parse(line) as unknown),
     events,

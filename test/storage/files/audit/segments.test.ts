@@ -179,6 +179,27 @@ test("a sealed segment gets a sidecar beside it, and a restart reads that and no
   await store.close();
 });
 
+test("a batch of thousands is stored once and whole, sent twice at once or cut short by a stop", async () => {
+  const files = new ForgetfulFiles();
+  let store = createStore(files, 10_000_000);
+  const batch = Array.from({ length: 1_200 }, (_, i) => auditEventOf({ command: `git ${i}` }));
+  const [first, second] = await Promise.all([append(store, batch), append(store, batch)]);
+  assert.deepEqual(first, batch);
+  assert.deepEqual(second, batch);
+  const more = append(
+    store,
+    batch.map((event, i) => ({ ...event, id: `more-${i}` })),
+  );
+  const outcome = more.then(
+    () => 2_400,
+    () => 1_200,
+  );
+  await store.close();
+  store = createStore(files, 10_000_000);
+  assert.equal((await page(store)).total, await outcome);
+  await store.close();
+});
+
 test("a stop leaves a sidecar of the last segment as well, and the next start reads no log", async () => {
   const files = new ForgetfulFiles();
   let store = createStore(files, 1_000_000);

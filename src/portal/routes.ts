@@ -61,8 +61,9 @@ export const portalRoutes = [
     refuses: [500],
     async handle(_, { users, ...frame }: SignInNeeds) {
       const hasUsers = (await users.list(DEFAULT_ORGANIZATION)).length > 0;
-      const body = signInPage({ hasUsers });
-      const mode = managementModeOf(frame.description);
+      const { description } = frame;
+      const body = signInPage({ hasUsers, isDemo: description.demo !== undefined });
+      const mode = managementModeOf(description);
       const content = { path: "/portal/sign-in", title: "Sign in", module: "sign-in", body, mode };
       return sendPage(layOut(frame, content));
     },

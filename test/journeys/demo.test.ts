@@ -106,6 +106,12 @@ test("pages show the demo's data without a sign-in, and say that anyone can writ
   assert.match(text, /ada\.moreau@example\.com/); // who published the active policy
 });
 
+test("a visitor who comes to the sign-in is told that all else is open", async () => {
+  const { text } = await app.get("/portal/sign-in");
+  assert.match(text, /Everything else is open/);
+  assert.doesNotMatch(text, /ADMIN_EMAIL/);
+});
+
 test("a body of 64 KiB is taken, a larger one is not", async () => {
   const bodyOf = (size: number) => `{"command":"${"x".repeat(size - 14)}"}`;
   const send = (size: number) => app.post(`${PUBLIC}/audit`, bodyOf(size), visitor());

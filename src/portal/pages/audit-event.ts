@@ -4,6 +4,7 @@ import { count, exactly, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import type { AuditModel } from "./audit-source.ts";
 import { ANEW, viewHref, type AuditParameter, type AuditView } from "./audit-view.ts";
+import { withUnseen } from "../unseen.ts";
 import { decisionBadge, timeAgo } from "./parts.ts";
 
 /** How much of a text is laid out before somebody asks for the rest. */
@@ -97,7 +98,11 @@ function longText(text: string, name: string): Html {
   const isPair = /[\ud800-\udbff]/.test(text.charAt(SHOWN_LENGTH - 1));
   const end = isPair ? SHOWN_LENGTH + 1 : SHOWN_LENGTH;
   const [shown, rest] = [text.slice(0, end), text.slice(end)];
-  return html`<pre tabindex="0" role="region" aria-label="${name}"><code>${shown}</code></pre>
+  return html`<pre
+      tabindex="0"
+      role="region"
+      aria-label="${name}"
+    ><code>${withUnseen(shown)}</code></pre>
     ${
       rest === ""
         ? undefined
@@ -107,7 +112,7 @@ function longText(text: string, name: string): Html {
               tabindex="0"
               role="region"
               aria-label="${name}, the rest"
-            ><code>${rest}</code></pre>
+            ><code>${withUnseen(rest)}</code></pre>
           </details>`
     }`;
 }
@@ -139,7 +144,7 @@ function fact(
   const canFilter = filter !== undefined && text !== "" && text.length <= LONGEST_FILTER;
   return html`<dt>${word}</dt>
     <dd>
-      ${text.length > LONGEST_FILTER ? html`<div class="whole">${longText(text, word)}</div>` : html`<span><code>${text}</code>${field === "duration_ms" ? " ms" : undefined}</span>`}
+      ${text.length > LONGEST_FILTER ? html`<div class="whole">${longText(text, word)}</div>` : html`<span><code>${withUnseen(text)}</code>${field === "duration_ms" ? " ms" : undefined}</span>`}
       <span class="does">
         ${
           canFilter

@@ -60,7 +60,7 @@ export function auditFilters(view: AuditView, providers?: readonly string[]): Ht
     </div>
     ${view.range === undefined ? undefined : html`<input type="hidden" name="range" value="${view.range}" />`}
     <details id="more-filters">
-      <summary>More filters and a time of your own</summary>
+      <summary>More filters</summary>
       <div class="fields">
         ${EXACT.map(
           ([name, example]) =>

@@ -63,6 +63,13 @@ export function barChart(bars: readonly ChartBar[], { height, id }: ChartLooks):
           ? undefined
           : html`<text x="${round(i * step)}%" y="${height - 4}">${label}</text>`,
       )}
+      ${
+        bars.some((bar) => totalOf(bar) > 0)
+          ? undefined
+          : html`<text x="50%" y="${y((top * 5) / 8) + 4}" text-anchor="middle"
+              >Nothing in this time</text
+            >`
+      }
     </svg>
   </div>`;
 }

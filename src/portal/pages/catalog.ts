@@ -116,8 +116,8 @@ function providerTable(providers: readonly Provider[], now: number): Html {
           <th scope="col">Last used</th>
           <th scope="col" class="num">Capabilities</th>
           <th scope="col" class="num">Operations</th>
-          <th scope="col">Reaches</th>
-          <th scope="col">Proves itself by</th>
+          <th scope="col">Scope</th>
+          <th scope="col">Authentication</th>
         </tr>
       </thead>
       <tbody>
@@ -193,9 +193,9 @@ function providerPage(model: CatalogModel, id: string): Html {
           ${lastUsed(provider, now)} ·
           <a href="/portal/audit?provider=${encodeURIComponent(provider.id)}">Its commands</a>
         </dd>
-        <dt>Reaches</dt>
+        <dt>Scope</dt>
         <dd>${provider.scope}</dd>
-        <dt>Proves itself by</dt>
+        <dt>Authentication</dt>
         <dd>${provider.auth}</dd>
       </dl>
       ${model.canSet ? statusForm(provider) : undefined}

@@ -3,6 +3,7 @@ import type { FleetSummary, RuntimeInstance, RuntimeStatus } from "../../fleet/s
 import { fleetSearch, STATUSES, type FleetQuery } from "../fleet-query.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
+import { policyLink } from "../policy-link.ts";
 import {
   badge,
   credentialHeaders,
@@ -11,7 +12,6 @@ import {
   type PageContext,
   type Tone,
 } from "./parts.ts";
-import { policyLink } from "./policies.ts";
 
 /** What the address asks for. */
 export interface FleetView {
@@ -143,7 +143,7 @@ function filters({ query, summary }: FleetModel): Html {
 
 function table(model: FleetModel): Html {
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of runtimes">
-      <table class="rows fleet">
+      <table class="rows fleet stacked">
         <thead>
           <tr>
             <th scope="col">Runtime</th>
@@ -184,17 +184,16 @@ function row(model: FleetModel, runtime: RuntimeInstance): Html {
   const { name, hostname, status } = runtime;
   return html`<tr>
     <th scope="row">
-      <span class="name">${name}</span>
-      ${hostname === undefined ? undefined : html`<span class="faint small">${hostname}</span>`}
+      ${name} ${hostname === undefined ? undefined : html`<span class="under">${hostname}</span>`}
     </th>
     <td>${badge(status, TONES[status])}</td>
-    <td>${timeAgo(runtime.last_seen, model.now)}</td>
-    <td>${policyCell(runtime, model.summary.policy_version)}</td>
-    <td class="mono">${runtime.version}</td>
-    <td>${runtime.os}</td>
+    <td class="nowrap" data-label="Seen">${timeAgo(runtime.last_seen, model.now)}</td>
+    <td class="nowrap" data-label="Policy">${policyCell(runtime, model.summary.policy_version)}</td>
+    <td class="mono" data-label="Version">${runtime.version}</td>
+    <td data-label="System">${runtime.os}</td>
     ${
       model.canForget
-        ? html`<td>
+        ? html`<td class="actions">
             <button type="button" class="quiet needs-modules" data-forget="${name}">
               Forget<span class="visually-hidden"> ${name}</span>
             </button>

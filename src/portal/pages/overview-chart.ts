@@ -1,23 +1,28 @@
 import type { Histogram } from "../../audit/schema.ts";
 import { html, type Html } from "../html.ts";
 import { barChart, barTable } from "./bar-chart.ts";
+import { chartLabels, type LabelledBar } from "./chart-labels.ts";
 
 const HEIGHT = 190;
-const LABEL_EVERY = 4;
 const HOUR_MS = 3_600_000;
 
 /** The hours of a day as bars, each of which leads to its events, and as a table. */
 export function hourlyChart({ buckets }: Histogram): Html {
-  const bars = buckets.map((bucket, i) => {
+  const spanOf = ({ start }: { readonly start: string }): LabelledBar => ({
+    start: Date.parse(start),
+    end: Date.parse(start) + HOUR_MS,
+  });
+  const labels = chartLabels(buckets.map(spanOf));
+  const bars = buckets.map((bucket) => {
     const { start } = bucket;
     const hour = start.slice(11, 16);
-    const end = new Date(Date.parse(start) + HOUR_MS).toISOString();
-    const isLabelled = i % LABEL_EVERY === 0 && i < buckets.length - 2;
+    const span = spanOf(bucket);
+    const end = new Date(span.end).toISOString();
     return {
       ...bucket,
       name: `${hour} UTC`,
       rowName: `${start.slice(0, 10)} ${hour}`,
-      label: isLabelled ? hour : undefined,
+      label: labels.get(span.start),
       href: `/portal/audit?from=${start}&to=${end}`,
     };
   });

@@ -3,6 +3,8 @@ import type { DashboardCounts } from "../../dashboard/schema.ts";
 import type { Policy } from "../../policies/schema.ts";
 import { count, percent, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
+import { withUnseen } from "../unseen.ts";
+import { policyLink } from "../policy-link.ts";
 import { chartLegend } from "./bar-chart.ts";
 import { hourlyChart } from "./overview-chart.ts";
 import {
@@ -42,7 +44,7 @@ export function overviewPage(model: OverviewModel): Html {
     <div class="grid overview">
       <section class="card wide" aria-labelledby="commands-title">
         <header>
-          <h2 id="commands-title">Commands by hour</h2>
+          <h2 id="commands-title">Commands by hour, UTC</h2>
           ${chartLegend(model.histogram.buckets)}
         </header>
         <div class="inside">${hourlyChart(model.histogram)}</div>
@@ -63,19 +65,17 @@ function tiles({ counts }: OverviewModel): Html {
   const { runtimes_online: online, runtimes_total: runtimes, ai_operations: ai } = counts;
   const { runtimes_drifted: drifted } = counts;
   const share = (part: number): Html =>
-    html`<span class="note">${percent(part, commands)} of commands</span>`;
+    html`<span class="note">${percent(part, commands)} of all</span>`;
   return html`<dl class="tiles card">
     ${tile("Commands", html`<a href="/portal/audit?range=24h">${count(commands)}</a>`)}
     ${tile("Allowed", html`<a href="/portal/audit?decision=ALLOWED&amp;range=24h">${count(allowed)}</a>`, share(allowed))}
     ${tile("Denied", html`<a href="/portal/audit?decision=DENIED&amp;range=24h">${count(denied)}</a>`, share(denied))}
     ${tile("By AI", html`<a href="/portal/audit?consumer=ai&amp;range=24h">${percent(ai, commands)}</a>`, html`<span class="note">${count(ai)} commands</span>`)}
-    ${tile("Runtimes online", html`<a href="/portal/fleet">${count(online)}</a>`, html`<span class="note">of ${count(runtimes)}</span>`)}
+    ${tile("Online", html`<a href="/portal/fleet?status=online">${count(online)}</a>`, html`<span class="note">of ${count(runtimes)} runtimes</span>`)}
     ${tile(
       "Drifted",
       html`<a href="/portal/fleet?drifted=true">${count(drifted)}</a>`,
-      drifted > 0
-        ? html`<span class="note warn">run another policy</span>`
-        : html`<span class="note">on another policy</span>`,
+      html`<span class="note ${drifted > 0 ? "warn" : ""}">run another policy</span>`,
     )}
   </dl>`;
 }
@@ -118,12 +118,14 @@ function denial(event: AuditEvent, now: number): Html {
   const who = [event.executor, event.runtime_name].filter((name) => name !== undefined);
   const reason = event.reason === undefined ? "No reason given" : event.reason;
   return html`<li>
-    <code>${shorten(event.command ?? "(no command)", COMMAND_LENGTH)}</code>
-    <span class="faint small">${timeAgo(event.timestamp, now)}</span>
-    <span class="why small"
-      ><b>${shorten(reason, REASON_LENGTH)}</b
-      >${who.length > 0 ? ` · ${shorten(who.join(" on "), COMMAND_LENGTH)}` : undefined}</span
-    >
+    <a href="/portal/audit?decision=DENIED&amp;event=${encodeURIComponent(event.id)}">
+      <code>${withUnseen(shorten(event.command ?? "(no command)", COMMAND_LENGTH))}</code>
+      <span class="faint small">${timeAgo(event.timestamp, now)}</span>
+      <span class="why small"
+        ><b>${withUnseen(shorten(reason, REASON_LENGTH))}</b>
+        <span class="by">${shorten(who.join(" on "), COMMAND_LENGTH)}</span></span
+      >
+    </a>
   </li>`;
 }
 
@@ -138,7 +140,7 @@ function policyCard(model: OverviewModel): Html {
       policy
         ? html`<dl class="facts inside">
             <dt>Version</dt>
-            <dd class="mono">${policy.version}</dd>
+            <dd><a class="mono" href="${policyLink(policy.version)}">${policy.version}</a></dd>
             <dt>Name</dt>
             <dd>${policy.name}</dd>
             ${publishedFacts(policy, now)}

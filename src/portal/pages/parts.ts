@@ -19,7 +19,7 @@ export type Tone = "ok" | "bad" | "warn" | "idle" | "none";
 
 /** A word about a state: its colour and its shape say the same, and neither says more than the word. */
 export function badge(word: string, tone: Tone): Html {
-  return html`<span class="badge ${tone}">${word}</span>`;
+  return html`<span class="badge ${tone}">${word.charAt(0).toUpperCase()}${word.slice(1)}</span>`;
 }
 
 /** What a policy decided. */

@@ -3,6 +3,7 @@ import { activityLink } from "../activity-view.ts";
 import { count, shorten } from "../format.ts";
 import { EDITOR_PATH } from "../handover.ts";
 import { html, type Html } from "../html.ts";
+import { policyLink } from "../policy-link.ts";
 import {
   badge,
   credentialHeaders,
@@ -33,12 +34,6 @@ export interface PoliciesModel extends PageContext {
   readonly against: Policy | undefined;
   /** Whether readers of this page come to the record of changes, too. */
   readonly hasActivity: boolean;
-}
-
-/** Where a version, or what makes it differ from another, is shown. */
-export function policyLink(version: string, against?: string): string {
-  const other = against === undefined ? "" : `&against=${encodeURIComponent(against)}`;
-  return `/portal/policies?version=${encodeURIComponent(version)}${other}`;
 }
 
 /** The versions, and one of them as a text or as what it changes. */
@@ -177,7 +172,7 @@ function comparison({ versions, query }: PoliciesModel, shown: Policy): Html | u
     <input type="hidden" name="version" value="${shown.version}" />
     <label for="against">Compare with</label>
     <select id="against" name="against">
-      <option value="">Show the whole text</option>
+      <option value="">no other version</option>
       ${others.map(
         ({ version, active }) =>
           html`<option

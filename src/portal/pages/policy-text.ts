@@ -1,6 +1,7 @@
 import { diffCounts, diffLines, linesOf, type DiffRun } from "../diff.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
+import { withUnseen } from "../unseen.ts";
 import { highlightYaml, type Token } from "../yaml-highlight.ts";
 
 const CONTEXT = 3;
@@ -13,7 +14,7 @@ export function policyText(yaml: string): Html {
   const tokens = yaml.length <= LONGEST_COLOURED ? highlightYaml(lines) : undefined;
   const shown = lines.map((line, i) => {
     const end = i === lines.length - 1 ? "" : "\n";
-    const content = tokens?.[i]?.map(colouredToken) ?? line;
+    const content = tokens?.[i]?.map(colouredToken) ?? withUnseen(line);
     return html`<span class="line" id="L${i + 1}">${content}</span>${end}`;
   });
   return html`<div class="code" tabindex="0" role="region" aria-label="Policy document">
@@ -22,7 +23,9 @@ export function policyText(yaml: string): Html {
 }
 
 function colouredToken({ kind, text }: Token): Html {
-  return kind === "plain" ? html`${text}` : html`<span class="y-${kind}">${text}</span>`;
+  return kind === "plain"
+    ? html`${withUnseen(text)}`
+    : html`<span class="y-${kind}">${withUnseen(text)}</span>`;
 }
 
 /** How many lines differ, in words. */
@@ -109,7 +112,9 @@ function side(kind: "removed" | "added", at: number | undefined, line = ""): Htm
   const sign = kind === "removed" ? "−" : "+";
   const word = kind === "removed" ? "removed" : "added";
   return html`<td class="n ${kind}">${at + 1}</td>
-    <td class="${kind}"><span class="sign" title="${word}">${sign}</span><code>${line}</code></td>`;
+    <td class="${kind}">
+      <span class="sign" title="${word}">${sign}</span><code>${withUnseen(line)}</code>
+    </td>`;
 }
 
 function commonRows(
@@ -121,9 +126,9 @@ function commonRows(
   const row = (i: number): Html =>
     html`<tr class="common">
       <td class="n">${left + i + 1}</td>
-      <td><code>${a[left + i]}</code></td>
+      <td><code>${withUnseen(a[left + i] ?? "")}</code></td>
       <td class="n">${right + i + 1}</td>
-      <td><code>${a[left + i]}</code></td>
+      <td><code>${withUnseen(a[left + i] ?? "")}</code></td>
     </tr>`;
   const head = isFirst ? 0 : CONTEXT;
   const tail = isLast ? 0 : CONTEXT;

@@ -9,16 +9,18 @@ npm start`;
 export interface SignInModel {
   /** Whether there is anybody who could sign in. */
   readonly hasUsers: boolean;
+  /** Whether this is an open demo, which visitors see all of but Access. */
+  readonly isDemo: boolean;
 }
 
 /** The form that asks who somebody is, or how the first admin comes to be. */
-export function signInPage({ hasUsers }: SignInModel): Html {
+export function signInPage({ hasUsers, isDemo }: SignInModel): Html {
   return html`<div class="sign-in">
     <h1>Sign in</h1>
     <p class="notice" id="sign-in-ended" role="status" hidden>
       Your session has ended. Sign in again to go on where you were.
     </p>
-    ${hasUsers ? undefined : firstAdmin()}
+    ${isDemo ? demoVisitor() : hasUsers ? undefined : firstAdmin()}
     <noscript>
       <p class="notice">
         Signing in needs JavaScript: the token is kept out of cookies and addresses.
@@ -43,6 +45,13 @@ export function signInPage({ hasUsers }: SignInModel): Html {
       <button class="primary" type="submit">Sign in</button>
     </form>
   </div>`;
+}
+
+function demoVisitor(): Html {
+  return html`<p class="notice">
+    Access belongs to whoever runs this demo. Everything else is open:
+    <a href="/">go to the overview</a>.
+  </p>`;
 }
 
 function firstAdmin(): Html {

@@ -10,7 +10,7 @@ const url = `${app.url}/portal/catalog`;
 browserTest("the catalog is searched, with and without JavaScript", async (t) => {
   const without = await visit(t, url, { javaScriptEnabled: false });
   const row = without.page.getByRole("row", { name: "Kubernetes" });
-  assert.match(await row.innerText(), /connected\s+just now/);
+  assert.match(await row.innerText(), /Connected\s+just now/);
   await without.page.getByLabel("Search").fill("list pods");
   await without.page.getByRole("button", { name: "Search" }).click();
   await without.page.waitForURL("**/portal/catalog?q=list+pods");
@@ -41,7 +41,7 @@ browserTest("a status is set by hand, shown as such, and derived again", async (
   );
   await page.getByRole("button", { name: "Derive it again" }).click();
   await facts.getByText("set by hand", { exact: true }).waitFor({ state: "detached" });
-  assert.match(await facts.innerText(), /connected/);
+  assert.match(await facts.innerText(), /Connected/);
 });
 
 browserTest("the catalog looks right everywhere", async (t) => {

@@ -26,13 +26,13 @@ browserTest(
     const rows = page.getByRole("row");
     assert.match(
       await rows.nth(2).innerText(),
-      /build-7\s+ci-7.example.com\s+online\s+just now\s+v2\s+2.3.1/,
+      /build-7\s+ci-7.example.com\s+Online\s+just now\s+v2\s+2.3.1/,
     );
     assert.match(
       await rows.nth(3).innerText(),
-      /build-idle\s+idle\s+20 min ago\s+v1\s+drifted\s+darwin/,
+      /build-idle\s+Idle\s+20 min ago\s+v1\s+Drifted\s+darwin/,
     );
-    assert.match(await rows.nth(4).innerText(), /old-laptop\s+offline\s+1 day ago\s+v1\s*$/);
+    assert.match(await rows.nth(4).innerText(), /old-laptop\s+Offline\s+1 day ago\s+v1\s*$/);
     assert.equal(
       await page.locator("time").nth(2).getAttribute("title"),
       "2026-11-21 20:30:00 UTC",

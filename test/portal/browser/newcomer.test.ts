@@ -29,7 +29,7 @@ browserTest(
     await page.getByRole("link", { name: "Fleet" }).click();
     await page.getByLabel(/Drifted only/).check();
     await page.waitForLoadState("networkidle");
-    assert.match(await page.locator("main").innerText(), /runner-us-3[\s\S]*drifted/);
+    assert.match(await page.locator("main").innerText(), /runner-us-3[\s\S]*Drifted/);
 
     await page.emulateMedia({ colorScheme: "light" });
     await page.getByRole("link", { name: "Policies" }).click();

@@ -63,9 +63,11 @@ test("where credentials are demanded the lines show which", () => {
   assert.match(words, /Authorization: Bearer &lt;token&gt;/);
 });
 
-test("a denial shows its command, reason, who, where and when", () => {
+test("a denial shows its command, reason, who, where and when, and leads to the event", () => {
   const words = wordsOf({ denials: [DENIAL] });
-  assert.match(words, /terraform destroy 3 min ago Destroying needs a review · ada on build-1/);
+  assert.match(words, /terraform destroy 3 min ago Destroying needs a review ada on build-1/);
+  const page = overviewPage({ ...EMPTY, denials: [{ ...DENIAL, id: "a&b" }] }).toString();
+  assert.match(page, /href="\/portal\/audit\?decision=DENIED&amp;event=a%26b"/);
   const { reason: _, executor: __, runtime_name: ___, ...bare } = DENIAL;
   assert.match(wordsOf({ denials: [bare] }), /No reason given/);
 });

@@ -1,14 +1,10 @@
 import "../frame.ts";
 import type { FleetSummary } from "../../../fleet/schema.ts";
 import { html } from "../../html.ts";
-import {
-  policiesPage,
-  policyLink,
-  type PoliciesModel,
-  type PoliciesQuery,
-} from "../../pages/policies.ts";
+import { policiesPage, type PoliciesModel, type PoliciesQuery } from "../../pages/policies.ts";
 import { changesInWords, policyDiff } from "../../pages/policy-text.ts";
 import type { PageContext } from "../../pages/parts.ts";
+import { policyLink } from "../../policy-link.ts";
 import { call, read } from "../api.ts";
 import { ask } from "../dialog.ts";
 import { contentElement, keepFresh } from "../live.ts";

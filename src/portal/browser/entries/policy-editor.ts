@@ -1,7 +1,7 @@
 import "../frame.ts";
 import type { Policy } from "../../../policies/schema.ts";
 import { html } from "../../html.ts";
-import { policyLink } from "../../pages/policies.ts";
+import { policyLink } from "../../policy-link.ts";
 import {
   policyEditorPage,
   startingText,

@@ -1,0 +1,42 @@
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const MOST_LABELS = 7;
+const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+
+/** How far apart labels stand, in milliseconds: round times of day, and days. */
+const STEPS = [
+  ...[1, 2, 5, 10, 15, 20, 30].map((n) => n * MINUTE_MS),
+  ...[1, 2, 3, 4, 6, 12].map((n) => n * HOUR_MS),
+  ...[1, 2, 4, 7, 14, 28, 56, 84, 168, 336].map((n) => n * DAY_MS),
+];
+
+/** A span of time that a bar stands for; moments in milliseconds. */
+export interface LabelledBar {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * A few labels that fit below bars, by the moments at which these begin: round times of day in UTC,
+ * and the day where one begins.
+ *
+ * @param bars oldest first, each as long as every other
+ */
+export function chartLabels(bars: readonly LabelledBar[]): ReadonlyMap<number, string> {
+  const [first, last] = [bars[0], bars.at(-1)];
+  if (!first || !last) return new Map();
+  const span = last.end - first.start;
+  const width = first.end - first.start;
+  const step = STEPS.find((one) => one % width === 0 && span / one <= MOST_LABELS) ?? span;
+  // A label is as wide as some bars: near the right end it would be cut.
+  const latest = last.end - span / 16;
+  const chosen = bars.filter(({ start }) => start % step === 0 && start <= latest);
+  return new Map(chosen.map(({ start }) => [start, labelOf(start)]));
+}
+
+function labelOf(ms: number): string {
+  const moment = new Date(ms);
+  if (ms % DAY_MS !== 0) return moment.toISOString().slice(11, 16);
+  return `${moment.getUTCDate()} ${MONTHS[moment.getUTCMonth()]}`;
+}

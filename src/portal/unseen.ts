@@ -1,0 +1,31 @@
+import { html, type HtmlValue } from "./html.ts";
+
+/**
+ * Runs of characters that are not seen, but change what is read or say something of their own:
+ * controls, marks of direction, tags. Joiners are none of them: emoji and scripts are made with them.
+ */
+const UNSEEN = /((?:(?![\t\n\r\u200c\u200d])[\p{Cc}\p{Cf}])+)/u;
+const MOST_NAMED = 4;
+
+/**
+ * Shows what a text hides: `rm txt.exe` may read as `rm exe.txt`. Each run of unseen characters stands
+ * in an element of its own, which ends what it does to its neighbours, and is named by its code points.
+ */
+export function withUnseen(text: string): HtmlValue {
+  if (!UNSEEN.test(text)) return text;
+  return text
+    .split(UNSEEN)
+    .map((piece, i) =>
+      i % 2 === 0 ? piece : html`<span class="unseen" title="${namesOf(piece)}">${piece}</span>`,
+    );
+}
+
+function namesOf(run: string): string {
+  const points = Array.from(run);
+  const names = points
+    .slice(0, MOST_NAMED)
+    .map((point) => `U+${point.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}`);
+  return (
+    names.join(" ") + (points.length > MOST_NAMED ? ` and ${points.length - MOST_NAMED} more` : "")
+  );
+}

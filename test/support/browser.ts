@@ -7,7 +7,13 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { after, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+} from "playwright-core";
 
 const KNOWN_PLACES = [
   "/usr/bin/chromium",
@@ -53,8 +59,27 @@ function launch(): Promise<Browser> {
 /** A test that needs a browser. */
 export function browserTest(name: string, run: (t: TestContext) => Promise<void>): void {
   const isRequired = process.env["REQUIRE_BROWSER"] === "1";
-  test(name, { skip: isRequired ? false : (missing ?? false), timeout: NEVER_MS }, run);
+  const options = { skip: isRequired ? false : (missing ?? false), timeout: NEVER_MS };
+  test(name, options, async (t) => {
+    const own: Opened[] = [];
+    opened.set(t, own);
+    try {
+      await run(t);
+    } finally {
+      // Before the test's own servers end, which a page that asks them again would report.
+      await Promise.all(own.map(({ context }) => context.close()));
+    }
+    for (const { visited } of own) assert.deepEqual(visited.faults, []);
+  });
 }
+
+/** What a test has opened, which is closed at its end. */
+interface Opened {
+  readonly context: BrowserContext;
+  readonly visited: Visit;
+}
+
+const opened = new WeakMap<TestContext, Opened[]>();
 
 /** A page in a context of its own, which must run without a fault until the test ends. */
 export class Visit {
@@ -151,10 +176,7 @@ export async function visit(
   const page = await context.newPage();
   page.setDefaultTimeout(LATE_MS);
   const visited = new Visit(page, new URL(url).origin, refusals);
-  t.after(async () => {
-    await context.close();
-    assert.deepEqual(visited.faults, []);
-  });
+  opened.get(t)?.push({ context, visited });
   await page.goto(url);
   return visited;
 }

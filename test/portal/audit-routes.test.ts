@@ -64,6 +64,17 @@ test("a long command is cut in the list, and whole where its event is open", asy
   assert.ok(texts.some((text, i) => text + (texts[i + 1] ?? "") === command));
 });
 
+test("what a command hides is named in the list, and a blank one does not leave its row empty", async () => {
+  await app.post("/api/v1/audit", { command: "rm \u202etxt.exe" });
+  await app.post("/api/v1/audit", { command: "  \n " });
+  const { text } = await app.get(PAGE);
+  assert.match(
+    text,
+    /<code>rm <span class="unseen" title="U\+202E">\u202e<\/span>txt\.exe<\/code>/,
+  );
+  assert.match(text, /<code>\(blank\)<\/code>/);
+});
+
 test("the overview stands also where its denials are a page of long ones", async () => {
   const denial = { command: "x".repeat(MIB), decision: "DENIED" };
   for (let i = 0; i < 2; i++) await app.post("/api/v1/audit", denial);

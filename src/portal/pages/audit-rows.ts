@@ -1,6 +1,7 @@
 import type { AuditEvent } from "../../audit/schema.ts";
 import { count, shorten } from "../format.ts";
-import { html, type Html } from "../html.ts";
+import { html, type Html, type HtmlValue } from "../html.ts";
+import { withUnseen } from "../unseen.ts";
 import type { AuditModel, AuditSlice, WayOut } from "./audit-source.ts";
 import {
   ALL_TIME,
@@ -45,7 +46,7 @@ export function rowId(id: string): string {
 }
 
 function row(event: AuditEvent, href: string, isOpen: boolean): Html {
-  const { timestamp, command, executor, runtime_name: runtime, consumer, reason } = event;
+  const { timestamp, executor, runtime_name: runtime, consumer, reason } = event;
   const isDenied = event.policy_decision === "DENIED";
   const name = shorten(executor ?? "", NAME_LENGTH);
   return html`<li id="${rowId(event.id)}">
@@ -55,12 +56,10 @@ function row(event: AuditEvent, href: string, isOpen: boolean): Html {
       >
       <span class="decided">${decisionBadge(event.policy_decision)}</span>
       <span class="what">
-        <code
-          >${command === undefined ? (event.message ?? event.capability ?? "(no command)") : shorten(oneLine(command), COMMAND_LENGTH)}</code
-        >
+        <code>${whatRan(event)}</code>
         ${
           isDenied && reason !== undefined
-            ? html`<span class="why">${shorten(oneLine(reason), REASON_LENGTH)}</span>`
+            ? html`<span class="why">${withUnseen(shorten(oneLine(reason), REASON_LENGTH))}</span>`
             : undefined
         }
       </span>
@@ -70,6 +69,12 @@ function row(event: AuditEvent, href: string, isOpen: boolean): Html {
       <span class="where">${shorten(runtime ?? "", NAME_LENGTH)}</span>
     </a>
   </li>`;
+}
+
+function whatRan({ command, message, capability }: AuditEvent): HtmlValue {
+  const text = command ?? message ?? capability ?? "(no command)";
+  const line = shorten(oneLine(text), COMMAND_LENGTH);
+  return line.trim() === "" ? "(blank)" : withUnseen(line);
 }
 
 /** What is cut anyway is not searched for its ends of lines. */
@@ -159,10 +164,10 @@ function byDay(events: readonly AuditEvent[]): readonly (readonly [string, Audit
 }
 
 /** A day as people say it, in UTC as everything here. */
-function dayName(day: string, now: number): string {
-  const moment = new Date(`${day}T00:00:00Z`);
-  const name = `${WEEKDAYS[moment.getUTCDay()]}, ${moment.getUTCDate()} ${MONTHS[moment.getUTCMonth()]} ${day.slice(0, 4)}`;
+function dayName(date: string, now: number): string {
+  const moment = new Date(`${date}T00:00:00Z`);
+  const name = `${WEEKDAYS[moment.getUTCDay()]}, ${moment.getUTCDate()} ${MONTHS[moment.getUTCMonth()]} ${date.slice(0, 4)}`;
   const distance = Math.floor(now / 86_400_000) - moment.getTime() / 86_400_000;
-  if (distance === 0) return `Today · ${name}`;
-  return distance === 1 ? `Yesterday · ${name}` : name;
+  const day = distance === 0 ? "Today · " : distance === 1 ? "Yesterday · " : "";
+  return `${day}${name} · UTC`;
 }

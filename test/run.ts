@@ -33,14 +33,25 @@ if (files.length === 0) {
   process.exit(1);
 }
 
-/** Writes a module for each batch, which loads its files one after the other. */
+/**
+ * Opens each batch. The runner takes a batch for finished, and cleans up after it, as soon as no test
+ * is left, though files may still be loading: the first test lasts until all of them are there.
+ */
+const GATE = `import { test } from "node:test";
+let open;
+const loaded = new Promise((resolve) => (open = resolve));
+test("the files of this batch are loaded", () => loaded);
+`;
+
+/** Writes a module for each batch, which loads its files one after the other and then runs them. */
 function writeBatches(folder: string): readonly string[] {
   const batches: string[] = [];
   for (let start = 0; start < files.length; start += FILES_IN_BATCH) {
     const batch = ["test/support/fuzz-seed.ts", ...files.slice(start, start + FILES_IN_BATCH)];
     const urls = batch.map((file) => pathToFileURL(join(root, file)));
     const path = join(folder, `batch-${String(batches.length).padStart(3, "0")}.test.mjs`);
-    writeFileSync(path, urls.map((url) => `await import(${JSON.stringify(url)});\n`).join(""));
+    const imports = urls.map((url) => `await import(${JSON.stringify(url)});\n`);
+    writeFileSync(path, `${GATE}${imports.join("")}open();\n`);
     batches.push(path);
   }
   return batches;

@@ -1,7 +1,8 @@
 /**
  * Runs every test of a property again and again, each round with another seed:
  * `npm run fuzz -- SECONDS [filter…]`. A round that has begun is ended; 0 seconds are one round. A
- * filter is a part of a path. `FUZZ_SEED` is the first round's seed, which is how a failure is replayed.
+ * filter is a part of a path. Texts and lists grow longer than in `npm test`. `FUZZ_SEED` is the first
+ * round's seed, which is how a failure is replayed.
  */
 import { spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
@@ -55,7 +56,7 @@ function round(seed: string): Promise<{ readonly isGood: boolean; readonly outpu
   const flags = [...loaded, "--test", "--test-reporter=dot"];
   const runner = spawn(process.execPath, [...flags, ...files], {
     cwd: root,
-    env: { ...process.env, FUZZ_SEED: seed },
+    env: { ...process.env, FUZZ_SEED: seed, FUZZ_SIZE: "medium" },
     stdio: ["ignore", "pipe", "inherit"],
   });
   let output = "";

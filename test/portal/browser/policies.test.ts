@@ -52,6 +52,7 @@ browserTest("an older version is activated after a dialog that names what change
   await open.press("Enter");
   await dialog.getByRole("button", { name: "Activate v1" }).click();
   await reader.getByText("v1 is the active version").waitFor();
+  await dialog.waitFor({ state: "detached" }); // which it is once the page shows what changed
   assert.equal((await own.get("/api/v1/policies")).body.active, "v1");
   assert.equal(await open.count(), 0);
   await reader.goBack();

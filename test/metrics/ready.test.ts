@@ -32,10 +32,9 @@ test(
     const command = "x".repeat(1_000_000);
     assert.equal((await post({ events: Array(5).fill({ command }) })).status, 500);
     const refused = await ready();
-    assert.deepEqual(
-      [refused.status, refused.headers.get("retry-after"), refused.body],
-      [503, "1", { error: "Not ready: cannot write the audit log (EFBIG)" }],
-    );
+    assert.deepEqual([refused.status, refused.headers.get("retry-after")], [503, "1"]);
+    // Who asks a second later has the service try again, which then misses the folder.
+    assert.match(refused.text, /"Not ready: cannot write the audit log \((EFBIG|ENOENT)\)"/);
     const metrics = (await client.request(url, "GET", "/metrics")).text;
     assert.match(metrics, /^signalbox_ready 0$/m);
     assert.match(metrics, /^signalbox_audit_events_total\{result="failed"\} 5$/m);

@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const BROTLI_QUALITY = 5; // a higher one takes ten times as long for a fiftieth less
 const STYLE = "portal.css";
 const ICON = "icon.svg";
-const THEME = "theme.js";
+const EARLY = "early.js";
 
 const brotlied = promisify(brotliCompress);
 const gzipped = promisify(gzip);
@@ -42,7 +42,7 @@ export class PortalAssets {
     this.#files = new Map(
       [...contents].map(([name, content]) => [name, new Asset(name, content, version)]),
     );
-    this.hasModules = this.#files.has(THEME);
+    this.hasModules = this.#files.has(EARLY);
   }
 
   get stylesheet(): string {
@@ -53,9 +53,9 @@ export class PortalAssets {
     return this.#prefix + ICON;
   }
 
-  /** The small script that sets the theme before anything is shown; `undefined` without a build. */
-  get theme(): string | undefined {
-    return this.#pathOf(THEME);
+  /** The small script that runs before anything is shown; `undefined` without a build. */
+  get early(): string | undefined {
+    return this.#pathOf(EARLY);
   }
 
   /** The module of a page, by the name of its entry; `undefined` without a build. */

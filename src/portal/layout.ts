@@ -102,13 +102,13 @@ const BRAND = html`<svg viewBox="0 0 16 16" aria-hidden="true">
 </svg>`;
 
 function head({ assets }: PortalFrame, title: string, entry: string): Html {
-  const { theme } = assets;
+  const { early } = assets;
   const module = assets.module(entry);
   return html`<head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>${title === "Signalbox" ? title : `${title} - Signalbox`}</title>
-    ${theme === undefined ? undefined : html`<script src="${theme}"></script>`}
+    ${early === undefined ? undefined : html`<script src="${early}"></script>`}
     <link rel="stylesheet" href="${assets.stylesheet}" />
     <link rel="icon" type="image/svg+xml" href="${assets.icon}" />
     ${module === undefined ? undefined : html`<script type="module" src="${module}"></script>`}

@@ -7,7 +7,7 @@ import { PortalAssets, readPortalAssets } from "../../src/portal/assets.ts";
 const FILES = new Map([
   ["portal.css", "body { margin: 0 }\n".repeat(100)],
   ["icon.svg", "<svg/>"],
-  ["theme.js", "{}"],
+  ["early.js", "{}"],
   ["one.js", "export const a = 1;\n"],
 ]);
 const assets = new PortalAssets(FILES);
@@ -72,7 +72,7 @@ test("without a build there are styles and an icon, and no module", () => {
   const unbuilt = new PortalAssets(new Map([...FILES].slice(0, 2)));
   assert.equal(unbuilt.hasModules, false);
   assert.equal(assets.hasModules, true);
-  assert.deepEqual([unbuilt.theme, unbuilt.module("one")], [undefined, undefined]);
+  assert.deepEqual([unbuilt.early, unbuilt.module("one")], [undefined, undefined]);
   assert.match(assets.module("one") ?? "", /^\/portal\/assets\/\w{16}\/one\.js$/);
 });
 

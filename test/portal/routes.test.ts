@@ -44,7 +44,7 @@ for (const [path, most] of WEIGHTS) {
   test(`${path} and the four files that it loads weigh less than ${most} KiB`, async () => {
     const page = await app.get(path, HTML);
     const paths = [...page.text.matchAll(/(?:href|src)="(\/portal\/assets\/[^"]+)"/g)];
-    assert.equal(paths.length, 4); // the theme, the stylesheet, the icon, its module
+    assert.equal(paths.length, 4); // the early script, the stylesheet, the icon, its module
     const files = await Promise.all(paths.map(([, file]) => app.get(file ?? "")));
     assert.deepEqual(new Set([page, ...files].map(({ status }) => status)), new Set([200]));
     const weight = [page, ...files].reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
@@ -53,12 +53,12 @@ for (const [path, most] of WEIGHTS) {
   });
 }
 
-test("the theme's script stands before the stylesheet, for which it would have to wait", async () => {
+test("the early script stands before the stylesheet, for which it would have to wait", async () => {
   const { text } = await app.get("/", HTML);
-  const order = [...text.matchAll(/(?:href|src)="[^"]+\/(theme\.js|portal\.css|overview\.js)"/g)];
+  const order = [...text.matchAll(/(?:href|src)="[^"]+\/(early\.js|portal\.css|overview\.js)"/g)];
   assert.deepEqual(
     order.map(([, file]) => file),
-    ["theme.js", "portal.css", "overview.js"],
+    ["early.js", "portal.css", "overview.js"],
   );
 });
 

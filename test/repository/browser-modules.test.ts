@@ -31,7 +31,7 @@ const visit = (path: string): void => {
 entries.forEach(visit);
 
 const PAGES = filesBelow("src/portal/browser/entries").filter(
-  (path) => !path.endsWith("/theme.ts"),
+  (path) => !path.endsWith("/early.ts"),
 );
 
 test("what the build bundles for a page has the frame in it, and no page has another's", () => {

@@ -181,6 +181,29 @@ export async function visit(
   return visited;
 }
 
+/** Answers that were made and have not come. */
+export interface HeldAnswers {
+  /** Settles when the first of them was made. */
+  readonly made: Promise<void>;
+  /** Lets them come, and all after them. */
+  release(): void;
+}
+
+/** Holds the answers to what a page asks for from now on, as far as a pattern matches its address. */
+export async function holdAnswers(page: Page, pattern: string): Promise<HeldAnswers> {
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let made = (): void => {};
+  const first = new Promise<void>((resolve) => (made = resolve));
+  await page.route(pattern, async (route) => {
+    const response = await route.fetch();
+    made();
+    await released;
+    await route.fulfill({ response });
+  });
+  return { made: first, release };
+}
+
 /** Opens a page and checks it as people see it: in both themes, on a desk and on a phone. */
 export async function checkLooks(t: TestContext, url: string, name: string): Promise<void> {
   const visited = await visit(t, url);

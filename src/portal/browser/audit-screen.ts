@@ -1,5 +1,5 @@
 import type { AuditEvent } from "../../audit/schema.ts";
-import { withArrivals, withOlder } from "../pages/audit-arrivals.ts";
+import { missedBy, withArrivals, withOlder } from "../pages/audit-arrivals.ts";
 import { auditEventPanel } from "../pages/audit-event.ts";
 import { auditRows } from "../pages/audit-rows.ts";
 import { auditPage, liveButton } from "../pages/audit.ts";
@@ -28,9 +28,17 @@ export class AuditScreen {
   #model: AuditModel | undefined;
   #view: AuditView = {};
   #underWay: AbortController | undefined;
+  readonly #isReading: () => boolean;
   #arrived: AuditEvent[] = [];
+  /** What arrived since the load that is under way began, whose list may not have it. */
+  #meanwhile: AuditEvent[] | undefined;
   #tail: Tail = { state: "off" };
   #chartAt = 0;
+
+  /** @param isReading whether rows that move would do so under somebody's eyes or pointer */
+  constructor(isReading: () => boolean) {
+    this.#isReading = isReading;
+  }
 
   /** The view that is shown, or on its way. */
   get view(): AuditView {
@@ -53,6 +61,7 @@ export class AuditScreen {
     this.#underWay?.abort();
     const own = new AbortController();
     this.#underWay = own;
+    this.#meanwhile = [];
     setBusy(true);
     let isListShown = false;
     const showList = (model: AuditModel): void => {
@@ -73,6 +82,7 @@ export class AuditScreen {
     } finally {
       if (this.#underWay === own) {
         this.#underWay = undefined;
+        this.#meanwhile = undefined;
         setBusy(false);
       }
     }
@@ -149,9 +159,11 @@ export class AuditScreen {
   }
 
   /** Takes events that arrived: into the list at once, or behind a button while somebody reads. */
-  takeArrived(events: readonly AuditEvent[], isReading: boolean): void {
-    this.#arrived.push(...events.slice(-MOST_ARRIVED - 1));
-    if (!isReading) return this.showArrived();
+  takeArrived(events: readonly AuditEvent[]): void {
+    const newest = events.slice(-MOST_ARRIVED - 1);
+    this.#arrived.push(...newest);
+    this.#meanwhile?.push(...newest);
+    if (!this.#isReading()) return this.showArrived();
     if (this.#model) this.#show(this.#model);
   }
 
@@ -159,7 +171,8 @@ export class AuditScreen {
   showArrived(): void {
     const arrived = this.#arrived;
     if (!this.#model?.list || arrived.length > MOST_ARRIVED || this.#isLong()) {
-      void this.load(this.#view);
+      // One that is under way brings them; to begin it anew with every event would never end it.
+      if (!this.#meanwhile) void this.load(this.#view);
       return;
     }
     this.#arrived = [];
@@ -171,10 +184,12 @@ export class AuditScreen {
   }
 
   #showLoaded(model: AuditModel, asked: AuditView): void {
-    this.#arrived = [];
+    this.#arrived = model.list ? [...missedBy(model.list, this.#meanwhile ?? [])] : [];
+    this.#meanwhile = undefined;
     // What was opened or begun meanwhile stays so.
     const open = this.#view.event === asked.event ? model.open : this.#model?.open;
     this.#show({ ...model, view: this.#view, ...(open && { open }) });
+    if (this.#arrived.length > 0 && !this.#isReading()) this.showArrived();
   }
 
   /** Adds to a list that is shown what came after it. */

@@ -18,7 +18,7 @@ export function ask({ title, body, confirm, isDangerous, isWide, run }: Question
   const dialog = document.createElement("dialog");
   dialog.className = isWide ? "wide" : "";
   dialog.setAttribute("aria-labelledby", "dialog-title");
-  dialog.innerHTML = html`<form>
+  dialog.innerHTML = html`<form method="post">
     <h2 id="dialog-title">${title}</h2>
     ${body}
     <p class="error" role="alert"></p>

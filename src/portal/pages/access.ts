@@ -38,7 +38,12 @@ export interface AddForm {
 
 /** Shows such a form as a card. */
 export function addForm({ name, title, fields, button, buttons, hint }: AddForm): Html {
-  return html`<form class="card add needs-modules" data-add="${name}" aria-labelledby="add-${name}">
+  return html`<form
+    class="card add needs-modules"
+    method="post"
+    data-add="${name}"
+    aria-labelledby="add-${name}"
+  >
     <header><h2 id="add-${name}">${title}</h2></header>
     <div class="inside">
       ${hint}

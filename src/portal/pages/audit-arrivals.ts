@@ -16,8 +16,8 @@ export function withArrivals(list: AuditSlice, arrived: readonly AuditEvent[]): 
     known.add(event.id);
     fresh.unshift(event);
   }
-  const oldest = list.next_cursor === undefined ? undefined : list.events.at(-1)?.timestamp;
-  const shown = fresh.filter(({ timestamp }) => oldest === undefined || timestamp >= oldest);
+  const oldest = oldestShown(list);
+  const shown = fresh.filter(({ timestamp }) => timestamp >= oldest);
   // Sorting keeps the order of what is equal, and timestamps are all written alike.
   const events = [...shown, ...list.events].sort((a, b) =>
     a.timestamp === b.timestamp ? 0 : a.timestamp > b.timestamp ? -1 : 1,
@@ -25,9 +25,24 @@ export function withArrivals(list: AuditSlice, arrived: readonly AuditEvent[]): 
   return { ...list, events, total: list.total + fresh.length };
 }
 
+/**
+ * What arrived while a list was being read and belongs into it, but is not there: it was stored after
+ * the list was made. What belongs below the last event that is shown may have been counted.
+ */
+export function missedBy(list: AuditSlice, arrived: readonly AuditEvent[]): readonly AuditEvent[] {
+  const known = new Set(list.events.map(({ id }) => id));
+  const oldest = oldestShown(list);
+  return arrived.filter(({ id, timestamp }) => !known.has(id) && timestamp >= oldest);
+}
+
 /** A list with its next page. */
 export function withOlder(list: AuditSlice, older: AuditSlice): AuditSlice {
   const known = new Set(list.events.map(({ id }) => id));
   const fresh = older.events.filter(({ id }) => !known.has(id));
   return { ...older, events: [...list.events, ...fresh] };
+}
+
+/** The `timestamp` that what is shown of a list ends at; before all others when that is all of it. */
+function oldestShown({ events, next_cursor: next }: AuditSlice): string {
+  return next === undefined ? "" : (events.at(-1)?.timestamp ?? "");
 }

@@ -110,7 +110,7 @@ function simulator(): Html {
     </div>`;
   return html`<section class="card" aria-labelledby="try-title">
     <header><h2 id="try-title">Try a command</h2></header>
-    <form class="inside" id="simulate">
+    <form class="inside" id="simulate" method="post">
       ${field("command", "Command", "git push --force")}
       <div id="decision" class="decision" role="status"></div>
       <details>

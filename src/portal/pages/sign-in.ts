@@ -26,7 +26,7 @@ export function signInPage({ hasUsers, isDemo }: SignInModel): Html {
         Signing in needs JavaScript: the token is kept out of cookies and addresses.
       </p>
     </noscript>
-    <form id="sign-in" method="post" action="/portal/sign-in">
+    <form id="sign-in" method="post">
       <div class="field">
         <label for="email">Email</label>
         <input id="email" name="email" type="email" autocomplete="username" required />

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after } from "node:test";
 import type { Page } from "playwright-core";
 import { ACCESS_TABS } from "../../../src/portal/access-tabs.ts";
-import { browserTest, MARKUP, visit, type Visit } from "../../support/browser.ts";
+import { browserTest, holdAnswers, MARKUP, visit, type Visit } from "../../support/browser.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../../support/start.ts";
 
 const closed = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: true });
@@ -50,6 +50,23 @@ browserTest(
     assert.equal(await page.evaluate("sessionStorage.length"), 0);
   },
 );
+
+browserTest("a form that is sent before its module has come waits for it", async (t) => {
+  const { page } = await visit(t, `${closed.url}/portal/sign-in`);
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(`${request.method()} ${request.url()}`));
+  const module = await holdAnswers(page, "**/sign-in.js");
+  await page.reload({ waitUntil: "commit" });
+  await signIn(page);
+  await page.keyboard.press("Enter");
+  assert.equal(page.url(), `${closed.url}/portal/sign-in`);
+  module.release();
+  await page.waitForURL(`${closed.url}/`);
+  await page.getByText(ADMIN.email).waitFor();
+  const sent = asked.filter((one) => one.startsWith("POST"));
+  assert.deepEqual(sent, [`POST ${closed.url}/api/v1/auth/login`]);
+  assert.ok(asked.every((one) => !one.includes("password")));
+});
 
 browserTest("a key is created, shown once and copied, used, and revoked", async (t) => {
   const visited = await visit(t, `${closed.url}/portal/access`, {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after } from "node:test";
 import type { Page } from "playwright-core";
-import { browserTest, checkLooks, MARKUP, visit } from "../../support/browser.ts";
+import { browserTest, checkLooks, holdAnswers, MARKUP, visit } from "../../support/browser.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../../support/start.ts";
 
 const MINUTE_MS = 60_000;
@@ -160,12 +160,7 @@ browserTest(
   "a search shows its list before its chart, and the chart of before meanwhile",
   async (t) => {
     const { page } = await visit(t, url);
-    let release = (): void => {};
-    const held = new Promise<void>((resolve) => (release = resolve));
-    await page.route("**/audit/histogram?**", async (route) => {
-      await held;
-      await route.continue();
-    });
+    const histogram = await holdAnswers(page, "**/audit/histogram?**");
     const chart = (): Promise<string> => page.locator("#audit-time").innerHTML();
     const before = await chart();
     await page.getByRole("searchbox").fill("fetch 11");
@@ -173,7 +168,7 @@ browserTest(
     assert.equal(await page.locator(".row").count(), 11);
     assert.equal(await chart(), before);
     assert.equal(await page.locator("#audit-time[aria-busy]").count(), 1);
-    release();
+    histogram.release();
     await page.locator("#audit-time:not([aria-busy])").waitFor();
     assert.notEqual(await chart(), before);
   },
@@ -271,6 +266,26 @@ browserTest("the live tail shows what arrives, waits for who reads, and comes ba
   // The browser itself reports the connection that was cut.
   const others = visited.faults.splice(0).filter((fault) => !/net::ERR_/.test(fault));
   assert.deepEqual(others, []);
+});
+
+browserTest("what arrives while a list is being read is not lost", async (t) => {
+  const live = await start(t);
+  await live.post("/api/v1/audit", { command: "first" });
+  const { page } = await visit(t, `${live.url}/portal/audit`);
+  await page.getByRole("searchbox").fill("i");
+  await page.waitForURL("**?q=i");
+  await page.locator("#audit-rows:not([aria-busy])").waitFor();
+  // The list is made before the event is stored, and comes after the stream has brought that.
+  const list = await holdAnswers(page, "**/api/v1/audit?**");
+  await page.locator("#live").click();
+  await list.made;
+  await page.mouse.move(0, 0);
+  await live.post("/api/v1/audit", { command: "meanwhile" });
+  await page.getByText("meanwhile").waitFor();
+  list.release();
+  await page.locator("#audit-rows:not([aria-busy])").waitFor();
+  assert.deepEqual(await page.locator(".row code").allInnerTexts(), ["meanwhile", "first"]);
+  await total(page, "2 events");
 });
 
 browserTest("with a token, and never in an address: list, tail and export", async (t) => {

@@ -19,7 +19,9 @@ browserTest("the catalog is searched, with and without JavaScript", async (t) =>
   await page.keyboard.press("/");
   await page.keyboard.type("KUBERNETES/");
   await page.waitForURL("**/portal/catalog?q=KUBERNETES%2F");
-  assert.equal(await page.getByRole("region", { name: "Providers" }).getByRole("row").count(), 2);
+  const providers = page.getByRole("region", { name: "Providers" }).getByRole("row");
+  await providers.nth(2).waitFor({ state: "detached" });
+  assert.equal(await providers.count(), 2);
   await page.getByRole("link", { name: "Kubernetes" }).click();
   await page.waitForURL("**/portal/catalog?provider=kubernetes");
   await page.getByRole("heading", { name: "Kubernetes", level: 1 }).waitFor();

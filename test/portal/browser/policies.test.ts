@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after } from "node:test";
-import { browserTest, checkLooks, MARKUP, visit } from "../../support/browser.ts";
+import { browserTest, checkLooks, holdAnswers, MARKUP, visit } from "../../support/browser.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../../support/start.ts";
 
 const OLD = `schema: signalbox/policy/v1
@@ -33,7 +33,7 @@ browserTest("the versions, a text and a difference are readable without JavaScri
   await reader.getByLabel("Compare with").selectOption("v/2 <b>");
   await reader.getByRole("button", { name: "Compare" }).click();
   assert.match(reader.url(), /version=v1&against=v%2F2\+%3Cb%3E$/);
-  assert.equal(await reader.locator("td.removed code").first().innerText(), "  - id: no-push");
+  assert.equal(await reader.locator("td.removed code").first().textContent(), "  - id: no-push");
 });
 
 browserTest("an older version is activated after a dialog that names what changes", async (t) => {
@@ -69,9 +69,10 @@ browserTest(
     await writer.keyboard.press("/");
     await writer.keyboard.press("Control+End");
     await writer.keyboard.type("  - id: second\n    effect: maybe\n    match: {}\n");
+    const problem = writer.getByRole("listitem").filter({ hasText: "expected allow or deny" });
+    await problem.waitFor();
     await writer.getByText("1 problem", { exact: true }).waitFor();
-    const problem = writer.getByRole("button", { name: /^Line 9/ });
-    await problem.focus();
+    await problem.getByRole("button", { name: /^Line 9/ }).focus();
     await writer.keyboard.press("Enter");
     assert.equal(await writer.evaluate("document.activeElement.id"), "yaml");
     assert.equal(await writer.evaluate("String(getSelection())"), "maybe");
@@ -164,6 +165,17 @@ browserTest("a draft of another page is taken up, and can be discarded", async (
   );
   await writer.getByRole("button", { name: "Discard the draft" }).click();
   assert.equal(await writer.getByRole("textbox", { name: "Policy document" }).inputValue(), OLD);
+});
+
+browserTest("what is typed before the editor's module has come is kept", async (t) => {
+  const { page: writer } = await visit(t, `${app.url}/portal/policies/new?from=v1`);
+  const module = await holdAnswers(writer, "**/policy-editor.js");
+  await writer.reload({ waitUntil: "commit" });
+  const text = writer.getByRole("textbox", { name: "Policy document" });
+  await text.fill("default: allow");
+  module.release();
+  await writer.getByRole("button", { name: "Discard the draft" }).waitFor();
+  assert.equal(await text.inputValue(), "default: allow");
 });
 
 browserTest("names and texts are never markup, and the pages look right everywhere", async (t) => {

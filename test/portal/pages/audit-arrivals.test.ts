@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AuditEvent } from "../../../src/audit/schema.ts";
-import { withArrivals, withOlder } from "../../../src/portal/pages/audit-arrivals.ts";
+import { missedBy, withArrivals, withOlder } from "../../../src/portal/pages/audit-arrivals.ts";
 
 function event(id: string, seconds: number): AuditEvent {
   const timestamp = new Date(
@@ -29,6 +29,13 @@ test("what the list has already is not taken twice", () => {
   const list = withArrivals(LIST, [event("b", 20), event("d", 40), event("d", 40)]);
   assert.equal(idsOf(list), "d c b");
   assert.equal(list.total, 6);
+});
+
+test("what arrived while a list was read is missed where the list does not have it", () => {
+  const arrived = [event("b", 20), event("a", 1), event("d", 25)];
+  assert.deepEqual(missedBy(LIST, arrived), [event("d", 25)]);
+  const { events, total } = LIST;
+  assert.deepEqual(missedBy({ events, total }, arrived), [event("a", 1), event("d", 25)]);
 });
 
 test("what is older than all that is shown is counted, and left to reading on", () => {

@@ -9,6 +9,7 @@ import {
   queryOf,
   readView,
   viewHref,
+  type AuditQuery,
   type AuditView,
 } from "../../pages/audit-view.ts";
 import { reasonOf } from "../api.ts";
@@ -28,7 +29,7 @@ const ARRIVALS_MS = 400;
 const TOP_PIXELS = 40;
 
 const content = contentElement();
-const screen = new AuditScreen();
+const screen = new AuditScreen(isReading);
 let tailing: { readonly key: string; readonly stop: AbortController } | undefined;
 let arrivals: AuditEvent[] = [];
 let scrolledTo = 0;
@@ -42,6 +43,7 @@ async function go(href: string, how: "push" | "replace" | "stay"): Promise<void>
   const before = screen.view;
   const isSameList = listOf(view) === listOf(before) && screen.hasList;
   if (before.event === undefined && view.event !== undefined) scrolledTo = scrollY;
+  leaveOthers(view);
   if (!isSameList) await screen.load(view);
   else await screen.open(view);
   fillForm();
@@ -160,18 +162,29 @@ function say(error: unknown): void {
   toast(reasonOf(error));
 }
 
-/** Opens or closes the stream as the view has it. */
-function follow(view: AuditView): void {
+/** What a view's stream is asked for; `undefined` when the view has none. */
+function streamOf(view: AuditView): AuditQuery | undefined {
+  if (view.live === undefined) return undefined;
   const { from: _, ...filters } = queryOf(view, serviceNow());
-  const query = view.from === undefined ? filters : { ...filters, from: view.from };
-  const key = view.live === undefined ? undefined : JSON.stringify(query);
-  if (tailing?.key === key) return;
-  tailing?.stop.abort();
+  return view.from === undefined ? filters : { ...filters, from: view.from };
+}
+
+/** Closes a stream that is not the view's: what it brings does not belong into the view's list. */
+function leaveOthers(view: AuditView): void {
+  if (!tailing || tailing.key === JSON.stringify(streamOf(view))) return;
+  tailing.stop.abort();
   tailing = undefined;
   arrivals = [];
-  if (key === undefined) return screen.showTail({ state: "off" });
+}
+
+/** Opens or closes the stream as the view has it. */
+function follow(view: AuditView): void {
+  leaveOthers(view);
+  if (tailing) return;
+  const query = streamOf(view);
+  if (query === undefined) return screen.showTail({ state: "off" });
   const stop = new AbortController();
-  tailing = { key, stop };
+  tailing = { key: JSON.stringify(query), stop };
   const listener = {
     onBegin: () => void screen.load(screen.view),
     onEvents: (events: readonly AuditEvent[]) => {
@@ -186,7 +199,7 @@ function follow(view: AuditView): void {
 function takeArrivals(signal: AbortSignal): void {
   const events = arrivals;
   arrivals = [];
-  if (!signal.aborted && events.length > 0) screen.takeArrived(events, isReading());
+  if (!signal.aborted && events.length > 0) screen.takeArrived(events);
 }
 
 /** Whether rows that move would do so under somebody's eyes or pointer. */

@@ -124,6 +124,8 @@ function serve(model: PolicyEditorModel): void {
     area.focus();
   });
   element("publish").addEventListener("click", () => askToPublish(active, area.value));
+  const wasTypedIn = area.value !== area.defaultValue; // before this module had come
+  if (wasTypedIn) writeDraft(area.value);
   begin(readDraft() ?? original);
 }
 

@@ -3,6 +3,9 @@ import { html } from "../html.ts";
 import { call, reasonOf } from "./api.ts";
 import { morph } from "./morph.ts";
 
+/** After this long a text that could not be checked is sent again. */
+const AGAIN_MS = 3_000;
+
 /** Looks after the numbers beside a text and the problems under it. */
 export interface Check {
   /** Numbers the lines. */
@@ -64,6 +67,9 @@ export function serveCheck(
       if (own.signal.aborted) return;
       problems = [];
       show(`Not checked: ${reasonOf(error)}`, "error");
+      setTimeout(() => {
+        if (underWay === own) void run();
+      }, AGAIN_MS);
     }
   };
   area.addEventListener("scroll", () => {

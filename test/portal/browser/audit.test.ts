@@ -24,6 +24,12 @@ await app.post("/api/v1/audit", {
 });
 const url = `${app.url}/portal/audit`;
 
+/** Waits until the live tail has begun, and the list was read again from there. */
+async function followed(page: Page): Promise<void> {
+  await page.locator("#live.live[aria-pressed=true]").waitFor();
+  await page.locator("#audit-rows:not([aria-busy])").waitFor();
+}
+
 /** Waits until the page shows a number of events. */
 function total(page: Page, words: string): Promise<void> {
   return page.locator(".total", { hasText: words }).waitFor();
@@ -242,7 +248,7 @@ browserTest("the live tail shows what arrives, waits for who reads, and comes ba
   const visited = await visit(t, `${live.url}/portal/audit?decision=DENIED`);
   const { page } = visited;
   await page.locator("#live").click();
-  await page.locator("#live.live[aria-pressed=true]").waitFor();
+  await followed(page);
   assert.equal(search(page), "?decision=DENIED&live=true");
   await live.post("/api/v1/audit", { command: "second", policy_decision: "DENIED" });
   await live.post("/api/v1/audit", { command: "not this", policy_decision: "ALLOWED" });
@@ -301,6 +307,7 @@ browserTest("with a token, and never in an address: list, tail and export", asyn
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.waitForURL("**/portal/audit?q=wagon&event=w1&live=true");
   await page.getByRole("region", { name: "Command" }).getByText("wagon-7").waitFor();
+  await followed(page);
   await closed.post("/api/public/audit", { command: "wagon-8" });
   await page.getByRole("button", { name: "1 new event" }).waitFor();
   await page.getByText("Export", { exact: true }).click();

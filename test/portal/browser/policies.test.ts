@@ -154,6 +154,22 @@ browserTest(
   },
 );
 
+browserTest("a text that could not be checked is checked once the service is back", async (t) => {
+  const { page: writer, faults } = await visit(t, `${page}/new?from=v1`);
+  await writer.clock.install();
+  await writer.reload();
+  const text = writer.getByRole("textbox", { name: "Policy document" });
+  await writer.getByText("Valid: it could be published").waitFor();
+  await writer.route("**/validate", (route) => route.abort());
+  await text.fill(`${OLD}rules: []\n`);
+  await writer.clock.runFor(300);
+  await writer.getByText("Not checked: The service cannot be reached").waitFor();
+  await writer.unroute("**/validate");
+  await writer.clock.runFor(3_000);
+  await writer.getByText("1 problem", { exact: true }).waitFor();
+  faults.splice(0); // the browser itself reports the request that failed
+});
+
 browserTest("a draft of another page is taken up, and can be discarded", async (t) => {
   const { page: writer } = await visit(t, `${app.url}/portal/fleet`);
   await writer.evaluate("sessionStorage.setItem('signalbox.draft', 'default: deny')");

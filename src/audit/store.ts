@@ -114,8 +114,8 @@ export interface AuditActivity {
   readonly allowed: number;
   readonly denied: number;
   readonly ai: number;
-  /** Every provider in what is stored, also those without an event in the window. */
-  readonly providers: ReadonlyMap<string, ProviderActivity>;
+  /** Events by provider, the most first, of equal ones by name; the 1,000 that were used most. */
+  readonly byProvider: readonly (readonly [provider: string, events: number])[];
 }
 
 /** Takes the stored events as JSON objects joined by commas, in the order sent, or the error. */
@@ -190,6 +190,16 @@ export interface AuditStore {
 
   /** What happened in the 24 hours that end at `now` (milliseconds). */
   activity(organization: string, now: number): Awaitable<AuditActivity>;
+
+  /** What the named providers were used for, by `now`; those that no event names are left out. */
+  providerUse(
+    organization: string,
+    names: readonly string[],
+    now: number,
+  ): Awaitable<ReadonlyMap<string, ProviderActivity>>;
+
+  /** The providers that events name, in no order; where there are more than `most`, newer ones. */
+  providerNames(organization: string, most: number): Awaitable<ReadonlySet<string>>;
 
   usage(organization: string): Awaitable<AuditUsage>;
 

@@ -16,7 +16,8 @@ export function dashboardCounts(
     denied_today: activity.denied,
     ai_operations: activity.ai,
     ai_commands_today: activity.ai,
-    by_provider: byProvider(activity),
+    // Names come from runtimes: `fromEntries` makes even `__proto__` a property like any other.
+    by_provider: Object.fromEntries(activity.byProvider),
     capabilities: catalog.capabilities,
     providers: catalog.providers,
     policy_version: policyVersion,
@@ -24,10 +25,4 @@ export function dashboardCounts(
     runtimes_total: fleet.total,
     runtimes_drifted: fleet.drifted,
   };
-}
-
-/** Names come from runtimes: `fromEntries` makes even `__proto__` a property like any other. */
-function byProvider({ providers }: AuditActivity): Readonly<Record<string, number>> {
-  const used = Array.from(providers, ([name, { events }]) => [name, events] as const);
-  return Object.fromEntries(used.filter(([, events]) => events > 0).sort(([, a], [, b]) => b - a));
 }

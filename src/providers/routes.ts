@@ -3,7 +3,7 @@ import type { Catalog } from "../catalog/view.ts";
 import type { Clock } from "../core/clock.ts";
 import { NotFound } from "../core/errors.ts";
 import { route } from "../http/route.ts";
-import { allProviderNames, providerRow, providerRows } from "./rows.ts";
+import { allProviderNames, MOST_NAMED, providerRow, providerRows } from "./rows.ts";
 import {
   overrideDeleted,
   provider,
@@ -15,7 +15,7 @@ import type { ProviderOverrideStore } from "./store.ts";
 
 interface Needs {
   readonly catalog: Catalog;
-  readonly audit: Pick<AuditStore, "activity">;
+  readonly audit: Pick<AuditStore, "providerNames" | "providerUse">;
   readonly overrides: ProviderOverrideStore;
   readonly now: Clock;
 }
@@ -36,8 +36,8 @@ export const providerRoutes = [
     async handle({ organization }, { catalog, audit, overrides, now }: Needs) {
       const view = catalog.current();
       const { source, generated_at } = view.envelope;
-      const activity = await audit.activity(organization, now());
-      const providers = providerRows(view, activity, await overrides.all(organization));
+      const use = await audit.providerUse(organization, [...view.declared.keys()], now());
+      const providers = providerRows(view, use, await overrides.all(organization));
       return { catalog: source, generated_at, providers };
     },
   }),
@@ -50,9 +50,9 @@ export const providerRoutes = [
     tags: ["providers"],
     replies: { 200: providerNames },
     refuses: [500],
-    async handle({ organization }, { catalog, audit, now }: Needs) {
-      const activity = await audit.activity(organization, now());
-      return { providers: allProviderNames(catalog.current(), activity) };
+    async handle({ organization }, { catalog, audit }: Needs) {
+      const named = await audit.providerNames(organization, MOST_NAMED);
+      return { providers: allProviderNames(catalog.current(), named) };
     },
   }),
   route({
@@ -77,8 +77,8 @@ export const providerRoutes = [
       if (!view.declared.has(params.id)) throw unknownProvider(params.id);
       note({ before: { status: (await overrides.all(organization)).get(params.id) } });
       await overrides.set(organization, params.id, body.status);
-      const activity = await audit.activity(organization, now());
-      const row = providerRow(params.id, view, activity, await overrides.all(organization));
+      const use = await audit.providerUse(organization, [params.id], now());
+      const row = providerRow(params.id, view, use, await overrides.all(organization));
       if (!row) throw unknownProvider(params.id);
       return row;
     },

@@ -1,39 +1,40 @@
-import type { AuditActivity } from "../audit/store.ts";
+import type { ProviderActivity } from "../audit/store.ts";
 import type { CatalogProvider } from "../catalog/schema.ts";
 import type { CatalogView } from "../catalog/view.ts";
 import { formatTimestamp } from "../core/time.ts";
 import type { Provider, ProviderStatus } from "./schema.ts";
 import { statusFrom } from "./status.ts";
 
+type ProviderUse = ReadonlyMap<string, ProviderActivity>;
 type Overrides = ReadonlyMap<string, ProviderStatus>;
 
 /** Joins the catalog's providers, in its order, with what the organization knows of them. */
 export function providerRows(
   view: CatalogView,
-  activity: AuditActivity,
+  use: ProviderUse,
   overrides: Overrides,
 ): Provider[] {
-  return view.providers.map((row) => joined(row, view, activity, overrides));
+  return view.providers.map((row) => joined(row, view, use, overrides));
 }
 
 /** The same for one provider; `undefined` when the catalog does not know it. */
 export function providerRow(
   id: string,
   view: CatalogView,
-  activity: AuditActivity,
+  use: ProviderUse,
   overrides: Overrides,
 ): Provider | undefined {
   const row = view.providers.find((candidate) => candidate.id === id);
-  return row && joined(row, view, activity, overrides);
+  return row && joined(row, view, use, overrides);
 }
 
 function joined(
   { id, name, auth, capabilities, operations }: CatalogProvider,
   view: CatalogView,
-  activity: AuditActivity,
+  use: ProviderUse,
   overrides: Overrides,
 ): Provider {
-  const used = activity.providers.get(id);
+  const used = use.get(id);
   return {
     id,
     name,
@@ -47,7 +48,10 @@ function joined(
   };
 }
 
+/** Runtimes choose names: of the ones that events gave, so many are listed. */
+export const MOST_NAMED = 10_000;
+
 /** The ids of the catalog's providers and the names that events gave, sorted, each one once. */
-export function allProviderNames(view: CatalogView, activity: AuditActivity): string[] {
-  return [...new Set([...view.declared.keys(), ...activity.providers.keys()])].sort();
+export function allProviderNames(view: CatalogView, named: Iterable<string>): string[] {
+  return [...new Set([...view.declared.keys(), ...named])].sort();
 }

@@ -69,7 +69,7 @@ export const providerNames = {
     providers: {
       type: "array",
       items: { type: "string" },
-      description: "The names, sorted, each one once.",
+      description: "The names, sorted, each one once; of those that events name, 10,000.",
     },
   },
 } as const satisfies Schema;

@@ -10,10 +10,11 @@ import type {
   AuditTail,
   AuditUsage,
   Position,
+  ProviderActivity,
   Stored,
   TailListener,
 } from "../../src/audit/store.ts";
-import { activityOf, matchesOf } from "./naive-audit.ts";
+import { activityOf, matchesOf, providerNamesOf, providerUseOf } from "./naive-audit.ts";
 
 interface Listening {
   readonly organization: string;
@@ -132,6 +133,18 @@ export class MemoryAudit implements AuditStore {
 
   activity(organization: string, now: number): AuditActivity {
     return activityOf(this.#own(organization), now);
+  }
+
+  providerUse(
+    organization: string,
+    names: readonly string[],
+    now: number,
+  ): ReadonlyMap<string, ProviderActivity> {
+    return providerUseOf(this.#own(organization), names, now);
+  }
+
+  providerNames(organization: string, most: number): ReadonlySet<string> {
+    return new Set([...providerNamesOf(this.#own(organization))].slice(0, most));
   }
 
   usage(organization: string): AuditUsage {

@@ -64,28 +64,51 @@ function holds(event: AuditEvent, q: string): boolean {
 
 /** What happened in the 24 hours up to `now`, counted one by one. */
 export function activityOf(events: readonly AuditEvent[], now: number): AuditActivity {
-  const recent = events.filter((event) => timeOf(event) > now - DAY_MS && timeOf(event) <= now);
-  const names = new Set(events.flatMap(({ provider }) => provider ?? []));
+  const recent = recentOf(events, now);
+  const names = new Set(recent.flatMap(({ provider }) => provider ?? []));
+  const counted = [...names].sort().map((name) => {
+    return [name, recent.filter(({ provider }) => provider === name).length] as const;
+  });
   return {
     commands: recent.length,
     allowed: recent.filter((event) => event.policy_decision === "ALLOWED").length,
     denied: recent.filter((event) => event.policy_decision === "DENIED").length,
     ai: recent.filter((event) => event.ai).length,
-    providers: new Map([...names].map((name) => [name, activityOfProvider(events, recent, name)])),
+    byProvider: counted.sort(([, a], [, b]) => b - a),
   };
 }
 
-function activityOfProvider(
+/** What providers were used for by `now`; those that no event names are left out. */
+export function providerUseOf(
   events: readonly AuditEvent[],
-  recent: readonly AuditEvent[],
-  name: string,
-): ProviderActivity {
-  const own = recent.filter(({ provider }) => provider === name);
+  names: readonly string[],
+  now: number,
+): ReadonlyMap<string, ProviderActivity> {
+  const known = providerNamesOf(events);
+  return new Map(
+    names.filter((name) => known.has(name)).map((name) => [name, useOf(events, name, now)]),
+  );
+}
+
+export function providerNamesOf(events: readonly AuditEvent[]): ReadonlySet<string> {
+  return new Set(events.flatMap(({ provider }) => provider ?? []));
+}
+
+function useOf(events: readonly AuditEvent[], name: string, now: number): ProviderActivity {
+  const all = events.filter(({ provider }) => provider === name);
+  const own = recentOf(all, now);
   const failed = own.filter(
     (event) => event.policy_decision === "DENIED" || /^(?:error|failed)$/i.test(event.status),
   );
-  const times = events.filter(({ provider }) => provider === name).map(timeOf);
-  return { events: own.length, failed: failed.length, lastUsed: Math.max(...times) };
+  return {
+    events: own.length,
+    failed: failed.length,
+    lastUsed: Math.max(...all.map(timeOf)),
+  };
+}
+
+function recentOf(events: readonly AuditEvent[], now: number): readonly AuditEvent[] {
+  return events.filter((event) => timeOf(event) > now - DAY_MS && timeOf(event) <= now);
 }
 
 function timeOf(event: AuditEvent): number {

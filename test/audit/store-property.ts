@@ -4,7 +4,14 @@ import fc from "fast-check";
 import type { AuditEvent } from "../../src/audit/schema.ts";
 import type { AuditFilter, AuditStore, Position } from "../../src/audit/store.ts";
 import { DAY_MS } from "../../src/core/clock.ts";
-import { activityOf, histogramOf, matches, matchesOf } from "./naive-audit.ts";
+import {
+  activityOf,
+  histogramOf,
+  matches,
+  matchesOf,
+  providerNamesOf,
+  providerUseOf,
+} from "./naive-audit.ts";
 import {
   append,
   auditEventOf,
@@ -102,6 +109,68 @@ export function testAgainstNaive(open: (t: TestContext) => Promise<AuditEngine>)
   });
 }
 
+/** Moments at the edges of minutes and of the window, close enough that many are the same. */
+const someMoment = fc
+  .record({
+    day: fc.constantFrom(0, 1),
+    third: fc.integer({ min: -9, max: 9 }),
+    ms: fc.constantFrom(-1, 0, 0, 1),
+  })
+  .map(({ day, third, ms }) => NOON + day * DAY_MS + third * 20_000 + ms);
+const someMinuteStep = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({ batch: fc.array(fc.tuple(someEvent, someMoment), { maxLength: 4 }) }),
+  },
+  { weight: 2, arbitrary: fc.record({ now: someMoment }) },
+);
+
+/** Checks the counts of the last 24 hours while time goes on, and now and then back. */
+export function testActivityAgainstNaive(open: (t: TestContext) => Promise<AuditEngine>): void {
+  test("whenever it is asked, activity is that of a list counted one by one", async (t) => {
+    const engine = await open(t);
+    let tenants = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(someMinuteStep, { maxLength: 25, size: "max" }), async (steps) => {
+        const organization = `tenant-${tenants++}`;
+        const model: AuditEvent[] = [];
+        for (const step of steps) {
+          if ("now" in step) await askActivity(engine.store, model, step.now, organization);
+          else {
+            const events = step.batch.map(([fields, time]) => {
+              const timestamp = new Date(time).toISOString();
+              const { id: _, ...rest } = fields;
+              return auditEventOf({ ...rest, timestamp, organization_id: organization });
+            });
+            if (events.length === 0) continue;
+            await append(engine.store, events, organization);
+            model.push(...events);
+          }
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+}
+
+async function askActivity(
+  store: AuditStore,
+  model: readonly AuditEvent[],
+  now: number,
+  organization = ORGANIZATION,
+): Promise<void> {
+  assert.deepEqual(await store.activity(organization, now), activityOf(model, now));
+  const names = ["git", "a", "ß", "never", "__proto__"];
+  assert.deepEqual(
+    await store.providerUse(organization, names, now),
+    providerUseOf(model, names, now),
+  );
+  assert.deepEqual(
+    [...(await store.providerNames(organization, 100))].sort(),
+    [...providerNamesOf(model)].sort(),
+  );
+}
+
 async function appendToBoth(
   store: AuditStore,
   model: AuditEvent[],
@@ -125,7 +194,7 @@ async function askBoth(
     events: found.slice(offset, offset + limit),
     total: found.length,
   });
-  assert.deepEqual(await store.activity(ORGANIZATION, NOON), activityOf(model, NOON));
+  await askActivity(store, model, NOON);
   assert.deepEqual(await exportOf(store, filter), { events: found, total: found.length });
   const [from, to, interval] = [NOON - DAY_MS, NOON + 5, DAY_MS / 5];
   assert.deepEqual(

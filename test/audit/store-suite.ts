@@ -289,19 +289,31 @@ function testActivity(open: (t: TestContext) => Promise<AuditEngine>): void {
       allowed: 1,
       denied: 1,
       ai: 1,
-      providers: new Map([
-        ["git", { events: 2, failed: 1, lastUsed: NOON + 1 }],
-        ["npm", { events: 1, failed: 1, lastUsed: NOON + 1 - DAY_MS }],
-        ["old", { events: 0, failed: 0, lastUsed: NOON - 9 * DAY_MS }],
-      ]),
+      byProvider: [
+        ["git", 2],
+        ["npm", 1],
+      ],
     };
-    assert.deepEqual(await store.activity(ORGANIZATION, NOON), expected);
-    assert.deepEqual(await (await restart()).activity(ORGANIZATION, NOON), expected);
+    const use = new Map([
+      ["git", { events: 2, failed: 1, lastUsed: NOON + 1 }],
+      ["npm", { events: 1, failed: 1, lastUsed: NOON + 1 - DAY_MS }],
+      ["old", { events: 0, failed: 0, lastUsed: NOON - 9 * DAY_MS }],
+    ]);
+    const names = ["git", "npm", "old", "never", "__proto__"];
+    for (const engine of [store, await restart()]) {
+      assert.deepEqual(await engine.activity(ORGANIZATION, NOON), expected);
+      assert.deepEqual(await engine.providerUse(ORGANIZATION, names, NOON), use);
+      const named = await engine.providerNames(ORGANIZATION, 10);
+      assert.deepEqual([...named].sort(), ["git", "npm", "old"]);
+      assert.equal((await engine.providerNames(ORGANIZATION, 2)).size, 2);
+    }
   });
 
   test("an organization without events has no activity", async (t) => {
     const { store } = await open(t);
-    const nothing = { commands: 0, allowed: 0, denied: 0, ai: 0, providers: new Map() };
+    const nothing = { commands: 0, allowed: 0, denied: 0, ai: 0, byProvider: [] };
     assert.deepEqual(await store.activity("empty", NOON), nothing);
+    assert.deepEqual(await store.providerUse("empty", ["git"], NOON), new Map());
+    assert.deepEqual(await store.providerNames("empty", 10), new Set());
   });
 }

@@ -25,7 +25,7 @@ async function dashboardWith(recent: string): Promise<unknown> {
     audit: {
       activity: (organization: string, now: number) => {
         asked.push([organization, now]);
-        return { commands: 1, allowed: 1, denied: 0, ai: 0, providers: new Map() };
+        return { commands: 1, allowed: 1, denied: 0, ai: 0, byProvider: [] };
       },
       page: (organization: string, filter: unknown, limit: number, offset: number) => {
         asked.push([organization, filter, limit, offset]);

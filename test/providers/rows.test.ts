@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AuditActivity, ProviderActivity } from "../../src/audit/store.ts";
 import { viewOf } from "../../src/catalog/view.ts";
 import { allProviderNames, providerRow, providerRows } from "../../src/providers/rows.ts";
 
@@ -22,14 +21,10 @@ const view = viewOf(
   "embed",
 );
 
-function activityOf(...providers: (readonly [string, ProviderActivity])[]): AuditActivity {
-  return { commands: 0, allowed: 0, denied: 0, ai: 0, providers: new Map(providers) };
-}
-
 const NONE = new Map<string, never>();
 
 test("a provider joins the catalog with the organization's events", () => {
-  const activity = activityOf(["aws", { events: 3, failed: 0, lastUsed: T0 }]);
+  const activity = new Map([["aws", { events: 3, failed: 0, lastUsed: T0 }]]);
   assert.deepEqual(providerRow("aws", view, activity, NONE), {
     id: "aws",
     name: "Amazon",
@@ -43,7 +38,7 @@ test("a provider joins the catalog with the organization's events", () => {
 });
 
 test("a provider that was never used has no last use", () => {
-  const row = providerRow("git", view, activityOf(), NONE);
+  const row = providerRow("git", view, new Map(), NONE);
   assert.equal(row?.status, "offline");
   assert.ok(!JSON.stringify(row).includes("last_used"));
 });
@@ -52,14 +47,14 @@ test("a provider that was used long ago is offline and still has a last use", ()
   const row = providerRow(
     "git",
     view,
-    activityOf(["git", { events: 0, failed: 0, lastUsed: 0 }]),
+    new Map([["git", { events: 0, failed: 0, lastUsed: 0 }]]),
     NONE,
   );
   assert.deepEqual([row?.status, row?.last_used], ["offline", "1970-01-01T00:00:00.000Z"]);
 });
 
 test("an override wins over what the events say, for its provider only", () => {
-  const activity = activityOf(["aws", { events: 9, failed: 9, lastUsed: T0 }]);
+  const activity = new Map([["aws", { events: 9, failed: 9, lastUsed: T0 }]]);
   const rows = providerRows(view, activity, new Map([["git", "degraded"]]));
   assert.deepEqual(
     rows.map(({ id, status }) => [id, status]),
@@ -74,8 +69,19 @@ test("an override wins over what the events say, for its provider only", () => {
 
 test("a provider that only events know is a name, not a row", () => {
   const used = { events: 1, failed: 0, lastUsed: T0 };
-  const activity = activityOf(["svn", used], ["__proto__", used], ["aws", used], ["Zed", used]);
+  const activity = new Map([
+    ["svn", used],
+    ["__proto__", used],
+    ["aws", used],
+    ["Zed", used],
+  ]);
   assert.equal(providerRows(view, activity, NONE).length, 2);
   assert.equal(providerRow("svn", view, activity, NONE), undefined);
-  assert.deepEqual(allProviderNames(view, activity), ["Zed", "__proto__", "aws", "git", "svn"]);
+  assert.deepEqual(allProviderNames(view, activity.keys()), [
+    "Zed",
+    "__proto__",
+    "aws",
+    "git",
+    "svn",
+  ]);
 });

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import type { AuditEvent } from "../../src/audit/schema.ts";
-import { activityOf } from "../audit/naive-audit.ts";
+import { providerUseOf } from "../audit/naive-audit.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -257,7 +257,7 @@ export class OrganizationModel {
   }
 
   providerStatus(id: string, now: number): string {
-    const { events = 0, failed = 0 } = activityOf(this.events, now).providers.get(id) ?? {};
+    const { events = 0, failed = 0 } = providerUseOf(this.events, [id], now).get(id) ?? {};
     const derived =
       events === 0 ? "offline" : events >= 5 && 2 * failed >= events ? "degraded" : "";
     return this.overrides.get(id) ?? (derived || "connected");

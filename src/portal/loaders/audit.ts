@@ -7,14 +7,14 @@ import type { Catalog } from "../../catalog/view.ts";
 import { DEFAULT_ORGANIZATION } from "../../core/caller.ts";
 import type { Clock } from "../../core/clock.ts";
 import { NotFound, Refusal } from "../../core/errors.ts";
-import { allProviderNames } from "../../providers/rows.ts";
+import { allProviderNames, MOST_NAMED } from "../../providers/rows.ts";
 import type { AuditSource } from "../pages/audit-source.ts";
 import { totalOf, type Counted } from "../pages/time-chart.ts";
 import { eventsOf } from "./events.ts";
 
 /** What the audit page is read from. */
 export interface AuditPageNeeds {
-  readonly audit: Pick<AuditStore, "activity" | "get" | "histogram" | "page" | "pageAfter">;
+  readonly audit: Pick<AuditStore, "get" | "histogram" | "page" | "pageAfter" | "providerNames">;
   readonly catalog: Catalog;
 }
 
@@ -43,7 +43,7 @@ export function auditSource(
       return JSON.parse(found.toString("utf8")) as AuditEvent;
     },
     async providers() {
-      return allProviderNames(catalog.current(), await audit.activity(id, now()));
+      return allProviderNames(catalog.current(), await audit.providerNames(id, MOST_NAMED));
     },
     problemOf(error) {
       // Who left is told nothing.

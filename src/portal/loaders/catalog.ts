@@ -9,7 +9,7 @@ import type { PageContext } from "../pages/parts.ts";
 /** What the page of the catalog is read from. */
 export interface CatalogNeeds {
   readonly catalog: Catalog;
-  readonly audit: Pick<AuditStore, "activity">;
+  readonly audit: Pick<AuditStore, "providerUse">;
   readonly overrides: Pick<ProviderOverrideStore, "all">;
 }
 
@@ -20,15 +20,15 @@ export async function loadCatalog(
   asked: Pick<CatalogModel, "view" | "canSet">,
 ): Promise<CatalogModel> {
   const current = catalog.current();
-  const [activity, set] = await Promise.all([
-    audit.activity(DEFAULT_ORGANIZATION, context.now),
+  const [use, set] = await Promise.all([
+    audit.providerUse(DEFAULT_ORGANIZATION, [...current.declared.keys()], context.now),
     overrides.all(DEFAULT_ORGANIZATION),
   ]);
   return {
     ...context,
     ...asked,
     source: current.envelope.source,
-    providers: providerRows(current, activity, set),
+    providers: providerRows(current, use, set),
     capabilities: current.capabilities,
   };
 }

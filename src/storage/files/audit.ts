@@ -1,7 +1,7 @@
 import type { AuditActivity, AuditAllowance, AuditExport } from "../../audit/store.ts";
 import type { AuditFilter, AuditHistogram } from "../../audit/store.ts";
 import type { AuditRemoval, AuditRows, AuditStore, AuditTail } from "../../audit/store.ts";
-import type { AuditUsage, Position, TailListener } from "../../audit/store.ts";
+import type { AuditUsage, Position, ProviderActivity, TailListener } from "../../audit/store.ts";
 import type { Awaitable } from "../../core/caller.ts";
 import type { Clock } from "../../core/clock.ts";
 import { describeError, type Log } from "../../core/log.ts";
@@ -154,7 +154,19 @@ export class FileAuditStore implements AuditStore {
   }
 
   activity(organization: string, now: number): Promise<AuditActivity> {
-    return this.#ask(organization, async (trail) => trail.activity(now));
+    return this.#ask(organization, (trail) => trail.activity(now));
+  }
+
+  providerUse(
+    organization: string,
+    names: readonly string[],
+    now: number,
+  ): Promise<ReadonlyMap<string, ProviderActivity>> {
+    return this.#ask(organization, (trail) => trail.providerUse(names, now));
+  }
+
+  providerNames(organization: string, most: number): Promise<ReadonlySet<string>> {
+    return this.#ask(organization, (trail) => trail.providerNames(most));
   }
 
   usage(organization: string): Promise<AuditUsage> {

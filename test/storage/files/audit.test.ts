@@ -8,8 +8,15 @@ import { createLog } from "../../../src/core/log.ts";
 import { systemFiles } from "../../../src/storage/file-operations.ts";
 import { FileAuditStore, type FileAuditOptions } from "../../../src/storage/files/audit.ts";
 import { Layout } from "../../../src/storage/layout.ts";
-import { testAgainstNaive } from "../../audit/store-property.ts";
-import { append, auditEventOf, page, testAuditStore } from "../../audit/store-suite.ts";
+import { testActivityAgainstNaive, testAgainstNaive } from "../../audit/store-property.ts";
+import {
+  append,
+  auditEventOf,
+  NOON,
+  ORGANIZATION,
+  page,
+  testAuditStore,
+} from "../../audit/store-suite.ts";
 import { ForgetfulFiles, systemError } from "../../support/forgetful-files.ts";
 
 const SEGMENT_BYTES = 64 << 20;
@@ -66,6 +73,33 @@ testAgainstNaive(async () => {
       return opened.restart();
     },
   };
+});
+
+testActivityAgainstNaive(async (t) => {
+  const opened = engine(() => createStore({ files: new ForgetfulFiles(), segmentBytes: 2_000 }));
+  t.after(() => opened.close());
+  return opened;
+});
+
+test("of more providers than people could read, those that were asked for are told apart", async (t) => {
+  const store = createStore({ files: new ForgetfulFiles() });
+  t.after(() => store.close());
+  await store.providerUse(ORGANIZATION, ["kubernetes"], NOON);
+  const names = [...Array.from({ length: 1_500 }, (_, i) => `./build-${i}.sh`), "kubernetes"];
+  await append(
+    store,
+    names.map((provider) => auditEventOf({ provider })),
+  );
+  const { commands, byProvider } = await store.activity(ORGANIZATION, NOON);
+  assert.deepEqual([commands, byProvider.length], [1_501, 1_000]);
+  const use = await store.providerUse(ORGANIZATION, names.slice(1_499), NOON);
+  assert.deepEqual(
+    [...use].map(([name, { events, lastUsed }]) => [name, events, lastUsed]),
+    [
+      ["./build-1499.sh", 0, NOON],
+      ["kubernetes", 1, NOON],
+    ],
+  );
 });
 
 /** Removes a file, or changes a byte of it somewhere. */

@@ -1,14 +1,15 @@
 /**
- * The counts of the last 24 hours, in time that does not depend on what is stored. Events are
- * counted by the minute, once, by the next question after they arrived. A question adds up whole minutes; of the two minutes at the
- * ends of its window the events are looked at one by one, unless all of them lie inside. Minutes that
- * a window has left are forgotten; a question about an earlier time counts rows instead.
+ * The counts of the last 24 hours, in time that does not depend on what is stored. Events are counted
+ * by the minute, once, by the next question after they arrived. The whole minutes of the window are
+ * kept added up: as it moves on, minutes are added at one end and taken back at the other. Of the two
+ * minutes at its ends the events are looked at one by one, unless all of them lie inside. Minutes that
+ * the window has left are forgotten; a question about an earlier time counts rows instead.
  */
 import type { AuditActivity } from "../../../audit/store.ts";
 import { DAY_MS, MINUTE_MS } from "../../../core/clock.ts";
 import { Queue } from "../../queue.ts";
+import { ActivityCounts, greatest, type ProviderCounts } from "./activity-counts.ts";
 import { PROVIDER, STATUS } from "./fields.ts";
-import { isAi, decisionOfKind } from "./kinds.ts";
 import { Pace } from "./pace.ts";
 import { questionOf } from "./question.ts";
 import { select, rowAt, viewOf, type SegmentView } from "./selection.ts";
@@ -16,62 +17,94 @@ import { globalRow, type SegmentIndex } from "./segment-index.ts";
 
 /** Runtimes choose the words of `status`, and their letter case. */
 const FAILED = /^(?:failed|error)$/i;
+const MOST_LISTED = 1_000;
+/** Runtimes choose names, too: of a minute that has more of them, the others are not told apart. */
+const MOST_NAMES_A_MINUTE = 1_000;
+const UNUSED: ProviderCounts = { events: 0, failed: 0 };
 
-interface ProviderCounts {
-  events: number;
-  failed: number;
-}
-
-/** Counts of some events. */
-interface Counts {
-  commands: number;
-  allowed: number;
-  denied: number;
-  ai: number;
-  readonly providers: Map<string, ProviderCounts>;
-}
-
-interface Minute extends Counts {
+interface Minute {
+  readonly counts: ActivityCounts;
   newest: number;
 }
 
 /** Counts events by the minute. */
 export class RecentActivity {
   readonly #minutes = new Map<number, Minute>();
+  /** The providers that were asked for by name: however many others there are, they are counted. */
+  readonly #asked = new Set<string>();
+  #window = new ActivityCounts(); // of the minutes from `#start` up to `#end`
+  #start = 0;
+  #end = 0;
   #floor: number | undefined; // the first minute from which on all events are counted
   #next = 0; // the first row, through all segments, that is not counted yet
-  readonly #counting = new Queue();
+  readonly #turns = new Queue();
 
   /** Counts the 24 hours up to and including `now`. */
-  async at(
+  at(now: number, indexes: readonly SegmentIndex[]): Promise<AuditActivity> {
+    return this.#turns.run(async () => {
+      const pace = new Pace();
+      const [window, ends] = await this.#countsAt(now, indexes.map(viewOf), pace);
+      return {
+        commands: window.commands + ends.commands,
+        allowed: window.allowed + ends.allowed,
+        denied: window.denied + ends.denied,
+        ai: window.ai + ends.ai,
+        byProvider: await greatest(() => eventsByName(window, ends), MOST_LISTED, pace),
+      };
+    });
+  }
+
+  /** What the named providers were used for in the 24 hours up to and including `now`. */
+  of(
+    names: readonly string[],
     now: number,
     indexes: readonly SegmentIndex[],
-    lastUsed: ReadonlyMap<string, number>,
-  ): Promise<AuditActivity> {
-    const views = indexes.map(viewOf);
+  ): Promise<ReadonlyMap<string, ProviderCounts>> {
+    return this.#turns.run(async () => {
+      for (const name of names) this.#asked.add(name);
+      const [window, ends] = await this.#countsAt(now, indexes.map(viewOf), new Pace());
+      return new Map(
+        names.map((name) => {
+          const whole = window.providers.get(name) ?? UNUSED;
+          const rest = ends.providers.get(name) ?? UNUSED;
+          return [
+            name,
+            { events: whole.events + rest.events, failed: whole.failed + rest.failed },
+          ] as const;
+        }),
+      );
+    });
+  }
+
+  /** The whole minutes of the window, and what lies in it at its two ends. */
+  async #countsAt(
+    now: number,
+    views: readonly SegmentView[],
+    pace: Pace,
+  ): Promise<readonly [window: ActivityCounts, ends: ActivityCounts]> {
     const after = now - DAY_MS;
     const first = Math.floor(after / MINUTE_MS);
     const last = Math.floor(now / MINUTE_MS);
     this.#floor ??= first;
-    await this.#counting.run(() => this.#countOn(views));
-    const total = noCounts();
+    await this.#countOn(views, pace);
+    const ends = new ActivityCounts();
     if (first < this.#floor) {
-      await countRange(total, views, after + 1, now + 1);
-    } else {
-      for (let number = first + 1; number < last; number++) this.#addMinute(total, number);
-      await countRange(total, views, after + 1, (first + 1) * MINUTE_MS);
-      const minute = this.#minutes.get(last);
-      if (minute !== undefined && minute.newest <= now) this.#addMinute(total, last);
-      else await countRange(total, views, last * MINUTE_MS, now + 1);
-      this.#forget(first);
+      await this.#countRange(ends, views, after + 1, now + 1, pace);
+      return [new ActivityCounts(), ends];
     }
-    return { ...total, providers: withLastUse(total.providers, lastUsed) };
+    await this.#move(first + 1, last, pace);
+    await this.#countRange(ends, views, after + 1, (first + 1) * MINUTE_MS, pace);
+    const minute = this.#minutes.get(last);
+    if (minute === undefined || minute.newest > now) {
+      await this.#countRange(ends, views, last * MINUTE_MS, now + 1, pace);
+    } else await ends.add(minute.counts, 1, pace);
+    this.#forget(first);
+    return [this.#window, ends];
   }
 
   /** Counts the rows that came since the last question, in slices. */
-  async #countOn(views: readonly SegmentView[]): Promise<void> {
+  async #countOn(views: readonly SegmentView[], pace: Pace): Promise<void> {
     const from = (this.#floor as number) * MINUTE_MS;
-    const pace = new Pace();
     const question = questionOf({ from });
     for (const view of views) {
       const { index, rows } = view;
@@ -100,25 +133,60 @@ export class RecentActivity {
     if (number < (this.#floor as number)) return;
     let minute = this.#minutes.get(number);
     if (minute === undefined) {
-      minute = { ...noCounts(), newest: time };
+      minute = { counts: new ActivityCounts(), newest: time };
       this.#minutes.set(number, minute);
     }
     minute.newest = Math.max(minute.newest, time);
-    countRow(minute, index, row);
+    const provider = this.#nameFor(minute.counts, index, row);
+    countRow(minute.counts, index, row, provider);
+    if (number >= this.#start && number < this.#end) countRow(this.#window, index, row, provider);
   }
 
-  #addMinute(total: Counts, number: number): void {
+  async #countRange(
+    counts: ActivityCounts,
+    views: readonly SegmentView[],
+    from: number,
+    to: number,
+    pace: Pace,
+  ): Promise<void> {
+    const question = questionOf({ from, to });
+    for (const view of views) {
+      const selection = await select(view, question, pace);
+      for (let k = 0; k < selection.length; k++) {
+        const row = rowAt(selection, k);
+        countRow(counts, view.index, row, this.#nameFor(counts, view.index, row));
+        if (k % 1024 === 0) await pace.step();
+      }
+    }
+  }
+
+  /** The provider under which a row is counted; `undefined` where it has none, or one too many. */
+  #nameFor(
+    { providers }: ActivityCounts,
+    { codes, dictionaries }: SegmentIndex,
+    row: number,
+  ): string | undefined {
+    const code = codes[PROVIDER]?.[row] as number;
+    const name = code === 0 ? undefined : dictionaries[PROVIDER]?.valueOf(code);
+    if (name === undefined || providers.size < MOST_NAMES_A_MINUTE) return name;
+    return providers.has(name) || this.#asked.has(name) ? name : undefined;
+  }
+
+  /** Moves the window on; what lies before it is not asked for this way any more. */
+  async #move(start: number, end: number, pace: Pace): Promise<void> {
+    if (this.#end <= start) {
+      this.#window = new ActivityCounts();
+      [this.#start, this.#end] = [start, start];
+    }
+    while (this.#end < end) await this.#add(this.#end++, 1, pace);
+    while (this.#start < start) await this.#add(this.#start++, -1, pace);
+  }
+
+  async #add(number: number, sign: 1 | -1, pace: Pace): Promise<void> {
     const minute = this.#minutes.get(number);
     if (minute === undefined) return;
-    total.commands += minute.commands;
-    total.allowed += minute.allowed;
-    total.denied += minute.denied;
-    total.ai += minute.ai;
-    for (const [name, { events, failed }] of minute.providers) {
-      const counts = countsOf(total, name);
-      counts.events += events;
-      counts.failed += failed;
-    }
+    await this.#window.add(minute.counts, sign, pace);
+    await pace.step();
   }
 
   #forget(before: number): void {
@@ -130,61 +198,25 @@ export class RecentActivity {
   }
 }
 
-async function countRange(
-  total: Counts,
-  views: readonly SegmentView[],
-  from: number,
-  to: number,
-): Promise<void> {
-  const pace = new Pace();
-  const question = questionOf({ from, to });
-  for (const view of views) {
-    const selection = await select(view, question, pace);
-    for (let k = 0; k < selection.length; k++) {
-      countRow(total, view.index, rowAt(selection, k));
-      if (k % 1024 === 0) await pace.step();
-    }
+function countRow(
+  counts: ActivityCounts,
+  { kinds, codes, dictionaries }: SegmentIndex,
+  row: number,
+  provider: string | undefined,
+): void {
+  const status = codes[STATUS]?.[row] as number;
+  const word = status === 0 ? undefined : dictionaries[STATUS]?.valueOf(status);
+  counts.count(kinds[row] as number, provider, word !== undefined && FAILED.test(word));
+}
+
+function* eventsByName(
+  window: ActivityCounts,
+  ends: ActivityCounts,
+): Generator<readonly [string, number]> {
+  for (const [name, { events }] of window.providers) {
+    yield [name, events + (ends.providers.get(name)?.events ?? 0)];
   }
-}
-
-function countRow(counts: Counts, index: SegmentIndex, row: number): void {
-  const kind = index.kinds[row] as number;
-  const decision = decisionOfKind(kind);
-  counts.commands++;
-  if (decision === 1) counts.allowed++;
-  if (decision === 2) counts.denied++;
-  if (isAi(kind)) counts.ai++;
-  const code = index.codes[PROVIDER]?.[row] as number;
-  if (code === 0) return;
-  const provider = countsOf(counts, index.dictionaries[PROVIDER]?.valueOf(code) as string);
-  provider.events++;
-  const status = index.codes[STATUS]?.[row] as number;
-  if (decision === 2 || isFailure(index, status)) provider.failed++;
-}
-
-function isFailure(index: SegmentIndex, status: number): boolean {
-  const text = status === 0 ? undefined : index.dictionaries[STATUS]?.valueOf(status);
-  return text !== undefined && FAILED.test(text);
-}
-
-function countsOf({ providers }: Counts, name: string): ProviderCounts {
-  let counts = providers.get(name);
-  if (counts === undefined) providers.set(name, (counts = { events: 0, failed: 0 }));
-  return counts;
-}
-
-function noCounts(): Counts {
-  return { commands: 0, allowed: 0, denied: 0, ai: 0, providers: new Map() };
-}
-
-function withLastUse(
-  providers: ReadonlyMap<string, ProviderCounts>,
-  lastUsed: ReadonlyMap<string, number>,
-): AuditActivity["providers"] {
-  return new Map(
-    [...lastUsed].map(([name, time]) => [
-      name,
-      { ...(providers.get(name) ?? { events: 0, failed: 0 }), lastUsed: time },
-    ]),
-  );
+  for (const [name, { events }] of ends.providers) {
+    if (!window.providers.has(name)) yield [name, events];
+  }
 }

@@ -19,6 +19,7 @@ import { LineIndexer } from "./index-lines.ts";
 import type { IndexThreads } from "./index-threads.ts";
 import { SealedIndex } from "./sealed-index.ts";
 import { PROVIDER } from "./fields.ts";
+import { Pace } from "./pace.ts";
 import type { SegmentIndex } from "./segment-index.ts";
 import { writeSidecar } from "./sidecar-writer.ts";
 
@@ -43,7 +44,7 @@ export class SegmentSet {
   readonly #sealing = new Queue();
   #indexes: SegmentIndex[] = [];
   #growing: GrowingIndex;
-  #sealedUse: Map<string, number> | undefined;
+  #sealedUse = new Map<string, number>(); // by the providers that were asked for
 
   private constructor(options: SegmentSetOptions, log: SegmentedLog, growing: GrowingIndex) {
     this.#options = options;
@@ -99,7 +100,7 @@ export class SegmentSet {
     const previous = this.#growing;
     this.#growing = new GrowingIndex(segment);
     this.#indexes = [...this.#indexes, this.#growing];
-    this.#sealedUse = undefined;
+    this.#sealedUse = new Map();
     if (previous.rows > 0) void this.#sealing.run(() => this.#seal(previous));
     else this.drop(previous.segment);
   }
@@ -107,7 +108,7 @@ export class SegmentSet {
   /** Forgets a segment. */
   drop(segment: number): void {
     this.#indexes = this.#indexes.filter((index) => index.segment !== segment);
-    this.#sealedUse = undefined;
+    this.#sealedUse = new Map();
   }
 
   /** Makes the index of a segment again whose sidecar turned out to be damaged. */
@@ -129,15 +130,41 @@ export class SegmentSet {
     await this.#options.damage.remove(this.#log.path(index.segment));
   }
 
-  /** When each provider was used last, in milliseconds. */
-  lastUsed(): ReadonlyMap<string, number> {
-    if (this.#sealedUse === undefined) {
-      this.#sealedUse = new Map();
-      for (const index of this.#indexes.slice(0, -1)) addLastUse(this.#sealedUse, index);
+  /** When the named providers were used last, in milliseconds; those that never were are left out. */
+  async lastUsed(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const [growing, sealedUse] = [this.#growing, this.#sealedUse];
+    const sealed = this.#indexes.slice(0, -1);
+    const pace = new Pace();
+    const times = new Map<string, number>();
+    for (const name of names) {
+      let time = sealedUse.get(name);
+      if (time === undefined) {
+        time = sealed.reduce(
+          (newest, index) => Math.max(newest, lastUseIn(index, name)),
+          -Infinity,
+        );
+        sealedUse.set(name, time);
+        await pace.step();
+      }
+      time = Math.max(time, lastUseIn(growing, name));
+      if (time > -Infinity) times.set(name, time);
     }
-    const all = new Map(this.#sealedUse);
-    addLastUse(all, this.#growing);
-    return all;
+    return times;
+  }
+
+  /** The providers that events name, in no order; of too many those of the newest segments. */
+  async providerNames(most: number): Promise<ReadonlySet<string>> {
+    const names = new Set<string>();
+    const pace = new Pace();
+    for (const { dictionaries } of [...this.#indexes].reverse()) {
+      const dictionary = dictionaries[PROVIDER];
+      for (let code = 1; code <= (dictionary?.size ?? 0); code++) {
+        if (names.size >= most) return names;
+        names.add(dictionary?.valueOf(code) as string);
+        if (code % 256 === 0) await pace.step();
+      }
+    }
+    return names;
   }
 
   /** What all segments take up. */
@@ -247,10 +274,7 @@ async function removeStrays(
   }
 }
 
-function addLastUse(times: Map<string, number>, index: SegmentIndex): void {
-  const dictionary = index.dictionaries[PROVIDER];
-  for (let code = 1; code <= (dictionary?.size ?? 0); code++) {
-    const name = dictionary?.valueOf(code) as string;
-    times.set(name, Math.max(times.get(name) ?? -Infinity, index.lastUsed[code] as number));
-  }
+function lastUseIn({ dictionaries, lastUsed }: SegmentIndex, provider: string): number {
+  const code = dictionaries[PROVIDER]?.codeOf(provider);
+  return code === undefined ? -Infinity : (lastUsed[code] as number);
 }

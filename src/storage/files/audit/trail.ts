@@ -2,8 +2,7 @@
 import type { AuditEvent } from "../../../audit/schema.ts";
 import type { AuditActivity, AuditAllowance, AuditExport } from "../../../audit/store.ts";
 import type { AuditFilter, AuditHistogram, AuditRemoval, Stored } from "../../../audit/store.ts";
-import type { AuditRows, AuditUsage } from "../../../audit/store.ts";
-import type { Awaitable } from "../../../core/caller.ts";
+import type { AuditRows, AuditUsage, ProviderActivity } from "../../../audit/store.ts";
 import { parseTimestamp } from "../../../core/time.ts";
 import type { Durability } from "../../append-log-options.ts";
 import { SegmentedLog, type SegmentedLogOptions } from "../../segmented-log.ts";
@@ -158,8 +157,26 @@ export class AuditTrail implements TailSource {
     });
   }
 
-  activity(now: number): Awaitable<AuditActivity> {
-    return this.#activity.at(now, this.#segments.indexes, this.#segments.lastUsed());
+  activity(now: number): Promise<AuditActivity> {
+    return this.#activity.at(now, this.#segments.indexes);
+  }
+
+  async providerUse(
+    names: readonly string[],
+    now: number,
+  ): Promise<ReadonlyMap<string, ProviderActivity>> {
+    const lastUsed = await this.#segments.lastUsed(names);
+    const recent = await this.#activity.of(names, now, this.#segments.indexes);
+    const use = new Map<string, ProviderActivity>();
+    for (const [name, counts] of recent) {
+      const time = lastUsed.get(name);
+      if (time !== undefined) use.set(name, { ...counts, lastUsed: time });
+    }
+    return use;
+  }
+
+  providerNames(most: number): Promise<ReadonlySet<string>> {
+    return this.#segments.providerNames(most);
   }
 
   usage(): AuditUsage {

@@ -7,6 +7,8 @@ import { ADMIN, ADMIN_SETTINGS, start } from "../../support/start.ts";
 
 const MINUTE_MS = 60_000;
 const PAGE_EVENTS = 50;
+/** The button of a tail that goes. */
+const LIVE = '#live[class="live live"][aria-pressed=true]';
 
 const app = await start({ after });
 const at = (minutes: number): string => new Date(app.now - minutes * MINUTE_MS).toISOString();
@@ -26,7 +28,7 @@ const url = `${app.url}/portal/audit`;
 
 /** Waits until the live tail has begun, and the list was read again from there. */
 async function followed(page: Page): Promise<void> {
-  await page.locator("#live.live[aria-pressed=true]").waitFor();
+  await page.locator(LIVE).waitFor();
   await page.locator("#audit-rows:not([aria-busy])").waitFor();
 }
 
@@ -159,7 +161,7 @@ browserTest("what the server made is not read again, only what is asked for", as
   const days = await page.locator(".day h3").allInnerTexts();
   assert.equal(new Set(days).size, days.length);
   await page.goto(`${url}?live=true`);
-  await page.locator('#live[class="live live"]').waitFor();
+  await page.locator(LIVE).waitFor();
 });
 
 browserTest(
@@ -272,6 +274,19 @@ browserTest("the live tail shows what arrives, waits for who reads, and comes ba
   // The browser itself reports the connection that was cut.
   const others = visited.faults.splice(0).filter((fault) => !/net::ERR_/.test(fault));
   assert.deepEqual(others, []);
+});
+
+browserTest("a tail that is begun while a chart is on its way stays on", async (t) => {
+  const { page } = await visit(t, url);
+  const chart = await holdAnswers(page, "**/audit/histogram?**");
+  await page.getByRole("searchbox").fill("fetch 11");
+  await total(page, "11 events");
+  await chart.made;
+  await page.locator("#live").click();
+  await page.locator(LIVE).waitFor();
+  chart.release();
+  await page.locator("#audit-time:not([aria-busy])").waitFor();
+  await page.locator(LIVE).waitFor();
 });
 
 browserTest("what arrives while a list is being read is not lost", async (t) => {

@@ -47,7 +47,8 @@ async function go(href: string, how: "push" | "replace" | "stay"): Promise<void>
   if (!isSameList) await screen.load(view);
   else await screen.open(view);
   fillForm();
-  follow(view);
+  follow(screen.view);
+  if (screen.view !== view) return; // meanwhile the reader went on
   if (view.event === undefined && before.event !== undefined) closed(before.event, isSameList);
 }
 

@@ -69,7 +69,8 @@ export const providerNames = {
     providers: {
       type: "array",
       items: { type: "string" },
-      description: "The names, sorted, each one once; of those that events name, 10,000.",
+      description:
+        "The names, sorted, each one once; of those that events name, 10,000 of up to 256 characters.",
     },
   },
 } as const satisfies Schema;

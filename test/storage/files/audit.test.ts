@@ -85,18 +85,21 @@ test("of more providers than people could read, those that were asked for are to
   const store = createStore({ files: new ForgetfulFiles() });
   t.after(() => store.close());
   await store.providerUse(ORGANIZATION, ["kubernetes"], NOON);
-  const names = [...Array.from({ length: 1_500 }, (_, i) => `./build-${i}.sh`), "kubernetes"];
+  const long = "x".repeat(257);
+  const names = [long, ...Array.from({ length: 1_499 }, (_, i) => `./build-${i}.sh`), "kubernetes"];
   await append(
     store,
     names.map((provider) => auditEventOf({ provider })),
   );
   const { commands, byProvider } = await store.activity(ORGANIZATION, NOON);
   assert.deepEqual([commands, byProvider.length], [1_501, 1_000]);
+  assert.ok(!JSON.stringify(byProvider).includes(long));
+  assert.ok(!(await store.providerNames(ORGANIZATION, 10_000)).has(long));
   const use = await store.providerUse(ORGANIZATION, names.slice(1_499), NOON);
   assert.deepEqual(
     [...use].map(([name, { events, lastUsed }]) => [name, events, lastUsed]),
     [
-      ["./build-1499.sh", 0, NOON],
+      ["./build-1498.sh", 0, NOON],
       ["kubernetes", 1, NOON],
     ],
   );

@@ -21,5 +21,7 @@ export const COUNTED = [0, 1, 2, 5];
 export const PROVIDER = 0;
 export const STATUS = 4;
 export const POLICY = 6;
+/** Runtimes choose names of any length: longer ones, in characters, are not listed. */
+export const LONGEST_LISTED = 256;
 
 export type Column = Uint8Array | Uint16Array | Uint32Array;

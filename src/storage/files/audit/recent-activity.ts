@@ -9,7 +9,7 @@ import type { AuditActivity } from "../../../audit/store.ts";
 import { DAY_MS, MINUTE_MS } from "../../../core/clock.ts";
 import { Queue } from "../../queue.ts";
 import { ActivityCounts, greatest, type ProviderCounts } from "./activity-counts.ts";
-import { PROVIDER, STATUS } from "./fields.ts";
+import { LONGEST_LISTED, PROVIDER, STATUS } from "./fields.ts";
 import { Pace } from "./pace.ts";
 import { questionOf } from "./question.ts";
 import { select, rowAt, viewOf, type SegmentView } from "./selection.ts";
@@ -168,8 +168,9 @@ export class RecentActivity {
   ): string | undefined {
     const code = codes[PROVIDER]?.[row] as number;
     const name = code === 0 ? undefined : dictionaries[PROVIDER]?.valueOf(code);
-    if (name === undefined || providers.size < MOST_NAMES_A_MINUTE) return name;
-    return providers.has(name) || this.#asked.has(name) ? name : undefined;
+    if (name === undefined || providers.has(name) || this.#asked.has(name)) return name;
+    const isOneTooMany = providers.size >= MOST_NAMES_A_MINUTE || name.length > LONGEST_LISTED;
+    return isOneTooMany ? undefined : name;
   }
 
   /** Moves the window on; what lies before it is not asked for this way any more. */

@@ -18,7 +18,7 @@ import { GrowingIndex } from "./growing-index.ts";
 import { LineIndexer } from "./index-lines.ts";
 import type { IndexThreads } from "./index-threads.ts";
 import { SealedIndex } from "./sealed-index.ts";
-import { PROVIDER } from "./fields.ts";
+import { LONGEST_LISTED, PROVIDER } from "./fields.ts";
 import { Pace } from "./pace.ts";
 import type { SegmentIndex } from "./segment-index.ts";
 import { writeSidecar } from "./sidecar-writer.ts";
@@ -160,7 +160,8 @@ export class SegmentSet {
       const dictionary = dictionaries[PROVIDER];
       for (let code = 1; code <= (dictionary?.size ?? 0); code++) {
         if (names.size >= most) return names;
-        names.add(dictionary?.valueOf(code) as string);
+        const name = dictionary?.valueOf(code) as string;
+        if (name.length <= LONGEST_LISTED) names.add(name);
         if (code % 256 === 0) await pace.step();
       }
     }

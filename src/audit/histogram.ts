@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../core/clock.ts";
 import { BadInput } from "../core/errors.ts";
-import { formatTimestamp } from "../core/time.ts";
+import { FIRST_MS, formatTimestamp } from "../core/time.ts";
 import type { Histogram, Interval } from "./schema.ts";
 import type { AuditFilter, AuditHistogram } from "./store.ts";
 
@@ -32,7 +32,7 @@ export interface Buckets {
 export function bucketsFor(interval: Interval, given: AuditFilter, now: number): Buckets {
   const intervalMs = INTERVAL_MS[interval];
   const { to = now + 1 } = given;
-  const { from = to - DAY_MS } = given;
+  const { from = Math.max(to - DAY_MS, FIRST_MS) } = given;
   const filter = { ...given, from, to };
   const start = Math.floor(from / intervalMs) * intervalMs;
   const end = from < to ? Math.ceil(to / intervalMs) * intervalMs : start;

@@ -5,7 +5,8 @@
 const TIMESTAMP =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
-const FIRST_MS = Date.UTC(2000, 0, 1) - 2000 * 365.2425 * 86_400_000; // 0000-01-01T00:00:00Z
+/** The first moment that a timestamp can name: 0000-01-01T00:00:00Z. */
+export const FIRST_MS = Date.UTC(2000, 0, 1) - 2000 * 365.2425 * 86_400_000;
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**

@@ -48,6 +48,14 @@ test("with one end of the range alone the other is the default", () => {
   ]);
 });
 
+test("no range begins before the year 0000, which no timestamp can name", () => {
+  assert.deepEqual(buckets("1h", undefined, "0000-01-01T05:00:00Z"), {
+    range: ["0000-01-01T00:00:00.000Z", "0000-01-01T05:00:00.000Z"],
+    covers: ["0000-01-01T00:00:00.000Z", "0000-01-01T05:00:00.000Z"],
+    count: 5,
+  });
+});
+
 test("a range that is empty or turned around has no buckets", () => {
   assert.equal(buckets("1h", "2026-11-20T12:10:00Z", "2026-11-20T12:10:00Z").count, 0);
   assert.equal(buckets("1h", "2026-11-20T12:00:00Z", "2020-01-01T00:00:00Z").count, 0);

@@ -5,12 +5,14 @@
 import { LOG_LEVELS } from "./core/log.ts";
 import {
   boolean,
+  catalogSource,
   choice,
   hours,
   httpUrl,
   integer,
   origins,
   text,
+  withoutUserInfo,
   wordOrToken,
   type Kind,
 } from "./core/setting-kinds.ts";
@@ -59,7 +61,7 @@ const settings = {
   ),
   catalogSource: setting(
     "CATALOG_SOURCE",
-    text,
+    catalogSource(),
     "embed",
     "`embed`, the path of a file, or an `http(s)` URL that is fetched again every 10 minutes",
   ),
@@ -248,7 +250,8 @@ function build(read: (option: Option) => { name: string; given: string | undefin
 }
 
 function notUnderstood(name: string, row: Setting<unknown>, given: unknown): ConfigError {
-  const shown = row.isSecret ? "the value given" : (JSON.stringify(given) ?? `a ${typeof given}`);
+  const value = JSON.stringify(given) ?? `a ${typeof given}`;
+  const shown = row.isSecret ? "the value given" : withoutUserInfo(value);
   return new ConfigError(`${name}: ${shown} is not understood, expected ${row.kind.accepts}`);
 }
 

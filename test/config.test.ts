@@ -157,7 +157,6 @@ const cases: readonly Case[] = [
       "https://A.example",
       "https://a.example:443",
       "https://*.a.example",
-      "https://u@a.example",
       "null",
       "https://a.example https://b.example",
     ],
@@ -165,8 +164,12 @@ const cases: readonly Case[] = [
   },
   {
     option: "catalogSource",
-    good: [["./c.json", "./c.json"]],
-    bad: [],
+    good: [
+      ["./c.json", "./c.json"],
+      ["C:/c.json", "C:/c.json"],
+      ["https://user:pw@c.example/c.json", "https://user:pw@c.example/c.json"],
+    ],
+    bad: ["https://", "http://c.example:99999/c.json", "ftp://c.example/c.json", "file:///c.json"],
     wrong: [1, null],
   },
   {
@@ -178,7 +181,6 @@ const cases: readonly Case[] = [
       [" https://s.example ", "https://s.example"],
     ],
     bad: [
-      "https://user:pw@s.example",
       "https://s.example/?a=1",
       "https://s.example/#x",
       "s.example",
@@ -355,6 +357,24 @@ test("no message holds a secret, whatever it is given as", () => {
           !/hunter2|4242/.test(error.message),
       );
     }
+  }
+});
+
+test("no message holds the user-info of an address", (t) => {
+  for (const [variable, address, shown] of [
+    ["BASE_URL", "https://ada:hunter2@s.example", "https://…@s.example"],
+    ["CATALOG_SOURCE", "ftp://ada:hun/ter@c.example", "ftp://…@c.example"],
+    ["CATALOG_SOURCE", "http://ada:hunter2@c.example:99999/c", "http://…@c.example:99999/c"],
+    [
+      "CORS_ORIGINS",
+      "https://a.example,http://ada@b.example",
+      "https://a.example,http://…@b.example",
+    ],
+  ] as const) {
+    assert.throws(
+      () => fromEnvironment(t, { [variable]: address }),
+      (error: Error) => error.message.startsWith(`${variable}: "${shown}" is not understood, `),
+    );
   }
 });
 

@@ -104,3 +104,21 @@ export function httpUrl(): Kind<string> {
     },
   };
 }
+
+/** `embed`, the path of a file, or an http or https URL. What begins like another URL is none of them. */
+export function catalogSource(): Kind<string> {
+  return {
+    accepts: "embed, the path of a file, or an http or https URL",
+    textOf: stringOf,
+    parse(given) {
+      if (!/^[a-z][a-z\d+.-]*:\/\//i.test(given)) return given;
+      return /^https?:/i.test(given) && URL.canParse(given) ? given : undefined;
+    },
+  };
+}
+
+/** A text as a message may quote it: without the user-info of the URLs in it, which holds a secret. */
+export function withoutUserInfo(given: string): string {
+  // Up to the last `@`: in a URL that was not understood a bare slash may be part of the password.
+  return given.replace(/\/\/[^\s,"]*@/g, "//…@");
+}

@@ -1,5 +1,5 @@
 import { openApp } from "./app.ts";
-import { configFromOptions, type SettingOptions } from "./config.ts";
+import { ConfigError, configFromOptions, type SettingOptions } from "./config.ts";
 import type { Clock } from "./core/clock.ts";
 
 /** The settings of `startSignalbox`, and what an embedder may put in place of the outside world. */
@@ -29,8 +29,17 @@ export const systemClock: Clock = Date.now;
  *   damaged, or the address cannot be had
  */
 export async function startSignalbox(options: SignalboxOptions): Promise<Signalbox> {
-  const { now = systemClock, writeLog, ...settings } = options;
+  const { now = systemClock, writeLog, ...settings } = asObject(options);
+  for (const [name, value] of Object.entries({ now, writeLog })) {
+    if (value === undefined || typeof value === "function") continue;
+    throw new ConfigError(`${name}: expected a function`);
+  }
   return openApp(configFromOptions(settings), now, writeLog);
+}
+
+/** The options; plain JavaScript can pass something else, which then lacks what is required. */
+function asObject(options: unknown): SignalboxOptions {
+  return (typeof options === "object" && options !== null ? options : {}) as SignalboxOptions;
 }
 
 export type { SettingOptions };

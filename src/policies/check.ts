@@ -15,8 +15,16 @@ import { Turns } from "./turns.ts";
 const INLINE_LENGTH = 8_192;
 const RETRY_SECONDS = 5;
 
-/** Two threads at work, 32 documents in line. Of the process, as its processors are. */
-const threads = new Turns(2, 32);
+/** Documents in line, of all who ask, and of one of them. */
+const MAX_WAITING = 32;
+const MAX_WAITING_OF_ONE = 16;
+
+/** Two threads at work. Of the process, as its processors are. */
+const threads = new Turns({
+  running: 2,
+  waiting: MAX_WAITING,
+  waitingOfOne: MAX_WAITING_OF_ONE,
+});
 
 /** What is wrong with a document, and what it says when it is of our schema. */
 export interface Checked {
@@ -33,10 +41,11 @@ export interface Simulated {
 /**
  * Checks a document by all that is known about it; one without problems may be published.
  *
+ * @param asker who wants to know: those who ask take turns where documents are large
  * @throws Unavailable when too many large documents are waiting to be checked
  */
-export function checkDocument(yaml: string): Promise<Checked> {
-  return answer({ yaml, command: undefined });
+export function checkDocument(asker: string, yaml: string): Promise<Checked> {
+  return answer(asker, { yaml, command: undefined });
 }
 
 /**
@@ -45,8 +54,8 @@ export function checkDocument(yaml: string): Promise<Checked> {
  * @throws BadInput naming the first problem with its line and column, and how many more there are
  * @throws Unavailable when too many large documents are waiting to be checked
  */
-export async function requireValid(yaml: string): Promise<void> {
-  const { problems } = await checkDocument(yaml);
+export async function requireValid(asker: string, yaml: string): Promise<void> {
+  const { problems } = await checkDocument(asker, yaml);
   if (problems.length > 0) throw new BadInput(summaryOf(problems));
 }
 
@@ -63,19 +72,23 @@ export function summaryOf(problems: readonly PolicyProblem[]): string {
  *
  * @throws Unavailable when too many large documents are waiting to be checked
  */
-export function simulateDocument(yaml: string, command: Command): Promise<Simulated> {
-  return answer({ yaml, command });
+export function simulateDocument(
+  asker: string,
+  yaml: string,
+  command: Command,
+): Promise<Simulated> {
+  return answer(asker, { yaml, command });
 }
 
-async function answer(question: Question): Promise<Examined> {
+async function answer(asker: string, question: Question): Promise<Examined> {
   const { yaml, command } = question;
   const texts = [yaml, ...(command ? Object.values(command) : [])];
   const length = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
   // One that is too large is refused by its size alone, which needs no thread.
   const isTooLarge = Buffer.byteLength(yaml, "utf8") > MAX_DOCUMENT_BYTES;
   if (length <= INLINE_LENGTH || isTooLarge) return examine(question);
-  if (threads.isFull) {
+  if (threads.isFull(asker)) {
     throw new Unavailable("Too many large policies are being checked, try again", RETRY_SECONDS);
   }
-  return threads.run(() => examineInThread(question));
+  return threads.run(asker, () => examineInThread(question));
 }

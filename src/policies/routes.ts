@@ -101,9 +101,9 @@ export const policyRoutes = [
       target: ({ body }, answer) => ({ type: "policy", id: answer?.version ?? body.version }),
       after: (_, { version, name, description }) => ({ active: version, name, description }),
     },
-    async handle({ organization, actor, body, note }, { policies, now }: Needs) {
+    async handle({ organization, surface, actor, body, note }, { policies, now }: Needs) {
       const draft = draftPolicy(body, now(), actor);
-      await requireValid(draft.yaml);
+      await requireValid(askerOf(surface, organization), draft.yaml);
       note({ before: { active: await policies.activeVersion(organization) } });
       return reply(201, await policies.publish(organization, draft));
     },
@@ -161,8 +161,8 @@ export const policyRoutes = [
     report: true,
     replies: { 200: policyValidation },
     refuses: [400, 500, 503],
-    async handle({ body }) {
-      const { problems } = await checkDocument(body.yaml);
+    async handle({ organization, surface, body }) {
+      const { problems } = await checkDocument(askerOf(surface, organization), body.yaml);
       return { valid: problems.length === 0, problems };
     },
   }),
@@ -178,11 +178,16 @@ export const policyRoutes = [
     report: true,
     replies: { 200: policySimulation },
     refuses: [400, 404, 500, 503],
-    handle({ organization, body }, { policies }: Needs) {
-      return simulate(organization, body, policies);
+    handle({ organization, surface, body }, { policies }: Needs) {
+      return simulate(askerOf(surface, organization), organization, body, policies);
     },
   }),
 ] as const;
+
+/** Who takes turns at large documents: the open surface's visitors are not the organization's own. */
+function askerOf(surface: Surface, organization: string): string {
+  return `${surface} ${organization}`;
+}
 
 /** A policy as a conditional GET answers it; at once when the store does. */
 function answerPolicy(

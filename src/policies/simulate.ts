@@ -8,10 +8,12 @@ import type { PolicyStore } from "./store.ts";
 /**
  * Decides a command by the document that a request names.
  *
+ * @param asker who wants to know, as `checkDocument` takes it
  * @throws NotFound when there is no such version, or none is active
  * @throws BadInput when both a document and a version are named, or the document cannot decide
  */
 export async function simulate(
+  asker: string,
   organization: string,
   { yaml, version, ...command }: Infer<typeof policySimulate>,
   policies: PolicyStore,
@@ -23,7 +25,7 @@ export async function simulate(
     yaml === undefined
       ? await storedPolicy(organization, version, policies)
       : { yaml, version: null };
-  const { problems, verdict } = await simulateDocument(chosen.yaml, command);
+  const { problems, verdict } = await simulateDocument(asker, chosen.yaml, command);
   if (verdict) return { ...verdict, version: chosen.version };
   throw new BadInput(
     problems.length > 0

@@ -23,11 +23,14 @@ test("the active policy decides unless a version or a document is named", async 
   const policies = await storeOf({ v1: denyRm, v2: denyAll });
   const none = { decision: "DENIED", rule: null, reason: null };
   const command = "rm x";
-  assert.deepEqual(await simulate("acme", { command }, policies), { ...none, version: "v2" });
+  assert.deepEqual(await simulate("v1 acme", "acme", { command }, policies), {
+    ...none,
+    version: "v2",
+  });
   const byRule = { decision: "DENIED", rule: "no-rm", reason: "Too final" };
-  const named = await simulate("acme", { command, version: "v1" }, policies);
+  const named = await simulate("v1 acme", "acme", { command, version: "v1" }, policies);
   assert.deepEqual(named, { ...byRule, version: "v1" });
-  const given = await simulate("acme", { command, yaml: denyRm }, policies);
+  const given = await simulate("v1 acme", "acme", { command, yaml: denyRm }, policies);
   assert.deepEqual(given, { ...byRule, version: null });
 });
 
@@ -42,14 +45,15 @@ rules:
   const fields = { provider: "p", capability: "p/c", consumer: "ai", executor: "e" } as const;
   const policies = await storeOf({});
   const decide = async (resource: string) =>
-    (await simulate("acme", { yaml, command: "x", ...fields, resource }, policies)).decision;
+    (await simulate("v1 acme", "acme", { yaml, command: "x", ...fields, resource }, policies))
+      .decision;
   assert.equal(await decide("r"), "ALLOWED");
   assert.equal(await decide("s"), "DENIED");
 });
 
 test("a document whose own tests fail can be tried all the same", async () => {
   const yaml = `${denyRm}tests: [{command: rm x, expect: allow}]`;
-  const { rule } = await simulate("acme", { yaml, command: "rm x" }, await storeOf({}));
+  const { rule } = await simulate("v1 acme", "acme", { yaml, command: "rm x" }, await storeOf({}));
   assert.equal(rule, "no-rm");
 });
 
@@ -67,9 +71,9 @@ test("what cannot decide is refused, and told why", async () => {
     [{ yaml: "schema: signalbox/policy/v1" }, 400, "yaml, line 1, column 1: rules: required"],
   ] as const;
   for (const [named, status, message] of refusals) {
-    const deciding = simulate("acme", { command: "x", ...named }, policies);
+    const deciding = simulate("v1 acme", "acme", { command: "x", ...named }, policies);
     await assert.rejects(deciding, { status, message });
   }
-  const empty = simulate("acme", { command: "x" }, await storeOf({}));
+  const empty = simulate("v1 acme", "acme", { command: "x" }, await storeOf({}));
   await assert.rejects(empty, { status: 404, message: "No policy is active" });
 });

@@ -115,12 +115,17 @@ export function hasId(raw: unknown): boolean {
   return isObject(raw) && !isAbsent(raw["id"]);
 }
 
-/** The first word of a command, which names the program that ran; `undefined` for blank text. */
+/**
+ * The first word of a command, which names the program that ran; `undefined` for blank text. One that
+ * is longer than a provider may be is cut between two characters.
+ */
 export function firstWord(command: string): string | undefined {
   const trimmed = command.trimStart();
   const end = trimmed.search(/\s/);
   const word = end === -1 ? trimmed : trimmed.slice(0, end);
-  return word === "" ? undefined : word.slice(0, SHORT_TEXT);
+  if (word.length <= SHORT_TEXT / 3) return word || undefined; // no code unit takes more bytes
+  const { read } = new TextEncoder().encodeInto(word, new Uint8Array(SHORT_TEXT));
+  return word.slice(0, read);
 }
 
 function statusOf(decision: Decision | undefined): string {

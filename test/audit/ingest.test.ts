@@ -201,6 +201,15 @@ test("the first word of a command is what stands before white space", () => {
   assert.equal(firstWord("  git\tstatus"), "git");
   assert.equal(firstWord("ls"), "ls");
   assert.equal(firstWord(" \n "), undefined);
+  assert.equal(firstWord(""), undefined);
+});
+
+test("a first word of more than 64 KiB is cut between two characters", () => {
+  const most = 64 * 1024;
+  assert.equal(firstWord("x".repeat(most + 1)), "x".repeat(most));
+  assert.equal(firstWord("é".repeat(most)), "é".repeat(most / 2));
+  assert.equal(firstWord(`x${"😀".repeat(most)}`), `x${"😀".repeat(most / 4 - 1)}`);
+  assert.equal(firstWord(`${"€".repeat(most / 3)}x y`), `${"€".repeat(most / 3)}x`);
 });
 
 test("whatever is sent is either refused with its place or stored with all that is always there", () => {

@@ -21,7 +21,9 @@ function pairsNotIn(others: readonly Setting[], settings: readonly Setting[]): P
 }
 
 function shortened(value: string): string {
-  return value.length > MAX_SHOWN_LENGTH ? `${value.slice(0, MAX_SHOWN_LENGTH)}…` : value;
+  if (value.length <= MAX_SHOWN_LENGTH) return value;
+  const shown = value.slice(0, MAX_SHOWN_LENGTH).replace(/[\uD800-\uDBFF]$/, ""); // half a character
+  return `${shown}…`;
 }
 
 /** The body that replaces an organization's settings. */

@@ -50,9 +50,10 @@ test("the difference of two lists is what goes, comes or changes, long values cu
   const pairs = (given: Readonly<Record<string, string>>) =>
     Object.entries(given).map(([key, value]) => ({ key, value }));
   const before = pairs({ same: "1", gone: "2", changed: "3" });
-  const after = pairs({ same: "1", changed: "x".repeat(201), empty: "" });
+  const half = `${"x".repeat(199)}😀`;
+  const after = pairs({ same: "1", changed: "x".repeat(201), half, empty: "" });
   assert.deepEqual(differences(before, after), {
     before: { gone: "2", changed: "3" },
-    after: { changed: `${"x".repeat(200)}…`, empty: "" },
+    after: { changed: `${"x".repeat(200)}…`, half: `${"x".repeat(199)}…`, empty: "" },
   });
 });

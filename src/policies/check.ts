@@ -59,12 +59,16 @@ export async function requireValid(asker: string, yaml: string): Promise<void> {
   if (problems.length > 0) throw new BadInput(summaryOf(problems));
 }
 
-/** Problems as one sentence: the first of them, and how many more there are. */
-export function summaryOf(problems: readonly PolicyProblem[]): string {
+/**
+ * Problems as one sentence: the first of them, and how many more there are.
+ *
+ * @param called what the document is to the caller: the field that held it, or a stored version
+ */
+export function summaryOf(problems: readonly PolicyProblem[], called = "yaml"): string {
   const [first, ...others] = problems;
-  if (!first) return "yaml: valid";
+  if (!first) return `${called}: valid`;
   const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
-  return `yaml, line ${first.line}, column ${first.column}: ${first.message}${more}`;
+  return `${called}, line ${first.line}, column ${first.column}: ${first.message}${more}`;
 }
 
 /**

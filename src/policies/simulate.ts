@@ -27,9 +27,10 @@ export async function simulate(
       : { yaml, version: null };
   const { problems, verdict } = await simulateDocument(asker, chosen.yaml, command);
   if (verdict) return { ...verdict, version: chosen.version };
+  const called = chosen.version === null ? "yaml" : `Policy version "${chosen.version}"`;
   throw new BadInput(
     problems.length > 0
-      ? summaryOf(problems)
+      ? summaryOf(problems, called)
       : `Only documents that declare "schema: ${SCHEMA_NAME}" can be simulated`,
   );
 }

@@ -58,7 +58,7 @@ test("a document whose own tests fail can be tried all the same", async () => {
 });
 
 test("what cannot decide is refused, and told why", async () => {
-  const policies = await storeOf({ other: "a: 1" });
+  const policies = await storeOf({ other: "a: 1", old: "a: 1\na: 2" });
   const refusals = [
     [{ yaml: "a: 1", version: "v1" }, 400, "Give yaml or version, not both"],
     [{ version: "v9" }, 404, 'There is no policy version "v9"'],
@@ -67,6 +67,7 @@ test("what cannot decide is refused, and told why", async () => {
       400,
       'Only documents that declare "schema: signalbox/policy/v1" can be simulated',
     ],
+    [{ version: "old" }, 400, 'Policy version "old", line 2, column 1: Duplicate key "a"'],
     [{ yaml: "a: *b" }, 400, 'yaml, line 1, column 4: The alias "*b" has no anchor before it'],
     [{ yaml: "schema: signalbox/policy/v1" }, 400, "yaml, line 1, column 1: rules: required"],
   ] as const;

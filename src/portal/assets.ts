@@ -149,7 +149,19 @@ async function readStyles(folder: string): Promise<string> {
   // The base opens, since it names the layers in their order; the others may follow in any.
   const ordered = ["base.css", ...names.filter((name) => name !== "base.css")];
   const texts = await Promise.all(ordered.map((name) => readFile(folder + name, "utf8")));
-  return texts.join("\n").replace(/^\s+/gm, "");
+  return compact(texts.join("\n"));
+}
+
+/** Leaves out what says nothing to browsers. It reads no strings, so none may hold `: `, ` {` or a comment. */
+function compact(css: string): string {
+  return css
+    .replace(/\/\*.*?\*\//gs, "")
+    .replace(/\s*\n\s*/g, "\n")
+    .replace(/(?<=[{};,])\n/g, "")
+    .replace(/(?<=[\w-]): /g, ":")
+    .replace(/ \{/g, "{")
+    .replace(/;\}/g, "}")
+    .trim();
 }
 
 async function modulesIn(folder: string): Promise<readonly string[]> {

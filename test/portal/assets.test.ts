@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { TextReply } from "../../src/http/reply.ts";
@@ -81,4 +82,18 @@ test("the stylesheet begins with the order of its layers", async () => {
   const reply = await read.send(read.stylesheet, {});
   assert.ok(reply instanceof TextReply);
   assert.match(String(reply.body), /^@layer base, frame, components, pages;/);
+});
+
+test("the stylesheet is sent without what browsers pass over, and otherwise as it is written", async () => {
+  const folder = new URL("../../src/portal/style/", import.meta.url);
+  const names = readdirSync(folder).filter((name) => name.endsWith(".css"));
+  const written = names.map((name) => readFileSync(new URL(name, folder), "utf8"));
+  const read = await readPortalAssets();
+  const reply = await read.send(read.stylesheet, {});
+  assert.ok(reply instanceof TextReply);
+  const rulesOf = (css: string): number => css.split("{").length;
+  const sent = String(reply.body);
+  assert.equal(rulesOf(sent), rulesOf(written.join("")));
+  assert.doesNotMatch(sent, /\/\*|\n|\{\}/);
+  assert.ok(sent.length < 0.8 * written.join("").length);
 });

@@ -8,7 +8,9 @@ export function serveCopyButtons(): void {
     const button = event.target instanceof Element ? event.target.closest("[data-copy]") : null;
     const place = button?.closest("dd") ?? button?.parentElement;
     // A long text stands in several pieces.
-    const pieces = [...(place?.querySelectorAll("code") ?? [])].map((code) => code.textContent);
+    const pieces = [...(place?.querySelectorAll("code") ?? [])].map(
+      (code) => code.dataset["value"] ?? code.textContent,
+    );
     const text = pieces.join("");
     if (!button || text === "") return;
     navigator.clipboard.writeText(text).then(

@@ -144,7 +144,7 @@ function fact(
   const canFilter = filter !== undefined && text !== "" && text.length <= LONGEST_FILTER;
   return html`<dt>${word}</dt>
     <dd>
-      ${text.length > LONGEST_FILTER ? html`<div class="whole">${longText(text, word)}</div>` : html`<span><code>${withUnseen(text)}</code>${field === "duration_ms" ? " ms" : undefined}</span>`}
+      ${text.length > LONGEST_FILTER ? html`<div class="whole">${longText(text, word)}</div>` : shortValue(field, text)}
       <span class="does">
         ${
           canFilter
@@ -157,15 +157,20 @@ function fact(
         }
         <button
           type="button"
-          class="quiet"
+          class="quiet no-touch"
           data-copy
-          hidden
           aria-label="Copy ${word.toLowerCase()}"
         >
           Copy
         </button>
       </span>
     </dd>`;
+}
+
+/** A number is read in threes, and copied as it is. */
+function shortValue(field: keyof AuditEvent, text: string): Html {
+  if (field !== "duration_ms") return html`<span><code>${withUnseen(text)}</code></span>`;
+  return html`<span><code data-value="${text}">${count(Number(text))}</code> ms</span>`;
 }
 
 function rawJson(event: AuditEvent): Html {

@@ -20,7 +20,7 @@ await app.post("/api/v1/audit", {
     })),
     {
       ...{ id: "bad", command: `echo ${MARKUP}`, executor: MARKUP, policy_decision: "DENIED" },
-      ...{ reason: MARKUP, resource: MARKUP, consumer: "ai", timestamp: at(5) },
+      ...{ reason: MARKUP, resource: MARKUP, consumer: "ai", timestamp: at(5), duration_ms: 12345 },
     },
   ],
 });
@@ -212,6 +212,9 @@ browserTest("an event can be shared, copied, and leads to its like", async (t) =
   await page.getByRole("button", { name: "Copy the JSON" }).click();
   const copied = JSON.parse(String(await page.evaluate("navigator.clipboard.readText()")));
   assert.equal(copied.executor, MARKUP);
+  await page.getByText("12\u202f345 ms").hover();
+  await page.getByRole("button", { name: "Copy duration" }).click();
+  await page.waitForFunction("navigator.clipboard.readText().then((text) => text === '12345')");
   const filter = page.getByRole("link", { name: /^Only events with consumer ai/ });
   await filter.focus();
   await filter.press("Enter");

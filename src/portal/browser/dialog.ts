@@ -1,5 +1,6 @@
 import { html, type Html } from "../html.ts";
 import { ApiError, reasonOf } from "./api.ts";
+import { sendOnce } from "./send-once.ts";
 
 /** A question to the reader, and what its answer does. */
 export interface Question {
@@ -29,22 +30,21 @@ export function ask({ title, body, confirm, isDangerous, isWide, run }: Question
   </form>`.toString();
   const form = dialog.querySelector("form");
   const failure = dialog.querySelector(".error");
-  const button = dialog.querySelector<HTMLButtonElement>("button[type=submit]");
   const cancel = dialog.querySelector<HTMLElement>("[data-cancel]");
   cancel?.addEventListener("click", () => dialog.close());
   dialog.addEventListener("close", () => dialog.remove());
   form?.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (button) button.disabled = true;
-    if (failure) failure.textContent = "";
-    run(new FormData(form)).then(
-      () => dialog.close(),
-      (error: unknown) => {
-        if (button) button.disabled = false;
+    void sendOnce(form, async () => {
+      if (failure) failure.textContent = "";
+      try {
+        await run(new FormData(form));
+        dialog.close();
+      } catch (error) {
         if (error instanceof ApiError && error.status === 401) return;
         if (failure) failure.textContent = reasonOf(error);
-      },
-    );
+      }
+    });
   });
   document.body.append(dialog);
   dialog.showModal();

@@ -1,5 +1,6 @@
 import { ApiError, reasonOf } from "./api.ts";
 import { contentElement } from "./live.ts";
+import { sendOnce } from "./send-once.ts";
 
 /**
  * Serves the forms that a selector names: one is sent by `run` while the page stays, and emptied
@@ -10,23 +11,19 @@ export function serveForm(selector: string, run: (data: FormData) => Promise<voi
     const form = event.target;
     if (!(form instanceof HTMLFormElement) || !form.matches(selector)) return;
     event.preventDefault();
-    const button = form.querySelector<HTMLButtonElement>("button[type=submit]");
     const say = (words: string): void => {
       const place = form.querySelector(".error");
       if (place) place.textContent = words;
     };
-    if (button) button.disabled = true;
-    say("");
-    run(new FormData(form))
-      .then(
-        () => form.reset(),
-        (error: unknown) => {
-          if (!(error instanceof ApiError && error.status === 401)) say(reasonOf(error));
-        },
-      )
-      .finally(() => {
-        if (button) button.disabled = false;
-      });
+    void sendOnce(form, async () => {
+      say("");
+      try {
+        await run(new FormData(form));
+        form.reset();
+      } catch (error) {
+        if (!(error instanceof ApiError && error.status === 401)) say(reasonOf(error));
+      }
+    });
   });
 }
 

@@ -42,7 +42,7 @@ export function signInPage({ hasUsers, isDemo }: SignInModel): Html {
         />
       </div>
       <p class="error" id="sign-in-error" role="alert"></p>
-      <button class="primary" type="submit">Sign in</button>
+      <button class="primary" type="submit" data-busy="Signing in…">Sign in</button>
     </form>
   </div>`;
 }

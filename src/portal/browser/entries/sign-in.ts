@@ -1,5 +1,6 @@
 import "../frame.ts";
 import { call, reasonOf } from "../api.ts";
+import { sendOnce } from "../send-once.ts";
 import { goBack, keepSession, takeEnded } from "../session.ts";
 
 interface Login {
@@ -10,27 +11,28 @@ interface Login {
 const form = document.getElementById("sign-in");
 const failure = document.getElementById("sign-in-error");
 
+/** Leaves for where somebody came from, and never ends: until then the page says what it does. */
 async function signIn(data: FormData): Promise<void> {
   const body = { email: data.get("email"), password: data.get("password") };
   const { token, user } = await call<Login>("POST", "/auth/login", { body });
   keepSession({ token, email: user.email });
   goBack();
+  return new Promise(() => {});
 }
 
 if (takeEnded()) document.getElementById("sign-in-ended")?.removeAttribute("hidden");
 if (form instanceof HTMLFormElement) {
-  const button = form.querySelector("button");
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (button) button.disabled = true;
-    if (failure) failure.textContent = "";
-    signIn(new FormData(form))
-      .catch((error: unknown) => {
+    void sendOnce(form, async () => {
+      if (failure) failure.textContent = "";
+      try {
+        await signIn(new FormData(form));
+      } catch (error) {
         if (failure) failure.textContent = reasonOf(error);
-      })
-      .finally(() => {
-        if (button) button.disabled = false;
-      });
+        form.querySelector<HTMLInputElement>("#password")?.select();
+      }
+    });
   });
   document.getElementById("email")?.focus();
 }

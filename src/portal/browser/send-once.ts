@@ -1,0 +1,28 @@
+/** Most answers come sooner, and words that change for a blink are only restless. */
+const BUSY_AFTER_MS = 150;
+
+const underWay = new WeakSet<HTMLFormElement>();
+
+/**
+ * Runs what a form is sent for, never twice at the same time. Its button keeps the focus, and says
+ * what is under way when that takes a moment: what its `data-busy` has.
+ */
+export async function sendOnce(form: HTMLFormElement, run: () => Promise<void>): Promise<void> {
+  if (underWay.has(form)) return;
+  underWay.add(form);
+  const button = form.querySelector<HTMLButtonElement>("button[type=submit]");
+  const words = button?.textContent ?? "";
+  const busy = button?.dataset["busy"] ?? "One moment…";
+  button?.setAttribute("aria-disabled", "true");
+  const timer = setTimeout(() => {
+    if (button) button.textContent = busy;
+  }, BUSY_AFTER_MS);
+  try {
+    await run();
+  } finally {
+    clearTimeout(timer);
+    underWay.delete(form);
+    button?.removeAttribute("aria-disabled");
+    if (button?.textContent === busy) button.textContent = words;
+  }
+}

@@ -4,6 +4,7 @@ import type { Catalog } from "../../catalog/view.ts";
 import { DEFAULT_ORGANIZATION } from "../../core/caller.ts";
 import { dashboardCounts } from "../../dashboard/counts.ts";
 import type { FleetStore } from "../../fleet/store.ts";
+import { readSummary } from "../../fleet/summary.ts";
 import type { PolicyStore } from "../../policies/store.ts";
 import { RECENT_DENIALS, type OverviewModel } from "../pages/overview.ts";
 import type { PageContext } from "../pages/parts.ts";
@@ -12,7 +13,7 @@ import { eventsOf } from "./events.ts";
 /** What the overview is read from. */
 export interface OverviewNeeds {
   readonly audit: Pick<AuditStore, "activity" | "histogram" | "page">;
-  readonly fleet: Pick<FleetStore, "counts">;
+  readonly fleet: Pick<FleetStore, "counts" | "policies">;
   readonly policies: Pick<PolicyStore, "active">;
   readonly catalog: Catalog;
 }
@@ -28,15 +29,16 @@ export async function loadOverview(
   const { filter, start, end, intervalMs } = buckets;
   const active = await policies.active(id);
   const version = active?.version ?? "";
-  const [activity, hours, denied, counts] = await Promise.all([
+  const [activity, hours, denied, summary] = await Promise.all([
     audit.activity(id, now),
     audit.histogram(id, filter, start, end, intervalMs),
     audit.page(id, { decision: "DENIED" }, RECENT_DENIALS, 0),
-    fleet.counts(id, now, version),
+    readSummary({ fleet, policies: { activeVersion: () => version } }, id, now),
   ]);
   return {
     ...context,
-    counts: dashboardCounts(activity, catalog.current().envelope.counts, counts, version),
+    fleet: summary,
+    counts: dashboardCounts(activity, catalog.current().envelope.counts, summary, version),
     histogram: histogramOf("1h", buckets, hours),
     denials: await eventsOf(denied),
     policy: active,

@@ -1,25 +1,22 @@
 import type { AuditEvent, Histogram } from "../../audit/schema.ts";
 import type { DashboardCounts } from "../../dashboard/schema.ts";
+import type { FleetSummary } from "../../fleet/schema.ts";
 import type { Policy } from "../../policies/schema.ts";
 import { count, percent, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { withUnseen } from "../unseen.ts";
 import { policyLink } from "../policy-link.ts";
 import { chartLegend } from "./bar-chart.ts";
+import { barTableRow } from "./bars.ts";
+import { firstSteps, heartbeatRequest, publishRequest } from "./first-steps.ts";
+import { fleetCard } from "./fleet-card.ts";
 import { hourlyChart } from "./overview-chart.ts";
-import {
-  badge,
-  credentialHeaders,
-  emptyState,
-  shellLines,
-  publishedFacts,
-  timeAgo,
-  type PageContext,
-} from "./parts.ts";
+import { emptyState, publishedFacts, timeAgo, type PageContext } from "./parts.ts";
 
 /** What the overview shows. */
 export interface OverviewModel extends PageContext {
   readonly counts: DashboardCounts;
+  readonly fleet: FleetSummary;
   readonly histogram: Histogram;
   /** The newest denied events, newest first. */
   readonly denials: readonly AuditEvent[];
@@ -40,7 +37,7 @@ export function overviewPage(model: OverviewModel): Html {
       <h1>Overview</h1>
       <span class="faint">The last 24 hours</span>
     </div>
-    ${tiles(model)}
+    ${hasCommands(model) ? undefined : beginning(model)} ${tiles(model)}
     <div class="grid overview">
       <section class="card wide" aria-labelledby="commands-title">
         <header>
@@ -56,8 +53,25 @@ export function overviewPage(model: OverviewModel): Html {
         </header>
         ${denials(model)}
       </section>
-      <div class="grid">${policyCard(model)} ${fleetCard(model)} ${providersCard(model)}</div>
+      <div class="grid aside">
+        ${policyCard(model)} ${model.fleet.total === 0 ? noRuntimes(model) : fleetCard(model.fleet)}
+        ${providersCard(model)}
+      </div>
     </div>`;
+}
+
+/** Whether any command is known of; while there is none, the page begins with what to do first. */
+function hasCommands({ counts, denials }: OverviewModel): boolean {
+  return counts.commands_today > 0 || denials.length > 0;
+}
+
+function beginning(model: OverviewModel): Html {
+  return firstSteps(model, {
+    hasPolicy: model.policy !== undefined,
+    hasRuntimes: model.fleet.total > 0,
+    hasCommands: false,
+    activeVersion: model.counts.policy_version,
+  });
 }
 
 function tiles({ counts }: OverviewModel): Html {
@@ -97,21 +111,7 @@ function denials(model: OverviewModel): Html {
   if (model.counts.commands_today > 0) {
     return emptyState("Nothing was denied", "Every command that runtimes reported was allowed.");
   }
-  return emptyState(
-    "No commands yet",
-    "A runtime reports each command that it allowed or denied. To report one by hand:",
-    {
-      method: "POST",
-      url: `${model.apiUrl}/audit`,
-      headers: credentialHeaders(model, "runtime"),
-      body: {
-        command: "terraform destroy",
-        executor: "ada",
-        policy_decision: "DENIED",
-        reason: "Destroying needs a review",
-      },
-    },
-  );
+  return emptyState("No commands yet", "What was denied, and why, will stand here.");
 }
 
 function denial(event: AuditEvent, now: number): Html {
@@ -145,60 +145,30 @@ function policyCard(model: OverviewModel): Html {
             <dd>${policy.name}</dd>
             ${publishedFacts(policy, now)}
           </dl>`
-        : emptyState("No policy yet", "Runtimes fetch the active one and decide by it:", {
-            method: "POST",
-            url: `${model.apiUrl}/policies`,
-            headers: credentialHeaders(model, "person"),
-            body: {
-              version: "v1",
-              yaml: "schema: signalbox/policy/v1\ndefault: deny\nrules: []\n",
-            },
-          })
+        : emptyState(
+            "No policy yet",
+            "Runtimes fetch the active one and decide by it.",
+            hasCommands(model) ? publishRequest(model) : undefined,
+          )
     }
   </section>`;
 }
 
-function fleetCard(model: OverviewModel): Html {
-  const {
-    runtimes_online: online,
-    runtimes_total: total,
-    runtimes_drifted: drifted,
-  } = model.counts;
-  const title = html`<header>
-    <h2 id="fleet-title">Fleet</h2>
-    <a href="/portal/fleet">All runtimes</a>
-  </header>`;
-  if (total === 0) {
-    return html`<section class="card" aria-labelledby="fleet-title">
-      ${title}
-      ${emptyState("No runtimes yet", "One appears with its first sign of life:", {
-        method: "POST",
-        url: `${model.apiUrl}/fleet/heartbeat`,
-        headers: credentialHeaders(model, "runtime"),
-        body: { name: "build-1", policy_version: model.counts.policy_version || "v1" },
-      })}
-    </section>`;
-  }
+function noRuntimes(model: OverviewModel): Html {
   return html`<section class="card" aria-labelledby="fleet-title">
-    ${title}
-    <dl class="facts inside">
-      <dt>Online</dt>
-      <dd>${badge(`${count(online)} of ${count(total)}`, online > 0 ? "ok" : "none")}</dd>
-      <dt>Drifted</dt>
-      <dd>
-        ${
-          drifted > 0
-            ? html`<a href="/portal/fleet?drifted=true"
-                >${badge(`${count(drifted)} on another policy`, "warn")}</a
-              >`
-            : "None: every runtime that says what it runs has the active policy"
-        }
-      </dd>
-    </dl>
+    <header>
+      <h2 id="fleet-title">Fleet</h2>
+      <a href="/portal/fleet">All runtimes</a>
+    </header>
+    ${emptyState(
+      "No runtimes yet",
+      "One appears with its first sign of life.",
+      hasCommands(model) ? heartbeatRequest(model, model.counts.policy_version) : undefined,
+    )}
   </section>`;
 }
 
-function providersCard({ counts, apiUrl }: OverviewModel): Html {
+function providersCard({ counts }: OverviewModel): Html {
   const used = Object.entries(counts.by_provider).sort(([, a], [, b]) => b - a);
   const most = used[0]?.[1] ?? 1;
   return html`<section class="card" aria-labelledby="providers-title">
@@ -208,11 +178,10 @@ function providersCard({ counts, apiUrl }: OverviewModel): Html {
     </header>
     ${
       used.length === 0
-        ? html`<div class="empty">
-            <strong>None used yet</strong>
-            <p>The catalog knows ${count(counts.providers)} of them:</p>
-            ${shellLines(`curl '${apiUrl}/provider-names'`)}
-          </div>`
+        ? emptyState(
+            "None used yet",
+            html`The <a href="/portal/catalog">catalog</a> knows ${count(counts.providers)} of them.`,
+          )
         : html`<div class="inside">
             <table class="bars">
               <thead class="visually-hidden">
@@ -232,17 +201,6 @@ function providersCard({ counts, apiUrl }: OverviewModel): Html {
 }
 
 function providerRow(name: string, commands: number, most: number): Html {
-  return html`<tr>
-    <td>
-      <a href="/portal/audit?provider=${encodeURIComponent(name)}&amp;range=24h"
-        >${shorten(name, 40)}</a
-      >
-    </td>
-    <td class="bar">
-      <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
-        <rect width="${Math.max(1, Math.round((100 * commands) / most))}" height="1"></rect>
-      </svg>
-    </td>
-    <td class="num">${count(commands)}</td>
-  </tr>`;
+  const href = `/portal/audit?provider=${encodeURIComponent(name)}&range=24h`;
+  return barTableRow(html`<a href="${href}">${shorten(name, 40)}</a>`, commands, most);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after } from "node:test";
-import { browserTest, checkLooks, MARKUP, visit } from "../../support/browser.ts";
+import { browserTest, checkLooks, holdAnswers, MARKUP, visit } from "../../support/browser.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../../support/start.ts";
 
 const EVERY_MS = 15_000;
@@ -24,7 +24,7 @@ browserTest(
     assert.ok(visited);
     await page.waitForLoadState("networkidle");
     assert.equal(await page.locator(".denials code").innerText(), `echo ${MARKUP}`);
-    assert.match(words, /1 on another policy/);
+    assert.match(words, /v1\s+Active\s+0\s+v0\s+1/);
     assert.ok(words.includes(MARKUP));
     assert.equal(await page.evaluate("typeof window.broken"), "undefined");
   },
@@ -89,11 +89,16 @@ browserTest(
     await page.getByLabel("Password").fill("wrong password");
     await page.keyboard.press("Enter");
     await page.getByText("The email or the password is wrong").waitFor();
+    assert.equal(await page.evaluate("document.activeElement.id"), "password");
     await page.getByLabel("Password").fill(ADMIN.password);
+    const held = await holdAnswers(page, "**/auth/login");
     await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Signing in…", disabled: true }).waitFor();
+    assert.equal(await page.evaluate("document.activeElement.textContent"), "Signing in…");
+    held.release();
     await page.waitForURL("**/?from=here");
     await page.getByText("git push").waitFor();
-    await page.getByText("1 on another policy").waitFor();
+    await page.getByRole("row", { name: "v1 1" }).waitFor();
     assert.equal(await page.evaluate("document.cookie"), "");
     closed.advance(25 * 3_600_000);
     await page.reload();

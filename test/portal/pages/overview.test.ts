@@ -23,6 +23,15 @@ const EMPTY: OverviewModel = {
     runtimes_total: 0,
     runtimes_drifted: 0,
   },
+  fleet: {
+    online: 0,
+    idle: 0,
+    offline: 0,
+    drifted: 0,
+    total: 0,
+    policy_version: "",
+    policy_versions: [],
+  },
   histogram: { interval: "1h", buckets: [] },
   denials: [],
   policy: undefined,
@@ -49,12 +58,56 @@ function wordsOf(model: Partial<OverviewModel>): string {
   return page.replace(/<[^>]*>/g, " ").replace(/[ \n]+/g, " ");
 }
 
-test("an empty service says what to do next, with the line that does it", () => {
+/** The first steps that a page shows open. */
+function openStepsOf(model: Partial<OverviewModel>): readonly (string | undefined)[] {
+  const page = overviewPage({ ...EMPTY, ...model }).toString();
+  return [...page.matchAll(/<details id="step-(\w+)-next" open/g)].map(([, id]) => id);
+}
+
+test("an empty service says what to do first, and what next, with the lines that do it", () => {
   const words = wordsOf({});
-  for (const path of ["audit", "policies", "fleet/heartbeat", "provider-names"]) {
-    assert.ok(words.includes(`https://signalbox.test/api/v1/${path}`), path);
+  for (const path of ["audit", "policies", "fleet/heartbeat"]) {
+    assert.equal(words.split(`https://signalbox.test/api/v1/${path}`).length, 2, path);
   }
   assert.doesNotMatch(words, /api_key|token/);
+  assert.deepEqual(openStepsOf({}), ["policy"]);
+});
+
+test("the step that is open is the first that is not done; with a command there are none", () => {
+  const policy = { name: "p", version: "v1", active: true, updated_by: "ada", updated_at: "" };
+  const fleet = { ...EMPTY.fleet, online: 1, total: 1 };
+  assert.deepEqual(openStepsOf({ policy }), ["runtime"]);
+  assert.deepEqual(openStepsOf({ fleet }), ["policy"]);
+  assert.deepEqual(openStepsOf({ policy, fleet }), ["command"]);
+  assert.deepEqual(openStepsOf({ denials: [DENIAL] }), []);
+});
+
+test("where there are commands, what is missing has its line at its place", () => {
+  const words = wordsOf({ denials: [DENIAL] });
+  assert.match(
+    words,
+    /No policy yet .*\/policies&#39; .* No runtimes yet .*\/fleet\/heartbeat&#39;/,
+  );
+});
+
+test("runtimes are counted by policy version: the active one, the most, and all the others", () => {
+  const versions = ["v9", "v1", "v2", "v3", "v4", "v5", "v6"].map((version, i) => ({
+    version,
+    runtimes: 20 - i,
+    present: i === 6 ? 0 : 10 - i,
+  }));
+  const fleet = { ...EMPTY.fleet, online: 40, idle: 7, offline: 1234, total: 1281 };
+  const shown = { ...fleet, policy_version: "v2", policy_versions: versions };
+  const words = wordsOf({ fleet: shown });
+  assert.match(words, /v2 Active 8 v9 10 v1 9 v3 7 v4 6 1 other 5 Not said 2 /);
+  assert.match(words, /47 seen in the last 24 hours, 1\u202f234 offline/);
+  const page = overviewPage({ ...EMPTY, fleet: { ...shown, policy_version: "a&b" } }).toString();
+  assert.match(page, /href="\/portal\/fleet\?policy=a%26b"/);
+});
+
+test("an active version that no runtime has yet is told of, too", () => {
+  const fleet = { ...EMPTY.fleet, offline: 3, total: 3, policy_version: "v2" };
+  assert.match(wordsOf({ fleet }), /v2 Active 0 0 seen in the last 24 hours, 3 offline/);
 });
 
 test("where credentials are demanded the lines show which", () => {

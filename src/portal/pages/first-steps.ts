@@ -1,0 +1,101 @@
+import { curlLine, type ShownRequest } from "../curl.ts";
+import { EDITOR_PATH } from "../handover.ts";
+import { html, type Html } from "../html.ts";
+import { badge, credentialHeaders, shellLines, type PageContext } from "./parts.ts";
+
+/** What of a service's beginning is done. */
+export interface Beginning {
+  readonly hasPolicy: boolean;
+  readonly hasRuntimes: boolean;
+  readonly hasCommands: boolean;
+  /** The version that runtimes are to report. */
+  readonly activeVersion: string;
+}
+
+interface Step {
+  readonly id: string;
+  readonly title: string;
+  readonly isDone: boolean;
+  readonly advice: Html;
+  readonly request: ShownRequest;
+}
+
+/** The way from an empty service to the first command: the next step is open, the others behind it. */
+export function firstSteps(context: PageContext, beginning: Beginning): Html {
+  const steps = stepsOf(context, beginning);
+  const next = steps.find(({ isDone }) => !isDone);
+  return html`<section class="card steps" aria-labelledby="steps-title">
+    <header><h2 id="steps-title">First steps</h2></header>
+    <ol>
+      ${steps.map((step) => shown(step, step === next))}
+    </ol>
+  </section>`;
+}
+
+/** What is open is the reader's; a step that has become the next one is another element. */
+function shown({ id, title, isDone, advice, request }: Step, isNext: boolean): Html {
+  return html`<li>
+    <details id="step-${id}${isNext ? "-next" : ""}" ${isNext ? html`open` : undefined}>
+      <summary>${title} ${isDone ? badge("Done", "ok") : undefined}</summary>
+      <p>${advice}</p>
+      ${shellLines(curlLine(request))}
+    </details>
+  </li>`;
+}
+
+function stepsOf(context: PageContext, beginning: Beginning): readonly Step[] {
+  return [
+    {
+      id: "policy",
+      title: "Publish a policy",
+      isDone: beginning.hasPolicy,
+      advice: html`Runtimes fetch the active version and decide by it.
+        <a href="${EDITOR_PATH}">Write the first one</a>, or publish one from a shell:`,
+      request: publishRequest(context),
+    },
+    {
+      id: "runtime",
+      title: "Connect a runtime",
+      isDone: beginning.hasRuntimes,
+      advice: html`It appears in the fleet with its first sign of life:`,
+      request: heartbeatRequest(context, beginning.activeVersion),
+    },
+    {
+      id: "command",
+      title: "Report a command",
+      isDone: beginning.hasCommands,
+      advice: html`A runtime reports each command that it allowed or denied. One by hand:`,
+      request: {
+        method: "POST",
+        url: `${context.apiUrl}/audit`,
+        headers: credentialHeaders(context, "runtime"),
+        body: {
+          command: "terraform destroy",
+          executor: "ada",
+          policy_decision: "DENIED",
+          reason: "Destroying needs a review",
+        },
+      },
+    },
+  ];
+}
+
+/** What publishes a first version. */
+export function publishRequest(context: PageContext): ShownRequest {
+  return {
+    method: "POST",
+    url: `${context.apiUrl}/policies`,
+    headers: credentialHeaders(context, "person"),
+    body: { version: "v1", yaml: "schema: signalbox/policy/v1\ndefault: deny\nrules: []\n" },
+  };
+}
+
+/** What makes a runtime known, which runs the active version. */
+export function heartbeatRequest(context: PageContext, activeVersion: string): ShownRequest {
+  return {
+    method: "POST",
+    url: `${context.apiUrl}/fleet/heartbeat`,
+    headers: credentialHeaders(context, "runtime"),
+    body: { name: "build-1", policy_version: activeVersion || "v1" },
+  };
+}

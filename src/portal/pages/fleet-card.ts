@@ -1,0 +1,105 @@
+import type { FleetSummary } from "../../fleet/schema.ts";
+import { count, shorten } from "../format.ts";
+import { html, type Html } from "../html.ts";
+import { barTableRow } from "./bars.ts";
+import { badge } from "./parts.ts";
+
+const MOST_VERSIONS = 5;
+const VERSION_LENGTH = 40;
+
+/** Which policy versions the runtimes run that were there in the last day: the active one first. */
+export function fleetCard(fleet: FleetSummary): Html {
+  const { online, idle, offline } = fleet;
+  const words = `${count(online + idle)} seen in the last 24 hours`;
+  return html`<section class="card" aria-labelledby="fleet-title">
+    <header>
+      <h2 id="fleet-title">Fleet by policy version</h2>
+      <a href="/portal/fleet">All runtimes</a>
+    </header>
+    <div class="inside">
+      ${versionTable(fleet)}
+      <p class="small faint">
+        ${words}${
+          offline > 0
+            ? html`, <a href="/portal/fleet?status=offline">${count(offline)} offline</a>`
+            : undefined
+        }
+      </p>
+    </div>
+  </section>`;
+}
+
+function versionTable(fleet: FleetSummary): Html | undefined {
+  const { shown, others, unsaid } = versionsOf(fleet);
+  const numbers = [...shown.map(({ present }) => present), others.present, unsaid];
+  const most = Math.max(1, ...numbers);
+  if (numbers.every((number) => number === 0) && shown.length === 0) return undefined;
+  const active = fleet.policy_version;
+  const tone = active === "" ? "" : "warn";
+  return html`<table class="bars">
+    <thead class="visually-hidden">
+      <tr>
+        <th scope="col">Policy version</th>
+        <th scope="col">Share</th>
+        <th scope="col">Runtimes</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${shown.map(({ version, present }) => {
+        const isActive = version === active;
+        const name = html`<a class="mono" href="/portal/fleet?policy=${encodeURIComponent(version)}"
+            >${shorten(version, VERSION_LENGTH)}</a
+          >
+          ${isActive ? badge("Active", "ok") : undefined}`;
+        return barTableRow(name, present, most, isActive ? "" : tone);
+      })}
+      ${
+        others.versions === 0
+          ? undefined
+          : barTableRow(
+              html`<a href="/portal/fleet"
+                >${others.versions === 1 ? "1 other" : `${count(others.versions)} others`}</a
+              >`,
+              others.present,
+              most,
+              tone,
+            )
+      }
+      ${
+        unsaid === 0
+          ? undefined
+          : barTableRow(html`<span class="faint">Not said</span>`, unsaid, most, "none")
+      }
+    </tbody>
+  </table>`;
+}
+
+interface Shares {
+  readonly shown: readonly { readonly version: string; readonly present: number }[];
+  /** Those for which there is no row. */
+  readonly others: { readonly versions: number; readonly present: number };
+  /** Runtimes that never said what they run. */
+  readonly unsaid: number;
+}
+
+function versionsOf({
+  policy_version: active,
+  policy_versions: all,
+  online,
+  idle,
+}: FleetSummary): Shares {
+  const running = all.find(({ version }) => version === active)?.present ?? 0;
+  const drifted = all
+    .filter(({ version, present }) => version !== active && present > 0)
+    .toSorted((a, b) => b.present - a.present);
+  const rows = [...(active === "" ? [] : [{ version: active, present: running }]), ...drifted];
+  const rest = rows.slice(MOST_VERSIONS);
+  const sum = (some: readonly { readonly present: number }[]): number =>
+    some.reduce((total, { present }) => total + present, 0);
+  return {
+    shown: rows.slice(0, MOST_VERSIONS),
+    others: { versions: rest.length, present: sum(rest) },
+    // Of a fleet with very many versions not all are told.
+    unsaid: Math.max(0, online + idle - sum(rows)),
+  };
+}

@@ -122,8 +122,8 @@ function demoNote({ demo }: ServiceDescription): Html | undefined {
     return html`<p class="demo-note">Open demo: anyone can write here.</p>`;
   const at = formatTimestamp(demo.nextResetAt);
   return html`<p class="demo-note">
-    Open demo: anyone can write here. All of it is reset at
-    <time datetime="${at}">${at.slice(11, 16)} UTC</time>.
+    Open demo: anyone can write here. <span class="wide-only">All of it is reset</span>
+    <span class="narrow-only">Reset</span> at <time datetime="${at}">${at.slice(11, 16)} UTC</time>.
   </p>`;
 }
 

@@ -100,7 +100,7 @@ function filters(view: ActivityView): Html {
         value="${view.q}"
         autocomplete="off"
         data-search
-        placeholder="Name, address or request id"
+        placeholder="Name, address, request"
       />
     </div>
     ${view.target === undefined ? undefined : html`<input type="hidden" name="target" value="${view.target}" />`}

@@ -9,7 +9,15 @@ import {
 } from "../catalog-view.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { badge, emptyState, shellLines, timeAgo, type PageContext, type Tone } from "./parts.ts";
+import {
+  badge,
+  breadcrumb,
+  emptyState,
+  shellLines,
+  timeAgo,
+  type PageContext,
+  type Tone,
+} from "./parts.ts";
 
 /** What the page of the catalog shows. */
 export interface CatalogModel extends PageContext {
@@ -75,7 +83,7 @@ function search({ provider, q }: CatalogView): Html {
         value="${q}"
         autocomplete="off"
         data-search
-        placeholder="A provider, a capability, or what it does"
+        placeholder="${provider === undefined ? "A provider, a" : "A"} capability, or what it does"
       />
     </div>
     ${provider === undefined ? undefined : html`<input type="hidden" name="provider" value="${provider}" />`}
@@ -170,17 +178,17 @@ function capabilityTable(capabilities: readonly Capability[]): Html {
 function providerPage(model: CatalogModel, id: string): Html {
   const { view, providers, capabilities, now } = model;
   const provider = providers.find((one) => one.id === id);
-  const back = html`<a href="${CATALOG_PATH}">All providers</a>`;
   if (!provider) {
+    const all = html`<a href="${CATALOG_PATH}">All providers</a>`;
     return html`<div class="page-head"><h1>Catalog</h1></div>
       <section class="card">
-        ${emptyState(`The catalog has no provider "${id}"`, html`It may have had one: ${back}.`)}
+        ${emptyState(`The catalog has no provider "${id}"`, html`It may have had one: ${all}.`)}
       </section>`;
   }
   const found = matchesIn(providers, capabilities, view).capabilities;
   return html`<div class="page-head">
+      ${breadcrumb(CATALOG_PATH, "Catalog")}
       <h1>${provider.name}</h1>
-      <span class="actions">${back}</span>
     </div>
     <section class="card" aria-label="Provider">
       <dl class="facts inside">

@@ -37,6 +37,13 @@ export function timeAgo(timestamp: string, now: number): Html {
   >`;
 }
 
+/** The way back to the page that a page is below of, above its heading. */
+export function breadcrumb(href: string, name: string): Html {
+  return html`<nav class="crumbs" aria-label="Breadcrumb">
+    <a href="${href}">${name}</a> <span aria-hidden="true">/</span>
+  </nav>`;
+}
+
 /** Lines for a shell, with a button that copies them where modules run. */
 export function shellLines(lines: string): Html {
   return html`<div class="shell">

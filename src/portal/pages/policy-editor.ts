@@ -1,7 +1,7 @@
 import type { Policy } from "../../policies/schema.ts";
 import { curlLine } from "../curl.ts";
 import { html, type Html } from "../html.ts";
-import { credentialHeaders, shellLines, type PageContext } from "./parts.ts";
+import { breadcrumb, credentialHeaders, shellLines, type PageContext } from "./parts.ts";
 
 /** What the editor begins with. */
 export interface PolicyEditorModel extends PageContext {
@@ -46,6 +46,7 @@ export function startingText({ base }: Pick<PolicyEditorModel, "base">): string 
 export function policyEditorPage(model: PolicyEditorModel): Html {
   const { active } = model;
   return html`<div class="page-head">
+      ${breadcrumb("/portal/policies", "Policies")}
       <h1>New policy version</h1>
       <span class="faint"
         >${
@@ -112,7 +113,6 @@ function simulator(): Html {
     <header><h2 id="try-title">Try a command</h2></header>
     <form class="inside" id="simulate" method="post">
       ${field("command", "Command", "git push --force")}
-      <div id="decision" class="decision" role="status"></div>
       <details>
         <summary>Who runs it, and on what</summary>
         ${field("provider", "Provider", "the command's first word")}
@@ -128,7 +128,10 @@ function simulator(): Html {
         </div>
         ${field("executor", "Executor", "ada")} ${field("resource", "Resource", "repo/web")}
       </details>
-      <button type="submit">Decide by this text</button>
+      <div class="try">
+        <button type="submit">Try it</button>
+        <div id="decision" class="decision" role="status"></div>
+      </div>
     </form>
   </section>`;
 }

@@ -27,6 +27,8 @@ browserTest("the catalog is searched, with and without JavaScript", async (t) =>
   await page.getByRole("heading", { name: "Kubernetes", level: 1 }).waitFor();
   await page.getByLabel("Search").fill("no such thing");
   await page.getByText("Nothing matches").waitFor();
+  await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link").click();
+  await page.waitForURL(url);
 });
 
 browserTest("a status is set by hand, shown as such, and derived again", async (t) => {

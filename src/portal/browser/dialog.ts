@@ -32,7 +32,13 @@ export function ask({ title, body, confirm, isDangerous, isWide, run }: Question
   const failure = dialog.querySelector(".error");
   const cancel = dialog.querySelector<HTMLElement>("[data-cancel]");
   cancel?.addEventListener("click", () => dialog.close());
-  dialog.addEventListener("close", () => dialog.remove());
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    // What it was opened from may be gone by what was done: who uses keys goes on from the content.
+    if (document.activeElement === document.body) {
+      document.getElementById("content")?.focus({ preventScroll: true });
+    }
+  });
   form?.addEventListener("submit", (event) => {
     event.preventDefault();
     void sendOnce(form, async () => {

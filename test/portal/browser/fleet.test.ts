@@ -85,6 +85,9 @@ browserTest(
     await visited.checkUnbroken();
     await dialog.getByRole("button", { name: "Forget" }).click();
     await page.getByText("No runtimes yet").waitFor();
+    await dialog.waitFor({ state: "detached" });
+    // The button that asked is gone with its row.
+    assert.equal(await page.evaluate("document.activeElement.id"), "content");
     assert.deepEqual((await own.get("/api/public/fleet")).body.runtimes, []);
   },
 );

@@ -350,3 +350,30 @@ browserTest("the page is accessible and fits, in both themes and on a phone", as
   await opened.page.getByText("Export", { exact: true }).click();
   await opened.checkLooks("audit-event");
 });
+
+browserTest("on paper a view is black on white, whole, and without what one presses", async (t) => {
+  const { page } = await visit(t, `${url}?q=echo`, { colorScheme: "dark" });
+  await page.emulateMedia({ media: "print" });
+  assert.equal(await page.locator("nav:visible, button:visible, .button:visible").count(), 0);
+  const looks = "getComputedStyle(document.documentElement)";
+  assert.equal(await page.evaluate(`${looks}.color`), "rgb(0, 0, 0)");
+  assert.equal(await page.evaluate(`${looks}.backgroundColor`), "rgb(255, 255, 255)");
+  const row = page.locator(".row");
+  assert.equal(await row.locator(".what").isVisible(), true);
+  assert.equal(
+    await row.locator("code").evaluate((code) => code.clientWidth < code.scrollWidth),
+    false,
+  );
+  await page.goto(`${url}?event=bad`);
+  assert.deepEqual(await page.locator(".row:visible, .event:visible").count(), 1);
+});
+
+browserTest("where the reader chose the colours, the open row is still told apart", async (t) => {
+  const { page } = await visit(t, `${url}?event=bad`, { forcedColors: "active" });
+  const outlines = (await page.evaluate(
+    "[...document.querySelectorAll('.row')].map((row) => [row.ariaCurrent, getComputedStyle(row).outlineStyle])",
+  )) as readonly (readonly [string | null, string])[];
+  const isTold = outlines.filter(([current]) => current !== null);
+  assert.deepEqual(isTold, [["true", "solid"]]);
+  assert.ok(outlines.every(([current, outline]) => current !== null || outline === "none"));
+});

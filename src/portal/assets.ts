@@ -157,7 +157,7 @@ function compact(css: string): string {
   return css
     .replace(/\/\*.*?\*\//gs, "")
     .replace(/\s*\n\s*/g, "\n")
-    .replace(/(?<=[{};,])\n/g, "")
+    .replace(/(?<=[{};:,])\n/g, "")
     .replace(/(?<=[\w-]): /g, ":")
     .replace(/ \{/g, "{")
     .replace(/;\}/g, "}")

@@ -92,11 +92,15 @@ browserTest(
     assert.equal(await page.evaluate("document.activeElement.id"), "password");
     await page.getByLabel("Password").fill(ADMIN.password);
     const held = await holdAnswers(page, "**/auth/login");
+    const sent: string[] = [];
+    page.on("request", (request) => sent.push(request.url().replace(/.*\//, "")));
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("button", { name: "Signing in…", disabled: true }).waitFor();
     assert.equal(await page.evaluate("document.activeElement.textContent"), "Signing in…");
+    await page.keyboard.press("Enter");
     held.release();
     await page.waitForURL("**/?from=here");
+    assert.equal(sent.filter((name) => name === "login").length, 1);
     await page.getByText("git push").waitFor();
     await page.getByRole("row", { name: "v1 1" }).waitFor();
     assert.equal(await page.evaluate("document.cookie"), "");

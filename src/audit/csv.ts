@@ -3,8 +3,8 @@ import { auditEvent, type AuditEvent } from "./schema.ts";
 
 const COLUMNS = Object.keys(auditEvent.properties) as readonly (keyof AuditEvent)[];
 const NEEDS_QUOTES = /[",\r\n]/;
-// A spreadsheet takes what begins so for a formula, and runs it.
-const BEGINS_FORMULA = /^[=+\-@\t\r]/;
+// A spreadsheet takes what begins so for a formula, and runs it; some take the wide forms for the others.
+const BEGINS_FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 const NEWLINE = 0x0a;
 
 /** The first line: the name of every field of an event. */

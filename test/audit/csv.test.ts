@@ -56,6 +56,9 @@ for (const [text, wanted] of [
   ["@SUM(A1)", "'@SUM(A1)"],
   ["\tx", "'\tx"],
   ["\rx", '"\'\rx"'],
+  ["\n=1", '"\'\n=1"'],
+  ["\uff1d1+1", "'\uff1d1+1"],
+  ["\uff0d1", "'\uff0d1"],
   ['=HYPERLINK("http://x")', '"\'=HYPERLINK(""http://x"")"'],
   ["a=1", "a=1"],
   ["'=1", "'=1"],
@@ -81,7 +84,7 @@ test("whatever the texts hold, as many lines are read back as there are events",
       const rows = Buffer.from(events.map((event) => `${JSON.stringify(event)}\n`).join(""));
       const column = Object.keys(auditEvent.properties).indexOf("command");
       const found = readCsv(csvLines(rows)).map((line) => line[column]);
-      const safe = commands.map((text) => (/^[=\r]/.test(text) ? `'${text}` : text));
+      const safe = commands.map((text) => (/^[=\r\n]/.test(text) ? `'${text}` : text));
       assert.deepEqual(found, safe);
     }),
   );

@@ -63,7 +63,7 @@ export function liveButton({ view, tail }: Pick<AuditModel, "view" | "tail">): H
     <button
       type="button"
       id="live"
-      class="live ${state}"
+      class="follow ${state}"
       aria-pressed="${String(view.live !== undefined)}"
       title="Follow events as they arrive"
     >

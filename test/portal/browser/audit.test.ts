@@ -8,7 +8,7 @@ import { ADMIN, ADMIN_SETTINGS, start } from "../../support/start.ts";
 const MINUTE_MS = 60_000;
 const PAGE_EVENTS = 50;
 /** The button of a tail that goes. */
-const LIVE = '#live[class="live live"][aria-pressed=true]';
+const LIVE = "#live.live[aria-pressed=true]";
 
 const app = await start({ after });
 const at = (minutes: number): string => new Date(app.now - minutes * MINUTE_MS).toISOString();

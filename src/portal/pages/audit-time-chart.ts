@@ -1,6 +1,6 @@
 import { exactly } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { ALL_TIME, searchesFrom, shortMoment, type AuditView } from "./audit-view.ts";
+import { ALL_TIME, quickRangeOf, searchesFrom, shortMoment, type AuditView } from "./audit-view.ts";
 import { barChart, barTable, chartLegend, type ChartBar } from "./bar-chart.ts";
 import { chartLabels } from "./chart-labels.ts";
 import { barsOf, type Bar, type TimeChart } from "./time-chart.ts";
@@ -17,12 +17,13 @@ export function auditTimeChart(view: AuditView, chart: TimeChart): Html {
     searchOf({ from: shortMoment(from), to: shortMoment(to) });
   const bars = found.map((bar) => shown(bar, hrefOf, labels.get(bar.start)));
   const [first, last] = [found[0]?.start ?? 0, found.at(-1)?.end ?? 0];
+  const isPart = (quickRangeOf(view) ?? view.from ?? view.to) !== undefined;
   return html`<section class="card time" id="audit-time" aria-labelledby="time-title">
     <header>
       <h2 id="time-title" class="visually-hidden">Events over time</h2>
       ${chartLegend(found)}
       <span class="hint small faint needs-modules no-touch">Drag to zoom</span>
-      <a class="small" href="${hrefOf(...wider(first, last))}">Zoom out</a>
+      ${isPart ? html`<a class="small" href="${hrefOf(...wider(first, last))}">Zoom out</a>` : undefined}
     </header>
     <div class="inside" data-start="${first}" data-end="${last}">
       ${barChart(bars, { height: HEIGHT, id: "audit" })}

@@ -98,6 +98,7 @@ browserTest("the chart zooms by a drag, a click on a bar, and out again", async 
   await page.getByRole("link", { name: "All", exact: true }).click();
   await total(page, "121 events");
   assert.equal(search(page), "");
+  await page.getByRole("link", { name: "Zoom out" }).waitFor({ state: "detached" });
 });
 
 browserTest("the keyboard alone walks the list, opens, closes and reads on", async (t) => {

@@ -1,5 +1,4 @@
 import { html, type Html } from "../html.ts";
-import { ApiError, reasonOf } from "./api.ts";
 import { sendOnce } from "./send-once.ts";
 
 /** A question to the reader, and what its answer does. */
@@ -29,7 +28,6 @@ export function ask({ title, body, confirm, isDangerous, isWide, run }: Question
     </div>
   </form>`.toString();
   const form = dialog.querySelector("form");
-  const failure = dialog.querySelector(".error");
   const cancel = dialog.querySelector<HTMLElement>("[data-cancel]");
   cancel?.addEventListener("click", () => dialog.close());
   dialog.addEventListener("close", () => {
@@ -42,14 +40,8 @@ export function ask({ title, body, confirm, isDangerous, isWide, run }: Question
   form?.addEventListener("submit", (event) => {
     event.preventDefault();
     void sendOnce(form, async () => {
-      if (failure) failure.textContent = "";
-      try {
-        await run(new FormData(form));
-        dialog.close();
-      } catch (error) {
-        if (error instanceof ApiError && error.status === 401) return;
-        if (failure) failure.textContent = reasonOf(error);
-      }
+      await run(new FormData(form));
+      dialog.close();
     });
   });
   document.body.append(dialog);

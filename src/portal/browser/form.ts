@@ -1,4 +1,3 @@
-import { ApiError, reasonOf } from "./api.ts";
 import { contentElement } from "./live.ts";
 import { sendOnce } from "./send-once.ts";
 
@@ -11,18 +10,9 @@ export function serveForm(selector: string, run: (data: FormData) => Promise<voi
     const form = event.target;
     if (!(form instanceof HTMLFormElement) || !form.matches(selector)) return;
     event.preventDefault();
-    const say = (words: string): void => {
-      const place = form.querySelector(".error");
-      if (place) place.textContent = words;
-    };
     void sendOnce(form, async () => {
-      say("");
-      try {
-        await run(new FormData(form));
-        form.reset();
-      } catch (error) {
-        if (!(error instanceof ApiError && error.status === 401)) say(reasonOf(error));
-      }
+      await run(new FormData(form));
+      form.reset();
     });
   });
 }

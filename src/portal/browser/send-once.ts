@@ -1,3 +1,5 @@
+import { ApiError, reasonOf } from "./api.ts";
+
 /** Most answers come sooner, and words that change for a blink are only restless. */
 const BUSY_AFTER_MS = 150;
 
@@ -5,11 +7,14 @@ const underWay = new WeakSet<HTMLFormElement>();
 
 /**
  * Runs what a form is sent for, never twice at the same time. Its button keeps the focus, and says
- * what is under way when that takes a moment: what its `data-busy` has.
+ * what is under way when that takes a moment: what its `data-busy` has. What `run` throws is said in
+ * the form, but for a 401, on which the page is left.
  */
 export async function sendOnce(form: HTMLFormElement, run: () => Promise<void>): Promise<void> {
   if (underWay.has(form)) return;
   underWay.add(form);
+  const failure = form.querySelector(".error");
+  if (failure) failure.textContent = "";
   const button = form.querySelector<HTMLButtonElement>("button[type=submit]");
   const words = button?.textContent ?? "";
   const busy = button?.dataset["busy"] ?? "One moment…";
@@ -19,6 +24,9 @@ export async function sendOnce(form: HTMLFormElement, run: () => Promise<void>):
   }, BUSY_AFTER_MS);
   try {
     await run();
+  } catch (error) {
+    const isLeaving = error instanceof ApiError && error.status === 401;
+    if (failure && !isLeaving) failure.textContent = reasonOf(error);
   } finally {
     clearTimeout(timer);
     underWay.delete(form);

@@ -41,7 +41,7 @@ export function signInPage({ hasUsers, isDemo }: SignInModel): Html {
           required
         />
       </div>
-      <p class="error" id="sign-in-error" role="alert"></p>
+      <p class="error" role="alert"></p>
       <button class="primary" type="submit" data-busy="Signing in…">Sign in</button>
     </form>
   </div>`;

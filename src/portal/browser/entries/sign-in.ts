@@ -9,7 +9,6 @@ interface Login {
 }
 
 const form = document.getElementById("sign-in");
-const failure = document.getElementById("sign-in-error");
 
 /** Leaves for where somebody came from, and never ends: until then the page says what it does. */
 async function signIn(data: FormData): Promise<void> {
@@ -24,15 +23,12 @@ if (takeEnded()) document.getElementById("sign-in-ended")?.removeAttribute("hidd
 if (form instanceof HTMLFormElement) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    void sendOnce(form, async () => {
-      if (failure) failure.textContent = "";
-      try {
-        await signIn(new FormData(form));
-      } catch (error) {
-        if (failure) failure.textContent = reasonOf(error);
+    void sendOnce(form, () =>
+      signIn(new FormData(form)).catch((error: unknown) => {
         form.querySelector<HTMLInputElement>("#password")?.select();
-      }
-    });
+        throw new Error(reasonOf(error)); // a 401 is an answer here, and no reason to leave
+      }),
+    );
   });
   document.getElementById("email")?.focus();
 }

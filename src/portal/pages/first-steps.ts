@@ -3,11 +3,10 @@ import { EDITOR_PATH } from "../handover.ts";
 import { html, type Html } from "../html.ts";
 import { badge, credentialHeaders, shellLines, type PageContext } from "./parts.ts";
 
-/** What of a service's beginning is done. */
+/** What of a service's beginning is done; a command is not there yet. */
 export interface Beginning {
   readonly hasPolicy: boolean;
   readonly hasRuntimes: boolean;
-  readonly hasCommands: boolean;
   /** The version that runtimes are to report. */
   readonly activeVersion: string;
 }
@@ -63,7 +62,7 @@ function stepsOf(context: PageContext, beginning: Beginning): readonly Step[] {
     {
       id: "command",
       title: "Report a command",
-      isDone: beginning.hasCommands,
+      isDone: false,
       advice: html`A runtime reports each command that it allowed or denied. One by hand:`,
       request: {
         method: "POST",

@@ -31,9 +31,8 @@ export function fleetCard(fleet: FleetSummary): Html {
 
 function versionTable(fleet: FleetSummary): Html | undefined {
   const { shown, others, unsaid } = versionsOf(fleet);
-  const numbers = [...shown.map(({ present }) => present), others.present, unsaid];
-  const most = Math.max(1, ...numbers);
-  if (numbers.every((number) => number === 0) && shown.length === 0) return undefined;
+  if (shown.length === 0 && unsaid === 0) return undefined;
+  const most = Math.max(1, ...shown.map(({ present }) => present), others.present, unsaid);
   const active = fleet.policy_version;
   const tone = active === "" ? "" : "warn";
   return html`<table class="bars">

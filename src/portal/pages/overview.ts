@@ -69,7 +69,6 @@ function beginning(model: OverviewModel): Html {
   return firstSteps(model, {
     hasPolicy: model.policy !== undefined,
     hasRuntimes: model.fleet.total > 0,
-    hasCommands: false,
     activeVersion: model.counts.policy_version,
   });
 }

@@ -4,14 +4,8 @@ import { count, shorten } from "../format.ts";
 import { EDITOR_PATH } from "../handover.ts";
 import { html, type Html } from "../html.ts";
 import { policyLink } from "../policy-link.ts";
-import {
-  badge,
-  credentialHeaders,
-  emptyState,
-  publishedFacts,
-  timeAgo,
-  type PageContext,
-} from "./parts.ts";
+import { publishRequest } from "./first-steps.ts";
+import { badge, emptyState, publishedFacts, timeAgo, type PageContext } from "./parts.ts";
 import { changesInWords, policyDiff, policyText } from "./policy-text.ts";
 
 /** What the address asks for. */
@@ -67,12 +61,7 @@ function noPolicies(model: PoliciesModel): Html {
     "No policy yet",
     html`Runtimes fetch the active version and decide by it.
       <a href="${EDITOR_PATH}">Write the first one</a>, or publish a file:`,
-    {
-      method: "POST",
-      url: `${model.apiUrl}/policies`,
-      headers: credentialHeaders(model, "person"),
-      body: { version: "v1", yaml: "schema: signalbox/policy/v1\ndefault: deny\nrules: []\n" },
-    },
+    publishRequest(model),
   );
 }
 

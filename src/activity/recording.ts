@@ -76,9 +76,7 @@ async function recordFailure(
   if (!(error instanceof Refusal)) {
     const failed = { ...happened, action: change.action, outcome: "failed" } as const;
     // The caller hears of the first failure, and so does the log.
-    return recorder.activity
-      .append(...organizationAndEntry(recorder, failed))
-      .catch(() => undefined);
+    return append(recorder, failed).catch(() => undefined);
   }
   const action = change.refusals?.[error.status];
   if (action !== undefined) {
@@ -88,7 +86,7 @@ async function recordFailure(
 
 async function record(recorder: Recorder, happened: Happened, isUndone: boolean): Promise<void> {
   try {
-    await recorder.activity.append(...organizationAndEntry(recorder, happened));
+    await append(recorder, happened);
   } catch (error) {
     const what = `The record of "${happened.action}" could not be written`;
     throw new Unrecorded(isUndone ? `${what}, so it was not done` : `${what}, but it was done`, {
@@ -97,13 +95,15 @@ async function record(recorder: Recorder, happened: Happened, isUndone: boolean)
   }
 }
 
-function organizationAndEntry(
-  { now, ids }: Recorder,
+/** Appends the entry; reading by callers without credentials has none (see `Change.isReading`). */
+async function append(
+  { activity, now, ids }: Recorder,
   { change, input, note, action, outcome, answer }: Happened,
-): [organization: string, entry: ActivityEntry] {
+): Promise<void> {
   const { organization, actor } = note.caller ?? input;
+  if (change.isReading && actor === undefined) return;
   const isDone = outcome === "done";
-  const entry = {
+  await activity.append(organization, {
     id: ids(),
     organization_id: organization,
     timestamp: formatTimestamp(now()),
@@ -116,8 +116,7 @@ function organizationAndEntry(
     before: isDone ? note.before : undefined,
     after: isDone ? (note.after ?? change.after?.(input, answer)) : undefined,
     outcome,
-  };
-  return [organization, entry];
+  });
 }
 
 function actorOf(actor: NonNullable<AnyInput["actor"]>): ActivityEntry["actor"] {

@@ -7,9 +7,9 @@ export interface ActivityRows {
   readonly total: number;
 }
 
-/** Keeps every organization's record of changes, which only ever grows. */
+/** Keeps every organization's record of changes. */
 export interface ActivityStore {
-  /** Adds an entry as the newest; it is safe when this resolves. */
+  /** Adds an entry as the newest, bounded as `entry-line.ts` says; it is safe when this resolves. */
   append(organization: string, entry: ActivityEntry): Promise<void>;
 
   /** The matching entries from the `offset`th newest on, at most `limit`. */

@@ -43,6 +43,7 @@ export const auditExportRoutes = [
     refuses: [400, 500],
     change: {
       action: "audit.export",
+      isReading: true,
       target: () => ({ type: "audit" }),
       after: ({ query }) => query,
     },
@@ -67,6 +68,7 @@ export const auditExportRoutes = [
     refuses: [400, 429, 500],
     change: {
       action: "audit.ticket",
+      isReading: true,
       target: () => ({ type: "audit" }),
       after: ({ body }) => exportFacts(body),
     },
@@ -89,7 +91,7 @@ export const auditExportRoutes = [
     replies: downloads,
     replyHeaders: downloadHeaders,
     refuses: [404, 500],
-    change: { action: "audit.export", target: () => ({ type: "audit" }) },
+    change: { action: "audit.export", isReading: true, target: () => ({ type: "audit" }) },
     async handle({ params, surface, isHead, client, note }, { audit, exportTickets, now }: Needs) {
       const { ticket } = params;
       const grant = isHead

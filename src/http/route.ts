@@ -97,8 +97,13 @@ export interface Change<I, V> {
   readonly action: string;
   /** `answer` is `undefined` when the change failed or is answered with something else than JSON. */
   target(input: I, answer: V | undefined): ChangeTarget;
-  /** What holds now, without secrets: it is kept for ever. */
+  /** What holds now, without secrets: it is kept for long. */
   after?(input: I, answer: V): ChangeFacts;
+  /**
+   * Data is read and nothing changes. Recorded of users and keys only: anybody can repeat a request
+   * without credentials at no cost, and each entry is a synced write.
+   */
+  readonly isReading?: true;
   /** The actions as which refusals are recorded, by status; others leave no record. */
   readonly refusals?: Readonly<Partial<Record<number, string>>>;
 }

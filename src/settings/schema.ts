@@ -80,7 +80,7 @@ export const settingsUpdate = {
       type: "array",
       items: givenSetting,
       maxItems: MAX_SETTINGS,
-      description: "The pairs, at most 1,000; each key once.",
+      description: "The pairs, at most 1,000 and 1,048,576 characters together; each key once.",
     },
   },
 } as const satisfies Schema;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { PREFIXES, type RouteDescription } from "../../src/http/route.ts";
@@ -78,6 +78,14 @@ const SAMPLES: Readonly<Record<string, (app: App, admin: SentHeaders) => Promise
 
 const app = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: true });
 const admin = await app.asUser(ADMIN);
+
+/** How many bytes all files below a directory hold. */
+async function bytesBelow(directory: string): Promise<number> {
+  const found = await readdir(directory, { recursive: true, withFileTypes: true });
+  const files = found.filter((one) => one.isFile());
+  const sizes = files.map(async ({ path, name }) => (await stat(join(path, name))).size);
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
 
 /** The newest entry, and how many there are. */
 async function newest(own: App, headers: SentHeaders, query = "") {
@@ -210,7 +218,7 @@ test("an entry tells what held before, and what holds now", async (t) => {
   await own.put("/api/v1/settings", settings(["b", "2"], ["c", long], ["d", "4"]), headers);
   assert.deepEqual(await changeOf(), [
     { a: "1", c: "3" },
-    { c: `${"x".repeat(200)}…`, d: "4" },
+    { c: `${"x".repeat(256)}…`, d: "4" },
   ]);
 
   await own.patch("/api/v1/organizations/default", { name: "Ours" }, headers);
@@ -221,6 +229,47 @@ test("an entry tells what held before, and what holds now", async (t) => {
   assert.deepEqual(await changeOf(), [{ status: "offline" }, { status: "degraded" }]);
   await own.delete("/api/v1/providers/git", headers);
   assert.deepEqual(await changeOf(), [{ status: "degraded" }, undefined]);
+});
+
+test("an export without credentials writes nothing to the disk, whatever its filters", async (t) => {
+  const own = await start(t);
+  await own.post("/api/public/audit", { command: "git push" });
+  const bytes = await bytesBelow(own.dataDir);
+  for (const prefix of ["/api/public", "/api/v1"]) {
+    const long = await own.get(`${prefix}/audit/export?q=${"x".repeat(15_000)}`);
+    assert.equal(long.status, 200);
+    const { body } = await own.post(`${prefix}/audit/export-tickets`, { q: "y".repeat(15_000) });
+    assert.equal((await own.get(body.url)).status, 200);
+  }
+  assert.equal(await bytesBelow(own.dataDir), bytes);
+});
+
+test("an export by a key is recorded, in at most 4 KiB", async () => {
+  const { key } = await app.createKey("exports", admin);
+  const path = join(app.dataDir, "organizations/default/activity.jsonl");
+  const long = "x".repeat(1_500);
+  const filters = ["q", "provider", "executor", "capability", "status", "runtime", "trace_id"];
+  const before = (await stat(path)).size;
+  await app.get(`/api/v1/audit/export?${filters.map((name) => `${name}=${long}`).join("&")}`, key);
+  const grown = (await stat(path)).size - before;
+  assert.ok(grown > 0 && grown <= 4_097, String(grown));
+  const { entry } = await newest(app, admin);
+  assert.equal(entry.actor.name, "exports");
+  assert.equal(entry.after.q, `${"x".repeat(256)}…`);
+});
+
+test("settings of 1,000 long pairs leave an entry of at most 4 KiB", async (t) => {
+  const own = await start(t);
+  const path = join(own.dataDir, "organizations/default/activity.jsonl");
+  const settings = Array.from({ length: 1_000 }, (_, n) => ({
+    key: `${n}`.padEnd(128, "語"),
+    value: "語".repeat(500),
+  }));
+  assert.equal((await own.put("/api/v1/settings", { settings })).status, 200);
+  assert.ok((await stat(path)).size <= 4_097);
+  const { entry } = await newest(own, {});
+  assert.equal(entry.action, "settings.replace");
+  assert.match(entry.after["…"], /^and \d+ more$/);
 });
 
 test("who downloads with a ticket is who asked for it", async () => {

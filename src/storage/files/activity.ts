@@ -1,3 +1,4 @@
+import { entryLine } from "../../activity/entry-line.ts";
 import type { ActivityFilter } from "../../activity/filter.ts";
 import { matcherOf } from "../../activity/filter.ts";
 import type { ActivityEntry } from "../../activity/schema.ts";
@@ -65,7 +66,7 @@ export class FileActivity implements ActivityStore {
 
   async append(organization: string, entry: ActivityEntry): Promise<void> {
     const log = await this.#log(organization);
-    await log.append(JSON.stringify(entry));
+    await log.append(entryLine(entry));
   }
 
   async page(

@@ -16,6 +16,7 @@ import {
   auditIngest,
   auditPage,
   intervals,
+  type AuditEvent,
 } from "./schema.ts";
 import type { AuditStore, Stored } from "./store.ts";
 
@@ -31,6 +32,8 @@ interface Report {
   readonly isBatch: boolean;
   readonly events: readonly unknown[];
 }
+
+const NO_IDS: ReadonlySet<string> = new Set();
 
 /** Tells a batch from a single event: a body that has `events` is a batch. */
 const report: CustomBody<Report> = {
@@ -83,6 +86,12 @@ function answering(settle: Settle, isBatch: boolean, accepted: number): Stored {
     if (error) settle(error);
     else settle(undefined, json(202, isBatch ? batchResult(accepted, stored) : stored));
   };
+}
+
+/** The ids that came with events that were sent. */
+function namedIds(sent: readonly unknown[], drafts: readonly AuditEvent[]): ReadonlySet<string> {
+  if (!sent.some(hasId)) return NO_IDS;
+  return new Set(drafts.flatMap(({ id }, place) => (hasId(sent[place]) ? id : [])));
 }
 
 /** The routes of audit events: reported, listed, counted, looked up. */
@@ -143,7 +152,7 @@ export const auditRoutes = [
         : [ingestEvent(events[0], "", context)];
       return later((settle) => {
         const done = answering(settle, isBatch, drafts.length);
-        audit.append(organization, drafts, done, !events.some(hasId));
+        audit.append(organization, drafts, done, namedIds(events, drafts));
       });
     },
   }),

@@ -128,13 +128,14 @@ export interface AuditStore {
    * event whose id is stored already, or is being stored, is answered as it was stored the first
    * time and not stored again. May call back before it returns; never throws.
    *
-   * `areNew` says that the service has just made all the ids itself, so that none is looked for.
+   * `named` holds the ids that the client gave; every id counts as given when it is absent. Only these
+   * are looked for: an id that the service has just generated never takes a stored event's place.
    */
   append(
     organization: string,
     events: readonly AuditEvent[],
     stored: Stored,
-    areNew?: boolean,
+    named?: ReadonlySet<string>,
   ): void;
 
   /** Rows `offset` to `offset + limit` of those that match, newest `timestamp` first. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import type { AuditEvent } from "../../src/audit/schema.ts";
-import type { AuditFilter, AuditRows, AuditStore } from "../../src/audit/store.ts";
+import type { AuditFilter, AuditRows, AuditStore, Stored } from "../../src/audit/store.ts";
 import { DAY_MS } from "../../src/core/clock.ts";
 
 /** A store that is closed when the test ends, and can be closed and opened again before that. */
@@ -37,12 +37,14 @@ export function append(
   store: AuditStore,
   events: readonly AuditEvent[],
   organization = ORGANIZATION,
+  named?: ReadonlySet<string>,
 ): Promise<AuditEvent[]> {
   return new Promise((resolve, reject) => {
-    store.append(organization, events, (error, json) => {
+    const stored: Stored = (error, json) => {
       if (error === null) resolve(JSON.parse(`[${json}]`) as AuditEvent[]);
-      else reject(error);
-    });
+      else reject(error as Error);
+    };
+    store.append(organization, events, stored, named);
   });
 }
 
@@ -263,6 +265,17 @@ function testIds(open: (t: TestContext) => Promise<AuditEngine>): void {
     const [c, d] = fresh as [AuditEvent, AuditEvent];
     assert.deepEqual(await append(store, [c, b, d, a]), [c, b, d, a]);
     assert.deepEqual((await page(store)).events, [d, c, b, a]);
+  });
+
+  test("an id that the service has generated is not looked for, alone or in a mixed batch", async (t) => {
+    const { store } = await open(t);
+    const planted = auditEventOf({ command: "planted" });
+    await append(store, [planted, first]);
+    const generated = auditEventOf({ id: planted.id, command: "reported" });
+    assert.deepEqual(await append(store, [generated], ORGANIZATION, new Set()), [generated]);
+    const batch = await append(store, [second, generated], ORGANIZATION, new Set(["again"]));
+    assert.deepEqual(batch, [first, generated]);
+    assert.equal((await page(store, { q: "reported" })).total, 2);
   });
 }
 

@@ -292,6 +292,28 @@ test("generated ids sort by time", async () => {
   assert.deepEqual(ids, ids.toSorted());
 });
 
+test("who has seen a generated id cannot take the place of the events that follow", async (t) => {
+  const other = await start(t);
+  const { id } = (await other.post("/api/public/audit", { command: "seen" })).body as {
+    id: string;
+  };
+  // The ids that a source of one random part for all would generate next.
+  const planted = Array.from({ length: 32 }, (_, n) => {
+    const digit = "0123456789abcdefghjkmnpqrstvwxyz".charAt(n);
+    return { id: id.slice(0, 13) + digit + id.slice(14), command: "planted" };
+  });
+  await other.post("/api/public/audit", { events: planted });
+  const reports = [{ id: "mine", command: "named" }, { command: "victim" }];
+  const { body } = await other.post("/api/public/audit", { events: reports });
+  const { events } = body as { events: { command: string }[] };
+  assert.deepEqual(
+    events.map(({ command }) => command),
+    ["named", "victim"],
+  );
+  const found = await other.get("/api/public/audit?q=victim");
+  assert.equal((found.body as { total: number }).total, 1);
+});
+
 test("a batch of the largest size is taken, one event more is 413", async (t) => {
   const small = await start(t, { maxBatchEvents: 3 });
   const batch = (size: number): object => ({ events: Array(size).fill({ command: "ls" }) });

@@ -21,6 +21,8 @@ interface Flight {
 
 /** What became known of the events of one append while it was looked into. */
 interface Findings {
+  /** The ids that the client gave; `undefined` for all. */
+  readonly named: ReadonlySet<string> | undefined;
   /** The JSON of events that were stored before, or will be by this append, by id. */
   readonly known: Map<string, string>;
   /** Rows that have the hash of an id, but another id. */
@@ -42,7 +44,7 @@ export class Intake {
   readonly #ids: RecentIds;
   readonly #durability: Durability;
   readonly #counts: AuditCounts;
-  /** By the ids that clients gave; nobody can know another id before its event is answered. */
+  /** By id, of appends that hold an id which the client gave. */
   readonly #flights = new Map<string, Flight>();
   #underWay = 0;
 
@@ -60,10 +62,14 @@ export class Intake {
   }
 
   /** Stores events, all or none; see `AuditStore.append`. */
-  append(events: readonly AuditEvent[], areNew: boolean, stored: Stored): void {
+  append(
+    events: readonly AuditEvent[],
+    named: ReadonlySet<string> | undefined,
+    stored: Stored,
+  ): void {
     if (events.length === 0) stored(null, "");
-    else if (areNew) this.#store(events, stored);
-    else this.#appendNamed(events, { known: new Map(), others: new Set() }, stored);
+    else if (named?.size === 0) this.#store(events, stored);
+    else this.#appendNamed(events, { named, known: new Map(), others: new Set() }, stored);
   }
 
   #store(events: readonly AuditEvent[], stored: Stored): void {
@@ -97,11 +103,15 @@ export class Intake {
       if (error === null) this.#appendNamed(events, findings, stored);
       else stored(error);
     };
-    const { known } = findings;
+    const { named, known } = findings;
     const fresh = new Map<string, AuditEvent>();
     const candidates = new Map<string, readonly number[]>();
     for (const event of events) {
       const { id } = event;
+      if (named !== undefined && !named.has(id)) {
+        fresh.set(id, event);
+        continue;
+      }
       if (known.has(id) || fresh.has(id)) continue;
       const flight = this.#flights.get(id);
       if (flight !== undefined) {

@@ -91,8 +91,12 @@ export class AuditTrail implements TailSource {
   }
 
   /** Stores events, all or none; see `AuditStore.append`. */
-  append(events: readonly AuditEvent[], areNew: boolean, stored: Stored): void {
-    this.#intake.append(events, areNew, stored);
+  append(
+    events: readonly AuditEvent[],
+    named: ReadonlySet<string> | undefined,
+    stored: Stored,
+  ): void {
+    this.#intake.append(events, named, stored);
   }
 
   /** Enters lines that are as safe as was asked for into the index. */

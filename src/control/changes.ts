@@ -13,6 +13,7 @@ import { apiKeyCreateBody, apiKeyOf, draftKey } from "../keys/draft.ts";
 import type { KeyStore } from "../keys/store.ts";
 import type { OrganizationStore } from "../organizations/store.ts";
 import { draftUser, userCreateBody, userOf } from "../users/draft.ts";
+import { emailTaken } from "../users/email.ts";
 import type { UserStore } from "../users/store.ts";
 
 /** What the changes take. */
@@ -40,6 +41,7 @@ export async function addUser(services: ChangeServices, asked: unknown): Promise
   const organization = await organizationOf(services, asked);
   const email: unknown = isObject(asked) ? asked["email"] : undefined;
   const body = userCreateBody.read(isObject(asked) ? { name: email, ...asked } : asked);
+  if (await users.findByEmail(body.email)) throw emailTaken(body.email);
   const hash = await passwords.hash(body.password);
   const user = { ...draftUser(body, hash, ids(), now()), organization_id: organization };
   await users.create(organization, user);

@@ -7,12 +7,16 @@ import { formatTimestamp } from "../core/time.ts";
 import { reply } from "../http/reply.ts";
 import { route } from "../http/route.ts";
 import { draftUser } from "../users/draft.ts";
+import { emailTaken } from "../users/email.ts";
+import type { UserStore } from "../users/store.ts";
 import { organizationChangeBody, organizationCreateBody } from "./draft.ts";
 import { organization, organizationList } from "./schema.ts";
+import { slugTaken } from "./slug.ts";
 import type { OrganizationStore } from "./store.ts";
 
 interface Needs {
   readonly organizations: OrganizationStore;
+  readonly users: Pick<UserStore, "findByEmail">;
   readonly passwords: Passwords;
   readonly now: Clock;
   readonly ids: IdSource;
@@ -52,7 +56,12 @@ export const organizationRoutes = [
       after: ({ body }, { name, slug }) => ({ name, slug, admin_email: body.admin_email }),
     },
     async handle({ body }, needs: Needs) {
-      const { organizations, passwords, now, ids } = needs;
+      const { organizations, users, passwords, now, ids } = needs;
+      // The store refuses both as well, but only after the cost of a hash.
+      if (body.slug !== undefined && (await organizations.get(body.slug))) {
+        throw slugTaken(body.slug);
+      }
+      if (await users.findByEmail(body.admin_email)) throw emailTaken(body.admin_email);
       const hash = await passwords.hash(body.admin_password);
       const admin = draftUser({ email: body.admin_email, role: "admin" }, hash, ids(), now());
       const draft = { name: body.name, slug: body.slug, created_at: formatTimestamp(now()) };

@@ -1,4 +1,4 @@
-import { BadInput } from "../core/errors.ts";
+import { BadInput, Conflict } from "../core/errors.ts";
 
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const MAX_LENGTH = 63;
@@ -14,6 +14,11 @@ export function checkSlug(slug: string, place: string): void {
   throw new BadInput(
     `${place}: expected at most ${MAX_LENGTH} lower-case letters, digits and hyphens, no hyphen first`,
   );
+}
+
+/** The refusal of a slug that another organization has. */
+export function slugTaken(slug: string): Conflict {
+  return new Conflict(`An organization has the slug "${slug}" already`);
 }
 
 /** Makes a slug of a name: accents fall, all else that is no letter or digit becomes a hyphen. */

@@ -1,4 +1,4 @@
-import { BadInput } from "../core/errors.ts";
+import { BadInput, Conflict } from "../core/errors.ts";
 
 const MAX_LENGTH = 254; // RFC 5321 §4.5.3.1.3, without the angle brackets
 
@@ -19,6 +19,11 @@ export function isEmail(text: string): boolean {
  */
 export function checkEmail(text: string, place: string): void {
   if (!isEmail(text)) throw new BadInput(`${place}: expected an email address`);
+}
+
+/** The refusal of an email that another user has, in whatever organization. */
+export function emailTaken(email: string): Conflict {
+  return new Conflict(`A user with the email "${email}" exists already`);
 }
 
 /** What two spellings of one address have in common. */

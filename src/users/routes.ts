@@ -3,13 +3,12 @@ import type { LoginThrottle } from "../auth/throttle.ts";
 import type { TokenIssuer } from "../auth/tokens.ts";
 import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
-import { NotFound } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { reply } from "../http/reply.ts";
 import { route } from "../http/route.ts";
+import { changeUser, noUser } from "./change-user.ts";
 import {
-  changedUser,
   draftUser,
   loginBody,
   passwordChangeBody,
@@ -17,6 +16,7 @@ import {
   userCreateBody,
   userOf,
 } from "./draft.ts";
+import { emailTaken } from "./email.ts";
 import {
   loginResult,
   passwordChanged,
@@ -133,6 +133,7 @@ export const userRoutes = [
       after: (_, created) => shownFacts(created),
     },
     async handle({ organization, body }, { users, passwords, now, ids }: Needs) {
+      if (await users.findByEmail(body.email)) throw emailTaken(body.email);
       const hash = await passwords.hash(body.password);
       const created = { ...draftUser(body, hash, ids(), now()), organization_id: organization };
       await users.create(organization, created);
@@ -162,12 +163,13 @@ export const userRoutes = [
     access: "user",
     summary: "Change a user",
     description:
-      "A new password or a deactivation ends the user's tokens. The last active admin can be neither deactivated nor given another role.",
+      "A new password or a deactivation ends the user's tokens. The last active admin can be neither deactivated nor given another role. " +
+      "Nobody changes their own role (403), and their own password only with the current one in `current_password`: a wrong one is 403, and counts like a failed sign-in.",
     tags: ["users"],
     params: { id: "The user's id." },
     body: userChangeBody,
     replies: { 200: user },
-    refuses: [400, 404, 409, 429, 500],
+    refuses: [400, 403, 404, 409, 429, 500],
     change: {
       action: "user.change",
       target: ({ params }, answer) => ({ type: "user", id: params.id, name: answer?.email }),
@@ -176,17 +178,10 @@ export const userRoutes = [
         ...(body.password === undefined ? {} : { password: "changed" }),
       }),
     },
-    async handle({ organization, params, body, note }, { users, passwords, now }: Needs) {
-      const { password, ...rest } = body;
-      // Nobody's hash is computed: that would cost as much as it does for somebody.
-      if (!(await users.get(organization, params.id))) throw noUser(params.id);
-      const passwordHash = password === undefined ? undefined : await passwords.hash(password);
-      const changed = await users.change(organization, params.id, (found) => {
-        note({ before: shownFacts(found) });
-        return changedUser(found, { ...rest, passwordHash }, now());
-      });
-      if (!changed) throw noUser(params.id);
-      return userOf(changed);
+    async handle({ organization, params, actor, address, body, note }, needs: Needs) {
+      const seen = (before: StoredUser): void => note({ before: shownFacts(before) });
+      const asked = { organization, id: params.id, actor, address, seen };
+      return userOf(await changeUser(needs, asked, body));
     },
   }),
   route({
@@ -216,8 +211,4 @@ export const userRoutes = [
 /** What the record of changes shows of a user. */
 function shownFacts({ name, role, active }: Pick<StoredUser, "name" | "role" | "active">) {
   return { name, role, active };
-}
-
-function noUser(id: string): NotFound {
-  return new NotFound(`No user has the id "${id}"`);
 }

@@ -37,10 +37,13 @@ const active = {
   type: "boolean",
   description: "Whether the user can sign in and use tokens.",
 } as const satisfies Schema;
-const newPassword = {
+const password = {
   type: "string",
   format: "password",
   maxLength: MAX_PASSWORD_TEXT,
+} as const satisfies Schema;
+const newPassword = {
+  ...password,
   description: "The password to set, 10 to 256 characters.",
 } as const satisfies Schema;
 
@@ -100,7 +103,17 @@ export const userChange = {
   title: "UserChange",
   type: "object",
   description: "What is to change; everything else stays. A new password ends the user's tokens.",
-  properties: { name, role, active, password: newPassword },
+  properties: {
+    name,
+    role,
+    active,
+    password: newPassword,
+    current_password: {
+      ...password,
+      description:
+        "The caller's password as it is now: required to change one's own password, otherwise not looked at.",
+    },
+  },
 } as const satisfies Schema;
 
 export const userDeleted = {
@@ -112,12 +125,6 @@ export const userDeleted = {
     id: { type: "string", description: "The deleted user's id." },
     status: { type: "string", description: "Always `deleted`.", examples: ["deleted"] },
   },
-} as const satisfies Schema;
-
-const password = {
-  type: "string",
-  format: "password",
-  maxLength: MAX_PASSWORD_TEXT,
 } as const satisfies Schema;
 
 export const loginRequest = {

@@ -48,16 +48,38 @@ export async function changePassword(
 ): Promise<void> {
   const user = await users.get(organization, id);
   if (!user) throw userGone();
-  const proven = await provenUser(passwords, throttle, user.email, current, address, () => user);
-  if (!proven) throw new Forbidden("The current password is wrong");
+  await requireCurrentPassword({ passwords, throttle }, user, current, address);
   const passwordHash = await passwords.hash(password);
   const changed = await users.change(organization, id, (latest) => {
-    if (latest.credential_version !== proven.credential_version) {
-      throw new Conflict("The password or the user was changed meanwhile: sign in again");
-    }
+    checkUnchanged(latest, user);
     return changedUser(latest, { passwordHash }, now());
   });
   if (!changed) throw userGone();
+}
+
+/**
+ * Makes sure that a caller knows the current password of the own user.
+ *
+ * @throws Forbidden when it is wrong, TooMany after too many failures
+ */
+export async function requireCurrentPassword(
+  { passwords, throttle }: Pick<SignInServices, "passwords" | "throttle">,
+  user: StoredUser,
+  current: string,
+  address: string,
+): Promise<void> {
+  const proven = await provenUser(passwords, throttle, user.email, current, address, () => user);
+  if (!proven) throw new Forbidden("The current password is wrong");
+}
+
+/**
+ * Makes sure that the password that was proven is still the one that is replaced.
+ *
+ * @throws Conflict
+ */
+export function checkUnchanged(latest: StoredUser, proven: StoredUser): void {
+  if (latest.credential_version === proven.credential_version) return;
+  throw new Conflict("The password or the user was changed meanwhile: sign in again");
 }
 
 /** What a caller hears whose own user was deleted. */

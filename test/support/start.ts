@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openApp, type App as Running } from "../../src/app.ts";
-import { createPasswords } from "../../src/auth/password.ts";
+import { createPasswords, type Passwords } from "../../src/auth/password.ts";
 import { configFromOptions } from "../../src/config.ts";
 import type { SignalboxOptions } from "../../src/index.ts";
 import { Client, type Answer, type SentBody, type SentHeaders } from "./client.ts";
@@ -24,14 +24,21 @@ export const START_TIME = "2026-11-20T20:30:00.000Z";
 export const ADMIN = { email: "admin@example.com", password: "correct horse battery" } as const;
 export const ADMIN_SETTINGS = { adminEmail: ADMIN.email, adminPassword: ADMIN.password } as const;
 
+/** Scrypt's N; with the service's own a third of the time of all tests would go into it. */
+const QUICK_COST = 2 ** 8;
+
 /**
  * Starts the service on a free port over a new directory; both are gone when the test ends. Its
- * clock stands still but for `advance`, passwords are hashed in no time, and every answer is held
- * against the served contract.
+ * clock stands still but for `advance`, passwords are hashed in no time unless others are given, and
+ * every answer is held against the served contract.
  */
-export async function start(t: Scope, settings: Settings = {}): Promise<App> {
+export async function start(
+  t: Scope,
+  settings: Settings = {},
+  passwords?: Passwords,
+): Promise<App> {
   const dataDir = await mkdtemp(join(tmpdir(), "signalbox-test-"));
-  const app = new App(dataDir, settings);
+  const app = new App(dataDir, settings, passwords);
   t.after(async () => {
     await app.close();
     await rm(dataDir, { recursive: true, force: true });
@@ -40,22 +47,25 @@ export async function start(t: Scope, settings: Settings = {}): Promise<App> {
   return app;
 }
 
-/** Scrypt's N; with the service's own a third of the time of all tests would go into it. */
-const QUICK_COST = 2 ** 8;
-
 /** A running service and a client of it. */
 export class App {
   readonly dataDir: string;
   #settings: Settings;
+  readonly #passwords: Passwords;
   #now = Date.parse(START_TIME);
   #running: Running | undefined;
   #contract: ReturnType<typeof contractOf> | undefined;
   readonly #client = new Client();
   readonly #streams: EventStream[] = [];
 
-  constructor(dataDir: string, settings: Settings) {
+  constructor(
+    dataDir: string,
+    settings: Settings,
+    passwords = createPasswords({ cost: QUICK_COST }),
+  ) {
     this.dataDir = dataDir;
     this.#settings = settings;
+    this.#passwords = passwords;
   }
 
   /** Where it listens now; another port after a restart. */
@@ -78,7 +88,7 @@ export class App {
     const { dataDir } = this;
     const { writeLog, ...settings } = this.#settings;
     const config = configFromOptions({ ...settings, dataDir });
-    const passwords = createPasswords({ cost: QUICK_COST });
+    const passwords = this.#passwords;
     this.#running = await openApp(config, () => this.#now, writeLog, { passwords });
     this.#contract = undefined;
   }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createPasswords, type Passwords } from "../../src/auth/password.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
 const LOGIN = "/api/v1/auth/login";
@@ -123,6 +124,80 @@ test("the last active admin stays", async (t) => {
   assert.equal((await app.patch(path, { active: false })).status, 409);
   assert.equal((await app.patch(path, { role: "viewer" })).status, 409);
   assert.deepEqual((await app.get(path)).body, admin);
+});
+
+test("one's own password changes only with the current one, on every route", async (t) => {
+  const app = await start(t, ADMIN_SETTINGS);
+  const { id } = await app.createUser(BOB);
+  const bob = await app.asUser(BOB);
+  const path = `/api/v1/users/${id}`;
+  const missing = await app.patch(path, { password: NEW }, bob);
+  assert.deepEqual(
+    [missing.status, missing.body.error],
+    [400, "current_password: required to change your own password"],
+  );
+  const change = (current_password: string) =>
+    app.patch(path, { password: NEW, current_password }, bob);
+  assert.equal((await change("wrong words")).status, 403);
+  await app.asUser(BOB);
+  assert.equal((await change(BOB.password)).status, 200);
+  assert.equal((await app.get(ME, bob)).status, 401);
+  await app.asUser({ ...BOB, password: NEW });
+});
+
+test("guesses at the current password are counted on every route together", async (t) => {
+  const app = await start(t, ADMIN_SETTINGS);
+  const { id } = await app.createUser(BOB);
+  const bob = await app.asUser(BOB);
+  const guess = { password: NEW, current_password: "wrong words" };
+  for (let i = 0; i < 3; i++) await app.patch(`/api/v1/users/${id}`, guess, bob);
+  for (let i = 0; i < 2; i++) {
+    await app.put(OWN_PASSWORD, { current: "wrong words", password: NEW }, bob);
+  }
+  assert.equal((await app.patch(`/api/v1/users/${id}`, guess, bob)).status, 429);
+});
+
+test("nobody changes their own role, and naming it as it is changes nothing", async (t) => {
+  const app = await start(t, ADMIN_SETTINGS);
+  const { id } = await app.createUser({ ...BOB, role: "viewer" });
+  const bob = await app.asUser(BOB);
+  const path = `/api/v1/users/${id}`;
+  const refused = await app.patch(path, { role: "admin" }, bob);
+  assert.deepEqual(
+    [refused.status, refused.body.error],
+    [403, "role: nobody changes their own, ask another admin"],
+  );
+  const kept = await app.patch(path, { role: "viewer", name: "Robert" }, bob);
+  assert.deepEqual([kept.status, kept.body.name, kept.body.role], [200, "Robert", "viewer"]);
+  assert.equal((await app.patch(path, { role: "admin" }, await app.asUser(ADMIN))).status, 200);
+});
+
+test("what is refused for another reason costs no hash", async (t) => {
+  const quick = createPasswords({ cost: 2 });
+  let hashes = 0;
+  const counting: Passwords = {
+    hash: (...asked) => (hashes++, quick.hash(...asked)),
+    verify: (...asked) => (hashes++, quick.verify(...asked)),
+  };
+  const app = await start(t, ADMIN_SETTINGS, counting);
+  const admin = await app.asUser(ADMIN);
+  const { id } = (await app.get(ME, admin)).body;
+  const bob = await app.createUser(BOB);
+  hashes = 0;
+  const organization = { name: "Acme", admin_email: "a@example.com", admin_password: NEW };
+  for (const [status, answer] of [
+    [409, await app.post("/api/v1/users", { ...BOB, email: ADMIN.email.toUpperCase() }, admin)],
+    [409, await app.post("/api/v1/organizations", { ...organization, slug: "default" }, admin)],
+    [409, await app.post("/api/v1/organizations", { ...organization, admin_email: BOB.email })],
+    [404, await app.patch("/api/v1/users/nobody", { password: NEW }, admin)],
+    [409, await app.patch(`/api/v1/users/${id}`, { password: NEW, active: false })],
+    [400, await app.patch(`/api/v1/users/${id}`, { password: NEW }, admin)],
+    [403, await app.patch(`/api/v1/users/${id}`, { password: NEW, role: "viewer" }, admin)],
+    [400, await app.patch(`/api/v1/users/${bob.id}`, { password: "short" }, admin)],
+  ] as const) {
+    assert.equal(answer.status, status, answer.text);
+  }
+  assert.equal(hashes, 0);
 });
 
 test("the users of another organization do not exist", async (t) => {

@@ -1,11 +1,11 @@
 import { basename } from "node:path";
 import { DEFAULT_ORGANIZATION } from "../../core/caller.ts";
 import type { Clock } from "../../core/clock.ts";
-import { BadInput, Conflict } from "../../core/errors.ts";
+import { BadInput } from "../../core/errors.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import { validate } from "../../core/validate.ts";
 import { organization as schema, type Organization } from "../../organizations/schema.ts";
-import { freeSlug } from "../../organizations/slug.ts";
+import { freeSlug, slugTaken } from "../../organizations/slug.ts";
 import type { OrganizationDraft, OrganizationStore } from "../../organizations/store.ts";
 import type { UserDraft } from "../../users/draft.ts";
 import type { FileOperations } from "../file-operations.ts";
@@ -90,7 +90,7 @@ export class FileOrganizations implements OrganizationStore {
     return this.#queue.run(async () => {
       const { name, created_at } = draft;
       const id = draft.slug ?? freeSlug(name, (slug) => this.#records.has(slug));
-      if (this.#records.has(id)) throw new Conflict(`An organization has the slug "${id}" already`);
+      if (this.#records.has(id)) throw slugTaken(id);
       const created = { id, name, slug: id, created_at, updated_at: created_at };
       await this.users.addFounder({ ...admin, organization_id: id }, (writeUsers) =>
         this.#queue.write(

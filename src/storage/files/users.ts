@@ -1,6 +1,5 @@
-import { Conflict } from "../../core/errors.ts";
 import { validate } from "../../core/validate.ts";
-import { emailKey } from "../../users/email.ts";
+import { emailKey, emailTaken } from "../../users/email.ts";
 import { checkAdminRemains } from "../../users/last-admin.ts";
 import { storedUser, type StoredUser } from "../../users/schema.ts";
 import type { UserStore } from "../../users/store.ts";
@@ -131,7 +130,6 @@ export class FileUsers implements UserStore {
   }
 
   #checkEmailIsFree(email: string): void {
-    if (this.findByEmail(email))
-      throw new Conflict(`A user with the email "${email}" exists already`);
+    if (this.findByEmail(email)) throw emailTaken(email);
   }
 }

@@ -50,35 +50,37 @@ function pathOf(id: string): string {
   return `/users/${encodeURIComponent(id)}`;
 }
 
+/** Nobody changes their own role, and the own password is changed on a page of its own. */
 function askToEdit(user: User): void {
+  const isOwn = user.email === session()?.email;
   ask({
     title: html`Edit ${user.email}`,
     body: html`${textField({ id: "edit-name", name: "name", label: "Name", value: user.name, maxLength: 256 })}
-      ${roleField("edit-role", user.role)}
+      ${isOwn ? undefined : roleField("edit-role", user.role)}
       <div class="field">
         <label class="check">
           <input type="checkbox" name="active" ${user.active ? html` checked` : undefined} />
           Can sign in and use tokens
         </label>
       </div>
-      ${textField({
-        id: "edit-password",
-        name: "password",
-        label: "New password",
-        type: "password",
-        isOptional: true,
-        autocomplete: "new-password",
-        hint: "Left empty it stays. A new one ends the user's sessions.",
-      })}`,
+      ${
+        isOwn
+          ? undefined
+          : textField({
+              id: "edit-password",
+              name: "password",
+              label: "New password",
+              type: "password",
+              isOptional: true,
+              autocomplete: "new-password",
+              hint: "Left empty it stays. A new one ends the user's sessions.",
+            })
+      }`,
     confirm: "Save",
     async run(data) {
-      const password = data.get("password");
-      const body = {
-        name: textOf(data, "name"),
-        role: textOf(data, "role"),
-        active: data.has("active"),
-        ...(password === "" ? {} : { password }),
-      };
+      const role = data.get("role") ?? undefined;
+      const password = data.get("password") || undefined;
+      const body = { name: textOf(data, "name"), role, active: data.has("active"), password };
       await call("PATCH", pathOf(user.id), { body });
       toast(`${user.email} is changed`);
       await page.refresh();

@@ -1,0 +1,65 @@
+import type { Actor } from "../core/caller.ts";
+import type { Clock } from "../core/clock.ts";
+import { BadInput, Forbidden, NotFound } from "../core/errors.ts";
+import type { Infer } from "../core/schema.ts";
+import { changedUser } from "./draft.ts";
+import { checkAdminRemains } from "./last-admin.ts";
+import type { Role, StoredUser, userChange } from "./schema.ts";
+import { checkUnchanged, requireCurrentPassword, type SignInServices } from "./sign-in.ts";
+
+/** Which user is to be changed, and who asks for it. */
+export interface UserChangeRequest {
+  readonly organization: string;
+  readonly id: string;
+  readonly actor: Actor | undefined;
+  /** The caller's IP address. */
+  readonly address: string;
+  /** Told of the user as it was just before the change. */
+  readonly seen: (before: StoredUser) => void;
+}
+
+/**
+ * Changes a user. Everything that can refuse the change is looked at before a password is hashed,
+ * since a hash is what costs; the store looks again at what may have changed during the hash.
+ *
+ * @throws NotFound, Forbidden for the own role or a wrong current password, BadInput when the current
+ *   password is missing, Conflict when the last active admin would go, TooMany after too many failures
+ */
+export async function changeUser(
+  services: SignInServices & { readonly now: Clock },
+  { organization, id, actor, address, seen }: UserChangeRequest,
+  { password, current_password: current, ...rest }: Infer<typeof userChange>,
+): Promise<StoredUser> {
+  const { users, passwords, now } = services;
+  const user = await users.get(organization, id);
+  if (!user) throw noUser(id);
+  const isOwn = actor?.kind === "user" && actor.id === id;
+  const setsOwnPassword = isOwn && password !== undefined;
+  if (isOwn) checkOwnRole(user, rest.role);
+  checkAdminRemains(await users.list(organization), user, changedUser(user, rest, now()));
+  if (setsOwnPassword) {
+    if (current === undefined) {
+      throw new BadInput("current_password: required to change your own password");
+    }
+    await requireCurrentPassword(services, user, current, address);
+  }
+  const passwordHash = password === undefined ? undefined : await passwords.hash(password);
+  const changed = await users.change(organization, id, (latest) => {
+    if (isOwn) checkOwnRole(latest, rest.role);
+    if (setsOwnPassword) checkUnchanged(latest, user);
+    seen(latest);
+    return changedUser(latest, { ...rest, passwordHash }, now());
+  });
+  if (!changed) throw noUser(id);
+  return changed;
+}
+
+/** The refusal of an id that no user of the organization has. */
+export function noUser(id: string): NotFound {
+  return new NotFound(`No user has the id "${id}"`);
+}
+
+function checkOwnRole(user: StoredUser, role: Role | undefined): void {
+  if (role === undefined || role === user.role) return;
+  throw new Forbidden("role: nobody changes their own, ask another admin");
+}

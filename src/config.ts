@@ -156,7 +156,9 @@ export type SettingOptions = Partial<Omit<Values, "dataDir" | "requireAuth">> & 
 };
 
 /** A setting that was not understood; the message is one line that says what is accepted. */
-export class ConfigError extends Error {}
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
 
 /** The settings for documents and tests: name, default, what is accepted, meaning. */
 export const settingRows = Object.entries(settings).map(([option, row]) => ({

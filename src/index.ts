@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { openApp } from "./app.ts";
 import { ConfigError, configFromOptions, type SettingOptions } from "./config.ts";
 import type { Clock } from "./core/clock.ts";
@@ -16,6 +17,8 @@ export interface Signalbox {
   readonly url: string;
   /** Answers what is in flight, writes what is left to write, and frees the directory. */
   close(): Promise<void>;
+  /** The same as `close`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** The clock of the system: the one place where the time comes from. */
@@ -34,7 +37,8 @@ export async function startSignalbox(options: SignalboxOptions): Promise<Signalb
     if (value === undefined || typeof value === "function") continue;
     throw new ConfigError(`${name}: expected a function`);
   }
-  return openApp(configFromOptions(settings), now, writeLog);
+  const { url, close } = await openApp(configFromOptions(settings), now, writeLog);
+  return { url, close, [Symbol.asyncDispose]: close };
 }
 
 /** The options; plain JavaScript can pass something else, which then lacks what is required. */
@@ -42,4 +46,4 @@ function asObject(options: unknown): SignalboxOptions {
   return (typeof options === "object" && options !== null ? options : {}) as SignalboxOptions;
 }
 
-export type { SettingOptions };
+export { ConfigError, type SettingOptions };

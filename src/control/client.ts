@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
 import { isObject } from "../core/validate.ts";
 import type { ChangeName } from "./changes.ts";
+import { MAX_SOCKET_PATH } from "./socket-path.ts";
 
 /** The files of one moment in a running server's directory. */
 export interface HeldBackup {
@@ -62,6 +63,8 @@ async function send(
   name: string,
   body: object,
 ): Promise<IncomingMessage | undefined> {
+  // No server listens at a longer path, and Node reports it differently in each version.
+  if (Buffer.byteLength(socketPath) > MAX_SOCKET_PATH) return undefined;
   const outgoing = request({ socketPath, method: "POST", path: `/${name}` });
   outgoing.end(JSON.stringify(body));
   try {

@@ -8,9 +8,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Refusal } from "../core/errors.ts";
 import { describeError, type Log } from "../core/log.ts";
 import { CHANGES, type ChangeName, type ChangeServices } from "./changes.ts";
+import { MAX_SOCKET_PATH } from "./socket-path.ts";
 
-/** The kernel takes 107 bytes at most (Linux, `sun_path`), others fewer. */
-export const MAX_SOCKET_PATH = 100;
 const MAX_BODY_BYTES = 64 << 10;
 const SOCKET_MODE = 0o600;
 

@@ -2,9 +2,12 @@ import type { ServerResponse } from "node:http";
 import type { Awaitable } from "../core/caller.ts";
 import { Refusal } from "../core/errors.ts";
 
+/** The status that log and metrics show for a request whose client left before it was answered. */
+export const CLIENT_GONE = 499;
+
 /** Why a question was given up. Nobody is there to read it; the record of requests has it. */
 export class ClientGone extends Refusal {
-  readonly status = 499;
+  readonly status = CLIENT_GONE;
 }
 
 /** Whoever waits for an answer, for handlers that work long. */
@@ -32,4 +35,16 @@ export abstract class Client {
 
   /** Whether the credentials of the request would be accepted now as well, for the same organization. */
   abstract isStillAccepted(): Awaitable<boolean>;
+}
+
+/**
+ * The status that the client was sent. Where none was: 499 when it left before, 500 when it was cut off.
+ *
+ * @param error why the request was refused or failed
+ */
+export function sentStatus(response: ServerResponse, bytesSent: number, error: unknown): number {
+  // The head of a stream goes out with its first bytes.
+  const isSent = response.headersSent && !(response.destroyed && bytesSent === 0);
+  if (isSent) return response.statusCode;
+  return error === undefined || error instanceof Refusal ? CLIENT_GONE : 500;
 }

@@ -9,7 +9,7 @@ import type { Stopwatch } from "../core/clock.ts";
 import { Forbidden, InternalError, Refusal } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import type { BodyBudget } from "./body-budget.ts";
-import { Client, ClientGone } from "./client.ts";
+import { Client, sentStatus } from "./client.ts";
 import { bodyRefusal, checkBody, readJsonBody } from "./body.ts";
 import { originHeaders, type OriginRule } from "./cors.ts";
 import { optionsHeaders } from "./options.ts";
@@ -46,6 +46,7 @@ export interface RequestSummary {
   readonly method: string;
   /** The row's path with its prefix, or `undefined` where none was found. */
   readonly route: string | undefined;
+  /** As it was sent; 499 where the client had left before. */
   readonly status: number;
   readonly requestId: string;
   readonly organization: string | undefined;
@@ -247,7 +248,6 @@ class Conversation<Needs> extends Client implements Exchange {
     this.#isAnswered = true;
     this.#error = error;
     this.awaitBody = leaveBody(this.#request, this.#isHeldBack);
-    if (error instanceof ClientGone) this.response.statusCode = error.status;
     refuse(this, error instanceof Refusal ? error : new InternalError());
     this.#report();
   }
@@ -267,7 +267,7 @@ class Conversation<Needs> extends Client implements Exchange {
     onAnswered({
       method: this.#request.method ?? "",
       route: endpoint?.path,
-      status: this.response.statusCode,
+      status: sentStatus(this.response, this.bytesSent, this.#error),
       requestId: this.requestId,
       organization: this.#caller?.organization,
       isChange: endpoint !== undefined && endpoint.row.method !== "GET" && !endpoint.row.report,

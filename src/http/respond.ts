@@ -139,7 +139,8 @@ function sendStream(exchange: Exchange, reply: StreamReply): void {
       end(undefined);
     },
     (error: unknown) => {
-      const hasLeft = gone.signal.aborted;
+      // A write in flight fails before the connection's close is told (ECANCELED from Node 22 on).
+      const hasLeft = gone.signal.aborted || socket.destroyed;
       response.destroy(); // the status is sent: only a cut tells that this is not the whole
       end(hasLeft ? undefined : (error ?? new Error("A stream failed")));
     },

@@ -60,8 +60,11 @@ export async function listen(
   const server = createServer({ ...LIMITS, ...limits }, answer);
   server.maxHeadersCount = 0; // Node would leave out those beyond 2,000, and a Host or a key with them
   if (maxConnections !== undefined) server.maxConnections = maxConnections;
-  // Whoever is turned away finds room at the next try, if only those who ask nothing are in the way.
-  server.on("drop", () => server.closeIdleConnections());
+  // A refused connection finds room at the next try: the idle ones are closed for it. Those that have
+  // asked nothing yet stay, since their first request is on its way (Node 26 calls them idle too).
+  server.on("drop", () => {
+    for (const [socket, response] of latest) if (response?.writableFinished) socket.destroy();
+  });
   server.on("connection", (socket) => {
     latest.set(socket, undefined);
     socket.on("close", () => latest.delete(socket));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdir, rm, stat, writeFile } from "node:fs/promises";
+import { readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { run } from "../support/command-line.ts";
@@ -180,12 +180,10 @@ test("a path that is too long for a socket is served all the same, and the log s
   const dataDir = join(folder, "d".repeat(120));
   const lines: string[] = [];
   const writeLog = (line: string) => void lines.push(line);
-  const service = await startSignalbox({ dataDir, logLevel: "warn", writeLog });
+  await using service = await startSignalbox({ dataDir, logLevel: "warn", writeLog });
   assert.equal((await fetch(`${service.url}/health`)).status, 200);
   assert.match(lines.join(""), /commands cannot reach this server.*longer than 100 bytes/);
   const refused = await run(["key", "create", "--name", "k", "--data", dataDir]);
   assert.equal(refused.code, 1);
   assert.match(refused.error, /in use by process/);
-  await service.close();
-  await rm(dataDir, { recursive: true });
 });

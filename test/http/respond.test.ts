@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import type { ServerResponse } from "node:http";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { empty, json, reply, stream, text, type Reply } from "../../src/http/reply.ts";
+import { BadInput } from "../../src/core/errors.ts";
+import { empty, json, later, reply, stream, text } from "../../src/http/reply.ts";
+import type { Reply, Settle } from "../../src/http/reply.ts";
 import { route } from "../../src/http/route.ts";
 import { serve, until } from "./serve.ts";
 
@@ -159,16 +162,77 @@ test("the signal fires when the reader goes away, which is no failure", async (t
   );
 });
 
-for (const [when, start] of [
+test("a write that fails before the connection's close is told is no failure either", async (t) => {
+  const cut = stream("text/plain", async (output) => {
+    output.write("first");
+    await turn(); // sent
+    (output as ServerResponse).socket?.destroy();
+    throw new Error("write ECANCELED");
+  });
+  const { open, summaries } = await serve(t, [row(() => cut)]);
+  const connection = open();
+  connection.send(...GET);
+  await connection.ended();
+  assert.deepEqual(
+    summaries.map(({ status, error }) => [status, error]),
+    [[200, undefined]],
+  );
+});
+
+for (const [what, answer] of [
+  ["an answer", () => reply(201, {})],
+  ["a stream", () => stream("text/plain", () => assert.fail("Nobody reads it"))],
+  ["a refusal", () => assert.fail(new BadInput("No"))],
+] as const) {
+  test(`${what} that comes after its client has left is counted as 499`, async (t) => {
+    let settle: Settle = () => {};
+    const late = later((done) => (settle = done));
+    const { open, summaries, requests } = await serve(t, [row(() => late)]);
+    const connection = open();
+    connection.send(...GET);
+    await until(() => requests.length === 1);
+    connection.socket.destroy();
+    await until(() => requests[0]?.socket.destroyed === true);
+    await turn();
+    try {
+      settle(undefined, answer());
+    } catch (error) {
+      settle(error);
+    }
+    assert.deepEqual(
+      summaries.map(({ status }) => status),
+      [499],
+    );
+  });
+}
+
+test("a stream whose reader leaves before its first byte is counted as 499", async (t) => {
+  let isStarted = false;
+  const slow = stream("text/plain", async (_output, signal) => {
+    isStarted = true;
+    await once(signal, "abort");
+  });
+  const { open, summaries } = await serve(t, [row(() => slow)]);
+  const connection = open();
+  connection.send(...GET);
+  await until(() => isStarted);
+  connection.socket.destroy();
+  await until(() => summaries.length === 1);
+  assert.equal(summaries[0]?.status, 499);
+});
+
+for (const [when, status, start] of [
   [
     "at once",
+    500,
     () => {
       throw new Error("disk failed");
     },
   ],
-  ["before the first byte", () => Promise.reject(new Error("disk failed"))],
+  ["before the first byte", 500, () => Promise.reject(new Error("disk failed"))],
   [
     "half-way",
+    200,
     async (output: NodeJS.WritableStream) => {
       output.write("half");
       await turn();
@@ -185,5 +249,6 @@ for (const [when, start] of [
     assert.doesNotMatch(connection.rest, /disk failed|\r\n0\r\n/);
     assert.equal(summaries.length, 1);
     assert.match(String(summaries[0]?.error), /disk failed/);
+    assert.equal(summaries[0]?.status, status);
   });
 }

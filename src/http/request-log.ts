@@ -1,5 +1,6 @@
 import { describeError, type Log } from "../core/log.ts";
 import { Refusal, Unauthenticated } from "../core/errors.ts";
+import { CLIENT_GONE } from "./client.ts";
 import type { RequestSummary } from "./listener.ts";
 
 /** Tells the log about requests: each at `debug`, changes and refused credentials at `info`, a summary a minute. */
@@ -27,7 +28,7 @@ export function createRequestLog(log: Log): RequestLog {
         log.error("request failed", { ...fields, error: describeError(error) });
       } else if (error instanceof Unauthenticated && error.tokenRefused) {
         log.info("credentials refused", fields);
-      } else if (summary.isChange && status < 400) {
+      } else if (summary.isChange && (status < 400 || isUnread(summary))) {
         log.info("changed", fields);
       } else {
         log.debug("request", fields);
@@ -39,6 +40,11 @@ export function createRequestLog(log: Log): RequestLog {
       Object.assign(counts, { requests: 0, refused: 0, failed: 0 });
     },
   };
+}
+
+/** Whether the request was carried out, but its client left before the answer. */
+function isUnread({ status, error }: RequestSummary): boolean {
+  return status === CLIENT_GONE && error === undefined;
 }
 
 /** What a line says of a request: the path of its row, never that which was sent. */

@@ -47,7 +47,10 @@ export class Metrics {
 
   /** All figures at this moment, in the Prometheus text format. */
   async text(gauges: Gauges): Promise<string> {
-    const freeBytes = await gauges.freeBytes();
+    const [freeBytes, ofProcess] = await Promise.all([
+      gauges.freeBytes(),
+      this.#process.families(),
+    ]);
     return writeExposition([
       ...serviceFamilies(gauges),
       ...this.http.families(),
@@ -65,7 +68,7 @@ export class Metrics {
         "Free space where the data directory lies.",
         freeBytes,
       ),
-      ...this.#process.families(),
+      ...ofProcess,
     ]);
   }
 }

@@ -1,4 +1,6 @@
-import { monitorEventLoopDelay, type IntervalHistogram } from "node:perf_hooks";
+import { readdir } from "node:fs/promises";
+import { monitorEventLoopDelay, performance, type IntervalHistogram } from "node:perf_hooks";
+import { SECOND_MS } from "../core/clock.ts";
 import { single, type Family } from "./exposition.ts";
 
 const RESOLUTION_MS = 10;
@@ -18,11 +20,22 @@ export class ProcessMetrics {
     this.#delay.disable();
   }
 
-  families(): readonly Family[] {
+  async families(): Promise<readonly Family[]> {
     const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
     const { user, system } = process.cpuUsage();
     const cpuSeconds = (user + system) / US_PER_SECOND;
+    const openFiles = await countOpenFiles();
+    const startSeconds = performance.timeOrigin / SECOND_MS;
     return [
+      single(
+        "process_start_time_seconds",
+        "gauge",
+        "Start of the process, Unix time.",
+        startSeconds,
+      ),
+      ...(openFiles === undefined
+        ? []
+        : [single("process_open_fds", "gauge", "Open file descriptors.", openFiles)]),
       single("process_cpu_seconds_total", "counter", "CPU time spent by the process.", cpuSeconds),
       single("process_resident_memory_bytes", "gauge", "Resident memory.", rss),
       single("process_heap_bytes", "gauge", "Heap that the engine has reserved.", heapTotal),
@@ -51,5 +64,14 @@ export class ProcessMetrics {
         value,
       })),
     };
+  }
+}
+
+/** How many descriptors the process holds; `undefined` where the system has no `/proc`. */
+async function countOpenFiles(): Promise<number | undefined> {
+  try {
+    return (await readdir("/proc/self/fd")).length - 1; // without the one that reads the list
+  } catch {
+    return undefined;
   }
 }

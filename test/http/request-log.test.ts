@@ -59,6 +59,7 @@ test("at info only changes, refused credentials and failures are lines", () => {
   log.onAnswered({ ...SUMMARY, method: "POST", status: 409, isChange: true });
   assert.equal(lines.length, 0);
   log.onAnswered({ ...SUMMARY, method: "POST", status: 201, isChange: true });
+  log.onAnswered({ ...SUMMARY, method: "POST", status: 499, isChange: true }); // done, but not read
   log.onAnswered({
     ...SUMMARY,
     status: 401,
@@ -69,11 +70,12 @@ test("at info only changes, refused credentials and failures are lines", () => {
     lines.map(({ level, message }) => [level, message]),
     [
       ["info", "changed"],
+      ["info", "changed"],
       ["info", "credentials refused"],
       ["error", "request failed"],
     ],
   );
-  assert.match(String(lines[2]?.["error"]), /^Error: Broken\n/);
+  assert.match(String(lines[3]?.["error"]), /^Error: Broken\n/);
 });
 
 test("a summary counts what came since the last one, and a quiet minute has none", () => {

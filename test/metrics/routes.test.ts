@@ -36,6 +36,14 @@ test("open metrics are a text that a strict reader takes", async (t) => {
   assert.equal(valueOf(await scrape(app), "signalbox_uptime_seconds"), 90);
 });
 
+test("the process tells when it began and, on Linux, how many descriptors it holds", async (t) => {
+  const families = await scrape(await withMetrics(t));
+  const started = valueOf(families, "process_start_time_seconds");
+  assert.equal(started, performance.timeOrigin / 1_000);
+  const open = families.get("process_open_fds")?.samples[0]?.value;
+  assert.ok(process.platform === "linux" ? open !== undefined && open > 3 : open === undefined);
+});
+
 test("requests are counted by the path of their route, never by what was sent", async (t) => {
   const app = await withMetrics(t);
   for (const version of ["one", "two", "%22%5Cn"]) await app.get(`/api/v1/policies/${version}`);

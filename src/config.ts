@@ -116,6 +116,18 @@ const settings = {
     "0",
     "How many days audit events are kept; 0 keeps them all",
   ),
+  activityRetentionDays: setting(
+    "ACTIVITY_RETENTION_DAYS",
+    integer(0, 36_500),
+    "400",
+    "How many days entries of the activity log are kept, at least the newest 10,000 of an organization; 0 sets no limit of age",
+  ),
+  maxActivityBytes: setting(
+    "MAX_ACTIVITY_BYTES",
+    integer(64 * MIB, Number.MAX_SAFE_INTEGER),
+    String(256 * MIB),
+    "The most bytes that an organization's activity log takes; beyond them its oldest entries are removed",
+  ),
   trustProxy: setting(
     "TRUST_PROXY",
     integer(0, 16),

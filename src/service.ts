@@ -1,7 +1,8 @@
 /** The service behind its socket: opens the stores and the catalog, and puts the routes over them. */
 import type { RequestListener } from "node:http";
 import { recordingRows } from "./activity/recording.ts";
-import { startRetention } from "./audit/retention.ts";
+import { removeExpiredEntries } from "./activity/retention.ts";
+import { removeExpired } from "./audit/retention.ts";
 import { AuditStreams } from "./audit/stream.ts";
 import { ExportTickets } from "./audit/tickets.ts";
 import { createCallerResolver } from "./auth/caller.ts";
@@ -14,6 +15,7 @@ import type { Config } from "./config.ts";
 import { listenForCommands } from "./control/server.ts";
 import { DEFAULT_ORGANIZATION } from "./core/caller.ts";
 import type { Clock } from "./core/clock.ts";
+import { hourly } from "./core/hourly.ts";
 import { createIds, type IdSource } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
 import { openDemo, type Demo } from "./demo/demo.ts";
@@ -156,7 +158,7 @@ async function open(
   };
   const { socketPath: path, stage } = stores;
   opened.push(await listenForCommands({ ...stores, passwords, now, ids, path, stage, log }));
-  opened.push(startRetention({ audit: stores.audit, days: config.auditRetentionDays, now, log }));
+  opened.push(hourly(() => removeOld(parts, stores)));
   const listener = createListener({
     router: new Router(
       recordingRows(routes, { activity: stores.activity, now, ids }),
@@ -183,6 +185,13 @@ async function open(
     },
   });
   return { listener, description, demo, endStreams: () => auditStreams.close() };
+}
+
+/** Removes what the settings say is kept no longer. */
+async function removeOld({ config, now, log }: ServiceParts, stores: Stores): Promise<void> {
+  const { audit, activity } = stores;
+  await removeExpired({ audit, days: config.auditRetentionDays, now, log });
+  await removeExpiredEntries({ activity, days: config.activityRetentionDays, now, log });
 }
 
 /** The demo over these stores; `undefined` where the service is none. */

@@ -88,7 +88,9 @@ export async function openStores(
         ...(threads && { threads }),
       }),
     );
-    const activity = keep(new FileActivity({ files, layout, now, log, damage }));
+    const activity = keep(
+      new FileActivity({ files, layout, now, log, damage, maxBytes: config.maxActivityBytes }),
+    );
     const settings = keep(new FileSettings(files, layout));
     await settings.check(ids);
     const checks = [...(await audit.checks(ids)), ...(await activity.checks(ids))];

@@ -46,6 +46,8 @@ const DEFAULTS = {
   auditDurability: "sync",
   auditSegmentBytes: 67_108_864,
   auditRetentionDays: 0,
+  activityRetentionDays: 400,
+  maxActivityBytes: 268_435_456,
   trustProxy: 0,
   metrics: "off",
   demo: false,
@@ -237,6 +239,21 @@ const cases: readonly Case[] = [
     good: [["65536", 65_536]],
     bad: ["65535", String(1024 * MIB + 1)],
     wrong: ["65536", 65_535],
+  },
+  {
+    option: "activityRetentionDays",
+    good: [
+      ["0", 0],
+      ["36500", 36_500],
+    ],
+    bad: ["-1", "36501", "1.5", "a year"],
+    wrong: [-1, 1.5, true],
+  },
+  {
+    option: "maxActivityBytes",
+    good: [["67108864", 64 * MIB]],
+    bad: ["67108863", "0", "64 MiB"],
+    wrong: [1, 1.5, true],
   },
   {
     option: "auditRetentionDays",

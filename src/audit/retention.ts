@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, type Clock } from "../core/clock.ts";
+import { DAY_MS, type Clock } from "../core/clock.ts";
 import { describeError, type Log } from "../core/log.ts";
 import type { AuditStore } from "./store.ts";
 
@@ -12,6 +12,7 @@ export interface RetentionParts {
 
 /** Removes what is older than the retention, and logs what that was, organization by organization. */
 export async function removeExpired({ audit, days, now, log }: RetentionParts): Promise<void> {
+  if (days === 0) return;
   try {
     for (const removed of await audit.retain(undefined, now() - days * DAY_MS)) {
       if (removed.segments > 0)
@@ -20,22 +21,4 @@ export async function removeExpired({ audit, days, now, log }: RetentionParts): 
   } catch (error) {
     log.error("audit retention failed", { error: describeError(error) });
   }
-}
-
-/**
- * Removes what is past retention now, and every hour.
- *
- * @returns what ends it, once a removal under way is done
- */
-export function startRetention(parts: RetentionParts): () => Promise<void> {
-  if (parts.days === 0) return async () => {};
-  let running = removeExpired(parts);
-  const sweep = (): void => {
-    running = running.then(() => removeExpired(parts));
-  };
-  const timer = setInterval(sweep, HOUR_MS).unref();
-  return () => {
-    clearInterval(timer);
-    return running;
-  };
 }

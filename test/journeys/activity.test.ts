@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdir, readdir, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { after, test } from "node:test";
+import { DAY_MS } from "../../src/core/clock.ts";
 import { PREFIXES, type RouteDescription } from "../../src/http/route.ts";
 import { routes } from "../../src/routes.ts";
 import type { SentBody, SentHeaders } from "../support/client.ts";
@@ -270,6 +271,26 @@ test("settings of 1,000 long pairs leave an entry of at most 4 KiB", async (t) =
   const { entry } = await newest(own, {});
   assert.equal(entry.action, "settings.replace");
   assert.match(entry.after["…"], /^and \d+ more$/);
+});
+
+test("entries past ACTIVITY_RETENTION_DAYS are removed at start, the newest 10,000 excepted", async (t) => {
+  const lines: string[] = [];
+  const own = await start(t, { logLevel: "info", writeLog: (line) => void lines.push(line) });
+  await own.put("/api/v1/settings", { settings: [] });
+  await own.close();
+  const path = join(own.dataDir, "organizations/default/activity.jsonl");
+  const line = await readFile(path, "utf8");
+  await writeFile(join(dirname(path), "activity-2.jsonl"), line.repeat(10_000), { mode: 0o600 });
+  own.advance(400 * DAY_MS);
+  await own.open();
+  await own.restart(); // a service that stops ends its sweep first
+  assert.equal((await newest(own, {})).total, 10_001);
+  own.advance(1);
+  await own.restart();
+  await own.restart({ activityRetentionDays: 0 });
+  assert.equal((await newest(own, {})).total, 10_000);
+  const removed = lines.filter((one) => one.includes("removed old activity entries"));
+  assert.equal(removed.length, 1);
 });
 
 test("who downloads with a ticket is who asked for it", async () => {

@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { checkRemains, recordCuts, sightsOf, type Scenario } from "../support/cut-points.ts";
 import { ForgetfulFiles } from "../support/forgetful-files.ts";
-import { expiringAudit, foldingFleet, wholeService, writtenAudit } from "./stores-work.ts";
+import {
+  expiringActivity,
+  expiringAudit,
+  foldingFleet,
+  wholeService,
+  writtenAudit,
+} from "./stores-work.ts";
 
 async function checkEvery<S>(scenario: Scenario<S>): Promise<number> {
   const sights = await sightsOf(scenario);
@@ -26,6 +32,11 @@ test("the same while a fleet's log is folded into its snapshot", async () => {
 test("the same while segments of an audit log pass retention", async () => {
   const count = await checkEvery(expiringAudit);
   assert.ok(count > 50);
+});
+
+test("the same while files of an activity log pass retention", async () => {
+  const count = await checkEvery(expiringActivity);
+  assert.ok(count > 15);
 });
 
 test("answered after the write, all outlive a kill, and a power cut all that was synced since", async () => {

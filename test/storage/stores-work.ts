@@ -6,6 +6,7 @@ import type { StoredKey } from "../../src/keys/schema.ts";
 import type { Durability } from "../../src/storage/append-log-options.ts";
 import { makeRootDirectory } from "../../src/storage/directories.ts";
 import { Layout } from "../../src/storage/layout.ts";
+import { FileActivity } from "../../src/storage/files/activity.ts";
 import { FileAuditStore } from "../../src/storage/files/audit.ts";
 import { FileFleet } from "../../src/storage/files/fleet.ts";
 import { readFileIfAny } from "../../src/storage/snapshot.ts";
@@ -121,22 +122,26 @@ function overrides(): Worker<Stores> {
   });
 }
 
-function activity(): Worker<Stores> {
-  const entry = (id: string): ActivityEntry => ({
+/** An entry that is written so many seconds late. */
+function activityAt(id: string, seconds: number): ActivityEntry {
+  return {
     id,
     organization_id: HOME,
-    timestamp: AT,
+    timestamp: new Date(T0 + seconds * SECOND_MS).toISOString(),
     actor: { kind: "anonymous" },
     request_id: id,
     surface: "v1",
     action: "policy.publish",
     target: { type: "policy", id },
     outcome: "done",
-  });
+  };
+}
+
+function activity(): Worker<Stores> {
   const step =
     (id: string): Work<Stores> =>
     (stores) =>
-      stores.activity.append(HOME, entry(id));
+      stores.activity.append(HOME, activityAt(id, 0));
   return worker("activity", (stores) => stores.activity.page(HOME, {}, 100, 0), {
     first: step("a1"),
     second: step("a2"),
@@ -285,6 +290,30 @@ export const expiringAudit = auditOf("sync", [
   { name: "remove the second batch", run: retaining(3) },
   { name: "remove nothing", run: retaining(3) },
 ]);
+
+/** An activity log of which file after file is past retention, beside entries enough to keep. */
+export const expiringActivity: Scenario<FileActivity> = {
+  async open(files) {
+    await makeRootDirectory(files, layout.root);
+    return new FileActivity({ files, layout, now, log: silent, fileBytes: 1, keptEntries: 1 });
+  },
+  close: (store) => store.close(),
+  bury: async () => {},
+  workers: [
+    {
+      name: "activity",
+      see: (store) => store.page(HOME, {}, 100, 0),
+      steps: [
+        { name: "first", run: (store) => store.append(HOME, activityAt("a1", 0)) },
+        { name: "second", run: (store) => store.append(HOME, activityAt("a2", 1)) },
+        { name: "remove nothing", run: (store) => store.retain(T0) },
+        { name: "remove the first", run: (store) => store.retain(T0 + SECOND_MS) },
+        { name: "third", run: (store) => store.append(HOME, activityAt("a3", 2)) },
+        { name: "remove the second", run: (store) => store.retain(T0 + 9 * SECOND_MS) },
+      ],
+    },
+  ],
+};
 
 /** An audit log that is answered after the write; what is in an earlier segment is synced. */
 export const writtenAudit = auditOf(

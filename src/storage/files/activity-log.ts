@@ -1,57 +1,62 @@
-import { basename, dirname, join } from "node:path";
-import { activityEntry, type ActivityEntry } from "../../activity/schema.ts";
+/**
+ * One organization's activity log: JSON lines in numbered files of about a mebibyte. The last file takes
+ * the entries, the others never change. Retention removes whole files, the oldest first, so a crash in
+ * between leaves a log that is complete from some entry on.
+ */
+import { dirname } from "node:path";
+import type { ActivityEntry } from "../../activity/schema.ts";
 import type { ActivityRows } from "../../activity/store.ts";
-import type { Clock } from "../../core/clock.ts";
-import { describeError, type Log } from "../../core/log.ts";
-import { validate } from "../../core/validate.ts";
+import { describeError } from "../../core/log.ts";
 import { AppendLog } from "../append-log.ts";
-import { DamageFound, type DamageRegister } from "../damage.ts";
-import { listDirectory, makeDurableDirectory } from "../directories.ts";
-import type { FileOperations } from "../file-operations.ts";
-import type { Layout } from "../layout.ts";
+import { makeDurableDirectory } from "../directories.ts";
 import { cutTornEnd, type TornTail } from "../log-file.ts";
-import { ENDS, readLines } from "../log-lines.ts";
+import { ENDS } from "../log-lines.ts";
 import { ReadFiles } from "../read-files.ts";
 import { SegmentReader, type Slice } from "../segment-reader.ts";
+import { syncDirectory } from "../snapshot.ts";
+import {
+  activityPath,
+  type ActivityLogParts,
+  listActivityFiles,
+  readEntries,
+} from "./activity-files.ts";
+import { Leases } from "./audit/leases.ts";
 
-/** What the record of changes of one organization is made of. */
-export interface ActivityLogParts {
-  readonly organization: string;
-  readonly files: FileOperations;
-  readonly layout: Layout;
-  readonly now: Clock;
-  readonly log: Log;
-  /** Where damaged lines are entered. */
-  readonly damage: DamageRegister;
+/** What retention needs to know of a file. */
+interface FileFacts {
+  readonly entries: number;
+  /** The newest entry's timestamp; empty when the file has none. */
+  readonly newest: string;
 }
 
-/** One organization's record of changes: a file, and after a failed write another one. */
+/** Writes, reads and shortens an organization's activity log. */
 export class ActivityLog {
   readonly #parts: ActivityLogParts;
   readonly #log: AppendLog;
   /** Where the acknowledged part of each file ends, by the file's number, oldest first. */
   readonly #ends: Map<number, number>;
   readonly #reader: SegmentReader;
+  readonly #leases = new Leases();
+  /** Of files that take no more entries. */
+  readonly #facts = new Map<number, FileFacts>();
+  #removing: Promise<void> = Promise.resolve();
 
   private constructor(parts: ActivityLogParts, log: AppendLog, ends: Map<number, number>) {
     this.#parts = parts;
     this.#log = log;
     this.#ends = ends;
-    this.#reader = new SegmentReader(new ReadFiles(parts.files), (file) => pathOf(parts, file));
-  }
-
-  /** Whether an organization has one. */
-  static async exists(parts: ActivityLogParts): Promise<boolean> {
-    return (await listFiles(parts)).length > 0;
+    this.#reader = new SegmentReader(new ReadFiles(parts.files), (file) =>
+      activityPath(parts, file),
+    );
   }
 
   /**
-   * Cuts off what is half written at the end of an organization's record, while nobody writes it.
+   * Cuts off what is half written at the end of an organization's log, while nobody writes it.
    *
-   * @returns how many bytes there are to be looked through; `undefined` when there is no record
+   * @returns how many bytes there are to be looked through; `undefined` when there is no log
    */
   static async repair(parts: ActivityLogParts): Promise<number | undefined> {
-    const paths = (await listFiles(parts)).map((file) => pathOf(parts, file));
+    const paths = (await listActivityFiles(parts)).map((file) => activityPath(parts, file));
     let bytes: number | undefined;
     for (const path of paths) {
       await cutTornEnd(parts.files, path, (tail) => tellTorn(parts, tail));
@@ -60,18 +65,27 @@ export class ActivityLog {
     return bytes;
   }
 
-  /** Opens an organization's record, which is begun if there is none; a torn end is cut off. */
+  /** Opens an organization's log, which is begun if there is none; a torn end is cut off. */
   static async open(parts: ActivityLogParts): Promise<ActivityLog> {
-    const { files, layout, organization, now, log } = parts;
+    const { files, layout, organization, now, log, fileBytes } = parts;
     await makeDurableDirectory(files, layout.organization(organization).directory, layout.root);
-    const found = await listFiles(parts);
+    const found = await listActivityFiles(parts);
     const ends = new Map<number, number>();
+    let opened: ActivityLog | undefined;
     const appendLog = await AppendLog.open(
       {
         files,
         now,
-        pathOf: (file) => pathOf(parts, file),
-        began: (file) => ends.set(file, 0),
+        pathOf: (file) => activityPath(parts, file),
+        full: (size) => size >= fileBytes,
+        began(file) {
+          ends.set(file, 0);
+          opened?.retain().catch((error: unknown) =>
+            log.error("old activity entries could not be removed", {
+              error: describeError(error),
+            }),
+          );
+        },
         removed: (file) => ends.delete(file),
         torn: (tail) => tellTorn(parts, tail),
         failed: (error, file) => {
@@ -82,8 +96,8 @@ export class ActivityLog {
       found.at(-1),
     );
     if (found.length === 0) ends.set(appendLog.sequence, 0);
-    for (const file of found) ends.set(file, (await files.stat(pathOf(parts, file))).size);
-    return new ActivityLog(parts, appendLog, ends);
+    for (const file of found) ends.set(file, (await files.stat(activityPath(parts, file))).size);
+    return (opened = new ActivityLog(parts, appendLog, ends));
   }
 
   /** Why writing is stopped, or why the last write failed; `undefined` while neither is so. */
@@ -121,75 +135,96 @@ export class ActivityLog {
     const wanted = limit + offset;
     const last: Slice[] = []; // of the matching entries, oldest first
     let total = 0;
-    for (const [segment, end] of [...this.#ends]) {
-      await readLines(this.#parts.files, pathOf(this.#parts, segment), (line, at) => {
-        if (at >= end) return false; // is being written, and may yet be taken back
-        const entry = parse(line, this.#parts.organization);
-        if (!entry || !matches(entry)) return undefined;
-        total++;
-        last.push({ segment, offset: at, length: line.length });
-        if (last.length >= 2 * wanted) last.splice(0, last.length - wanted);
-        return undefined;
-      });
+    const done = this.#leases.take();
+    try {
+      for (const [segment, end] of [...this.#ends]) {
+        await readEntries(this.#parts, segment, end, (entry, at, length) => {
+          if (!matches(entry)) return;
+          total++;
+          last.push({ segment, offset: at, length });
+          if (last.length >= 2 * wanted) last.splice(0, last.length - wanted);
+        });
+      }
+      const rows = last.slice(Math.max(0, last.length - wanted), Math.max(0, last.length - offset));
+      const lines = await this.#reader.read(rows.reverse());
+      return { entries: lines.map((line) => JSON.parse(line.toString("utf8"))), total };
+    } finally {
+      done();
     }
-    const rows = last.slice(Math.max(0, last.length - wanted), Math.max(0, last.length - offset));
-    const lines = await this.#reader.read(rows.reverse());
-    return { entries: lines.map((line) => JSON.parse(line.toString("utf8"))), total };
+  }
+
+  /**
+   * Removes the oldest files: those all of whose entries are older than a timestamp, and those beyond
+   * the allowed bytes. The file that takes the entries stays, and so do the newest 10,000 entries.
+   */
+  retain(olderThan = ""): Promise<void> {
+    const removed = this.#removing.then(async () => this.#remove(await this.#expired(olderThan)));
+    this.#removing = removed.catch(() => {});
+    return removed;
   }
 
   /** Writes what was given, and closes. */
   async close(): Promise<void> {
     await this.#log.close();
+    await this.#removing;
     await this.#reader.close();
   }
-}
 
-/**
- * Looks an organization's record through for damaged lines, which are entered. What is being written
- * meanwhile is not looked at.
- */
-export async function checkActivity(parts: ActivityLogParts): Promise<void> {
-  const { files, organization, damage } = parts;
-  for (const file of await listFiles(parts)) {
-    const path = pathOf(parts, file);
-    const { size } = await files.stat(path);
-    const found = new DamageFound(path);
-    await readLines(files, path, (line, offset) => {
-      if (offset + line.length >= size) return false;
-      if (!parse(line, organization)) found.add(line, offset);
-      return undefined;
+  async #expired(olderThan: string): Promise<readonly number[]> {
+    const { maxBytes, keptEntries } = this.#parts;
+    let excess = -maxBytes;
+    for (const end of this.#ends.values()) excess += end;
+    if (excess <= 0 && olderThan === "") return [];
+    const files = [...this.#ends.keys()];
+    for (let kept = 0; kept < keptEntries && files.length > 0;) {
+      kept += (await this.#factsOf(files.pop() as number)).entries;
+    }
+    const expired: number[] = [];
+    for (const file of files) {
+      const isOld = (await this.#factsOf(file)).newest < olderThan;
+      if (!isOld && excess <= 0) break;
+      excess -= this.#ends.get(file) ?? 0;
+      expired.push(file);
+    }
+    return expired;
+  }
+
+  async #factsOf(file: number): Promise<FileFacts> {
+    const known = this.#facts.get(file);
+    if (known !== undefined) return known;
+    const isSealed = file !== this.#log.sequence;
+    let [entries, newest] = [0, ""];
+    await readEntries(this.#parts, file, this.#ends.get(file) ?? 0, ({ timestamp }) => {
+      entries++;
+      if (timestamp > newest) newest = timestamp;
     });
-    await damage.enter(found);
+    const facts = { entries, newest };
+    if (isSealed) this.#facts.set(file, facts);
+    return facts;
+  }
+
+  async #remove(expired: readonly number[]): Promise<void> {
+    if (expired.length === 0) return;
+    const { files, layout, organization, log, damage } = this.#parts;
+    let [entries, bytes] = [0, 0];
+    for (const file of expired) {
+      entries += this.#facts.get(file)?.entries ?? 0;
+      bytes += this.#ends.get(file) ?? 0;
+      this.#ends.delete(file); // questions that are asked from now on do not look there
+      this.#facts.delete(file);
+    }
+    await this.#leases.ended();
+    for (const file of expired) {
+      const path = activityPath(this.#parts, file);
+      await this.#reader.forget(file);
+      await files.remove(path);
+      await damage.remove(path);
+    }
+    await syncDirectory(files, dirname(layout.organization(organization).activityLog));
+    log.info("removed old activity entries", { organization, entries, bytes });
   }
 }
 
 function tellTorn({ log }: ActivityLogParts, tail: TornTail): void {
   log.warn("cut off half an activity entry", { ...tail });
-}
-
-function parse(line: Buffer, organization: string): ActivityEntry | undefined {
-  try {
-    const entry = validate(activityEntry, JSON.parse(line.toString("utf8")));
-    return entry.organization_id === organization ? entry : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** `activity.jsonl`, and after it `activity-2.jsonl`, `activity-3.jsonl` and so on. */
-function pathOf({ layout, organization }: ActivityLogParts, file: number): string {
-  const { activityLog } = layout.organization(organization);
-  if (file === 1) return activityLog;
-  return join(dirname(activityLog), basename(activityLog, ".jsonl") + `-${file}.jsonl`);
-}
-
-async function listFiles({ files, layout, organization }: ActivityLogParts): Promise<number[]> {
-  const { directory } = layout.organization(organization);
-  const names = await listDirectory(files, directory);
-  return names
-    .flatMap((name) => {
-      const match = /^activity(?:-([1-9]\d*))?\.jsonl$/.exec(name);
-      return match ? [Number(match[1] ?? 1)] : [];
-    })
-    .sort((a, b) => a - b);
 }

@@ -4,18 +4,28 @@ import { matcherOf } from "../../activity/filter.ts";
 import type { ActivityEntry } from "../../activity/schema.ts";
 import type { ActivityRows, ActivityStore } from "../../activity/store.ts";
 import { Unavailable } from "../../core/errors.ts";
+import { formatTimestamp } from "../../core/time.ts";
 import { DamageRegister } from "../damage.ts";
+import { listDirectory } from "../directories.ts";
+import { isOrganizationId } from "../layout.ts";
 import type { LogCheck } from "../log-checks.ts";
-import { ActivityLog, checkActivity, type ActivityLogParts } from "./activity-log.ts";
+import { checkActivity, listActivityFiles, type ActivityLogParts } from "./activity-files.ts";
+import { ActivityLog } from "./activity-log.ts";
 
-/** What the records of all organizations are made of; damage is entered in a register of its own when none is given. */
-export type ActivityParts = Omit<ActivityLogParts, "organization" | "damage"> &
-  Partial<Pick<ActivityLogParts, "damage">>;
+type Defaulted = "damage" | "maxBytes" | "keptEntries" | "fileBytes";
+
+/** What the logs of all organizations are made of. Absent: a damage register of its own, no limit of bytes. */
+export type ActivityParts = Omit<ActivityLogParts, "organization" | Defaulted> &
+  Partial<Pick<ActivityLogParts, Defaulted>>;
+
+const FILE_BYTES = 1 << 20;
+const KEPT_ENTRIES = 10_000;
 
 const NO_ROWS: ActivityRows = { entries: [], total: 0 };
 
 /**
- * Keeps each organization's record of changes in its `activity.jsonl`; the sync of a line commits it.
+ * Keeps each organization's record of changes in `activity.jsonl` and the files that follow it; the sync of
+ * a line commits it.
  * Changes are rare and looking them up is rarer, so nothing is held in memory: a page reads the log
  * through. A log is opened by its first entry, or the first look at it.
  */
@@ -28,7 +38,9 @@ export class FileActivity implements ActivityStore {
   #isClosed = false;
 
   constructor(parts: ActivityParts) {
-    this.#parts = { damage: new DamageRegister(parts.files, parts.log), ...parts };
+    const damage = new DamageRegister(parts.files, parts.log);
+    const sizes = { maxBytes: Infinity, keptEntries: KEPT_ENTRIES, fileBytes: FILE_BYTES };
+    this.#parts = { damage, ...sizes, ...parts };
   }
 
   /**
@@ -76,9 +88,20 @@ export class FileActivity implements ActivityStore {
     offset: number,
   ): Promise<ActivityRows> {
     const parts = { ...this.#parts, organization };
-    if (!this.#logs.has(organization) && !(await ActivityLog.exists(parts))) return NO_ROWS;
+    const isUnopened = !this.#logs.has(organization);
+    if (isUnopened && (await listActivityFiles(parts)).length === 0) return NO_ROWS;
     const log = await this.#log(organization);
     return log.newest(matcherOf(filter), limit, offset);
+  }
+
+  async retain(olderThanMs: number): Promise<void> {
+    const { files, layout } = this.#parts;
+    const olderThan = formatTimestamp(olderThanMs);
+    for (const id of (await listDirectory(files, layout.organizations)).filter(isOrganizationId)) {
+      // The only file of a log takes the entries, and so stays.
+      const found = await listActivityFiles({ ...this.#parts, organization: id });
+      if (found.length > 1) await (await this.#log(id)).retain(olderThan);
+    }
   }
 
   /** Resolves when everything that was given is written and all files are closed. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createLog } from "../../../src/core/log.ts";
-import { FileActivity } from "../../../src/storage/files/activity.ts";
+import { FileActivity, type ActivityParts } from "../../../src/storage/files/activity.ts";
 import { Layout } from "../../../src/storage/layout.ts";
 import {
   activityStoreSuite,
@@ -17,12 +17,15 @@ const layout = new Layout("/data");
 const { activityLog } = layout.organization("default");
 
 /** A store on a disk, its clock, and what it told the log. */
-function open(files: ForgetfulFiles) {
+function open(
+  files: ForgetfulFiles,
+  sizes: Partial<Pick<ActivityParts, "maxBytes" | "keptEntries" | "fileBytes">> = {},
+) {
   const clock = { now: T0 };
   const lines: string[] = [];
   const now = () => clock.now;
-  const log = createLog("warn", now, (line) => void lines.push(line));
-  return { store: new FileActivity({ files, layout, now, log }), clock, lines };
+  const log = createLog("info", now, (line) => void lines.push(line));
+  return { files, store: new FileActivity({ files, layout, now, log, ...sizes }), clock, lines };
 }
 
 async function engineOver(files: ForgetfulFiles): Promise<ActivityEngine> {
@@ -143,4 +146,81 @@ test("a store that is closed takes no entries", async () => {
   await store.close();
   await assert.rejects(store.append("default", entryOf(2)), /stopping/);
   await assert.rejects(store.append("acme", entryOf(3)), /stopping/);
+});
+
+/** Every append is in a file of its own, and the newest two stay whatever happens. */
+const APART = { fileBytes: 1, keptEntries: 2 };
+/** When the entry with a number was written, in milliseconds. */
+const timeOf = (n: number): number => T0 + n * 60_000;
+
+async function appendAll(store: FileActivity, numbers: readonly number[]): Promise<void> {
+  for (const n of numbers) await store.append("default", entryOf(n));
+}
+
+test("a log goes on in another file once one is full, and pages read through all of them", async () => {
+  const { files, store } = open(await newFiles(), APART);
+  await appendAll(store, [1, 2, 3]);
+  assert.deepEqual(await idsOf(store), ["e3 e2 e1", 3]);
+  await store.close();
+  assert.deepEqual(await idsOf(open(files.restarted()).store), ["e3 e2 e1", 3]);
+});
+
+test("entries older than the retention are removed, are told, and stay removed", async () => {
+  const { files, store, lines } = open(await newFiles(), APART);
+  await appendAll(store, [1, 2, 3, 4]);
+  await store.retain(timeOf(1));
+  assert.deepEqual(await idsOf(store), ["e4 e3 e2 e1", 4]);
+  await store.retain(timeOf(1) + 1);
+  assert.deepEqual(await idsOf(store), ["e4 e3 e2", 3]);
+  assert.match(
+    lines.join(""),
+    /"removed old activity entries","organization":"default","entries":1,"bytes":\d+/,
+  );
+  const cut = open(
+    files.powerCut(() => 0),
+    APART,
+  ).store;
+  assert.deepEqual(await idsOf(cut), ["e4 e3 e2", 3]);
+  await cut.retain(timeOf(9));
+  assert.deepEqual(await idsOf(cut), ["e4 e3", 2]);
+});
+
+test("by default the newest 10,000 entries stay, however old they are", async () => {
+  const first = open(await newFiles(), APART);
+  await appendAll(first.store, [1, 2]);
+  await first.store.close();
+  const { store } = open(first.files.restarted(), { fileBytes: Infinity });
+  const appendMore = async (count: number) =>
+    Promise.all(Array.from({ length: count }, () => store.append("default", entryOf(3))));
+  const total = async () => (await idsOf(store, {}, 1))[1];
+  await appendMore(9_998); // into the file of the second entry
+  await store.retain(timeOf(9));
+  assert.equal(await total(), 10_000);
+  await appendMore(1);
+  await store.retain(timeOf(9));
+  assert.equal(await total(), 10_000);
+});
+
+test("a log that has more than its bytes loses its oldest entries, but not the newest two", async () => {
+  const lineBytes = JSON.stringify(entryOf(1)).length + 1;
+  const sizes = { ...APART, maxBytes: 3 * lineBytes };
+  const { files, store } = open(await newFiles(), sizes);
+  await appendAll(store, [1, 2, 3, 4]); // full when the fourth file was begun
+  await store.close(); // waits for what is being removed
+  const again = open(files.restarted(), sizes);
+  assert.deepEqual(await idsOf(again.store), ["e4 e3 e2 e1", 4]);
+  await appendAll(again.store, [5]);
+  await again.store.close();
+  const last = open(again.files.restarted(), { ...sizes, maxBytes: 1 });
+  assert.deepEqual(await idsOf(last.store), ["e5 e4 e3 e2", 4]);
+  await last.store.retain(T0);
+  assert.deepEqual(await idsOf(last.store), ["e5 e4", 2]);
+});
+
+test("a page that is being read is whole, whatever is removed meanwhile", async () => {
+  const { store } = open(await newFiles(), APART);
+  await appendAll(store, [1, 2, 3]);
+  const [page] = await Promise.all([idsOf(store), store.retain(timeOf(9))]);
+  assert.deepEqual(page, ["e3 e2 e1", 3]);
+  assert.deepEqual(await idsOf(store), ["e3 e2", 2]);
 });

@@ -1,0 +1,100 @@
+import { basename, dirname, join } from "node:path";
+import { activityEntry, type ActivityEntry } from "../../activity/schema.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Log } from "../../core/log.ts";
+import { validate } from "../../core/validate.ts";
+import { DamageFound, type DamageRegister } from "../damage.ts";
+import { listDirectory } from "../directories.ts";
+import type { FileOperations } from "../file-operations.ts";
+import type { Layout } from "../layout.ts";
+import { readLines } from "../log-lines.ts";
+
+/** What the activity log of one organization is made of. */
+export interface ActivityLogParts {
+  readonly organization: string;
+  readonly files: FileOperations;
+  readonly layout: Layout;
+  readonly now: Clock;
+  readonly log: Log;
+  /** Where damaged lines are entered. */
+  readonly damage: DamageRegister;
+  /** The most bytes that the log takes; beyond them its oldest files are removed. */
+  readonly maxBytes: number;
+  /** So many of the newest entries are never removed. */
+  readonly keptEntries: number;
+  /** The size at which a file takes no further entries. */
+  readonly fileBytes: number;
+}
+
+/** The path of a file of the log: `activity.jsonl`, then `activity-2.jsonl`, `activity-3.jsonl` and so on. */
+export function activityPath({ layout, organization }: ActivityLogParts, file: number): string {
+  const { activityLog } = layout.organization(organization);
+  if (file === 1) return activityLog;
+  return join(dirname(activityLog), basename(activityLog, ".jsonl") + `-${file}.jsonl`);
+}
+
+/** The numbers of an organization's files, oldest first. */
+export async function listActivityFiles(parts: ActivityLogParts): Promise<number[]> {
+  const { directory } = parts.layout.organization(parts.organization);
+  const names = await listDirectory(parts.files, directory);
+  return names
+    .flatMap((name) => {
+      const match = /^activity(?:-([1-9]\d*))?\.jsonl$/.exec(name);
+      return match ? [Number(match[1] ?? 1)] : [];
+    })
+    .sort((a, b) => a - b);
+}
+
+/** Reads a line; `undefined` when it is no entry of the organization. */
+function parseEntry(line: Buffer, organization: string): ActivityEntry | undefined {
+  try {
+    const entry = validate(activityEntry, JSON.parse(line.toString("utf8")));
+    return entry.organization_id === organization ? entry : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Takes an entry, and where its line stands in the file. */
+export type TakeEntry = (entry: ActivityEntry, offset: number, length: number) => void;
+
+/** Reads the entries of a file up to a byte; damaged lines are left out. */
+export function readEntries(
+  parts: ActivityLogParts,
+  file: number,
+  end: number,
+  take: TakeEntry,
+): Promise<void> {
+  return readLines(parts.files, activityPath(parts, file), (line, offset) => {
+    if (offset >= end) return false; // is being written, and may yet be taken back
+    const entry = parseEntry(line, parts.organization);
+    if (entry) take(entry, offset, line.length);
+    return undefined;
+  });
+}
+
+/**
+ * Looks an organization's log through for damaged lines, which are entered. What is being written
+ * meanwhile is not looked at, nor is a file that retention removes.
+ */
+export async function checkActivity(parts: ActivityLogParts): Promise<void> {
+  for (const file of await listActivityFiles(parts)) {
+    await checkFile(parts, activityPath(parts, file)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+    });
+  }
+}
+
+async function checkFile(
+  { files, organization, damage }: ActivityLogParts,
+  path: string,
+): Promise<void> {
+  const { size } = await files.stat(path);
+  const found = new DamageFound(path);
+  await readLines(files, path, (line, offset) => {
+    if (offset + line.length >= size) return false;
+    if (!parseEntry(line, organization)) found.add(line, offset);
+    return undefined;
+  });
+  await damage.enter(found);
+}

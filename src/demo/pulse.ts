@@ -7,7 +7,7 @@
 import type { AuditStore } from "../audit/store.ts";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../core/clock.ts";
 import type { FleetStore } from "../fleet/store.ts";
-import { checkDocument } from "../policies/check.ts";
+import { readDocument } from "../policies/check.ts";
 import type { Policy } from "../policies/schema.ts";
 import type { PolicyStore } from "../policies/store.ts";
 import { MACHINES, type Machine } from "./cast.ts";
@@ -68,7 +68,7 @@ export class Pulse {
     const active = await policies.active(organization);
     if (active === undefined || active === this.#fetched) return;
     this.#fetched = active;
-    const { document } = await checkDocument("demo", active.yaml);
+    const document = await readDocument("demo", active.yaml);
     if (document) this.#current = { version: active.version, document };
   }
 

@@ -2,6 +2,7 @@
 import { MINUTE_MS } from "../core/clock.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { evaluate, type PolicyDocument, type Verdict } from "../policies/evaluate.ts";
+import { TooMuchWork, Work } from "../policies/work.ts";
 import type { Heartbeat } from "../fleet/schema.ts";
 import { MACHINES, type Machine } from "./cast.ts";
 import type { PolicyChange } from "./policy-history.ts";
@@ -51,10 +52,24 @@ export function run(
 /** Decides an attempt by a document. */
 export type Decide = (document: PolicyDocument, attempt: Attempt) => Verdict;
 
+/** A visitor may publish a policy that takes longer for each command; a runtime then denies. */
+const DECISION_STEPS = 500_000;
+const TOO_COSTLY: Verdict = {
+  decision: "DENIED",
+  rule: null,
+  reason: "The policy takes too long to decide this command",
+};
+
 const decide: Decide = (document, attempt) => {
   const { command, provider, capability, resource, member } = attempt;
   const { consumer, executor } = member;
-  return evaluate(document, { command, provider, capability, resource, consumer, executor });
+  const facts = { command, provider, capability, resource, consumer, executor };
+  try {
+    return evaluate(document, facts, new Work(DECISION_STEPS));
+  } catch (error) {
+    if (!(error instanceof TooMuchWork)) throw error;
+    return TOO_COSTLY;
+  }
 };
 
 /** Decides attempts, those that are alike once: for two weeks of them at a time. */

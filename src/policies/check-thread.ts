@@ -1,41 +1,90 @@
-/** A thread in which one document is examined, and ended when it takes too much time or memory. */
+/**
+ * Threads in which documents are examined. A thread examines one at a time and is ended when that
+ * takes too much time or memory; else it rests for a while, since starting one costs more than most
+ * examinations.
+ */
+import type { Worker } from "node:worker_threads";
+import { SECOND_MS } from "../core/clock.ts";
 import { startThread } from "../core/thread.ts";
 import { BEGUN, type Examined, type Question } from "./examine.ts";
 
 const TIME_LIMIT_MS = 10_000;
 const MEMORY_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64 };
+const REST_MS = 5 * SECOND_MS;
+
+/** Threads that wait for a question, each with the timer that ends it. They keep no process alive. */
+const resting = new Map<Worker, NodeJS.Timeout>();
 
 /**
- * Examines a document in a thread of its own; one that takes too long, or too much memory, has that
- * as its only problem. The time runs from when the thread has loaded what it needs.
+ * Examines a document in a thread; one that takes too long, or too much memory, has that as its only
+ * problem. The time runs from when the thread has loaded what it needs.
  */
 export async function examineInThread(
   question: Question,
   timeLimitMs = TIME_LIMIT_MS,
 ): Promise<Examined> {
-  const options = { workerData: question, resourceLimits: MEMORY_LIMITS };
-  const thread = startThread(import.meta.url, "check-worker", options);
+  const thread = wake() ?? start();
   let timer: NodeJS.Timeout | undefined;
+  let mayRest = false;
   try {
     return await new Promise<Examined>((resolve, reject) => {
-      const late = `The document takes longer than ${timeLimitMs / 1_000} s to check`;
+      const late = `The document takes longer than ${timeLimitMs / SECOND_MS} s to check`;
       thread.on("message", (message: typeof BEGUN | Examined) => {
-        if (message !== BEGUN) resolve(message);
-        else timer = setTimeout(() => resolve(refused(late)), timeLimitMs);
+        if (message === BEGUN) {
+          timer = setTimeout(() => resolve(refused(late)), timeLimitMs);
+        } else {
+          mayRest = true;
+          resolve(message);
+        }
       });
       thread.on("error", (error: NodeJS.ErrnoException) => {
         if (error.code !== "ERR_WORKER_OUT_OF_MEMORY") reject(error);
         else resolve(refused("The document takes too much memory to check"));
       });
       thread.once("exit", () => reject(new Error("The thread that checks policies ended early")));
+      thread.postMessage(question);
     });
   } finally {
     clearTimeout(timer);
-    await thread.terminate();
+    stopListening(thread);
+    if (mayRest) rest(thread);
+    else await thread.terminate();
   }
+}
+
+function start(): Worker {
+  return startThread(import.meta.url, "check-worker", { resourceLimits: MEMORY_LIMITS });
+}
+
+function wake(): Worker | undefined {
+  const [next] = resting;
+  if (!next) return undefined;
+  const [thread, timer] = next;
+  clearTimeout(timer);
+  resting.delete(thread);
+  stopListening(thread);
+  thread.ref();
+  return thread;
+}
+
+function rest(thread: Worker): void {
+  thread.unref();
+  const end = (): void => {
+    clearTimeout(resting.get(thread));
+    resting.delete(thread);
+    void thread.terminate();
+  };
+  thread.once("exit", end);
+  thread.once("error", end);
+  resting.set(thread, setTimeout(end, REST_MS).unref());
+}
+
+/** Event by event: the thread's own bookkeeping listens as well, and must go on. */
+function stopListening(thread: Worker): void {
+  for (const event of ["message", "error", "exit"]) thread.removeAllListeners(event);
 }
 
 function refused(message: string): Examined {
   const problems = [{ message, line: 1, column: 1 }];
-  return { problems, document: undefined, verdict: undefined };
+  return { problems, document: undefined, verdict: undefined, isGivenUp: true };
 }

@@ -1,6 +1,10 @@
-/** The thread in which a large document is examined; `check.ts` starts it with one question. */
-import { parentPort, workerData } from "node:worker_threads";
+/** The thread in which costly documents are examined, one after another. */
+import { parentPort } from "node:worker_threads";
 import { BEGUN, examine, type Question } from "./examine.ts";
 
-parentPort?.postMessage(BEGUN);
-parentPort?.postMessage(examine(workerData as Question));
+parentPort?.on("message", (question: Question) => {
+  parentPort?.postMessage(BEGUN);
+  const examined = examine(question);
+  const { document } = examined;
+  parentPort?.postMessage({ ...examined, document: question.wantsDocument ? document : undefined });
+});

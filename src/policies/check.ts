@@ -1,7 +1,8 @@
 /**
- * Examining documents without stalling the event loop. Small ones are examined at once; a large one
- * could take seconds, so it goes to a thread of its own, which is ended when it has answered, takes
- * too long or needs too much memory. Few of them run at a time, since each takes a whole processor.
+ * Examining documents without stalling the event loop. What takes a few milliseconds is done at once;
+ * anything else could take seconds and goes to a thread. What decides is the work, never the length
+ * alone: a short text can hold many tokens, aliases that stand for much, and rules times tests. Few
+ * threads run at a time, since each takes a whole processor.
  */
 import { BadInput, Unavailable } from "../core/errors.ts";
 import { examineInThread } from "./check-thread.ts";
@@ -10,9 +11,10 @@ import type { Command, PolicyDocument, Verdict } from "./evaluate.ts";
 import { examine, type Examined, type Question } from "./examine.ts";
 import type { PolicyProblem } from "./schema.ts";
 import { Turns } from "./turns.ts";
+import { parsingSteps } from "./work.ts";
 
-/** Up to this many code units an examination takes a few tens of milliseconds at worst. */
-const INLINE_LENGTH = 8_192;
+/** What is done on the event loop: parsing takes at most so many steps, and the rest as many again. */
+const INLINE_STEPS = 500_000;
 const RETRY_SECONDS = 5;
 
 /** Documents in line, of all who ask, and of one of them. */
@@ -26,12 +28,6 @@ const threads = new Turns({
   waitingOfOne: MAX_WAITING_OF_ONE,
 });
 
-/** What is wrong with a document, and what it says when it is of our schema. */
-export interface Checked {
-  readonly problems: readonly PolicyProblem[];
-  readonly document: PolicyDocument | undefined;
-}
-
 /** How a document decides a command: no verdict when it is not of our schema, or wrong. */
 export interface Simulated {
   readonly problems: readonly PolicyProblem[];
@@ -41,21 +37,36 @@ export interface Simulated {
 /**
  * Checks a document by all that is known about it; one without problems may be published.
  *
- * @param asker who wants to know: those who ask take turns where documents are large
- * @throws Unavailable when too many large documents are waiting to be checked
+ * @param asker who wants to know: those who ask take turns where documents are costly
+ * @throws Unavailable when too many costly documents are waiting to be checked
  */
-export function checkDocument(asker: string, yaml: string): Promise<Checked> {
-  return answer(asker, { yaml, command: undefined });
+export async function checkDocument(
+  asker: string,
+  yaml: string,
+): Promise<readonly PolicyProblem[]> {
+  return (await answer(asker, { yaml, command: undefined })).problems;
+}
+
+/**
+ * Reads a document of our schema, also one whose tests fail; `undefined` for any other.
+ *
+ * @throws Unavailable when too many costly documents are waiting to be checked
+ */
+export async function readDocument(
+  asker: string,
+  yaml: string,
+): Promise<PolicyDocument | undefined> {
+  return (await answer(asker, { yaml, command: undefined, wantsDocument: true })).document;
 }
 
 /**
  * Refuses a document that could not be published.
  *
  * @throws BadInput naming the first problem with its line and column, and how many more there are
- * @throws Unavailable when too many large documents are waiting to be checked
+ * @throws Unavailable when too many costly documents are waiting to be checked
  */
 export async function requireValid(asker: string, yaml: string): Promise<void> {
-  const { problems } = await checkDocument(asker, yaml);
+  const problems = await checkDocument(asker, yaml);
   if (problems.length > 0) throw new BadInput(summaryOf(problems));
 }
 
@@ -74,7 +85,7 @@ export function summaryOf(problems: readonly PolicyProblem[], called = "yaml"): 
 /**
  * Asks a document about a command.
  *
- * @throws Unavailable when too many large documents are waiting to be checked
+ * @throws Unavailable when too many costly documents are waiting to be checked
  */
 export function simulateDocument(
   asker: string,
@@ -85,14 +96,15 @@ export function simulateDocument(
 }
 
 async function answer(asker: string, question: Question): Promise<Examined> {
-  const { yaml, command } = question;
-  const texts = [yaml, ...(command ? Object.values(command) : [])];
-  const length = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
+  const { yaml } = question;
   // One that is too large is refused by its size alone, which needs no thread.
-  const isTooLarge = Buffer.byteLength(yaml, "utf8") > MAX_DOCUMENT_BYTES;
-  if (length <= INLINE_LENGTH || isTooLarge) return examine(question);
+  if (Buffer.byteLength(yaml, "utf8") > MAX_DOCUMENT_BYTES) return examine(question);
+  if (parsingSteps(yaml, INLINE_STEPS) <= INLINE_STEPS) {
+    const examined = examine(question, INLINE_STEPS);
+    if (!examined.isGivenUp) return examined;
+  }
   if (threads.isFull(asker)) {
-    throw new Unavailable("Too many large policies are being checked, try again", RETRY_SECONDS);
+    throw new Unavailable("Too many costly policies are being checked, try again", RETRY_SECONDS);
   }
   return threads.run(asker, () => examineInThread(question));
 }

@@ -7,6 +7,7 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from "yaml";
 import type { YAMLMap } from "yaml";
 import type { Problems } from "./problems.ts";
+import { NODE_STEPS, type Work } from "./work.ts";
 
 /** How deep collections may be nested, those behind aliases included. */
 export const MAX_DEPTH = 100;
@@ -14,12 +15,17 @@ export const MAX_DEPTH = 100;
 /** How many nodes all aliases together may stand for. */
 export const MAX_ALIASED_NODES = 20_000;
 
+/** How many characters of text all aliases together may stand for. */
+export const MAX_ALIASED_CHARACTERS = 1 << 20;
+
 /** What each alias of a document stands for. */
 export type Aliases = ReadonlyMap<Alias, Node>;
 
 /** The extent of a node with its aliases expanded. */
 interface Extent {
   readonly nodes: number;
+  /** Of the scalars. */
+  readonly characters: number;
   readonly height: number;
 }
 
@@ -29,9 +35,14 @@ interface Anchored {
   extent: Extent | undefined;
 }
 
-/** Checks the nodes of a document in the order of the text, and finds what its aliases stand for. */
-export function checkNodes(root: Node, problems: Problems): Aliases {
-  const check = new NodeCheck(problems);
+/**
+ * Checks the nodes of a document in the order of the text, and finds what its aliases stand for.
+ *
+ * @param work pays for each alias with what it stands for
+ * @throws TooMuchWork when all of them pass its limit
+ */
+export function checkNodes(root: Node, problems: Problems, work: Work): Aliases {
+  const check = new NodeCheck(problems, work);
   check.measure(root, 1);
   return check.aliases;
 }
@@ -39,12 +50,15 @@ export function checkNodes(root: Node, problems: Problems): Aliases {
 class NodeCheck {
   readonly aliases = new Map<Alias, Node>();
   readonly #problems: Problems;
+  readonly #work: Work;
   readonly #anchors = new Map<string, Anchored>();
   readonly #keys = new KeyIdentities(this.aliases);
   #aliasedNodes = 0;
+  #aliasedCharacters = 0;
 
-  constructor(problems: Problems) {
+  constructor(problems: Problems, work: Work) {
     this.#problems = problems;
+    this.#work = work;
   }
 
   measure(node: Node, depth: number): Extent {
@@ -55,13 +69,15 @@ class NodeCheck {
     const anchored: Anchored = { node, extent: undefined };
     if (node.anchor) this.#anchors.set(node.anchor, anchored);
     let nodes = 1;
+    let characters = isScalar(node) ? lengthOf(node) : 0;
     let height = 0;
     for (const child of this.#childrenOf(node)) {
       const extent = this.measure(child, depth + 1);
       nodes += extent.nodes;
+      characters += extent.characters;
       height = Math.max(height, extent.height);
     }
-    anchored.extent = { nodes, height: isScalar(node) ? 0 : height + 1 };
+    anchored.extent = { nodes, characters, height: isScalar(node) ? 0 : height + 1 };
     if (isMap(node)) this.#checkKeys(node);
     return anchored.extent;
   }
@@ -83,20 +99,30 @@ class NodeCheck {
     if (!target?.extent) {
       const fault = target ? "stands inside its own anchor" : "has no anchor before it";
       this.#problems.add(offset, `The alias "*${alias.source}" ${fault}`);
-      return { nodes: 1, height: 0 };
+      return { nodes: 1, characters: 0, height: 0 };
     }
     this.aliases.set(alias, target.node);
-    const { nodes, height } = target.extent;
+    this.#countAliased(target.extent, offset);
+    const { height } = target.extent;
     if (depth + height - 1 > MAX_DEPTH) {
       this.#problems.add(offset, `The aliases nest the document deeper than ${MAX_DEPTH} levels`);
     }
-    const before = this.#aliasedNodes;
-    this.#aliasedNodes += nodes;
-    if (before <= MAX_ALIASED_NODES && this.#aliasedNodes > MAX_ALIASED_NODES) {
-      const message = `The aliases stand for more than ${MAX_ALIASED_NODES} nodes`;
-      this.#problems.add(offset, message);
-    }
     return target.extent;
+  }
+
+  /** Each limit is told of once, at the alias that passes it. */
+  #countAliased({ nodes, characters }: Extent, offset: number): void {
+    this.#work.spend(NODE_STEPS * nodes + characters);
+    const [nodesBefore, charactersBefore] = [this.#aliasedNodes, this.#aliasedCharacters];
+    this.#aliasedNodes += nodes;
+    this.#aliasedCharacters += characters;
+    if (nodesBefore <= MAX_ALIASED_NODES && this.#aliasedNodes > MAX_ALIASED_NODES) {
+      this.#problems.add(offset, `The aliases stand for more than ${MAX_ALIASED_NODES} nodes`);
+    }
+    const isLong = this.#aliasedCharacters > MAX_ALIASED_CHARACTERS;
+    if (charactersBefore <= MAX_ALIASED_CHARACTERS && isLong) {
+      this.#problems.add(offset, "The aliases stand for more than 1 Mi characters");
+    }
   }
 
   #checkKeys(map: YAMLMap): void {
@@ -153,6 +179,10 @@ class KeyIdentities {
     this.#numbers.set(structure, identity);
     return identity;
   }
+}
+
+function lengthOf({ value, source = "" }: Scalar): number {
+  return typeof value === "string" ? value.length : source.length;
 }
 
 function scalarIdentity(node: Scalar): string {

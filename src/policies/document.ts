@@ -8,7 +8,8 @@
 import { Composer, type Document, isMap, Lexer, Parser, type CST, type YAMLError } from "yaml";
 import type { YAMLMap } from "yaml";
 import { type Aliases, checkNodes, MAX_DEPTH } from "./document-nodes.ts";
-import { Problems } from "./problems.ts";
+import type { Problems } from "./problems.ts";
+import type { Work } from "./work.ts";
 
 /** The largest document, in bytes of UTF-8. */
 export const MAX_DOCUMENT_BYTES = 1 << 20;
@@ -29,18 +30,24 @@ const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/;
 
 /** A document after its check. */
 export interface ParsedDocument {
-  readonly problems: Problems;
   /** Present when there is no problem. */
   readonly root: YAMLMap | undefined;
   readonly aliases: Aliases;
 }
 
-/** Parses a policy document; takes time in proportion to its length, a few microseconds a token. */
-export function parseDocument(yaml: string): ParsedDocument {
-  const problems = new Problems(yaml);
+const NOTHING: ParsedDocument = { root: undefined, aliases: new Map() };
+
+/**
+ * Parses a policy document; takes time in proportion to its length, a few microseconds a token.
+ *
+ * @param problems takes what is wrong with it
+ * @param work pays for what aliases stand for
+ * @throws TooMuchWork when they stand for more than its limit
+ */
+export function parseDocument(yaml: string, problems: Problems, work: Work): ParsedDocument {
   const document = compose(yaml, problems);
   const root = document?.contents;
-  if (problems.count > 0 || !document) return { problems, root: undefined, aliases: new Map() };
+  if (problems.count > 0 || !document) return NOTHING;
   if (document.directives?.yaml.version !== "1.2") {
     problems.add(0, "The document declares another YAML version than 1.2");
   }
@@ -49,10 +56,10 @@ export function parseDocument(yaml: string): ParsedDocument {
       root?.range?.[0] ?? 0,
       "The root of the document must be a mapping with at least one key",
     );
-    return { problems, root: undefined, aliases: new Map() };
+    return NOTHING;
   }
-  const aliases = checkNodes(root, problems);
-  return { problems, root: problems.count === 0 ? root : undefined, aliases };
+  const aliases = checkNodes(root, problems, work);
+  return { root: problems.count === 0 ? root : undefined, aliases };
 }
 
 function compose(yaml: string, problems: Problems): Document | undefined {

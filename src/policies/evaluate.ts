@@ -4,6 +4,7 @@
  */
 import { matchesGlob } from "./glob.ts";
 import type { Decision } from "./schema.ts";
+import { COMPARISON_STEPS, type Work } from "./work.ts";
 
 export const effects = ["allow", "deny"] as const;
 export type Effect = (typeof effects)[number];
@@ -21,6 +22,7 @@ export const globFields = {
   resources: "resource",
 } as const;
 export type GlobField = keyof typeof globFields;
+export const GLOB_FIELDS = Object.keys(globFields) as GlobField[];
 
 /** What a rule applies to: every field given must match, by any of its entries. */
 export type Match = {
@@ -69,13 +71,19 @@ export interface Verdict {
   readonly reason: string | null;
 }
 
-/** Decides a command: by the first denying rule that applies, else the first allowing one. */
-export function evaluate(document: PolicyDocument, command: Command): Verdict {
-  const facts = factsOf(command);
+/**
+ * Decides a command: by the first denying rule that applies, else the first allowing one.
+ *
+ * @param work pays for each comparison with the lengths of what is compared
+ * @throws TooMuchWork when the comparisons pass its limit
+ */
+export function evaluate(document: PolicyDocument, command: Command, work: Work): Verdict {
+  work.spend(COMPARISON_STEPS * document.rules.length);
+  const facts = factsOf(command, work);
   let allowing: Rule | undefined;
   for (const rule of document.rules) {
     if (!rule.enabled || (rule.effect === "allow" && allowing)) continue;
-    if (!applies(rule.match, facts)) continue;
+    if (!applies(rule.match, facts, work)) continue;
     if (rule.effect === "deny") return verdict("deny", rule);
     allowing = rule;
   }
@@ -99,32 +107,40 @@ interface Facts extends Command {
   readonly words: readonly string[];
 }
 
-function factsOf(command: Command): Facts {
+function factsOf(command: Command, work: Work): Facts {
+  work.spend(WORD_STEPS * command.command.length);
   const text = command.command.trim(); // space around a command is not part of it
   const words = wordsOf(text);
   return { ...command, command: text, provider: command.provider ?? words[0], words };
 }
 
+/** What splitting a text into words costs for each of its characters. */
+const WORD_STEPS = 10;
+
 function wordsOf(text: string): readonly string[] {
   return text.split(/\s+/).filter((word) => word !== "");
 }
 
-function applies(match: Match, facts: Facts): boolean {
-  if (match.commands && !match.commands.some((pattern) => matchesCommand(pattern, facts))) {
+function applies(match: Match, facts: Facts, work: Work): boolean {
+  if (match.commands && !match.commands.some((pattern) => matchesCommand(pattern, facts, work))) {
     return false;
   }
-  for (const field of Object.keys(globFields) as GlobField[]) {
+  for (const field of GLOB_FIELDS) {
     const patterns = match[field];
     if (!patterns) continue;
     const value = facts[globFields[field]];
     if (value === undefined) return false;
-    if (!patterns.some((pattern) => matchesGlob(pattern, value))) return false;
+    if (!patterns.some((pattern) => matchesGlob(pattern, value, work))) return false;
   }
   return true;
 }
 
-function matchesCommand(pattern: CommandPattern, { command, words }: Facts): boolean {
-  if ("exact" in pattern) return command === pattern.exact.trim();
-  if ("glob" in pattern) return matchesGlob(pattern.glob, command);
+function matchesCommand(pattern: CommandPattern, { command, words }: Facts, work: Work): boolean {
+  if ("glob" in pattern) return matchesGlob(pattern.glob, command, work);
+  if ("exact" in pattern) {
+    work.spend(COMPARISON_STEPS + pattern.exact.length);
+    return command === pattern.exact.trim();
+  }
+  work.spend(COMPARISON_STEPS + WORD_STEPS * pattern.prefix.length);
   return wordsOf(pattern.prefix).every((word, index) => words[index] === word);
 }

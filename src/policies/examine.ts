@@ -1,12 +1,17 @@
 import { parseDocument } from "./document.ts";
 import { type Command, evaluate, type PolicyDocument, type Verdict } from "./evaluate.ts";
+import { Problems } from "./problems.ts";
 import type { PolicyProblem } from "./schema.ts";
 import { isSignalboxDocument, readSignalboxDocument } from "./signalbox-document.ts";
+import { MAX_STEPS, TooMuchWork, Work } from "./work.ts";
 
-/** What an examination is asked: about a document, and about a command it might decide. */
+/** What an examination is asked. */
 export interface Question {
   readonly yaml: string;
+  /** A command to be decided; without one the document's own tests are run. */
   readonly command: Command | undefined;
+  /** Whether a thread is to send the document back, which costs the receiver time. */
+  readonly wantsDocument?: boolean;
 }
 
 /** What an examination found. Plain data, so that it can come from another thread. */
@@ -17,16 +22,29 @@ export interface Examined {
   readonly document: PolicyDocument | undefined;
   /** How that document decides the command asked about. */
   readonly verdict: Verdict | undefined;
+  /** Whether the examination was given up at its limit of steps, which is then its last problem. */
+  readonly isGivenUp: boolean;
 }
 
 /** What a thread says when it has loaded this module and begins to examine. */
 export const BEGUN = "begun";
 
-/** Checks a policy document by all that is known about it, and asks it about a command. */
-export function examine({ yaml, command }: Question): Examined {
-  const { root, aliases, problems } = parseDocument(yaml);
-  const isOurs = root !== undefined && isSignalboxDocument(root, aliases);
-  const document = isOurs ? readSignalboxDocument(root, aliases, problems) : undefined;
-  const verdict = document && command ? evaluate(document, command) : undefined;
-  return { problems: problems.list(), document, verdict };
+/** Checks a policy document by all that is known about it, or asks it about a command. */
+export function examine({ yaml, command }: Question, maxSteps = MAX_STEPS): Examined {
+  const work = new Work(maxSteps);
+  const problems = new Problems(yaml);
+  let document: PolicyDocument | undefined;
+  let verdict: Verdict | undefined;
+  try {
+    const { root, aliases } = parseDocument(yaml, problems, work);
+    const isOurs = root !== undefined && isSignalboxDocument(root, aliases);
+    const reading = isOurs ? readSignalboxDocument(root, aliases, problems) : undefined;
+    document = reading?.document;
+    if (!command) reading?.runTests(work);
+    else if (document) verdict = evaluate(document, command, work);
+  } catch (error) {
+    if (!(error instanceof TooMuchWork)) throw error;
+    problems.add(0, `This ${error.message}`);
+  }
+  return { problems: problems.list(), document, verdict, isGivenUp: work.spent > work.limit };
 }

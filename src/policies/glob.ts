@@ -4,15 +4,25 @@
  * nothing is tried twice: the pieces between the stars are found from left to right, each by Knuth,
  * Morris and Pratt's search, so a match costs the sum of both lengths, whatever they hold.
  */
+import { COMPARISON_STEPS, type Work } from "./work.ts";
 
-/** Whether a whole text matches a pattern. */
-export function matchesGlob(pattern: string, text: string): boolean {
+/** What splitting and searching costs for each character. */
+const SEARCH_STEPS = 4;
+
+/**
+ * Whether a whole text matches a pattern.
+ *
+ * @throws TooMuchWork when the comparison passes the limit of `work`
+ */
+export function matchesGlob(pattern: string, text: string, work: Work): boolean {
+  work.spend(COMPARISON_STEPS + SEARCH_STEPS * pattern.length);
   const pieces = pattern.split("*");
   const first = pieces[0] ?? "";
   if (pieces.length === 1) return text === pattern;
   const last = pieces.at(-1) ?? "";
   const end = text.length - last.length;
   if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+  if (pieces.length > 2) work.spend(SEARCH_STEPS * (pattern.length + text.length));
   let at = first.length;
   for (const piece of pieces.slice(1, -1)) {
     // The earliest place leaves the most room for the pieces that follow.

@@ -3,11 +3,13 @@ import type { PolicyProblem } from "./schema.ts";
 const MAX_PROBLEMS = 100;
 const MAX_MESSAGE_LENGTH = 300;
 
+const LINE_FEED = 0x0a;
+const RETURN = 0x0d;
+
 /** Gathers what is wrong with a text, up to a hundred problems, and places each by line and column. */
 export class Problems {
   readonly #text: string;
   readonly #found: { readonly offset: number; readonly message: string }[] = [];
-  #lineStarts: readonly number[] | undefined;
 
   constructor(text: string) {
     this.#text = text;
@@ -17,9 +19,14 @@ export class Problems {
     return this.#found.length;
   }
 
+  /** Whether further problems are not noted any more. */
+  get isFull(): boolean {
+    return this.#found.length >= MAX_PROBLEMS;
+  }
+
   /** Notes a problem at an offset, counted in UTF-16 code units; a message is cut to one short line. */
   add(offset: number, message: string): void {
-    if (this.#found.length >= MAX_PROBLEMS) return;
+    if (this.isFull) return;
     const isLong = message.length > MAX_MESSAGE_LENGTH;
     const cut = isLong ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…` : message;
     // Breaks of every kind, and the half of a surrogate pair that a cut may have left.
@@ -30,23 +37,21 @@ export class Problems {
   /** The problems in the order of the text. Lines end at LF, CR LF or CR; columns count code units. */
   list(): readonly PolicyProblem[] {
     const ordered = this.#found.toSorted((a, b) => a.offset - b.offset);
-    return ordered.map(({ offset, message }) => ({ message, ...this.#position(offset) }));
+    // One pass over the text, up to the last problem: a text may consist of line breaks.
+    const text = this.#text;
+    let line = 1;
+    let start = text.startsWith("\uFEFF") ? 1 : 0; // a byte order mark has no column
+    let at = start;
+    return ordered.map(({ offset, message }) => {
+      for (; at < offset; at++) {
+        const code = text.charCodeAt(at);
+        const isBreak =
+          code === LINE_FEED || (code === RETURN && text.charCodeAt(at + 1) !== LINE_FEED);
+        if (!isBreak) continue;
+        line++;
+        start = at + 1;
+      }
+      return { message, line, column: Math.max(offset - start, 0) + 1 };
+    });
   }
-
-  #position(offset: number): { readonly line: number; readonly column: number } {
-    const starts = (this.#lineStarts ??= lineStarts(this.#text));
-    let low = 0;
-    for (let high = starts.length; high - low > 1;) {
-      const middle = (low + high) >> 1;
-      if ((starts[middle] as number) <= offset) low = middle;
-      else high = middle;
-    }
-    return { line: low + 1, column: Math.max(offset - (starts[low] as number), 0) + 1 };
-  }
-}
-
-function lineStarts(text: string): readonly number[] {
-  const starts = [text.startsWith("\uFEFF") ? 1 : 0]; // a byte order mark has no column
-  for (const end of text.matchAll(/\r\n?|\n/g)) starts.push(end.index + end[0].length);
-  return starts;
 }

@@ -162,7 +162,7 @@ export const policyRoutes = [
     replies: { 200: policyValidation },
     refuses: [400, 500, 503],
     async handle({ organization, surface, body }) {
-      const { problems } = await checkDocument(askerOf(surface, organization), body.yaml);
+      const problems = await checkDocument(askerOf(surface, organization), body.yaml);
       return { valid: problems.length === 0, problems };
     },
   }),
@@ -184,7 +184,7 @@ export const policyRoutes = [
   }),
 ] as const;
 
-/** Who takes turns at large documents: the open surface's visitors are not the organization's own. */
+/** Who takes turns at costly documents: the open surface's visitors are not the organization's own. */
 function askerOf(surface: Surface, organization: string): string {
   return `${surface} ${organization}`;
 }

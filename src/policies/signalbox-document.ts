@@ -11,8 +11,8 @@ import {
   decisionOf,
   effects,
   evaluate,
+  GLOB_FIELDS,
   type GlobField,
-  globFields,
   type Match,
   type PolicyDocument,
   type PolicyTest,
@@ -22,6 +22,7 @@ import { matchesGlob } from "./glob.ts";
 import type { Problems } from "./problems.ts";
 import { consumers } from "./schema.ts";
 import { given, optionalOf, StrictReader, type Value } from "./strict-reader.ts";
+import { TooMuchWork, Work } from "./work.ts";
 
 /** What a document declares as its `schema` to be understood here. */
 export const SCHEMA_NAME = "signalbox/policy/v1";
@@ -37,7 +38,6 @@ const ROOT_KEYS = [
 ] as const;
 const RULE_KEYS = ["id", "effect", "description", "reason", "enabled", "match"] as const;
 const PATTERN_KEYS = ["exact", "prefix", "glob"] as const;
-const GLOB_FIELDS = Object.keys(globFields) as GlobField[];
 const MATCH_KEYS = ["commands", ...GLOB_FIELDS] as const;
 const TEST_KEYS = [
   "command",
@@ -50,6 +50,9 @@ const TEST_KEYS = [
   "rule",
 ] as const;
 
+/** A list of consumers is compared with three short words while it is read, which costs little. */
+const UNCOUNTED = new Work(Infinity);
+
 const CAPABILITY = /^[^/\s]+\/[^/\s]+$/;
 
 /** Whether a document declares our schema. */
@@ -59,26 +62,40 @@ export function isSignalboxDocument(root: YAMLMap, aliases: Aliases): boolean {
   return isScalar(node) && node.value === SCHEMA_NAME;
 }
 
+/** A document of our schema, read, and its tests. */
+export interface Reading {
+  readonly document: PolicyDocument;
+  /** Runs the tests. One that fails is a problem, and so is one at which `work` is used up. */
+  readonly runTests: (work: Work) => void;
+}
+
 /**
- * Reads a document of our schema and runs its tests.
+ * Reads a document of our schema.
  *
- * @returns the document when its shape is right, also when a test of it failed; what is wrong is
- *   added to `problems`
+ * @returns `undefined` when its shape is not right; what is wrong is added to `problems`
  */
 export function readSignalboxDocument(
   root: YAMLMap,
   aliases: Aliases,
   problems: Problems,
-): PolicyDocument | undefined {
+): Reading | undefined {
   const reader = new StrictReader(aliases, problems);
   const before = problems.count;
   const { document, tests } = readRoot(reader, reader.value(root, ""));
   if (problems.count > before) return undefined;
-  for (const [index, test] of document.tests.entries()) {
-    const fault = faultOf(test, document);
-    if (fault !== undefined) reader.refuse(tests[index] as Value, fault);
-  }
-  return document;
+  const runTests = (work: Work): void => {
+    for (const [index, test] of document.tests.entries()) {
+      const at = tests[index] as Value;
+      try {
+        const fault = faultOf(test, document, work);
+        if (fault !== undefined) reader.refuse(at, fault);
+      } catch (error) {
+        if (!(error instanceof TooMuchWork)) throw error;
+        return reader.refuse(at, `running the tests up to this one ${error.message}`);
+      }
+    }
+  };
+  return { document, runTests };
 }
 
 function readRoot(
@@ -164,7 +181,7 @@ function readGlob(reader: StrictReader, field: GlobField, at: Value): string | u
   if (field === "capabilities" && pattern !== "*" && !CAPABILITY.test(pattern)) {
     return reader.refuse(at, `expected <provider>/<name>, found "${pattern}"`);
   }
-  if (field === "consumers" && !consumers.some((word) => matchesGlob(pattern, word))) {
+  if (field === "consumers" && !consumers.some((word) => matchesGlob(pattern, word, UNCOUNTED))) {
     return reader.refuse(at, `expected ${oneOf(consumers)}, found "${pattern}"`);
   }
   return pattern;
@@ -195,8 +212,8 @@ function readCapability(reader: StrictReader, at: Value): string | undefined {
   return reader.refuse(at, `expected <provider>/<name>, found "${id}"`);
 }
 
-function faultOf(test: PolicyTest, document: PolicyDocument): string | undefined {
-  const { decision, rule } = evaluate(document, test);
+function faultOf(test: PolicyTest, document: PolicyDocument, work: Work): string | undefined {
+  const { decision, rule } = evaluate(document, test, work);
   const isExpected = decision === decisionOf(test.expect);
   if (isExpected && (test.rule === undefined || test.rule === rule)) return undefined;
   const wanted = `${test.expect}${test.rule === undefined ? "" : ` by rule "${test.rule}"`}`;

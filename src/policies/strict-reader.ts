@@ -57,6 +57,7 @@ export class StrictReader {
   }
 
   #refuseKey(at: Value, name: string, known: readonly string[]): void {
+    if (this.#problems.isFull) return; // looking for the word that was meant takes time
     const near = nearest(name, known);
     const hint = near === undefined ? `known are ${listed(known)}` : `did you mean "${near}"?`;
     this.refuse({ ...at, place: placeOf(at.place, name.slice(0, 80)) }, `unknown key, ${hint}`);

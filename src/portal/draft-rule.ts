@@ -28,6 +28,9 @@ const LONGEST_VALUE = 500;
 const ID_WORDS = 3;
 const CAPABILITY = /^[^/\s]+\/[^/\s]+$/;
 
+/** An id of the form that drafts have, wherever it stands in a policy's text. */
+const RULE_ID = /\bid:\s*["']?([a-z0-9-]+)["']?(?=\s*(?:[#,}]|$))/gm;
+
 /** The keys of a rule's match, each with the field of an event that it is made of. */
 const NARROWER = [
   ["providers", "provider"],
@@ -105,16 +108,13 @@ function inserted(
   const starts = lines.flatMap((line, at) => (line.startsWith(`${key}:`) ? [at] : []));
   const [at = -1] = starts;
   if (starts.length !== 1) return undefined;
-  const rest = (lines[at] ?? "")
-    .slice(key.length + 1)
-    .replace(/(?:^|\s)#.*$/, "")
-    .trim();
-  if (rest === "[]") {
+  const [rest = ""] = (lines[at] ?? "").slice(key.length + 1).split(/(?:^|\s)#/, 1);
+  if (rest.trim() === "[]") {
     return [...lines.slice(0, at), `${key}:`, ...indented(entry, 2), ...lines.slice(at + 1)];
   }
   const first = lines.slice(at + 1).find((line) => line.trim() !== "" && !/^\s*#/.test(line));
   const [, margin] = /^( *)- /.exec(first ?? "") ?? [];
-  if (rest !== "" || margin === undefined) return undefined;
+  if (rest.trim() !== "" || margin === undefined) return undefined;
   return [...lines.slice(0, at + 1), ...indented(entry, margin.length), ...lines.slice(at + 1)];
 }
 
@@ -182,9 +182,10 @@ function freeId(event: DraftEvent, effect: Effect, active: string): string {
     .toLowerCase()
     .match(/[a-z0-9]+/g);
   const name = [effect, ...(words ?? []).slice(0, ID_WORDS)].join("-").slice(0, 60);
+  const taken = new Set(Array.from(active.matchAll(RULE_ID), ([, id]) => id));
   for (let number = 1; ; number++) {
     const id = number === 1 ? name : `${name}-${number}`;
-    if (!new RegExp(`\\bid:\\s*["']?${id}["']?\\s*(?:[#,}]|$)`, "m").test(active)) return id;
+    if (!taken.has(id)) return id;
   }
 }
 

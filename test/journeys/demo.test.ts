@@ -7,6 +7,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/core/clock.ts";
 import { NO_RULE } from "../../src/demo/runtime.ts";
 import { evaluate, type PolicyDocument } from "../../src/policies/evaluate.ts";
 import { examine } from "../../src/policies/examine.ts";
+import { Work } from "../../src/policies/work.ts";
 import type { Answer } from "../support/client.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
@@ -47,7 +48,11 @@ test("every decision follows from the policy version that the event names, with 
   assert.equal(documents.size, 7);
   const reasons = new Set<string>();
   for (const event of events) {
-    const verdict = evaluate(documents.get(event.policy) as PolicyDocument, event);
+    const verdict = evaluate(
+      documents.get(event.policy) as PolicyDocument,
+      event,
+      new Work(Infinity),
+    );
     const isDenied = verdict.decision === "DENIED";
     assert.equal(event.policy_decision, verdict.decision, event.command);
     assert.equal(event.reason, isDenied ? (verdict.reason ?? NO_RULE) : undefined);

@@ -3,10 +3,28 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { stringify } from "yaml";
 import { MAX_DOCUMENT_BYTES, parseDocument } from "../../src/policies/document.ts";
+import { Problems } from "../../src/policies/problems.ts";
+import { Work } from "../../src/policies/work.ts";
+
+function parse(yaml: string) {
+  const problems = new Problems(yaml);
+  return { ...parseDocument(yaml, problems, new Work(Infinity)), problems };
+}
 
 function problemsOf(yaml: string) {
-  return parseDocument(yaml).problems.list();
+  return parse(yaml).problems.list();
 }
+
+test("what aliases stand for is paid for", () => {
+  const spent = (yaml: string) => {
+    const work = new Work(Infinity);
+    assert.ok(parseDocument(yaml, new Problems(yaml), work).root);
+    return work.spent;
+  };
+  assert.equal(spent("a: [1, 2, 3]"), 0);
+  assert.ok(spent(`a: &a ${"x".repeat(10_000)}\nb: [${"*a,".repeat(50)}]`) > 500_000);
+  assert.ok(spent(`a: &a [${"1,".repeat(100)}]\nb: [${"*a,".repeat(50)}]`) > 1_000_000);
+});
 
 function repeat(text: string, length: number): string {
   return text.repeat(Math.floor(length / text.length));
@@ -35,7 +53,7 @@ const valid: Readonly<Record<string, string>> = {
 for (const [name, yaml] of Object.entries(valid)) {
   test(`valid: ${name}`, () => {
     assert.deepEqual(problemsOf(yaml), []);
-    assert.ok(parseDocument(yaml).root);
+    assert.ok(parse(yaml).root);
   });
 }
 
@@ -81,7 +99,7 @@ const invalid: Readonly<Record<string, readonly [string, number, number, RegExp]
 
 for (const [name, [yaml, line, column, message]] of Object.entries(invalid)) {
   test(`invalid: ${name}`, () => {
-    const { problems, root } = parseDocument(yaml);
+    const { problems, root } = parse(yaml);
     const [first] = problems.list();
     assert.match(first?.message ?? "", message);
     assert.deepEqual([first?.line, first?.column], [line, column]);
@@ -164,7 +182,7 @@ test("whatever the library writes is valid, and any text is judged without a thr
   const unit = fc.constantFrom(..."ab01:-?[]{},&*!|>'\"%@`#\n\n\t   \r.<=~\\\uFEFF");
   fc.assert(
     fc.property(fc.string({ unit, maxLength: 60 }), (text) => {
-      const { problems, root } = parseDocument(text);
+      const { problems, root } = parse(text);
       assert.equal(problems.count === 0, root !== undefined);
       for (const { line, column } of problems.list()) assert.ok(line >= 1 && column >= 1);
     }),

@@ -4,14 +4,20 @@ import fc from "fast-check";
 import {
   type Command,
   type CommandPattern,
-  evaluate,
+  evaluate as evaluateWithin,
+  GLOB_FIELDS,
   globFields,
-  type GlobField,
   type Match,
   type PolicyDocument,
   type Rule,
 } from "../../src/policies/evaluate.ts";
-import { matchesGlob } from "../../src/policies/glob.ts";
+import { matchesGlob as matchesWithin } from "../../src/policies/glob.ts";
+import { Work } from "../../src/policies/work.ts";
+
+const evaluate = (policy: PolicyDocument, command: Command) =>
+  evaluateWithin(policy, command, new Work(Infinity));
+const matchesGlob = (pattern: string, text: string) =>
+  matchesWithin(pattern, text, new Work(Infinity));
 
 function rule(id: string, effect: "allow" | "deny", match: Match, more: Partial<Rule> = {}): Rule {
   return { id, effect, enabled: true, match, ...more };
@@ -97,6 +103,21 @@ test("the provider is the command's first word unless it is given", () => {
   assert.ok(!matches({ providers: ["*"] }, { command: "   " }));
 });
 
+test("a decision is paid for by every pattern that is compared, and refused beyond the limit", () => {
+  const patterns = [{ exact: "a b" }, { prefix: "a b" }, { glob: "*a*b*" }];
+  const policy = document(
+    ...patterns.map((pattern, i) => rule(`r${i}`, "deny", { commands: [pattern] })),
+    rule("last", "allow", { executors: ["*x*y*"] }),
+  );
+  const work = new Work(10_000);
+  evaluateWithin(policy, { command: "c", executor: "z".repeat(1_000) }, work);
+  assert.ok(work.spent > 2_000, "the executor's length counts");
+  assert.throws(
+    () => evaluateWithin(policy, { command: "c".repeat(100_000) }, work),
+    /takes more than 10,000 steps/,
+  );
+});
+
 /** The rules of evaluation, each said once and nothing spared. */
 function naive(policy: PolicyDocument, command: Command) {
   const text = command.command.trim();
@@ -111,7 +132,7 @@ function naive(policy: PolicyDocument, command: Command) {
     ({ enabled, match }) =>
       enabled &&
       (match.commands?.some(byCommand) ?? true) &&
-      (Object.keys(globFields) as GlobField[]).every((field) => {
+      GLOB_FIELDS.every((field) => {
         const value = facts[globFields[field]];
         const isMet = (glob: string) => value !== undefined && matchesGlob(glob, value);
         return match[field]?.some(isMet) ?? true;

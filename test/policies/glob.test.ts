@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { matchesGlob } from "../../src/policies/glob.ts";
+import { matchesGlob as matchWithin } from "../../src/policies/glob.ts";
+import { Work } from "../../src/policies/work.ts";
+
+function matchesGlob(pattern: string, text: string): boolean {
+  return matchWithin(pattern, text, new Work(Infinity));
+}
 
 /** The same in its plainest form: exponential, and so for short patterns only. */
 function naive(pattern: string, text: string): boolean {
@@ -42,6 +47,14 @@ test("every pattern matches what the plainest matcher says", () => {
     }),
     { numRuns: 3_000 },
   );
+});
+
+test("a match is paid for with the lengths of both texts, and refused beyond the limit", () => {
+  const pattern = `*${"a".repeat(100)}*b*`;
+  const work = new Work(100_000);
+  assert.ok(!matchWithin(pattern, "a".repeat(10_000), work));
+  assert.ok(work.spent > 10_000);
+  assert.throws(() => matchWithin(pattern, "a".repeat(100_000), work), /more than 100,000 steps/);
 });
 
 test("hostile patterns take time in proportion to their length", () => {

@@ -32,9 +32,8 @@ tests:
 function verdictOf(yaml: string | undefined, event: DraftEvent = EVENT) {
   assert.ok(yaml !== undefined);
   const { command = "anything" } = event;
-  const { problems, verdict } = examine({ yaml, command: { ...event, command } });
-  assert.deepEqual(problems, [], yaml);
-  return verdict;
+  assert.deepEqual(examine({ yaml, command: undefined }).problems, [], yaml);
+  return examine({ yaml, command: { ...event, command } }).verdict;
 }
 
 test("a draft decides its event's command as was asked, and nothing wider", () => {

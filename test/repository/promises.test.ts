@@ -44,6 +44,7 @@ const password = (name: string) => constant("auth/password.ts", name);
 const service = (name: string) => constant("service.ts", name) / MIB;
 const text = (name: string) => constant("audit/ingest.ts", name);
 const check = (name: string) => constant("policies/check.ts", name);
+const nodes = (name: string) => constant("policies/document-nodes.ts", name);
 const json = (name: string) => constant("core/json.ts", name);
 
 /** Each as the README has it, with the numbers of the code in it. */
@@ -57,7 +58,9 @@ const said = [
   `| ${text("LONG_TEXT") / MIB} MiB; ${text("SHORT_TEXT") / KIB} KiB |`,
   `above ${json("SHORT_TEXT") / MIB} Mi characters | ${json("MAX_DEPTH")}; ${grouped(json("MAX_MEMBERS"))} and ${grouped(json("MAX_VALUES"))} |`,
   `| ${constant("policies/document.ts", "MAX_DOCUMENT_BYTES") / MIB} MiB; ${constant("policies/document-nodes.ts", "MAX_DEPTH")}; ${seconds(constant("policies/check-thread.ts", "TIME_LIMIT_MS"))} s |`,
-  `| policies above ${check("INLINE_LENGTH") / KIB} Ki characters in line for a check; of one organization and prefix | ${check("MAX_WAITING")}; ${check("MAX_WAITING_OF_ONE")}, in turns |`,
+  `| ${grouped(nodes("MAX_ALIASED_NODES"))} nodes, ${nodes("MAX_ALIASED_CHARACTERS") / MIB} Mi characters |`,
+  `| ${grouped(constant("policies/work.ts", "MAX_STEPS"))} steps each (compared characters) |`,
+  `of one organization and prefix | ${check("MAX_WAITING")}; ${check("MAX_WAITING_OF_ONE")}, in turns |`,
   `an organization | ${constant("storage/append-log.ts", "MAX_HELD") / MIB} Mi characters |`,
   `| ${grouped(setting("MAX_CONNECTIONS"))}, idle for ${seconds(LIMITS.keepAliveTimeout)} s |`,
   `on one connection | ${constant("http/pipeline.ts", "MAX_WAITING_REQUESTS")} |`,

@@ -1,22 +1,74 @@
-import { isIPv4, isIPv6 } from "node:net";
+import { isIPv6 } from "node:net";
 
-const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+const MAPPED_GROUP = 0xffff;
 
 /**
- * The part of an IP address that stands for one caller when attempts are counted: an IPv4 address
- * itself (also one that is mapped into IPv6), and the /64 of an IPv6 address, since every host there
- * may pick among 2^64 of them. Anything else is returned as it is.
+ * An IP address in the one spelling that counts as its name: IPv4 mapped into IPv6, however it is
+ * written, is that IPv4 address; any other IPv6 address is written as RFC 5952 has it, without a zone.
+ * Anything else is returned as it is.
+ */
+export function canonicalAddress(address: string): string {
+  if (!address.includes(":")) return address; // IPv4 has one spelling
+  const groups = groupsOf(address);
+  if (!groups) return address;
+  return mappedAddress(groups) ?? compressed(groups);
+}
+
+/**
+ * The part of an IP address that stands for one caller when attempts or shares are counted: an IPv4
+ * address itself, and the /64 of an IPv6 address, since every host there may pick among 2^64 of them.
+ * Anything else is returned as it is.
  */
 export function networkOf(address: string): string {
-  const mapped = MAPPED.exec(address)?.[1];
-  if (mapped !== undefined && isIPv4(mapped)) return mapped;
-  if (!isIPv6(address)) return address;
-  const [head = "", tail = ""] = (address.split("%", 1)[0] ?? "").split("::");
-  const left = head.split(":").filter(Boolean);
-  const right = tail.split(":").filter(Boolean);
-  // An embedded IPv4 address at the end stands for two groups; none of it is in the first four.
-  const given = left.length + right.length + (address.includes(".") ? 1 : 0);
-  const gap = address.includes("::") ? Array<string>(Math.max(8 - given, 0)).fill("0") : [];
-  const groups = [...left, ...gap, ...right].slice(0, 4);
-  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":")}::/64`;
+  if (!address.includes(":")) return address;
+  const groups = groupsOf(address);
+  if (!groups) return address;
+  const mapped = mappedAddress(groups);
+  return mapped ?? `${hexOf(groups.slice(0, 4))}::/64`;
+}
+
+/** The eight groups of an IPv6 address; `undefined` for anything else. */
+function groupsOf(address: string): readonly number[] | undefined {
+  if (!isIPv6(address)) return undefined;
+  const [bare = ""] = address.split("%", 1);
+  const [head = "", tail] = bare.split("::");
+  const left = sideOf(head);
+  const right = sideOf(tail ?? "");
+  const gap = tail === undefined ? 0 : 8 - left.length - right.length;
+  return [...left, ...Array<number>(gap).fill(0), ...right];
+}
+
+/** The groups on one side of `::`; an IPv4 address at the end stands for two. */
+function sideOf(text: string): readonly number[] {
+  return text.split(":").flatMap((group) => {
+    if (group === "") return [];
+    if (!group.includes(".")) return [Number.parseInt(group, 16)];
+    const [a = 0, b = 0, c = 0, d = 0] = group.split(".").map(Number);
+    return [a * 256 + b, c * 256 + d];
+  });
+}
+
+function mappedAddress(groups: readonly number[]): string | undefined {
+  if (groups[5] !== MAPPED_GROUP || groups.slice(0, 5).some((group) => group !== 0))
+    return undefined;
+  return groups
+    .slice(6)
+    .flatMap((group) => [group >> 8, group & 0xff])
+    .join(".");
+}
+
+/** Leaves out the longest run of zeros, the first of equal ones (RFC 5952 §4.2). */
+function compressed(groups: readonly number[]): string {
+  let [start, length] = [0, 1]; // a single zero is written out
+  for (let i = 0; i < groups.length; i++) {
+    let end = i;
+    while (groups[end] === 0) end++;
+    if (end - i > length) [start, length] = [i, end - i];
+  }
+  if (length === 1) return hexOf(groups);
+  return `${hexOf(groups.slice(0, start))}::${hexOf(groups.slice(start + length))}`;
+}
+
+function hexOf(groups: readonly number[]): string {
+  return groups.map((group) => group.toString(16)).join(":");
 }

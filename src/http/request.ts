@@ -1,6 +1,7 @@
 /** What a request says of itself, beside its body: its target, its host, its headers, its sender. */
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
+import { canonicalAddress } from "../core/address.ts";
 import { BadInput } from "../core/errors.ts";
 import type { HeaderParameters } from "./route.ts";
 
@@ -94,15 +95,15 @@ const WITH_PORT = /^(?:(\d{1,3}(?:\.\d{1,3}){3})|\[([^\]]*)\])(?::\d{1,5})?$/;
 /**
  * The caller's IP address. Each proxy appends the address that it was called from, so with `n`
  * trusted ones the caller is the nth entry from the end; whatever stands before it is hearsay. A port
- * is left out and what is no address is the peer's: either would be a new name for the same caller at
- * every connection, and whoever has a new name each time is never throttled.
+ * is left out, what is no address is the peer's, and every spelling of an address is the same one:
+ * otherwise the same caller could have a new name at every request, and would never be throttled.
  */
 export function callerAddress(request: IncomingMessage, trustedProxies: number): string {
   const peer = request.socket.remoteAddress ?? "";
-  if (trustedProxies === 0) return peer;
+  if (trustedProxies === 0) return canonicalAddress(peer);
   const forwarded = String(request.headers["x-forwarded-for"] ?? "").split(",");
   const entry = forwarded.at(-trustedProxies)?.trim() ?? "";
   const [, v4, v6] = WITH_PORT.exec(entry) ?? [];
   const address = v4 ?? v6 ?? entry;
-  return isIP(address) === 0 ? peer : address;
+  return canonicalAddress(isIP(address) === 0 ? peer : address);
 }

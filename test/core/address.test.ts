@@ -1,26 +1,63 @@
 import assert from "node:assert/strict";
+import { SocketAddress } from "node:net";
 import { test } from "node:test";
-import { networkOf } from "../../src/core/address.ts";
+import fc from "fast-check";
+import { canonicalAddress, networkOf } from "../../src/core/address.ts";
 
-test("an IPv4 address stands for itself, also when it is mapped into IPv6", () => {
-  assert.equal(networkOf("192.0.2.7"), "192.0.2.7");
-  assert.equal(networkOf("::ffff:192.0.2.7"), "192.0.2.7");
-});
-
-for (const [address, network] of [
-  ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
-  ["2001:DB8:0001:2::1", "2001:db8:1:2::/64"],
-  ["2001:db8::1", "2001:db8:0:0::/64"],
-  ["::1", "0:0:0:0::/64"],
-  ["fe80::1%eth0", "fe80:0:0:0::/64"],
-  ["64:ff9b::192.0.2.7", "64:ff9b:0:0::/64"],
-  ["1::2:3:4:5:192.0.2.7", "1:0:2:3::/64"],
-] as const) {
-  test(`${address} is one of ${network}`, () => {
-    assert.equal(networkOf(address), network);
+for (const spelling of [
+  "1.2.3.4",
+  "::ffff:1.2.3.4",
+  "::FFFF:1.2.3.4",
+  "::ffff:102:304",
+  "::ffff:0102:0304",
+  "0:0:0:0:0:ffff:1.2.3.4",
+  "0000:0000:0000:0000:0000:FFFF:0102:0304",
+  "0::0:ffff:1.2.3.4",
+  "::0:ffff:102:304",
+  "::ffff:1.2.3.4%eth0",
+]) {
+  test(`${spelling} is the IPv4 address 1.2.3.4`, () => {
+    assert.equal(canonicalAddress(spelling), "1.2.3.4");
+    assert.equal(networkOf(spelling), "1.2.3.4");
   });
 }
 
-test("what is no address is left as it is", () => {
-  assert.equal(networkOf("unix socket"), "unix socket");
+for (const [address, network, canonical] of [
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64", "2001:db8:1:2:3:4:5:6"],
+  ["2001:DB8:0001:2::1", "2001:db8:1:2::/64", "2001:db8:1:2::1"],
+  ["2001:db8::1", "2001:db8:0:0::/64", "2001:db8::1"],
+  ["2001:0:0:1:0:0:0:1", "2001:0:0:1::/64", "2001:0:0:1::1"],
+  ["2001:db8:0:1:1:1:1:1", "2001:db8:0:1::/64", "2001:db8:0:1:1:1:1:1"],
+  ["::1", "0:0:0:0::/64", "::1"],
+  ["::", "0:0:0:0::/64", "::"],
+  ["fe80::1%eth0", "fe80:0:0:0::/64", "fe80::1"],
+  ["FE80::1%1", "fe80:0:0:0::/64", "fe80::1"],
+  ["64:ff9b::192.0.2.7", "64:ff9b:0:0::/64", "64:ff9b::c000:207"],
+  ["1::2:3:4:5:192.0.2.7", "1:0:2:3::/64", "1:0:2:3:4:5:c000:207"],
+] as const) {
+  test(`${address} is ${canonical}, one of ${network}`, () => {
+    assert.equal(networkOf(address), network);
+    assert.equal(canonicalAddress(address), canonical);
+  });
+}
+
+for (const text of ["unix socket", "", "a:b", "1.2.3"]) {
+  test(`${JSON.stringify(text)}, which is no address, is left as it is`, () => {
+    assert.equal(networkOf(text), text);
+    assert.equal(canonicalAddress(text), text);
+  });
+}
+
+test("the canonical spelling is the same address, and its own canonical spelling", () => {
+  fc.assert(
+    fc.property(fc.ipV6(), (address) => {
+      const canonical = canonicalAddress(address);
+      assert.equal(canonicalAddress(canonical), canonical);
+      assert.equal(networkOf(canonical), networkOf(address));
+      const family = canonical.includes(":") ? "ipv6" : "ipv4";
+      const spelled = new SocketAddress({ address, family: "ipv6" }).address;
+      const again = new SocketAddress({ address: canonical, family }).address;
+      assert.equal(again, family === "ipv6" ? spelled : spelled.replace("::ffff:", ""));
+    }),
+  );
 });

@@ -72,8 +72,9 @@ export const auditExportRoutes = [
       target: () => ({ type: "audit" }),
       after: ({ body }) => exportFacts(body),
     },
-    handle({ organization, actor, surface, body: view }, { exportTickets }: Needs) {
-      const { ticket, expiresAt } = exportTickets.issue({ organization, actor, surface, view });
+    handle({ organization, actor, surface, body: view, client }, { exportTickets }: Needs) {
+      const grant = { organization, actor, surface, view };
+      const { ticket, expiresAt } = exportTickets.issue(grant, client.party);
       const url = `${PREFIXES[surface]}/audit/export-tickets/${ticket}`;
       return reply(201, { url, expires_at: formatTimestamp(expiresAt) });
     },

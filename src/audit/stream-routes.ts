@@ -25,7 +25,8 @@ export const auditStreamRoutes = [
       "with what arrives from now on, or after the position in `Last-Event-ID`. A comment every 15 " +
       "seconds keeps the connection open; a reader that leaves 64 KiB unread is closed, a stream whose " +
       "credentials are not good any more ends, and each does after an hour, to be opened again. An " +
-      "organization can have 100 streams open.",
+      "organization can have 100 streams open under each prefix; beyond that the newest stream of the " +
+      "address with most of them ends.",
     tags: ["audit"],
     query: filterQuery,
     headers: {
@@ -45,9 +46,10 @@ export const auditStreamRoutes = [
         const begin = (last: number): void => {
           const after =
             position === undefined ? last : readStreamPosition(position, organization, last);
-          auditStreams.requireRoom(organization);
+          const caller = client.party;
+          auditStreams.requireRoom(caller);
           const isAllowed = (): Awaitable<boolean> => client.isStillAccepted();
-          const source = { audit, organization, filter, after, isAllowed };
+          const source = { audit, organization, caller, filter, after, isAllowed };
           const run = (output: Writable, gone: AbortSignal): Promise<void> =>
             auditStreams.run(source, output, gone);
           settle(undefined, stream(STREAM_TYPE, run, ["X-Accel-Buffering", "no"]));

@@ -9,6 +9,7 @@ import type { Writable } from "node:stream";
 import type { Awaitable } from "../core/caller.ts";
 import { HOUR_MS, SECOND_MS } from "../core/clock.ts";
 import { TooMany, Unavailable } from "../core/errors.ts";
+import { FairShare, type Party } from "../core/fair-share.ts";
 import { streamPosition } from "./cursor.ts";
 import type { AuditFilter, AuditStore, AuditTail } from "./store.ts";
 
@@ -20,7 +21,7 @@ const RETRY_MS = 3 * SECOND_MS;
 const RETRY_SECONDS = 5;
 
 export interface StreamLimits {
-  /** How many streams an organization can have open. */
+  /** How many streams an organization can have open under one prefix. */
   readonly perOrganization: number;
   /** How often a comment is sent, which keeps proxies and our own time limits from closing. */
   readonly keepAliveMs: number;
@@ -37,7 +38,8 @@ const LIMITS: StreamLimits = {
 /** Every stream that is open, so that they can be counted, and ended when the service stops. */
 export class AuditStreams {
   readonly #limits: StreamLimits;
-  readonly #open = new Map<string, Set<AbortController>>();
+  readonly #shares = new FairShare<AbortController>();
+  readonly #open = new Set<AbortController>();
   readonly #blocks = new Blocks();
   #closed = false;
 
@@ -47,42 +49,57 @@ export class AuditStreams {
 
   /** How many there are. */
   get size(): number {
-    return Array.from(this.#open.values(), (own) => own.size).reduce((a, b) => a + b, 0);
+    return this.#open.size;
   }
 
   /**
-   * Makes sure that an organization may open one more.
+   * Makes sure that a caller may open one more.
    *
-   * @throws TooMany when it has as many as it can; Unavailable when the service stops
+   * @throws TooMany when its organization has as many as it can under this prefix, and no other address
+   *   has more of them than the caller; Unavailable when the service stops
    */
-  requireRoom(organization: string): void {
+  requireRoom(caller: Party): void {
     if (this.#closed) throw new Unavailable("The service is stopping", RETRY_SECONDS);
     const { perOrganization } = this.#limits;
-    if ((this.#open.get(organization)?.size ?? 0) >= perOrganization) {
-      const message = `This organization has ${perOrganization} streams open, which is the most`;
-      throw new TooMany(message, RETRY_SECONDS);
-    }
+    const asking = this.#shares.hold(caller, new AbortController());
+    const hasRoom = this.#shares.hasRoom(asking, 1, perOrganization, groupOf(caller));
+    asking.close();
+    if (hasRoom) return;
+    const message = `This organization has ${perOrganization} streams open under this prefix, which is the most`;
+    throw new TooMany(message, RETRY_SECONDS);
   }
 
-  /** Sends what matches after a row until the reader leaves, stays behind, or the service stops. */
+  /**
+   * Sends what matches after a row until the reader leaves, stays behind, or the service stops. Where
+   * there is no room for one more, the newest stream of the address that has most of them ends.
+   */
   async run(source: StreamSource, output: Writable, gone: AbortSignal): Promise<void> {
     const stop = new AbortController();
-    const own = this.#open.get(source.organization) ?? new Set();
-    this.#open.set(source.organization, own.add(stop));
+    const { perOrganization } = this.#limits;
+    const { caller } = source;
+    const holding = this.#shares.hold(caller, stop);
+    this.#shares.makeRoom(holding, 1, perOrganization, (cut) => cut.abort(), groupOf(caller));
+    holding.set(1);
+    this.#open.add(stop);
     try {
       const signal = AbortSignal.any([gone, stop.signal]);
       await sendEvents(source, output, signal, this.#limits, this.#blocks);
     } finally {
-      own.delete(stop);
-      if (own.size === 0) this.#open.delete(source.organization);
+      holding.close();
+      this.#open.delete(stop);
     }
   }
 
   /** Ends every stream, and lets none begin. */
   close(): void {
     this.#closed = true;
-    for (const own of this.#open.values()) for (const stop of own) stop.abort();
+    for (const stop of this.#open) stop.abort();
   }
+}
+
+/** Surface and organization: who shares the limit. */
+function groupOf(caller: Party): Party {
+  return caller.slice(0, 2);
 }
 
 /** Makes the text of an event once for all the streams that it goes to, one after the other. */
@@ -109,6 +126,8 @@ function idLine(organization: string, row: number): string {
 export interface StreamSource {
   readonly audit: Pick<AuditStore, "tail">;
   readonly organization: string;
+  /** Whose share of the streams it is. */
+  readonly caller: Party;
   readonly filter: AuditFilter;
   /** The row after which it begins. */
   readonly after: number;

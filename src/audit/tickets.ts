@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { Actor } from "../core/caller.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
 import { TooMany } from "../core/errors.ts";
+import { FairShare, type Holding, type Party } from "../core/fair-share.ts";
 import type { Surface } from "../http/route.ts";
 import type { ExportView } from "./export.ts";
 
@@ -20,6 +21,7 @@ export interface TicketGrant {
 
 interface Held extends TicketGrant {
   readonly expiresAt: number;
+  readonly holding: Holding<string>;
 }
 
 /**
@@ -30,28 +32,39 @@ export class ExportTickets {
   readonly #now: Clock;
   // In the order in which they were made, so those that end first come first.
   readonly #held = new Map<string, Held>();
+  /** The hashes of the tickets, by who holds them. */
+  readonly #shares = new FairShare<string>();
 
   constructor(now: Clock) {
     this.#now = now;
   }
 
   /**
-   * Makes a ticket; `expiresAt` is in milliseconds.
+   * Makes a ticket; `expiresAt` is in milliseconds. Where the organization has 100 that were not used
+   * under this prefix, the newest ticket of the address that holds most of them ends.
    *
-   * @throws TooMany when the organization has 100 that were not used
+   * @param caller surface, organization and network
+   * @throws TooMany when that is the caller's own address
    */
-  issue(grant: TicketGrant): { readonly ticket: string; readonly expiresAt: number } {
+  issue(
+    grant: TicketGrant,
+    caller: Party,
+  ): { readonly ticket: string; readonly expiresAt: number } {
     this.#dropExpired();
-    const { organization } = grant;
-    const own = [...this.#held.values()].filter((one) => one.organization === organization);
-    const [first] = own;
-    if (first !== undefined && own.length >= MAX_TICKETS) {
-      const seconds = Math.ceil((first.expiresAt - this.#now()) / SECOND_MS);
-      throw new TooMany(`There are ${MAX_TICKETS} export tickets that nobody has used`, seconds);
-    }
     const ticket = randomBytes(TICKET_BYTES).toString("base64url");
+    const hash = hashOf(ticket);
+    const holding = this.#shares.hold(caller, hash);
+    const cut = (other: string): void => void this.#held.delete(other);
+    if (!this.#shares.makeRoom(holding, 1, MAX_TICKETS, cut, caller.slice(0, 2))) {
+      holding.close();
+      throw new TooMany(
+        `There are ${MAX_TICKETS} export tickets that nobody has used`,
+        this.#secondsToRoom(grant),
+      );
+    }
+    holding.set(1);
     const expiresAt = this.#now() + LIFETIME_MS;
-    this.#held.set(hashOf(ticket), { ...grant, expiresAt });
+    this.#held.set(hash, { ...grant, expiresAt, holding });
     return { ticket, expiresAt };
   }
 
@@ -64,14 +77,28 @@ export class ExportTickets {
   /** Finds a ticket and uses it up. */
   take(ticket: string, surface: Surface): TicketGrant | undefined {
     const held = this.find(ticket, surface);
-    if (held) this.#held.delete(hashOf(ticket));
+    if (held) this.#drop(hashOf(ticket));
     return held;
+  }
+
+  /** When the first of an organization's tickets ends. */
+  #secondsToRoom({ surface, organization }: TicketGrant): number {
+    for (const held of this.#held.values()) {
+      if (held.surface !== surface || held.organization !== organization) continue;
+      return Math.ceil((held.expiresAt - this.#now()) / SECOND_MS);
+    }
+    return 1;
+  }
+
+  #drop(hash: string): void {
+    this.#held.get(hash)?.holding.close();
+    this.#held.delete(hash);
   }
 
   #dropExpired(): void {
     const now = this.#now();
     for (const [hash, { expiresAt }] of this.#held) {
-      if (expiresAt <= now) this.#held.delete(hash);
+      if (expiresAt <= now) this.#drop(hash);
     }
   }
 }

@@ -1,4 +1,14 @@
+import { Unavailable } from "../core/errors.ts";
+import { FairShare, type Holding, type Party } from "../core/fair-share.ts";
 import { BodyMemory } from "./body-memory.ts";
+
+/** Whose body it is; asked only when the body needs room of its own. */
+export interface Sender {
+  readonly party: Party;
+}
+
+/** The room of a body; what it holds is called when the room went to another sender. */
+export type BodyRoom = Holding<() => void>;
 
 /** A large body that waits to be worked on. */
 interface Waiting {
@@ -8,7 +18,8 @@ interface Waiting {
 
 /**
  * Counts the bytes that all bodies in flight hold together, and lets few bytes of large ones be worked
- * on at a time: until a body is parsed, checked, stored and answered, it costs ten times its size.
+ * on at a time: until a body is parsed, checked, stored and answered, it costs ten times its size. When
+ * the room is used up, the sender that holds most gives way: its newest bodies are refused.
  */
 export class BodyBudget {
   /** Where the bytes of large bodies are. */
@@ -16,7 +27,7 @@ export class BodyBudget {
   readonly #limit: number;
   readonly #workLimit: number;
   readonly #waiting: Waiting[] = [];
-  #held = 0;
+  readonly #shares = new FairShare<() => void>();
   #inWork = 0;
 
   /**
@@ -31,7 +42,7 @@ export class BodyBudget {
 
   /** The bytes held now. */
   get held(): number {
-    return this.#held;
+    return this.#shares.used();
   }
 
   /** The bytes of large bodies that are worked on now. */
@@ -39,16 +50,20 @@ export class BodyBudget {
     return this.#inWork;
   }
 
-  /** Takes room for more bytes; `false` when there is none. */
-  take(bytes: number): boolean {
-    if (this.#held + bytes > this.#limit) return false;
-    this.#held += bytes;
-    return true;
+  /**
+   * Opens the room of a body, empty at first.
+   *
+   * @param cut called when the room went to another sender: the body is to be refused
+   */
+  open({ party }: Sender, cut: () => void): BodyRoom {
+    return this.#shares.hold(party, cut);
   }
 
-  /** Gives room back. */
-  release(bytes: number): void {
-    this.#held -= bytes;
+  /** Lets a room grow, where needed at the cost of a sender that holds more; `false` when it cannot. */
+  grow(room: BodyRoom, bytes: number): boolean {
+    if (!this.#shares.makeRoom(room, bytes, this.#limit, (cut) => cut())) return false;
+    room.set(room.amount + bytes);
+    return true;
   }
 
   /**
@@ -74,4 +89,9 @@ export class BodyBudget {
       });
     }
   }
+}
+
+/** The refusal of a body that has no room, or had to give way. */
+export function tooBusy(): Unavailable {
+  return new Unavailable("Too many large bodies are being received at once: try again shortly", 1);
 }

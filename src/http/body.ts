@@ -6,17 +6,11 @@ import { isAscii, isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import {
-  BadInput,
-  TooLarge,
-  Unavailable,
-  UnsupportedMediaType,
-  type Refusal,
-} from "../core/errors.ts";
+import { BadInput, TooLarge, UnsupportedMediaType, type Refusal } from "../core/errors.ts";
 import { parseJson } from "../core/json.ts";
 import type { Schema } from "../core/schema.ts";
 import { readValue } from "../core/validate.ts";
-import type { BodyBudget } from "./body-budget.ts";
+import { tooBusy, type BodyBudget, type Sender } from "./body-budget.ts";
 import { Pieces } from "./pieces.ts";
 import { isCustomBody, type CustomBody } from "./route.ts";
 
@@ -52,16 +46,25 @@ export function bodyRefusal(request: IncomingMessage, maxBytes: number): Refusal
 /**
  * Reads a JSON body that `bodyRefusal` has let pass. Calls `done` once, or never when the client
  * goes away before the end. The errors are `TooLarge` (received or inflated), `Unavailable` (the
- * budget is used up) and `BadInput`.
+ * budget is used up, by this sender more than by others) and `BadInput`.
  */
 export function readJsonBody(
   request: IncomingMessage,
   maxBytes: number,
   budget: BodyBudget,
+  sender: Sender,
   done: BodyDone,
 ): void {
-  if (encodingOf(request) === "gzip") collectInflated(request, maxBytes, budget, done);
-  else collect(request, declaredLength(request), maxBytes, budget, done);
+  const limits = { maxBytes, budget, sender };
+  if (encodingOf(request) === "gzip") collectInflated(request, limits, done);
+  else collect(request, declaredLength(request), limits, done);
+}
+
+/** How much is read, within which budget, and for whom. */
+interface Limits {
+  readonly maxBytes: number;
+  readonly budget: BodyBudget;
+  readonly sender: Sender;
 }
 
 function declaredLength(request: IncomingMessage): number | undefined {
@@ -76,11 +79,9 @@ function encodingOf(request: IncomingMessage): string {
 function collect(
   source: Readable,
   length: number | undefined,
-  maxBytes: number,
-  budget: BodyBudget,
+  { maxBytes, budget, sender }: Limits,
   done: BodyDone,
 ): void {
-  const pieces = new Pieces(budget);
   let ended = false;
   const finish = (error: unknown, bytes?: Buffer): void => {
     if (ended) return;
@@ -89,11 +90,13 @@ function collect(
     if (bytes) parse(bytes, done);
     else if (error) done(error);
   };
+  const pieces = new Pieces(budget, sender, finish);
   const finishWhole = (): void => {
     if (ended) return;
     if (pieces.length <= LARGE_BODY_BYTES) return finish(undefined, pieces.join());
-    ended = true;
     budget.work(pieces.length, (leave) => {
+      if (ended) return leave(); // it had to give way while it waited
+      ended = true;
       const bytes = pieces.join();
       pieces.free();
       parse(bytes, (error, value) => {
@@ -106,28 +109,30 @@ function collect(
     if (ended) return; // what follows a refusal is read and thrown away
     // Most bodies come whole in one piece, and are never held while others arrive.
     if (pieces.length === 0 && chunk.length === length) return finish(undefined, chunk);
-    if (pieces.length === 0) source.on("close", () => finish(undefined)); // gone: free what it held
+    if (pieces.length === 0) {
+      source.on("close", () => {
+        if (!source.readableEnded) finish(undefined); // gone: free what it held
+      });
+    }
     if (pieces.length + chunk.length > maxBytes) return finish(tooLarge(maxBytes));
     if (!pieces.add(chunk)) finish(tooBusy());
   });
   source.on("end", finishWhole);
 }
 
-function collectInflated(
-  request: IncomingMessage,
-  maxBytes: number,
-  budget: BodyBudget,
-  done: BodyDone,
-): void {
-  if (!budget.take(INFLATER_BYTES)) {
+function collectInflated(request: IncomingMessage, limits: Limits, done: BodyDone): void {
+  const { budget, sender } = limits;
+  const room = budget.open(sender, () => once(tooBusy()));
+  if (!budget.grow(room, INFLATER_BYTES)) {
+    room.close();
     request.resume();
     return done(tooBusy());
   }
   const inflate = createGunzip();
-  inflate.once("close", () => budget.release(INFLATER_BYTES));
+  inflate.once("close", () => room.close());
   let ended = false;
   const once: BodyDone = (error, value, leave) => {
-    if (ended) return;
+    if (ended) return leave?.();
     ended = true;
     if (error) {
       request.unpipe(inflate);
@@ -140,7 +145,7 @@ function collectInflated(
   request.on("close", () => {
     if (!request.complete) inflate.destroy(); // the client has gone: free what it held
   });
-  collect(inflate, undefined, maxBytes, budget, once);
+  collect(inflate, undefined, limits, once);
   request.pipe(inflate);
 }
 
@@ -169,10 +174,6 @@ function notJson(): UnsupportedMediaType {
 
 function tooLarge(maxBytes: number): TooLarge {
   return new TooLarge(`The body is larger than ${maxBytes} bytes, the most accepted here`);
-}
-
-function tooBusy(): Unavailable {
-  return new Unavailable("Too many large bodies are being received at once: try again shortly", 1);
 }
 
 /** Holds a parsed body against what a row says of it: a schema, or a function of its own. */

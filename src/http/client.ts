@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Awaitable } from "../core/caller.ts";
 import { Refusal } from "../core/errors.ts";
+import type { Party } from "../core/fair-share.ts";
 
 /** The status that log and metrics show for a request whose client left before it was answered. */
 export const CLIENT_GONE = 499;
@@ -32,6 +33,9 @@ export abstract class Client {
     }
     return this.#gone.signal;
   }
+
+  /** Whose share of a budget it uses: surface, organization and network. */
+  abstract readonly party: Party;
 
   /** Whether the credentials of the request would be accepted now as well, for the same organization. */
   abstract isStillAccepted(): Awaitable<boolean>;

@@ -4,9 +4,11 @@
  * only a store that must wait gives control back to the event loop.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { networkOf } from "../core/address.ts";
 import { DEFAULT_ORGANIZATION, type Awaitable, type Caller } from "../core/caller.ts";
 import type { Stopwatch } from "../core/clock.ts";
 import { Forbidden, InternalError, Refusal } from "../core/errors.ts";
+import type { Party } from "../core/fair-share.ts";
 import type { IdSource } from "../core/ids.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { Client, sentStatus } from "./client.ts";
@@ -23,6 +25,7 @@ import {
   splitTarget,
 } from "./request.ts";
 import { DeferredReply, empty, StreamReply } from "./reply.ts";
+import type { RequestSummary } from "./request-summary.ts";
 import { refuse, respond, type Exchange } from "./respond.ts";
 import type { Access, Route, RouteDescription, Surface } from "./route.ts";
 import type { UnreadAnswers } from "./unread-answers.ts";
@@ -40,26 +43,6 @@ export type ResolveCaller = (
   surface: Surface,
   credentials: Credentials,
 ) => Awaitable<Caller>;
-
-/** What is told about each request once it is answered; of a stream, once that has ended. */
-export interface RequestSummary {
-  readonly method: string;
-  /** The row's path with its prefix, or `undefined` where none was found. */
-  readonly route: string | undefined;
-  /** As it was sent; 499 where the client had left before. */
-  readonly status: number;
-  readonly requestId: string;
-  readonly organization: string | undefined;
-  readonly isChange: boolean;
-  /** From the request's headers to its answer, of a stream to its end; `undefined` without a stopwatch. */
-  readonly durationMs: number | undefined;
-  /** The `Content-Length` of the request's body as it was announced. */
-  readonly contentLength: string | undefined;
-  /** Bytes of the answer's body; of a stream, all that was sent. */
-  readonly bytesSent: number;
-  /** Why it was refused or failed; a defect's is more than the caller was told. */
-  readonly error: unknown;
-}
 
 /** What the listener is made of; `app.ts` gives it. */
 export interface ListenerParts<Needs> {
@@ -179,7 +162,7 @@ class Conversation<Needs> extends Client implements Exchange {
       this.#isHeldBack = false;
       this.response.writeContinue();
     }
-    readJsonBody(this.#request, maxBodyBytes, bodyBudget, (error, value, leave) => {
+    readJsonBody(this.#request, maxBodyBytes, bodyBudget, this, (error, value, leave) => {
       this.#leaveWork = leave;
       if (error) this.#fail(error);
       else this.#handle(value);
@@ -282,6 +265,12 @@ class Conversation<Needs> extends Client implements Exchange {
     const { "access-control-request-method": wanted } = this.#request.headers;
     const isPreflight = wanted !== undefined && this.originHeaders.length > 0;
     this.#answer(empty(204, optionsHeaders(this.#parts.router, path, isPreflight)));
+  }
+
+  /** Made when it is asked for: requests that are small, and answered briefly, never need it. */
+  get party(): Party {
+    const surface = this.#match?.endpoint.surface ?? "";
+    return [surface, this.#caller?.organization ?? "", networkOf(this.#address())];
   }
 
   #address(): string {

@@ -1,4 +1,4 @@
-import type { BodyBudget } from "./body-budget.ts";
+import { tooBusy, type BodyBudget, type BodyRoom, type Sender } from "./body-budget.ts";
 import { BLOCK_BYTES } from "./body-memory.ts";
 
 const SMALLEST_BLOCK = 1024;
@@ -11,11 +11,17 @@ export class Pieces {
   /** The bytes that have arrived. */
   length = 0;
   readonly #budget: BodyBudget;
+  readonly #sender: Sender;
+  readonly #refuse: (error: unknown) => void;
+  #room: BodyRoom | undefined;
   #blocks: Buffer[] = [];
   #reserved = 0;
 
-  constructor(budget: BodyBudget) {
+  /** @param refuse called when another sender needs the room: everything is to be freed */
+  constructor(budget: BodyBudget, sender: Sender, refuse: (error: unknown) => void) {
     this.#budget = budget;
+    this.#sender = sender;
+    this.#refuse = refuse;
   }
 
   /** Copies a piece; `false` when the budget has no room for it. */
@@ -40,7 +46,8 @@ export class Pieces {
     const size = Math.max(wanted, Math.min(this.length, BLOCK_BYTES), SMALLEST_BLOCK);
     const isLent = size > BLOCK_BYTES / 2;
     const reserved = isLent ? BLOCK_BYTES : size;
-    if (!this.#budget.take(reserved)) return false;
+    this.#room ??= this.#budget.open(this.#sender, () => this.#refuse(tooBusy()));
+    if (!this.#budget.grow(this.#room, reserved)) return false;
     this.#blocks.push(isLent ? this.#budget.memory.take() : Buffer.allocUnsafeSlow(size));
     this.#reserved += reserved;
     return true;
@@ -48,7 +55,7 @@ export class Pieces {
 
   /** Gives everything back to the budget. */
   free(): void {
-    this.#budget.release(this.#reserved);
+    this.#room?.close();
     for (const block of this.#blocks) {
       if (block.length === BLOCK_BYTES) this.#budget.memory.give(block);
     }

@@ -5,6 +5,7 @@
 import type { ServerResponse } from "node:http";
 import { SECOND_MS } from "../core/clock.ts";
 import type { Refusal } from "../core/errors.ts";
+import type { Party } from "../core/fair-share.ts";
 import type { UnreadAnswers } from "./unread-answers.ts";
 import { type Body, JsonReply, type PreparedHead, StreamReply, TextReply } from "./reply.ts";
 
@@ -23,6 +24,8 @@ export interface Exchange {
   /** Cross-origin headers of an allowed origin; empty for everybody else. */
   readonly originHeaders: readonly string[];
   readonly unreadAnswers: UnreadAnswers;
+  /** Whose share of it a long answer counts for. */
+  readonly party: Party;
   /**
    * Set where a large body was left unread: the connection is to be closed, but only after this has
    * called back, so that the client can read the answer before it is reset.
@@ -84,7 +87,7 @@ function sendLong(exchange: Exchange, body: Body): void {
   writeParts(response, body);
   if (awaitBody) awaitBody(() => response.end());
   else response.end();
-  if (response.writableLength > 0) unreadAnswers.add(response);
+  if (response.writableLength > 0) unreadAnswers.add(response, exchange.party);
 }
 
 /** Hands the parts over together: putting them into one would copy them all. */
@@ -123,7 +126,7 @@ function sendStream(exchange: Exchange, reply: StreamReply): void {
     return exchange.streamEnded(undefined);
   }
   response.setTimeout(STALLED_MS);
-  exchange.unreadAnswers.add(response);
+  exchange.unreadAnswers.add(response, exchange.party);
   const { socket } = response.req; // the response lets go of it at its end
   const sentBefore = socket.bytesWritten;
   const end = (error: unknown): void => {

@@ -141,7 +141,7 @@ export interface Input<
   readonly address: string;
   readonly requestId: string;
   /** Whoever waits for the answer, for what takes long. */
-  readonly client: Pick<Client, "gone" | "isStillAccepted">;
+  readonly client: Pick<Client, "gone" | "isStillAccepted" | "party">;
   /** Adds to the record of this change; in a row without `change` it says nothing to nobody. */
   readonly note: (note: ChangeNote) => void;
 }

@@ -9,6 +9,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { SECOND_MS } from "../core/clock.ts";
 import type { IdSource } from "../core/ids.ts";
+import { Connections } from "./connections.ts";
 import { inTurn, isAnswering, type Latest } from "./pipeline.ts";
 import { errorBody } from "./respond.ts";
 import { EVERY_METHOD } from "./router.ts";
@@ -40,6 +41,8 @@ export interface Address {
   readonly port: number;
   /** How many connections are held at most; without it, as many as the system gives. */
   readonly maxConnections?: number;
+  /** How many proxies are in front; with any, connections are not counted by address. */
+  readonly trustProxy?: number;
   /** Others than the usual ones; for tests, which cannot wait for a minute. */
   readonly limits?: Partial<typeof LIMITS>;
 }
@@ -52,23 +55,15 @@ export interface Address {
  */
 export async function listen(
   listener: RequestListener,
-  { host, port, maxConnections, limits }: Address,
+  { host, port, maxConnections = Infinity, trustProxy = 0, limits }: Address,
   requestIds: IdSource,
 ): Promise<Listening> {
-  const latest: Latest = new Map();
+  const connections = new Connections(maxConnections, trustProxy === 0);
+  const { latest } = connections;
   const answer = inTurn(listener, latest);
   const server = createServer({ ...LIMITS, ...limits }, answer);
   server.maxHeadersCount = 0; // Node would leave out those beyond 2,000, and a Host or a key with them
-  if (maxConnections !== undefined) server.maxConnections = maxConnections;
-  // A refused connection finds room at the next try: the idle ones are closed for it. Those that have
-  // asked nothing yet stay, since their first request is on its way (Node 26 calls them idle too).
-  server.on("drop", () => {
-    for (const [socket, response] of latest) if (response?.writableFinished) socket.destroy();
-  });
-  server.on("connection", (socket) => {
-    latest.set(socket, undefined);
-    socket.on("close", () => latest.delete(socket));
-  });
+  server.on("connection", (socket) => connections.add(socket));
   server.on("checkContinue", answer); // a refusal is then sent before the body is asked for
   server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
     const body = errorBody("Expect: only 100-continue can be met");

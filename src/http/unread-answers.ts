@@ -1,17 +1,19 @@
 /**
  * Long answers whose readers have not taken them yet. One is bounded, but not how many there are: who
  * asks for pages over hundreds of connections and reads none would fill the memory. When all of them
- * together hold too much, those that began first and are still behind are cut, as the ones most likely
- * to be stalled; nobody who asks anew is refused for it.
+ * together hold too much, the reader that leaves most unread gives way: of its answers the one with most
+ * unread bytes is cut, the oldest of equal ones. An export, which never has more than a piece waiting,
+ * outlives pages that nobody reads, and no answer is refused at its start.
  */
 import type { ServerResponse } from "node:http";
 import { SECOND_MS } from "../core/clock.ts";
+import { FairShare, type Holding, type Party, type Share } from "../core/fair-share.ts";
 
 /** Counts what waits to be read, and cuts readers where it is too much. */
 export class UnreadAnswers {
   readonly #limit: number;
-  // A Set keeps the order of insertion: the one that began first comes first.
-  readonly #open = new Set<ServerResponse>();
+  readonly #shares = new FairShare<ServerResponse>();
+  readonly #open = new Set<Holding<ServerResponse>>();
   #checks: NodeJS.Timeout | undefined;
 
   /** @param limit the most bytes that may wait */
@@ -21,35 +23,47 @@ export class UnreadAnswers {
 
   /** The bytes that wait now. */
   get bytes(): number {
-    let sum = 0;
-    for (const { writableLength } of this.#open) sum += writableLength;
-    return sum;
+    for (const answer of this.#open) answer.set(answer.owner.writableLength);
+    return this.#shares.used();
   }
 
   /** Follows an answer until it is sent. A stream fills later, so all are looked at every second too. */
-  add(response: ServerResponse): void {
-    this.#open.add(response);
-    response.once("close", () => this.#forget(response));
+  add(response: ServerResponse, reader: Party): void {
+    const answer = this.#shares.hold(reader, response);
+    this.#open.add(answer);
+    response.once("close", () => this.#forget(answer));
     this.#checks ??= setInterval(() => this.#check(), SECOND_MS).unref();
-    this.#check(response);
+    this.#check(answer);
   }
 
-  #forget(response: ServerResponse): void {
-    this.#open.delete(response);
+  #forget(answer: Holding<ServerResponse>): void {
+    answer.close();
+    this.#open.delete(answer);
     if (this.#open.size > 0) return;
     clearInterval(this.#checks);
     this.#checks = undefined;
   }
 
-  /** Cuts readers until few enough bytes wait, but never the one that has just begun. */
-  #check(newest?: ServerResponse): void {
-    let left = this.bytes;
-    for (const response of this.#open) {
-      if (left <= this.#limit) return;
-      if (response === newest || response.writableLength === 0) continue;
-      left -= response.writableLength;
-      response.destroy();
-      this.#forget(response); // its own event comes later, and others may come before
+  /** Cuts answers until few enough bytes wait, but never the one that has just begun. */
+  #check(begun?: Holding<ServerResponse>): void {
+    if (this.bytes <= this.#limit) return;
+    while (this.#shares.used() > this.#limit) {
+      const most = longestOf(this.#shares.biggest(), begun);
+      if (!most) return;
+      most.owner.destroy();
+      this.#forget(most); // its own event comes later, and others may come before
     }
   }
+}
+
+/** The holding with most unread bytes, the oldest of equal ones. */
+function longestOf(
+  share: Share<ServerResponse> | undefined,
+  except: Holding<ServerResponse> | undefined,
+): Holding<ServerResponse> | undefined {
+  let longest: Holding<ServerResponse> | undefined;
+  for (const answer of share?.holdings ?? []) {
+    if (answer !== except && answer.amount > (longest?.amount ?? 0)) longest = answer;
+  }
+  return longest;
 }

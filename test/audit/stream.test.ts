@@ -24,6 +24,17 @@ async function follow(
   return stream;
 }
 
+async function followFrom(
+  t: TestContext,
+  app: ServedAudit,
+  localAddress: string,
+  path = STREAM,
+): Promise<EventStream> {
+  const stream = await EventStream.open(app.url, path, undefined, localAddress);
+  t.after(() => stream.close());
+  return stream;
+}
+
 test("a stream says how to come back, then gives each event as it is stored", async (t) => {
   const app = await serveAudit(t);
   await app.add({ command: "before" });
@@ -101,6 +112,37 @@ test("an organization has so many streams and no more, until one of them ends", 
   assert.equal((await follow(t, app)).status, 200);
 });
 
+test("an address with most of the streams loses its newest one to another address", async (t) => {
+  const app = await serveAudit(t, { perOrganization: 3 });
+  const [first, second, newest] = [
+    await followFrom(t, app, "127.0.0.2"),
+    await followFrom(t, app, "127.0.0.2"),
+    await followFrom(t, app, "127.0.0.2"),
+  ];
+  const other = await followFrom(t, app, "127.0.0.3");
+  assert.equal(other.status, 200);
+  while (await newest.block());
+  assert.equal((await followFrom(t, app, "127.0.0.2")).status, 429, "it still has most");
+  await app.add({ command: "ls" });
+  for (const stream of [first, second, other]) assert.deepEqual(await stream.commands(1), ["ls"]);
+});
+
+test("streams of the open surface leave those of signed-in users their room", async (t) => {
+  const app = await serveAudit(t, { perOrganization: 2 });
+  for (let i = 0; i < 2; i++) assert.equal((await follow(t, app)).status, 200);
+  assert.equal((await follow(t, app)).status, 429);
+  const signedIn = await followFrom(t, app, "127.0.0.1", "/api/v1/audit/stream");
+  assert.equal(signedIn.status, 200);
+});
+
+test("HEAD ends no stream to make room", async (t) => {
+  const app = await serveAudit(t, { perOrganization: 2 });
+  const streams = [await followFrom(t, app, "127.0.0.2"), await followFrom(t, app, "127.0.0.2")];
+  assert.equal((await fetch(app.url + STREAM, { method: "HEAD" })).status, 200);
+  await app.add({ command: "ls" });
+  for (const stream of streams) assert.deepEqual(await stream.commands(1), ["ls"]);
+});
+
 test("many that come at once get no more room than there is", async (t) => {
   const app = await serveAudit(t, { perOrganization: 3 });
   const streams = await Promise.all(Array.from({ length: 9 }, () => follow(t, app)));
@@ -152,6 +194,7 @@ test("what waits for a reader that takes nothing is bounded, however much there 
   const source = {
     audit: store,
     organization: "default",
+    caller: ["public", "default", "127.0.0.1"],
     filter: {},
     after: 0,
     isAllowed: () => true,

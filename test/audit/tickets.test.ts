@@ -4,10 +4,13 @@ import { filterOf } from "../../src/audit/filter.ts";
 import { ExportTickets, type TicketGrant } from "../../src/audit/tickets.ts";
 import { TooMany } from "../../src/core/errors.ts";
 
+const CALLER = ["v1", "acme", "192.0.2.1"];
+
 function setUp() {
   let now = 1_000_000;
   const tickets = new ExportTickets(() => now);
-  return { tickets, advance: (ms: number) => (now += ms) };
+  const issue = (grant: TicketGrant, caller = CALLER) => tickets.issue(grant, caller);
+  return { tickets, issue, advance: (ms: number) => (now += ms) };
 }
 
 function grantOf(changes: Partial<TicketGrant> = {}): TicketGrant {
@@ -16,8 +19,8 @@ function grantOf(changes: Partial<TicketGrant> = {}): TicketGrant {
 }
 
 test("a ticket is good once, for what it was made for", () => {
-  const { tickets } = setUp();
-  const { ticket, expiresAt } = tickets.issue(grantOf());
+  const { tickets, issue } = setUp();
+  const { ticket, expiresAt } = issue(grantOf());
   assert.match(ticket, /^[\w-]{43}$/);
   assert.equal(expiresAt, 1_060_000);
   const { organization, surface, view } = tickets.take(ticket, "v1") ?? {};
@@ -26,16 +29,16 @@ test("a ticket is good once, for what it was made for", () => {
 });
 
 test("looking at a ticket does not use it up", () => {
-  const { tickets } = setUp();
-  const { ticket } = tickets.issue(grantOf());
+  const { tickets, issue } = setUp();
+  const { ticket } = issue(grantOf());
   assert.equal(tickets.find(ticket, "v1")?.organization, "acme");
   assert.equal(tickets.take(ticket, "v1")?.organization, "acme");
   assert.equal(tickets.find(ticket, "v1"), undefined);
 });
 
 test("a ticket is good until, and not at, the end of its minute", () => {
-  const { tickets, advance } = setUp();
-  const [early, late] = [tickets.issue(grantOf()), tickets.issue(grantOf())];
+  const { tickets, issue, advance } = setUp();
+  const [early, late] = [issue(grantOf()), issue(grantOf())];
   advance(59_999);
   assert.ok(tickets.take(early.ticket, "v1"));
   advance(1);
@@ -43,33 +46,46 @@ test("a ticket is good until, and not at, the end of its minute", () => {
 });
 
 test("a ticket is of one surface, and trying another does not use it up", () => {
-  const { tickets } = setUp();
-  const { ticket } = tickets.issue(grantOf({ surface: "public" }));
+  const { tickets, issue } = setUp();
+  const { ticket } = issue(grantOf({ surface: "public" }), ["public", "acme", "192.0.2.1"]);
   assert.equal(tickets.take(ticket, "v1"), undefined);
   assert.ok(tickets.take(ticket, "public"));
 });
 
 test("what is no ticket is unknown", () => {
-  const { tickets } = setUp();
-  const { ticket } = tickets.issue(grantOf());
+  const { tickets, issue } = setUp();
+  const { ticket } = issue(grantOf());
   for (const text of ["", "x", `${ticket}A`, ticket.slice(1), ticket.toUpperCase()]) {
     assert.equal(tickets.take(text, "v1"), undefined);
   }
 });
 
 test("an organization can hold 100 unused tickets; using one, or its end, makes room", () => {
-  const { tickets, advance } = setUp();
-  const held = Array.from({ length: 50 }, () => tickets.issue(grantOf()));
+  const { tickets, issue, advance } = setUp();
+  const held = Array.from({ length: 50 }, () => issue(grantOf()));
   advance(30_000);
-  held.push(...Array.from({ length: 50 }, () => tickets.issue(grantOf())));
+  held.push(...Array.from({ length: 50 }, () => issue(grantOf())));
   assert.throws(
-    () => tickets.issue(grantOf()),
+    () => issue(grantOf()),
     (error) => error instanceof TooMany && error.retryAfterSeconds === 30,
   );
-  assert.ok(tickets.issue(grantOf({ organization: "other" })));
+  assert.ok(issue(grantOf({ organization: "other" }), ["v1", "other", "192.0.2.1"]));
   assert.ok(tickets.take(held.at(-1)?.ticket ?? "", "v1"));
-  assert.ok(tickets.issue(grantOf()));
-  assert.throws(() => tickets.issue(grantOf()), TooMany);
+  assert.ok(issue(grantOf()));
+  assert.throws(() => issue(grantOf()), TooMany);
   advance(30_000);
-  assert.ok(tickets.issue(grantOf()));
+  assert.ok(issue(grantOf()));
+});
+
+test("an address that holds most tickets loses one to another, and prefixes do not share", () => {
+  const { tickets, issue } = setUp();
+  const many = Array.from({ length: 100 }, () => issue(grantOf()).ticket);
+  const other = issue(grantOf(), ["v1", "acme", "192.0.2.2"]);
+  assert.ok(tickets.find(other.ticket, "v1"));
+  assert.deepEqual(
+    many.filter((ticket) => !tickets.find(ticket, "v1")),
+    many.slice(-1),
+  );
+  assert.throws(() => issue(grantOf()), TooMany);
+  assert.ok(issue(grantOf({ surface: "public" }), ["public", "acme", "192.0.2.1"]));
 });

@@ -9,6 +9,8 @@ import { route } from "../../src/http/route.ts";
 import { serve, until } from "./serve.ts";
 
 const KIB = 1024;
+const SENDER = { party: ["portal", "default", "127.0.0.1"] };
+const piecesOf = (budget: BodyBudget): Pieces => new Pieces(budget, SENDER, assert.ifError);
 
 /** A row whose requests are answered when a test says so. */
 function slowRow(settles: { push(settle: Settle): void }) {
@@ -57,14 +59,14 @@ test("large bodies are worked on in turn, and small ones pass them by", async (t
 test("the bytes of large bodies are lent and come back, and a flood's memory is given up", () => {
   const budget = new BodyBudget(64 << 20);
   const { memory } = budget;
-  const flood = Array.from({ length: 8 }, () => new Pieces(budget));
+  const flood = Array.from({ length: 8 }, () => piecesOf(budget));
   const chunk = Buffer.alloc(64 * KIB, "x");
   for (let i = 0; i < 100; i++) for (const pieces of flood) assert.ok(pieces.add(chunk));
   assert.ok(memory.lent >= 796 && memory.lent <= 808, `${memory.lent}`);
   assert.ok(budget.held >= 800 * chunk.length);
   const [first, ...others] = flood;
   for (const pieces of others) pieces.free();
-  const next = new Pieces(budget);
+  const next = piecesOf(budget);
   assert.ok(next.add(chunk) && next.add(chunk));
   assert.ok(memory.touched <= 808, "what came back is lent again");
   next.free();
@@ -76,7 +78,7 @@ test("a body that arrived in pieces of any size is put together as it was sent",
   const budget = new BodyBudget(8 << 20);
   const sent = randomBytes(1 << 20);
   for (const sizes of [[1], [700], [64 * KIB], [100_000], [1, 64 * KIB, 3, 70_000]]) {
-    const pieces = new Pieces(budget);
+    const pieces = piecesOf(budget);
     const end = sizes[0] === 1 && sizes.length === 1 ? 3_000 : sent.length;
     for (let at = 0, i = 0; at < end; i++) {
       const size = Math.min(sizes[i % sizes.length] as number, end - at);

@@ -436,7 +436,7 @@ for (const [what, headers, bytes] of [
 ] as const) {
   test(`a client that leaves in the middle of a ${what} gives its room back`, async (t) => {
     const { open, budget, requests, summaries } = await start(t);
-    const connections = Array.from({ length: 5 }, open);
+    const connections = Array.from({ length: 5 }, () => open());
     for (const connection of connections) {
       chunked(connection, "/size", ...headers);
       connection.socket.write(chunk(bytes.subarray(0, 100 * KIB)));

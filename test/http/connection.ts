@@ -16,8 +16,9 @@ export class Connection {
   #isOver = false;
   #wake: () => void = () => {};
 
-  constructor(port: number) {
-    this.socket = connect(port, "127.0.0.1");
+  /** @param localAddress where it comes from: any address of 127.0.0.0/8 is another client */
+  constructor(port: number, localAddress = "127.0.0.1") {
+    this.socket = connect({ port, host: "127.0.0.1", localAddress });
     this.socket.on("data", (chunk) => {
       this.#received = Buffer.concat([this.#received, chunk]);
       this.#wake();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createLog, type LogLevel } from "../../src/core/log.ts";
 import { BadInput, Unauthenticated } from "../../src/core/errors.ts";
-import type { RequestSummary } from "../../src/http/listener.ts";
+import type { RequestSummary } from "../../src/http/request-summary.ts";
 import { createRequestLog, type RequestLog } from "../../src/http/request-log.ts";
 import { start } from "../support/start.ts";
 

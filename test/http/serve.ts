@@ -3,11 +3,8 @@ import type { TestContext } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { BodyBudget } from "../../src/http/body-budget.ts";
 import { originRule } from "../../src/http/cors.ts";
-import {
-  createListener,
-  type ListenerParts,
-  type RequestSummary,
-} from "../../src/http/listener.ts";
+import { createListener, type ListenerParts } from "../../src/http/listener.ts";
+import type { RequestSummary } from "../../src/http/request-summary.ts";
 import type { Route } from "../../src/http/route.ts";
 import { Router } from "../../src/http/router.ts";
 import { listen, type Address } from "../../src/http/server.ts";
@@ -26,8 +23,8 @@ export interface Served {
   readonly summaries: readonly RequestSummary[];
   /** Every request that reached the listener. */
   readonly requests: readonly IncomingMessage[];
-  /** Opens a connection that ends with the test. */
-  open(): Connection;
+  /** Opens a connection that ends with the test, as a client of this address. */
+  open(localAddress?: string): Connection;
   /** Closes the server before the test ends. */
   close(): Promise<void>;
 }
@@ -80,8 +77,8 @@ export async function serve(
     summaries,
     requests,
     close,
-    open() {
-      const connection = new Connection(port);
+    open(localAddress) {
+      const connection = new Connection(port, localAddress);
       connections.push(connection);
       return connection;
     },

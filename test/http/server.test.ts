@@ -112,19 +112,69 @@ test("a header is seen however many stand before it", async (t) => {
   assert.equal((await connection.next()).status, 400);
 });
 
-test("so many connections are held and no more, and idle ones make room", async (t) => {
+const ALIVE = ["GET /alive HTTP/1.1", "Host: a", "", ""] as const;
+const HALF = [...POST, "Content-Length: 9", "", '{"a"'] as const;
+
+test("at the limit an idle connection makes room for a new one, not one that has asked nothing yet", async (t) => {
   const { open } = await serve(t, rows, {}, { maxConnections: 2 });
-  const [idle, silent] = [open(), open()];
-  for (const { socket } of [idle, silent]) await once(socket, "connect");
-  await open().ended();
-  idle.send("GET /alive HTTP/1.1", "Host: a", "", "");
+  const [fresh, first] = [open(), open()];
+  await once(fresh.socket, "connect");
+  first.send(...ALIVE);
+  assert.equal((await first.next()).status, 200);
+  const third = open();
+  await first.ended();
+  for (const connection of [fresh, third]) {
+    connection.send(...ALIVE);
+    assert.equal((await connection.next()).status, 200);
+  }
+});
+
+test("an address with the most connections makes room for others, and cuts its own", async (t) => {
+  const { open, requests } = await serve(t, rows, {}, { maxConnections: 4 });
+  const stalled = [1, 2, 3].map(() => open("127.0.0.2"));
+  const honest = open("127.0.0.3");
+  for (const connection of stalled) connection.send(...HALF);
+  honest.send(...HALF);
+  await until(() => requests.length === 4);
+  const newcomer = open("127.0.0.4");
+  newcomer.send(...ALIVE);
+  assert.equal((await newcomer.next()).status, 200);
+  await stalled[0]?.ended();
+  open("127.0.0.2").send(...HALF); // it has as many as the others together: one of its own goes
+  await stalled[1]?.ended();
+  honest.send(":1}  "); // the rest of the nine bytes
+  assert.equal((await honest.next()).status, 200);
+  assert.equal(newcomer.socket.destroyed, false);
+});
+
+test("what is being answered goes only for a client of a smaller share", async (t) => {
+  const settles: Settle[] = [];
+  const { open } = await serve(t, [...rows, slowRow(settles)], {}, { maxConnections: 2 });
+  const [oldest, newer] = [open("127.0.0.2"), open("127.0.0.2")];
+  for (const connection of [oldest, newer])
+    connection.send("GET /slow HTTP/1.1", "Host: a", "", "");
+  await until(() => settles.length === 2);
+  await open("127.0.0.2").ended(); // turned away itself
+  const other = open("127.0.0.3");
+  other.send(...ALIVE);
+  assert.equal((await other.next()).status, 200);
+  await Promise.race([oldest.ended(), newer.ended()]);
+});
+
+test("behind proxies no address is held to have too many, and idle connections make room", async (t) => {
+  const address = { maxConnections: 3, trustProxy: 1 };
+  const { open, requests } = await serve(t, rows, {}, address);
+  const proxy = [open("127.0.0.2"), open("127.0.0.2")];
+  for (const connection of proxy) connection.send(...HALF);
+  await until(() => requests.length === 2);
+  const idle = open("127.0.0.3");
+  idle.send(...ALIVE);
   assert.equal((await idle.next()).status, 200);
-  await open().ended(); // turned away too, but for the idle one's place
-  await idle.ended();
-  const next = open();
-  next.send("GET /alive HTTP/1.1", "Host: a", "", "");
+  const next = open("127.0.0.4");
+  next.send(...ALIVE);
   assert.equal((await next.next()).status, 200);
-  assert.equal(silent.socket.destroyed, false);
+  await idle.ended();
+  assert.ok(proxy.every(({ socket }) => !socket.destroyed));
 });
 
 test("a connection that stays idle after an answer is closed", IN_TIME, async (t) => {

@@ -22,10 +22,18 @@ export class EventStream {
   }
 
   /** Opens a stream; the answer's status may as well be a refusal. */
-  static async open(url: string, path: string, headers: SentHeaders = {}): Promise<EventStream> {
+  static async open(
+    url: string,
+    path: string,
+    headers: SentHeaders = {},
+    localAddress?: string,
+  ): Promise<EventStream> {
     const { hostname, port } = new URL(url);
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      const outgoing = send({ hostname, port, path, headers, agent: false });
+      const outgoing = send({
+        ...{ hostname, port, path, headers, agent: false },
+        ...(localAddress !== undefined && { localAddress }),
+      });
       outgoing.once("response", resolve).once("error", reject);
       outgoing.end();
     });

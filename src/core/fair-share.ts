@@ -1,0 +1,201 @@
+/**
+ * Counts who uses how much of a shared budget, and says who has to give way when it is used up. Users
+ * are counted in a tree: by surface, in it by organization, in it by network address. The user that
+ * gives way is looked for from the top: the surface that uses most, in it the organization that uses
+ * most, in it the address that uses most. So an organization keeps its share however many addresses
+ * use another one, and signed-in users keep theirs however many use the open surface.
+ */
+
+/** A user of a budget, from the widest group to the narrowest: surface, organization, network. */
+export type Party = readonly string[];
+
+/** What one user holds of a budget: the bytes of a body, a connection, a stream. */
+export class Holding<T> {
+  /** What is held. */
+  readonly owner: T;
+  /** The share that it counts for. */
+  readonly share: Share<T>;
+  #amount = 0;
+  #isOpen = true;
+
+  constructor(share: Share<T>, owner: T) {
+    this.share = share;
+    this.owner = owner;
+  }
+
+  get amount(): number {
+    return this.#amount;
+  }
+
+  /** Sets how much is held; `FairShare.makeRoom` is what asks for room. One that is closed stays empty. */
+  set(amount: number): void {
+    if (!this.#isOpen) return;
+    this.share.change(amount - this.#amount);
+    this.#amount = amount;
+  }
+
+  /** Gives everything back. */
+  close(): void {
+    if (!this.#isOpen) return;
+    this.set(0);
+    this.#isOpen = false;
+    this.share.remove(this);
+  }
+}
+
+/** A node of the tree: all that a group of users, or one of them, holds. */
+class Share<T> {
+  /** All holdings together. */
+  amount = 0;
+  readonly #key: string;
+  readonly #parent: Share<T> | undefined;
+  readonly #children = new Map<string, Share<T>>();
+  readonly #holdings = new Set<Holding<T>>();
+  /** The child that holds most, while that is known: it spares a look at all of them each time. */
+  #largest: Share<T> | undefined;
+
+  constructor(key = "", parent?: Share<T>) {
+    this.#key = key;
+    this.#parent = parent;
+  }
+
+  /** What the share itself holds, oldest first; empty for a group of users. */
+  get holdings(): Iterable<Holding<T>> {
+    return this.#holdings;
+  }
+
+  /** The one that was opened last of those that hold something. */
+  get newest(): Holding<T> | undefined {
+    let newest: Holding<T> | undefined;
+    for (const holding of this.#holdings) if (holding.amount > 0) newest = holding;
+    return newest;
+  }
+
+  find(key: string): Share<T> | undefined {
+    return this.#children.get(key);
+  }
+
+  child(key: string): Share<T> {
+    const known = this.#children.get(key);
+    if (known) return known;
+    const child = new Share<T>(key, this);
+    this.#children.set(key, child);
+    return child;
+  }
+
+  hold(owner: T): Holding<T> {
+    const holding = new Holding<T>(this, owner);
+    this.#holdings.add(holding);
+    return holding;
+  }
+
+  /** Makes a holding the newest one. */
+  moveToEnd(holding: Holding<T>): void {
+    if (this.#holdings.delete(holding)) this.#holdings.add(holding);
+  }
+
+  change(by: number): void {
+    this.amount += by;
+    const parent = this.#parent;
+    if (!parent) return;
+    const largest = parent.#largest;
+    if (largest === this && by < 0) parent.#largest = undefined;
+    else if (largest && this.amount > largest.amount) parent.#largest = this;
+    parent.change(by);
+  }
+
+  remove(holding: Holding<T>): void {
+    this.#holdings.delete(holding);
+    this.#prune();
+  }
+
+  /** The child that holds most, counting what one of them wants too; where two are equal, that one. */
+  largestChild(asking: Share<T> | undefined, wanted: number): Share<T> | undefined {
+    const largest = (this.#largest ??= this.#findLargest());
+    let own = asking;
+    while (own && own.#parent !== this) own = own.#parent;
+    return own && own.amount + wanted >= (largest?.amount ?? 0) ? own : largest;
+  }
+
+  #findLargest(): Share<T> | undefined {
+    let largest: Share<T> | undefined;
+    for (const child of this.#children.values()) {
+      if (!largest || child.amount > largest.amount) largest = child;
+    }
+    return largest;
+  }
+
+  /** Forgets shares that hold nothing, so that the tree is as large as what is held now. */
+  #prune(): void {
+    const parent = this.#parent;
+    if (!parent || this.#holdings.size > 0 || this.#children.size > 0) return;
+    parent.#children.delete(this.#key);
+    if (parent.#largest === this) parent.#largest = undefined;
+    parent.#prune();
+  }
+}
+
+export type { Share };
+
+/** The users of one budget. */
+export class FairShare<T> {
+  readonly #root = new Share<T>();
+
+  /** What is held by all, or by the users of one group. */
+  used(group: Party = []): number {
+    return this.#find(group)?.amount ?? 0;
+  }
+
+  /** Opens a holding of a user, of nothing yet. */
+  hold(party: Party, owner: T): Holding<T> {
+    return party.reduce((share, key) => share.child(key), this.#root).hold(owner);
+  }
+
+  /**
+   * The user that holds most.
+   *
+   * @param asking a user that wants more, which counts as if it had it
+   * @param group where to look; everywhere when absent
+   */
+  biggest(asking?: Share<T>, wanted = 0, group: Party = []): Share<T> | undefined {
+    let share = this.#find(group);
+    for (let next = share; next; next = share?.largestChild(asking, wanted)) share = next;
+    return share;
+  }
+
+  /** Whether `makeRoom` would find any; changes nothing. */
+  hasRoom({ share }: Holding<T>, wanted: number, limit: number, group: Party = []): boolean {
+    if (this.used(group) + wanted <= limit) return true;
+    return this.biggest(share, wanted, group) !== share;
+  }
+
+  /**
+   * Makes room below a limit for a holding to grow, at the cost of users that hold more: the newest
+   * holding of the biggest is closed and handed to `cut`, until there is room.
+   *
+   * @param group whose limit it is; everybody's when absent
+   * @returns false when the one who asks is the biggest, or would be
+   */
+  makeRoom(
+    { share }: Holding<T>,
+    wanted: number,
+    limit: number,
+    cut: (owner: T) => void,
+    group: Party = [],
+  ): boolean {
+    while (this.used(group) + wanted > limit) {
+      const biggest = this.biggest(share, wanted, group);
+      const newest = biggest === share ? undefined : biggest?.newest;
+      if (!newest) return false;
+      newest.close();
+      cut(newest.owner);
+    }
+    return true;
+  }
+
+  #find(group: Party): Share<T> | undefined {
+    let share: Share<T> | undefined = this.#root;
+    for (const key of group) share = share?.find(key);
+    return share;
+  }
+}

@@ -2,7 +2,7 @@ import type { Clock } from "../core/clock.ts";
 import type { FileOperations } from "./file-operations.ts";
 import type { TornTail } from "./log-file.ts";
 
-/** When an append is answered: after the sync that covers it, or after the write. */
+/** When an append is acknowledged: after the sync that covers it, or after the write. */
 export type Durability = "sync" | "write";
 
 /** What a log is made of, and who hears of what happens to it. */
@@ -16,8 +16,8 @@ export interface AppendLogOptions {
   /** Hears that a new file takes the writes from now on. */
   readonly began?: (sequence: number) => void;
   /**
-   * Hears, in the order of the file and right before the answers, of text that is as safe as was asked
-   * for: these bytes stand in the file with that number, from byte `offset` on.
+   * Hears, right before the answers, of text that is as safe as was asked for; appends of the same
+   * durability come in the order of the file. These bytes stand in the file with that number, from byte `offset` on.
    */
   readonly acknowledged?: (bytes: Buffer, sequence: number, offset: number) => void;
   /** Hears that a file was removed, since nothing in it was ever acknowledged. */

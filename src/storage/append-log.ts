@@ -1,18 +1,22 @@
 /**
  * An append-only log with group commit. What arrives while the loop is busy goes out as one write;
- * while its sync is under way the next writes may follow, up to four of them. An answer waits for
- * its own sync and for all earlier ones, so answers come in the order of the appends.
+ * while its sync is under way the next writes may follow, and up to four syncs are under way at a
+ * time. An append with durability `sync` is acknowledged after its own sync and all earlier ones, in
+ * the order of those appends. One with durability `write` is acknowledged right after its write: it
+ * waits for no sync, and may overtake appends that wait for theirs. It waits only while a new file is
+ * begun. A sync follows within a second.
  *
  * A failed sync is never repeated or trusted. When a write or a sync fails, everything that was in
  * flight is answered with the error, the file is cut back to the last acknowledged byte and never
- * written again, and writing goes on in a new file. Until that succeeds appends fail, and it is
- * tried at most once a second.
+ * written again, and writing goes on in a new file. What was refused but stands before a byte that was
+ * acknowledged is overwritten with empty lines, so that acknowledged text stays in its place. Until all
+ * that succeeds appends fail, and it is tried at most once a second.
  */
 import { SECOND_MS } from "../core/clock.ts";
 import { Unavailable } from "../core/errors.ts";
 import type { AppendLogOptions, Durability } from "./append-log-options.ts";
 import { LogBlock, type Appended } from "./log-block.ts";
-import { cutBack, LogFile } from "./log-file.ts";
+import { cutBack, LogFile, type Range } from "./log-file.ts";
 
 /** Text that is given but not answered, in UTF-16 units; appends beyond it are refused. */
 export const MAX_HELD = 64 << 20;
@@ -23,10 +27,15 @@ export class AppendLog {
   #file: LogFile;
   /** `draining` waits for syncs under way before a new file; `broken` has failed to get one. */
   #state: "ready" | "draining" | "renewing" | "broken" = "ready";
-  #pending: LogBlock[] = [];
+  /** Given and not written, by the durability that was asked for. */
+  readonly #pending: Readonly<Record<Durability, LogBlock[]>> = { sync: [], write: [] };
+  /** Written, and waiting for their sync. */
   #flying: LogBlock[] = [];
+  /** Refused blocks that stand before an acknowledged byte of the file that failed. */
+  #holes: readonly Range[] = [];
   #held = 0;
   #scheduled = false;
+  /** Where the last acknowledged block ends; blocks before it may still wait for their sync. */
   #acknowledged: number;
   #synced: number;
   #dirty = false; // something was answered that no sync covers yet
@@ -90,13 +99,13 @@ export class AppendLog {
       setImmediate(done, refusal, 0, 0, 0);
       return;
     }
-    let block = this.#pending.at(-1);
+    const pending = this.#pending[durability];
+    let block = pending.at(-1);
     if (block === undefined || typeof text !== "string" || !block.takesMore) {
       block = new LogBlock();
-      this.#pending.push(block);
+      pending.push(block);
     }
     block.add(text, done);
-    if (durability === "sync") block.sync = true;
     this.#held += text.length;
     this.#schedule();
   }
@@ -135,46 +144,59 @@ export class AppendLog {
 
   readonly #flush = (): void => {
     this.#scheduled = false;
-    const block = this.#pending[0];
-    if (block === undefined && !this.#syncWanted) this.#rest();
+    const { sync, write } = this.#pending;
+    const isEmpty = sync.length === 0 && write.length === 0;
+    if (isEmpty && !this.#syncWanted) this.#rest();
     else if (this.#state === "broken") this.#renewOrRefuse();
-    else if (this.#state !== "ready" || !this.#file.wantSync(this.#schedule)) return;
-    else if (block === undefined) this.#write(new LogBlock());
-    else if (this.#options.full?.(this.#file.size) === true) this.#roll();
-    else {
-      this.#pending.shift();
-      this.#write(block);
-      if (this.#pending.length > 0) this.#schedule();
-    }
+    else if (this.#state !== "ready") return;
+    else if (!isEmpty && this.#options.full?.(this.#file.size) === true) this.#roll();
+    else this.#writeNext();
   };
 
-  #write(block: LogBlock): void {
-    this.#flying.push(block);
-    try {
-      this.#file.write(block.place(this.#file.size));
-    } catch (error) {
-      this.#fail(error);
-      this.#settle();
-      return;
-    }
-    block.sync ||= this.#syncWanted;
-    if (block.sync) this.#sync(block);
-    else {
-      block.done = true;
-      this.#dirty = true;
-      this.#timer ??= setTimeout(this.#syncLate, SECOND_MS).unref();
-      this.#settle();
-    }
+  /** Writes the next block of each durability. */
+  #writeNext(): void {
+    const { sync, write } = this.#pending;
+    const written = write.shift();
+    if (written !== undefined) this.#write(written);
+    if (write.length > 0) return this.#schedule(); // a removal may not overtake the report before it
+    if (this.#state !== "ready" || (sync.length === 0 && !this.#syncWanted)) return;
+    if (!this.#file.wantSync(this.#schedule)) return;
+    this.#writeAndSync(sync.shift() ?? new LogBlock());
+    if (sync.length > 0) this.#schedule();
   }
 
-  #sync(block: LogBlock): void {
+  /** Writes a block, and acknowledges it. */
+  #write(block: LogBlock): void {
+    if (!this.#place(block)) return;
+    this.#dirty = true;
+    this.#timer ??= setTimeout(this.#syncLate, SECOND_MS).unref();
+    this.#acknowledge(block);
+  }
+
+  /** Writes a block, which may be empty, and starts the sync that it waits for. */
+  #writeAndSync(block: LogBlock): void {
+    if (!this.#place(block)) return;
+    this.#flying.push(block);
     this.#dirty = false;
     this.#syncWanted = false;
     this.#file.sync((error) => {
       if (error) this.#fail(error);
-      else block.done = true;
+      else block.synced = true;
       this.#settle();
     });
+  }
+
+  /** Writes a block to the end of the file. One that cannot be written is refused with the others. */
+  #place(block: LogBlock): boolean {
+    try {
+      this.#file.write(block.place(this.#file.size));
+      return true;
+    } catch (error) {
+      this.#flying.push(block);
+      this.#fail(error);
+      this.#settle();
+      return false;
+    }
   }
 
   readonly #syncLate = (): void => {
@@ -189,26 +211,30 @@ export class AppendLog {
     this.#state = "draining";
   }
 
-  /** Answers what may be answered, in order, and goes on with what waited for it. */
+  /** Acknowledges the blocks of which all syncs are done, in order, and goes on with what waited. */
   #settle(): void {
-    for (let block = this.#flying[0]; block?.done === true; block = this.#flying[0]) {
+    for (let block = this.#flying[0]; block?.synced === true; block = this.#flying[0]) {
       this.#flying.shift();
-      this.#held -= block.length;
-      this.#acknowledged = block.end;
-      if (block.sync) this.#synced = block.end;
-      if (this.#state === "ready") this.#doubt = undefined;
-      if (block.length > 0) this.#options.acknowledged?.(block.bytes, this.sequence, block.start);
-      block.answer(this.sequence);
+      this.#synced = block.end;
+      this.#acknowledge(block);
     }
     if (this.#state === "ready") this.#schedule();
     else if (this.#state === "draining" && !this.#file.syncing) this.#drained();
   }
 
+  #acknowledge(block: LogBlock): void {
+    this.#held -= block.length;
+    this.#acknowledged = Math.max(this.#acknowledged, block.end);
+    if (this.#state === "ready") this.#doubt = undefined;
+    if (block.length > 0) this.#options.acknowledged?.(block.bytes, this.sequence, block.start);
+    block.answer(this.sequence);
+  }
+
   /** Begins a new file, once everything that was written to this one is synced. */
   #roll(): void {
     if (this.#dirty) {
-      this.#syncWanted = true;
-      this.#write(new LogBlock());
+      if (!this.#file.wantSync(this.#schedule)) return;
+      this.#writeAndSync(new LogBlock());
     }
     this.#state = "draining";
     if (!this.#file.syncing) this.#drained();
@@ -218,6 +244,7 @@ export class AppendLog {
     this.#state = "broken";
     if (this.#error !== undefined) {
       this.#options.failed?.(this.#error, this.#file.path);
+      this.#holes = this.#flying.filter(({ end }) => end <= this.#acknowledged);
       this.#refuse(this.#flying);
     }
     this.#renewOrRefuse();
@@ -242,6 +269,7 @@ export class AppendLog {
       this.#file = await this.#next();
       this.#acknowledged = 0;
       this.#synced = 0;
+      this.#holes = [];
       this.#dirty = false;
       this.#syncWanted = false;
       this.#error = undefined;
@@ -262,7 +290,9 @@ export class AppendLog {
   async #cutBack(): Promise<void> {
     const { files, removed } = this.#options;
     const { path, sequence } = this.#file;
-    if (this.#acknowledged > 0) return cutBack(files, path, this.#synced, this.#acknowledged);
+    if (this.#acknowledged > 0) {
+      return cutBack(files, path, this.#synced, this.#acknowledged, this.#holes);
+    }
     await files.remove(path);
     removed?.(sequence);
   }
@@ -286,7 +316,8 @@ export class AppendLog {
   }
 
   #refuseAll(): void {
-    this.#refuse(this.#pending);
+    this.#refuse(this.#pending.write);
+    this.#refuse(this.#pending.sync);
     this.#syncWanted = false;
     this.#rest();
   }

@@ -28,10 +28,8 @@ export class LogBlock {
   #bytes: Buffer = NO_BYTES;
   #start = 0;
   #end = 0;
-  /** Whether the answers wait for a sync. */
-  sync = false;
-  /** Written, and synced where that was asked for. */
-  done = false;
+  /** Whether the sync that the answers wait for has succeeded. */
+  synced = false;
 
   /** In UTF-16 units, or in bytes where bytes were given. */
   get length(): number {

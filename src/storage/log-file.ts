@@ -7,7 +7,7 @@
  */
 import { dirname } from "node:path";
 import type { FileOperations } from "./file-operations.ts";
-import { endOfLastAppend, readExactly } from "./log-lines.ts";
+import { ENDS, endOfLastAppend, readExactly } from "./log-lines.ts";
 import { syncDirectory } from "./snapshot.ts";
 
 /** More in flight did not pay; fewer do not hide a slow disk. */
@@ -22,6 +22,12 @@ export interface TornTail {
   /** Where the cut was made, which is the size of the file since. */
   readonly offset: number;
   readonly bytes: number;
+}
+
+/** Bytes of a file from `start` up to `end`. */
+export interface Range {
+  readonly start: number;
+  readonly end: number;
 }
 
 /** A file that only grows, its size, and its syncs. */
@@ -147,12 +153,16 @@ export class LogFile {
  * Cuts a file whose write or sync failed back to what was acknowledged. The page at the end, and all
  * that was acknowledged without a sync, is written once more: a failed write-back left those pages
  * clean, so a sync alone would report success and write nothing.
+ *
+ * @param holes what was refused before the last acknowledged byte, none of it synced: becomes empty
+ *   lines, which readers skip
  */
 export async function cutBack(
   files: FileOperations,
   path: string,
   synced: number,
   acknowledged: number,
+  holes: readonly Range[],
 ): Promise<void> {
   const descriptor = await files.open(path, "r+");
   try {
@@ -160,6 +170,9 @@ export async function cutBack(
     for (let at = synced - (synced % PAGE_BYTES); at < acknowledged;) {
       const length = Math.min(COPY_BYTES, acknowledged - at);
       const bytes = await readExactly(files, descriptor, at, length);
+      for (const { start, end } of holes) {
+        bytes.fill(ENDS, Math.max(0, start - at), Math.max(0, Math.min(length, end - at)));
+      }
       for (let written = 0; written < length;) {
         const count = await files.write(descriptor, bytes.subarray(written), at + written);
         if (count === 0) throw new Error(`Nothing could be written to ${path}`);

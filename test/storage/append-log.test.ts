@@ -1,75 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { setImmediate as turn } from "node:timers/promises";
 import { Unavailable } from "../../src/core/errors.ts";
-import type { AppendLogOptions } from "../../src/storage/append-log-options.ts";
-import { AppendLog, MAX_HELD } from "../../src/storage/append-log.ts";
-import { makeDurableDirectory } from "../../src/storage/directories.ts";
-import type { FileOperations } from "../../src/storage/file-operations.ts";
+import { MAX_HELD } from "../../src/storage/append-log.ts";
 import type { TornTail } from "../../src/storage/log-file.ts";
-import { ForgetfulFiles, systemError, type HeldSync } from "../support/forgetful-files.ts";
-
-const FIRST = "/log/1";
-const SECOND = "/log/2";
-
-interface Place {
-  readonly sequence: number;
-  readonly offset: number;
-  readonly length: number;
-}
-
-async function disk(text?: string): Promise<ForgetfulFiles> {
-  const files = new ForgetfulFiles();
-  await makeDurableDirectory(files, "/log", "/");
-  if (text !== undefined) {
-    const descriptor = await files.open(FIRST, "w");
-    files.writeSync(descriptor, Buffer.from(text), 0);
-    await files.close(descriptor);
-  }
-  return files;
-}
-
-function open(
-  files: FileOperations,
-  last?: number,
-  options?: Partial<AppendLogOptions>,
-): Promise<AppendLog> {
-  const pathOf = (sequence: number): string => `/log/${sequence}`;
-  return AppendLog.open({ files, now: () => 0, pathOf, ...options }, last);
-}
-
-function append(log: AppendLog, text: string | Buffer, durability: "sync" | "write" = "sync") {
-  return new Promise<Place>((resolve, reject) => {
-    log.append(text, durability, (error, sequence, offset, length) => {
-      if (error === null) resolve({ sequence, offset, length });
-      else reject(error);
-    });
-  });
-}
-
-/** Lets the log go on until it has nothing left to do but wait for the disk. */
-async function settle(): Promise<void> {
-  for (let i = 0; i < 50; i++) await turn();
-}
-
-/** Makes syncs wait, and gives the list of those that do. */
-function hold(files: ForgetfulFiles): HeldSync[] {
-  files.held = [];
-  return files.held;
-}
-
-/** Starts one append a turn, each with a write and a sync of its own; notes how they end. */
-async function startAppends(log: AppendLog, texts: readonly string[]): Promise<string[]> {
-  const ended: string[] = [];
-  for (const text of texts) {
-    append(log, `${text}\n`).then(
-      () => ended.push(`${text} stored`),
-      (error: NodeJS.ErrnoException) => ended.push(`${text} ${error.code}`),
-    );
-    await settle();
-  }
-  return ended;
-}
+import { systemError } from "../support/forgetful-files.ts";
+import { append, disk, FIRST, hold, open, SECOND, settle, startAppends } from "./log-on-disk.ts";
 
 test("answers come in the order of the appends, with the place of each text in bytes", async () => {
   const files = await disk();
@@ -453,58 +388,6 @@ test("what is found at start is synced before anything is appended", async () =>
   const files = await disk("found\n");
   await open(files, 1);
   assert.equal(files.powerCut(() => 0).text(FIRST), "found\n");
-});
-
-test("with durability write an answer does not wait for a sync, which follows by itself", async () => {
-  const files = await disk();
-  const log = await open(files);
-  const synced = new Promise<string>((resolve) => {
-    files.before = (operation) => {
-      if (operation === "fdatasync") resolve(operation);
-    };
-  });
-  const held = hold(files);
-  await append(log, "a\n", "write");
-  assert.equal(held.length, 0);
-  files.held = undefined;
-  const alive = setInterval(() => {}, 1_000); // the log's own timer does not keep a process alive
-  await synced;
-  clearInterval(alive);
-  await log.close();
-});
-
-test("what was answered without a sync outlives the failure of the later one", async () => {
-  const files = await disk();
-  const log = await open(files);
-  const held = hold(files);
-  await append(log, "a\n", "write");
-  const ended = await startAppends(log, ["b"]);
-  held[0]?.end(systemError("EIO")); // the page of both is clean and lost now
-  await settle();
-  assert.deepEqual(ended, ["b EIO"]);
-  assert.equal(files.powerCut(() => 0).text(FIRST), "a\n");
-});
-
-test("what was answered without a sync is written anew when that sync alone failed", async () => {
-  const files = await disk();
-  const log = await open(files, undefined, { full: (size) => size > 0 });
-  await append(log, "a\n", "write");
-  const held = hold(files);
-  const next = append(log, "b\n"); // the first file is full, and synced before it is left
-  await settle();
-  files.held = undefined;
-  held[0]?.end(systemError("EIO"));
-  assert.equal((await next).sequence, 2);
-  const after = files.powerCut(() => 0);
-  assert.deepEqual([after.text(FIRST), after.text(SECOND)], ["a\n", "b\n"]);
-});
-
-test("closing syncs what was answered without one", async () => {
-  const files = await disk();
-  const log = await open(files);
-  await append(log, "a\n", "write");
-  await log.close();
-  assert.equal(files.powerCut(() => 0).text(FIRST), "a\n");
 });
 
 test("a full file is synced before it is left", async () => {

@@ -7,6 +7,7 @@ import {
   boolean,
   catalogSource,
   choice,
+  hosts,
   hours,
   httpUrl,
   integer,
@@ -57,7 +58,19 @@ const settings = {
     "CORS_ORIGINS",
     origins(),
     "",
-    "Comma-separated origins whose pages may call, `*` for any; `https://*.pages.dev` always may",
+    "Comma-separated origins whose pages may call, `*` for any; see `CORS_PAGES_DEV`",
+  ),
+  corsPagesDev: setting(
+    "CORS_PAGES_DEV",
+    choice(["on", "off"]),
+    "on",
+    "`on` lets pages of `https://<anything>.pages.dev` call, as the contract has it",
+  ),
+  allowedHosts: setting(
+    "ALLOWED_HOSTS",
+    hosts(),
+    "",
+    "Comma-separated names that requests may be for, beside loopback names and that of `BASE_URL`",
   ),
   catalogSource: setting(
     "CATALOG_SOURCE",

@@ -22,6 +22,7 @@ import { openDemo, type Demo } from "./demo/demo.ts";
 import type { CountWrite } from "./demo/write-limit.ts";
 import { BodyBudget } from "./http/body-budget.ts";
 import { originRule } from "./http/cors.ts";
+import { hostRule } from "./http/host-rule.ts";
 import { createListener } from "./http/listener.ts";
 import type { RequestLog } from "./http/request-log.ts";
 import { Router } from "./http/router.ts";
@@ -171,7 +172,8 @@ async function open(
       secret,
       now,
     }),
-    isAllowedOrigin: originRule(config.corsOrigins),
+    isAllowedOrigin: originRule(config.corsOrigins, config.corsPagesDev),
+    isAllowedHost: hostRule(config),
     requestIds: parts.requestIds,
     maxBodyBytes: config.maxBodyBytes,
     bodyBudget,
@@ -228,6 +230,12 @@ function warnOfOpenDoors(config: Config, secret: string, log: Log): void {
     log.warn(
       "REQUIRE_AUTH=true with PUBLIC_SURFACE=open: whoever reaches this port can still replace the " +
         "policy of the default organization through /api/public",
+    );
+  }
+  if (!config.requireAuth() && config.corsPagesDev === "on") {
+    log.warn(
+      "REQUIRE_AUTH=false with CORS_PAGES_DEV=on: whatever page of *.pages.dev a browser on this network " +
+        "opens can read and change everything on /api/v1; CORS_PAGES_DEV=off closes that",
     );
   }
   if (config.demo && !config.requireAuth()) {

@@ -37,6 +37,8 @@ const DEFAULTS = {
   publicSurface: "open",
   jwtExpiryHours: 24,
   corsOrigins: [],
+  corsPagesDev: "on",
+  allowedHosts: [],
   catalogSource: "embed",
   environment: "development",
   edition: "community",
@@ -163,6 +165,25 @@ const cases: readonly Case[] = [
       "https://a.example https://b.example",
     ],
     wrong: [1, null, [1], {}],
+  },
+  {
+    option: "corsPagesDev",
+    good: [
+      ["on", "on"],
+      ["off", "off"],
+    ],
+    bad: ["true", "OFF", "yes"],
+    wrong: [true, 1, null],
+  },
+  {
+    option: "allowedHosts",
+    good: [
+      ["Box.example, 192.0.2.7,", ["box.example", "192.0.2.7"]],
+      ["[2001:DB8::7],::1", ["2001:db8::7", "::1"]],
+      [" , ", []],
+    ],
+    bad: ["*", "*.example", "https://box.example", "box.example:80", "a b", "a/b", "u@box.example"],
+    wrong: [1, null, ["a b"], {}],
   },
   {
     option: "catalogSource",
@@ -403,7 +424,7 @@ test("an unknown option is refused by name, a missing data directory too", () =>
     );
   }
   for (const dataDir of [undefined, "", 1, null]) {
-    assert.throws(() => fromOptions({ dataDir }), /^Error: dataDir: required/);
+    assert.throws(() => fromOptions({ dataDir }), /^ConfigError: dataDir: required/);
   }
 });
 

@@ -29,7 +29,7 @@ const samples = [...reports({ events: 64, seed: 11 })].map(({ timestamp: _, ...e
 export async function idleAndHalfSent({ url }: Started): Promise<readonly Finding[]> {
   const half = [
     `POST ${AUDIT} HTTP/1.1`,
-    "Host: bench",
+    "Host: localhost",
     "Content-Type: application/json",
     "Content-Length: 60000",
     "",

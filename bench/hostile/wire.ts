@@ -3,10 +3,14 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
 
-/** Opens a connection and sends these bytes; a reset is an end like another. */
-export async function open(url: string, bytes = ""): Promise<Socket> {
+/**
+ * Opens a connection and sends these bytes; a reset is an end like another.
+ *
+ * @param localAddress another one of 127.0.0.0/8 is another client
+ */
+export async function open(url: string, bytes = "", localAddress = "127.0.0.1"): Promise<Socket> {
   const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
+  const socket = connect({ port: Number(port), host: hostname, localAddress });
   await once(socket, "connect");
   socket.on("error", () => {});
   if (bytes !== "") socket.write(bytes);
@@ -14,8 +18,13 @@ export async function open(url: string, bytes = ""): Promise<Socket> {
 }
 
 /** A GET whose answer is never read, but for what the system takes by itself. */
-export async function openUnread(url: string, path: string): Promise<Socket> {
-  const socket = await open(url, `GET ${path} HTTP/1.1\r\nHost: bench\r\n\r\n`);
+export async function openUnread(
+  url: string,
+  path: string,
+  localAddress?: string,
+): Promise<Socket> {
+  const ask = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+  const socket = await open(url, ask, localAddress);
   socket.pause();
   return socket;
 }
@@ -35,7 +44,7 @@ export async function post(
 ): Promise<number> {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const framed = framing === "chunked" ? "Transfer-Encoding: chunked" : `Content-Length: ${length}`;
-  const head = ["POST /api/public/audit HTTP/1.1", "Host: bench", "Connection: close"];
+  const head = ["POST /api/public/audit HTTP/1.1", "Host: localhost", "Connection: close"];
   const socket = await open(
     url,
     [...head, "Content-Type: application/json", framed, "", ""].join("\r\n"),
@@ -63,7 +72,7 @@ export async function post(
 /** The answer to a request on a connection of its own, and how long it took from dialling on. */
 export function timed(
   url: string,
-  { method = "GET", body, headers = {} }: TimedRequest = {},
+  { method = "GET", body, headers = {}, localAddress = "127.0.0.1" }: TimedRequest = {},
 ): Promise<TimedAnswer> {
   const start = performance.now();
   return new Promise((resolve, reject) => {
@@ -71,6 +80,7 @@ export function timed(
       url,
       {
         method,
+        localAddress,
         agent: false,
         headers: { ...(body !== undefined && { "Content-Type": "application/json" }), ...headers },
       },
@@ -91,6 +101,7 @@ interface TimedRequest {
   readonly method?: string;
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly localAddress?: string;
 }
 
 interface TimedAnswer {

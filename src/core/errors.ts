@@ -70,6 +70,11 @@ export class TooLarge extends Refusal {
   readonly status = 413;
 }
 
+/** The request is for a host that this server does not answer to. RFC 9110 §15.5.20. */
+export class Misdirected extends Refusal {
+  readonly status = 421;
+}
+
 /** The body is not `application/json`, or is encoded in a way that is not understood. */
 export class UnsupportedMediaType extends Refusal {
   readonly status = 415;

@@ -1,4 +1,6 @@
 /** How settings are read from text: what is accepted, and what it becomes. */
+import { isIPv6 } from "node:net";
+import { hostNameOf } from "./host-name.ts";
 
 /** How a value is read from text; `undefined` from `parse` means that it was not understood. */
 export interface Kind<T> {
@@ -84,6 +86,25 @@ export function origins(): Kind<readonly string[]> {
       return wanted.every((origin) => origin === "*" || isOrigin(origin)) ? wanted : undefined;
     },
   };
+}
+
+/** Comma-separated host names or IP addresses, without ports. */
+export function hosts(): Kind<readonly string[]> {
+  return {
+    accepts: "comma-separated host names without port, such as signalbox.example.com",
+    textOf: (value) => (Array.isArray(value) ? value.join(",") : stringOf(value)),
+    parse(given) {
+      const list = given.split(",").map((host) => host.trim());
+      const names = list.filter((host) => host !== "").map(bareHostName);
+      return names.every((name) => name !== undefined) ? names : undefined;
+    },
+  };
+}
+
+function bareHostName(given: string): string | undefined {
+  const name = hostNameOf(isIPv6(given) ? `[${given}]` : given);
+  if (name === undefined || /[^\da-z._:-]/.test(name)) return undefined; // a `*` would match nothing
+  return /:\d+$/.test(given) && !isIPv6(given) ? undefined : name;
 }
 
 function isOrigin(given: string): boolean {

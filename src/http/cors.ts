@@ -30,11 +30,11 @@ const EXPOSED_HEADERS = [
 
 const MAX_AGE_SECONDS = "600";
 
-/** Builds the rule from the configured origins; `*` among them allows any, preview hosts always may. */
-export function originRule(configured: readonly string[]): OriginRule {
+/** Builds the rule from the configured origins; `*` among them allows any. */
+export function originRule(configured: readonly string[], pagesDev: "on" | "off"): OriginRule {
   if (configured.includes("*")) return () => true;
   const exact = new Set(configured);
-  return (origin) => exact.has(origin) || PAGES_DEV.test(origin);
+  return (origin) => exact.has(origin) || (pagesDev === "on" && PAGES_DEV.test(origin));
 }
 
 /** The headers that let an allowed origin read an answer. */

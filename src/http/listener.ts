@@ -14,6 +14,7 @@ import type { BodyBudget } from "./body-budget.ts";
 import { Client, sentStatus } from "./client.ts";
 import { bodyRefusal, checkBody, readJsonBody } from "./body.ts";
 import { originHeaders, type OriginRule } from "./cors.ts";
+import type { HostRule } from "./host-rule.ts";
 import { optionsHeaders } from "./options.ts";
 import { readQuery } from "./query.ts";
 import { leaveBody } from "./unread-body.ts";
@@ -50,6 +51,8 @@ export interface ListenerParts<Needs> {
   readonly services: Needs;
   readonly resolveCaller: ResolveCaller;
   readonly isAllowedOrigin: OriginRule;
+  /** Absent where requests for any host are answered. */
+  readonly isAllowedHost?: HostRule | undefined;
   readonly requestIds: IdSource;
   readonly maxBodyBytes: number;
   readonly bodyBudget: BodyBudget;
@@ -115,7 +118,7 @@ class Conversation<Needs> extends Client implements Exchange {
       if (origin !== undefined && this.#parts.isAllowedOrigin(origin)) {
         this.originHeaders = originHeaders(origin);
       }
-      checkHost(this.#request);
+      checkHost(this.#request, this.#parts.isAllowedHost);
       const { path, search } = splitTarget(this.#request.url ?? "");
       this.#search = search;
       if (method === "OPTIONS") return this.#answerOptions(path);

@@ -2,7 +2,8 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { canonicalAddress } from "../core/address.ts";
-import { BadInput } from "../core/errors.ts";
+import { BadInput, Misdirected } from "../core/errors.ts";
+import type { HostRule } from "./host-rule.ts";
 import type { HeaderParameters } from "./route.ts";
 
 /** The two halves of a request target; `search` has no `?`. */
@@ -10,6 +11,9 @@ export interface Target {
   readonly path: string;
   readonly search: string;
 }
+
+const ORIGIN = /^https?:\/\/([^/?#]+)/i;
+const SHOWN_HOST_LENGTH = 100;
 
 /**
  * Splits a target, which may be in absolute form (RFC 9112 §3.2.2), into its raw path and query.
@@ -19,7 +23,7 @@ export interface Target {
 export function splitTarget(url: string): Target {
   let target = url;
   if (!target.startsWith("/") && target !== "*") {
-    const origin = /^https?:\/\/[^/?#]+/i.exec(target); // without a host it is none (RFC 9110 §4.2.1)
+    const origin = ORIGIN.exec(target); // without a host it is none (RFC 9110 §4.2.1)
     if (!origin) throw new BadInput("The request target is not a path");
     target = target.slice(origin[0].length);
     if (!target.startsWith("/")) target = `/${target}`;
@@ -32,19 +36,31 @@ export function splitTarget(url: string): Target {
 /**
  * Checks that this is HTTP/1, since Node's parser takes 2.0 as well, and that there is exactly one Host
  * (RFC 9112 §3.2), where Node's own check would answer without a body; and that a body is framed in a
- * way that every proxy reads alike (§6.1): chunked alone, and not in HTTP/1.0.
+ * way that every proxy reads alike (§6.1): chunked alone, and not in HTTP/1.0. A host that is named, by
+ * the target or else by the header, has to be one that the service answers to.
  *
- * @throws BadInput
+ * @param isAllowed absent where any host is
+ * @throws BadInput or Misdirected
  */
-export function checkHost(request: IncomingMessage): void {
+export function checkHost(request: IncomingMessage, isAllowed?: HostRule): void {
   if (request.httpVersionMajor !== 1)
     throw new BadInput("Only HTTP/1.0 and HTTP/1.1 are spoken here");
   const framing = request.headers["transfer-encoding"];
   if (framing !== undefined && (request.httpVersionMinor === 0 || !/^chunked$/i.test(framing))) {
     throw new BadInput("Transfer-Encoding: only chunked is understood, and only in HTTP/1.1");
   }
-  if (request.httpVersionMinor === 0) return;
-  if (countOf("host", request) !== 1) throw new BadInput("Exactly one Host header is required");
+  if (request.httpVersionMinor !== 0 && countOf("host", request) !== 1) {
+    throw new BadInput("Exactly one Host header is required");
+  }
+  if (isAllowed === undefined) return;
+  const { url = "", headers } = request;
+  // An authority in the target counts in place of the header (RFC 9112 §3.2.2).
+  const host = url.startsWith("/") ? headers.host : (ORIGIN.exec(url)?.[1] ?? headers.host);
+  if (host === undefined || isAllowed(host)) return;
+  const shown = JSON.stringify(host.slice(0, SHOWN_HOST_LENGTH));
+  throw new Misdirected(
+    `Host: ${shown} is not a name that this server answers to; if it should be, add it to ALLOWED_HOSTS`,
+  );
 }
 
 /**

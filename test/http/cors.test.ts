@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { originHeaders, originRule, preflightHeaders } from "../../src/http/cors.ts";
 
-const isAllowed = originRule(["https://app.example.com", "http://localhost:3000"]);
+const isAllowed = originRule(["https://app.example.com", "http://localhost:3000"], "on");
 
 for (const origin of [
   "https://app.example.com",
@@ -48,20 +48,20 @@ for (const origin of [
 }
 
 test("preview hosts are allowed where nothing is configured, and nobody else", () => {
-  const rule = originRule([]);
+  const rule = originRule([], "on");
   assert.ok(rule("https://a.pages.dev"));
   assert.ok(!rule("https://app.example.com"));
 });
 
 test("* among the configured origins allows any", () => {
-  const rule = originRule(["https://app.example.com", "*"]);
+  const rule = originRule(["https://app.example.com", "*"], "on");
   for (const origin of ["https://evil.example", "null", "chrome-extension://abc"]) {
     assert.ok(rule(origin));
   }
 });
 
 test("a long hostile origin is refused without trying each of its parts in many ways", () => {
-  const rule = originRule([]);
+  const rule = originRule([], "on");
   // With one more try for each part than for the one before it, these would take minutes.
   for (const text of ["a.".repeat(300_000), "a".repeat(600_000), "-.".repeat(300_000)]) {
     assert.ok(!rule(`https://${text}pages.dev!`));
@@ -72,4 +72,10 @@ test("no answer ever allows credentials", () => {
   const headers = [...originHeaders("https://a"), ...preflightHeaders("GET")];
   assert.ok(!headers.some((header) => /credentials/i.test(header)));
   assert.equal(headers.length % 2, 0);
+});
+
+test("preview hosts are not allowed where that is switched off, unless they are named", () => {
+  const rule = originRule(["https://mine.pages.dev"], "off");
+  assert.ok(!rule("https://a.pages.dev"));
+  assert.ok(rule("https://mine.pages.dev"));
 });

@@ -46,7 +46,7 @@ export async function serve(
     router: new Router(rows, ["public", "v1", "portal"]),
     services: undefined,
     resolveCaller: () => ({ organization: "default", actor: undefined }),
-    isAllowedOrigin: originRule([ORIGIN]),
+    isAllowedOrigin: originRule([ORIGIN], "on"),
     requestIds,
     maxBodyBytes: 1 << 20,
     trustedProxies: 0,

@@ -69,7 +69,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
     const server = launch(t, { DATA_DIR: directory });
     const { hostname, port } = new URL(await server.url());
     const used = await connected(t, Number(port), hostname);
-    used.write("GET /health HTTP/1.1\r\nHost: a\r\n\r\n");
+    used.write("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
     await once(used, "data");
 
     const outgoing = request({

@@ -1,0 +1,68 @@
+/** What a page can do that makes its own name lead to this machine, or stands on a preview host. */
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { Connection } from "../http/connection.ts";
+import { start, type App } from "../support/start.ts";
+
+async function ask(t: TestContext, app: App, target: string, ...lines: readonly string[]) {
+  const connection = new Connection(Number(new URL(app.url).port));
+  t.after(() => connection.socket.destroy());
+  connection.send(`GET ${target} HTTP/1.1`, ...lines, "", "");
+  const { status, body } = await connection.next();
+  return { status, body };
+}
+
+test("a service on loopback answers to no other name, and says how one is added", async (t) => {
+  const app = await start(t);
+  for (const target of ["/", "/health", "/api/v1/users", "/nowhere"]) {
+    const { status, body } = await ask(t, app, target, "Host: rebound.example:8080");
+    assert.equal(status, 421);
+    assert.deepEqual(JSON.parse(body), {
+      error:
+        'Host: "rebound.example:8080" is not a name that this server answers to; if it should be, add it to ALLOWED_HOSTS',
+    });
+  }
+  assert.equal((await ask(t, app, "/health", "Host: localhost")).status, 200);
+});
+
+test("the authority of a target counts in place of the header", async (t) => {
+  const app = await start(t, { allowedHosts: ["box.example"] });
+  const statusOf = async (target: string, host: string) =>
+    (await ask(t, app, target, `Host: ${host}`)).status;
+  assert.equal(await statusOf("http://rebound.example/health", "localhost"), 421);
+  assert.equal(await statusOf("http://box.example:99/health", "rebound.example"), 200);
+  assert.equal(await statusOf("/health", "box.example"), 200);
+});
+
+test("HTTP/1.0 without a Host, which no browser sends, is answered; with one it is judged", async (t) => {
+  const app = await start(t);
+  for (const [lines, status] of [
+    [[], 200],
+    [["Host: rebound.example"], 421],
+  ] as const) {
+    const connection = new Connection(Number(new URL(app.url).port));
+    connection.send("GET /health HTTP/1.0", ...lines, "", "");
+    assert.equal((await connection.next()).status, status);
+  }
+});
+
+test("BASE_URL names a host that is answered", async (t) => {
+  const app = await start(t, { baseUrl: "https://signalbox.example.com/x" });
+  assert.equal((await ask(t, app, "/health", "Host: signalbox.example.com")).status, 200);
+});
+
+test("pages of preview hosts may call unless that is switched off, and the start warns of it", async (t) => {
+  const origin = "https://evil.pages.dev";
+  const allowOf = async (app: App) =>
+    (await app.get("/api/v1/fleet", { origin })).headers.get("access-control-allow-origin");
+  const log: string[] = [];
+  const writeLog = (line: string) => log.push(line);
+  const open = await start(t, { logLevel: "warn", writeLog });
+  assert.equal(await allowOf(open), origin);
+  assert.match(log.join(""), /CORS_PAGES_DEV=on/);
+  log.length = 0;
+  const closed = await start(t, { logLevel: "warn", writeLog, corsPagesDev: "off" });
+  assert.equal(await allowOf(closed), null);
+  await start(t, { logLevel: "warn", writeLog, requireAuth: true, publicSurface: "off" });
+  assert.doesNotMatch(log.join(""), /CORS_PAGES_DEV/);
+});

@@ -20,6 +20,9 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: "image/svg+xml",
 };
 const BROTLI_QUALITY = 5; // a higher one takes ten times as long for a fiftieth less
+/** Keeps pages of other sites from loading what is the portal's own; the API's answers are for CORS to guard. */
+export const SAME_ORIGIN: HeaderList = ["Cross-Origin-Resource-Policy", "same-origin"];
+
 const STYLE = "portal.css";
 const ICON = "icon.svg";
 const EARLY = "early.js";
@@ -107,6 +110,7 @@ class Asset {
       "public, max-age=31536000, immutable",
       "Vary",
       "Origin, Accept-Encoding",
+      ...SAME_ORIGIN,
       ...(coding === undefined ? [] : ["Content-Encoding", coding]),
     ];
     if (isCurrent(known, etag)) return empty(304, headers);

@@ -1,7 +1,7 @@
 import { formatTimestamp } from "../core/time.ts";
 import type { HeaderList } from "../http/reply.ts";
 import type { Page, ServiceDescription } from "../metadata/service.ts";
-import type { PortalAssets } from "./assets.ts";
+import { SAME_ORIGIN, type PortalAssets } from "./assets.ts";
 import { html, type Html } from "./html.ts";
 import { modeOf, type PortalMode } from "./mode.ts";
 
@@ -34,9 +34,11 @@ const POLICY = [
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'", // markup is made in browser/markup.ts alone
+  "trusted-types signalbox",
 ].join("; ");
 
-/** Guards every page: only its own modules run in it, and nothing frames it or learns of its reader. */
+/** Guards every page: only its own modules run in it, and no other site frames it, reads it or learns of its reader. */
 export const PAGE_HEADERS: HeaderList = [
   "Content-Security-Policy",
   POLICY,
@@ -44,6 +46,9 @@ export const PAGE_HEADERS: HeaderList = [
   "no-referrer",
   "X-Frame-Options",
   "DENY",
+  "Cross-Origin-Opener-Policy",
+  "same-origin",
+  ...SAME_ORIGIN,
 ];
 
 /** The pages that the navigation leads to, each with the second key of its shortcut `g …`. */

@@ -80,7 +80,20 @@ test("pages forbid what they do not need", async () => {
   assert.ok(!policy.includes("unsafe-inline"));
   assert.equal(headers.get("x-frame-options"), "DENY");
   assert.equal(headers.get("referrer-policy"), "no-referrer");
+  assert.match(policy, /require-trusted-types-for 'script'/);
+  for (const what of ["opener", "resource"]) {
+    assert.equal(headers.get(`cross-origin-${what}-policy`), "same-origin");
+  }
   assert.ok(!/<script(?![^>]*\bsrc=)/.test(text) && !/\sstyle=/.test(text));
+});
+
+test("the portal's files are closed to other sites, what the API answers is not", async () => {
+  const { text } = await app.get("/", { accept: "text/html" });
+  const [file = ""] = /\/portal\/assets\/[^"]+\.css/.exec(text) ?? [];
+  const policyOf = async (path: string) =>
+    (await app.get(path)).headers.get("cross-origin-resource-policy");
+  assert.equal(await policyOf(file), "same-origin");
+  for (const path of ["/api/v1/fleet", "/openapi.json"]) assert.equal(await policyOf(path), null);
 });
 
 const ALLOWED = [
@@ -194,7 +207,7 @@ test("two Authorization headers are refused where credentials count, and ignored
   const connection = new Connection(Number(new URL(app.url).port));
   t.after(() => connection.socket.destroy());
   const send = async (path: string, ...lines: readonly string[]) => {
-    connection.send(`GET ${path} HTTP/1.1`, "Host: test", ...lines, "", "");
+    connection.send(`GET ${path} HTTP/1.1`, "Host: localhost", ...lines, "", "");
     return connection.next();
   };
   const two = ["Authorization: Basic YTpi", "authoriZation: Bearer x"];
@@ -286,7 +299,7 @@ test("a connection may stay idle for longer than the 60 seconds of common proxie
 
 test("a target in absolute form is reduced to its path", async () => {
   const client = new Client(); // the contract does not know such a path
-  const target = "http://elsewhere.example/health?x=1";
+  const target = "http://localhost:1/health?x=1";
   const { status, body } = await client.request(app.url, "GET", target);
   assert.deepEqual([status, body.status], [200, "ok"]);
   client.close();

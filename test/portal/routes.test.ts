@@ -86,7 +86,7 @@ test("every page carries the headers that guard it, also where the reader has it
   for (const { headers } of [home, reference, signIn, again]) {
     assert.equal(
       headers.get("content-security-policy"),
-      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types signalbox",
     );
     assert.equal(headers.get("x-frame-options"), "DENY");
     assert.equal(headers.get("referrer-policy"), "no-referrer");

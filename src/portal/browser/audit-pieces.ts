@@ -4,7 +4,8 @@
  */
 import type { Html } from "../html.ts";
 import { rowId } from "../pages/audit-rows.ts";
-import { morphElement, parsed } from "./morph.ts";
+import { parsed } from "./markup.ts";
+import { morphElement } from "./morph.ts";
 
 /** The link of an event's row; `null` where the list does not have it. */
 export function linkOf(id: string): HTMLElement | null {

@@ -1,4 +1,5 @@
 import { html, type Html } from "../html.ts";
+import { parsed } from "./markup.ts";
 import { sendOnce } from "./send-once.ts";
 
 /** A question to the reader, and what its answer does. */
@@ -18,7 +19,7 @@ export function ask({ title, body, confirm, isDangerous, isWide, run }: Question
   const dialog = document.createElement("dialog");
   dialog.className = isWide ? "wide" : "";
   dialog.setAttribute("aria-labelledby", "dialog-title");
-  dialog.innerHTML = html`<form method="post">
+  const content = html`<form method="post">
     <h2 id="dialog-title">${title}</h2>
     ${body}
     <p class="error" role="alert"></p>
@@ -26,7 +27,8 @@ export function ask({ title, body, confirm, isDangerous, isWide, run }: Question
       <button type="button" data-cancel>Cancel</button>
       <button type="submit" class="${isDangerous ? "danger" : "primary"}">${confirm}</button>
     </div>
-  </form>`.toString();
+  </form>`;
+  dialog.append(parsed(content));
   const form = dialog.querySelector("form");
   const cancel = dialog.querySelector<HTMLElement>("[data-cancel]");
   cancel?.addEventListener("click", () => dialog.close());

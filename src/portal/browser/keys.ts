@@ -1,4 +1,5 @@
 import { html } from "../html.ts";
+import { parsed } from "./markup.ts";
 
 const SEQUENCE_MS = 1_500;
 
@@ -53,7 +54,7 @@ function showKeys(): void {
   const pages = [...document.querySelectorAll<HTMLElement>("nav [data-key]")];
   const dialog = document.createElement("dialog");
   dialog.setAttribute("aria-labelledby", "keys-title");
-  dialog.innerHTML = html`<h2 id="keys-title">Keyboard</h2>
+  const content = html`<h2 id="keys-title">Keyboard</h2>
     <dl class="keys">
       <dt><kbd>/</kbd></dt>
       <dd>Search on this page</dd>
@@ -70,7 +71,8 @@ function showKeys(): void {
             <dd>${textContent ?? undefined}</dd>`,
       )}
     </dl>
-    <form method="dialog" class="buttons"><button>Close</button></form>`.toString();
+    <form method="dialog" class="buttons"><button>Close</button></form>`;
+  dialog.append(parsed(content));
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();

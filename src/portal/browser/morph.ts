@@ -3,6 +3,7 @@
  * scroll positions and opened details stay with the nodes that stay.
  */
 import type { Html } from "../html.ts";
+import { parsed } from "./markup.ts";
 
 /** Makes the content of an element that of a template. */
 export function morph(target: Element, markup: Html): void {
@@ -13,13 +14,6 @@ export function morph(target: Element, markup: Html): void {
 export function morphElement(old: Element, fresh: Html | Element): void {
   const wanted = fresh instanceof Element ? fresh : parsed(fresh).firstElementChild;
   if (wanted) morphNode(old, wanted);
-}
-
-/** What a markup describes. */
-export function parsed(markup: Html): DocumentFragment {
-  const template = document.createElement("template");
-  template.innerHTML = markup.toString();
-  return template.content;
 }
 
 function morphChildren(target: Node, wanted: Node): void {

@@ -1,6 +1,7 @@
 import type { PolicyProblem } from "../../policies/schema.ts";
 import { html } from "../html.ts";
 import { call, reasonOf } from "./api.ts";
+import { parsed } from "./markup.ts";
 import { morph } from "./morph.ts";
 
 /** After this long a text that could not be checked is sent again. */
@@ -29,7 +30,7 @@ export function serveCheck(
     const lines = Array.from({ length: count }, (_, i) =>
       bad.has(i + 1) ? html`<b>${i + 1}</b>${"\n"}` : `${i + 1}\n`,
     );
-    gutter.innerHTML = html`${lines}`.toString();
+    gutter.replaceChildren(parsed(html`${lines}`));
     gutter.scrollTop = area.scrollTop;
   };
   const show = (words: string, tone: string): void => {

@@ -11,6 +11,7 @@ import { changesInWords, policyDiff } from "../../pages/policy-text.ts";
 import { ApiError, call, reasonOf } from "../api.ts";
 import { ask } from "../dialog.ts";
 import { contentElement, pageContext } from "../live.ts";
+import { parsed } from "../markup.ts";
 import { morph } from "../morph.ts";
 import { readDraft, writeDraft } from "../policy-draft.ts";
 import { serveCheck, type Check } from "../policy-check.ts";
@@ -141,5 +142,5 @@ start().catch((error: unknown) => {
   const notice = html`<p class="notice bad" role="alert">
     ${reasonOf(error)}. Load the page again.
   </p>`;
-  contentElement().insertAdjacentHTML("afterbegin", notice.toString());
+  contentElement().prepend(parsed(notice));
 });

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { startService } from "./contestants.ts";
 import { writeHistory } from "./generate.ts";
 import { requireStatuses, WrongAnswer, type Finding } from "./hostile/finding.ts";
+import * as shares from "./hostile/fair-shares.ts";
 import * as measures from "./hostile/measures.ts";
 import { timed } from "./hostile/wire.ts";
 import type { Started } from "./processes.ts";
@@ -30,6 +31,10 @@ const MEASURES: readonly Measure[] = [
   { name: "batches", run: measures.chunkedBatches },
   { name: "logins", run: measures.logins, settings: measures.ADMIN_SETTINGS },
   { name: "readers", run: measures.slowReaders, events: 100_000 },
+  { name: "bodies held", run: shares.heldBodies },
+  { name: "pages unread", run: shares.unreadPages, events: 100_000 },
+  { name: "streams", run: shares.manyStreams },
+  { name: "connections", run: shares.stalledConnections, settings: shares.FEW_CONNECTIONS },
   { name: "searches", run: measures.searches, events: HISTORY_EVENTS, isFull: true },
 ];
 

@@ -3,6 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { usageOf } from "../machine.ts";
 import { quantile } from "../statistics.ts";
 
+const RESIDENT_TARGET = 400;
+
 /** One line of the table. */
 export interface Finding {
   readonly what: string;
@@ -36,6 +38,13 @@ export function watchMemory(pid: number): () => number {
     const status = readFileSync(`/proc/${pid}/status`, "latin1");
     return Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1]) * 1_024 - before;
   };
+}
+
+/** Makes a line of the most memory that a process had since it started. */
+export function resident(what: string, pid: number): Finding {
+  const status = readFileSync(`/proc/${pid}/status`, "latin1");
+  const bytes = Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1]) * 1_024;
+  return growth(`${what}: resident memory`, bytes, RESIDENT_TARGET);
 }
 
 /** Makes a line of how much memory grew. */

@@ -1,0 +1,152 @@
+/** The measurements of shares: one client takes all that it can get, and another one asks for its own. */
+import { request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Started } from "../processes.ts";
+import { latencies, requireStatuses, resident, WrongAnswer, type Finding } from "./finding.ts";
+import { open, openUnread, timed } from "./wire.ts";
+
+const AUDIT = "/api/public/audit";
+const MIB = 1 << 20;
+const ATTACKER = "127.0.0.2";
+const VICTIM = "127.0.0.3";
+const HELD_CONNECTIONS = 2_000;
+/** What the server of `stalledConnections` is started with. */
+export const FEW_CONNECTIONS = { MAX_CONNECTIONS: String(HELD_CONNECTIONS) };
+
+/** The head of a POST whose body does not end. */
+function head(length: number): string {
+  return [
+    `POST ${AUDIT} HTTP/1.1`,
+    "Host: localhost",
+    "Content-Type: application/json",
+    `Content-Length: ${length}`,
+    "",
+    "",
+  ].join("\r\n");
+}
+
+/** One client holds as many bytes of bodies as all may; another one sends batches of 1 MiB. */
+export async function heldBodies({ url, pid }: Started): Promise<readonly Finding[]> {
+  const held = await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      const socket = await open(url, head(8 * MIB), ATTACKER);
+      for (let i = 0; i < 31; i++) socket.write(Buffer.alloc(MIB / 4, "x"));
+      return socket;
+    }),
+  );
+  await sleep(1_000);
+  const body = JSON.stringify({ command: "ls", message: "m".repeat(MIB - 100) });
+  const sent: number[] = [];
+  for (let i = 0; i < 40; i++) {
+    const { status, ms } = await timed(url + AUDIT, { method: "POST", body, localAddress: VICTIM });
+    requireStatuses("A body beside held ones", [status], [202]);
+    sent.push(ms);
+  }
+  const health = await healthOf(url);
+  for (const socket of held) socket.destroy();
+  const what = "64 MiB of bodies held by one client";
+  return [
+    latencies(`another client's body of 1 MiB beside ${what}`, sent, 0.99),
+    latencies(`/health beside ${what}`, health, 0.99, 100),
+    resident(what, pid),
+  ];
+}
+
+/** One client asks for long pages and reads none; another one's export goes on meanwhile. */
+export async function unreadPages({ url, pid }: Started): Promise<readonly Finding[]> {
+  const running = slowExport(url);
+  const sockets = [];
+  const health: number[] = [];
+  for (let second = 0; second < 5; second++) {
+    for (let i = 0; i < 60; i++) {
+      sockets.push(await openUnread(url, `${AUDIT}?limit=1000`, ATTACKER));
+    }
+    health.push(...(await healthOf(url)));
+    await sleep(500);
+  }
+  const { expected, received } = await running;
+  for (const socket of sockets) socket.destroy();
+  if (received !== expected) {
+    throw new WrongAnswer(`An export of ${expected} events was cut after ${received}`);
+  }
+  const what = "300 long pages that one client leaves unread";
+  return [
+    latencies(`/health beside ${what}, while another one's export goes on`, health, 0.99, 100),
+    resident(what, pid),
+  ];
+}
+
+/** Reads an export in pieces, with pauses that let it wait for its reader. */
+function slowExport(
+  url: string,
+): Promise<{ readonly expected: number; readonly received: number }> {
+  return new Promise((resolve, reject) => {
+    const path = `${url}/api/v1/audit/export?format=ndjson`;
+    const sent = request(path, { agent: false, localAddress: VICTIM }, (answer) => {
+      const expected = Number(answer.headers["x-total-count"]);
+      let received = 0;
+      answer.on("data", (chunk: Buffer) => {
+        for (const byte of chunk) if (byte === 10) received++;
+        if (received > expected / 2) return;
+        answer.pause();
+        setTimeout(() => answer.resume(), 5);
+      });
+      answer.once("close", () => resolve({ expected, received }));
+    });
+    sent.once("error", reject);
+    sent.end();
+  });
+}
+
+/** One client opens all the streams of the open surface; others follow there and on `/api/v1`. */
+export async function manyStreams({ url, pid }: Started): Promise<readonly Finding[]> {
+  const opened = await Promise.all(
+    Array.from({ length: 120 }, () => openUnread(url, `${AUDIT}/stream`, ATTACKER)),
+  );
+  await sleep(500);
+  const statuses = [];
+  for (const prefix of ["/api/public", "/api/v1"]) {
+    statuses.push(await streamStatus(`${url}${prefix}/audit/stream`));
+  }
+  requireStatuses("A stream beside 120 of one client", statuses, [200]);
+  const health = await healthOf(url);
+  for (const socket of opened) socket.destroy();
+  const what = "120 streams of one client, two of another";
+  return [latencies(`/health beside ${what}`, health, 0.99, 100), resident(what, pid)];
+}
+
+function streamStatus(url: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { agent: false, localAddress: VICTIM }, (answer) => {
+      resolve(answer.statusCode ?? 0);
+      answer.destroy();
+    });
+    sent.once("error", reject);
+    sent.end();
+  });
+}
+
+/** One client holds every connection with half a request; others connect. */
+export async function stalledConnections({ url, pid }: Started): Promise<readonly Finding[]> {
+  const sockets = [];
+  for (let i = 0; i < HELD_CONNECTIONS + 500; i++) {
+    sockets.push(await open(url, `${head(60_000)}{"command":"x`, ATTACKER));
+  }
+  const health = await healthOf(url, VICTIM);
+  for (const socket of sockets) socket.destroy();
+  const what = `${HELD_CONNECTIONS} connections stalled by one client, the most there may be`;
+  return [
+    latencies(`/health for another client beside ${what}`, health, 0.99, 100),
+    resident(what, pid),
+  ];
+}
+
+async function healthOf(url: string, localAddress = VICTIM): Promise<readonly number[]> {
+  const times: number[] = [];
+  for (let i = 0; i < 100; i++) {
+    const { status, ms } = await timed(`${url}/health`, { localAddress });
+    requireStatuses("/health", [status], [200]);
+    times.push(ms);
+  }
+  return times;
+}

@@ -40,6 +40,12 @@ const settings = {
     "false",
     "Whether `/api/v1` demands credentials; read again on every request",
   ),
+  roles: setting(
+    "ROLES",
+    choice(["carried", "enforced"]),
+    "carried",
+    "`enforced` makes roles restrict users on `/api/v1`; `carried` only reports them",
+  ),
   publicSurface: setting(
     "PUBLIC_SURFACE",
     choice(["open", "off"]),

@@ -126,6 +126,7 @@ async function open(
     environment: config.environment,
     edition: config.edition,
     requireAuth: config.requireAuth,
+    roles: config.roles,
     publicSurface: config.publicSurface,
     catalog: () => ({ ...catalog.current().envelope }),
     condition,
@@ -169,6 +170,7 @@ async function open(
     resolveCaller: createCallerResolver({
       ...stores,
       requireAuth: config.requireAuth,
+      roles: config.roles,
       secret,
       now,
     }),
@@ -236,6 +238,18 @@ function warnOfOpenDoors(config: Config, secret: string, log: Log): void {
     log.warn(
       "REQUIRE_AUTH=false with CORS_PAGES_DEV=on: whatever page of *.pages.dev a browser on this network " +
         "opens can read and change everything on /api/v1; CORS_PAGES_DEV=off closes that",
+    );
+  }
+  if (config.requireAuth() && config.roles === "carried" && !config.demo) {
+    log.warn(
+      "REQUIRE_AUTH=true with ROLES=carried: every user may do everything in the organization, " +
+        "whatever the role; ROLES=enforced makes roles restrict users",
+    );
+  }
+  if (!config.requireAuth() && config.roles === "enforced") {
+    log.warn(
+      "ROLES=enforced with REQUIRE_AUTH=false: roles restrict signed-in users only, and callers " +
+        "without credentials may do everything in the default organization",
     );
   }
   if (config.demo && !config.requireAuth()) {

@@ -295,6 +295,15 @@ const cases: readonly Case[] = [
     wrong: [true, "1", 17],
   },
   {
+    option: "roles",
+    good: [
+      ["carried", "carried"],
+      ["enforced", "enforced"],
+    ],
+    bad: ["true", "Enforced", "off"],
+    wrong: [true, 1],
+  },
+  {
     option: "metrics",
     good: [
       ["off", "off"],

@@ -27,7 +27,8 @@ export const auditExportRoutes = [
     method: "GET",
     path: "/audit/export",
     surfaces: ["public", "v1"],
-    access: "runtime",
+    access: "user",
+    keys: "audit.read",
     summary: "Export every audit event that matches, newest first",
     description:
       "Never cut short: what matches at the moment of the request is sent whole, one event a line, or " +
@@ -57,7 +58,9 @@ export const auditExportRoutes = [
     method: "POST",
     path: "/audit/export-tickets",
     surfaces: ["public", "v1"],
-    access: "runtime",
+    access: "user",
+    keys: "audit.read",
+    role: "viewer",
     summary: "Get an address from which a browser can download an export",
     description:
       "For links, which cannot send credentials. The address works once, within 60 seconds, for " +

@@ -100,7 +100,8 @@ export const auditRoutes = [
     method: "GET",
     path: "/audit",
     surfaces: ["public", "v1"],
-    access: "runtime",
+    access: "user",
+    keys: "audit.read",
     summary: "List audit events, newest first",
     tags: ["audit"],
     query: listQuery,
@@ -131,7 +132,9 @@ export const auditRoutes = [
     method: "POST",
     path: "/audit",
     surfaces: ["public", "v1"],
-    access: "runtime",
+    access: "user",
+    keys: "audit.report",
+    role: "operator",
     summary: "Report audit events, one by itself or several as a batch",
     description:
       "Answered when the events are stored. A batch is stored whole or not at all. An event with an " +
@@ -160,7 +163,8 @@ export const auditRoutes = [
     method: "GET",
     path: "/audit/histogram",
     surfaces: ["public", "v1"],
-    access: "runtime",
+    access: "user",
+    keys: "audit.read",
     summary: "Count audit events over time, by decision",
     description:
       "The buckets begin at whole minutes, hours or days in UTC; only events from `from` up to `to` are " +
@@ -190,7 +194,8 @@ export const auditRoutes = [
     method: "GET",
     path: "/audit/{id}",
     surfaces: ["public", "v1"],
-    access: "runtime",
+    access: "user",
+    keys: "audit.read",
     summary: "Get one audit event",
     tags: ["audit"],
     params: { id: "The event's id." },

@@ -18,7 +18,8 @@ export const auditStreamRoutes = [
     method: "GET",
     path: "/audit/stream",
     surfaces: ["public", "v1"],
-    access: "runtime",
+    access: "user",
+    keys: "audit.read",
     summary: "Follow audit events as they arrive",
     description:
       "Server-Sent Events in the order of ingest: `data` is the event as JSON, `id` its position. Begins " +

@@ -9,12 +9,18 @@ import {
   type UserActor,
 } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
-import { Unauthenticated } from "../core/errors.ts";
+import { Forbidden, Unauthenticated } from "../core/errors.ts";
+import { KEY_GRANTS, scopeOf, scopesOf, type KeyGrant } from "../core/key-scopes.ts";
+import { includesRole, roleOf, rolesFrom, type Role, type RolesMode } from "../core/roles.ts";
 import { hashApiKey } from "./api-key.ts";
 import { verifyToken, type Claims } from "./jwt.ts";
 
-/** Who may call a route, as `Access` of the route table says it. */
-export type Demand = "open" | "runtime" | "user" | "always";
+/** What a row of the route table demands of its callers. */
+export interface Demand {
+  readonly access: "open" | "user" | "always";
+  readonly keys?: KeyGrant;
+  readonly role?: Role;
+}
 
 /** The credentials of a request; `undefined` where a header was not sent. */
 export interface GivenCredentials {
@@ -37,6 +43,7 @@ export interface KnownKey {
   readonly id: string;
   readonly name: string;
   readonly organization_id: string;
+  readonly scopes: string;
   readonly revoked: boolean;
   /** In RFC 3339; `undefined` where it never expires. */
   readonly expires_at?: string | undefined;
@@ -46,6 +53,7 @@ export interface KnownKey {
 export interface CallerParts {
   /** Asked on every request. */
   readonly requireAuth: () => boolean;
+  readonly roles: RolesMode;
   readonly secret: string;
   readonly now: Clock;
   readonly users: { findById(id: string): Awaitable<Account | undefined> };
@@ -56,7 +64,7 @@ export interface CallerParts {
   };
 }
 
-/** Resolves a caller, or throws (or rejects with) `Unauthenticated`. */
+/** Resolves a caller, or throws (or rejects with) `Unauthenticated` or `Forbidden`. */
 export type CallerResolver = (
   demand: Demand,
   surface: "public" | "v1" | "portal",
@@ -74,7 +82,7 @@ const BEARER = /^bearer(?:[ \t]+(.*))?$/i;
 /** Creates the function that turns the credentials of every request into its caller. */
 export function createCallerResolver(parts: CallerParts): CallerResolver {
   return (demand, surface, { authorization, apiKey }) => {
-    if (surface !== "v1" || demand === "open") return ANYONE;
+    if (surface !== "v1" || demand.access === "open") return ANYONE;
     const token = authorization === undefined ? undefined : bearerToken(authorization);
     if (token === undefined && apiKey === undefined) return withoutCredentials(parts, demand);
     // A wrong token is named before a wrong key.
@@ -98,17 +106,16 @@ export function bearerToken(authorization: string): string | undefined {
 }
 
 function withoutCredentials(parts: CallerParts, demand: Demand): Caller {
-  if (isTokenDemanded(parts, demand)) throw tokenRequired();
-  if (demand === "runtime" && parts.requireAuth()) {
-    throw new Unauthenticated(
-      "Credentials are required: send a bearer token, or an API key as X-API-Key",
-    );
-  }
-  return ANYONE;
+  if (demand.access !== "always" && !parts.requireAuth()) return ANYONE;
+  throw takesRuntimeKeys(demand)
+    ? new Unauthenticated(
+        "Credentials are required: send a bearer token, or an API key as X-API-Key",
+      )
+    : tokenRequired();
 }
 
-function isTokenDemanded({ requireAuth }: CallerParts, demand: Demand): boolean {
-  return demand === "always" || (demand === "user" && requireAuth());
+function takesRuntimeKeys({ keys }: Demand): boolean {
+  return keys !== undefined && scopesOf(keys).includes("runtime");
 }
 
 function decide(
@@ -117,15 +124,39 @@ function decide(
   person: Person | undefined,
   key: KnownKey | undefined,
 ): Caller {
-  if (!person && isTokenDemanded(parts, demand)) throw tokenRequired();
   if (person && key && person.organization !== key.organization_id) {
     throw new Unauthenticated("The token and the API key belong to different organizations");
   }
+  // The user acts, so the role binds and the key's scope does not.
+  if (person) checkRole(parts, demand, person);
+  else if (key) checkScope(parts, demand, key);
   if (key) parts.keys.touch(key.organization_id, key.id, parts.now());
   if (person) return person;
   if (!key) throw new Error("Without a credential nothing is decided here");
   const { id, name, organization_id: organization } = key;
   return { organization, actor: { kind: "key", id, name } };
+}
+
+function checkRole({ roles }: CallerParts, { role: needed }: Demand, { actor }: Person): void {
+  if (roles === "carried" || needed === undefined) return;
+  const own = roleOf(actor.role);
+  if (includesRole(own, needed)) return;
+  throw new Forbidden(`This takes the role ${rolesFrom(needed)}; yours is ${own}`);
+}
+
+/**
+ * Checks what a key without a token may do. Beyond the runtime routes the contract decides about a
+ * `runtime` key: it is no credential while one is demanded, and accepted while none is. The other
+ * scopes always bind.
+ */
+function checkScope({ requireAuth }: CallerParts, { access, keys }: Demand, key: KnownKey): void {
+  const scope = scopeOf(key.scopes);
+  if (keys !== undefined && scopesOf(keys).includes(scope)) return;
+  if (access === "always") throw tokenRequired();
+  if ((keys === undefined || scope === "runtime") && requireAuth()) throw tokenRequired();
+  if (scope === "runtime") return;
+  const what = keys === undefined ? "what only users may do" : KEY_GRANTS[keys].words;
+  throw new Forbidden(`This API key has the scope ${scope}, which does not include ${what}`);
 }
 
 function findPerson(parts: CallerParts, demand: Demand, token: string): Awaitable<Person> {
@@ -137,7 +168,7 @@ function findPerson(parts: CallerParts, demand: Demand, token: string): Awaitabl
 function personOf(claims: Claims, account: Account | undefined, demand: Demand): Person {
   if (!account) {
     // Routes about the caller alone have to find out, and say, that the user is gone.
-    if (demand !== "always") throw tokenRefused();
+    if (demand.access !== "always") throw tokenRefused();
     const { sub: id, email, role, organization_id: organization } = claims;
     return { organization, actor: { kind: "user", id, email, role } };
   }

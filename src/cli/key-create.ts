@@ -5,9 +5,10 @@ import { dataDirectory, makeChange } from "./directory.ts";
 
 export const keyCreateCommand: Command = {
   name: "key create",
-  usage: "--name NAME [--expires DAYS] [--organization ID] [--data DIR]",
+  usage: "--name NAME [--scopes SCOPE] [--expires DAYS] [--organization ID] [--data DIR]",
   summary: "Create an API key and print it, this once",
   details: `  --name NAME         what the key is for
+  --scopes SCOPE      runtime (the default), report or policy: what the key may do
   --expires DAYS      after how many days it is refused; never when absent
   --organization ID   the organization; "default" when absent
   --data DIR          the data directory; DATA_DIR when absent
@@ -16,21 +17,21 @@ A server that runs on the directory creates the key, else this command does.
 The key stands alone on standard output; what is said of it goes to standard error.`,
   async run(args, terminal) {
     const text = { type: "string" } as const;
-    const options = { name: text, expires: text, organization: text, data: text };
+    const options = { name: text, scopes: text, expires: text, organization: text, data: text };
     const { values } = readArguments(args, options);
     const name = required("name", values.name);
-    const { organization, expires } = values;
+    const { organization, scopes, expires } = values;
     const days = expires === undefined ? undefined : daysOf(expires);
-    const body = { name, organization, expires_in_days: days };
+    const body = { name, organization, scopes, expires_in_days: days };
     const key = await makeChange(dataDirectory(values.data), "create-key", body, terminal.now);
-    const { id, api_key, expires_at } = key as {
+    const { id, api_key, warning, expires_at } = key as {
       readonly id: string;
       readonly api_key: string;
+      readonly warning: string;
       readonly expires_at?: string;
     };
     const until = expires_at === undefined ? "" : `, which expires at ${expires_at}`;
-    const advice = "Store it now: it is not shown again.";
-    terminal.error(`Created the key "${name}" (${id})${until}. ${advice}\n`);
+    terminal.error(`Created the key "${name}" (${id})${until}. ${warning}.\n`);
     terminal.out(`${api_key}\n`);
     return 0;
   },

@@ -9,7 +9,7 @@ import { BadInput, Unrecorded } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { isObject } from "../core/validate.ts";
-import { apiKeyCreateBody, apiKeyOf, draftKey } from "../keys/draft.ts";
+import { apiKeyCreateBody, apiKeyOf, draftKey, keyWarning } from "../keys/draft.ts";
 import type { KeyStore } from "../keys/store.ts";
 import type { OrganizationStore } from "../organizations/store.ts";
 import { draftUser, userCreateBody, userOf } from "../users/draft.ts";
@@ -52,10 +52,10 @@ export async function addUser(services: ChangeServices, asked: unknown): Promise
 }
 
 /**
- * Creates an API key: `name`, the `organization` if it is not the default one, and `expires_in_days`
- * if it is to expire.
+ * Creates an API key: `name`, the `organization` if it is not the default one, `scopes` if it is not
+ * `runtime`, and `expires_in_days` if it is to expire.
  *
- * @returns the key as it may be shown, and its text in `api_key`
+ * @returns the key as it may be shown, its text in `api_key`, and a `warning` for people
  */
 export async function createKey(services: ChangeServices, asked: unknown): Promise<object> {
   const { keys, ids, now } = services;
@@ -67,7 +67,7 @@ export async function createKey(services: ChangeServices, asked: unknown): Promi
   const target = { type: "key", id: key.id, name: key.name };
   const after = { prefix, scopes, expires_at };
   await record(services, organization, { action: "key.create", target, after });
-  return { ...apiKeyOf(key), api_key: fresh.text };
+  return { ...apiKeyOf(key), api_key: fresh.text, warning: keyWarning(key) };
 }
 
 async function organizationOf(services: ChangeServices, asked: unknown): Promise<string> {

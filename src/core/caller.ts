@@ -1,7 +1,7 @@
 /** Who is behind a request, once its credentials were accepted. */
 export type Actor = UserActor | KeyActor;
 
-/** A signed-in person. `role` is carried for information; it restricts nothing. */
+/** A signed-in person. `role` restricts what the person may do while `ROLES` is `enforced`. */
 export interface UserActor {
   readonly kind: "user";
   readonly id: string;

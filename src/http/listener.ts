@@ -28,7 +28,7 @@ import {
 import { DeferredReply, empty, StreamReply } from "./reply.ts";
 import type { RequestSummary } from "./request-summary.ts";
 import { refuse, respond, type Exchange } from "./respond.ts";
-import type { Access, Route, RouteDescription, Surface } from "./route.ts";
+import type { Route, RouteDescription, Surface } from "./route.ts";
 import type { UnreadAnswers } from "./unread-answers.ts";
 import type { Endpoint, Match, Router } from "./router.ts";
 
@@ -40,7 +40,7 @@ export interface Credentials {
 
 /** Turns credentials into a caller, or throws the refusal. */
 export type ResolveCaller = (
-  access: Access,
+  demand: Pick<RouteDescription, "access" | "keys" | "role">,
   surface: Surface,
   credentials: Credentials,
 ) => Awaitable<Caller>;
@@ -139,7 +139,7 @@ class Conversation<Needs> extends Client implements Exchange {
     const { authorization, "x-api-key": apiKey } = this.#request.headers;
     if (authorization !== undefined && surface === "v1") checkAuthorization(this.#request);
     const credentials = { authorization, apiKey: apiKey as string | undefined };
-    return this.#parts.resolveCaller(row.access, surface, credentials);
+    return this.#parts.resolveCaller(row, surface, credentials);
   }
 
   async isStillAccepted(): Promise<boolean> {

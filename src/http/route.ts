@@ -4,6 +4,8 @@
  * all computed from the rows, so they cannot drift apart.
  */
 import type { Actor, Caller, UserActor } from "../core/caller.ts";
+import type { KeyGrant } from "../core/key-scopes.ts";
+import type { Role } from "../core/roles.ts";
 import type { Infer, IntegerSchema, Schema, StringSchema } from "../core/schema.ts";
 import type { Client } from "./client.ts";
 import type { Reply } from "./reply.ts";
@@ -19,11 +21,11 @@ export const PREFIXES: Readonly<Record<Surface, string>> = {
 };
 
 /**
- * Who may call: `open` anybody; `runtime` a token or an API key; `user` a token; `always` a token
- * even where authentication is switched off. `runtime` and `user` are enforced on `/api/v1` only,
- * and only while `REQUIRE_AUTH` is true.
+ * Who may call: `open` anyone; `user` a token, or an API key that has the row's `keys`; `always` a
+ * token even where authentication is switched off. `user` is enforced on `/api/v1` only, and only
+ * while `REQUIRE_AUTH` is true.
  */
-export type Access = "open" | "runtime" | "user" | "always";
+export type Access = "open" | "user" | "always";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -146,12 +148,24 @@ export interface Input<
   readonly note: (note: ChangeNote) => void;
 }
 
-interface RowFields<Path extends string, A extends Access, Q, H, B, R> {
-  readonly method: Method;
+/**
+ * The least role that a row takes on `/api/v1` while `ROLES` is `enforced`. Every role may read, so a
+ * GET names none, and an open row knows no user; every other row has to name one.
+ */
+type RoleField<M extends Method, A extends Access> = M extends "GET"
+  ? { readonly role?: never }
+  : A extends "open"
+    ? { readonly role?: never }
+    : { readonly role: Role };
+
+interface RowFields<M extends Method, Path extends string, A extends Access, Q, H, B, R> {
+  readonly method: M;
   /** Below the surface's prefix; `{name}` stands for one segment. */
   readonly path: Path;
   readonly surfaces: readonly Surface[];
   readonly access: A;
+  /** What an API key must be allowed to do here; a row without it takes no key while `REQUIRE_AUTH` is true. */
+  readonly keys?: KeyGrant;
   /** The words of a 403 to callers of any other organization than the default one. */
   readonly defaultOnly?: string;
   readonly summary: string;
@@ -172,6 +186,7 @@ interface RowFields<Path extends string, A extends Access, Q, H, B, R> {
 
 /** A row as the rest of the program sees it, its types erased but for what the handler needs. */
 export interface Route<Needs> extends RowFields<
+  Method,
   string,
   Access,
   QueryParameters,
@@ -179,6 +194,7 @@ export interface Route<Needs> extends RowFields<
   Schema | CustomBody<unknown>,
   Replies
 > {
+  readonly role?: Role;
   handle(
     input: Input<string, Access, QueryParameters, HeaderParameters, CustomBody<unknown>>,
     needs: Needs,
@@ -195,6 +211,7 @@ export type RouteDescription = Omit<Route<never>, "handle">;
 
 /** Declares a row; path, parameters, body and replies type its handler. */
 export function route<
+  const M extends Method,
   const Path extends string,
   const A extends Access,
   const R extends Replies,
@@ -203,10 +220,11 @@ export function route<
   const H extends HeaderParameters = Record<never, never>,
   const B extends Schema | CustomBody<unknown> | undefined = undefined,
 >(
-  row: RowFields<Path, A, Q, H, B, R> & {
-    handle(input: Input<Path, A, Q, H, B>, needs: Needs): Answer<R> | Promise<Answer<R>>;
-    readonly change?: Change<Input<Path, A, Q, H, B>, AnswerValue<R>>;
-  },
+  row: RowFields<M, Path, A, Q, H, B, R> &
+    RoleField<M, A> & {
+      handle(input: Input<Path, A, Q, H, B>, needs: Needs): Answer<R> | Promise<Answer<R>>;
+      readonly change?: Change<Input<Path, A, Q, H, B>, AnswerValue<R>>;
+    },
 ): Route<Needs> {
   return row as unknown as Route<Needs>;
 }

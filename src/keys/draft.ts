@@ -1,6 +1,7 @@
 import type { NewApiKey } from "../auth/api-key.ts";
 import { DAY_MS } from "../core/clock.ts";
 import { BadInput } from "../core/errors.ts";
+import { isKeyScope, KEY_SCOPES } from "../core/key-scopes.ts";
 import type { Infer } from "../core/schema.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { validate } from "../core/validate.ts";
@@ -36,6 +37,17 @@ export function draftKey(
     created_at: formatTimestamp(now),
     ...(days !== undefined && { expires_at: formatTimestamp(now + days * DAY_MS) }),
   };
+}
+
+const STORE_IT = "Store this key now: it is not shown again, and a lost key can only be replaced";
+
+/** What whoever created a key has to know of it. */
+export function keyWarning({ scopes }: Pick<StoredKey, "scopes">): string {
+  if (isKeyScope(scopes)) return STORE_IT;
+  return (
+    `${STORE_IT}. The scope ${JSON.stringify(scopes)} limits nothing, and the key acts as runtime: ` +
+    `expected ${KEY_SCOPES.join(", ")}`
+  );
 }
 
 /** What may be shown of a key: everything but its hash. */

@@ -4,7 +4,7 @@ import { NotFound } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import { reply } from "../http/reply.ts";
 import { route } from "../http/route.ts";
-import { apiKeyCreateBody, apiKeyOf, draftKey } from "./draft.ts";
+import { apiKeyCreateBody, apiKeyOf, draftKey, keyWarning } from "./draft.ts";
 import { apiKeyCreated, apiKeyList, revokeResult } from "./schema.ts";
 import type { KeyStore } from "./store.ts";
 
@@ -13,8 +13,6 @@ interface Needs {
   readonly now: Clock;
   readonly ids: IdSource;
 }
-
-const WARNING = "Store this key now: it is not shown again, and a lost key can only be replaced";
 
 /** The routes of the organization's API keys. */
 export const keyRoutes = [
@@ -36,6 +34,7 @@ export const keyRoutes = [
     path: "/api-keys",
     surfaces: ["v1"],
     access: "user",
+    role: "operator",
     summary: "Create an API key",
     description:
       "The key's text is in this answer and nowhere else: only its hash is kept. With " +
@@ -53,7 +52,7 @@ export const keyRoutes = [
       const fresh = createApiKey();
       const key = draftKey(organization, body, fresh, ids(), now());
       await keys.create(organization, key);
-      return reply(201, { ...apiKeyOf(key), api_key: fresh.text, warning: WARNING });
+      return reply(201, { ...apiKeyOf(key), api_key: fresh.text, warning: keyWarning(key) });
     },
   }),
   route({
@@ -61,6 +60,7 @@ export const keyRoutes = [
     path: "/api-keys/{id}",
     surfaces: ["v1"],
     access: "user",
+    role: "operator",
     summary: "Revoke an API key",
     description: "Counts from the next request on. Revoking a revoked key changes nothing.",
     tags: ["api-keys"],

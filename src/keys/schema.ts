@@ -1,12 +1,18 @@
+import { KEY_SCOPES, scopeInWords } from "../core/key-scopes.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 
 const MAX_TEXT = 256;
+
+const SCOPES =
+  "What the key may do: " +
+  KEY_SCOPES.map((scope) => `\`${scope}\` is ${scopeInWords(scope)}`).join("; ") +
+  ". Any other text acts as `runtime`.";
 
 const shown = {
   id: { type: "string", description: "The key's id." },
   name: { type: "string", description: "What the key is for." },
   prefix: { type: "string", description: "The key's first characters, by which people know it." },
-  scopes: { type: "string", description: "What the key is meant for." },
+  scopes: { type: "string", description: SCOPES },
   revoked: { type: "boolean", description: "Whether the key is refused." },
   created_at: { type: "string", format: "date-time", description: "When it was created." },
   last_used_at: {
@@ -71,7 +77,8 @@ export const apiKeyCreate = {
       type: "string",
       maxLength: MAX_TEXT,
       default: "runtime",
-      description: "What the key is meant for; kept for information.",
+      description: SCOPES,
+      examples: ["report"],
     },
     expires_in_days: {
       type: "integer",
@@ -91,7 +98,10 @@ export const apiKeyCreated = {
   properties: {
     ...shown,
     api_key: { type: "string", description: "The key, to be sent as `X-API-Key`." },
-    warning: { type: "string", description: "Advises to store the key now." },
+    warning: {
+      type: "string",
+      description: "Advises to store the key now, and names `scopes` that limit nothing.",
+    },
   },
 } as const satisfies Schema;
 

@@ -1,15 +1,16 @@
 /** The metadata documents, each computed anew from the route table and what is true at the moment. */
 import { SECOND_MS } from "../core/clock.ts";
+import { KEY_SCOPES, scopeInWords } from "../core/key-scopes.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { PREFIXES, type Surface } from "../http/route.ts";
+import type { MetadataAuthentication } from "./authentication-schema.ts";
 import { demoDocument } from "./demo.ts";
 import { OPENAPI_VERSION } from "./openapi.ts";
-import { demandOf, DEMAND_WORDS, operationsOf } from "./operations.ts";
+import { demandOf, DEMAND_WORDS, keyScopesOf, leastRole, operationsOf } from "./operations.ts";
 import type {
   BuildInfo,
   Metadata,
   MetadataApis,
-  MetadataAuthentication,
   MetadataVersions,
   SurfaceInfo,
   VersionInfo,
@@ -59,14 +60,17 @@ export function versionDocument(service: ServiceDescription): VersionInfo {
 /** The answer of `/metadata/apis`. */
 export function apisDocument(service: ServiceDescription): MetadataApis {
   const surfaces = servedSurfaces(service.publicSurface);
-  const operations = operationsOf(service.rows, surfaces).map(({ method, path, surface, row }) => ({
-    method,
-    path,
-    summary: row.summary,
-    auth: DEMAND_WORDS[demandOf(row.access, surface)],
-    surface,
-    tags: row.tags,
-  }));
+  const operations = operationsOf(service.rows, surfaces).map((operation) => {
+    const { method, path, surface, row } = operation;
+    const role = leastRole(operation);
+    const scopes = keyScopesOf(operation);
+    return {
+      ...{ method, path, summary: row.summary, auth: DEMAND_WORDS[demandOf(operation)] },
+      ...(role !== undefined && { role }),
+      ...(scopes.length > 0 && { key_scopes: scopes }),
+      ...{ surface, tags: row.tags },
+    };
+  });
   const counts = surfaces.map((name) => [
     name,
     operations.filter(({ surface }) => surface === name).length,
@@ -100,6 +104,10 @@ export function versionsDocument(service: ServiceDescription): MetadataVersions 
 export function authenticationDocument(service: ServiceDescription): MetadataAuthentication {
   return {
     require_auth: service.requireAuth(),
+    roles: service.roles,
+    key_scopes: Object.fromEntries(
+      KEY_SCOPES.map((scope) => [scope, scopeInWords(scope)]),
+    ) as Record<string, string>,
     api_keys_accepted: true,
     documentation: service.baseUrl() + REFERENCE_PATH,
     environment: service.environment,
@@ -119,7 +127,7 @@ export function authenticationDocument(service: ServiceDescription): MetadataAut
         type: "apiKey",
         in: "header",
         header: "X-API-Key",
-        accepted_on: "the runtime routes of /api/v1",
+        accepted_on: "the routes of /api/v1 that its scope includes",
       },
     ],
     surfaces: surfaceList(service),

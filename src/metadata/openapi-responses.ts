@@ -23,7 +23,10 @@ const REFUSALS: Readonly<Record<number, RefusalText>> = {
     description: "Credentials are required, or those given were not accepted.",
     headers: ["WWW-Authenticate"],
   },
-  403: { name: "Forbidden", description: "The caller is known, and may not do this." },
+  403: {
+    name: "Forbidden",
+    description: "The caller's role, key scope or organization does not allow this.",
+  },
   404: { name: "NotFound", description: "There is no such record in the caller's organization." },
   409: { name: "Conflict", description: "The record is in a state that does not allow this." },
   413: { name: "ContentTooLarge", description: "The body is larger than is accepted here." },
@@ -62,8 +65,10 @@ const HEADERS: Readonly<Record<string, string>> = {
  */
 export function refusedStatuses({ row, surface, method }: Operation): readonly number[] {
   const statuses = new Set<number>([...(row.refuses ?? []), 500]);
-  if (demandOf(row.access, surface) !== "none") statuses.add(401);
-  if (row.defaultOnly !== undefined) statuses.add(403);
+  const demand = demandOf({ row, surface });
+  if (demand !== "none") statuses.add(401);
+  // A key of a limited scope is refused also where keys are not demanded, and so is a lower role.
+  if (demand === "key" || demand === "user") statuses.add(403);
   if (row.params || Object.values(row.query ?? {}).some(canRefuse)) statuses.add(400);
   if (row.body) for (const status of [400, 413, 415, 503]) statuses.add(status);
   if (surface === "public" && method !== "GET") statuses.add(429); // an open demo limits writes

@@ -2,8 +2,15 @@
  * The OpenAPI 3.1 document, computed from the route table: what a row does not say cannot appear in
  * it, and what the row says is what the router, the validation and the tests go by as well.
  */
+import type { RolesMode } from "../core/roles.ts";
 import type { RouteDescription, Surface } from "../http/route.ts";
-import { demandOf, operationsOf, type Demand, type Operation } from "./operations.ts";
+import {
+  demandOf,
+  operationsOf,
+  permissionInWords,
+  type Demand,
+  type Operation,
+} from "./operations.ts";
 import {
   refusedStatuses,
   requestBodyOf,
@@ -21,6 +28,7 @@ export interface OpenApiAbout {
   /** Without a slash at the end. */
   readonly baseUrl: string;
   readonly version: string;
+  readonly roles: RolesMode;
   /** Only operations on these are documented. */
   readonly surfaces: readonly Surface[];
 }
@@ -47,7 +55,7 @@ const SECURITY_SCHEMES = {
     type: "apiKey",
     in: "header",
     name: "X-API-Key",
-    description: "A key from `POST /api/v1/api-keys`, for what runtimes call.",
+    description: "A key from `POST /api/v1/api-keys`, for the operations that its scope includes.",
   },
 } as const;
 
@@ -57,7 +65,7 @@ const ANONYMOUS = {} as const; // taken while REQUIRE_AUTH is false
 
 const SECURITY: Readonly<Record<Demand, readonly Json[]>> = {
   none: [],
-  runtime: [BEARER, API_KEY, ANONYMOUS],
+  key: [BEARER, API_KEY, ANONYMOUS],
   user: [BEARER, ANONYMOUS],
   always: [BEARER],
 };
@@ -76,13 +84,11 @@ export function openApiDocument(rows: readonly RouteDescription[], about: OpenAp
   const paths: Record<string, Record<string, Json>> = {};
   for (const operation of operations) {
     const item = (paths[operation.path] ??= {});
-    item[operation.method.toLowerCase()] = operationObject(operation, schemas);
+    item[operation.method.toLowerCase()] = operationObject(operation, schemas, about);
   }
   const shared = sharedResponses(operations.flatMap(refusedStatuses), schemas);
   const prefixes = about.surfaces.includes("public") ? BOTH_PREFIXES : ONE_PREFIX;
-  const usesCredentials = operations.some(
-    ({ row, surface }) => demandOf(row.access, surface) !== "none",
-  );
+  const usesCredentials = operations.some((operation) => demandOf(operation) !== "none");
   return {
     openapi: OPENAPI_VERSION,
     info: {
@@ -103,16 +109,21 @@ export function openApiDocument(rows: readonly RouteDescription[], about: OpenAp
   };
 }
 
-function operationObject(operation: Operation, schemas: SchemaComponents): Json {
-  const { row, surface } = operation;
+function operationObject(
+  operation: Operation,
+  schemas: SchemaComponents,
+  { roles }: OpenApiAbout,
+): Json {
+  const { row } = operation;
+  const description = [row.description ?? [], permissionInWords(operation, roles)].flat().join(" ");
   const parameters = parametersOf(row);
   const requestBody = requestBodyOf(row, schemas);
   return {
     operationId: operation.id,
     summary: row.summary,
-    ...(row.description !== undefined && { description: row.description }),
+    ...(description !== "" && { description }),
     tags: row.tags,
-    security: SECURITY[demandOf(row.access, surface)],
+    security: SECURITY[demandOf(operation)],
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody && { requestBody }),
     responses: responsesOf(operation, schemas),

@@ -1,10 +1,6 @@
-import {
-  PREFIXES,
-  type Access,
-  type Method,
-  type RouteDescription,
-  type Surface,
-} from "../http/route.ts";
+import { scopesOf, type KeyScope } from "../core/key-scopes.ts";
+import { rolesFrom, type Role, type RolesMode } from "../core/roles.ts";
+import { PREFIXES, type Method, type RouteDescription, type Surface } from "../http/route.ts";
 
 /** A row on one surface: what a client calls. */
 export interface Operation {
@@ -58,17 +54,41 @@ function capitalize(word: string): string {
 }
 
 /** Which credentials an operation takes, and when it demands them. */
-export type Demand = "none" | "runtime" | "user" | "always";
+export type Demand = "none" | "key" | "user" | "always";
+
+type Demanded = Pick<Operation, "row" | "surface">;
 
 /** What an operation demands: only `/api/v1` ever demands anything. */
-export function demandOf(access: Access, surface: Surface): Demand {
-  return access === "open" || surface !== "v1" ? "none" : access;
+export function demandOf({ row, surface }: Demanded): Demand {
+  if (row.access === "open" || surface !== "v1") return "none";
+  return row.keys === undefined ? row.access : "key";
+}
+
+/** The least role that an operation takes while `ROLES` is `enforced`; `undefined` where none is asked for. */
+export function leastRole(operation: Demanded): Role | undefined {
+  return demandOf(operation) === "none" ? undefined : (operation.row.role ?? "viewer");
+}
+
+/** The scopes of the API keys that an operation takes while credentials are demanded. */
+export function keyScopesOf(operation: Demanded): readonly KeyScope[] {
+  const { keys } = operation.row;
+  return keys === undefined || demandOf(operation) === "none" ? [] : scopesOf(keys);
+}
+
+/** What an operation asks of roles and of the scopes of keys, in sentences. */
+export function permissionInWords(operation: Demanded, roles: RolesMode): readonly string[] {
+  const role = leastRole(operation) ?? "viewer";
+  const scopes = keyScopesOf(operation).map((scope) => `\`${scope}\``);
+  return [
+    ...(roles === "carried" || role === "viewer" ? [] : [`Takes the role ${rolesFrom(role)}.`]),
+    ...(scopes.length === 0 ? [] : [`Takes API keys of the scope ${scopes.join(" or ")}.`]),
+  ];
 }
 
 /** The demand in words, as tables of operations show it. */
 export const DEMAND_WORDS: Readonly<Record<Demand, string>> = {
   none: "none",
-  runtime: "JWT or X-API-Key when REQUIRE_AUTH=true",
+  key: "JWT or X-API-Key when REQUIRE_AUTH=true",
   user: "JWT when REQUIRE_AUTH=true",
   always: "JWT",
 };

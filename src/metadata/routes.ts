@@ -11,12 +11,12 @@ import {
   versionsDocument,
 } from "./documents.ts";
 import { KEPT_TEXT_HEADERS, keptText, sendKeptText, type KeptText } from "./kept-text.ts";
+import { metadataAuthentication } from "./authentication-schema.ts";
 import { openApiDocument } from "./openapi.ts";
 import {
   health,
   metadata,
   metadataApis,
-  metadataAuthentication,
   metadataVersions,
   openApiObject,
   readiness,
@@ -172,6 +172,7 @@ function openApi(description: ServiceDescription, notation: "json" | "yaml"): Ke
     const document = openApiDocument(description.rows, {
       baseUrl: description.baseUrl(),
       version: description.build.version,
+      roles: description.roles,
       surfaces: servedSurfaces(description.publicSurface),
     });
     if (notation === "json") return JSON.stringify(document, null, 2);

@@ -1,3 +1,5 @@
+import { KEY_SCOPES } from "../core/key-scopes.ts";
+import { ROLES } from "../core/roles.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 import { demoFacts } from "./demo.ts";
 
@@ -97,13 +99,13 @@ export const surfaceInfo = {
 } as const satisfies Schema;
 export type SurfaceInfo = Infer<typeof surfaceInfo>;
 
-const surfaces = {
+export const surfaces = {
   type: "array",
   description: "Every surface that this process serves.",
   items: surfaceInfo,
 } as const satisfies Schema;
 
-const environment = {
+export const environment = {
   type: "string",
   description: "The environment that this deployment reports.",
 } as const satisfies Schema;
@@ -177,6 +179,17 @@ const operation = {
     path: { type: "string", description: "The path with its prefix; `{name}` is a parameter." },
     summary: { type: "string", description: "What it does." },
     auth: { type: "string", description: "Which credentials it takes, and when it demands them." },
+    role: {
+      type: "string",
+      enum: ROLES,
+      description:
+        "The least role it takes while `ROLES` is `enforced`; absent where it asks for none.",
+    },
+    key_scopes: {
+      type: "array",
+      description: "The scopes of the API keys it takes; absent where it takes no key.",
+      items: { type: "string", enum: KEY_SCOPES, description: "A scope." },
+    },
     surface: {
       type: "string",
       enum: ["public", "v1", "portal"],
@@ -244,45 +257,6 @@ export const metadataVersions = {
   },
 } as const satisfies Schema;
 export type MetadataVersions = Infer<typeof metadataVersions>;
-
-export const metadataAuthentication = {
-  title: "MetadataAuthentication",
-  type: "object",
-  description: "How the running process authenticates callers.",
-  required: [
-    "require_auth",
-    "api_keys_accepted",
-    "documentation",
-    "environment",
-    "runtime_client_header",
-    "schemes",
-    "surfaces",
-  ],
-  properties: {
-    require_auth: {
-      type: "boolean",
-      description: "Whether `/api/v1` demands credentials at this moment.",
-    },
-    api_keys_accepted: { type: "boolean", description: "Whether API keys are taken." },
-    documentation: { type: "string", description: "Where to read about every operation." },
-    environment,
-    runtime_client_header: {
-      type: "string",
-      description: "The header by which a runtime names itself.",
-    },
-    schemes: {
-      type: "array",
-      description: "The ways to authenticate.",
-      items: {
-        type: "object",
-        description: "One way to authenticate.",
-        additionalProperties: true,
-      },
-    },
-    surfaces,
-  },
-} as const satisfies Schema;
-export type MetadataAuthentication = Infer<typeof metadataAuthentication>;
 
 export const openApiObject = {
   type: "object",

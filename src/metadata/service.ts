@@ -1,5 +1,6 @@
 import type { Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
+import type { RolesMode } from "../core/roles.ts";
 import type { HeaderList } from "../http/reply.ts";
 import type { RouteDescription, Surface } from "../http/route.ts";
 
@@ -25,6 +26,7 @@ export interface ServiceDescription {
   readonly environment: string;
   readonly edition: string;
   readonly requireAuth: () => boolean;
+  readonly roles: RolesMode;
   readonly publicSurface: "open" | "off";
   /** Facts about the catalog in use: where it came from, its version and counts. */
   readonly catalog: () => Readonly<Record<string, unknown>>;

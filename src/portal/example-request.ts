@@ -5,11 +5,11 @@ import type { ShownRequest } from "./curl.ts";
 
 /** A request that calls an operation; what the reader has to put in stands in `<angle brackets>`. */
 export function exampleRequest(operation: Operation, baseUrl: string): ShownRequest {
-  const { row, surface, method } = operation;
+  const { row, method } = operation;
   const path = operation.path.replace(/\{(\w+)\}/g, "<$1>");
-  const demand = demandOf(row.access, surface);
+  const demand = demandOf(operation);
   const headers =
-    demand === "runtime"
+    demand === "key"
       ? ["X-API-Key: <api_key>"]
       : demand === "none"
         ? []

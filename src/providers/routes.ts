@@ -60,6 +60,7 @@ export const providerRoutes = [
     path: "/providers/{id}",
     surfaces: ["v1"],
     access: "user",
+    role: "operator",
     summary: "Set a provider's status",
     description: "The status stands until it is set anew or lifted, whatever the events say.",
     tags: ["providers"],
@@ -88,6 +89,7 @@ export const providerRoutes = [
     path: "/providers/{id}",
     surfaces: ["v1"],
     access: "user",
+    role: "operator",
     summary: "Lift the status that was set for a provider",
     description:
       "Answers 404 when none was set. A status can be lifted also when the catalog has lost the provider since.",

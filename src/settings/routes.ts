@@ -32,6 +32,7 @@ export const settingsRoutes = [
     path: "/settings",
     surfaces: ["v1"],
     access: "user",
+    role: "admin",
     summary: "Replace the organization's settings",
     description: "Pairs that are not given are gone afterwards.",
     tags: ["settings"],

@@ -1,10 +1,11 @@
 import type { Actor } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { BadInput, Forbidden, NotFound } from "../core/errors.ts";
+import type { Role } from "../core/roles.ts";
 import type { Infer } from "../core/schema.ts";
 import { changedUser } from "./draft.ts";
 import { checkAdminRemains } from "./last-admin.ts";
-import type { Role, StoredUser, userChange } from "./schema.ts";
+import type { StoredUser, userChange } from "./schema.ts";
 import { checkUnchanged, requireCurrentPassword, type SignInServices } from "./sign-in.ts";
 
 /** Which user is to be changed, and who asks for it. */

@@ -1,4 +1,5 @@
 import { checkNewPassword } from "../auth/password.ts";
+import type { Role } from "../core/roles.ts";
 import type { Infer } from "../core/schema.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { validate } from "../core/validate.ts";
@@ -8,7 +9,6 @@ import {
   passwordChange,
   userChange,
   userCreate,
-  type Role,
   type StoredUser,
   type User,
 } from "./schema.ts";

@@ -87,6 +87,7 @@ export const userRoutes = [
     path: "/auth/password",
     surfaces: ["v1"],
     access: "always",
+    role: "viewer",
     summary: "Change the caller's own password",
     description:
       "Ends every token of the user, the one of this request included. A wrong current password is 403, and counts like a failed sign-in.",
@@ -122,6 +123,7 @@ export const userRoutes = [
     path: "/users",
     surfaces: ["v1"],
     access: "user",
+    role: "admin",
     summary: "Create a user",
     tags: ["users"],
     body: userCreateBody,
@@ -161,6 +163,7 @@ export const userRoutes = [
     path: "/users/{id}",
     surfaces: ["v1"],
     access: "user",
+    role: "admin",
     summary: "Change a user",
     description:
       "A new password or a deactivation ends the user's tokens. The last active admin can be neither deactivated nor given another role. " +
@@ -189,6 +192,7 @@ export const userRoutes = [
     path: "/users/{id}",
     surfaces: ["v1"],
     access: "user",
+    role: "admin",
     summary: "Delete a user",
     description: "Ends the user's tokens. The last active admin cannot be deleted.",
     tags: ["users"],

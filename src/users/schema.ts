@@ -1,9 +1,7 @@
+import type { Role } from "../core/roles.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 
-const roles = ["admin", "operator", "viewer"] as const;
-
-/** What a user is meant to do; carried for information, it restricts nothing. */
-export type Role = (typeof roles)[number];
+const roles = ["admin", "operator", "viewer"] as const satisfies readonly Role[];
 
 /** The longest name of a person. */
 const MAX_NAME = 256;
@@ -31,7 +29,7 @@ const name = {
 const role = {
   type: "string",
   enum: roles,
-  description: "What the user is meant to do; carried for information, it restricts nothing.",
+  description: "What the user may do while `ROLES` is `enforced`; otherwise it restricts nothing.",
 } as const satisfies Schema;
 const active = {
   type: "boolean",

@@ -35,10 +35,12 @@ const change: Change<unknown, { readonly name?: string | undefined }> = {
 /** A row with a handler, as it records; and the entries, or what keeps them from being written. */
 function recorded(handle: (given: Input) => unknown, failure?: Error) {
   const written: (readonly [organization: string, entry: ActivityEntry])[] = [];
-  const base = { method: "POST", path: "/things", surfaces: ["v1"], access: "user" } as const;
+  const base = { method: "POST", path: "/things", surfaces: ["v1"] } as const;
+  const who = { access: "user", role: "operator" } as const;
   const more = { summary: "Make a thing", tags: ["things"], replies: { 201: thing } } as const;
   const row = route({
     ...base,
+    ...who,
     ...more,
     change,
     handle: (given) => handle(given as Input) as never,

@@ -118,13 +118,14 @@ test("a stream ends when its token is over, was made worthless, or its key is re
   let time = NOON;
   const now = () => time;
   const { text, hash } = createApiKey();
-  const key = { id: "k", name: "agents", organization_id: "default", revoked: false };
+  const known = { id: "k", name: "agents", scopes: "runtime", organization_id: "default" };
+  const key = { ...known, revoked: false };
   const user = {
     ...{ id: "u", email: "u@example.com", role: "admin", active: true },
     ...{ organization_id: "default", credential_version: 1 },
   };
   const resolveCaller = createCallerResolver({
-    ...{ requireAuth: () => true, secret, now },
+    ...{ requireAuth: () => true, roles: "carried", secret, now },
     users: { findById: () => user },
     keys: { findByHash: (given) => (given === hash ? key : undefined), touch: () => {} },
   });

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { createApiKey } from "../../src/auth/api-key.ts";
 import { createCallerResolver, type Account, type Demand } from "../../src/auth/caller.ts";
 import { signToken, type Claims } from "../../src/auth/jwt.ts";
-import { Unauthenticated } from "../../src/core/errors.ts";
+import { Forbidden, Unauthenticated } from "../../src/core/errors.ts";
+import type { RolesMode } from "../../src/core/roles.ts";
 
 const SECRET = "a secret of more than thirty-two bytes";
 const NOW = 1_800_000_000_000;
@@ -19,12 +20,22 @@ const accounts: readonly Account[] = [
   ada,
   { ...ada, id: "idle", active: false },
   { ...ada, id: "guest", organization_id: "default" },
+  { ...ada, id: "vera", role: "viewer" },
+  { ...ada, id: "otto", role: "operator" },
+  { ...ada, id: "odd", role: "owner" },
 ];
 const runtimeKey = createApiKey();
 const revokedKey = createApiKey();
+const reportKey = createApiKey();
+const policyKey = createApiKey();
+const oddKey = createApiKey();
+const agents = { name: "agents", organization_id: "acme", scopes: "runtime", revoked: false };
 const keys = new Map([
-  [runtimeKey.hash, { id: "key-1", name: "agents", organization_id: "acme", revoked: false }],
-  [revokedKey.hash, { id: "key-2", name: "old", organization_id: "acme", revoked: true }],
+  [runtimeKey.hash, { ...agents, id: "key-1" }],
+  [reportKey.hash, { ...agents, id: "key-3", scopes: "report" }],
+  [policyKey.hash, { ...agents, id: "key-4", scopes: "policy" }],
+  [oddKey.hash, { ...agents, id: "key-5", scopes: "Report" }],
+  [revokedKey.hash, { ...agents, id: "key-2", name: "old", revoked: true }],
 ]);
 const DEFAULT = { organization: "default", actor: undefined };
 const ADA = {
@@ -33,10 +44,11 @@ const ADA = {
 };
 const KEY = { organization: "acme", actor: { kind: "key", id: "key-1", name: "agents" } };
 
-function setUp(requireAuth: boolean) {
+function setUp(requireAuth: boolean, roles: RolesMode = "carried") {
   const touched: unknown[] = [];
   const resolve = createCallerResolver({
     requireAuth: () => requireAuth,
+    roles,
     secret: SECRET,
     now: () => NOW,
     users: { findById: (id) => accounts.find((account) => account.id === id) },
@@ -47,7 +59,9 @@ function setUp(requireAuth: boolean) {
   });
   return {
     touched,
-    caller: (demand: Demand, authorization?: string, apiKey?: string) =>
+    caller: (demand: DemandName, authorization?: string, apiKey?: string) =>
+      resolve(DEMANDS[demand], "v1", { authorization, apiKey }),
+    as: (demand: Demand, authorization?: string, apiKey?: string) =>
       resolve(demand, "v1", { authorization, apiKey }),
     resolve,
   };
@@ -75,7 +89,7 @@ for (const surface of ["public", "portal"] as const) {
       { authorization: "Bearer nonsense", apiKey: "nonsense" },
       { authorization: bearer(), apiKey: runtimeKey.text },
     ]) {
-      assert.deepEqual(resolve("user", surface, credentials), DEFAULT);
+      assert.deepEqual(resolve(DEMANDS.user, surface, credentials), DEFAULT);
     }
     assert.deepEqual(touched, []);
   });
@@ -84,6 +98,14 @@ for (const surface of ["public", "portal"] as const) {
 test("an open route of v1 ignores credentials", () => {
   assert.deepEqual(setUp(true).caller("open", "Bearer nonsense", "nonsense"), DEFAULT);
 });
+
+const DEMANDS = {
+  runtime: { access: "user", keys: "audit.read" },
+  user: { access: "user" },
+  always: { access: "always" },
+  open: { access: "open" },
+} as const satisfies Record<string, Demand>;
+type DemandName = keyof typeof DEMANDS;
 
 const demands = ["runtime", "user", "always"] as const;
 
@@ -175,6 +197,90 @@ test("prototype names are no users", () => {
   }
 });
 
+function forbidden(message: string) {
+  return (error: unknown) => error instanceof Forbidden && error.message === message;
+}
+
+const OPERATORS: Demand = { access: "user", role: "operator" };
+const ADMINS: Demand = { access: "user", role: "admin" };
+
+test("an enforced role includes the lower ones, and its refusal names those that suffice", () => {
+  const { as } = setUp(false, "enforced");
+  for (const sub of ["vera", "otto", "ada"]) void as(DEMANDS.user, bearer({ sub }));
+  for (const sub of ["otto", "ada"]) void as(OPERATORS, bearer({ sub }));
+  void as(ADMINS, bearer());
+  const refusal = forbidden("This takes the role operator or admin; yours is viewer");
+  assert.throws(() => as(OPERATORS, bearer({ sub: "vera" })), refusal);
+  const forAdmins = forbidden("This takes the role admin; yours is operator");
+  assert.throws(() => as(ADMINS, bearer({ sub: "otto" })), forAdmins);
+});
+
+test("a role that is not known counts as viewer", () => {
+  const refusal = forbidden("This takes the role operator or admin; yours is viewer");
+  assert.throws(() => setUp(true, "enforced").as(OPERATORS, bearer({ sub: "odd" })), refusal);
+});
+
+test("the stored role counts, not the one in the token", () => {
+  const token = bearer({ sub: "vera", role: "admin" });
+  assert.throws(() => setUp(true, "enforced").as(OPERATORS, token), Forbidden);
+});
+
+test("carried roles restrict nothing", () => {
+  void setUp(true, "carried").as(ADMINS, bearer({ sub: "vera" }));
+});
+
+test("a role restricts nobody who acts without a token", () => {
+  const { as } = setUp(false, "enforced");
+  assert.deepEqual(as(ADMINS), DEFAULT);
+  assert.deepEqual(as(ADMINS, undefined, runtimeKey.text), KEY);
+});
+
+for (const isRequired of [true, false]) {
+  test(`a key needs the scope of the route, authentication ${isRequired ? "on" : "off"}`, () => {
+    const { as } = setUp(isRequired);
+    void as({ access: "user", keys: "audit.report" }, undefined, reportKey.text);
+    void as({ access: "user", keys: "policy.publish" }, undefined, policyKey.text);
+    const noReading = forbidden(
+      "This API key has the scope report, which does not include reading the audit",
+    );
+    assert.throws(() => as(DEMANDS.runtime, undefined, reportKey.text), noReading);
+    const noReporting = forbidden(
+      "This API key has the scope policy, which does not include reporting audit events",
+    );
+    const reporting: Demand = { access: "user", keys: "audit.report" };
+    assert.throws(() => as(reporting, undefined, policyKey.text), noReporting);
+  });
+}
+
+test("a scope that is not known acts as runtime", () => {
+  void setUp(true).as(DEMANDS.runtime, undefined, oddKey.text);
+});
+
+test("a runtime key publishes nothing while credentials are demanded", () => {
+  const publishing: Demand = { access: "user", keys: "policy.publish" };
+  assert.throws(() => setUp(true).as(publishing, undefined, runtimeKey.text), refused);
+  assert.deepEqual(setUp(false).as(publishing, undefined, runtimeKey.text), KEY);
+});
+
+test("a limited key binds where no credential is demanded", () => {
+  const words = "This API key has the scope report, which does not include what only users may do";
+  const refusal = forbidden(words);
+  assert.throws(() => setUp(false).as(DEMANDS.user, undefined, reportKey.text), refusal);
+  assert.throws(() => setUp(true).as(DEMANDS.user, undefined, reportKey.text), refused);
+});
+
+test("with token and key the user's role binds, and the key's scope does not", () => {
+  const { as } = setUp(true, "enforced");
+  assert.deepEqual(as(DEMANDS.runtime, bearer(), reportKey.text), ADA);
+  assert.throws(() => as(OPERATORS, bearer({ sub: "vera" }), runtimeKey.text), Forbidden);
+});
+
+test("a key that is refused for its scope was not used", () => {
+  const { as, touched } = setUp(true);
+  assert.throws(() => as(DEMANDS.runtime, undefined, reportKey.text), Forbidden);
+  assert.deepEqual(touched, []);
+});
+
 test("every accepted use of a key is noted, and no other", () => {
   const { caller, touched } = setUp(true);
   void caller("runtime", undefined, runtimeKey.text);
@@ -204,28 +310,30 @@ test("no refusal repeats a credential", () => {
 test("look-ups that have to wait lead to the same caller, later", async () => {
   const resolve = createCallerResolver({
     requireAuth: () => true,
+    roles: "carried",
     secret: SECRET,
     now: () => NOW,
     users: { findById: (id) => Promise.resolve(accounts.find((account) => account.id === id)) },
     keys: { findByHash: (hash) => Promise.resolve(keys.get(hash)), touch: () => {} },
   });
   const credentials = { authorization: bearer(), apiKey: runtimeKey.text };
-  assert.deepEqual(await resolve("user", "v1", credentials), ADA);
+  assert.deepEqual(await resolve(DEMANDS.user, "v1", credentials), ADA);
   const withRevoked = { authorization: bearer(), apiKey: revokedKey.text };
-  await assert.rejects(async () => resolve("user", "v1", withRevoked), refused);
+  await assert.rejects(async () => resolve(DEMANDS.user, "v1", withRevoked), refused);
 });
 
 test("the switch is asked on every request", () => {
   let isRequired = false;
   const resolve = createCallerResolver({
     requireAuth: () => isRequired,
+    roles: "carried",
     secret: SECRET,
     now: () => NOW,
     users: { findById: () => undefined },
     keys: { findByHash: () => undefined, touch: () => {} },
   });
   const nothing = { authorization: undefined, apiKey: undefined };
-  assert.deepEqual(resolve("user", "v1", nothing), DEFAULT);
+  assert.deepEqual(resolve(DEMANDS.user, "v1", nothing), DEFAULT);
   isRequired = true;
-  assert.throws(() => resolve("user", "v1", nothing), refused);
+  assert.throws(() => resolve(DEMANDS.user, "v1", nothing), refused);
 });

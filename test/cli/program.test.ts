@@ -133,7 +133,7 @@ test("key create prints a key that works, and leaves an entry, server or not", a
     ["key", "create", "--name", "two", "--expires", "30"],
   ]);
   assert.doesNotMatch(ran[0].error, /expires/);
-  assert.match(ran[1].error, /, which expires at 2026-12-20T20:30:00\.000Z\. Store it now/);
+  assert.match(ran[1].error, /, which expires at 2026-12-20T20:30:00\.000Z\. Store this key now/);
   for (const { out } of ran) {
     assert.match(out, /^sbx_[A-Za-z0-9_-]{43}\n$/);
     const answer = await app.get("/api/v1/audit", { "x-api-key": out.trim() });
@@ -142,6 +142,19 @@ test("key create prints a key that works, and leaves an entry, server or not", a
   const entries = await commandEntries("key.create");
   assert.deepEqual(entries.map(({ target }) => target.name).sort(), ["one", "two"]);
   assert.ok(!JSON.stringify(entries).includes(ran[0].out.trim()));
+});
+
+test("key create takes a scope, and warns of one that limits nothing", async () => {
+  const ran = await inBothWays([
+    ["key", "create", "--name", "reporter", "--scopes", "report"],
+    ["key", "create", "--name", "odd", "--scopes", "read-only"],
+  ]);
+  const [limited, odd] = ran.map(({ out }) => ({ "x-api-key": out.trim() }));
+  assert.equal((await app.post("/api/v1/audit", { command: "git push" }, limited)).status, 202);
+  assert.equal((await app.get("/api/v1/audit", limited)).status, 403);
+  assert.equal((await app.get("/api/v1/audit", odd)).status, 200);
+  assert.doesNotMatch(ran[0].error, /limits nothing/);
+  assert.match(ran[1].error, /The scope "read-only" limits nothing, and the key acts as runtime/);
 });
 
 for (const [what, args, password, said] of [

@@ -17,7 +17,8 @@ const VICTIM = "127.0.0.3";
 const free = { type: "object", additionalProperties: true } as const;
 const common = {
   surfaces: ["public", "v1"],
-  access: "runtime",
+  access: "user",
+  keys: "audit.read",
   summary: "s",
   tags: ["t"],
 } as const;
@@ -25,6 +26,7 @@ const common = {
 const echo = route({
   ...common,
   method: "POST",
+  role: "operator",
   path: "/echo",
   body: free,
   replies: { 200: free },
@@ -106,6 +108,7 @@ test("a body that waits for its turn gives way too, and the turns go on", async 
   const slow = route({
     ...common,
     method: "POST",
+    role: "operator",
     path: "/slow",
     body: free,
     replies: { 200: free },

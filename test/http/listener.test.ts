@@ -40,6 +40,7 @@ const rows = [
     method: "POST",
     path: "/things",
     access: "user",
+    role: "operator",
     body: thing,
     replies: { 201: thing },
     handle: ({ body }) => reply(201, body),
@@ -48,7 +49,8 @@ const rows = [
     ...common,
     method: "GET",
     path: "/things/{id}",
-    access: "runtime",
+    access: "user",
+    keys: "audit.read",
     replies: { 200: thing },
     handle: ({ params }) => ({ id: params.id }),
   }),
@@ -220,8 +222,8 @@ test("an allowed origin may read every kind of refusal", async (t) => {
     throw new Error("defect");
   });
   const { url } = await serve(t, [...rows, odd], {
-    resolveCaller(access) {
-      if (access === "user") throw new Unauthenticated("Sign in");
+    resolveCaller({ role }) {
+      if (role === "operator") throw new Unauthenticated("Sign in");
       return { organization: "default", actor: undefined };
     },
   });
@@ -388,7 +390,7 @@ test("credentials go to the resolver with access and surface, and the caller to 
   const asked: [string, string, Credentials][] = [];
   const actor = { kind: "user", id: "u", email: "e@x", role: "admin" } as const;
   const { url } = await serve(t, rows, {
-    resolveCaller(access, surface, credentials) {
+    resolveCaller({ access }, surface, credentials) {
       asked.push([access, surface, credentials]);
       return Promise.resolve({ organization: "acme", actor });
     },

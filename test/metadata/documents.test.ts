@@ -8,10 +8,10 @@ import {
   versionDocument,
   versionsDocument,
 } from "../../src/metadata/documents.ts";
+import { metadataAuthentication } from "../../src/metadata/authentication-schema.ts";
 import {
   metadata,
   metadataApis,
-  metadataAuthentication,
   metadataVersions,
   versionInfo,
 } from "../../src/metadata/schema.ts";
@@ -107,9 +107,23 @@ test("the list of operations counts each row once on each surface", () => {
     path: "/api/v1/wagons",
     summary: "Add a wagon",
     auth: "JWT when REQUIRE_AUTH=true",
+    role: "operator",
     surface: "v1",
     tags: ["fleet"],
   });
+  const { role, key_scopes } = operations[2] ?? {};
+  assert.deepEqual({ role, key_scopes }, { role: "viewer", key_scopes: ["runtime"] });
+  const unrestricted = operations.filter(({ role }) => role === undefined);
+  assert.deepEqual([...new Set(unrestricted.map(({ surface }) => surface))], ["public", "portal"]);
+});
+
+test("how callers authenticate names the mode of roles and what each scope includes", () => {
+  const document = authenticationDocument(describeService(sampleRows, { roles: "enforced" }));
+  assert.equal(document.roles, "enforced");
+  assert.equal(
+    document.key_scopes["report"],
+    "reading policies, reporting audit events and reporting to the fleet",
+  );
 });
 
 test("the versions document names the contract's version and its format", () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
+import type { RolesMode } from "../../src/core/roles.ts";
 import { openApiDocument } from "../../src/metadata/openapi.ts";
 import { routes } from "../../src/routes.ts";
 import { sampleRows } from "./sample-rows.ts";
@@ -8,6 +9,7 @@ import { sampleRows } from "./sample-rows.ts";
 const ABOUT = {
   baseUrl: "https://signalbox.test",
   version: "1.2.3",
+  roles: "carried",
   surfaces: ["public", "v1", "portal"],
 } as const;
 
@@ -70,7 +72,7 @@ test("the refusals of an operation are those it names and those that follow from
   const refusals = (path: string, method: string): readonly string[] =>
     Object.keys(paths[path][method].responses).filter((status) => Number(status) >= 400);
   assert.deepEqual(refusals("/api/public/wagons", "get"), ["500"]);
-  assert.deepEqual(refusals("/api/v1/wagons", "get"), ["401", "500"]);
+  assert.deepEqual(refusals("/api/v1/wagons", "get"), ["401", "403", "500"]);
   assert.deepEqual(refusals("/api/public/wagons", "post"), [
     "400",
     "409",
@@ -83,6 +85,7 @@ test("the refusals of an operation are those it names and those that follow from
   assert.deepEqual(refusals("/api/v1/wagons", "post"), [
     "400",
     "401",
+    "403",
     "409",
     "413",
     "415",
@@ -90,6 +93,18 @@ test("the refusals of an operation are those it names and those that follow from
     "503",
   ]);
   assert.deepEqual(refusals("/api/v1/wagons/{id}/brakes", "get"), ["400", "401", "404", "500"]);
+});
+
+test("an operation of v1 names the role it takes, if roles are enforced, and its keys' scopes", () => {
+  const described = (roles: RolesMode): readonly unknown[] => {
+    const { paths } = document(sampleRows, { ...ABOUT, roles });
+    const { get, post } = paths["/api/v1/wagons"];
+    return [get.description, post.description, paths["/api/public/wagons"].post.description];
+  };
+  const keys = "Takes API keys of the scope `runtime`.";
+  assert.deepEqual(described("carried"), [keys, "Adds `one`.", "Adds `one`."]);
+  const role = "Adds `one`. Takes the role operator or admin.";
+  assert.deepEqual(described("enforced"), [keys, role, "Adds `one`."]);
 });
 
 test("a refusal has an Error as its body, and the headers that its status demands", () => {

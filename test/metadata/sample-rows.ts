@@ -38,7 +38,8 @@ export const sampleRows: readonly RouteDescription[] = [
     method: "GET",
     path: "/wagons",
     surfaces: ["public", "v1"],
-    access: "runtime",
+    access: "user",
+    keys: "audit.read",
     summary: "List wagons",
     tags: ["fleet"],
     query: {
@@ -64,6 +65,7 @@ export const sampleRows: readonly RouteDescription[] = [
     path: "/wagons",
     surfaces: ["public", "v1"],
     access: "user",
+    role: "operator",
     summary: "Add a wagon",
     description: "Adds `one`.",
     tags: ["fleet"],

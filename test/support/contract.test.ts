@@ -8,6 +8,7 @@ import { contractOf } from "./contract.ts";
 const about = {
   baseUrl: "https://one.test",
   version: "1",
+  roles: "carried",
   surfaces: ["public", "v1", "portal"],
 } as const;
 const contract = contractOf(openApiDocument(sampleRows, about));

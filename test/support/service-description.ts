@@ -16,6 +16,7 @@ export function describeService(
     environment: "testing",
     edition: "community",
     requireAuth: () => false,
+    roles: "carried",
     publicSurface: "open",
     catalog: () => ({ source: "embed", capabilities: 2 }),
     condition: { unwritable: () => [], recover: () => {}, hasDamage: () => false },

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { draftUser } from "../../src/users/draft.ts";
 import { checkAdminRemains } from "../../src/users/last-admin.ts";
-import type { Role, StoredUser } from "../../src/users/schema.ts";
+import type { Role } from "../../src/core/roles.ts";
+import type { StoredUser } from "../../src/users/schema.ts";
 
 function person(id: string, role: Role, active = true): StoredUser {
   const draft = draftUser({ email: `${id}@example.com`, role }, "hash", id, 0);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { draftUser } from "../../src/users/draft.ts";
-import type { Role, StoredUser } from "../../src/users/schema.ts";
+import type { Role } from "../../src/core/roles.ts";
+import type { StoredUser } from "../../src/users/schema.ts";
 import type { UserStore } from "../../src/users/store.ts";
 
 /** Makes a user; the email is made of the id. */

@@ -1,4 +1,5 @@
-import type { Role, User } from "../../users/schema.ts";
+import type { Role } from "../../core/roles.ts";
+import type { User } from "../../users/schema.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { accessFrame, addForm, newPasswordField, textField } from "./access.ts";

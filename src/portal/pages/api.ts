@@ -1,8 +1,14 @@
 import type { Schema } from "../../core/schema.ts";
 import { bodySchema, type OneReplyShape, type RouteDescription } from "../../http/route.ts";
 import { refusedStatuses, shapesOf } from "../../metadata/openapi-responses.ts";
-import { demandOf, DEMAND_WORDS, operationsOf, type Operation } from "../../metadata/operations.ts";
-import { servedSurfaces, type Page } from "../../metadata/service.ts";
+import {
+  demandOf,
+  DEMAND_WORDS,
+  operationsOf,
+  permissionInWords,
+  type Operation,
+} from "../../metadata/operations.ts";
+import { servedSurfaces, type Page, type ServiceDescription } from "../../metadata/service.ts";
 import { TAG_DESCRIPTIONS } from "../../metadata/tags.ts";
 import { curlLine } from "../curl.ts";
 import { exampleRequest } from "../example-request.ts";
@@ -17,7 +23,6 @@ type Siblings = readonly [Operation, ...Operation[]];
 /** The reference: every operation with its parameters, bodies and answers, and every type. */
 export function apiPage(frame: PortalFrame): Page {
   const { description } = frame;
-  const baseUrl = description.baseUrl();
   const operations = operationsOf(description.rows, servedSurfaces(description.publicSurface));
   const rows = bySurfaces(operations);
   const types = titledSchemas(operations.flatMap(({ row }) => schemasOf(row)));
@@ -44,7 +49,7 @@ export function apiPage(frame: PortalFrame): Page {
         placeholder="A path, a method, or what it does"
       />
     </div>
-    ${[...byTag(rows)].map(([tag, own]) => group(tag, own, baseUrl))}
+    ${[...byTag(rows)].map(([tag, own]) => group(tag, own, description))}
     <h2 id="types">Types</h2>
     ${[...types].map(([name, schema]) => typeSection(name, schema))}
   </div>`;
@@ -70,20 +75,21 @@ function byTag(rows: readonly Siblings[]): ReadonlyMap<string, readonly Siblings
   return new Map([...groups].filter(([, members]) => members.length > 0));
 }
 
-function group(tag: string, rows: readonly Siblings[], baseUrl: string): Html {
+function group(tag: string, rows: readonly Siblings[], service: ServiceDescription): Html {
   return html`<section aria-labelledby="tag-${tag}" data-group>
     <h2 id="tag-${tag}">${tag.charAt(0).toUpperCase() + tag.slice(1)}</h2>
     <p>${TAG_DESCRIPTIONS.get(tag)}</p>
-    ${rows.map((siblings) => entry(siblings, baseUrl))}
+    ${rows.map((siblings) => entry(siblings, service))}
   </section>`;
 }
 
-function entry(siblings: Siblings, baseUrl: string): Html {
+function entry(siblings: Siblings, { baseUrl, roles }: ServiceDescription): Html {
   const [first] = siblings;
+  const permissions = siblings.flatMap((operation) => permissionInWords(operation, roles));
   const { row, method } = first;
   const paths = siblings.map(
-    ({ path, surface }) =>
-      html`<li><code>${path}</code>: ${DEMAND_WORDS[demandOf(row.access, surface)]}</li>`,
+    (operation) =>
+      html`<li><code>${operation.path}</code>: ${DEMAND_WORDS[demandOf(operation)]}</li>`,
   );
   return html`<details id="${first.id}">
     <summary>
@@ -92,11 +98,12 @@ function entry(siblings: Siblings, baseUrl: string): Html {
       <span class="what">${prose(row.summary)}</span>
     </summary>
     ${row.description === undefined ? undefined : html`<p>${prose(row.description)}</p>`}
-    ${siblings.map((operation) => shellLines(curlLine(exampleRequest(operation, baseUrl))))}
+    ${siblings.map((operation) => shellLines(curlLine(exampleRequest(operation, baseUrl()))))}
     <h3>Paths and credentials</h3>
     <ul data-paths>
       ${paths}
     </ul>
+    ${permissions.length === 0 ? undefined : html`<p>${prose(permissions.join(" "))}</p>`}
     <p><a href="#${first.id}">Link to this operation</a></p>
     ${parameters(row)} ${requestBody(row)}
     <h3>Answers</h3>

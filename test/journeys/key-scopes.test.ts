@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { operationsOf, type Operation } from "../support/operations.ts";
+import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
+
+// Every operation of /api/v1 with a key of every scope, while credentials are demanded and while they
+// are not. Nothing that is sent here changes anything: bodies are refused after scopes.
+let isRequired = true;
+const app = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: () => isRequired });
+const admin = await app.asUser(ADMIN);
+
+const SCOPES = ["runtime", "report", "policy", "night shift"] as const;
+type Scope = (typeof SCOPES)[number];
+
+const keys = new Map<Scope, Record<string, string>>();
+for (const scopes of SCOPES) {
+  const { body } = await app.post("/api/v1/api-keys", { name: scopes, scopes }, admin);
+  keys.set(scopes, { "x-api-key": body.api_key });
+}
+
+/** What keys of a scope may do, as the README has it. Another text acts as `runtime`. */
+const READS = ["GET /policies", "GET /policies/{version}"];
+const REPORTS = [
+  "POST /audit",
+  "POST /fleet/heartbeat",
+  "POST /runtime/heartbeat",
+  "POST /runtime/register",
+];
+const AUDIT = [
+  "GET /audit",
+  "GET /audit/{id}",
+  "GET /audit/histogram",
+  "GET /audit/export",
+  "GET /audit/stream",
+  "POST /audit/export-tickets",
+];
+const PUBLISHES = ["POST /policies", "POST /policies/validate", "POST /policies/simulate"];
+const INCLUDED: Readonly<Record<Scope, readonly string[]>> = {
+  runtime: [...READS, ...REPORTS, ...AUDIT],
+  report: [...READS, ...REPORTS],
+  policy: [...READS, ...PUBLISHES],
+  "night shift": [...READS, ...REPORTS, ...AUDIT],
+};
+const TAKES_KEYS = new Set(Object.values(INCLUDED).flat());
+const OPEN = ["POST /auth/login", "GET /audit/export-tickets/{ticket}"];
+const ALWAYS = ["GET /auth/me", "PUT /auth/password"];
+
+type Wanted = "let in" | 401 | 403;
+
+/** What becomes of a request with nothing but a key. */
+function wanted(name: string, scope: Scope, required: boolean): Wanted {
+  if (OPEN.includes(name) || INCLUDED[scope].includes(name)) return "let in";
+  if (ALWAYS.includes(name)) return 401;
+  // Beyond its routes the contract decides about a runtime key, and 401 is its answer.
+  const isLimited = scope === "report" || scope === "policy";
+  if (required) return isLimited && TAKES_KEYS.has(name) ? 403 : 401;
+  return isLimited ? 403 : "let in";
+}
+
+function nameOf({ method, path }: Operation): string {
+  return `${method} ${path.replace("/api/v1", "")}`;
+}
+
+const v1 = (await operationsOf(app)).filter(({ path }) => path.startsWith("/api/v1/"));
+
+for (const required of [true, false]) {
+  for (const operation of v1) {
+    const name = nameOf(operation);
+    for (const [scope, key] of keys) {
+      const expected = wanted(name, scope, required);
+      test(`a ${scope} key at ${name}, required: ${required}: ${expected}`, async () => {
+        isRequired = required;
+        const path = operation.path.replace(/\{\w+\}/, "no-such-record");
+        const body = operation.body === undefined ? undefined : "[";
+        const method = path.endsWith("/stream") ? "HEAD" : operation.method;
+        const { status, text } = await app.request(method, path, body, key);
+        const got = status === 401 || status === 403 ? status : "let in";
+        assert.equal(got, expected, text);
+        if (method !== "HEAD" && status === 403) {
+          assert.match(text, new RegExp(`This API key has the scope ${scope}, which does not`));
+        }
+      });
+    }
+  }
+}
+
+test("the tables of this test name operations that there are", () => {
+  const all = new Set(v1.map(nameOf));
+  assert.deepEqual(
+    [...TAKES_KEYS, ...OPEN, ...ALWAYS].filter((name) => !all.has(name)),
+    [],
+  );
+});
+
+test("the document and the list of operations name the scopes that an operation takes", async () => {
+  const { body } = await app.get("/metadata/apis");
+  for (const operation of v1) {
+    const name = nameOf(operation);
+    const scopes = (["runtime", "report", "policy"] as const).filter((scope) =>
+      INCLUDED[scope].includes(name),
+    );
+    const { key_scopes: told = [] } = body.operations.find(
+      (one: { method: string; path: string }) =>
+        one.method === operation.method && one.path === operation.path,
+    );
+    assert.deepEqual(told, scopes, name);
+    const words = scopes.map((scope) => `\`${scope}\``).join(" or ");
+    const description = String(operation.raw["description"] ?? "");
+    assert.equal(/Takes API keys of the scope (.+)\./.exec(description)?.[1] ?? "", words, name);
+  }
+});
+
+test("a key that may only report says so when it reads", async () => {
+  isRequired = true;
+  const answer = await app.get("/api/v1/audit", keys.get("report"));
+  assert.equal(answer.status, 403);
+  assert.equal(
+    answer.body.error,
+    "This API key has the scope report, which does not include reading the audit",
+  );
+});
+
+test("a policy key publishes under its own name, and activates nothing", async (t) => {
+  const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+  const token = await own.asUser(ADMIN);
+  const asked = { name: "deployment", scopes: "policy" };
+  const { body } = await own.post("/api/v1/api-keys", asked, token);
+  const key = { "x-api-key": body.api_key };
+  const policy = { version: "v1", yaml: "rules: []" };
+  assert.equal((await own.post("/api/v1/policies", policy, key)).status, 201);
+  const answer = await own.post("/api/v1/policies/v1/activate", {}, key);
+  assert.equal(answer.status, 401);
+  const { entries } = (await own.get("/api/v1/activity?action=policy.publish", token)).body;
+  assert.equal(entries[0].actor.name, "deployment");
+});
+
+test("with a token beside it, a key's scope limits nothing", async () => {
+  isRequired = true;
+  const both = { ...keys.get("report"), ...admin };
+  assert.equal((await app.get("/api/v1/audit", both)).status, 200);
+});
+
+test("the warning names a scope that limits nothing", async () => {
+  const warningOf = async (scopes?: string): Promise<string> => {
+    const { body } = await app.post("/api/v1/api-keys", { name: "k", scopes }, admin);
+    return body.warning;
+  };
+  const plain = await warningOf();
+  assert.match(plain, /^Store this key now/);
+  for (const scope of ["runtime", "report", "policy"]) assert.equal(await warningOf(scope), plain);
+  assert.match(
+    await warningOf("read-only"),
+    /^Store this key now.+\. The scope "read-only" limits nothing, and the key acts as runtime: expected runtime, report, policy$/,
+  );
+});

@@ -9,13 +9,15 @@ import { BadInput } from "./errors.ts";
 export const MAX_DEPTH = 64;
 /** How many members an object of a long body may have: each distinct name is costly to the parser. */
 export const MAX_MEMBERS = 10_000;
-/** How many commas a long body may have outside its strings, and so about as many values. */
-export const MAX_VALUES = 1_000_000;
-/** Up to this many code units a text is parsed in a few milliseconds, whatever it holds. */
-const SHORT_TEXT = 1 << 20;
+/** How many commas a long body may have outside its strings: 25 for each event of a full batch. */
+export const MAX_VALUES = 250_000;
+/** How many objects and lists a long body may hold: each costs as much as several other values. */
+export const MAX_CONTAINERS = 100_000;
+/** Up to this many code units a text is parsed within some 20 ms, whatever it holds. */
+const SHORT_TEXT = 1 << 18;
 
 /**
- * Parses one JSON value. Lone surrogates in its strings become U+FFFD, as they would in UTF-8.
+ * Parses one JSON value.
  *
  * @throws BadInput when the text nests too deep, or is no JSON (with line and column)
  */
@@ -24,15 +26,12 @@ export function parseJson(text: string): unknown {
     throw new BadInput(`The body nests deeper than ${MAX_DEPTH} levels`);
   }
   if (text.length > SHORT_TEXT) checkCounts(text);
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     const { line, column, expected } = locateFault(text);
     throw new BadInput(`Malformed JSON at line ${line}, column ${column}: ${expected}`);
   }
-  // Only an escape can smuggle half of a surrogate pair through UTF-8.
-  return text.includes("\\u") ? wellFormed(value) : value;
 }
 
 const NESTED_OBJECT = /:\s*\{/g;
@@ -70,19 +69,16 @@ function nestsDeeperThan(text: string, limit: number): boolean {
 
 /**
  * Refuses a long text with very many values before it is parsed: eight mebibytes can hold millions of
- * empty objects, or hundreds of thousands of names, which take seconds and a hundred times their size.
+ * empty lists, or hundreds of thousands of names, which take seconds and a hundred times their size.
  */
 function checkCounts(text: string): void {
   const open: number[] = []; // of the containers around this one: their commas so far, which are not counted in a list
-  let inString = false;
   let values = 0;
   let members = 0;
+  let containers = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (inString) {
-      if (code === 0x5c) i++;
-      else if (code === 0x22) inString = false;
-    } else if (code === 0x22) inString = true;
+    if (code === 0x22) i = endOfString(text, i);
     else if (code === 0x2c) {
       if (++values > MAX_VALUES)
         throw new BadInput(`The body holds more than ${MAX_VALUES} values`);
@@ -90,19 +86,67 @@ function checkCounts(text: string): void {
         throw new BadInput(`An object in the body has more than ${MAX_MEMBERS} members`);
       }
     } else if (code === 0x7b || code === 0x5b) {
+      if (++containers > MAX_CONTAINERS) {
+        throw new BadInput(`The body holds more than ${MAX_CONTAINERS} objects and lists`);
+      }
       open.push(members);
       members = code === 0x7b ? 0 : -Infinity;
     } else if (code === 0x7d || code === 0x5d) members = open.pop() ?? 0;
   }
 }
 
-function wellFormed(value: unknown): unknown {
-  if (typeof value === "string") return Buffer.from(value, "utf8").toString("utf8");
-  if (Array.isArray(value)) return value.map(wellFormed);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [wellFormed(key), wellFormed(item)]),
-  );
+/** Where the string that begins at `start` ends; the text's end when it does not. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (text.charCodeAt(before) === 0x5c) before--;
+    if ((end - before) % 2 === 1) return end; // an even number of backslashes: the quote is none of them
+  }
+  return text.length;
+}
+
+const BACKSLASH = 0x5c;
+const LETTER_U = 0x75;
+const REPLACEMENT = Buffer.from("fffd");
+
+/**
+ * Replaces, in the bytes of a JSON text, each escape of half a surrogate pair by that of U+FFFD, which
+ * it would become in UTF-8. Done before parsing and in place: no value has to be walked afterwards.
+ */
+export function mendSurrogates(bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] !== BACKSLASH) continue;
+    const unit = unitAt(bytes, at);
+    if (isLow(unit)) bytes.set(REPLACEMENT, at + 2);
+    else if (isHigh(unit)) {
+      if (isLow(unitAt(bytes, at + 6))) at += 6;
+      else bytes.set(REPLACEMENT, at + 2);
+    }
+    at++; // what is escaped may be a backslash
+  }
+}
+
+/** The code unit of an escape `\\uXXXX`; -1 for anything else. */
+function unitAt(bytes: Uint8Array, at: number): number {
+  if (bytes[at] !== BACKSLASH || bytes[at + 1] !== LETTER_U) return -1;
+  let unit = 0;
+  for (let i = at + 2; i < at + 6; i++) unit = unit * 16 + hexDigit(bytes[i] ?? 0);
+  return unit;
+}
+
+/** The value of a hexadecimal digit; NaN for any other character. */
+function hexDigit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const letter = code | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : NaN;
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
 /** Where a text stops being JSON, counted from 1, and what was expected there. */
@@ -114,7 +158,15 @@ export interface JsonFault {
 
 const SPACE = /[ \t\n\r]*/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
-const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
+const ESCAPED = new Set([...'"\\/bfnrt'].map((char) => char.charCodeAt(0)));
+
+function isUnicodeEscape(text: string, at: number): boolean {
+  if (text.charCodeAt(at + 1) !== LETTER_U) return false;
+  for (let i = at + 2; i < at + 6; i++) {
+    if (Number.isNaN(hexDigit(text.charCodeAt(i)))) return false;
+  }
+  return true;
+}
 
 /** Finds the first place at which a text is not JSON; to be called for texts that are not. */
 export function locateFault(text: string): JsonFault {
@@ -141,8 +193,10 @@ export function locateFault(text: string): JsonFault {
         return undefined;
       }
       if (code < 0x20) return "control characters in a string must be escaped";
-      if (code !== 0x5c) at++;
-      else if (!skip(ESCAPE)) return "expected an escape that JSON knows";
+      if (code !== BACKSLASH) at++;
+      else if (ESCAPED.has(text.charCodeAt(at + 1))) at += 2;
+      else if (isUnicodeEscape(text, at)) at += 6;
+      else return "expected an escape that JSON knows";
     }
     return "the string does not end";
   };

@@ -7,7 +7,7 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { BadInput, TooLarge, UnsupportedMediaType, type Refusal } from "../core/errors.ts";
-import { parseJson } from "../core/json.ts";
+import { mendSurrogates, parseJson } from "../core/json.ts";
 import type { Schema } from "../core/schema.ts";
 import { readValue } from "../core/validate.ts";
 import { tooBusy, type BodyBudget, type Sender } from "./body-budget.ts";
@@ -155,6 +155,8 @@ function parse(bytes: Buffer, done: BodyDone): void {
     const isPlain = isAscii(bytes);
     if (!isPlain && !isUtf8(bytes)) throw new BadInput("The body is not valid UTF-8");
     if (bytes.length === 0) throw new BadInput("A JSON body is required");
+    // Only an escape can smuggle half of a surrogate pair through UTF-8.
+    if (bytes.includes("\\u")) mendSurrogates(bytes);
     // ASCII as latin1 is kept outside the heap, and is the faster one to make and to parse.
     value = parseJson(bytes.toString(isPlain ? "latin1" : "utf8"));
   } catch (error) {

@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { BadInput } from "../../src/core/errors.ts";
-import { locateFault, MAX_DEPTH, MAX_MEMBERS, MAX_VALUES, parseJson } from "../../src/core/json.ts";
+import {
+  locateFault,
+  MAX_CONTAINERS,
+  MAX_DEPTH,
+  MAX_MEMBERS,
+  MAX_VALUES,
+  mendSurrogates,
+  parseJson,
+} from "../../src/core/json.ts";
 
 /** What the locator says of a text in which it finds nothing wrong. */
 const NO_FAULT = "the text ends here, expected nothing after the value";
@@ -137,15 +145,34 @@ test("brackets in strings and many side by side do not nest", () => {
   assert.throws(() => parseJson(`${"]".repeat(500)}${"[".repeat(500)}`), BadInput);
 });
 
-test("lone surrogates become U+FFFD in values and in names; pairs stay", () => {
-  assert.deepEqual(parseJson('["\\ud800", "a\\uDC00b", "\\uD83D\\uDE00", "\\ude00\\ud83d"]'), [
+function mended(text: string): string {
+  const bytes = Buffer.from(text);
+  mendSurrogates(bytes);
+  return bytes.toString();
+}
+
+test("escapes of lone surrogates become U+FFFD in values and in names; pairs stay", () => {
+  const parsed = (text: string) => parseJson(mended(text));
+  assert.deepEqual(parsed('["\\ud800", "a\\uDC00b", "\\uD83D\\uDE00", "\\ude00\\ud83d"]'), [
     "\ufffd",
     "a\ufffdb",
     "😀",
     "\ufffd\ufffd",
   ]);
-  assert.deepEqual(parseJson('{"x":{"\\ud800":["\\udfff"]}}'), { x: { "\ufffd": ["\ufffd"] } });
-  assert.equal(parseJson('"\\\\ud800"'), "\\ud800");
+  assert.deepEqual(parsed('{"x":{"\\ud800":["\\udfff"]}}'), { x: { "\ufffd": ["\ufffd"] } });
+  assert.equal(parsed('"\\\\ud800"'), "\\ud800");
+  for (const cut of ["\\ud800", "\\ud80", "\\u", "\\", "\\ud800\\udc0"]) mended(cut);
+});
+
+test("a mended text says what the engine makes of it in UTF-8", () => {
+  const piece = fc.constantFrom("\\ud83d", "\\uDE00", "\\\\", "\\n", "u", "d83d", "é", "\\u0041");
+  fc.assert(
+    fc.property(fc.array(piece), (pieces) => {
+      const text = `"${pieces.join("")}"`;
+      assert.equal(parseJson(mended(text)), Buffer.from(JSON.parse(text) as string).toString());
+    }),
+    { numRuns: 2_000 },
+  );
 });
 
 test("names like __proto__ are names like any other", () => {
@@ -181,5 +208,10 @@ test("a long text with very many members or values is refused before it is parse
 
   const values = (count: number): string => `[${"1,".repeat(count - 1)}1]`;
   assert.equal((parseJson(values(MAX_VALUES)) as unknown[]).length, MAX_VALUES);
-  assert.throws(() => parseJson(values(MAX_VALUES + 2)), /more than 1000000 values/);
+  assert.throws(() => parseJson(values(MAX_VALUES + 2)), /more than 250000 values/);
+  const lists = (count: number): string => `[${"[ ],".repeat(count - 2)}[]]`;
+  assert.equal((parseJson(lists(MAX_CONTAINERS)) as unknown[]).length, MAX_CONTAINERS - 1);
+  assert.throws(() => parseJson(lists(MAX_CONTAINERS + 1)), /more than 100000 objects and lists/);
+  const nested = `[${"[[[[  ]]]], ".repeat(MAX_CONTAINERS / 4)}1]`;
+  assert.throws(() => parseJson(nested), /more than 100000 objects and lists/);
 });

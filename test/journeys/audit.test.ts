@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { ADMIN, ADMIN_SETTINGS, start, START_TIME } from "../support/start.ts";
 
 // What an event becomes when it is ingested. Every test uses ids or commands of its own.
@@ -320,4 +321,22 @@ test("a batch of the largest size is taken, one event more is 413", async (t) =>
   assert.equal((await small.post("/api/public/audit", batch(3))).body.accepted, 3);
   assert.equal((await small.post("/api/public/audit", batch(4))).status, 413);
   assert.equal((await small.get("/api/public/audit")).body.total, 3);
+});
+
+test("a small gzip of very many values and an escape is refused before it is parsed", async () => {
+  const many = `{"command":"\\u0041","x":[${'{"a":1},'.repeat(900_000)}1]}`;
+  const headers = { "Content-Encoding": "gzip" };
+  const answer = await app.request("POST", "/api/public/audit", gzipSync(many), headers);
+  assert.equal(answer.status, 400);
+  assert.match(answer.body.error, /more than 100000 objects and lists/);
+});
+
+test("a batch of ten thousand events with every field and an escape is taken", async () => {
+  const events = Array.from({ length: 10_000 }, (_, i) => ({
+    ...FULL,
+    id: `batch-${i}`,
+    message: "\u0001",
+  }));
+  const answer = await app.post("/api/public/audit", { events });
+  assert.deepEqual(answer.body, { ...answer.body, accepted: 10_000 });
 });

@@ -1,6 +1,13 @@
 // Few rules, each of which finds defects that the compiler and the repository's tests do not.
 import tseslint from "typescript-eslint";
 
+// What test harnesses replace by fakes that stand still until they are told to go on.
+const FAKEABLE = [
+  ...["setTimeout", "setInterval", "setImmediate", "queueMicrotask", "performance"],
+  ...["clearTimeout", "clearInterval", "clearImmediate", "globalThis", "global"],
+];
+const REAL_ONES = "Take it from core/timers.ts: in a test harness the global may be a fake.";
+
 export default tseslint.config(
   { ignores: ["dist/**", "node_modules/**", "data/**", "src/portal/static/**"] },
   {
@@ -50,6 +57,17 @@ export default tseslint.config(
       "@typescript-eslint/switch-exhaustiveness-check": [
         "error",
         { considerDefaultExhaustiveForUnions: true },
+      ],
+    },
+  },
+  {
+    files: ["src/**/*.ts"],
+    ignores: ["src/core/timers.ts", "src/portal/browser/**"],
+    rules: {
+      "no-restricted-globals": ["error", ...FAKEABLE.map((name) => ({ name, message: REAL_ONES }))],
+      "no-restricted-imports": [
+        "error",
+        ...["node:timers", "node:timers/promises"].map((name) => ({ name, message: REAL_ONES })),
       ],
     },
   },

@@ -5,6 +5,7 @@ import { MINUTE_MS, SECOND_MS, type Clock } from "./core/clock.ts";
 import { createIds } from "./core/ids.ts";
 import { createLogWriter } from "./core/log-writer.ts";
 import { createLog, describeError, type Log } from "./core/log.ts";
+import { clearInterval, setInterval } from "./core/timers.ts";
 import { DEMO_LIMITS, demoSizes } from "./demo/limits.ts";
 import { createWriteLimit } from "./demo/write-limit.ts";
 import { Gate } from "./http/gate.ts";
@@ -38,7 +39,8 @@ export async function openApp(
   // Asked for, Node makes a pipe there non-blocking. A write that blocks holds a thread of the pool, and
   // a process whose log nobody reads would never end: its exit waits for all of them.
   const standardError = writeLog ? undefined : createLogWriter(process.stderr.fd);
-  const log = createLog(config.logLevel, now, writeLog ?? standardError?.write ?? (() => {}));
+  const write = writeLog ?? standardError?.write ?? (() => {});
+  const log = createLog(config.logLevel, now, write, config.named);
   const opened: (() => unknown)[] = [() => standardError?.flush()];
   const close = async (): Promise<void> => {
     for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
@@ -50,6 +52,7 @@ export async function openApp(
     return { url, close: () => (closing ??= close()) };
   } catch (error) {
     await close();
+    if (error instanceof Error) error.message = config.named(error.message);
     throw error;
   }
 }

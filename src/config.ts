@@ -178,7 +178,11 @@ type Unset = "jwtSecret" | "baseUrl" | "adminEmail" | "adminPassword";
 /** Checked settings. `requireAuth` is asked on every request, so that the switch works at once. */
 export type Config = Omit<Values, "requireAuth" | Unset> & {
   readonly [K in Unset]: string | undefined;
-} & { readonly requireAuth: () => boolean };
+} & {
+  readonly requireAuth: () => boolean;
+  /** Puts the names that the settings were given by into a message: variables, or an embedder's options. */
+  readonly named: (message: string) => string;
+};
 
 /** The settings as an embedder passes them; `dataDir` is required, everything else has a default. */
 export type SettingOptions = Partial<Omit<Values, "dataDir" | "requireAuth">> & {
@@ -190,6 +194,10 @@ export type SettingOptions = Partial<Omit<Values, "dataDir" | "requireAuth">> & 
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
+
+const OPTIONS: ReadonlyMap<string, string> = new Map(
+  Object.entries(settings).map(([option, { variable }]) => [variable, option]),
+);
 
 /** The settings for documents and tests: name, default, what is accepted, meaning. */
 export const settingRows = Object.entries(settings).map(([option, row]) => ({
@@ -247,9 +255,15 @@ export function configFromOptions(options: SettingOptions): Config {
   });
   return {
     ...config,
+    named: withOptions,
     requireAuth:
       typeof requireAuth === "function" ? () => isNotFalse(requireAuth) : config.requireAuth,
   };
+}
+
+/** Names options where a message names variables. What is quoted is somebody's text, and stays. */
+function withOptions(message: string): string {
+  return message.replaceAll(/"[^"]*"|\b[A-Z][A-Z_]+\b/g, (found) => OPTIONS.get(found) ?? found);
 }
 
 /** What an embedder's switch says: only a plain `false` opens the door, a failing switch does not. */
@@ -276,10 +290,11 @@ function build(read: (option: Option) => { name: string; given: string | undefin
     }),
   ) as Values;
   if ((values.adminEmail === undefined) !== (values.adminPassword === undefined)) {
-    throw new ConfigError("ADMIN_EMAIL and ADMIN_PASSWORD: give both, or neither");
+    const names = [read("adminEmail").name, read("adminPassword").name];
+    throw new ConfigError(`${names.join(" and ")}: give both, or neither`);
   }
   const requireAuth = read("requireAuth").given === undefined ? values.demo : values.requireAuth;
-  return { ...values, requireAuth: () => requireAuth };
+  return { ...values, requireAuth: () => requireAuth, named: (message) => message };
 }
 
 function notUnderstood(name: string, row: Setting<unknown>, given: unknown): ConfigError {

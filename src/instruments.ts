@@ -1,15 +1,13 @@
 /** What is seen of the service from outside: whether it can do its work, and its metrics where they are on. */
 import { statfs } from "node:fs/promises";
 import type { Config } from "./config.ts";
-import { SECOND_MS, type Clock, type Stopwatch } from "./core/clock.ts";
+import { SECOND_MS, type Clock } from "./core/clock.ts";
+import { systemStopwatch } from "./core/timers.ts";
 import type { ServiceCondition } from "./metadata/service.ts";
 import { Metrics, type Gauges } from "./metrics/metrics.ts";
 import type { MetricsSource } from "./metrics/routes.ts";
 import type { MeasureFiles, Stores } from "./stores.ts";
 import { measuredFiles } from "./storage/measured-files.ts";
-
-/** What durations are taken with. */
-export const systemStopwatch: Stopwatch = () => performance.now();
 
 /** Begins to count, where the deployment shows its metrics. */
 export function createMetrics({ metrics }: Config): Metrics | undefined {

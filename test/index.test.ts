@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
 import { test } from "node:test";
-import { ConfigError } from "../src/config.ts";
-import { startSignalbox, type SignalboxOptions } from "../src/index.ts";
+import { ConfigError, startSignalbox, type SignalboxOptions } from "../src/index.ts";
+import { newDirectory } from "./support/server-process.ts";
+
+const IN_TIME = { timeout: 60_000 };
 
 const start = (options: unknown) => startSignalbox(options as SignalboxOptions);
 
@@ -22,4 +27,50 @@ test("a clock or a log that is no function is refused by name, before anything i
       new ConfigError("writeLog: expected a function"),
     );
   }
+});
+
+test("fake timers of a test harness hold nothing up", IN_TIME, async (t) => {
+  const dataDir = await newDirectory(t);
+  t.mock.timers.enable({ apis: ["setTimeout", "setInterval", "setImmediate"] });
+  await using service = await startSignalbox({ dataDir });
+  const api = `${service.url}/api/public`;
+  const post = (path: string, body: object) =>
+    fetch(api + path, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Connection: "close" },
+      body: JSON.stringify(body),
+    });
+  assert.equal((await post("/audit", { command: "ls" })).status, 202);
+  assert.equal((await post("/fleet/heartbeat", { name: "runner-1" })).status, 200);
+  const yaml = `rules: []\n${"# a policy that is checked in a thread\n".repeat(500)}`;
+  assert.equal((await post("/policies", { yaml })).status, 201);
+  const found = (await (await fetch(`${api}/audit?q=ls`)).json()) as { total: number };
+  assert.equal(found.total, 1);
+});
+
+test("await using closes the service", async (t) => {
+  const dataDir = await newDirectory(t);
+  {
+    await using service = await startSignalbox({ dataDir });
+    assert.equal((await fetch(`${service.url}/health`)).status, 200);
+  }
+  await (await startSignalbox({ dataDir })).close(); // the directory is free again
+});
+
+test("errors and log lines name the options, not the variables of the environment", async (t) => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  t.after(() => taken.close());
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  const dataDir = join(await newDirectory(t), "PORT");
+  await assert.rejects(start({ dataDir, port }), /^Error: port: \d+ of "127\.0\.0\.1" is in use/);
+  await assert.rejects(start({ dataDir, adminEmail: "a@b.example" }), {
+    name: "ConfigError",
+    message: "adminEmail and adminPassword: give both, or neither",
+  });
+  const lines: string[] = [];
+  const writeLog = (line: string) => void lines.push(line);
+  await using _first = await startSignalbox({ dataDir, logLevel: "info", writeLog });
+  assert.match(lines.join(""), /set adminEmail and adminPassword to create an admin/);
+  await assert.rejects(start({ dataDir }), /PORT" is in use by .*, or choose another dataDir$/);
 });

@@ -10,6 +10,7 @@ import type { Awaitable } from "../core/caller.ts";
 import { HOUR_MS, SECOND_MS } from "../core/clock.ts";
 import { TooMany, Unavailable } from "../core/errors.ts";
 import { FairShare, type Party } from "../core/fair-share.ts";
+import { clearInterval, setInterval } from "../core/timers.ts";
 import { streamPosition } from "./cursor.ts";
 import type { AuditFilter, AuditStore, AuditTail } from "./store.ts";
 

@@ -7,6 +7,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { MINUTE_MS, SECOND_MS } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
+import { clearInterval, setInterval } from "../core/timers.ts";
 import { isObject } from "../core/validate.ts";
 import { parseCatalog, type CatalogDocument } from "./document.ts";
 import { fetchText, reportedUrl, type FetchLimits } from "./fetch.ts";

@@ -1,4 +1,5 @@
 import { HOUR_MS } from "./clock.ts";
+import { clearInterval, setInterval } from "./timers.ts";
 
 /**
  * Runs a task now and every hour, never two at a time. The task handles its own failures.

@@ -1,4 +1,5 @@
 import { write } from "node:fs";
+import { clearTimeout, setImmediate, setTimeout } from "./timers.ts";
 
 const MAX_PENDING = 1 << 20; // 1 MiB of text
 const MAX_WRITE = 1 << 16; // what a pipe holds: a reader that is only slow is seen to take some

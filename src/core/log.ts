@@ -16,14 +16,23 @@ export interface Log {
   enabled(level: LogLevel): boolean;
 }
 
-/** Creates a log of one JSON object a line: `time`, `level`, `message` and its fields. */
-export function createLog(level: LogLevel, now: Clock, write: (line: string) => void): Log {
+/**
+ * Creates a log of one JSON object a line: `time`, `level`, `message` and its fields.
+ *
+ * @param named puts the names of the settings into a message, as whoever set them knows them
+ */
+export function createLog(
+  level: LogLevel,
+  now: Clock,
+  write: (line: string) => void,
+  named: (message: string) => string = (message) => message,
+): Log {
   const threshold = LOG_LEVELS.indexOf(level);
   const enabled = (wanted: LogLevel) => LOG_LEVELS.indexOf(wanted) >= threshold;
   const at = (wanted: LogLevel) => (message: string, fields?: LogFields) => {
     if (!enabled(wanted)) return;
     const time = formatTimestamp(now());
-    write(`${JSON.stringify({ time, level: wanted, message, ...fields })}\n`);
+    write(`${JSON.stringify({ time, level: wanted, message: named(message), ...fields })}\n`);
   };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), enabled };
 }

@@ -4,6 +4,7 @@ import type { DeclaredCapability } from "../catalog/document.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
 import { TooMany } from "../core/errors.ts";
 import { describeError, type Log } from "../core/log.ts";
+import { clearInterval, setInterval } from "../core/timers.ts";
 import type { FleetStore } from "../fleet/store.ts";
 import type { PolicyStore } from "../policies/store.ts";
 import { cappedFleet, cappedPolicies } from "./capped-stores.ts";

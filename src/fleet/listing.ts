@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { formatTimestamp } from "../core/time.ts";
+import { nextTurn } from "../core/timers.ts";
 import { stream, type Reply } from "../http/reply.ts";
 import type { FleetList, RuntimeInstance } from "./schema.ts";
 import { statusAfter } from "./status.ts";

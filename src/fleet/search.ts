@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "../core/timers.ts";
 import type { Fits, FleetStore, StoredRuntime } from "./store.ts";
 
 /** How many rows are looked at before others have a turn: some tenths of a millisecond of work. */

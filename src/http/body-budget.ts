@@ -1,5 +1,6 @@
 import { Unavailable } from "../core/errors.ts";
 import { FairShare, type Holding, type Party } from "../core/fair-share.ts";
+import { setImmediate } from "../core/timers.ts";
 import { BodyMemory } from "./body-memory.ts";
 
 /** Whose body it is; asked only when the body needs room of its own. */

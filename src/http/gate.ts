@@ -6,6 +6,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { SECOND_MS } from "../core/clock.ts";
 import type { IdSource } from "../core/ids.ts";
+import { clearTimeout, setTimeout } from "../core/timers.ts";
 import { errorBody } from "./respond.ts";
 import { errorHeaders } from "./server.ts";
 

@@ -10,6 +10,7 @@ import type { Duplex } from "node:stream";
 import { SECOND_MS } from "../core/clock.ts";
 import type { IdSource } from "../core/ids.ts";
 import { Connections } from "./connections.ts";
+import { clearInterval, clearTimeout, setInterval, setTimeout } from "../core/timers.ts";
 import { inTurn, isAnswering, type Latest } from "./pipeline.ts";
 import { errorBody } from "./respond.ts";
 import { EVERY_METHOD } from "./router.ts";

@@ -8,6 +8,7 @@
 import type { ServerResponse } from "node:http";
 import { SECOND_MS } from "../core/clock.ts";
 import { FairShare, type Holding, type Party, type Share } from "../core/fair-share.ts";
+import { clearInterval, setInterval } from "../core/timers.ts";
 
 /** Counts what waits to be read, and cuts readers where it is too much. */
 export class UnreadAnswers {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { clearTimeout, setTimeout } from "../core/timers.ts";
 
 // Unread bodies up to this size are read on and forgotten, so that the connection stays in use.
 const MAX_DRAINED_BYTES = 64 * 1024;

@@ -6,6 +6,7 @@
 import type { Worker } from "node:worker_threads";
 import { SECOND_MS } from "../core/clock.ts";
 import { startThread } from "../core/thread.ts";
+import { clearTimeout, setTimeout } from "../core/timers.ts";
 import { BEGUN, type Examined, type Question } from "./examine.ts";
 
 const TIME_LIMIT_MS = 10_000;

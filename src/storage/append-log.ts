@@ -14,6 +14,7 @@
  */
 import { SECOND_MS } from "../core/clock.ts";
 import { Unavailable } from "../core/errors.ts";
+import { clearTimeout, setImmediate, setTimeout } from "../core/timers.ts";
 import type { AppendLogOptions, Durability } from "./append-log-options.ts";
 import { LogBlock, type Appended } from "./log-block.ts";
 import { cutBack, LogFile, type Range } from "./log-file.ts";

@@ -12,6 +12,7 @@
  * read for the longest time is closed first.
  */
 import type { Awaitable } from "../core/caller.ts";
+import { systemStopwatch } from "../core/timers.ts";
 import type { FileOperations } from "./file-operations.ts";
 
 const MAX_OPEN = 256;
@@ -42,11 +43,7 @@ export class ReadFiles {
   readonly #open = new Map<string, OpenFile>(); // the file that was read last comes last
 
   /** @param stopwatch tells milliseconds, from any moment on */
-  constructor(
-    files: FileOperations,
-    limit = MAX_OPEN,
-    stopwatch: () => number = () => performance.now(),
-  ) {
+  constructor(files: FileOperations, limit = MAX_OPEN, stopwatch: () => number = systemStopwatch) {
     this.#files = files;
     this.#limit = limit;
     this.#stopwatch = stopwatch;

@@ -1,4 +1,5 @@
 import { formatTimestamp } from "../../core/time.ts";
+import { clearTimeout, setTimeout } from "../../core/timers.ts";
 import { validate } from "../../core/validate.ts";
 import { storedKey, type StoredKey } from "../../keys/schema.ts";
 import type { KeyStore } from "../../keys/store.ts";

@@ -3,8 +3,8 @@
  * asked for it in a while, or when so many are open that the one that was used longest ago has to make
  * room. What is open costs memory and a file descriptor; what is stored costs neither.
  */
-import { setImmediate as turn } from "node:timers/promises";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../../../core/clock.ts";
+import { clearInterval, nextTurn, setInterval } from "../../../core/timers.ts";
 import type { AuditTrail } from "./trail.ts";
 
 /** An organization that nobody asks for is closed after so long. */
@@ -100,7 +100,7 @@ export class OpenTrails {
     let rows = 0;
     for (const { trail } of this.#open.values()) rows += trail.usage().events;
     if (rows < KEPT_ROWS) return;
-    await turn(); // whoever waited for it as well has begun to use it by now
+    await nextTurn(); // whoever waited for it as well has begun to use it by now
     const open = this.#open.get(organization);
     if (open?.isUsed === false) open.usedAt = -Infinity;
     this.closeIdle();

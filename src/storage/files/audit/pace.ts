@@ -1,4 +1,5 @@
 import type { Awaitable } from "../../../core/caller.ts";
+import { setImmediate, systemStopwatch } from "../../../core/timers.ts";
 
 const SLICE_MS = 0.5;
 
@@ -8,7 +9,7 @@ const SLICE_MS = 0.5;
  */
 export class Pace {
   readonly #signal: AbortSignal | undefined;
-  #since = performance.now();
+  #since = systemStopwatch();
 
   constructor(signal?: AbortSignal) {
     signal?.throwIfAborted();
@@ -17,7 +18,7 @@ export class Pace {
 
   /** Whether the slice is used up; then `step` is due. */
   get isDue(): boolean {
-    return performance.now() - this.#since > SLICE_MS;
+    return systemStopwatch() - this.#since > SLICE_MS;
   }
 
   /** Lets the loop turn when the slice is used up; throws when nobody waits for the answer. */
@@ -25,7 +26,7 @@ export class Pace {
     if (!this.isDue) return;
     await ownTurn();
     this.#signal?.throwIfAborted();
-    this.#since = performance.now();
+    this.#since = systemStopwatch();
   }
 
   /** Runs work that yields after every small part; its result comes at once if one slice is enough. */

@@ -2,8 +2,8 @@
  * The index of a sealed segment, from its sidecar. Its columns lie in memory as they lie in the file;
  * nothing is parsed but the table. What stays on disk is read when it is asked for; see `sidecar-rest.ts`.
  */
-import { setImmediate as turn } from "node:timers/promises";
 import type { Awaitable } from "../../../core/caller.ts";
+import { nextTurn } from "../../../core/timers.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import { readExactly, readInto } from "../../log-lines.ts";
 import type { ReadFiles } from "../../read-files.ts";
@@ -211,7 +211,7 @@ async function checksumInTurns(bytes: Uint8Array): Promise<number> {
   let checksum = 0;
   for (let at = 0; at < bytes.length; at += STEP_BYTES) {
     checksum = checksumOf(bytes.subarray(at, at + STEP_BYTES), checksum);
-    await turn();
+    await nextTurn();
   }
   return checksum;
 }

@@ -1,5 +1,5 @@
 /** Makes the sidecar of a segment that takes no more writes, in steps that hold nobody up. */
-import { setImmediate as turn } from "node:timers/promises";
+import { nextTurn } from "../../../core/timers.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import { replaceFile } from "../../snapshot.ts";
 import type { GrowingIndex } from "./growing-index.ts";
@@ -39,7 +39,7 @@ export async function writeSidecar(
   let checksum = checksumOf(tableBytes);
   for (const piece of columns.pieces) {
     checksum = checksumOf(piece, checksum);
-    await turn();
+    await nextTurn();
   }
   const lengths = {
     tableBytes: tableBytes.length,
@@ -54,7 +54,7 @@ export async function writeSidecar(
     whole.set(piece, at);
     at += piece.length;
   }
-  await turn();
+  await nextTurn();
   whole.set(restBytes, at);
   await replaceFile(files, path, whole);
 }
@@ -185,7 +185,7 @@ function narrowed(column: Uint32Array, rows: number, largest: number): Column {
 async function* inTurns<T>(values: Iterable<T>): AsyncGenerator<T> {
   for (const value of values) {
     yield value;
-    await turn();
+    await nextTurn();
   }
 }
 
@@ -195,7 +195,7 @@ async function joined(sections: SectionWriter): Promise<Buffer> {
   for (const piece of sections.pieces) {
     whole.set(piece, at);
     at += piece.length;
-    await turn();
+    await nextTurn();
   }
   return whole;
 }
@@ -204,7 +204,7 @@ async function pageChecksums(bytes: Uint8Array): Promise<Uint32Array> {
   const sums = new Uint32Array(Math.ceil(bytes.length / PAGE_BYTES));
   for (let page = 0; page < sums.length; page++) {
     sums[page] = checksumOf(bytes.subarray(page * PAGE_BYTES, (page + 1) * PAGE_BYTES));
-    if ((page * PAGE_BYTES) % STEP_BYTES === 0) await turn();
+    if ((page * PAGE_BYTES) % STEP_BYTES === 0) await nextTurn();
   }
   return sums;
 }

@@ -9,6 +9,7 @@ import { startService } from "./contestants.ts";
 import { writeHistory } from "./generate.ts";
 import { requireStatuses, WrongAnswer, type Finding } from "./hostile/finding.ts";
 import * as shares from "./hostile/fair-shares.ts";
+import * as large from "./hostile/large-answers.ts";
 import * as measures from "./hostile/measures.ts";
 import { timed } from "./hostile/wire.ts";
 import type { Started } from "./processes.ts";
@@ -36,19 +37,32 @@ const MEASURES: readonly Measure[] = [
   { name: "streams", run: shares.manyStreams },
   { name: "connections", run: shares.stalledConnections, settings: shares.FEW_CONNECTIONS },
   { name: "searches", run: measures.searches, events: HISTORY_EVENTS, isFull: true },
+  {
+    name: "fleet",
+    run: large.rushes(large.fillFleet, [
+      { path: "/api/public/fleet", requests: 1_000 },
+      { path: "/api/public/fleet", requests: 100, read: "never" },
+    ]),
+  },
 ];
 
 /**
- * Measures everything, and prints a table.
+ * Measures everything, or what is chosen, and prints a table.
  *
  * @param directory where the servers' data goes
+ * @param chosen `hostile` for everything, `hostile:NAME` for one measurement
  * @returns whether every answer was right
  */
-export async function measureHostile(directory: string, full: boolean): Promise<boolean> {
+export async function measureHostile(
+  directory: string,
+  full: boolean,
+  chosen: readonly string[] = ["hostile"],
+): Promise<boolean> {
   const findings: Finding[] = [];
   const faults: string[] = [];
   for (const measure of MEASURES) {
-    if (measure.isFull && !full) continue;
+    const isNamed = chosen.includes(`hostile:${measure.name}`);
+    if (!isNamed && (!chosen.includes("hostile") || (measure.isFull && !full))) continue;
     try {
       findings.push(...(await measureOne(measure, join(directory, measure.name))));
     } catch (error) {

@@ -5,7 +5,7 @@
  * worth. The README beside this file says how to read the tables.
  *
  * Usage: npm run bench -- [--full] [--rounds N] [--seconds N] [--no-peers] [--json FILE]
- *                         [--directory DIR] [hostile | portal | part of a scenario's name …]
+ *                         [--directory DIR] [hostile[:NAME] | portal | part of a scenario's name …]
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ const PAGE_CACHE_BYTES = { short: 512 << 20, full: 1_536 << 20 };
 
 const usage = new Usage(
   "Usage: npm run bench -- [--full] [--rounds N] [--seconds N] [--no-peers] [--json FILE]\n" +
-    "                        [--directory DIR] [hostile | portal | part of a scenario's name …]",
+    "                        [--directory DIR] [hostile[:NAME] | portal | part of a scenario's name …]",
 );
 const options = {
   full: { type: "boolean", default: false },
@@ -42,7 +42,8 @@ const { values, positionals } = usage.read(options, { most: Infinity });
 const { full } = values;
 const rounds = usage.integer("rounds", values.rounds ?? (full ? "7" : "3"), 1, 600);
 const seconds = usage.number("seconds", values.seconds ?? (full ? "3" : "2"), 0.1, 600);
-const isHostile = positionals.includes("hostile");
+const hostile = positionals.filter((name) => /^hostile(?::|$)/.test(name));
+const isHostile = hostile.length > 0;
 const isPortal = positionals.includes("portal");
 const chosen = scenarios.filter(
   ({ name, isShort }) =>
@@ -69,7 +70,7 @@ try {
   console.log(
     `Append of 512 bytes with fdatasync: ${flushMicroseconds(directory).toFixed(0)} µs (median)`,
   );
-  if (isHostile && !(await measureHostile(directory, full))) process.exitCode = 1;
+  if (isHostile && !(await measureHostile(directory, full, hostile))) process.exitCode = 1;
   if (isPortal) await measurePortal(directory, rounds);
   if (chosen.length > 0) await measureChosen();
 } finally {

@@ -27,6 +27,7 @@ import { hostRule } from "./http/host-rule.ts";
 import { createListener } from "./http/listener.ts";
 import type { RequestLog } from "./http/request-log.ts";
 import { Router } from "./http/router.ts";
+import { Turns } from "./http/turns.ts";
 import { UnreadAnswers } from "./http/unread-answers.ts";
 import { conditionOf, fileMeasures, metricsSource } from "./instruments.ts";
 import { servedSurfaces, type ServiceDescription } from "./metadata/service.ts";
@@ -41,6 +42,9 @@ import { ensureFirstAdmin } from "./users/first-admin.ts";
 const BODIES_IN_FLIGHT_BYTES = 64 << 20;
 const BODIES_IN_WORK_BYTES = 8 << 20;
 const UNREAD_ANSWERS_BYTES = 64 << 20;
+const MADE_AT_ONCE = 8;
+const SENT_AT_ONCE = 16;
+const LINE_LENGTH = 256;
 const SHORTEST_SECRET_BYTES = 32; // RFC 7518 §3.2: a key as long as the hash
 const SHORTEST_TOKEN = 16; // `METRICS=on` is one too, and hardly meant as such
 
@@ -181,6 +185,7 @@ async function open(
     maxBodyBytes: config.maxBodyBytes,
     bodyBudget,
     unreadAnswers: new UnreadAnswers(UNREAD_ANSWERS_BYTES),
+    turns: { made: turnsOf(MADE_AT_ONCE), sent: turnsOf(SENT_AT_ONCE) },
     trustedProxies: config.trustProxy,
     stopwatch: metrics || log.enabled("debug") ? systemStopwatch : undefined,
     admit: parts.admit,
@@ -197,6 +202,11 @@ async function removeOld({ config, now, log }: ServiceParts, stores: Stores): Pr
   const { audit, activity } = stores;
   await removeExpired({ audit, days: config.auditRetentionDays, now, log });
   await removeExpiredEntries({ activity, days: config.activityRetentionDays, now, log });
+}
+
+/** Turns of large answers; one user gets at most half of them. */
+function turnsOf(atOnce: number): Turns {
+  return new Turns({ atOnce, atOnceOfOne: atOnce / 2, waiting: LINE_LENGTH });
 }
 
 /** The demo over these stores; `undefined` where the service is none. */

@@ -72,10 +72,12 @@ export async function post(
 /** The answer to a request on a connection of its own, and how long it took from dialling on. */
 export function timed(
   url: string,
-  { method = "GET", body, headers = {}, localAddress = "127.0.0.1" }: TimedRequest = {},
+  { method = "GET", body, headers = {}, localAddress = "127.0.0.1", longestMs }: TimedRequest = {},
 ): Promise<TimedAnswer> {
   const start = performance.now();
   return new Promise((resolve, reject) => {
+    const cut = (): void => resolve({ status: 0, ms: performance.now() - start });
+    const failed = longestMs === undefined ? reject : cut;
     const sent = request(
       url,
       {
@@ -86,13 +88,15 @@ export function timed(
       },
       (response) => {
         response.resume();
-        response.once("error", reject);
+        response.once("error", failed);
         response.once("end", () =>
           resolve({ status: response.statusCode ?? 0, ms: performance.now() - start }),
         );
       },
     );
-    sent.once("error", reject);
+    sent.once("error", failed);
+    if (longestMs !== undefined)
+      setTimeout(() => sent.destroy(new Error("Gave up")), longestMs).unref();
     sent.end(body);
   });
 }
@@ -100,6 +104,8 @@ export function timed(
 interface TimedRequest {
   readonly method?: string;
   readonly body?: string;
+  /** Gives up after so long; the status is 0 then, as where the server cuts the connection. */
+  readonly longestMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly localAddress?: string;
 }

@@ -19,6 +19,7 @@ export const activityRoutes = [
       "Sign-ins, failed ones too, and every change of policies, keys, users, organizations, settings, " +
       "providers and the fleet, as well as exports. What runtimes report is listed by `/audit`.",
     tags: ["activity"],
+    large: "made",
     query: {
       action: {
         type: "string",

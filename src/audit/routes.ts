@@ -198,6 +198,7 @@ export const auditRoutes = [
     keys: "audit.read",
     summary: "Get one audit event",
     tags: ["audit"],
+    large: "made",
     params: { id: "The event's id." },
     replies: { 200: auditEvent },
     refuses: [404, 500],

@@ -27,6 +27,7 @@ export const dashboardRoutes = [
     access: "user",
     summary: "Count the last 24 hours, the fleet and the catalog",
     tags: ["dashboard"],
+    large: "made",
     replies: { 200: dashboard },
     refuses: [500],
     async handle({ organization }, { catalog, audit, fleet, policies, now }: Needs) {

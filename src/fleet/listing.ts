@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
+import { ownTurn } from "../core/pace.ts";
 import { formatTimestamp } from "../core/time.ts";
-import { nextTurn } from "../core/timers.ts";
 import { stream, type Reply } from "../http/reply.ts";
 import type { FleetList, RuntimeInstance } from "./schema.ts";
 import { statusAfter } from "./status.ts";
@@ -79,7 +79,7 @@ async function writeSlices(
     if (signal.aborted) return;
     if (text !== "" && !output.write(text)) await drained(output, signal);
     // Always, since a socket that takes everything at once drains without a turn of the loop.
-    await nextTurn();
+    await ownTurn();
   }
 }
 

@@ -67,6 +67,7 @@ export const fleetRoutes = [
     summary: "List the runtimes, most recently seen first",
     description: "All of them, or those that every given parameter lets through.",
     tags: ["fleet"],
+    large: "sent",
     query: {
       q: {
         type: "string",

@@ -1,4 +1,4 @@
-import { nextTurn } from "../core/timers.ts";
+import { ownTurn } from "../core/pace.ts";
 import type { Fits, FleetStore, StoredRuntime } from "./store.ts";
 
 /** How many rows are looked at before others have a turn: some tenths of a millisecond of work. */
@@ -64,7 +64,7 @@ async function search(
   const runtimes: StoredRuntime[] = [];
   let passed = first;
   for (let from = first; from < end; from += SLICE) {
-    if (from > first) await nextTurn();
+    if (from > first) await ownTurn();
     signal?.throwIfAborted();
     const found = rows.slice(from, Math.min(from + SLICE, end), fits);
     const skipped = Math.max(0, offset - passed);

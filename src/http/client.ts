@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Awaitable } from "../core/caller.ts";
 import { Refusal } from "../core/errors.ts";
 import type { Party } from "../core/fair-share.ts";
+import type { Turns } from "./turns.ts";
 
 /** The status that log and metrics show for a request whose client left before it was answered. */
 export const CLIENT_GONE = 499;
@@ -15,6 +16,7 @@ export class ClientGone extends Refusal {
 export abstract class Client {
   readonly response: ServerResponse;
   #gone: AbortController | undefined;
+  #leaveTurn: (() => void) | undefined;
 
   constructor(response: ServerResponse) {
     this.response = response;
@@ -36,6 +38,31 @@ export abstract class Client {
 
   /** Whose share of a budget it uses: surface, organization and network. */
   abstract readonly party: Party;
+
+  /**
+   * Waits for a turn to answer at length.
+   *
+   * @param begin called when the turn comes, or with the reason why it will not come
+   * @throws Unavailable when too many wait already
+   */
+  protected takeTurn(turns: Turns, begin: (reason?: unknown) => void): void {
+    const come = (leave: () => void): void => {
+      this.#leaveTurn = leave;
+      begin();
+    };
+    const cancel = turns.take(this.party, come, begin);
+    if (!cancel) return;
+    const { gone } = this;
+    gone.addEventListener("abort", () => {
+      cancel();
+      if (!this.#leaveTurn) begin(gone.reason);
+    });
+  }
+
+  /** Ends the turn, if there is one. */
+  protected leaveTurn(): void {
+    this.#leaveTurn?.();
+  }
 
   /** Whether the credentials of the request would be accepted now as well, for the same organization. */
   abstract isStillAccepted(): Awaitable<boolean>;

@@ -28,7 +28,8 @@ import {
 import { DeferredReply, empty, StreamReply } from "./reply.ts";
 import type { RequestSummary } from "./request-summary.ts";
 import { refuse, respond, type Exchange } from "./respond.ts";
-import type { Route, RouteDescription, Surface } from "./route.ts";
+import type { LargeAnswer, Route, RouteDescription, Surface } from "./route.ts";
+import type { Turns } from "./turns.ts";
 import type { UnreadAnswers } from "./unread-answers.ts";
 import type { Endpoint, Match, Router } from "./router.ts";
 
@@ -57,6 +58,8 @@ export interface ListenerParts<Needs> {
   readonly maxBodyBytes: number;
   readonly bodyBudget: BodyBudget;
   readonly unreadAnswers: UnreadAnswers;
+  /** In which large answers are made, by how long they count. */
+  readonly turns: Readonly<Record<LargeAnswer, Turns>>;
   /** How many proxies in front are believed about the caller's address. */
   readonly trustedProxies: number;
   /** Asked about each request before its credentials are looked at; refuses by throwing. */
@@ -157,6 +160,10 @@ class Conversation<Needs> extends Client implements Exchange {
     if (row.defaultOnly !== undefined && caller.organization !== DEFAULT_ORGANIZATION) {
       throw new Forbidden(row.defaultOnly);
     }
+    if (row.large) {
+      const begin = (reason?: unknown) => (reason ? this.#fail(reason) : this.#handle(undefined));
+      return this.takeTurn(this.#parts.turns[row.large], begin);
+    }
     if (row.body === undefined) return this.#handle(undefined);
     const { maxBodyBytes, bodyBudget } = this.#parts;
     const refusal = bodyRefusal(this.#request, maxBodyBytes);
@@ -222,6 +229,7 @@ class Conversation<Needs> extends Client implements Exchange {
     }
     this.#isAnswered = true;
     if (!(answer instanceof StreamReply)) this.#report();
+    else if (this.#endpoint().row.large === "made") this.leaveTurn();
   }
 
   streamEnded(error: unknown): void {
@@ -247,6 +255,7 @@ class Conversation<Needs> extends Client implements Exchange {
   /** Tells what happened, once per request. */
   #report(): void {
     this.#endWork();
+    this.leaveTurn();
     const endpoint = this.#match?.endpoint;
     const { stopwatch, onAnswered } = this.#parts;
     const startedAt = this.#startedAt;

@@ -29,6 +29,12 @@ export type Access = "open" | "user" | "always";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
+/**
+ * How long a large answer counts among those of which a few are made at a time (`turns.ts`): until it
+ * is `made`, or, where it holds memory until its reader has taken it, until it is `sent`.
+ */
+export type LargeAnswer = "made" | "sent";
+
 /** The statuses a row may refuse with, beside those that its access and body imply. */
 export type RefusedStatus = 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 503;
 
@@ -180,6 +186,8 @@ interface RowFields<M extends Method, Path extends string, A extends Access, Q, 
   /** Descriptions of the headers that successful answers carry beside the common ones. */
   readonly replyHeaders?: Readonly<Record<string, string>>;
   readonly refuses?: readonly RefusedStatus[];
+  /** Set where the answer is large, or takes long to make: it waits for its turn. */
+  readonly large?: LargeAnswer;
   /** A runtime's report, or a question: it changes nothing that an operator would look for in a log of changes. */
   readonly report?: true;
 }

@@ -70,6 +70,7 @@ export function refusedStatuses({ row, surface, method }: Operation): readonly n
   // A key of a limited scope is refused also where keys are not demanded, and so is a lower role.
   if (demand === "key" || demand === "user") statuses.add(403);
   if (row.params || Object.values(row.query ?? {}).some(canRefuse)) statuses.add(400);
+  if (row.large) statuses.add(503);
   if (row.body) for (const status of [400, 413, 415, 503]) statuses.add(status);
   if (surface === "public" && method !== "GET") statuses.add(429); // an open demo limits writes
   return [...statuses].sort((a, b) => a - b);

@@ -41,6 +41,7 @@ export const metadataRoutes = [
     summary: "The front page, or the metadata document",
     description: "Who asks for `text/html` more than for JSON gets the page, everybody else JSON.",
     tags: ["metadata", "portal"],
+    large: "made",
     headers: { accept: { type: "string", description: "The media types that are wanted." } },
     replies: { 200: [metadata, "text/html"] },
     refuses: [500],

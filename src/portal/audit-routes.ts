@@ -31,6 +31,7 @@ export const auditPageRoutes = [
     surfaces: ["portal"],
     access: "open",
     tags: ["portal"],
+    large: "made",
     summary: "The page that searches and follows audit events",
     description: "A parameter that the service does not take is said in the page, not by a status.",
     query: parameters,

@@ -25,6 +25,7 @@ export const PAGE = {
   surfaces: ["portal"],
   access: "open",
   tags: ["portal"],
+  large: "made",
   replies: { 200: "text/html" },
 } as const;
 

@@ -120,3 +120,29 @@ test("nothing more is made for a reader that has gone", async () => {
   await streamOf(rowsOf(runtimes(5_000))).start(output, gone.signal);
   assert.equal(output.readableLength, 0);
 });
+
+test("however many lists are sent, one slice of them is made in a turn of the loop", async () => {
+  let turn = 0;
+  const count = (): void => {
+    turn++;
+    turns = setImmediate(count);
+  };
+  let turns = setImmediate(count);
+  const slices: number[] = [];
+  const all = rowsOf(runtimes(1_500));
+  const noted: FleetRows = {
+    total: all.total,
+    slice(from, to) {
+      if (from > 0) slices.push(turn); // the first one begins where it is asked for
+      return all.slice(from, to);
+    },
+  };
+  const lists = Array.from({ length: 8 }, () => {
+    const output = new Writable({ write: (_piece, _encoding, done) => done() });
+    return streamOf(noted).start(output, new AbortController().signal);
+  });
+  await Promise.all(lists);
+  clearImmediate(turns);
+  assert.equal(slices.length, 8 * 5);
+  assert.equal(new Set(slices).size, slices.length);
+});

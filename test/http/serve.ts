@@ -8,11 +8,14 @@ import type { RequestSummary } from "../../src/http/request-summary.ts";
 import type { Route } from "../../src/http/route.ts";
 import { Router } from "../../src/http/router.ts";
 import { listen, type Address } from "../../src/http/server.ts";
+import { Turns } from "../../src/http/turns.ts";
 import { UnreadAnswers } from "../../src/http/unread-answers.ts";
 import { Connection } from "./connection.ts";
 
 /** The origin that the server under test allows. */
 export const ORIGIN = "https://app.example.com";
+
+const LIMITS = { atOnce: 2, atOnceOfOne: 2, waiting: 4 };
 
 /** A server over a few rows. */
 export interface Served {
@@ -51,6 +54,7 @@ export async function serve(
     maxBodyBytes: 1 << 20,
     trustedProxies: 0,
     unreadAnswers: new UnreadAnswers(64 << 20),
+    turns: { made: new Turns(LIMITS), sent: new Turns(LIMITS) },
     onAnswered: (summary) => summaries.push(summary),
     ...changes,
     bodyBudget: budget,

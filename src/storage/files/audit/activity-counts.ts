@@ -1,6 +1,6 @@
 /** Counts of events by decision, by who ran them and by provider, which can be added and taken back. */
 import { isAi, decisionOfKind } from "./kinds.ts";
-import type { Pace } from "./pace.ts";
+import type { Pace } from "../../../core/pace.ts";
 
 const NAMES_AT_ONCE = 512;
 

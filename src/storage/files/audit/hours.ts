@@ -6,7 +6,7 @@
  */
 import { HOUR_MS } from "../../../core/clock.ts";
 import { decisionOfKind, KINDS } from "./kinds.ts";
-import type { Pace } from "./pace.ts";
+import type { Pace } from "../../../core/pace.ts";
 import type { Question } from "./question.ts";
 import type { SegmentIndex } from "./segment-index.ts";
 

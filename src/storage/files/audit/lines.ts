@@ -11,7 +11,7 @@ import type { Awaitable } from "../../../core/caller.ts";
 import { parseTimestamp } from "../../../core/time.ts";
 import { isObject } from "../../../core/validate.ts";
 import { CONTINUES, ENDS } from "../../log-lines.ts";
-import { Pace } from "./pace.ts";
+import { Pace } from "../../../core/pace.ts";
 
 const BETWEEN = '},{"id":"';
 const BETWEEN_LINES = `}${CONTINUES}{"id":"`;

@@ -8,7 +8,7 @@
 import type { Position } from "../../../audit/store.ts";
 import type { Awaitable } from "../../../core/caller.ts";
 import { newestRows } from "./newest-rows.ts";
-import type { Pace } from "./pace.ts";
+import type { Pace } from "../../../core/pace.ts";
 import type { Question } from "./question.ts";
 import { countText, isTextOnly, knownCount, placeOf, rankOf, rowAt } from "./selection.ts";
 import { select } from "./selection.ts";

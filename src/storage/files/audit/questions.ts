@@ -10,7 +10,7 @@ import type { Slice } from "../../segment-reader.ts";
 import { addHours } from "./hours.ts";
 import { firstLine } from "./lines.ts";
 import { Listing, type Match } from "./listing.ts";
-import { Pace } from "./pace.ts";
+import { Pace } from "../../../core/pace.ts";
 import type { Question } from "./question.ts";
 import { decisionAt, rowAt, select, viewOf, type SegmentView } from "./selection.ts";
 import type { SegmentIndex } from "./segment-index.ts";

@@ -10,7 +10,7 @@ import { DAY_MS, MINUTE_MS } from "../../../core/clock.ts";
 import { Queue } from "../../queue.ts";
 import { ActivityCounts, greatest, type ProviderCounts } from "./activity-counts.ts";
 import { LONGEST_LISTED, PROVIDER, STATUS } from "./fields.ts";
-import { Pace } from "./pace.ts";
+import { Pace } from "../../../core/pace.ts";
 import { questionOf } from "./question.ts";
 import { select, rowAt, viewOf, type SegmentView } from "./selection.ts";
 import { globalRow, type SegmentIndex } from "./segment-index.ts";

@@ -19,7 +19,7 @@ import { LineIndexer } from "./index-lines.ts";
 import type { IndexThreads } from "./index-threads.ts";
 import { SealedIndex } from "./sealed-index.ts";
 import { LONGEST_LISTED, PROVIDER } from "./fields.ts";
-import { Pace } from "./pace.ts";
+import { Pace } from "../../../core/pace.ts";
 import type { SegmentIndex } from "./segment-index.ts";
 import { writeSidecar } from "./sidecar-writer.ts";
 

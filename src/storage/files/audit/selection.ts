@@ -9,7 +9,7 @@ import { countOf } from "./classes.ts";
 import { keepCode, keepWanted, rowsWanted, rowsWith } from "./columns.ts";
 import { POLICY, STATUS, type Column } from "./fields.ts";
 import { decisionOfKind, KINDS } from "./kinds.ts";
-import type { Pace } from "./pace.ts";
+import type { Pace } from "../../../core/pace.ts";
 import { isOfClass, type Question, type TextQuestion } from "./question.ts";
 import type { RowSet } from "./row-set.ts";
 import { globalRow, rowOf, segmentOf, type SegmentIndex } from "./segment-index.ts";

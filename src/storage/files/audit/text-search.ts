@@ -8,7 +8,7 @@
 import type { Awaitable } from "../../../core/caller.ts";
 import { addBits } from "./columns.ts";
 import { TextFinder } from "./found-texts.ts";
-import type { Pace } from "./pace.ts";
+import type { Pace } from "../../../core/pace.ts";
 import type { TextQuestion } from "./question.ts";
 import { countBits, noBits, RowSet } from "./row-set.ts";
 import { SEARCHED, type Column } from "./fields.ts";

@@ -1,5 +1,5 @@
-import type { Awaitable } from "../../../core/caller.ts";
-import { setImmediate, systemStopwatch } from "../../../core/timers.ts";
+import type { Awaitable } from "./caller.ts";
+import { setImmediate, systemStopwatch } from "./timers.ts";
 
 const SLICE_MS = 0.5;
 
@@ -50,8 +50,8 @@ export class Pace {
 /** Those who wait for a slice, the one that has waited longest first. */
 const waiting: (() => void)[] = [];
 
-/** Waits for a turn of the loop in which nobody else goes on. */
-function ownTurn(): Promise<void> {
+/** Waits for a turn of the loop in which no other long work goes on. */
+export function ownTurn(): Promise<void> {
   return new Promise((resolve) => {
     if (waiting.push(resolve) === 1) setImmediate(wakeFirst);
   });

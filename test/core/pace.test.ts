@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Pace } from "../../../../src/storage/files/audit/pace.ts";
+import { Pace } from "../../src/core/pace.ts";
 
 /** Work that uses up a slice in each of its parts, and notes the turn of the loop of each. */
 function* longWork(parts: number, note: () => void): Generator<undefined, number> {

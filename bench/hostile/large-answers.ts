@@ -1,0 +1,117 @@
+/** What many requests for large answers at once do to everybody else. */
+import { Agent, request } from "node:http";
+import type { Started } from "../processes.ts";
+import { latencies, requireStatuses, resident, type Finding } from "./finding.ts";
+import { openUnread, timed } from "./wire.ts";
+
+const HEALTH_TARGET = 100;
+const LONGEST_MS = 60_000;
+
+/** Many requests for the same thing, and what has to be there before. */
+export interface Rush {
+  readonly path: string;
+  readonly requests: number;
+  /** `"never"` leaves the answers unread for as long as the others are measured. */
+  readonly read?: "never";
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Makes the measurement of some rushes, one after another, over what `fill` stores. */
+export function rushes(
+  fill: (server: Started) => Promise<void>,
+  all: readonly Rush[],
+): (server: Started) => Promise<readonly Finding[]> {
+  return async (server) => {
+    await fill(server);
+    const findings: Finding[] = [];
+    for (const rush of all) findings.push(...(await measureRush(server, rush)));
+    return findings;
+  };
+}
+
+async function measureRush({ url, pid }: Started, rush: Rush): Promise<readonly Finding[]> {
+  const { path, requests, headers = {} } = rush;
+  let isOver = false;
+  const health: number[] = [];
+  const asking = (async () => {
+    while (!isOver) {
+      const { status, ms } = await timed(`${url}/health`);
+      requireStatuses("/health", [status], [200]);
+      health.push(ms);
+    }
+  })();
+  const begun = performance.now();
+  const statuses = await (rush.read === "never"
+    ? leaveUnread(url, rush)
+    : Promise.all(
+        Array.from({ length: requests }, async () => {
+          const answer = await timed(url + path, { headers, longestMs: LONGEST_MS });
+          return answer.status;
+        }),
+      ));
+  const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
+  isOver = true;
+  await asking;
+  requireStatuses(path, statuses, [200, 503, 0]);
+  const counted = [...new Set(statuses)]
+    .sort()
+    .map((status) => `${statuses.filter((one) => one === status).length} × ${status || "cut"}`);
+  const unread = rush.read === "never" ? ", read by nobody" : "";
+  const what = `${requests} × GET ${path}${unread} (${counted.join(", ")}; ${seconds} s)`;
+  return [
+    latencies(`/health beside ${what}`, health, 0.99, HEALTH_TARGET),
+    resident("beside them", pid),
+  ];
+}
+
+/** Asks and takes nothing for five seconds; a status of 0 stands for every one. */
+async function leaveUnread(url: string, { path, requests }: Rush): Promise<readonly number[]> {
+  const readers = await Promise.all(Array.from({ length: requests }, () => openUnread(url, path)));
+  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  for (const reader of readers) reader.destroy();
+  return readers.map(() => 0);
+}
+
+/** Stores a fleet of 60,000 runtimes. */
+export async function fillFleet({ url }: Started): Promise<void> {
+  const names = Array.from({ length: 60_000 }, (_, i) => `build-agent-${i}.region-${i % 7}`);
+  const common = { hostname: "agent.example.com", os: "linux", version: "2.3.1" };
+  const bodies = names.map((name) => ({ name, ...common, policy_version: "v1" }));
+  await postAll(`${url}/api/public/fleet/heartbeat`, bodies, 200);
+}
+
+/** Stores twelve events of 3.4 MiB. */
+export async function fillLongEvents({ url }: Started): Promise<void> {
+  const text = (name: string): string => name + "x".repeat(900_000) + "é".repeat(140_000);
+  const events = Array.from({ length: 12 }, (_, i) => ({
+    command: text(`command ${i} `),
+    message: text("message "),
+    reason: text("reason "),
+    policy_decision: "DENIED",
+  }));
+  await postAll(`${url}/api/public/audit`, events, 202);
+}
+
+async function postAll(url: string, bodies: readonly unknown[], right: number): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  const left = bodies.values();
+  const work = async (): Promise<void> => {
+    for (const body of left) {
+      const status = await new Promise<number>((resolve, reject) => {
+        const sent = request(
+          url,
+          { method: "POST", agent, headers: { "Content-Type": "application/json" } },
+          (response) => {
+            response.resume();
+            response.once("end", () => resolve(response.statusCode ?? 0));
+          },
+        );
+        sent.once("error", reject);
+        sent.end(JSON.stringify(body));
+      });
+      requireStatuses(url, [status], [right]);
+    }
+  };
+  await Promise.all(Array.from({ length: 64 }, work));
+  agent.destroy();
+}

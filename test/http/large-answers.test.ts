@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { stream, text } from "../../src/http/reply.ts";
+import { route, type LargeAnswer } from "../../src/http/route.ts";
+import { Turns } from "../../src/http/turns.ts";
+import { serve, until } from "./serve.ts";
+
+const ROW = { surfaces: ["portal"], access: "open", summary: "s", tags: ["t"] } as const;
+const LIMITS = { atOnce: 2, atOnceOfOne: 2, waiting: 3 };
+
+/** A server with a quick row and a large one, whose answers are made when `finish` is called. */
+async function serveLarge(t: TestContext, large: LargeAnswer, isStream = false) {
+  const making: (() => void)[] = [];
+  const made = () => new Promise<void>((resolve) => making.push(resolve));
+  const rows = [
+    route({
+      ...{ ...ROW, method: "GET", path: "/large", replies: { 200: "text/plain" } },
+      large,
+      async handle() {
+        if (isStream) return stream("text/plain", made);
+        await made();
+        return text(200, "text/plain", "done");
+      },
+    }),
+    route({
+      ...{ ...ROW, method: "GET", path: "/quick", replies: { 200: "text/plain" } },
+      handle: () => text(200, "text/plain", "quick"),
+    }),
+  ];
+  const turns = { made: new Turns(LIMITS), sent: new Turns(LIMITS) };
+  const served = await serve(t, rows, { turns });
+  const ask = () => {
+    const connection = served.open();
+    connection.send("GET /large HTTP/1.1", "Host: test", "Connection: close", "", "");
+    return connection;
+  };
+  return { ...served, making, ask };
+}
+
+test("few large answers are made at once, and others are answered meanwhile", async (t) => {
+  const { ask, making, requests, url } = await serveLarge(t, "made");
+  const asked = Array.from({ length: 5 }, ask);
+  await until(() => requests.length === 5);
+  assert.equal(await (await fetch(`${url}/quick`)).text(), "quick");
+  assert.equal(making.length, 2);
+  const refused = await fetch(`${url}/large`);
+  assert.deepEqual([refused.status, refused.headers.get("retry-after")], [503, "2"]);
+  for (let i = 0; i < 5; i++) {
+    await until(() => making.length > i);
+    assert.ok(making.length <= i + 2);
+    making[i]?.();
+  }
+  for (const connection of asked) assert.equal((await connection.next()).body, "done");
+});
+
+test("a client that leaves while it waits makes room for another", async (t) => {
+  const { ask, making, requests, summaries, url } = await serveLarge(t, "made");
+  for (let i = 0; i < 4; i++) ask();
+  const leaving = ask();
+  await until(() => requests.length === 5);
+  leaving.socket.destroy();
+  await until(() => summaries.some(({ status }) => status === 499));
+  const answer = fetch(`${url}/large`);
+  for (let i = 0; i < 5; i++) {
+    await until(() => making.length > i);
+    making[i]?.();
+  }
+  assert.equal((await answer).status, 200);
+});
+
+test("a stream keeps its turn until it is sent, where its row says so", async (t) => {
+  const { ask, making, requests } = await serveLarge(t, "sent", true);
+  for (let i = 0; i < 5; i++) ask();
+  await until(() => requests.length === 5 && making.length === 2);
+  making[0]?.();
+  await until(() => making.length === 3);
+});
+
+test("a stream that is made as it is read leaves its turn at its beginning", async (t) => {
+  const { ask, making } = await serveLarge(t, "made", true);
+  for (let i = 0; i < 5; i++) ask();
+  await until(() => making.length === 5);
+  for (const finish of making) finish();
+});

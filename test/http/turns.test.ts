@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { Turns, type TurnLimits } from "../../src/http/turns.ts";
+
+const LIMITS: TurnLimits = { atOnce: 3, atOnceOfOne: 2, waiting: 5 };
+
+/** Turns, the names of the requests that have begun and were refused, and how to end one. */
+function turnsWithRecord(limits: Partial<TurnLimits> = {}) {
+  const turns = new Turns({ ...LIMITS, ...limits });
+  const begun: string[] = [];
+  const refused: string[] = [];
+  const leave = new Map<string, () => void>();
+  /** Names are like `public a 1`: surface, address, number. */
+  const take = (name: string) =>
+    turns.take(
+      name.split(" ").slice(0, -1),
+      (end) => {
+        begun.push(name);
+        leave.set(name, end);
+      },
+      ({ status }) => refused.push(`${name}: ${status}`),
+    );
+  return { take, begun, refused, end: (name = "") => leave.get(name)?.() };
+}
+
+async function turnsOfTheLoop(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await turn();
+}
+
+test("one answer begins in a turn of the loop, however many are asked for together", async () => {
+  const { take, begun } = turnsWithRecord({ atOnce: 10, atOnceOfOne: 10 });
+  for (const name of ["p a 1", "p a 2", "p b 1"]) take(name);
+  assert.equal(begun.length, 1);
+  await turn();
+  assert.equal(begun.length, 2);
+  await turn();
+  assert.equal(begun.length, 3);
+});
+
+test("so many are made at once, and so many of one user", async () => {
+  const { take, begun, end } = turnsWithRecord();
+  for (const name of ["p a 1", "p a 2", "p a 3", "p b 1", "p b 2"]) take(name);
+  await turnsOfTheLoop(6);
+  assert.deepEqual(begun, ["p a 1", "p a 2", "p b 1"]);
+  end("p a 1");
+  end("p a 1"); // a turn ends once
+  await turnsOfTheLoop(3);
+  assert.deepEqual(begun.slice(3), ["p a 3"]);
+  take("p c 1");
+  end("p b 1");
+  await turnsOfTheLoop(3);
+  assert.deepEqual(begun.slice(4), ["p b 2"]);
+});
+
+test("a user whose turns are used up keeps no other user waiting", async () => {
+  const { take, begun } = turnsWithRecord();
+  for (const name of ["p a 1", "p a 2", "p a 3"]) take(name);
+  await turnsOfTheLoop(4);
+  take("p b 1");
+  assert.deepEqual(begun, ["p a 1", "p a 2", "p b 1"]);
+});
+
+test("surfaces take turns, and in each of them addresses", async () => {
+  const { take, begun, end } = turnsWithRecord({ atOnce: 1, waiting: 10 });
+  const names = ["p a 1", "p a 2", "p a 3", "p b 1", "p c 1", "v d 1", "v d 2"];
+  for (const name of names) take(name);
+  for (let i = 0; i < names.length; i++) {
+    await turnsOfTheLoop(2);
+    end(begun.at(-1));
+  }
+  const order = ["p a 1", "p a 2", "v d 1", "p b 1", "v d 2", "p c 1", "p a 3"];
+  assert.deepEqual(begun, order);
+});
+
+test("in a full line the user with most waiting requests loses the newest, or is refused", () => {
+  const { take, refused } = turnsWithRecord({ atOnce: 1 });
+  for (const name of ["p a 0", "p a 1", "p a 2", "p a 3", "p a 4", "p a 5"]) take(name);
+  assert.throws(() => take("p a 6"), { status: 503, retryAfterSeconds: 2 });
+  take("p b 1");
+  assert.deepEqual(refused, ["p a 5: 503"]);
+  take("v c 1");
+  assert.deepEqual(refused.slice(1), ["p a 4: 503"]);
+});
+
+test("a cancelled turn makes room in the line and never begins", async () => {
+  const { take, begun, end } = turnsWithRecord({ atOnce: 1, waiting: 1 });
+  take("p a 1");
+  const cancel = take("p a 2");
+  cancel?.();
+  cancel?.();
+  take("p a 3");
+  assert.throws(() => take("p a 4"));
+  end("p a 1");
+  await turnsOfTheLoop(3);
+  assert.deepEqual(begun, ["p a 1", "p a 3"]);
+});

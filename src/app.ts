@@ -6,7 +6,7 @@ import { createIds } from "./core/ids.ts";
 import { createLogWriter } from "./core/log-writer.ts";
 import { createLog, describeError, type Log } from "./core/log.ts";
 import { clearInterval, setInterval } from "./core/timers.ts";
-import { DEMO_LIMITS, demoSizes } from "./demo/limits.ts";
+import { DEMO_LIMITS, demoSettings } from "./demo/limits.ts";
 import { createWriteLimit } from "./demo/write-limit.ts";
 import { Gate } from "./http/gate.ts";
 import { createRequestLog } from "./http/request-log.ts";
@@ -46,8 +46,8 @@ export async function openApp(
     for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
   };
   try {
-    const sizes = config.demo ? demoSizes(config) : undefined;
-    const url = await open({ ...config, ...sizes }, now, log, opened, means);
+    const limited = config.demo ? demoSettings(config) : undefined;
+    const url = await open({ ...config, ...limited }, now, log, opened, means);
     let closing: Promise<void> | undefined;
     return { url, close: () => (closing ??= close()) };
   } catch (error) {

@@ -29,6 +29,7 @@ interface Setting<T> {
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
 
 const settings = {
   host: setting("HOST", text, "127.0.0.1", "The address to listen on"),
@@ -146,6 +147,66 @@ const settings = {
     integer(64 * MIB, Number.MAX_SAFE_INTEGER),
     String(256 * MIB),
     "The most bytes that an organization's activity log takes; beyond them its oldest entries are removed",
+  ),
+  maxAuditBytes: setting(
+    "MAX_AUDIT_BYTES",
+    integer(MIB, Number.MAX_SAFE_INTEGER),
+    String(256 * GIB),
+    "The size of an organization's audit log at which no further events are taken",
+  ),
+  maxRuntimes: setting(
+    "MAX_RUNTIMES",
+    integer(1, 10_000_000),
+    "250000",
+    "The most runtimes in an organization's fleet",
+  ),
+  maxPolicyVersions: setting(
+    "MAX_POLICY_VERSIONS",
+    integer(1, 1_000_000),
+    "10000",
+    "The most policy versions of an organization",
+  ),
+  maxUsers: setting(
+    "MAX_USERS",
+    integer(1, 1_000_000),
+    "10000",
+    "The most users of an organization",
+  ),
+  maxApiKeys: setting(
+    "MAX_API_KEYS",
+    integer(1, 1_000_000),
+    "10000",
+    "The most API keys of an organization, without those that are revoked",
+  ),
+  maxOrganizations: setting(
+    "MAX_ORGANIZATIONS",
+    integer(1, 1_000_000),
+    "10000",
+    "The most organizations",
+  ),
+  publicMaxAuditBytes: setting(
+    "PUBLIC_MAX_AUDIT_BYTES",
+    integer(MIB, Number.MAX_SAFE_INTEGER),
+    String(16 * GIB),
+    "The same as `MAX_AUDIT_BYTES` for what comes through `/api/public` while `REQUIRE_AUTH` is `true`",
+  ),
+  publicMaxRuntimes: setting(
+    "PUBLIC_MAX_RUNTIMES",
+    integer(1, 10_000_000),
+    "25000",
+    "The same as `MAX_RUNTIMES` for what comes through `/api/public` while `REQUIRE_AUTH` is `true`",
+  ),
+  publicMaxPolicyVersions: setting(
+    "PUBLIC_MAX_POLICY_VERSIONS",
+    integer(1, 1_000_000),
+    "1000",
+    "The same as `MAX_POLICY_VERSIONS` for what comes through `/api/public` while `REQUIRE_AUTH` is `true`",
+  ),
+  fleetForgetDays: setting(
+    "FLEET_FORGET_DAYS",
+    integer(0, 36_500),
+    "90",
+    "After how many days without a report a runtime is forgotten; 0 forgets none",
   ),
   trustProxy: setting(
     "TRUST_PROXY",

@@ -57,7 +57,7 @@ function codeOf(failure: unknown): string {
 }
 
 /** What the figures are taken from that only the composition root has at hand. */
-export interface Instruments extends Pick<Gauges, "now" | "startedAt" | "build"> {
+export interface Instruments extends Pick<Gauges, "now" | "startedAt" | "build" | "quotas"> {
   readonly stores: Stores;
   readonly condition: ServiceCondition;
   readonly bodyBytesHeld: () => number;

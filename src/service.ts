@@ -18,9 +18,11 @@ import type { Clock } from "./core/clock.ts";
 import { hourly } from "./core/hourly.ts";
 import { createIds, type IdSource } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
+import { createQuotas } from "./core/quota.ts";
 import { systemStopwatch } from "./core/timers.ts";
 import { openDemo, type Demo } from "./demo/demo.ts";
 import type { CountWrite } from "./demo/write-limit.ts";
+import { forgetSilentRuntimes } from "./fleet/forgetting.ts";
 import { BodyBudget } from "./http/body-budget.ts";
 import { originRule } from "./http/cors.ts";
 import { hostRule } from "./http/host-rule.ts";
@@ -137,16 +139,16 @@ async function open(
     condition,
     demo: demo && { nextResetAt: demo.nextResetAt },
   };
+  const quotas = createQuotas(config, config.requireAuth);
   const auditStreams = new AuditStreams();
   const bodyBudget = new BodyBudget(BODIES_IN_FLIGHT_BYTES, BODIES_IN_WORK_BYTES);
   const services: Services = {
     ...stores,
-    policies: demo?.policies ?? stores.policies,
-    fleet: demo?.fleet ?? stores.fleet,
     auditStreams,
     exportTickets: new ExportTickets(now),
     config,
     maxBatchEvents: config.maxBatchEvents,
+    quotas,
     catalog,
     passwords,
     throttle: createLoginThrottle(now),
@@ -155,6 +157,7 @@ async function open(
     metrics: metricsSource(metrics, config, {
       ...description,
       stores,
+      quotas: () => quotas.all,
       bodyBytesHeld: () => bodyBudget.held,
       auditStreams: () => auditStreams.size,
     }),
@@ -199,9 +202,10 @@ async function open(
 
 /** Removes what the settings say is kept no longer. */
 async function removeOld({ config, now, log }: ServiceParts, stores: Stores): Promise<void> {
-  const { audit, activity } = stores;
+  const { audit, activity, fleet } = stores;
   await removeExpired({ audit, days: config.auditRetentionDays, now, log });
   await removeExpiredEntries({ activity, days: config.activityRetentionDays, now, log });
+  await forgetSilentRuntimes({ fleet, days: config.fleetForgetDays, now, log });
 }
 
 /** Turns of large answers; one user gets at most half of them. */

@@ -1,6 +1,7 @@
 import type { Clock } from "../core/clock.ts";
 import { BadInput, NotFound, TooLarge } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
+import type { Quotas } from "../core/quota.ts";
 import type { Schema } from "../core/schema.ts";
 import { isObject } from "../core/validate.ts";
 import { json, jsonAround, later, type Settle } from "../http/reply.ts";
@@ -25,6 +26,7 @@ interface Needs {
   readonly now: Clock;
   readonly ids: IdSource;
   readonly maxBatchEvents: number;
+  readonly quotas: Pick<Quotas, "auditBytes">;
 }
 
 /** The events of a body before anybody looked into them, and whether they came as a batch. */
@@ -143,8 +145,9 @@ export const auditRoutes = [
     body: report,
     report: true,
     replies: { 202: { anyOf: [auditEvent, auditBatchResult] } },
-    refuses: [400, 413, 500],
-    handle({ organization, body }, { audit, now, ids, maxBatchEvents }: Needs) {
+    refuses: [400, 413, 500, 507],
+    handle({ organization, surface, body }, needs: Needs) {
+      const { audit, now, ids, maxBatchEvents, quotas } = needs;
       const { isBatch, events } = body;
       if (events.length > maxBatchEvents) {
         throw new TooLarge(`events: expected at most ${maxBatchEvents} in one batch`);
@@ -155,7 +158,8 @@ export const auditRoutes = [
         : [ingestEvent(events[0], "", context)];
       return later((settle) => {
         const done = answering(settle, isBatch, drafts.length);
-        audit.append(organization, drafts, done, namedIds(events, drafts));
+        const named = namedIds(events, drafts);
+        audit.append(organization, drafts, done, named, quotas.auditBytes(surface));
       });
     },
   }),

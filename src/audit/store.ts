@@ -1,3 +1,4 @@
+import type { Quota } from "../core/quota.ts";
 import type { Awaitable } from "../core/caller.ts";
 import type { AuditEvent } from "./schema.ts";
 
@@ -130,12 +131,15 @@ export interface AuditStore {
    *
    * `named` holds the ids that the client gave; every id counts as given when it is absent. Only these
    * are looked for: an id that the service has just generated never takes a stored event's place.
+   *
+   * `quota` is asked with the bytes of the organization's log; without one there is no limit.
    */
   append(
     organization: string,
     events: readonly AuditEvent[],
     stored: Stored,
     named?: ReadonlySet<string>,
+    quota?: Quota,
   ): void;
 
   /** Rows `offset` to `offset + limit` of those that match, newest `timestamp` first. */

@@ -104,6 +104,11 @@ export class TooMany extends RetryLater {
   readonly status = 429;
 }
 
+/** The organization has no room for what was sent. RFC 4918 §11.5. */
+export class InsufficientStorage extends RetryLater {
+  readonly status = 507;
+}
+
 /** The service cannot take this request now. */
 export class Unavailable extends RetryLater {
   readonly status = 503;

@@ -2,12 +2,8 @@
 import type { AuditStore } from "../audit/store.ts";
 import type { DeclaredCapability } from "../catalog/document.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
-import { TooMany } from "../core/errors.ts";
 import { describeError, type Log } from "../core/log.ts";
 import { clearInterval, setInterval } from "../core/timers.ts";
-import type { FleetStore } from "../fleet/store.ts";
-import type { PolicyStore } from "../policies/store.ts";
-import { cappedFleet, cappedPolicies } from "./capped-stores.ts";
 import { createCommands } from "./commands.ts";
 import { DEMO_LIMITS, nextReset } from "./limits.ts";
 import { Pulse } from "./pulse.ts";
@@ -30,8 +26,6 @@ export interface DemoParts {
 
 /** A demo in operation. */
 export interface Demo {
-  readonly policies: PolicyStore;
-  readonly fleet: FleetStore;
   /** In milliseconds; `undefined` for a directory that holds somebody's data, which stays. */
   readonly nextResetAt: number | undefined;
   /** Resolves when the reports that are due have been sent; what fails is logged. */
@@ -52,7 +46,6 @@ export async function openDemo(parts: DemoParts): Promise<Demo> {
     return seedDemo(stores, seed).then(() => seed.now);
   });
   const nextResetAt = seededAt === undefined ? undefined : nextReset(seededAt);
-  const refusal = (message: string) => new TooMany(message, secondsUntil(nextResetAt, now()));
   const pulse =
     seededAt === undefined
       ? undefined
@@ -68,8 +61,6 @@ export async function openDemo(parts: DemoParts): Promise<Demo> {
       ));
   const timer = pulse && setInterval(() => void beat(), BEAT_MS).unref();
   return {
-    policies: cappedPolicies(stores.policies, DEMO_LIMITS.policyVersions, refusal),
-    fleet: cappedFleet(stores.fleet, DEMO_LIMITS.runtimes, refusal),
     nextResetAt,
     beat,
     async close() {
@@ -105,8 +96,4 @@ export async function keepWithin(
   allowed: { readonly events: number; readonly bytes: number } = DEMO_LIMITS.audit,
 ): Promise<void> {
   await audit.trim(organization, allowed);
-}
-
-function secondsUntil(moment: number | undefined, now: number): number {
-  return moment === undefined ? 3_600 : Math.max(1, Math.ceil((moment - now) / SECOND_MS));
 }

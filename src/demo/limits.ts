@@ -25,13 +25,20 @@ export function nextReset(seededAt: number): number {
   return today > seededAt ? today : today + DAY_MS;
 }
 
-/** The sizes that a setting may have in a demo: the deployment's own where they are smaller. */
-export function demoSizes(given: {
+/** The settings that a demo limits. */
+interface LimitedSettings {
   readonly maxBodyBytes: number;
   readonly auditSegmentBytes: number;
-}): { readonly maxBodyBytes: number; readonly auditSegmentBytes: number } {
+  readonly maxPolicyVersions: number;
+  readonly maxRuntimes: number;
+}
+
+/** The values that these settings have in a demo: the deployment's own where they are smaller. */
+export function demoSettings(given: LimitedSettings): LimitedSettings {
   return {
     maxBodyBytes: Math.min(given.maxBodyBytes, DEMO_LIMITS.bodyBytes),
     auditSegmentBytes: Math.min(given.auditSegmentBytes, DEMO_LIMITS.segmentBytes),
+    maxPolicyVersions: Math.min(given.maxPolicyVersions, DEMO_LIMITS.policyVersions),
+    maxRuntimes: Math.min(given.maxRuntimes, DEMO_LIMITS.runtimes),
   };
 }

@@ -1,8 +1,9 @@
 import type { Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { NotFound } from "../core/errors.ts";
+import type { Quotas } from "../core/quota.ts";
 import { json, later, reply, type Reply } from "../http/reply.ts";
-import { route } from "../http/route.ts";
+import { route, type Surface } from "../http/route.ts";
 import { fitting } from "./filter.ts";
 import { runtimeIdOf } from "./identity.ts";
 import { listing, rowsOf } from "./listing.ts";
@@ -25,20 +26,29 @@ interface Needs {
   readonly fleet: FleetStore;
   readonly policies: { activeVersion(organization: string): Awaitable<string> };
   readonly now: Clock;
+  readonly quotas: Pick<Quotas, "runtimes">;
 }
 
 /** The most runtimes that a page has; without `limit` there is no end to them. */
 const MOST_ON_PAGE = 10_000;
 
+/** What both heartbeat paths are given, as far as they look at it. */
+interface Report {
+  readonly organization: string;
+  readonly surface: Surface;
+  readonly body: Heartbeat;
+}
+
 const OK = json(200, '{"status":"ok"}');
 
 /** Both heartbeat paths: every runtime calls one of them all the time, so no promise is made here. */
 function keepHeartbeat(
-  { organization, body }: { readonly organization: string; readonly body: Heartbeat },
-  { fleet, now }: Needs,
+  { organization, surface, body }: Report,
+  { fleet, now, quotas }: Needs,
 ): Reply {
+  const quota = quotas.runtimes(surface);
   return later((settle) =>
-    fleet.heartbeat(organization, body, now(), (error) => settle(error, OK)),
+    fleet.heartbeat(organization, body, now(), (error) => settle(error, OK), quota),
   );
 }
 
@@ -150,13 +160,18 @@ export const fleetRoutes = [
     replies: { 200: registerResult, 201: registerResult },
     refuses: [400, 429, 500],
     report: true,
-    handle({ organization, body }, { fleet, now }: Needs) {
+    handle({ organization, surface, body }, { fleet, now, quotas }: Needs) {
       const { name } = body;
+      const quota = quotas.runtimes(surface);
       const runtimeId = runtimeIdOf(organization, name);
       const result: RegisterResult = { name, runtimeId, status: "registered" };
       return later((settle) =>
-        fleet.heartbeat(organization, body, now(), (error, isNew) =>
-          settle(error, reply(isNew ? 201 : 200, result)),
+        fleet.heartbeat(
+          organization,
+          body,
+          now(),
+          (error, isNew) => settle(error, reply(isNew ? 201 : 200, result)),
+          quota,
         ),
       );
     },

@@ -1,4 +1,5 @@
 import type { Awaitable } from "../core/caller.ts";
+import type { Quota } from "../core/quota.ts";
 import type { Heartbeat } from "./schema.ts";
 
 /** What is kept of a runtime; `last_seen` in milliseconds. */
@@ -38,6 +39,12 @@ export interface PolicyCount {
   readonly present: number;
 }
 
+/** How many runtimes of an organization were forgotten. */
+export interface ForgottenRuntimes {
+  readonly organization: string;
+  readonly runtimes: number;
+}
+
 /** Takes the error, or whether the runtime was new. */
 export type Kept = (error: unknown, isNew?: boolean) => void;
 
@@ -51,8 +58,16 @@ export interface FleetStore {
    * Keeps a sign of life that arrived `at` (milliseconds); a registration is one too. What it gives
    * is updated, the rest stays. A new runtime is on disk when this calls back; one that is known was
    * written by then, and is synced within a second. Never throws.
+   *
+   * @param quota asked with the number of runtimes before a new one is added; absent, there is no limit
    */
-  heartbeat(organization: string, heartbeat: Heartbeat, at: number, kept: Kept): void;
+  heartbeat(
+    organization: string,
+    heartbeat: Heartbeat,
+    at: number,
+    kept: Kept,
+    quota?: Quota,
+  ): void;
 
   /** The runtimes as they stand now: all of them, or the first so many at least. */
   list(organization: string, most?: number): Awaitable<FleetRows>;
@@ -68,4 +83,10 @@ export interface FleetStore {
 
   /** Forgets a runtime, durably; `false` when there is none of that name. */
   forget(organization: string, name: string): Promise<boolean>;
+
+  /**
+   * Forgets the runtimes of all organizations that were last seen before a moment (milliseconds),
+   * durably. Gives the organizations that had any, and how many.
+   */
+  forgetSilent(before: number): Promise<readonly ForgottenRuntimes[]>;
 }

@@ -36,7 +36,7 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type LargeAnswer = "made" | "sent";
 
 /** The statuses a row may refuse with, beside those that its access and body imply. */
-export type RefusedStatus = 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 503;
+export type RefusedStatus = 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 503 | 507;
 
 /**
  * A query parameter. With `forgiving` no value is ever refused: a whole number out of range is

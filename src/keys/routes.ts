@@ -2,6 +2,7 @@ import { createApiKey } from "../auth/api-key.ts";
 import type { Clock } from "../core/clock.ts";
 import { NotFound } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
+import type { Quotas } from "../core/quota.ts";
 import { reply } from "../http/reply.ts";
 import { route } from "../http/route.ts";
 import { apiKeyCreateBody, apiKeyOf, draftKey, keyWarning } from "./draft.ts";
@@ -12,6 +13,7 @@ interface Needs {
   readonly keys: KeyStore;
   readonly now: Clock;
   readonly ids: IdSource;
+  readonly quotas: Pick<Quotas, "apiKeys">;
 }
 
 /** The routes of the organization's API keys. */
@@ -42,16 +44,16 @@ export const keyRoutes = [
     tags: ["api-keys"],
     body: apiKeyCreateBody,
     replies: { 201: apiKeyCreated },
-    refuses: [400, 500],
+    refuses: [400, 429, 500],
     change: {
       action: "key.create",
       target: ({ body }, answer) => ({ type: "key", id: answer?.id, name: body.name }),
       after: (_, { prefix, scopes, expires_at }) => ({ prefix, scopes, expires_at }),
     },
-    async handle({ organization, body }, { keys, now, ids }: Needs) {
+    async handle({ organization, body }, { keys, now, ids, quotas }: Needs) {
       const fresh = createApiKey();
       const key = draftKey(organization, body, fresh, ids(), now());
-      await keys.create(organization, key);
+      await keys.create(organization, key, quotas.apiKeys);
       return reply(201, { ...apiKeyOf(key), api_key: fresh.text, warning: keyWarning(key) });
     },
   }),

@@ -1,4 +1,5 @@
 import type { Awaitable } from "../core/caller.ts";
+import type { Quota } from "../core/quota.ts";
 import type { StoredKey } from "./schema.ts";
 
 /** Keeps the API keys of every organization. */
@@ -9,7 +10,12 @@ export interface KeyStore {
   /** The key with a hash, whose organization the caller learns from it; revoked ones included. */
   findByHash(hash: string): Awaitable<StoredKey | undefined>;
 
-  create(organization: string, key: StoredKey): Promise<void>;
+  /**
+   * Adds a key. Of revoked keys the 1,000 that were created last stay, older ones are dropped.
+   *
+   * @param quota asked with the number of keys that are not revoked; without one there is no limit
+   */
+  create(organization: string, key: StoredKey, quota?: Quota): Promise<void>;
 
   /**
    * Revokes a key for good; one that is revoked already stays so.

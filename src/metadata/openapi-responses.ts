@@ -36,13 +36,19 @@ const REFUSALS: Readonly<Record<number, RefusalText>> = {
   },
   429: {
     name: "TooManyRequests",
-    description: "Too many requests of this kind; try again later.",
+    description:
+      "Too many requests of this kind, or as many records as the setting allows that the error names.",
     headers: ["Retry-After"],
   },
   500: { name: "InternalServerError", description: "The service or its storage failed." },
   503: {
     name: "ServiceUnavailable",
     description: "The service cannot take the request now; try again later.",
+    headers: ["Retry-After"],
+  },
+  507: {
+    name: "InsufficientStorage",
+    description: "The organization has stored as much as the setting that the error names allows.",
     headers: ["Retry-After"],
   },
 };

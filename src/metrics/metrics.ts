@@ -1,4 +1,5 @@
 import { SECOND_MS, type Clock } from "../core/clock.ts";
+import type { SetQuota } from "../core/quota.ts";
 import { writeExposition, single, type Family } from "./exposition.ts";
 import { HttpMetrics } from "./http-metrics.ts";
 import { LogMetrics } from "./log-metrics.ts";
@@ -29,6 +30,7 @@ export interface Gauges {
   readonly damagedLines: () => number;
   readonly fleet: () => { readonly online: number; readonly total: number };
   readonly organizations: () => number;
+  readonly quotas: () => readonly SetQuota[];
   readonly isReady: () => boolean;
   /** Bytes that are free where the data directory lies. */
   readonly freeBytes: () => Promise<number>;
@@ -61,6 +63,7 @@ export class Metrics {
         gauges.bodyBytesHeld(),
       ),
       ...auditFamilies(gauges),
+      ...quotaFamilies(gauges.quotas()),
       ...this.logs.families(),
       single(
         "signalbox_data_free_bytes",
@@ -95,6 +98,25 @@ function serviceFamilies(gauges: Gauges): readonly Family[] {
     ),
     single("signalbox_fleet_runtimes", "gauge", "Runtimes of all organizations.", total),
     single("signalbox_fleet_runtimes_online", "gauge", "Those of them that are online.", online),
+  ];
+}
+
+function quotaFamilies(quotas: readonly SetQuota[]): readonly Family[] {
+  const samples = (valueOf: (quota: SetQuota) => number): Family["samples"] =>
+    quotas.map((quota) => ({ labels: { quota: quota.setting }, value: valueOf(quota) }));
+  return [
+    {
+      name: "signalbox_quota_limit",
+      type: "gauge",
+      help: "What each quota allows an organization; MAX_ORGANIZATIONS counts the organizations.",
+      samples: samples(({ limit }) => limit),
+    },
+    {
+      name: "signalbox_quota_refusals_total",
+      type: "counter",
+      help: "Requests that a quota refused.",
+      samples: samples(({ refusals }) => refusals),
+    },
   ];
 }
 

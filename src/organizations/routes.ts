@@ -3,6 +3,7 @@ import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { NotFound } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
+import type { Quotas } from "../core/quota.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { reply } from "../http/reply.ts";
 import { route } from "../http/route.ts";
@@ -20,6 +21,7 @@ interface Needs {
   readonly passwords: Passwords;
   readonly now: Clock;
   readonly ids: IdSource;
+  readonly quotas: Pick<Quotas, "organizations">;
 }
 
 /** The routes of the organizations themselves. */
@@ -57,7 +59,7 @@ export const organizationRoutes = [
       after: ({ body }, { name, slug }) => ({ name, slug, admin_email: body.admin_email }),
     },
     async handle({ body }, needs: Needs) {
-      const { organizations, users, passwords, now, ids } = needs;
+      const { organizations, users, passwords, now, ids, quotas } = needs;
       // The store refuses both as well, but only after the cost of a hash.
       if (body.slug !== undefined && (await organizations.get(body.slug))) {
         throw slugTaken(body.slug);
@@ -66,7 +68,7 @@ export const organizationRoutes = [
       const hash = await passwords.hash(body.admin_password);
       const admin = draftUser({ email: body.admin_email, role: "admin" }, hash, ids(), now());
       const draft = { name: body.name, slug: body.slug, created_at: formatTimestamp(now()) };
-      return reply(201, await organizations.create(draft, admin));
+      return reply(201, await organizations.create(draft, admin, quotas.organizations));
     },
   }),
   route({

@@ -1,4 +1,5 @@
 import type { Awaitable } from "../core/caller.ts";
+import type { Quota } from "../core/quota.ts";
 import type { UserDraft } from "../users/draft.ts";
 import type { Organization } from "./schema.ts";
 
@@ -21,9 +22,10 @@ export interface OrganizationStore {
   /**
    * Creates an organization together with its first user: both or neither.
    *
+   * @param quota asked with the number of organizations; without one there is no limit
    * @throws Conflict when the slug, or the user's email in any organization, is taken
    */
-  create(draft: OrganizationDraft, admin: UserDraft): Promise<Organization>;
+  create(draft: OrganizationDraft, admin: UserDraft, quota?: Quota): Promise<Organization>;
 
   /**
    * Gives an organization another name.

@@ -3,6 +3,7 @@ import type { Clock } from "../core/clock.ts";
 import { NotFound } from "../core/errors.ts";
 import type { Schema } from "../core/schema.ts";
 import { formatTimestamp } from "../core/time.ts";
+import type { Quotas } from "../core/quota.ts";
 import { reply, type Reply } from "../http/reply.ts";
 import { type HeaderParameters, route, type Surface } from "../http/route.ts";
 import { checkDocument, requireValid } from "./check.ts";
@@ -27,6 +28,7 @@ import type { PolicyStore } from "./store.ts";
 interface Needs {
   readonly policies: PolicyStore;
   readonly now: Clock;
+  readonly quotas: Pick<Quotas, "policyVersions">;
 }
 
 const surfaces: readonly Surface[] = ["public", "v1"];
@@ -104,11 +106,15 @@ export const policyRoutes = [
       target: ({ body }, answer) => ({ type: "policy", id: answer?.version ?? body.version }),
       after: (_, { version, name, description }) => ({ active: version, name, description }),
     },
-    async handle({ organization, surface, actor, body, note }, { policies, now }: Needs) {
+    async handle({ organization, surface, actor, body, note }, needs: Needs) {
+      const { policies, now, quotas } = needs;
       const draft = draftPolicy(body, now(), actor);
       await requireValid(askerOf(surface, organization), draft.yaml);
       note({ before: { active: await policies.activeVersion(organization) } });
-      return reply(201, await policies.publish(organization, draft));
+      return reply(
+        201,
+        await policies.publish(organization, draft, quotas.policyVersions(surface)),
+      );
     },
   }),
   route({

@@ -1,4 +1,5 @@
 import type { Awaitable } from "../core/caller.ts";
+import type { Quota } from "../core/quota.ts";
 import type { PolicyDraft } from "./draft.ts";
 import type { Policy } from "./schema.ts";
 
@@ -20,9 +21,10 @@ export interface PolicyStore {
    * Stores a version and makes it the active one, in one step. A generated name that is taken gets
    * a suffix.
    *
+   * @param quota asked with the number of versions; without one there is no limit
    * @throws Conflict when a version of the given name exists
    */
-  publish(organization: string, draft: PolicyDraft): Promise<Policy>;
+  publish(organization: string, draft: PolicyDraft, quota?: Quota): Promise<Policy>;
 
   /**
    * Makes a stored version the active one; one that is active already is left as it is.

@@ -4,6 +4,7 @@ import type { TokenIssuer } from "../auth/tokens.ts";
 import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import type { IdSource } from "../core/ids.ts";
+import type { Quotas } from "../core/quota.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { reply } from "../http/reply.ts";
 import { route } from "../http/route.ts";
@@ -35,6 +36,7 @@ interface Needs {
   readonly tokens: TokenIssuer;
   readonly now: Clock;
   readonly ids: IdSource;
+  readonly quotas: Pick<Quotas, "users">;
 }
 
 /** The routes of signing in, and of the organization's users. */
@@ -134,11 +136,12 @@ export const userRoutes = [
       target: ({ body }, answer) => ({ type: "user", id: answer?.id, name: body.email }),
       after: (_, created) => shownFacts(created),
     },
-    async handle({ organization, body }, { users, passwords, now, ids }: Needs) {
+    async handle({ organization, body }, needs: Needs) {
+      const { users, passwords, now, ids, quotas } = needs;
       if (await users.findByEmail(body.email)) throw emailTaken(body.email);
       const hash = await passwords.hash(body.password);
       const created = { ...draftUser(body, hash, ids(), now()), organization_id: organization };
-      await users.create(organization, created);
+      await users.create(organization, created, quotas.users);
       return reply(201, userOf(created));
     },
   }),

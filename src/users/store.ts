@@ -1,4 +1,5 @@
 import type { Awaitable } from "../core/caller.ts";
+import type { Quota } from "../core/quota.ts";
 import type { StoredUser } from "./schema.ts";
 
 /** Keeps the users of every organization. */
@@ -15,8 +16,13 @@ export interface UserStore {
   /** The user with an email in whatever letter case, over all organizations. */
   findByEmail(email: string): Awaitable<StoredUser | undefined>;
 
-  /** @throws Conflict when the email is taken, in any organization */
-  create(organization: string, user: StoredUser): Promise<void>;
+  /**
+   * Adds a user.
+   *
+   * @param quota asked with the number of users; without one there is no limit
+   * @throws Conflict when the email is taken, in any organization
+   */
+  create(organization: string, user: StoredUser, quota?: Quota): Promise<void>;
 
   /**
    * Replaces a user by what `change`, a pure function, makes of it; no other change comes between.

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { TooMany } from "../../src/core/errors.ts";
 import type { Heartbeat } from "../../src/fleet/schema.ts";
 import type { FleetStore, StoredRuntime } from "../../src/fleet/store.ts";
 
@@ -70,6 +71,60 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
       { name: "b", last_seen: T0 },
       { name: "a", last_seen: T0 },
     ]);
+  });
+
+  it("a quota is asked with the number of runtimes before a new one is added, and only then", async ({
+    store,
+  }) => {
+    const asked: number[] = [];
+    const full = new TooMany("Full", 1);
+    const quota = {
+      refusal(used: number) {
+        asked.push(used);
+        return used < 2 ? undefined : full;
+      },
+    };
+    const beat = (name: string) =>
+      new Promise<unknown>((resolve) =>
+        store.heartbeat("default", { name }, T0, (error) => resolve(error ?? "kept"), quota),
+      );
+    const answers = await Promise.all(["a", "b", "a", "c"].map(beat));
+    assert.deepEqual(answers, ["kept", "kept", "kept", full]);
+    assert.deepEqual(asked, [0, 1, 2]);
+    assert.deepEqual([await beat("a"), await beat("c")], ["kept", full]);
+    assert.deepEqual((await all(store, "default")).length, 2);
+  });
+
+  it("those who are silent since before a moment are forgotten for good, in all organizations", async (engine) => {
+    const { store } = engine;
+    await Promise.all(
+      Array.from({ length: 2_500 }, (_, n) => report(store, "default", { name: `old-${n}` }, T0)),
+    );
+    await report(store, "default", { name: "edge" }, T0 + 1);
+    await report(store, "acme", { name: "old" }, T0);
+    await report(store, "globex", { name: "new" }, T0 + 1);
+    assert.deepEqual(await store.forgetSilent(T0), []);
+    const forgotten = await store.forgetSilent(T0 + 1);
+    assert.deepEqual(
+      [...forgotten].sort((a, b) => a.runtimes - b.runtimes),
+      [
+        { organization: "acme", runtimes: 1 },
+        { organization: "default", runtimes: 2_500 },
+      ],
+    );
+    const again = (await engine.reopen()).store;
+    assert.deepEqual(await all(again, "default"), [{ name: "edge", last_seen: T0 + 1 }]);
+    assert.deepEqual(await all(again, "acme"), []);
+  });
+
+  it("a runtime that reports while the silent ones are forgotten stays", async ({ store }) => {
+    await report(store, "default", { name: "a" }, T0);
+    await report(store, "default", { name: "b" }, T0);
+    const back = report(store, "default", { name: "a" }, T0 + 5);
+    const forgotten = await store.forgetSilent(T0 + 1);
+    await back;
+    assert.deepEqual(forgotten, [{ organization: "default", runtimes: 1 }]);
+    assert.deepEqual(await all(store, "default"), [{ name: "a", last_seen: T0 + 5 }]);
   });
 
   it("hostile names are names like any other, also after a restart", async (engine) => {

@@ -125,7 +125,7 @@ function checkCommonHeaders(place: string, { status, headers }: Answer): void {
   if (status === 401) {
     assert.match(headers.get("www-authenticate") ?? "", /^Bearer realm="signalbox"/, place);
   }
-  if (status === 429 || status === 503) {
+  if ([429, 503, 507].includes(status)) {
     assert.match(headers.get("retry-after") ?? "", /^\d+$/, `${place} without Retry-After`);
   }
 }

@@ -80,12 +80,12 @@ export class FileAuditStore implements AuditStore {
     this.#trails.recover();
   }
 
-  append(...[organization, events, stored, named]: Parameters<AuditStore["append"]>): void {
+  append(...[organization, events, stored, named, quota]: Parameters<AuditStore["append"]>): void {
     const trail = this.#trails.atHand(organization);
-    if (trail !== undefined) return trail.append(events, named, stored);
+    if (trail !== undefined) return trail.append(events, named, stored, quota);
     this.#trails
       .opened(organization)
-      .then((opened) => opened.append(events, named, stored), stored);
+      .then((opened) => opened.append(events, named, stored, quota), stored);
   }
 
   page(

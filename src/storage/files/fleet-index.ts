@@ -109,6 +109,24 @@ export class FleetIndex {
   }
 
   /**
+   * Gives out, in slices, the names of those that were last seen before a moment. Each slice is as things
+   * are when it is taken: whoever has reported since, or is about to, is not in it.
+   */
+  *silentBefore(moment: number, length: number): Generator<readonly string[]> {
+    const { slots, lastSeen } = this.#order.copy();
+    let end = slots.length;
+    while (end > 0 && (lastSeen[end - 1] as number) < moment) {
+      const first = Math.max(0, end - length);
+      const entries = Array.from(slots.subarray(first, end), (slot) => this.#bySlot[slot]);
+      end = first;
+      yield entries.flatMap((entry) => {
+        const isSilent = entry?.unsettled === 0 && this.#order.lastSeen(entry.slot) < moment;
+        return isSilent ? [entry.name] : [];
+      });
+    }
+  }
+
+  /**
    * Gives out all runtimes in slices, in no order, each as it is at that moment. What comes or goes
    * meanwhile may be in them or not.
    */

@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import type { Clock } from "../../core/clock.ts";
 import { Unavailable } from "../../core/errors.ts";
+import type { Quota } from "../../core/quota.ts";
 import { isObject } from "../../core/validate.ts";
 import type { Heartbeat } from "../../fleet/schema.ts";
 import type { Kept } from "../../fleet/store.ts";
@@ -16,6 +17,8 @@ import { ENDS, readLines } from "../log-lines.ts";
 import { FleetIndex } from "./fleet-index.ts";
 import { recordOf, recordPrefix, removalOf, replay } from "./fleet-records.ts";
 import { readFleetSnapshot, writeFleetSnapshot } from "./fleet-snapshot.ts";
+
+const FORGOTTEN_AT_ONCE = 1_000;
 
 /** What the fleet of one organization is made of. */
 export interface FleetLogParts {
@@ -49,6 +52,8 @@ export class FleetLog {
   /** The number of the first log file that the snapshot does not include. */
   #first = 1;
   #lastSeen = 0;
+  /** New runtimes whose first report is on its way to the log. */
+  readonly #arriving = new Set<string>();
   #snapshotBytes = 0;
   #log: AppendLog | undefined;
   #opening: Promise<void> | undefined;
@@ -105,10 +110,17 @@ export class FleetLog {
   }
 
   /** Keeps a report; see `FleetStore`. */
-  heartbeat(report: Heartbeat, at: number, kept: Kept): void {
+  heartbeat(report: Heartbeat, at: number, kept: Kept, quota?: Quota): void {
+    const entry = this.index.get(report.name);
+    if (entry === undefined) {
+      const refusal = this.#arriving.has(report.name)
+        ? undefined
+        : quota?.refusal(this.index.size + this.#arriving.size);
+      if (refusal !== undefined) return kept(refusal);
+      this.#arriving.add(report.name);
+    }
     const lastSeen = Math.max(this.#lastSeen, at);
     this.#lastSeen = lastSeen;
-    const entry = this.index.get(report.name);
     const isKnown = entry !== undefined && entry.leaving === 0;
     // While another report is on its way, what is in memory is not yet what the log will say.
     const known = entry?.unsettled === 0 ? entry : undefined;
@@ -116,6 +128,7 @@ export class FleetLog {
     if (entry) entry.unsettled++;
     this.#append(text, isKnown ? "write" : "sync", (error) => {
       if (entry) entry.unsettled--;
+      else this.#arriving.delete(report.name);
       if (error) kept(error);
       else kept(undefined, this.index.apply(report, lastSeen));
     });
@@ -135,6 +148,16 @@ export class FleetLog {
         else resolve(this.index.remove(name));
       });
     });
+  }
+
+  /** Forgets the runtimes that were last seen before a moment; resolves with how many they were. */
+  async forgetSilent(before: number): Promise<number> {
+    let count = 0;
+    for (const names of this.index.silentBefore(before, FORGOTTEN_AT_ONCE)) {
+      const forgotten = await Promise.all(names.map((name) => this.forget(name)));
+      count += forgotten.filter(Boolean).length;
+    }
+    return count;
   }
 
   /** Answers what was given, writes what is left to write, and closes; `stopping` comes first. */

@@ -7,8 +7,10 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import { describeError, type Log } from "../../core/log.ts";
+import type { Quota } from "../../core/quota.ts";
 import type { Heartbeat } from "../../fleet/schema.ts";
-import type { FleetCounts, FleetRows, FleetStore, Kept, PolicyCount } from "../../fleet/store.ts";
+import type { FleetCounts, FleetRows, FleetStore, ForgottenRuntimes } from "../../fleet/store.ts";
+import type { Kept, PolicyCount } from "../../fleet/store.ts";
 import { DamageRegister } from "../damage.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
@@ -91,8 +93,14 @@ export class FileFleet implements FleetStore {
     return { online, total };
   }
 
-  heartbeat(organization: string, heartbeat: Heartbeat, at: number, kept: Kept): void {
-    this.#of(organization).heartbeat(heartbeat, at, kept);
+  heartbeat(
+    organization: string,
+    heartbeat: Heartbeat,
+    at: number,
+    kept: Kept,
+    quota?: Quota,
+  ): void {
+    this.#of(organization).heartbeat(heartbeat, at, kept, quota);
   }
 
   list(organization: string, most?: number): FleetRows {
@@ -109,6 +117,15 @@ export class FileFleet implements FleetStore {
 
   forget(organization: string, name: string): Promise<boolean> {
     return this.#of(organization).forget(name);
+  }
+
+  async forgetSilent(before: number): Promise<readonly ForgottenRuntimes[]> {
+    const forgotten: ForgottenRuntimes[] = [];
+    for (const [organization, fleet] of this.#organizations) {
+      const runtimes = await fleet.forgetSilent(before);
+      if (runtimes > 0) forgotten.push({ organization, runtimes });
+    }
+    return forgotten;
   }
 
   /** Answers what was given, writes what is left to write, and closes. */

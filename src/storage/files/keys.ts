@@ -1,3 +1,4 @@
+import { checkQuota, type Quota } from "../../core/quota.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import { clearTimeout, setTimeout } from "../../core/timers.ts";
 import { validate } from "../../core/validate.ts";
@@ -9,6 +10,8 @@ import { RecordTable } from "../record-table.ts";
 import { UndoQueue } from "../undo-queue.ts";
 
 const FLUSH_AFTER_MS = 30_000;
+/** So many revoked keys stay listed, those that were created last. */
+const KEPT_REVOKED = 1_000;
 
 /** Told of a write that failed and that no caller waits for. */
 export type ReportFailure = (error: unknown) => void;
@@ -73,10 +76,19 @@ export class FileKeys implements KeyStore {
     return this.#byHash.get(hash);
   }
 
-  create(organization: string, key: StoredKey): Promise<void> {
-    return this.#queue.run(() =>
-      this.#commit(organization, (keys) => [...keys, { ...key, organization_id: organization }]),
-    );
+  create(organization: string, key: StoredKey, quota?: Quota): Promise<void> {
+    return this.#queue.run(async () => {
+      const revoked = this.#table.list(organization).filter((known) => known.revoked);
+      checkQuota(quota, this.#table.list(organization).length - revoked.length);
+      const dropped = new Set(
+        revoked.slice(0, Math.max(0, revoked.length - KEPT_REVOKED)).map(({ id }) => id),
+      );
+      await this.#commit(organization, (keys) => [
+        ...keys.filter(({ id }) => !dropped.has(id)),
+        { ...key, organization_id: organization },
+      ]);
+      for (const { id, hash } of revoked) if (dropped.has(id)) this.#byHash.delete(hash);
+    });
   }
 
   revoke(organization: string, id: string): Promise<boolean> {

@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { DEFAULT_ORGANIZATION } from "../../core/caller.ts";
 import type { Clock } from "../../core/clock.ts";
 import { BadInput } from "../../core/errors.ts";
+import { checkQuota, type Quota } from "../../core/quota.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import { validate } from "../../core/validate.ts";
 import { organization as schema, type Organization } from "../../organizations/schema.ts";
@@ -86,8 +87,9 @@ export class FileOrganizations implements OrganizationStore {
     return [...this.#records.keys()];
   }
 
-  create(draft: OrganizationDraft, admin: UserDraft): Promise<Organization> {
+  create(draft: OrganizationDraft, admin: UserDraft, quota?: Quota): Promise<Organization> {
     return this.#queue.run(async () => {
+      checkQuota(quota, this.#records.size);
       const { name, created_at } = draft;
       const id = draft.slug ?? freeSlug(name, (slug) => this.#records.has(slug));
       if (this.#records.has(id)) throw slugTaken(id);

@@ -7,6 +7,7 @@
  */
 import { join } from "node:path";
 import type { Awaitable } from "../../core/caller.ts";
+import { checkQuota, type Quota } from "../../core/quota.ts";
 import { freeVersion, type PolicyDraft, publishedPolicy } from "../../policies/draft.ts";
 import type { Policy } from "../../policies/schema.ts";
 import type { PolicyStore, PolicyVersion } from "../../policies/store.ts";
@@ -79,8 +80,9 @@ export class FilePolicies implements PolicyStore {
     await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
   }
 
-  publish(organization: string, draft: PolicyDraft): Promise<Policy> {
+  publish(organization: string, draft: PolicyDraft, quota?: Quota): Promise<Policy> {
     return this.#change(organization, async (state) => {
+      checkQuota(quota, state.versions.size);
       const version = freeVersion(draft, (name) => state.versions.has(name));
       const bytes = Buffer.from(draft.yaml, "utf8");
       const policy = publishedPolicy(organization, version, draft);

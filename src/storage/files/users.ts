@@ -1,3 +1,4 @@
+import { checkQuota, type Quota } from "../../core/quota.ts";
 import { validate } from "../../core/validate.ts";
 import { emailKey, emailTaken } from "../../users/email.ts";
 import { checkAdminRemains } from "../../users/last-admin.ts";
@@ -68,8 +69,9 @@ export class FileUsers implements UserStore {
     return this.#byEmail.get(emailKey(email));
   }
 
-  create(organization: string, user: StoredUser): Promise<void> {
+  create(organization: string, user: StoredUser, quota?: Quota): Promise<void> {
     return this.#queue.run(async () => {
+      checkQuota(quota, this.list(organization).length);
       this.#checkEmailIsFree(user.email);
       const own = { ...user, organization_id: organization };
       await this.#table.commit(organization, [...this.list(organization), own]);

@@ -123,3 +123,20 @@ test("a damaged file stops the start and is named", async (t) => {
     return error.message.startsWith(`${path} is damaged (api_keys[0].id: required)`);
   });
 });
+
+test("the 1,000 revoked keys that were created last stay, an older one goes with the next key", async (t) => {
+  const { disk, keys, path } = await setUp(t);
+  const revoked = Array.from({ length: 1_001 }, (_, n) => ({
+    ...keyOf("acme", `old-${n}`),
+    revoked: true,
+  }));
+  await writeFile(path, JSON.stringify({ api_keys: revoked }), { mode: 0o600 });
+  await keys.close();
+  const again = await reopen(disk);
+  await again.create("acme", key);
+  const ids = again.list("acme").map(({ id }) => id);
+  assert.deepEqual([ids.length, ids[0], ids.at(-1)], [1_001, "key-1", "old-1"]);
+  assert.equal(again.findByHash(revoked[0]?.hash ?? ""), undefined);
+  assert.equal(again.findByHash(key.hash)?.id, "key-1");
+  await again.close();
+});

@@ -43,6 +43,7 @@ export class SegmentSet {
   readonly #indexer: LineIndexer;
   readonly #sealing = new Queue();
   #indexes: SegmentIndex[] = [];
+  #sealedBytes = 0;
   #growing: GrowingIndex;
   #sealedUse = new Map<string, number>(); // by the providers that were asked for
 
@@ -72,13 +73,18 @@ export class SegmentSet {
       set.#indexes.push(loaded.get(segment) ?? (await set.#make(segment)));
     }
     set.#growing = await set.#replay(last);
-    set.#indexes.push(set.#growing);
+    set.#adopt([...set.#indexes, set.#growing]);
     return set;
   }
 
   /** All indexes, the oldest segment's first. */
   get indexes(): readonly SegmentIndex[] {
     return this.#indexes;
+  }
+
+  /** How many bytes all segments hold; asked for each append, so sealed ones are not summed up again. */
+  get bytes(): number {
+    return this.#sealedBytes + this.#growing.bytes;
   }
 
   /** The index of the segment that takes the writes. */
@@ -99,7 +105,7 @@ export class SegmentSet {
   begin(segment: number): void {
     const previous = this.#growing;
     this.#growing = new GrowingIndex(segment);
-    this.#indexes = [...this.#indexes, this.#growing];
+    this.#adopt([...this.#indexes, this.#growing]);
     this.#sealedUse = new Map();
     if (previous.rows > 0) void this.#sealing.run(() => this.#seal(previous));
     else this.drop(previous.segment);
@@ -107,7 +113,7 @@ export class SegmentSet {
 
   /** Forgets a segment. */
   drop(segment: number): void {
-    this.#indexes = this.#indexes.filter((index) => index.segment !== segment);
+    this.#adopt(this.#indexes.filter((index) => index.segment !== segment));
     this.#sealedUse = new Map();
   }
 
@@ -192,7 +198,14 @@ export class SegmentSet {
   }
 
   #replace(before: SegmentIndex, after: SegmentIndex): void {
-    this.#indexes = this.#indexes.map((index) => (index === before ? after : index));
+    this.#adopt(this.#indexes.map((index) => (index === before ? after : index)));
+  }
+
+  #adopt(indexes: SegmentIndex[]): void {
+    this.#indexes = indexes;
+    this.#sealedBytes = indexes
+      .filter((index) => index !== this.#growing)
+      .reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   async #load(segment: number): Promise<SealedIndex | undefined> {

@@ -3,6 +3,7 @@ import type { AuditEvent } from "../../../audit/schema.ts";
 import type { AuditActivity, AuditAllowance, AuditExport } from "../../../audit/store.ts";
 import type { AuditFilter, AuditHistogram, AuditRemoval, Stored } from "../../../audit/store.ts";
 import type { AuditRows, AuditUsage, ProviderActivity } from "../../../audit/store.ts";
+import type { Quota } from "../../../core/quota.ts";
 import { parseTimestamp } from "../../../core/time.ts";
 import type { Durability } from "../../append-log-options.ts";
 import { SegmentedLog, type SegmentedLogOptions } from "../../segmented-log.ts";
@@ -95,8 +96,11 @@ export class AuditTrail implements TailSource {
     events: readonly AuditEvent[],
     named: ReadonlySet<string> | undefined,
     stored: Stored,
+    quota: Quota | undefined,
   ): void {
-    this.#intake.append(events, named, stored);
+    const refusal = quota?.refusal(this.#segments.bytes);
+    if (refusal !== undefined) stored(refusal);
+    else this.#intake.append(events, named, stored);
   }
 
   /** Enters lines that are as safe as was asked for into the index. */

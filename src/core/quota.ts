@@ -1,0 +1,145 @@
+/**
+ * Quotas bound what an organization may store. A store asks, where it adds something, whether there is
+ * room beside what it holds already; what is stored above a quota stays and is served.
+ */
+import { InsufficientStorage, TooMany, type Refusal } from "./errors.ts";
+
+/** Retention and forgetting run every hour, so there is no new room by itself before. */
+const RETRY_SECONDS = 3_600;
+
+/** How much may be stored of something. */
+export interface Quota {
+  /** Why one more is refused beside so many; `undefined` while there is room. */
+  refusal(used: number): Refusal | undefined;
+}
+
+/** A quota that a setting gives, and how often it refused. */
+export interface SetQuota extends Quota {
+  readonly setting: string;
+  readonly limit: number;
+  readonly refusals: number;
+}
+
+/** The values of the settings, by their options. */
+export interface QuotaLimits {
+  readonly maxAuditBytes: number;
+  readonly maxRuntimes: number;
+  readonly maxPolicyVersions: number;
+  readonly maxUsers: number;
+  readonly maxApiKeys: number;
+  readonly maxOrganizations: number;
+  readonly publicMaxAuditBytes: number;
+  readonly publicMaxRuntimes: number;
+  readonly publicMaxPolicyVersions: number;
+}
+
+/** Gives the quota of a request by its surface. */
+export type QuotaOf = (surface: string) => Quota;
+
+/** Every quota. */
+export interface Quotas {
+  readonly auditBytes: QuotaOf;
+  readonly runtimes: QuotaOf;
+  readonly policyVersions: QuotaOf;
+  readonly users: Quota;
+  readonly apiKeys: Quota;
+  readonly organizations: Quota;
+  /** One for each setting. */
+  readonly all: readonly SetQuota[];
+}
+
+const auditFull = (bytes: number): string =>
+  `the organization's audit log has reached ${bytes} bytes, so no events are taken: let AUDIT_RETENTION_DAYS remove old ones, or raise the setting`;
+
+/** What is counted, and how to make room for it. */
+const COUNTED = {
+  runtimes: [
+    "runtimes in the organization",
+    "remove some, let FLEET_FORGET_DAYS forget silent ones, or",
+  ],
+  versions: ["policy versions in the organization", "activate one of them, or"],
+  users: ["users in the organization", "delete some, or"],
+  keys: ["API keys in the organization that are not revoked", "revoke some, or"],
+  organizations: ["organizations", "to create more,"],
+} as const;
+
+/**
+ * Makes the quotas of a service.
+ *
+ * @param requireAuth whether the smaller quotas of the public surface apply; asked only beyond them
+ */
+export function createQuotas(limits: QuotaLimits, requireAuth: () => boolean): Quotas {
+  const all: SetQuota[] = [];
+  const entered = (quota: SetQuota): SetQuota => {
+    all.push(quota);
+    return quota;
+  };
+  const bytes = (setting: string, limit: number): SetQuota =>
+    entered(
+      quotaOf(
+        setting,
+        limit,
+        () => new InsufficientStorage(`${setting}: ${auditFull(limit)}`, RETRY_SECONDS),
+      ),
+    );
+  const count = (setting: string, limit: number, what: keyof typeof COUNTED): SetQuota => {
+    const [things, way] = COUNTED[what];
+    const message = `${setting}: expected at most ${limit} ${things}: ${way} raise the setting`;
+    return entered(quotaOf(setting, limit, () => new TooMany(message, RETRY_SECONDS)));
+  };
+  const bySurface = (general: SetQuota, smaller: SetQuota): QuotaOf => {
+    const onPublic = onPublicSurface(smaller, general, requireAuth);
+    return (surface) => (surface === "public" ? onPublic : general);
+  };
+  return {
+    auditBytes: bySurface(
+      bytes("MAX_AUDIT_BYTES", limits.maxAuditBytes),
+      bytes("PUBLIC_MAX_AUDIT_BYTES", limits.publicMaxAuditBytes),
+    ),
+    runtimes: bySurface(
+      count("MAX_RUNTIMES", limits.maxRuntimes, "runtimes"),
+      count("PUBLIC_MAX_RUNTIMES", limits.publicMaxRuntimes, "runtimes"),
+    ),
+    policyVersions: bySurface(
+      count("MAX_POLICY_VERSIONS", limits.maxPolicyVersions, "versions"),
+      count("PUBLIC_MAX_POLICY_VERSIONS", limits.publicMaxPolicyVersions, "versions"),
+    ),
+    users: count("MAX_USERS", limits.maxUsers, "users"),
+    apiKeys: count("MAX_API_KEYS", limits.maxApiKeys, "keys"),
+    organizations: count("MAX_ORGANIZATIONS", limits.maxOrganizations, "organizations"),
+    all,
+  };
+}
+
+/** Throws the refusal of a quota, if there is a quota and it refuses. */
+export function checkQuota(quota: Quota | undefined, used: number): void {
+  const refusal = quota?.refusal(used);
+  if (refusal !== undefined) throw refusal;
+}
+
+function quotaOf(setting: string, limit: number, refuse: () => Refusal): SetQuota {
+  let refusals = 0;
+  return {
+    setting,
+    limit,
+    get refusals() {
+      return refusals;
+    },
+    refusal(used) {
+      if (used < limit) return undefined;
+      refusals++;
+      return refuse();
+    },
+  };
+}
+
+/** One comparison while there is room; the switch is read only when there may be none. */
+function onPublicSurface(smaller: SetQuota, general: SetQuota, requireAuth: () => boolean): Quota {
+  const least = Math.min(smaller.limit, general.limit);
+  return {
+    refusal(used) {
+      if (used < least) return undefined;
+      return (requireAuth() ? smaller.refusal(used) : undefined) ?? general.refusal(used);
+    },
+  };
+}

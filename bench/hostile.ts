@@ -33,7 +33,7 @@ const MEASURES: readonly Measure[] = [
   { name: "logins", run: measures.logins, settings: measures.ADMIN_SETTINGS },
   { name: "readers", run: measures.slowReaders, events: 100_000 },
   { name: "bodies held", run: shares.heldBodies },
-  { name: "pages unread", run: shares.unreadPages, events: 100_000 },
+  { name: "unread", run: shares.unreadAnswers, events: 100_000 },
   { name: "streams", run: shares.manyStreams },
   { name: "connections", run: shares.stalledConnections, settings: shares.FEW_CONNECTIONS },
   { name: "searches", run: measures.searches, events: HISTORY_EVENTS, isFull: true },

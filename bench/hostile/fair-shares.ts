@@ -27,14 +27,16 @@ function head(length: number): string {
 
 /** One client holds as many bytes of bodies as all may; another one sends batches of 1 MiB. */
 export async function heldBodies({ url, pid }: Started): Promise<readonly Finding[]> {
-  const held = await Promise.all(
-    Array.from({ length: 16 }, async () => {
-      const socket = await open(url, head(8 * MIB), ATTACKER);
-      for (let i = 0; i < 31; i++) socket.write(Buffer.alloc(MIB / 4, "x"));
-      return socket;
-    }),
-  );
+  const hold = async (bytes: number) => {
+    const socket = await open(url, head(bytes + 1), ATTACKER);
+    socket.write(Buffer.alloc(bytes, "x"));
+    return socket;
+  };
+  const held = await Promise.all(Array.from({ length: 8 }, () => hold(8 * MIB - 100_000)));
   await sleep(1_000);
+  // What is left goes to small ones: those that find no room are refused.
+  held.push(...(await Promise.all(Array.from({ length: 40 }, () => hold(60_000)))));
+  await sleep(500);
   const body = JSON.stringify({ command: "ls", message: "m".repeat(MIB - 100) });
   const sent: number[] = [];
   for (let i = 0; i < 40; i++) {
@@ -52,46 +54,63 @@ export async function heldBodies({ url, pid }: Started): Promise<readonly Findin
   ];
 }
 
-/** One client asks for long pages and reads none; another one's export goes on meanwhile. */
-export async function unreadPages({ url, pid }: Started): Promise<readonly Finding[]> {
-  const running = slowExport(url);
+/** One client asks for long answers and reads none; another one's export goes on meanwhile. */
+export async function unreadAnswers({ url, pid }: Started): Promise<readonly Finding[]> {
+  // The system takes some MiB of an answer by itself: only what is longer waits in the process.
+  for (let version = 0; version < 12; version++) {
+    const body = JSON.stringify({
+      yaml: `a: ${version}\n${`# ${"x".repeat(97)}\n`.repeat(9_500)}`,
+    });
+    const { status } = await timed(`${url}/api/public/policies`, { method: "POST", body });
+    requireStatuses("A policy of 950 kB", [status], [201]);
+  }
+  const running = await startExport(url);
   const sockets = [];
   const health: number[] = [];
   for (let second = 0; second < 5; second++) {
-    for (let i = 0; i < 60; i++) {
-      sockets.push(await openUnread(url, `${AUDIT}?limit=1000`, ATTACKER));
+    for (let i = 0; i < 16; i++) {
+      sockets.push(await openUnread(url, "/api/public/policies", ATTACKER));
     }
     health.push(...(await healthOf(url)));
     await sleep(500);
   }
-  const { expected, received } = await running;
+  const { expected, received } = await running.finish();
   for (const socket of sockets) socket.destroy();
   if (received !== expected) {
     throw new WrongAnswer(`An export of ${expected} events was cut after ${received}`);
   }
-  const what = "300 long pages that one client leaves unread";
+  const what = "80 lists of 11 MiB that one client leaves unread";
   return [
     latencies(`/health beside ${what}, while another one's export goes on`, health, 0.99, 100),
     resident(what, pid),
   ];
 }
 
-/** Reads an export in pieces, with pauses that let it wait for its reader. */
-function slowExport(
-  url: string,
-): Promise<{ readonly expected: number; readonly received: number }> {
+interface Export {
+  /** Reads the rest, and counts the events that were announced and those that came. */
+  finish(): Promise<{ readonly expected: number; readonly received: number }>;
+}
+
+/** Begins an export, and leaves what does not fit into the system's buffers unread. */
+function startExport(url: string): Promise<Export> {
   return new Promise((resolve, reject) => {
     const path = `${url}/api/v1/audit/export?format=ndjson`;
     const sent = request(path, { agent: false, localAddress: VICTIM }, (answer) => {
-      const expected = Number(answer.headers["x-total-count"]);
-      let received = 0;
-      answer.on("data", (chunk: Buffer) => {
-        for (const byte of chunk) if (byte === 10) received++;
-        if (received > expected / 2) return;
-        answer.pause();
-        setTimeout(() => answer.resume(), 5);
+      answer.pause();
+      answer.on("error", () => {}); // a cut shows in the count
+      const closed = new Promise<void>((done) => answer.once("close", () => done()));
+      resolve({
+        async finish() {
+          const expected = Number(answer.headers["x-total-count"]);
+          let received = 0;
+          answer.on("data", (chunk: Buffer) => {
+            for (const byte of chunk) if (byte === 10) received++;
+          });
+          answer.resume();
+          await closed;
+          return { expected, received };
+        },
       });
-      answer.once("close", () => resolve({ expected, received }));
     });
     sent.once("error", reject);
     sent.end();
@@ -144,7 +163,8 @@ export async function stalledConnections({ url, pid }: Started): Promise<readonl
 async function healthOf(url: string, localAddress = VICTIM): Promise<readonly number[]> {
   const times: number[] = [];
   for (let i = 0; i < 100; i++) {
-    const { status, ms } = await timed(`${url}/health`, { localAddress });
+    const cut = { status: 0, ms: 0 };
+    const { status, ms } = await timed(`${url}/health`, { localAddress }).catch(() => cut);
     requireStatuses("/health", [status], [200]);
     times.push(ms);
   }

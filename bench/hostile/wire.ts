@@ -11,8 +11,8 @@ import { connect, type Socket } from "node:net";
 export async function open(url: string, bytes = "", localAddress = "127.0.0.1"): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect({ port: Number(port), host: hostname, localAddress });
-  await once(socket, "connect");
   socket.on("error", () => {});
+  await once(socket, "connect");
   if (bytes !== "") socket.write(bytes);
   return socket;
 }

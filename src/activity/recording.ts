@@ -9,7 +9,7 @@ import type { Clock } from "../core/clock.ts";
 import { Refusal, Unrecorded } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import { formatTimestamp } from "../core/time.ts";
-import { DeferredReply, JsonReply, StreamReply, TextReply } from "../http/reply.ts";
+import { DeferredReply, discard, JsonReply, StreamReply, TextReply } from "../http/reply.ts";
 import type { Change, ChangeNote, Route } from "../http/route.ts";
 import type { ActivityEntry } from "./schema.ts";
 import type { ActivityStore } from "./store.ts";
@@ -60,7 +60,12 @@ function recording<Needs>(
     }
     const { action } = change;
     const done = { change, input, note, action, outcome: "done", answer: valueOf(answer) } as const;
-    await record(recorder, done, answer instanceof StreamReply);
+    try {
+      await record(recorder, done, answer instanceof StreamReply);
+    } catch (error) {
+      discard(answer);
+      throw error;
+    }
     return answer;
   };
   return { ...row, handle };

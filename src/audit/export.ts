@@ -2,7 +2,7 @@ import type { Writable } from "node:stream";
 import { BadInput } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { validate } from "../core/validate.ts";
-import { stream, type Reply } from "../http/reply.ts";
+import { streamOf, type Reply } from "../http/reply.ts";
 import { CSV_HEADER, csvLines } from "./csv.ts";
 import { EXPORT_TYPES, exportParameters, type ExportFormat } from "./export-schema.ts";
 import { filterOf } from "./filter.ts";
@@ -52,8 +52,9 @@ export async function answerExport(
 ): Promise<Reply> {
   const { total, rows } = await audit.export(organization, filter, gone);
   const moment = formatTimestamp(now).replaceAll(/[-:]|\.\d+/g, "");
-  return stream(
+  return streamOf(
     `${EXPORT_TYPES[format]}; charset=utf-8`,
+    rows,
     async (output, signal) => {
       const pieces = format === "csv" ? linesOf(rows) : rows;
       for await (const piece of pieces) {

@@ -1,5 +1,6 @@
 import type { Quota } from "../core/quota.ts";
 import type { Awaitable } from "../core/caller.ts";
+import type { Pieces } from "../core/pieces.ts";
 import type { AuditEvent } from "./schema.ts";
 
 /** What the rows of a list must match; a filter that is absent matches all. */
@@ -36,7 +37,7 @@ export interface Position {
 /** One page of a list. */
 export interface AuditRows {
   /** The rows as JSON objects, newest first, joined by commas; in pieces when they are long. */
-  readonly json: Buffer | AsyncIterable<Buffer>;
+  readonly json: Buffer | Pieces;
   readonly returned: number;
   /** Rows that match, before paging. */
   readonly total: number;
@@ -49,9 +50,10 @@ export interface AuditExport {
   readonly total: number;
   /**
    * Newest first; each piece is a run of whole JSON rows, each of which ends in a newline. A piece is
-   * good until the next one is asked for, which may be written over it.
+   * good until the next one is asked for, which may be written over it. Retention removes none of what
+   * they are read from before `close`.
    */
-  readonly rows: AsyncIterable<Buffer>;
+  readonly rows: Pieces;
 }
 
 /** Takes an event and its row; `false` asks for a pause. */

@@ -25,7 +25,7 @@ import {
   pickHeaders,
   splitTarget,
 } from "./request.ts";
-import { DeferredReply, empty, StreamReply } from "./reply.ts";
+import { DeferredReply, discard, empty, StreamReply } from "./reply.ts";
 import type { RequestSummary } from "./request-summary.ts";
 import { refuse, respond, type Exchange } from "./respond.ts";
 import type { LargeAnswer, Route, RouteDescription, Surface } from "./route.ts";
@@ -220,11 +220,12 @@ class Conversation<Needs> extends Client implements Exchange {
   }
 
   #answer(answer: unknown): void {
-    if (this.#isAnswered) return; // the first answer stands
+    if (this.#isAnswered) return discard(answer); // the first answer stands
     try {
       if (answer instanceof DeferredReply) return this.#defer(answer);
       respond(this, answer);
     } catch (error) {
+      discard(answer);
       return this.#fail(error);
     }
     this.#isAnswered = true;

@@ -4,6 +4,7 @@
  */
 import { once } from "node:events";
 import type { Writable } from "node:stream";
+import type { Pieces } from "../core/pieces.ts";
 
 /** A flat list of header names and values, as `writeHead` takes it. */
 export type HeaderList = readonly string[];
@@ -63,18 +64,27 @@ export class StreamReply {
   readonly headers: HeaderList;
   /** Writes the body; what it throws ends the connection. `signal` fires when the reader has gone. */
   readonly start: (output: Writable, signal: AbortSignal) => Promise<void>;
+  /** Frees what `start` would have used. Called instead of it when the body is not sent. */
+  readonly discard: () => void;
 
   constructor(
     status: number,
     contentType: string,
     headers: HeaderList,
     start: (output: Writable, signal: AbortSignal) => Promise<void>,
+    discard: () => void,
   ) {
     this.status = status;
     this.contentType = contentType;
     this.headers = headers;
     this.start = start;
+    this.discard = discard;
   }
+}
+
+/** Frees what an answer holds that will not be sent. */
+export function discard(answer: unknown): void {
+  if (answer instanceof StreamReply) answer.discard();
 }
 
 /** Takes the answer, or the error instead of one. To be called once. */
@@ -100,22 +110,19 @@ export function json(status: number, body: Body, headers: HeaderList = NO_HEADER
 }
 
 /** Sends JSON whose middle exists already: at once where it is whole, else piece by piece as it is read. */
-export function jsonAround(
-  before: string,
-  middle: Buffer | AsyncIterable<Buffer>,
-  after: string,
-): Reply {
+export function jsonAround(before: string, middle: Buffer | Pieces, after: string): Reply {
   if (Buffer.isBuffer(middle)) {
     return json(200, [Buffer.from(before), middle, Buffer.from(after)]);
   }
-  return stream("application/json; charset=utf-8", async (output, signal) => {
+  const send = async (output: Writable, signal: AbortSignal): Promise<void> => {
     output.write(before);
     for await (const piece of middle) {
       signal.throwIfAborted();
       if (!output.write(piece)) await once(output, "drain", { signal });
     }
     output.write(after);
-  });
+  };
+  return streamOf("application/json; charset=utf-8", middle, send);
 }
 
 /** Sends text of any media type. */
@@ -139,7 +146,24 @@ export function stream(
   start: StreamReply["start"],
   headers: HeaderList = NO_HEADERS,
 ): Reply {
-  return new StreamReply(200, contentType, headers, start);
+  return new StreamReply(200, contentType, headers, start, () => {});
+}
+
+/** Sends a body that is made of pieces, and closes them when it is sent, or will not be. */
+export function streamOf(
+  contentType: string,
+  pieces: Pieces,
+  send: StreamReply["start"],
+  headers: HeaderList = NO_HEADERS,
+): Reply {
+  const start: StreamReply["start"] = async (output, signal) => {
+    try {
+      await send(output, signal);
+    } finally {
+      pieces.close();
+    }
+  };
+  return new StreamReply(200, contentType, headers, start, () => pieces.close());
 }
 
 /** Answers when `settle` is called. */

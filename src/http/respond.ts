@@ -118,10 +118,14 @@ function prepare({ contentType, body, headers: own }: TextReply): PreparedHead {
 
 function sendStream(exchange: Exchange, reply: StreamReply): void {
   const { response } = exchange;
-  if (response.destroyed) return exchange.streamEnded(undefined);
+  if (response.destroyed) {
+    reply.discard();
+    return exchange.streamEnded(undefined);
+  }
   const headers = [...completeHeaders(reply.headers), "Content-Type", reply.contentType];
   response.writeHead(reply.status, withExchange(headers, exchange));
   if (response.req.method === "HEAD") {
+    reply.discard();
     response.end();
     return exchange.streamEnded(undefined);
   }

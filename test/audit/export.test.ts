@@ -3,7 +3,7 @@ import { request, type IncomingMessage } from "node:http";
 import { test } from "node:test";
 import type { AuditExport } from "../../src/audit/store.ts";
 import { until } from "../http/serve.ts";
-import { MemoryAudit } from "./memory-audit.ts";
+import { MemoryAudit, piecesOf } from "./memory-audit.ts";
 import { serveAudit } from "./serve-audit.ts";
 
 const EXPORT = "/api/public/audit/export";
@@ -83,7 +83,7 @@ test("rows are read as fast as they are taken, and no more once the reader has g
 test("a piece is left alone until the system has taken all of it", async (t) => {
   const store = new (class extends MemoryAudit {
     override export(): AuditExport {
-      return { total: 40, rows: overwritten(40) };
+      return { total: 40, rows: piecesOf(overwritten(40)) };
     }
   })();
   const app = await serveAudit(t, {}, store);

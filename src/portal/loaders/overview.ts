@@ -1,3 +1,4 @@
+import type { AuditEvent } from "../../audit/schema.ts";
 import type { AuditStore } from "../../audit/store.ts";
 import { bucketsFor, histogramOf } from "../../audit/histogram.ts";
 import type { Catalog } from "../../catalog/view.ts";
@@ -32,7 +33,7 @@ export async function loadOverview(
   const [activity, hours, denied, summary] = await Promise.all([
     audit.activity(id, now),
     audit.histogram(id, filter, start, end, intervalMs),
-    audit.page(id, { decision: "DENIED" }, RECENT_DENIALS, 0),
+    readDenials(audit, id),
     readSummary({ fleet, policies: { activeVersion: () => version } }, id, now),
   ]);
   return {
@@ -40,7 +41,14 @@ export async function loadOverview(
     fleet: summary,
     counts: dashboardCounts(activity, catalog.current().envelope.counts, summary, version),
     histogram: histogramOf("1h", buckets, hours),
-    denials: await eventsOf(denied),
+    denials: denied,
     policy: active,
   };
+}
+
+async function readDenials(
+  audit: OverviewNeeds["audit"],
+  organization: string,
+): Promise<readonly AuditEvent[]> {
+  return eventsOf(await audit.page(organization, { decision: "DENIED" }, RECENT_DENIALS, 0));
 }

@@ -5,6 +5,7 @@
  */
 import type { AuditExport, AuditHistogram } from "../../../audit/store.ts";
 import type { AuditRows, Position } from "../../../audit/store.ts";
+import type { Pieces } from "../../../core/pieces.ts";
 import type { SegmentedLog } from "../../segmented-log.ts";
 import type { Slice } from "../../segment-reader.ts";
 import { addHours } from "./hours.ts";
@@ -25,6 +26,9 @@ const PORTION_BYTES = 1 << 20;
 /** Where a page begins: after a number of rows, or after a place. */
 export type PageStart = number | Position;
 
+/** Keeps the files of the segments until what it returns is called. */
+export type Lease = () => () => void;
+
 /** A page of what matches; a long one is read piece by piece, under a lease as an export is. */
 export async function answerPage(
   log: SegmentedLog,
@@ -33,7 +37,7 @@ export async function answerPage(
   limit: number,
   start: PageStart,
   signal: AbortSignal | undefined,
-  lease: () => () => void,
+  lease: Lease,
 ): Promise<AuditRows> {
   const listing = await Listing.of(indexes.map(viewOf), question, new Pace(signal), limit);
   if (typeof start === "number") await listing.skip(start);
@@ -44,68 +48,70 @@ export async function answerPage(
   const returned = matches.length;
   const { total } = listing;
   if (slices.reduce((sum, { length }) => sum + length, 0) > PORTION_BYTES) {
-    return { json: pagePieces(log, slices, signal, lease), returned, total, next };
+    const json = underLease(pagePieces(log, slices, signal), lease);
+    return { json, returned, total, next };
   }
   const reading = log.read(slices);
   const lines = reading instanceof Promise ? await reading : reading;
   return { json: joined(lines, COMMA), returned, total, next };
 }
 
+/** Takes the lease now: retention may come before the first piece is asked for. */
+function underLease(pieces: AsyncIterable<Buffer>, lease: Lease): Pieces {
+  const close = lease();
+  const read = async function* (): AsyncGenerator<Buffer> {
+    try {
+      yield* pieces;
+    } finally {
+      close();
+    }
+  };
+  return { [Symbol.asyncIterator]: read, close };
+}
+
 async function* pagePieces(
   log: SegmentedLog,
   slices: readonly Slice[],
   signal: AbortSignal | undefined,
-  lease: () => () => void,
 ): AsyncGenerator<Buffer> {
-  const done = lease();
-  try {
-    let isFirst = true;
-    for (const portion of portionsOf(slices)) {
-      signal?.throwIfAborted();
-      if (!isFirst) yield Buffer.of(COMMA);
-      isFirst = false;
-      yield joined(await log.read(portion), COMMA);
-    }
-  } finally {
-    done();
+  let isFirst = true;
+  for (const portion of portionsOf(slices)) {
+    signal?.throwIfAborted();
+    if (!isFirst) yield Buffer.of(COMMA);
+    isFirst = false;
+    yield joined(await log.read(portion), COMMA);
   }
 }
 
-/** All that matches, to be read piece by piece; `lease` keeps its files from the first piece on. */
+/** All that matches, to be read piece by piece under a lease. */
 export async function answerExport(
   log: SegmentedLog,
   indexes: readonly SegmentIndex[],
   question: Question,
   signal: AbortSignal | undefined,
-  lease: () => () => void,
+  lease: Lease,
 ): Promise<AuditExport> {
   const listing = await Listing.of(indexes.map(viewOf), question, new Pace(signal));
-  return { total: listing.total, rows: pieces(log, listing, signal, lease) };
+  return { total: listing.total, rows: underLease(pieces(log, listing, signal), lease) };
 }
 
 async function* pieces(
   log: SegmentedLog,
   listing: Listing,
   signal: AbortSignal | undefined,
-  lease: () => () => void,
 ): AsyncGenerator<Buffer> {
-  const done = lease();
   let target = NO_BYTES;
-  try {
-    for (;;) {
+  for (;;) {
+    signal?.throwIfAborted();
+    const matches = await listing.take(EXPORT_ROWS);
+    if (matches.length === 0) return;
+    for (const portion of portionsOf(slicesOf(matches))) {
       signal?.throwIfAborted();
-      const matches = await listing.take(EXPORT_ROWS);
-      if (matches.length === 0) return;
-      for (const portion of portionsOf(slicesOf(matches))) {
-        signal?.throwIfAborted();
-        const lines = await log.read(portion);
-        const length = lengthOf(lines);
-        if (target.length < length) target = Buffer.allocUnsafeSlow(length);
-        yield joined(lines, NEWLINE, target, true);
-      }
+      const lines = await log.read(portion);
+      const length = lengthOf(lines);
+      if (target.length < length) target = Buffer.allocUnsafeSlow(length);
+      yield joined(lines, NEWLINE, target, true);
     }
-  } finally {
-    done();
   }
 }
 

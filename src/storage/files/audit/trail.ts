@@ -13,7 +13,8 @@ import { Leases } from "./leases.ts";
 import { lineOf, recentIdsOf, rowsAfter, rowsOfId } from "./known-events.ts";
 import { Intake } from "./intake.ts";
 import { firstLine, idOf, readLine } from "./lines.ts";
-import { answerExport, answerHistogram, answerPage, type PageStart } from "./questions.ts";
+import { answerExport, answerHistogram, answerPage } from "./questions.ts";
+import type { Lease, PageStart } from "./questions.ts";
 import { questionOf, type Question } from "./question.ts";
 import { RecentActivity } from "./recent-activity.ts";
 import type { RecentIds } from "./recent-ids.ts";
@@ -130,14 +131,14 @@ export class AuditTrail implements TailSource {
     signal: AbortSignal | undefined,
   ): Promise<AuditRows> {
     const question = this.#question(filter);
-    const lease = (): (() => void) => this.#leases.take();
+    const lease: Lease = () => this.#leases.take();
     return this.#ask((indexes) =>
       answerPage(this.#log, indexes, question, limit, start, signal, lease),
     );
   }
 
   export(filter: AuditFilter, signal: AbortSignal | undefined): Promise<AuditExport> {
-    const lease = (): (() => void) => this.#leases.take();
+    const lease: Lease = () => this.#leases.take();
     const question = this.#question(filter);
     return this.#ask((indexes) => answerExport(this.#log, indexes, question, signal, lease));
   }

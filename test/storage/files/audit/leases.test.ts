@@ -1,0 +1,118 @@
+/** Retention between the question and the first piece of its answer: what is read stays until it was read. */
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { recordingRows } from "../../../../src/activity/recording.ts";
+import { auditExportRoutes } from "../../../../src/audit/export-routes.ts";
+import { auditRoutes } from "../../../../src/audit/routes.ts";
+import { ExportTickets } from "../../../../src/audit/tickets.ts";
+import { DAY_MS } from "../../../../src/core/clock.ts";
+import { createIds } from "../../../../src/core/ids.ts";
+import { createLog } from "../../../../src/core/log.ts";
+import type { Route } from "../../../../src/http/route.ts";
+import { FileAuditStore } from "../../../../src/storage/files/audit.ts";
+import { Layout } from "../../../../src/storage/layout.ts";
+import { append, auditEventOf, eventsIn, NOON, ORGANIZATION } from "../../../audit/store-suite.ts";
+import { serve } from "../../../http/serve.ts";
+import { ForgetfulFiles } from "../../../support/forgetful-files.ts";
+
+const EVENTS = 40;
+const EXPORT = "/api/v1/audit/export";
+const DIRECTORY = new Layout("/data").organization(ORGANIZATION).audit;
+const silent = createLog(
+  "silent",
+  () => NOON,
+  () => {},
+);
+
+async function openStore(t: TestContext) {
+  const files = new ForgetfulFiles();
+  const store = new FileAuditStore({
+    ...{ files, layout: new Layout("/data"), now: () => NOON, log: silent },
+    ...{ durability: "sync", segmentBytes: 100_000 },
+  });
+  t.after(() => store.close());
+  const message = "x".repeat(64 * 1024); // two events a segment, and a page of several pieces
+  for (let n = 0; n < EVENTS; n++) await append(store, [auditEventOf({ message })]);
+  return {
+    store,
+    /** Removes every segment but the one that takes the writes. */
+    retain: () => store.retain(ORGANIZATION, NOON + DAY_MS),
+    async segments() {
+      const names = await files.readDirectory(DIRECTORY);
+      return names.filter((name) => name.endsWith(".jsonl")).length;
+    },
+  };
+}
+
+/** Serves exports and pages; `entry` is what happens while the activity entry is written. */
+async function serveExports(t: TestContext, entry: () => Promise<unknown>) {
+  const opened = await openStore(t);
+  const now = () => NOON;
+  const services = {
+    ...{ audit: opened.store, exportTickets: new ExportTickets(now), now },
+    ...{ ids: createIds(now), maxBatchEvents: 100 },
+  };
+  const activity = {
+    async append() {
+      await entry();
+    },
+  };
+  const rows = [...auditRoutes, ...auditExportRoutes] as readonly Route<never>[];
+  const recording = recordingRows(rows as readonly Route<unknown>[], {
+    ...{ activity, now, ids: createIds(now) },
+  });
+  const caller = { kind: "key", id: "k1", name: "reader" } as const;
+  const { url } = await serve(t, recording, {
+    services,
+    resolveCaller: () => ({ organization: ORGANIZATION, actor: caller }),
+  });
+  return { ...opened, url };
+}
+
+test("retention while an export's activity entry is written takes nothing of the export", async (t) => {
+  let removed = 0;
+  const { url, retain, segments } = await serveExports(t, async () => {
+    removed = (await retain())[0]?.events ?? 0;
+  });
+  const answer = await fetch(url + EXPORT);
+  const lines = (await answer.text()).split("\n").slice(0, -1);
+  assert.equal(lines.length, EVENTS);
+  assert.equal(answer.headers.get("x-total-count"), String(EVENTS));
+  assert.ok(removed > EVENTS / 2);
+  while ((await segments()) > 1) await new Promise(setImmediate);
+});
+
+test("an export whose entry is refused, or that HEAD asks for, keeps no file", async (t) => {
+  let failure: Error | undefined = new Error("no room");
+  const { url, retain, segments } = await serveExports(t, () =>
+    failure ? Promise.reject(failure) : Promise.resolve(),
+  );
+  assert.equal((await fetch(url + EXPORT)).status, 500);
+  failure = undefined;
+  assert.equal((await fetch(url + EXPORT, { method: "HEAD" })).status, 200);
+  assert.equal((await fetch(`${url}/api/v1/audit?limit=40`, { method: "HEAD" })).status, 200);
+  await retain();
+  assert.equal(await segments(), 1);
+});
+
+test("an export whose client leaves before the first piece keeps no file", async (t) => {
+  const left = new AbortController();
+  const { url, retain, segments } = await serveExports(t, () => {
+    left.abort();
+    return new Promise((resolve) => setTimeout(resolve, 20)); // the server hears of it
+  });
+  await assert.rejects(fetch(`${url}${EXPORT}?format=csv`, { signal: left.signal }));
+  await retain();
+  while ((await segments()) > 1) await new Promise(setImmediate);
+});
+
+test("a page that is read later than retention ran is whole", async (t) => {
+  const { store, retain, segments } = await openStore(t);
+  const rows = await store.page(ORGANIZATION, {}, EVENTS, 0);
+  assert.ok(!Buffer.isBuffer(rows.json));
+  await retain();
+  assert.equal((await eventsIn(rows.json)).length, EVENTS);
+  const unread = await store.page(ORGANIZATION, {}, EVENTS, 0);
+  if (!Buffer.isBuffer(unread.json)) unread.json.close();
+  while ((await segments()) > 1) await new Promise(setImmediate);
+});

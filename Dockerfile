@@ -1,15 +1,17 @@
 # Builds the service in one image and runs it from another that holds nothing but what it needs.
 # See "Operating it" in README.md for how to run it.
 
-FROM node:20-slim AS build
+FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci
 COPY tsconfig*.json ./
 COPY src ./src
-RUN npm run build && npm prune --omit=dev
+# The build's context has no .git: what is not given here is shown as unknown.
+ARG COMMIT=
+RUN npm run build -- "$COMMIT" && npm prune --omit=dev
 
-FROM node:20-slim
+FROM node:24-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
 COPY --from=build /app/package.json ./

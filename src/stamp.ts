@@ -1,6 +1,7 @@
 /**
  * Run by the build, beside the compiled files: writes down which commit they were made of, and when.
- * Outside a git checkout the commit stays unknown; it is never guessed.
+ * The commit is the argument (`npm run build -- COMMIT`), else git's. Outside a git checkout it stays
+ * unknown; it is never guessed.
  */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -9,6 +10,8 @@ import { formatTimestamp } from "./core/time.ts";
 import { systemClock } from "./index.ts";
 
 function commit(): string | undefined {
+  const given = process.argv[2];
+  if (given) return given;
   try {
     const changes = git("status", "--porcelain");
     const head = git("rev-parse", "HEAD");

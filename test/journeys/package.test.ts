@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-// The package as others get it: packed, installed into an empty folder, and used from there.
+// The package as others get it: packed in a clean clone, installed into an empty folder, and used from
+// there.
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "signalbox-package-"));
@@ -28,18 +30,29 @@ function run(file: string, args: readonly string[], cwd = folder): string {
   return execFileSync(file, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
+/** Copies what a clone holds, so without anything built; the dependencies are those of here. */
+function cleanClone(): string {
+  const clone = join(folder, "clone");
+  const list = run("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], root);
+  const paths = list.split("\0").filter((path) => path !== "" && existsSync(join(root, path)));
+  for (const path of paths) cpSync(join(root, path), join(clone, path));
+  symlinkSync(join(root, "node_modules"), join(clone, "node_modules"));
+  return clone;
+}
+
 /** Packs a package into the folder and returns the name of the file. */
-function pack(path: string): string {
-  const words = ["pack", path, "--json", "--ignore-scripts", "--pack-destination", folder];
-  const [{ filename }] = JSON.parse(run("npm", words, root)) as [{ filename: string }];
-  return filename;
+function pack(path: string, ...words: readonly string[]): string {
+  return run("npm", ["pack", "--silent", ...words, "--pack-destination", folder], path).trim();
 }
 
 // What it depends on is taken from here, so that no registry has to answer.
-const overrides = { yaml: `file:./${pack(join(root, "node_modules", "yaml"))}` };
+const overrides = {
+  yaml: `file:./${pack(join(root, "node_modules", "yaml"), "--ignore-scripts")}`,
+};
 const project = { type: "module", private: true, overrides };
 writeFileSync(join(folder, "package.json"), JSON.stringify(project));
-run("npm", ["install", "--offline", "--no-audit", "--no-fund", join(folder, pack(root))]);
+const clone = cleanClone();
+run("npm", ["install", "--offline", "--no-audit", "--no-fund", join(folder, pack(clone))]);
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 test("yaml is all that comes with the package", () => {
@@ -48,6 +61,12 @@ test("yaml is all that comes with the package", () => {
   };
   assert.deepEqual(Object.keys(dependencies), ["signalbox"]);
   assert.deepEqual(Object.keys(dependencies["signalbox"]?.dependencies ?? {}), ["yaml"]);
+});
+
+test("an image's build says which commit it was made of", () => {
+  run(process.execPath, [join("dist", "stamp.js"), "0123abcd"], clone);
+  const stamp = readFileSync(join(clone, "dist", "build-info.json"), "utf8");
+  assert.equal((JSON.parse(stamp) as { commit: string }).commit, "0123abcd");
 });
 
 test("a harness in plain JavaScript starts a service of its own", () => {

@@ -52,6 +52,18 @@ test("every file and folder that the README links to is there", () => {
   assert.deepEqual(missing, []);
 });
 
+test("the unit for systemd names settings that there are", () => {
+  const unit = readFileSync(new URL("../../deploy/signalbox.service", import.meta.url), "utf8");
+  const lines = unit.split("\n").filter((line) => /^Environment=|^# REQUIRE_AUTH/.test(line));
+  const names = lines.flatMap((line) => line.match(/\b[A-Z]+_[A-Z_]+\b|\bMETRICS\b/g) ?? []);
+  const known = settingRows.map(({ variable }) => variable);
+  assert.ok(names.includes("DATA_DIR") && names.includes("METRICS"));
+  assert.deepEqual(
+    names.filter((name) => !known.includes(name)),
+    [],
+  );
+});
+
 test("the README names exactly the actions that the activity log knows", () => {
   const named = section("Who changed what")
     .filter((line) => line.startsWith("| "))

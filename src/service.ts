@@ -117,7 +117,7 @@ async function open(
 
   const secret = config.jwtSecret ?? stores.secret;
   const ids = createIds(now);
-  const passwords = means.passwords ?? createPasswords();
+  const passwords = means.passwords ?? createPasswords({ now });
   await createAdmin(config, { users: stores.users, passwords, now, ids }, log);
   warnOfOpenDoors(config, secret, log);
   const demo = await openDemoOver(stores, now, log);

@@ -3,19 +3,50 @@
  * hash says how it is checked and the parameters may change while old hashes live on.
  */
 import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from "node:crypto";
-import { BadInput, TooMany } from "../core/errors.ts";
+import { networkOf, widerNetworkOf } from "../core/address.ts";
+import type { Clock } from "../core/clock.ts";
+import { BadInput } from "../core/errors.ts";
+import { FAILURE_COST, PasswordLine, type Party } from "./password-line.ts";
+
+/** Who sets a password: one organization's requests wait for another's, and one network's. */
+export interface Setter {
+  readonly organization: string;
+  /** The caller's IP address. */
+  readonly address: string;
+}
+
+/** Whose password is said to be known, and where that is said. */
+export interface Claim {
+  readonly email: string;
+  /** The caller's IP address. */
+  readonly address: string;
+}
 
 /** Hashes passwords and compares them; one at a time, the rest wait in line. */
 export interface Passwords {
-  /** @throws TooMany when too many are waiting already */
-  hash(password: string): Promise<string>;
+  /**
+   * Makes the hash under which a password is kept.
+   *
+   * @param setter absent at the command line and at start
+   * @throws TooMany when too many are waiting
+   */
+  hash(password: string, setter?: Setter): Promise<string>;
   /**
    * Whether a password is the one that was hashed. Without a hash the answer is no, and takes as
-   * long as one with a hash, so that nobody learns from the time which users exist.
+   * long as one with a hash, so that the time does not tell which users exist.
    *
-   * @throws TooMany when too many are waiting already
+   * @throws TooMany when too many are waiting
    */
-  verify(password: string, hash: string | undefined): Promise<boolean>;
+  verify(password: string, hash: string | undefined, claim: Claim): Promise<boolean>;
+}
+
+/** What a hasher is made of. */
+export interface PasswordParts {
+  readonly now: Clock;
+  /** Scrypt's N, a power of two; less than the default is for tests only. */
+  readonly cost?: number;
+  /** Computes scrypt; another one than the system's in tests only. */
+  readonly derive?: typeof derive;
 }
 
 const DEFAULT_COST = 2 ** 15;
@@ -23,15 +54,20 @@ const BLOCK_SIZE = 8;
 const PARALLELIZATION = 3;
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
-const MAX_WAITING = 50;
-const RETRY_AFTER_SECONDS = 10;
+/** The first place among equals is worth one hash: more would let an owner of many networks crowd the rest out. */
+const KNOWN_BONUS = 1;
+const MAX_KNOWN = 20_000;
+const WIDER_WEIGHT = 0.25;
+/** Whoever changes the data directory by hand. */
+const OPERATOR: readonly Party[] = [{ key: "operator", weight: 1 }];
 const MIN_CHARACTERS = 10;
 const MAX_CHARACTERS = 256;
 
 const STORED =
   /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9_-]{22,})\$([A-Za-z0-9_-]{43,})$/;
 
-interface StoredHash {
+/** A hash's parameters, its salt and its key. */
+export interface StoredHash {
   readonly cost: number;
   readonly blockSize: number;
   readonly parallelization: number;
@@ -39,12 +75,11 @@ interface StoredHash {
   readonly key: Buffer;
 }
 
-/**
- * Creates a hasher with a line of its own. `cost` is scrypt's N, a power of two; less than the
- * default is for tests only.
- */
-export function createPasswords({ cost = DEFAULT_COST } = {}): Passwords {
-  const enter = createLine();
+/** Creates a hasher with a line of its own. */
+export function createPasswords(parts: PasswordParts): Passwords {
+  const { now, cost = DEFAULT_COST, derive: compute = derive } = parts;
+  const line = new PasswordLine(now);
+  const known = new KnownPlaces();
   const fresh = (): StoredHash => ({
     cost,
     blockSize: BLOCK_SIZE,
@@ -54,15 +89,23 @@ export function createPasswords({ cost = DEFAULT_COST } = {}): Passwords {
   });
   const nobody = fresh();
   return {
-    async hash(password) {
+    async hash(password, setter) {
       const settings = fresh();
-      const key = await enter(() => derive(password, settings));
+      const parties = setter ? partiesOf(setter) : OPERATOR;
+      const key = await line.run("setting", parties, () => compute(password, settings));
       return format({ ...settings, key });
     },
-    async verify(password, hash) {
+    async verify(password, hash, claim) {
       const stored = hash === undefined ? nobody : parse(hash);
-      const key = await enter(() => derive(password, stored));
-      return timingSafeEqual(key, stored.key) && stored !== nobody;
+      const parties = networksOf(claim.address);
+      const check = async (): Promise<boolean> => {
+        const key = await compute(password, stored);
+        const isRight = timingSafeEqual(key, stored.key) && stored !== nobody;
+        if (isRight) known.add(claim);
+        else line.charge("sign-in", parties, FAILURE_COST); // before the next one is chosen
+        return isRight;
+      };
+      return line.run("sign-in", parties, check, known.has(claim) ? KNOWN_BONUS : 0);
     },
   };
 }
@@ -79,22 +122,37 @@ export function checkNewPassword(password: string, place: string): void {
   }
 }
 
-/** Lets one task run at a time: scrypt occupies the thread pool that also serves the disk. */
-function createLine(): <T>(task: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  let present = 0;
-  return (task) => {
-    if (present > MAX_WAITING) {
-      throw new TooMany(
-        "Too many passwords are being checked: try again later",
-        RETRY_AFTER_SECONDS,
-      );
-    }
-    present++;
-    const result = last.then(task).finally(() => present--);
-    last = result.catch(() => {});
-    return result;
-  };
+function partiesOf({ organization, address }: Setter): readonly Party[] {
+  return [{ key: `organization ${organization}`, weight: 1 }, ...networksOf(address)];
+}
+
+function networksOf(address: string): readonly Party[] {
+  return [
+    { key: networkOf(address), weight: 1 },
+    { key: widerNetworkOf(address), weight: WIDER_WEIGHT },
+  ];
+}
+
+/** Where users have signed in before. It is forgotten at the next start, and beyond 20,000 pairs. */
+class KnownPlaces {
+  // The one that was seen longest ago comes first.
+  readonly #pairs = new Set<string>();
+
+  has(claim: Claim): boolean {
+    return this.#pairs.has(pairOf(claim));
+  }
+
+  add(claim: Claim): void {
+    const pair = pairOf(claim);
+    this.#pairs.delete(pair);
+    this.#pairs.add(pair);
+    const oldest = this.#pairs.keys().next();
+    if (this.#pairs.size > MAX_KNOWN && !oldest.done) this.#pairs.delete(oldest.value);
+  }
+}
+
+function pairOf({ email, address }: Claim): string {
+  return `${networkOf(address)} ${email.toLowerCase()}`;
 }
 
 function derive(password: string, stored: StoredHash): Promise<Buffer> {

@@ -31,7 +31,7 @@ export async function makeChange(
   const config = configFromOptions({ dataDir });
   const stores = await openStores(config, now, silent, (_, files) => files);
   try {
-    const services = { ...stores, passwords: createPasswords(), now, ids: createIds(now) };
+    const services = { ...stores, passwords: createPasswords({ now }), now, ids: createIds(now) };
     return await CHANGES[name](services, body);
   } finally {
     await stores.close();

@@ -1,4 +1,4 @@
-import { isIPv6 } from "node:net";
+import { isIPv4, isIPv6 } from "node:net";
 
 const MAPPED_GROUP = 0xffff;
 
@@ -25,6 +25,16 @@ export function networkOf(address: string): string {
   if (!groups) return address;
   const mapped = mappedAddress(groups);
   return mapped ?? `${hexOf(groups.slice(0, 4))}::/64`;
+}
+
+/**
+ * The wider network around that of an address, in which one party may well have many: the /24 of an
+ * IPv4 address, the /48 of an IPv6 address.
+ */
+export function widerNetworkOf(address: string): string {
+  const network = networkOf(address);
+  if (isIPv4(network)) return network.replace(/\.\d+$/, ".0/24");
+  return network.replace(/:[^:]+::\/64$/, "::/48");
 }
 
 /** The eight groups of an IPv6 address; `undefined` for anything else. */

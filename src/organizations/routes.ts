@@ -3,7 +3,7 @@ import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { NotFound } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
-import type { Quotas } from "../core/quota.ts";
+import { checkQuota, type Quotas } from "../core/quota.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { reply } from "../http/reply.ts";
 import { route } from "../http/route.ts";
@@ -58,14 +58,15 @@ export const organizationRoutes = [
       target: ({ body }, answer) => ({ type: "organization", id: answer?.id, name: body.name }),
       after: ({ body }, { name, slug }) => ({ name, slug, admin_email: body.admin_email }),
     },
-    async handle({ body }, needs: Needs) {
+    async handle({ organization: own, address, body }, needs: Needs) {
       const { organizations, users, passwords, now, ids, quotas } = needs;
-      // The store refuses both as well, but only after the cost of a hash.
+      // The store refuses all of these as well, but only after the cost of a hash.
+      checkQuota(quotas.organizations, (await organizations.list()).length);
       if (body.slug !== undefined && (await organizations.get(body.slug))) {
         throw slugTaken(body.slug);
       }
       if (await users.findByEmail(body.admin_email)) throw emailTaken(body.admin_email);
-      const hash = await passwords.hash(body.admin_password);
+      const hash = await passwords.hash(body.admin_password, { organization: own, address });
       const admin = draftUser({ email: body.admin_email, role: "admin" }, hash, ids(), now());
       const draft = { name: body.name, slug: body.slug, created_at: formatTimestamp(now()) };
       return reply(201, await organizations.create(draft, admin, quotas.organizations));

@@ -44,7 +44,8 @@ export async function changeUser(
     }
     await requireCurrentPassword(services, user, current, address);
   }
-  const passwordHash = password === undefined ? undefined : await passwords.hash(password);
+  const setter = { organization, address };
+  const passwordHash = password === undefined ? undefined : await passwords.hash(password, setter);
   const changed = await users.change(organization, id, (latest) => {
     if (isOwn) checkOwnRole(latest, rest.role);
     if (setsOwnPassword) checkUnchanged(latest, user);

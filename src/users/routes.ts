@@ -4,7 +4,7 @@ import type { TokenIssuer } from "../auth/tokens.ts";
 import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import type { IdSource } from "../core/ids.ts";
-import type { Quotas } from "../core/quota.ts";
+import { checkQuota, type Quotas } from "../core/quota.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { reply } from "../http/reply.ts";
 import { route } from "../http/route.ts";
@@ -136,10 +136,12 @@ export const userRoutes = [
       target: ({ body }, answer) => ({ type: "user", id: answer?.id, name: body.email }),
       after: (_, created) => shownFacts(created),
     },
-    async handle({ organization, body }, needs: Needs) {
+    async handle({ organization, address, body }, needs: Needs) {
       const { users, passwords, now, ids, quotas } = needs;
+      // The store refuses both as well, but only after the cost of a hash.
+      checkQuota(quotas.users, (await users.list(organization)).length);
       if (await users.findByEmail(body.email)) throw emailTaken(body.email);
-      const hash = await passwords.hash(body.password);
+      const hash = await passwords.hash(body.password, { organization, address });
       const created = { ...draftUser(body, hash, ids(), now()), organization_id: organization };
       await users.create(organization, created, quotas.users);
       return reply(201, userOf(created));

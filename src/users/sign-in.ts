@@ -49,7 +49,7 @@ export async function changePassword(
   const user = await users.get(organization, id);
   if (!user) throw userGone();
   await requireCurrentPassword({ passwords, throttle }, user, current, address);
-  const passwordHash = await passwords.hash(password);
+  const passwordHash = await passwords.hash(password, { organization, address });
   const changed = await users.change(organization, id, (latest) => {
     checkUnchanged(latest, user);
     return changedUser(latest, { passwordHash }, now());
@@ -100,7 +100,7 @@ async function provenUser(
   let isRight: boolean;
   try {
     user = await find();
-    isRight = await passwords.verify(password, user?.password_hash);
+    isRight = await passwords.verify(password, user?.password_hash, { email, address });
   } catch (error) {
     attempt.abandoned();
     throw error;

@@ -3,14 +3,16 @@ import { test } from "node:test";
 import { checkNewPassword, createPasswords } from "../../src/auth/password.ts";
 import { TooMany } from "../../src/core/errors.ts";
 
-const CHEAP = { cost: 16 };
+const now = () => 1_800_000_000_000;
+const CHEAP = { now, cost: 16 };
+const ADA = { email: "ada@example.com", address: "192.0.2.1" };
 
 test("a hash is right for its password and for no other", async () => {
   const passwords = createPasswords(CHEAP);
   const hash = await passwords.hash("correct horse battery");
-  assert.equal(await passwords.verify("correct horse battery", hash), true);
-  assert.equal(await passwords.verify("correct horse batterz", hash), false);
-  assert.equal(await passwords.verify("", hash), false);
+  assert.equal(await passwords.verify("correct horse battery", hash, ADA), true);
+  assert.equal(await passwords.verify("correct horse batterz", hash, ADA), false);
+  assert.equal(await passwords.verify("", hash, ADA), false);
 });
 
 test("equal passwords have different hashes", async () => {
@@ -19,33 +21,36 @@ test("equal passwords have different hashes", async () => {
 });
 
 test("by default a hash costs N=2^15, r=8, p=3, and says so", async () => {
-  const passwords = createPasswords();
+  const passwords = createPasswords({ now });
   const hash = await passwords.hash("correct horse battery");
   assert.match(hash, /^\$scrypt\$ln=15,r=8,p=3\$[\w-]{22}\$[\w-]{43}$/);
-  assert.equal(await passwords.verify("correct horse battery", hash), true);
+  assert.equal(await passwords.verify("correct horse battery", hash, ADA), true);
 });
 
 test("a hash of other parameters is checked by its own", async () => {
   const hash = await createPasswords(CHEAP).hash("correct horse battery");
-  assert.equal(await createPasswords({ cost: 32 }).verify("correct horse battery", hash), true);
+  assert.equal(
+    await createPasswords({ now, cost: 32 }).verify("correct horse battery", hash, ADA),
+    true,
+  );
 });
 
 test("the same characters are the same password, however they are composed", async () => {
   const passwords = createPasswords(CHEAP);
   const hash = await passwords.hash("caf\u00e9 au lait");
-  assert.equal(await passwords.verify("cafe\u0301 au lait", hash), true);
+  assert.equal(await passwords.verify("cafe\u0301 au lait", hash, ADA), true);
 });
 
 test("without a hash no password is right", async () => {
-  assert.equal(await createPasswords(CHEAP).verify("anything at all", undefined), false);
+  assert.equal(await createPasswords(CHEAP).verify("anything at all", undefined, ADA), false);
 });
 
 test("an unknown user costs as much time as a known one", async () => {
-  const passwords = createPasswords({ cost: 2 ** 14 });
+  const passwords = createPasswords({ now, cost: 2 ** 14 });
   const hash = await passwords.hash("correct horse battery");
   const timed = async (stored: string | undefined): Promise<number> => {
     const start = process.cpuUsage();
-    await passwords.verify("wrong words", stored);
+    await passwords.verify("wrong words", stored, ADA);
     const { user, system } = process.cpuUsage(start);
     return user + system;
   };
@@ -60,7 +65,10 @@ test("an unknown user costs as much time as a known one", async () => {
 });
 
 test("a damaged hash is a defect, not a wrong password", async () => {
-  await assert.rejects(createPasswords(CHEAP).verify("anything", "$scrypt$nonsense"), /damaged/);
+  await assert.rejects(
+    createPasswords(CHEAP).verify("anything", "$scrypt$nonsense", ADA),
+    /damaged/,
+  );
 });
 
 test("fifty wait for the one that is hashed, the next is told to come back", async () => {
@@ -92,13 +100,13 @@ test("10 to 256 characters are accepted, counted as people count them", () => {
 
 test("passwords are hashed one at a time: a quick one waits for a slow one before it", async () => {
   const [slow, quick] = await Promise.all(
-    [2 ** 13, 2].map((cost) => createPasswords({ cost }).hash("correct horse")),
+    [2 ** 13, 2].map((cost) => createPasswords({ now, cost }).hash("correct horse")),
   );
-  const passwords = createPasswords({ cost: 2 });
+  const passwords = createPasswords({ now, cost: 2 });
   const order: string[] = [];
   await Promise.all([
-    passwords.verify("correct horse", slow).then(() => order.push("slow")),
-    passwords.verify("correct horse", quick).then(() => order.push("quick")),
+    passwords.verify("correct horse", slow, ADA).then(() => order.push("slow")),
+    passwords.verify("correct horse", quick, ADA).then(() => order.push("quick")),
   ]);
   assert.deepEqual(order, ["slow", "quick"]);
 });

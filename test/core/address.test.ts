@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { SocketAddress } from "node:net";
 import { test } from "node:test";
 import fc from "fast-check";
-import { canonicalAddress, networkOf } from "../../src/core/address.ts";
+import { canonicalAddress, networkOf, widerNetworkOf } from "../../src/core/address.ts";
 
 for (const spelling of [
   "1.2.3.4",
@@ -44,6 +44,7 @@ for (const [address, network, canonical] of [
 for (const text of ["unix socket", "", "a:b", "1.2.3"]) {
   test(`${JSON.stringify(text)}, which is no address, is left as it is`, () => {
     assert.equal(networkOf(text), text);
+    assert.equal(widerNetworkOf(text), text);
     assert.equal(canonicalAddress(text), text);
   });
 }
@@ -61,3 +62,14 @@ test("the canonical spelling is the same address, and its own canonical spelling
     }),
   );
 });
+
+for (const [address, network] of [
+  ["192.0.2.7", "192.0.2.0/24"],
+  ["::ffff:192.0.2.7", "192.0.2.0/24"],
+  ["2001:DB8:1:2::1", "2001:db8:1::/48"],
+  ["2001:db8::1", "2001:db8:0::/48"],
+] as const) {
+  test(`${network} is the wider network of ${address}`, () => {
+    assert.equal(widerNetworkOf(address), network);
+  });
+}

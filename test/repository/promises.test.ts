@@ -41,6 +41,7 @@ const seconds = (ms: number): number => ms / SECOND_MS;
 
 const throttle = (name: string) => constant("auth/throttle.ts", name);
 const password = (name: string) => constant("auth/password.ts", name);
+const line = (name: string) => constant("auth/password-line.ts", name);
 const service = (name: string) => constant("service.ts", name) / MIB;
 const text = (name: string) => constant("audit/ingest.ts", name);
 const check = (name: string) => constant("policies/check.ts", name);
@@ -71,7 +72,7 @@ const said = [
   `| ${constant("audit/tickets.ts", "MAX_TICKETS")} unused, ${seconds(constant("audit/tickets.ts", "LIFETIME_MS"))} s each, shared |`,
   `| buckets of a histogram | ${grouped(constant("audit/histogram.ts", "MAX_BUCKETS"))} |`,
   `| ${throttle("FAILURES_PER_EMAIL")} for an email and address, ${throttle("FAILURES_PER_ADDRESS")} for an address |`,
-  `(scrypt, N=2^${Math.log2(password("DEFAULT_COST"))}, r=${password("BLOCK_SIZE")}, p=${password("PARALLELIZATION")}) | 1 at a time, ${password("MAX_WAITING")} waiting |`,
+  `(scrypt, N=2^${Math.log2(password("DEFAULT_COST"))}, r=${password("BLOCK_SIZE")}, p=${password("PARALLELIZATION")}) | 1 at a time; ${line("MAX_WAITING")} wait to sign in, ${line("MAX_WAITING")} to be set |`,
   `| ${grouped(constant("settings/schema.ts", "MAX_SETTINGS"))} | 400 |`,
   `at least the last ${grouped(constant("storage/files/audit/recent-ids.ts", "KNOWN_IDS"))} events`,
   `| nothing, written within ${seconds(constant("storage/files/keys.ts", "FLUSH_AFTER_MS"))} seconds |`,

@@ -58,14 +58,11 @@ export class App {
   readonly #client = new Client();
   readonly #streams: EventStream[] = [];
 
-  constructor(
-    dataDir: string,
-    settings: Settings,
-    passwords = createPasswords({ cost: QUICK_COST }),
-  ) {
+  constructor(dataDir: string, settings: Settings, passwords?: Passwords) {
     this.dataDir = dataDir;
     this.#settings = settings;
-    this.#passwords = passwords;
+    const now = (): number => this.#now;
+    this.#passwords = passwords ?? createPasswords({ now, cost: QUICK_COST });
   }
 
   /** Where it listens now; another port after a restart. */

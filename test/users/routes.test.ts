@@ -173,7 +173,7 @@ test("nobody changes their own role, and naming it as it is changes nothing", as
 });
 
 test("what is refused for another reason costs no hash", async (t) => {
-  const quick = createPasswords({ cost: 2 });
+  const quick = createPasswords({ now: () => 0, cost: 2 });
   let hashes = 0;
   const counting: Passwords = {
     hash: (...asked) => (hashes++, quick.hash(...asked)),
@@ -197,6 +197,10 @@ test("what is refused for another reason costs no hash", async (t) => {
   ] as const) {
     assert.equal(answer.status, status, answer.text);
   }
+  await app.restart({ maxUsers: 2, maxOrganizations: 1 });
+  const user = { email: "new@example.com", password: NEW };
+  assert.equal((await app.post("/api/v1/users", user)).status, 429);
+  assert.equal((await app.post("/api/v1/organizations", organization)).status, 429);
   assert.equal(hashes, 0);
 });
 

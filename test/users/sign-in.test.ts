@@ -16,7 +16,7 @@ const now = () => 1_800_000_000_000;
 async function setUp(t: TestContext) {
   const { files, layout } = await breakableDisk(t);
   const { users } = await FileOrganizations.open(files, layout, now);
-  const passwords = createPasswords({ cost: 16 });
+  const passwords = createPasswords({ now, cost: 16 });
   const services = { users, passwords, throttle: createLoginThrottle(now) };
   const draft = draftUser({ email: EMAIL }, await passwords.hash(PASSWORD), "ada", now());
   await users.create("default", { ...draft, organization_id: "default" });

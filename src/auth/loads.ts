@@ -1,0 +1,40 @@
+import { MINUTE_MS, type Clock } from "../core/clock.ts";
+
+const HALF_LIFE_MS = MINUTE_MS;
+const MAX_LOADS = 20_000;
+/** Less than this is nothing: what is forgotten is clean again, not almost clean. */
+const LEAST = 0.01;
+
+interface Load {
+  readonly amount: number;
+  readonly at: number;
+}
+
+/** How much each of many keys has cost lately. A cost halves every minute; 20,000 keys are remembered. */
+export class Loads {
+  // The key that was added to longest ago comes first: a Map keeps the order of insertion.
+  readonly #loads = new Map<string, Load>();
+  readonly #now: Clock;
+
+  constructor(now: Clock) {
+    this.#now = now;
+  }
+
+  /** What a key has cost; 0 for one that is not remembered. */
+  of(key: string): number {
+    const load = this.#loads.get(key);
+    if (!load) return 0;
+    const age = Math.max(0, this.#now() - load.at); // a clock may be set back
+    const amount = load.amount * 2 ** (-age / HALF_LIFE_MS);
+    return amount < LEAST ? 0 : amount;
+  }
+
+  /** Adds to what a key has cost. */
+  add(key: string, cost: number): void {
+    const amount = this.of(key) + cost;
+    this.#loads.delete(key);
+    this.#loads.set(key, { amount, at: this.#now() });
+    const oldest = this.#loads.keys().next();
+    if (this.#loads.size > MAX_LOADS && !oldest.done) this.#loads.delete(oldest.value);
+  }
+}

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FAILURE_COST, PasswordLine, type Lane } from "../../src/auth/password-line.ts";
+import { TooMany } from "../../src/core/errors.ts";
+
+/** A line whose hashes take until `step` is called, and what has become of each request. */
+function setUp() {
+  let ms = 1_800_000_000_000;
+  const line = new PasswordLine(() => ms);
+  const served: string[] = [];
+  const refused: string[] = [];
+  let finish: (() => void) | undefined;
+  const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const ask = (name: string, party: string, { lane = "sign-in" as Lane, bonus = 0 } = {}): void => {
+    const parties = [{ key: party, weight: 1 }];
+    const task = async (): Promise<void> => {
+      served.push(name);
+      await new Promise<void>((resolve) => (finish = resolve));
+      if (name.startsWith("guess")) line.charge(lane, parties, FAILURE_COST);
+    };
+    line.run(lane, parties, task, bonus).catch((error: unknown) => {
+      assert.ok(error instanceof TooMany && error.retryAfterSeconds > 0);
+      refused.push(name);
+    });
+  };
+  /** Ends so many hashes, one after the other. */
+  const step = async (count = 1): Promise<void> => {
+    for (let i = 0; i < count; i++) {
+      finish?.();
+      await settle();
+    }
+  };
+  return { ask, step, served, refused, settle, advance: (by: number) => void (ms += by) };
+}
+
+test("one hash runs at a time, and those of one network are served in their order", async () => {
+  const { ask, step, served } = setUp();
+  for (const name of ["a", "b", "c"]) ask(name, "one");
+  assert.deepEqual(served, ["a"]);
+  await step();
+  assert.deepEqual(served, ["a", "b"]);
+  await step(3);
+  assert.deepEqual(served, ["a", "b", "c"]);
+  ask("d", "one");
+  assert.deepEqual(served, ["a", "b", "c", "d"]);
+});
+
+test("networks take turns: one with many requests delays another by one hash", async () => {
+  const { ask, step, served } = setUp();
+  for (const name of ["a1", "a2", "a3", "a4"]) ask(name, "a");
+  ask("b1", "b");
+  await step(2);
+  assert.deepEqual(served, ["a1", "b1", "a2"]);
+});
+
+for (const networks of [14, 200]) {
+  test(`beside guesses from ${networks} networks a clean network is served next`, async () => {
+    const { ask, step, served, refused } = setUp();
+    let guesses = 0;
+    const guess = (): void => {
+      for (let i = 0; i < networks; i++) ask(`guess ${guesses++}`, `attacker ${i}`);
+    };
+    guess();
+    await step(30);
+    guess();
+    guess();
+    ask("right", "clean");
+    guess();
+    await step(2);
+    assert.ok(served.includes("right"), `${served.slice(-2).join()} came first`);
+    assert.ok(!refused.includes("right"));
+  });
+}
+
+test("a network that failed long ago is clean again", async () => {
+  const { ask, step, served, advance } = setUp();
+  ask("guess", "a");
+  await step();
+  advance(30 * 60_000);
+  for (const name of ["b1", "b2"]) ask(name, "b");
+  ask("a1", "a");
+  await step();
+  assert.deepEqual(served, ["guess", "b1", "a1"]);
+});
+
+test("a network with one failure comes before those with many", async () => {
+  const { ask, step, served } = setUp();
+  for (let i = 0; i < 3; i++) ask("guess", "attacker");
+  await step(3);
+  ask("guess", "mistyped");
+  await step();
+  ask("busy", "other");
+  ask("guess", "attacker");
+  ask("right", "mistyped");
+  ask("guess", "attacker");
+  await step(2);
+  assert.deepEqual(served.slice(-3), ["busy", "right", "guess"]);
+});
+
+test("a place that is known comes before equals that are not, whoever came last", async () => {
+  const { ask, step, served } = setUp();
+  ask("busy", "other");
+  ask("known", "a", { bonus: 1 });
+  ask("fresh", "b");
+  await step();
+  assert.deepEqual(served, ["busy", "known"]);
+});
+
+test("fifty wait; of a full line the newest of the largest network is refused", async () => {
+  const { ask, refused, settle } = setUp();
+  ask("running", "other");
+  for (let i = 0; i < 30; i++) ask(`a${i}`, "a");
+  for (let i = 0; i < 20; i++) ask(`b${i}`, "b");
+  await settle();
+  assert.deepEqual(refused, []);
+  ask("clean", "c");
+  await settle();
+  assert.deepEqual(refused, ["a29"]);
+  ask("a30", "a");
+  await settle();
+  assert.deepEqual(refused, ["a29", "a30"]);
+});
+
+test("of a full line a network with failures is refused before one with many requests", async () => {
+  const { ask, step, refused, settle } = setUp();
+  ask("guess", "attacker");
+  await step();
+  ask("running", "other");
+  ask("guess again", "attacker");
+  for (let i = 0; i < 49; i++) ask(`a${i}`, "a");
+  ask("clean", "c");
+  await settle();
+  assert.deepEqual(refused, ["guess again"]);
+});
+
+test("signing in and setting passwords take turns, whatever waits in either line", async () => {
+  const { ask, step, served, refused } = setUp();
+  for (let i = 0; i < 60; i++) ask("set", `network ${i}`, { lane: "setting" });
+  for (const name of ["a", "b"]) ask(name, "one");
+  await step(3);
+  assert.deepEqual(served, ["set", "a", "set", "b"]);
+  assert.equal(refused.filter((name) => name !== "set").length, 0);
+});
+
+test("failures at signing in do not count where passwords are set", async () => {
+  const { ask, step, served } = setUp();
+  ask("guess", "a");
+  await step();
+  ask("busy", "b", { lane: "setting" });
+  ask("b", "b", { lane: "setting" });
+  ask("a", "a", { lane: "setting" });
+  await step();
+  assert.deepEqual(served, ["guess", "busy", "a"]);
+});

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { setImmediate } from "node:timers/promises";
+import { test, type TestContext } from "node:test";
+import { createPasswords, type Passwords } from "../../src/auth/password.ts";
+import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
+
+// What attackers do to sign-in, with hashes that end one by one when the test says so.
+
+const LOGIN = "/api/v1/auth/login";
+
+async function setUp(t: TestContext) {
+  let isHeld = false;
+  const held: { readonly password: string; readonly release: () => void }[] = [];
+  const asked = new Set<string>();
+  const quick = createPasswords({
+    now: () => 0,
+    async derive(password, { salt, key }) {
+      const derived = Buffer.alloc(key.length, password + salt.toString("hex"));
+      if (isHeld) await new Promise<void>((release) => held.push({ password, release }));
+      return derived;
+    },
+  });
+  const passwords: Passwords = {
+    hash: (...given) => (asked.add(given[0]), quick.hash(...given)),
+    verify: (...given) => (asked.add(given[0]), quick.verify(...given)),
+  };
+  const settings = { ...ADMIN_SETTINGS, requireAuth: true, trustProxy: 1 };
+  const app = await start(t, settings, passwords);
+  const from = (address: string) => ({ "x-forwarded-for": address });
+  return {
+    app,
+    from,
+    signIn: (email: string, password: string, address: string) =>
+      app.post(LOGIN, { email, password }, from(address)),
+    /** From now on a hash ends when the test says so. */
+    hold(): void {
+      asked.clear();
+      isHeld = true;
+    },
+    /** Resolves when a password has come to be hashed, or to wait for it. */
+    async reached(password: string): Promise<void> {
+      while (!asked.has(password)) await setImmediate();
+    },
+    /** Ends hashes until one of this password has ended; how many that were. */
+    async hashesUntil(password: string): Promise<number> {
+      for (let count = 1; count < 100; count++) {
+        while (held.length === 0) await setImmediate();
+        const hash = held.shift();
+        hash?.release();
+        if (hash?.password === password) return count;
+      }
+      return Infinity;
+    },
+    /** Lets everything that waits go on. */
+    release(): void {
+      isHeld = false;
+      for (const { release } of held.splice(0)) release();
+    },
+  };
+}
+
+for (const { networks, rounds } of [
+  { networks: 14, rounds: 5 },
+  { networks: 200, rounds: 1 },
+]) {
+  test(`beside guesses from ${networks} networks, also at one's own email, one signs in`, async (t) => {
+    const { signIn, hold, reached, hashesUntil, release } = await setUp(t);
+    const guess = (password: string, round = 0) =>
+      Array.from({ length: networks }, (_, i) => {
+        const email = (i + round) % 2 === 0 ? ADMIN.email : `user${i}@example.com`;
+        return signIn(email, password, `198.51.${i % 100}.${i}`);
+      });
+    await Promise.all(guess("the first guess")); // each has failed, or was refused
+    hold();
+    const guesses = Array.from({ length: rounds }, (_, round) => guess("a guess", round)).flat();
+    await reached("a guess");
+    const right = signIn(ADMIN.email, ADMIN.password, "203.0.113.7");
+    const more = guess("a last guess");
+    await reached(ADMIN.password);
+    assert.ok((await hashesUntil(ADMIN.password)) <= 3);
+    assert.equal((await right).status, 200);
+    release();
+    const answers = await Promise.all([...guesses, ...more]);
+    const statuses = new Set(answers.map(({ status }) => status));
+    assert.deepEqual([...statuses].sort(), [401, 429]);
+  });
+}
+
+test("setting passwords over and over keeps nobody from signing in", async (t) => {
+  const { app, signIn, hold, reached, hashesUntil, release } = await setUp(t);
+  const admin = await app.asUser(ADMIN);
+  hold();
+  const user = { email: "new@example.com", password: "another new user" };
+  const created = Array.from({ length: 60 }, () => app.post("/api/v1/users", user, admin));
+  await reached("another new user");
+  const right = signIn(ADMIN.email, ADMIN.password, "203.0.113.7");
+  await reached(ADMIN.password);
+  assert.ok((await hashesUntil(ADMIN.password)) <= 3);
+  assert.equal((await right).status, 200);
+  release();
+  const statuses = (await Promise.all(created)).map(({ status }) => status);
+  assert.deepEqual([...new Set(statuses)].sort(), [201, 409, 429]);
+});
+
+test("one organization that sets passwords over and over lets others set theirs", async (t) => {
+  const { app, hold, reached, hashesUntil, release } = await setUp(t);
+  const admin = await app.asUser(ADMIN);
+  const { admin: other } = await app.createOrganization("Other", admin);
+  hold();
+  const body = (email: string, password: string) => ({ email, password });
+  const flood = Array.from({ length: 60 }, (_, i) =>
+    app.post("/api/v1/users", body("new@example.com", "a flood of users"), {
+      ...admin,
+      "x-forwarded-for": `198.51.${i}.1`,
+    }),
+  );
+  await reached("a flood of users");
+  const theirs = app.post("/api/v1/users", body("one@example.com", "one of the others"), {
+    ...other,
+    "x-forwarded-for": "203.0.113.7",
+  });
+  await reached("one of the others");
+  assert.ok((await hashesUntil("one of the others")) <= 3);
+  assert.equal((await theirs).status, 201);
+  release();
+  await Promise.all(flood);
+});

@@ -59,10 +59,10 @@ test("pages of preview hosts may call unless that is switched off, and the start
   const writeLog = (line: string) => log.push(line);
   const open = await start(t, { logLevel: "warn", writeLog });
   assert.equal(await allowOf(open), origin);
-  assert.match(log.join(""), /CORS_PAGES_DEV=on/);
+  assert.match(log.join(""), /corsPagesDev=on/);
   log.length = 0;
   const closed = await start(t, { logLevel: "warn", writeLog, corsPagesDev: "off" });
   assert.equal(await allowOf(closed), null);
   await start(t, { logLevel: "warn", writeLog, requireAuth: true, publicSurface: "off" });
-  assert.doesNotMatch(log.join(""), /CORS_PAGES_DEV/);
+  assert.doesNotMatch(log.join(""), /corsPagesDev/);
 });

@@ -1,10 +1,14 @@
 /**
- * The list of policies, which carries every version's whole text and so may grow without bound. A
- * small one is sent at once; a large one is written text by text, so that it never lies in memory.
- * Its entity tag is computed from what identifies the texts, before any of them is read.
+ * The list of policies, with or without every version's whole text, may grow without bound. A small
+ * one is sent at once; a large one is written version by version, so that it never lies in memory. Its
+ * entity tag is computed from what identifies the texts, before any of them is read, and once for each
+ * state of the list.
  */
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import type { Writable } from "node:stream";
+import { setImmediate as turn } from "node:timers/promises";
+import type { Awaitable } from "../core/caller.ts";
 import { etagOf, isCurrent } from "../http/entity-tag.ts";
 import { empty, json, type Reply, stream } from "../http/reply.ts";
 import { cacheHeaders } from "./representation.ts";
@@ -12,21 +16,51 @@ import type { PolicyStore, PolicyVersion } from "./store.ts";
 
 /** Lists with more text than this are streamed. */
 const MAX_BYTES_AT_ONCE = 1 << 20;
+/** About what a version takes in the list beside its text and description. */
+const BYTES_OF_VERSION = 1 << 10;
+/** So many versions are worked on before others have their turn. */
+const VERSIONS_AT_ONCE = 100;
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
 /** Answers a GET of an organization's policies, which may have been conditional. */
-export async function answerList(
+export function answerList(
   organization: string,
   policies: PolicyStore,
   ifNoneMatch: string | undefined,
 ): Promise<Reply> {
+  const textOf = (version: string) => policies.text(organization, version);
+  return answer(organization, policies, ifNoneMatch, textOf);
+}
+
+/** Answers the same without the texts, for those who show versions to people. */
+export function answerSummaries(
+  organization: string,
+  policies: PolicyStore,
+  ifNoneMatch: string | undefined,
+): Promise<Reply> {
+  return answer(organization, policies, ifNoneMatch, undefined);
+}
+
+/** Reads the text of a version. */
+type TextOf = (version: string) => Awaitable<string | undefined>;
+
+async function answer(
+  organization: string,
+  policies: PolicyStore,
+  ifNoneMatch: string | undefined,
+  textOf: TextOf | undefined,
+): Promise<Reply> {
   const versions = await policies.versions(organization);
-  const etag = etagOf(JSON.stringify(versions));
+  const etag = etagOf(`${textOf ? "whole" : "summary"} ${await identityOf(versions)}`);
   const headers = cacheHeaders(etag);
   if (isCurrent(ifNoneMatch, etag)) return empty(304, headers);
-  const parts = () => partsOf(organization, policies, versions);
-  const bytes = versions.reduce((sum, version) => sum + version.bytes, 0);
+  const parts = () => partsOf(versions, textOf);
+  let bytes = 0;
+  for (const version of versions) {
+    bytes += BYTES_OF_VERSION + (version.policy.description?.length ?? 0);
+    if (textOf) bytes += version.bytes;
+  }
   if (bytes > MAX_BYTES_AT_ONCE) {
     return stream(JSON_TYPE, (output, signal) => send(parts(), output, signal), headers);
   }
@@ -35,34 +69,41 @@ export async function answerList(
   return json(200, body, headers);
 }
 
-/** Answers the same without the texts, for those who show versions to people. */
-export async function answerSummaries(
-  organization: string,
-  policies: PolicyStore,
-  ifNoneMatch: string | undefined,
-): Promise<Reply> {
-  const versions = (await policies.versions(organization)).map(({ policy }) => policy);
-  const body = JSON.stringify({ active: activeOf(versions), policies: versions });
-  const etag = etagOf(body);
-  const headers = cacheHeaders(etag);
-  return isCurrent(ifNoneMatch, etag) ? empty(304, headers) : json(200, body, headers);
+const identities = new WeakMap<readonly PolicyVersion[], Promise<string>>();
+const digests = new WeakMap<PolicyVersion, string>();
+
+/** What identifies a list: made once for each list, from what is made once for each version. */
+function identityOf(versions: readonly PolicyVersion[]): Promise<string> {
+  let identity = identities.get(versions);
+  if (!identity) identities.set(versions, (identity = identify(versions)));
+  return identity;
 }
 
-function activeOf(versions: readonly PolicyVersion["policy"][]): string {
-  return versions.find(({ active }) => active)?.version ?? "";
+async function identify(versions: readonly PolicyVersion[]): Promise<string> {
+  const hash = createHash("sha256");
+  for (const [index, version] of versions.entries()) {
+    if (index % VERSIONS_AT_ONCE === VERSIONS_AT_ONCE - 1) await turn();
+    let digest = digests.get(version);
+    if (digest === undefined) digests.set(version, (digest = etagOf(JSON.stringify(version))));
+    hash.update(digest);
+  }
+  return hash.digest("base64url");
 }
 
-/** The JSON of a `PolicyList`, version by version, as the versions stood when it was asked for. */
+function activeOf(versions: readonly PolicyVersion[]): string {
+  return versions.find(({ policy }) => policy.active)?.policy.version ?? "";
+}
+
+/** The JSON of a list, version by version, as the versions stood when it was asked for. */
 async function* partsOf(
-  organization: string,
-  policies: PolicyStore,
   versions: readonly PolicyVersion[],
+  textOf: TextOf | undefined,
 ): AsyncGenerator<string> {
-  const active = activeOf(versions.map(({ policy }) => policy));
-  yield `{"active":${JSON.stringify(active)},"policies":[`;
+  yield `{"active":${JSON.stringify(activeOf(versions))},"policies":[`;
   for (const [index, { policy }] of versions.entries()) {
-    const yaml = await policies.text(organization, policy.version);
-    yield (index === 0 ? "" : ",") + JSON.stringify({ ...policy, yaml });
+    if (index % VERSIONS_AT_ONCE === VERSIONS_AT_ONCE - 1) await turn();
+    const shown = textOf ? { ...policy, yaml: await textOf(policy.version) } : policy;
+    yield (index === 0 ? "" : ",") + JSON.stringify(shown);
   }
   yield "]}";
 }

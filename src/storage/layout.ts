@@ -101,3 +101,8 @@ export function policyFileName(version: string): string {
   const hash = createHash("sha256").update(version, "utf8").digest("hex").slice(0, 32);
   return `${readable === "" ? "version" : readable}-${hash}.yaml`;
 }
+
+/** The name of the file beside it that says the rest of the version. */
+export function policyRecordName(version: string): string {
+  return policyFileName(version).replace(/yaml$/, "json");
+}

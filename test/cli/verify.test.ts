@@ -75,7 +75,7 @@ const flip = async (path: string, at: number): Promise<void> => {
 };
 const policyOf = async (root: string): Promise<string> => {
   const names = await readdir(join(root, OWN, "policies"));
-  return `${OWN}/policies/${names.find((name) => name.startsWith("v1-"))}`;
+  return `${OWN}/policies/${names.find((name) => /^v1-.*yaml$/.test(name))}`;
 };
 
 type Case = readonly [what: string, file: string, said: RegExp, damage: (root: string) => unknown];
@@ -139,6 +139,12 @@ const WRONG: readonly Case[] = [
     `${OWN}/policies/v1-`,
     /is missing/,
     async (root) => rm(join(root, await policyOf(root))),
+  ],
+  [
+    "no record of a policy version",
+    `${OWN}/policies/index.json`,
+    /v1-\w+\.json is missing/,
+    async (root) => rm(join(root, (await policyOf(root)).replace(/yaml$/, "json"))),
   ],
   [
     "a policy index without an active version",

@@ -4,7 +4,7 @@ import { text as textOf } from "node:stream/consumers";
 import { test } from "node:test";
 import { StreamReply, TextReply } from "../../src/http/reply.ts";
 import { draftPolicy } from "../../src/policies/draft.ts";
-import { answerList } from "../../src/policies/listing.ts";
+import { answerList, answerSummaries } from "../../src/policies/listing.ts";
 import { MemoryPolicies } from "./memory-policies.ts";
 
 const NOW = Date.parse("2026-11-20T20:30:00.000Z");
@@ -66,6 +66,24 @@ test("a large list is streamed as the same JSON", async () => {
   output.end();
   const expected = { active: "v2", policies: policies.list() };
   assert.deepEqual(JSON.parse(await received), JSON.parse(JSON.stringify(expected)));
+});
+
+test("a list without texts is streamed as well when it is long, and has a tag of its own", async () => {
+  const policies = await storeOf("a: 1");
+  for (let i = 0; i < 300; i++) {
+    const body = { yaml: "a: 1", version: `long${i}`, description: "x".repeat(4_000) };
+    await policies.publish("acme", draftPolicy(body, NOW, undefined));
+  }
+  const reply = await answerSummaries("acme", policies, undefined);
+  assert.ok(reply instanceof StreamReply);
+  const output = new PassThrough();
+  const received = textOf(output);
+  await reply.start(output, new AbortController().signal);
+  output.end();
+  const summaries = policies.versions().map(({ policy }) => policy);
+  assert.deepEqual(JSON.parse(await received), { active: "long299", policies: summaries });
+  assert.notEqual(etagOf(reply), etagOf(await large(policies)));
+  assert.ok((await answerSummaries("acme", policies, etagOf(reply))) instanceof TextReply);
 });
 
 test("a reader that stops and goes away ends the stream", async () => {

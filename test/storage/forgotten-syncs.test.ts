@@ -76,6 +76,7 @@ const SERVICE: Readonly<Record<string, Forgotten>> = {
   "providers.json": aside("providers.json"),
   "the policies' index": aside("index.json"),
   "a policy's text": (path) => path.endsWith(".yaml"),
+  "a policy's record": (path) => /\/policies\/.*-[0-9a-f]{32}\.json$/.test(path),
   "the directory above the data directory": directory("/"),
   "the data directory": directory("/data"),
   "the organizations' directory": directory("/data/organizations"),

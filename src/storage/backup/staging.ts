@@ -5,7 +5,7 @@
  *
  * The order makes the files fit each other. The activity log comes before what it tells of, so that a
  * copy holds no entry of a change that is not in it. The fleet's logs come before the snapshot that
- * would replace them, and a policy index before the texts that it names, which were there before it.
+ * would replace them, and a policy index before the records and texts that it leads to, which were there before it.
  */
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
@@ -13,7 +13,7 @@ import { isObject } from "../../core/validate.ts";
 import { DAMAGED_SUFFIX } from "../damage.ts";
 import { listDirectory } from "../directories.ts";
 import type { FileOperations } from "../file-operations.ts";
-import { isOrganizationId, type Layout } from "../layout.ts";
+import { isOrganizationId, policyFileName, policyRecordName, type Layout } from "../layout.ts";
 import { endOfLastAppend } from "../log-lines.ts";
 import { readSnapshot, TEMPORARY_SUFFIX } from "../snapshot.ts";
 
@@ -101,12 +101,25 @@ class Stage {
   async #policies(directory: string, index: string): Promise<void> {
     if (!(await this.#add(index))) return;
     const parsed = await readSnapshot(this.#disk, this.#staged(index));
-    const versions = isObject(parsed) ? parsed["versions"] : undefined;
+    if (!isObject(parsed)) return;
+    await this.#policyRecords(directory, parsed["last"]);
+    const { versions } = parsed; // of a directory that is kept as it was until 0.1
     for (const version of Array.isArray(versions) ? versions : []) {
       const file: unknown = isObject(version) ? version["file"] : undefined;
       if (typeof file === "string" && basename(file) === file) {
         await this.#add(join(directory, file));
       }
+    }
+  }
+
+  /** The records from the last version to the first, each of which names the one before it. */
+  async #policyRecords(directory: string, last: unknown): Promise<void> {
+    for (let version = last; typeof version === "string";) {
+      const record = join(directory, policyRecordName(version));
+      if (!(await this.#add(record))) return;
+      await this.#add(join(directory, policyFileName(version)));
+      const parsed = await readSnapshot(this.#disk, this.#staged(record));
+      version = isObject(parsed) ? parsed["previous"] : undefined;
     }
   }
 

@@ -1,9 +1,9 @@
 /**
- * Policies as files: every version's text in a file of its own, never changed, and an index that
- * names the files and the active version. A publish writes and syncs the text, then the directory,
- * then replaces the index; the index's rename is the commit point. A file that the index does not
- * name never happened, and is overwritten if its version is published after all. A publish that
- * failed is taken back before anything else is changed.
+ * Policies as files: every version's text in a file of its own, never changed, a record of the version
+ * beside it, and an index that leads to the records and names the active version. A publish writes and
+ * syncs the text and the record, then the directory, then replaces the index; the index's rename is the
+ * commit point. A file that the index does not lead to never happened, and is overwritten if its
+ * version is published after all. A publish that failed is taken back before anything else is changed.
  */
 import { join } from "node:path";
 import type { Awaitable } from "../../core/caller.ts";
@@ -15,19 +15,21 @@ import { listDirectory, makeDurableDirectory } from "../directories.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
 import { inParallel } from "../parallel.ts";
-import { readSnapshot, syncDirectory, TEMPORARY_SUFFIX, writeSnapshot } from "../snapshot.ts";
+import { syncDirectory, TEMPORARY_SUFFIX } from "../snapshot.ts";
 import { UndoQueue } from "../undo-queue.ts";
-import {
-  indexOf,
-  NO_POLICIES,
-  type PolicyState,
-  readIndex,
-  stateOf,
-  withActive,
-} from "./policy-index.ts";
+import { activated, PolicyRecords } from "./policy-index.ts";
 import { digestOf, PolicyTexts } from "./policy-texts.ts";
+import type { PolicyVersions } from "./policy-versions.ts";
 
 const MAX_TEXT_BYTES = 64 << 20;
+
+/** What is known of an organization's policies. */
+interface PolicyState {
+  readonly versions: PolicyVersions;
+  readonly records: PolicyRecords;
+  /** The active version with its text: the same object until another one becomes active. */
+  active: Policy | undefined;
+}
 
 /** Keeps policies in the data directory: metadata and the active texts in memory, the rest on disk. */
 export class FilePolicies implements PolicyStore {
@@ -82,26 +84,29 @@ export class FilePolicies implements PolicyStore {
 
   publish(organization: string, draft: PolicyDraft, quota?: Quota): Promise<Policy> {
     return this.#change(organization, async (state) => {
-      checkQuota(quota, state.versions.size);
-      const version = freeVersion(draft, (name) => state.versions.has(name));
+      const { versions, records } = state;
+      checkQuota(quota, versions.size);
+      const version = freeVersion(draft, (name) => versions.has(name));
       const bytes = Buffer.from(draft.yaml, "utf8");
       const policy = publishedPolicy(organization, version, draft);
       const next = { policy, sha256: digestOf(bytes), bytes: bytes.length };
-      const change = withActive(state, next, draft.yaml);
       await this.#queue(organization).write(
         async () => {
           await this.#makeDirectory(organization, state);
+          await records.settle(versions);
           await this.#texts.write(organization, version, bytes);
-          await this.#writeIndex(organization, change); // its rename commits the change
+          await records.add(next, versions.last);
+          await records.writeIndex(next, version); // its rename commits the change
         },
         async () => {
           await this.#makeDirectory(organization, state);
-          await this.#writeIndex(organization, state);
+          await records.writeIndex(versions.active, versions.last);
+          await records.remove(next);
           await this.#texts.remove(organization, version);
         },
       );
-      this.#adopt(organization, state, change);
-      return change.active as Policy;
+      versions.add(next);
+      return this.#adopt(organization, state, next, draft.yaml);
     });
   }
 
@@ -112,18 +117,19 @@ export class FilePolicies implements PolicyStore {
     by: string,
   ): Promise<Policy | undefined> {
     return this.#change(organization, async (state) => {
-      const known = state.versions.get(version);
+      const { versions, records } = state;
+      const known = versions.get(version);
       if (!known || known.policy.active) return known && state.active;
       const yaml = await this.#textOf(organization, known);
-      const { active, ...rest } = known.policy;
-      const policy = { ...rest, activated_at: at, activated_by: by, active }; // as after a restart
-      const change = withActive(state, { ...known, policy }, yaml);
+      const next = activated(known, at, by);
       await this.#queue(organization).write(
-        () => this.#writeIndex(organization, change), // its rename commits the change
-        () => this.#writeIndex(organization, state),
+        async () => {
+          await records.settle(versions);
+          await records.writeIndex(next, versions.last); // its rename commits the change
+        },
+        () => records.writeIndex(versions.active, versions.last),
       );
-      this.#adopt(organization, state, change);
-      return change.active;
+      return this.#adopt(organization, state, next, yaml);
     });
   }
 
@@ -152,7 +158,7 @@ export class FilePolicies implements PolicyStore {
   }
 
   versions(organization: string): Awaitable<readonly PolicyVersion[]> {
-    return this.#with(organization, (state) => state.newestFirst);
+    return this.#with(organization, ({ versions }) => versions.newestFirst());
   }
 
   text(organization: string, version: string): Awaitable<string | undefined> {
@@ -177,7 +183,7 @@ export class FilePolicies implements PolicyStore {
   }
 
   async #read(organization: string): Promise<PolicyState> {
-    const { policies, policyIndex } = this.#layout.organization(organization);
+    const { policies } = this.#layout.organization(organization);
     const names = await listDirectory(this.#files, policies);
     for (const name of names) {
       // An index that was being written when the process ended; it never happened.
@@ -185,11 +191,15 @@ export class FilePolicies implements PolicyStore {
     }
     // The last rename may be in memory only, and what is shown from now on must not go back.
     if (names.length > 0) await syncDirectory(this.#files, policies);
-    const parsed = await readSnapshot(this.#files, policyIndex);
-    const known = parsed === undefined ? undefined : interpret(organization, parsed, policyIndex);
-    const state = known
-      ? stateOf(known, await this.#texts.of(organization, known.active))
-      : NO_POLICIES;
+    const records = new PolicyRecords(this.#files, this.#layout, organization);
+    const { versions, isOld } = await records.read();
+    if (isOld) await records.convert(versions);
+    const { active } = versions;
+    const state: PolicyState = {
+      versions,
+      records,
+      active: active && whole(active, await this.#texts.of(organization, active)),
+    };
     this.#states.set(organization, state);
     return state;
   }
@@ -213,32 +223,20 @@ export class FilePolicies implements PolicyStore {
     await makeDurableDirectory(this.#files, policies, this.#layout.root);
   }
 
-  #writeIndex(organization: string, state: PolicyState): Promise<void> {
-    const { policyIndex } = this.#layout.organization(organization);
-    return writeSnapshot(this.#files, policyIndex, indexOf(state));
-  }
-
-  #adopt(organization: string, { active, versions }: PolicyState, next: PolicyState): void {
-    this.#states.set(organization, next);
-    const known = active && versions.get(active.version);
-    if (known) this.#texts.keep(organization, known, active.yaml);
+  /** Takes in that a version became the active one; the text of the one before may be wanted again. */
+  #adopt(organization: string, state: PolicyState, next: PolicyVersion, yaml: string): Policy {
+    const { active, versions } = state;
+    versions.activate(next);
+    state.active = whole(versions.active as PolicyVersion, yaml);
+    const before = active && versions.get(active.version);
+    if (before) this.#texts.keep(organization, before, active.yaml);
+    return state.active;
   }
 
   #textOf(organization: string, version: PolicyVersion): Awaitable<string> {
     const active = this.#states.get(organization)?.active;
     if (active?.version === version.policy.version) return active.yaml;
     return this.#texts.of(organization, version);
-  }
-}
-
-function interpret(organization: string, parsed: unknown, path: string) {
-  try {
-    return readIndex(organization, parsed);
-  } catch (error) {
-    const fault = (error as Error).message;
-    throw new Error(`${path} is damaged (${fault}): restore it from a backup, or move it away`, {
-      cause: error,
-    });
   }
 }
 

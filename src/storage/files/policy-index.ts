@@ -1,115 +1,225 @@
-/** The file that says which policy versions an organization has, and which of them is active. */
+/**
+ * How policy versions are kept: a record beside each text, which names the version published before
+ * it, and an index that names the last version and the active one. So a publish writes the same few
+ * bytes however many versions there are, and a record that the index does not lead to never happened.
+ *
+ * When a version was last made active again is in the index while it is active, since the index's
+ * rename commits that too; its record takes it over before another version becomes active.
+ */
+import { join } from "node:path";
 import type { Infer, Schema } from "../../core/schema.ts";
 import { validate } from "../../core/validate.ts";
-import { policy as policyReply, type Policy } from "../../policies/schema.ts";
+import { policy as policyReply } from "../../policies/schema.ts";
 import type { PolicyVersion } from "../../policies/store.ts";
-import { policyFileName } from "../layout.ts";
+import { listDirectory } from "../directories.ts";
+import type { FileOperations } from "../file-operations.ts";
+import { policyFileName, policyRecordName, type Layout } from "../layout.ts";
+import { inParallel } from "../parallel.ts";
+import {
+  readSnapshot,
+  replaceFile,
+  syncDirectory,
+  writeSnapshot,
+  writeWhole,
+} from "../snapshot.ts";
+import { PolicyVersions } from "./policy-versions.ts";
 
 const { yaml: _yaml, active: _active, ...stored } = policyReply.properties;
 
+const recordSchema = {
+  type: "object",
+  required: [
+    "organization_id",
+    "name",
+    "version",
+    "updated_by",
+    "updated_at",
+    "file",
+    "sha256",
+    "bytes",
+  ],
+  properties: {
+    ...stored,
+    file: { type: "string", description: "The file with the text, beside this one." },
+    sha256: { type: "string", description: "The text's SHA-256, in hexadecimal digits." },
+    bytes: { type: "integer", minimum: 0, description: "The text's length in bytes." },
+    previous: { type: "string", description: "The version published before this one." },
+  },
+} as const satisfies Schema;
+type PolicyRecord = Infer<typeof recordSchema>;
+
 const indexSchema = {
   type: "object",
-  required: ["versions"],
   properties: {
     active: { type: "string", description: "The active version; absent while there is none." },
+    activated_at: stored.activated_at,
+    activated_by: stored.activated_by,
+    last: { type: "string", description: "The version published last; absent like `active`." },
     versions: {
       type: "array",
-      description: "Every version, in the order of publishing.",
-      items: {
-        type: "object",
-        required: [
-          "organization_id",
-          "name",
-          "version",
-          "updated_by",
-          "updated_at",
-          "file",
-          "sha256",
-          "bytes",
-        ],
-        properties: {
-          ...stored,
-          file: { type: "string", description: "The file with the text, beside the index." },
-          sha256: { type: "string", description: "The text's SHA-256, in hexadecimal digits." },
-          bytes: { type: "integer", minimum: 0, description: "The text's length in bytes." },
-        },
-      },
+      description: "Every version, in the order of publishing: how they were kept until 0.1.",
+      items: recordSchema,
     },
   },
 } as const satisfies Schema;
 type PolicyIndex = Infer<typeof indexSchema>;
 
-/** What is known of an organization's versions. Never changed, only replaced. */
-export interface PolicyState {
-  /** By version name, in the order of publishing. */
-  readonly versions: ReadonlyMap<string, PolicyVersion>;
-  readonly newestFirst: readonly PolicyVersion[];
-  readonly active: Policy | undefined;
-}
+const RECORD_FILE = /-[0-9a-f]{32}\.json$/;
 
-export const NO_POLICIES: PolicyState = { versions: new Map(), newestFirst: [], active: undefined };
+/** The files of an organization's policies, but for the texts. */
+export class PolicyRecords {
+  readonly #files: FileOperations;
+  readonly #directory: string;
+  readonly #index: string;
+  readonly #organization: string;
 
-/** What an index says; the active version's text is still to be read. */
-export interface PolicyVersions {
-  readonly versions: ReadonlyMap<string, PolicyVersion>;
-  readonly active: PolicyVersion;
-}
+  constructor(files: FileOperations, layout: Layout, organization: string) {
+    const { policies, policyIndex } = layout.organization(organization);
+    this.#files = files;
+    this.#directory = policies;
+    this.#index = policyIndex;
+    this.#organization = organization;
+  }
 
-/**
- * Reads a parsed index; `undefined` when it names no version.
- *
- * @throws Error saying what is wrong with it
- */
-export function readIndex(organization: string, parsed: unknown): PolicyVersions | undefined {
-  const index = validate(indexSchema, parsed);
-  const versions = new Map<string, PolicyVersion>();
-  for (const { file, sha256, bytes, ...policy } of index.versions) {
+  /**
+   * Reads what there is.
+   *
+   * @returns the versions, and whether they are kept in the index as a whole, as they once were
+   * @throws Error naming the file that is damaged, and the way out
+   */
+  async read(): Promise<{ readonly versions: PolicyVersions; readonly isOld: boolean }> {
+    const parsed = await readSnapshot(this.#files, this.#index);
+    if (parsed === undefined) return { versions: new PolicyVersions(), isOld: false };
+    const index = this.#checked(this.#index, () => validate(indexSchema, parsed));
+    const isOld = index.versions !== undefined;
+    const versions = new PolicyVersions();
+    const found = isOld ? new Map<string, unknown>() : await this.#readRecords();
+    this.#checked(this.#index, () => {
+      for (const record of index.versions ?? chain(found, index.last)) this.#add(versions, record);
+      if (versions.size > 0) activate(versions, index);
+    });
+    return { versions, isOld };
+  }
+
+  /** Keeps versions that were kept in the index as a whole in records; the index commits it. */
+  async convert(versions: PolicyVersions): Promise<void> {
+    await inParallel(versions.newestFirst(), (version) =>
+      writeWhole(this.#files, this.#path(version), bytesOf(versions, version)),
+    );
+    await syncDirectory(this.#files, this.#directory);
+    await this.writeIndex(versions.active, versions.last);
+  }
+
+  /** Writes the record of a version that is about to be published, and syncs the directory. */
+  async add(version: PolicyVersion, previous: string | undefined): Promise<void> {
+    await writeWhole(this.#files, this.#path(version), bytesOfRecord(version, previous));
+    await syncDirectory(this.#files, this.#directory);
+  }
+
+  /** Writes what the index says of the active version into its record as well. */
+  async settle(versions: PolicyVersions): Promise<void> {
+    const { active } = versions;
+    if (active?.policy.activated_at === undefined) return;
+    await replaceFile(this.#files, this.#path(active), bytesOf(versions, active));
+  }
+
+  /** Replaces the index; its rename commits what it names. */
+  writeIndex(active: PolicyVersion | undefined, last: string | undefined): Promise<void> {
+    const { version, activated_at, activated_by } = active?.policy ?? {};
+    const index: PolicyIndex = { active: version, activated_at, activated_by, last };
+    return writeSnapshot(this.#files, this.#index, index);
+  }
+
+  /** Removes the record of a version that no index leads to. */
+  remove(version: PolicyVersion): Promise<void> {
+    return this.#files.remove(this.#path(version));
+  }
+
+  /** What the record files hold, by their names; an error where one cannot be read. */
+  async #readRecords(): Promise<ReadonlyMap<string, unknown>> {
+    const found = new Map<string, unknown>();
+    const names = await listDirectory(this.#files, this.#directory);
+    await inParallel(
+      names.filter((name) => RECORD_FILE.test(name)),
+      async (name) => {
+        const read = readSnapshot(this.#files, join(this.#directory, name));
+        found.set(name, await read.catch((error: unknown) => error));
+      },
+    );
+    return found;
+  }
+
+  #add(versions: PolicyVersions, { file, sha256, bytes, previous: _, ...policy }: PolicyRecord) {
     const { version, organization_id } = policy;
-    if (organization_id !== organization) throw new Error(`"${version}" is another organization's`);
+    if (organization_id !== this.#organization) {
+      throw new Error(`"${version}" is another organization's`);
+    }
     if (file !== policyFileName(version)) throw new Error(`"${version}" has a wrong file name`);
     if (versions.has(version)) throw new Error(`"${version}" appears twice`);
-    const active = version === index.active;
-    versions.set(version, { policy: Object.freeze({ ...policy, active }), sha256, bytes });
+    versions.add({ policy: { ...policy, active: false }, sha256, bytes });
   }
-  if (versions.size === 0) return undefined;
+
+  #path({ policy }: PolicyVersion): string {
+    return join(this.#directory, policyRecordName(policy.version));
+  }
+
+  #checked<T>(path: string, read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      const fault = (error as Error).message;
+      throw new Error(`${path} is damaged (${fault}): restore it from a backup, or move it away`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+/** The records from the first version to the last one, of the files that were found. */
+function chain(found: ReadonlyMap<string, unknown>, last: string | undefined) {
+  const records: PolicyRecord[] = [];
+  for (let version = last; version !== undefined;) {
+    const name = policyRecordName(version);
+    const parsed = found.get(name);
+    if (parsed instanceof Error) throw new Error(`${name}: ${parsed.message}`, { cause: parsed });
+    if (parsed === undefined) throw new Error(`${name} is missing`);
+    if (records.length > found.size) throw new Error("the versions lead in a circle");
+    const record = validate(recordSchema, parsed, name);
+    records.push(record);
+    version = record.previous;
+  }
+  return records.reverse();
+}
+
+function activate(versions: PolicyVersions, index: PolicyIndex): void {
   const active = versions.get(index.active ?? "");
   if (!active) throw new Error("no version is active");
-  return { versions, active };
+  const { activated_at, activated_by } = index;
+  versions.activate(
+    activated_at === undefined || activated_by === undefined
+      ? active
+      : activated(active, activated_at, activated_by),
+  );
 }
 
-/** The index of a state, as it is written. */
-export function indexOf({ versions, active }: PolicyState): PolicyIndex {
-  return {
-    active: active?.version,
-    versions: [...versions.values()].map(({ policy, sha256, bytes }) => {
-      const { active: _, ...rest } = policy;
-      return { ...rest, file: policyFileName(policy.version), sha256, bytes };
-    }),
+/** A version that is made active again. */
+export function activated(version: PolicyVersion, at: string, by: string): PolicyVersion {
+  const { active, ...rest } = version.policy; // which comes last, as it does after a restart
+  return { ...version, policy: { ...rest, activated_at: at, activated_by: by, active } };
+}
+
+function bytesOf(versions: PolicyVersions, version: PolicyVersion): Buffer {
+  return bytesOfRecord(version, versions.previous(version.policy.version));
+}
+
+function bytesOfRecord({ policy, sha256, bytes }: PolicyVersion, previous?: string): Buffer {
+  const { active: _, ...rest } = policy;
+  const record: PolicyRecord = {
+    ...rest,
+    file: policyFileName(policy.version),
+    sha256,
+    bytes,
+    previous,
   };
-}
-
-/** The state in which a version, new or known, is the active one. */
-export function withActive(state: PolicyState, next: PolicyVersion, yaml: string): PolicyState {
-  const versions = new Map(state.versions);
-  const last = state.active && versions.get(state.active.version);
-  if (last) {
-    const policy = Object.freeze({ ...last.policy, active: false });
-    versions.set(policy.version, { ...last, policy });
-  }
-  const active = { ...next, policy: Object.freeze({ ...next.policy, active: true }) };
-  versions.set(active.policy.version, active);
-  return stateOf({ versions, active }, yaml);
-}
-
-/** The state that an index describes, with the text of the active version. */
-export function stateOf({ versions, active }: PolicyVersions, yaml: string): PolicyState {
-  // Timestamps of one format sort as texts; the sort is stable, so ties keep the later publish first.
-  const newestFirst = [...versions.values()]
-    .reverse()
-    .sort((a, b) => compare(b.policy.updated_at, a.policy.updated_at));
-  return { versions, newestFirst, active: Object.freeze({ ...active.policy, yaml }) };
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  return Buffer.from(`${JSON.stringify(record, null, 2)}\n`, "utf8");
 }

@@ -4,7 +4,7 @@ import type { Awaitable } from "../../core/caller.ts";
 import type { PolicyVersion } from "../../policies/store.ts";
 import type { FileOperations } from "../file-operations.ts";
 import { type Layout, policyFileName } from "../layout.ts";
-import { readFileIfAny, syncDirectory, writeWhole } from "../snapshot.ts";
+import { readFileIfAny, writeWhole } from "../snapshot.ts";
 
 /**
  * The texts of policy versions, a file each. Those that were used last stay in memory, up to a
@@ -23,11 +23,10 @@ export class PolicyTexts {
     this.#maxBytes = maxBytes;
   }
 
-  /** Writes a text and syncs it, and the directory that names its file. */
+  /** Writes a text and syncs it; the directory that names its file is not synced yet. */
   async write(organization: string, version: string, bytes: Uint8Array): Promise<void> {
     const { policies } = this.#layout.organization(organization);
     await writeWhole(this.#files, join(policies, policyFileName(version)), bytes);
-    await syncDirectory(this.#files, policies);
   }
 
   /** Removes a text that no index names; its room is needed, its absence not. */

@@ -4,7 +4,7 @@ import { checkBackup, restoreBackup, writeBackup } from "../../../src/storage/ba
 import { MANIFEST, manifestText, readManifest } from "../../../src/storage/backup/manifest.ts";
 import { stageFiles } from "../../../src/storage/backup/staging.ts";
 import { makeDurableDirectory } from "../../../src/storage/directories.ts";
-import { Layout } from "../../../src/storage/layout.ts";
+import { Layout, policyFileName, policyRecordName } from "../../../src/storage/layout.ts";
 import { replaceFile, writeSnapshot } from "../../../src/storage/snapshot.ts";
 import { ForgetfulFiles, systemError } from "../../support/forgetful-files.ts";
 
@@ -72,6 +72,23 @@ test("what never came into being, or lies elsewhere, is not taken along", async 
       `${at}/policies/index.json`,
       `${at}/organization.json`,
     ],
+  );
+});
+
+test("a policy index leads to the records and texts of its versions, and to no others", async () => {
+  const files = await disk();
+  const names = (version: string) => [policyRecordName(version), policyFileName(version)];
+  for (const [version, previous] of [["v1"], ["v2", "v1"], ["stray", "v2"]] as const) {
+    const [record = "", text = ""] = names(version);
+    await writeSnapshot(files, `${own.policies}/${record}`, { version, previous });
+    await replaceFile(files, `${own.policies}/${text}`, Buffer.from("a: 1"));
+  }
+  await writeSnapshot(files, own.policyIndex, { active: "v1", last: "v2" });
+  const { files: staged } = await stageFiles(files, layout, () => new Map());
+  const policies = staged.map(({ path }) => path).filter((path) => path.includes("/policies/"));
+  assert.deepEqual(
+    policies.map((path) => path.split("/").at(-1)),
+    ["index.json", ...names("v2"), ...names("v1")],
   );
 });
 

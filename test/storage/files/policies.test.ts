@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { makeRootDirectory } from "../../../src/storage/directories.ts";
+import type { FileOperations } from "../../../src/storage/file-operations.ts";
 import { FilePolicies } from "../../../src/storage/files/policies.ts";
-import { Layout, policyFileName } from "../../../src/storage/layout.ts";
+import { Layout, policyFileName, policyRecordName } from "../../../src/storage/layout.ts";
 import { draftOf, policyStoreSuite } from "../../policies/store-suite.ts";
 import { ForgetfulFiles, systemError } from "../../support/forgetful-files.ts";
 import { breakableDisk, type BreakableDisk } from "./breakable-disk.ts";
@@ -57,23 +59,109 @@ test("the text is on disk byte for byte, for its owner only", async (t) => {
   assert.equal((await stat(place.policies)).mode & 0o777, 0o700);
 });
 
-test("the index names the files, the organization and the active version", async (t) => {
+test("the index names the last and the active version, and a record leads to the one before", async (t) => {
   const { policies, place } = await setUp(t);
   await policies.publish("acme", draftOf("v1"));
   await policies.publish("acme", draftOf("v2", "a: 2"));
-  const index = JSON.parse(await readFile(place.policyIndex, "utf8"));
-  assert.equal(index.active, "v2");
-  assert.deepEqual(
-    index.versions.map(({ version, file, organization_id }: Record<string, string>) => [
-      version,
-      file,
-      organization_id,
-    ]),
-    [
-      ["v1", policyFileName("v1"), "acme"],
-      ["v2", policyFileName("v2"), "acme"],
-    ],
-  );
+  await policies.activate("acme", "v1", LATER, "ada");
+  const read = async (path: string) => JSON.parse(await readFile(path, "utf8")) as unknown;
+  const again = { active: "v1", activated_at: LATER, activated_by: "ada" };
+  assert.deepEqual(await read(place.policyIndex), { ...again, last: "v2" });
+  assert.deepEqual(await read(join(place.policies, policyRecordName("v2"))), {
+    organization_id: "acme",
+    name: "enterprise-policy",
+    version: "v2",
+    updated_by: "portal-api",
+    updated_at: "2026-11-20T20:30:00.000Z",
+    file: policyFileName("v2"),
+    sha256: createHash("sha256").update("a: 2").digest("hex"),
+    bytes: 4,
+    previous: "v1",
+  });
+});
+
+test("a publish writes as much however many versions there are", async (t) => {
+  const disk = await breakableDisk(t);
+  let written = 0;
+  const write: FileOperations["write"] = (descriptor, bytes, position) => {
+    written += bytes.length;
+    return disk.files.write(descriptor, bytes, position);
+  };
+  const files = { ...disk.files, write };
+  const policies = await FilePolicies.open(files, disk.layout, ORGANIZATIONS);
+  const costs: number[] = [];
+  for (let i = 0; i < 300; i++) {
+    written = 0;
+    const description = "\u0001".repeat(4_000);
+    await policies.publish("acme", { ...draftOf(`v${1_000 + i}`), description });
+    costs.push(written);
+  }
+  assert.deepEqual(new Set(costs.slice(1)), new Set([costs[1]]));
+});
+
+/** How policies were kept until 0.1: all versions in the index. */
+async function keptAsBefore(t: TestContext) {
+  const { disk, policies, place } = await setUp(t);
+  await policies.publish("acme", draftOf("v1", "a: 1", 60));
+  await policies.publish("acme", draftOf("v2", "a: 2"));
+  await policies.publish("acme", draftOf("v3", "a: 3"));
+  await policies.activate("acme", "v2", LATER, "ada");
+  await policies.activate("acme", "v1", LATER, "bob");
+  const list = await policies.list("acme");
+  const versions = [];
+  for (const version of ["v1", "v2", "v3"]) {
+    const path = join(place.policies, policyRecordName(version));
+    const record = JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
+    if (version === "v1") Object.assign(record, { activated_at: LATER, activated_by: "bob" });
+    delete record["previous"];
+    versions.push(record);
+    await rm(path);
+  }
+  await writeFile(place.policyIndex, JSON.stringify({ active: "v1", versions }, null, 2));
+  return { disk, place, list };
+}
+
+test("a directory whose index holds every version is opened, and kept as it is today from then on", async (t) => {
+  const { disk, place, list } = await keptAsBefore(t);
+  const opened = await reopen(disk);
+  assert.deepEqual(await opened.list("acme"), list);
+  assert.equal(JSON.parse(await readFile(place.policyIndex, "utf8")).versions, undefined);
+  await opened.publish("acme", draftOf("v4", "a: 4", 90));
+  const again = await reopen(disk);
+  assert.deepEqual((await again.list("acme")).map(({ version }) => version).sort(), [
+    "v1",
+    "v2",
+    "v3",
+    "v4",
+  ]);
+  assert.equal((await again.get("acme", "v1"))?.activated_by, "bob");
+  assert.equal((await again.get("acme", "v2"))?.activated_by, "ada");
+});
+
+test("a conversion that fails leaves the directory as it was", async (t) => {
+  const { disk, list } = await keptAsBefore(t);
+  disk.renames = "fail";
+  await assert.rejects(reopen(disk), /I\/O error/);
+  disk.renames = "work";
+  assert.deepEqual(await (await reopen(disk)).list("acme"), list);
+});
+
+test("who made a version active again is remembered when another one is active", async (t) => {
+  const { disk, policies } = await setUp(t);
+  for (const version of ["v1", "v2"]) await policies.publish("acme", draftOf(version));
+  await policies.activate("acme", "v1", LATER, "ada");
+  await policies.publish("acme", draftOf("v3"));
+  await policies.activate("acme", "v2", LATER, "bob");
+  await policies.activate("acme", "v3", LATER, "eve");
+  const again = await reopen(disk);
+  assert.deepEqual(again.versions("acme"), policies.versions("acme"));
+  for (const [version, by] of [
+    ["v1", "ada"],
+    ["v2", "bob"],
+    ["v3", "eve"],
+  ] as const) {
+    assert.equal((await again.get("acme", version))?.activated_by, by);
+  }
 });
 
 test("a publish whose index cannot be replaced changes nothing, and can be repeated", async (t) => {
@@ -87,7 +175,7 @@ test("a publish whose index cannot be replaced changes nothing, and can be repea
   disk.renames = "work";
   await policies.publish("acme", draftOf("v2", "a: another text"));
   assert.equal((await (await reopen(disk)).get("acme", "v2"))?.yaml, "a: another text");
-  assert.equal((await readdir(place.policies)).length, 3);
+  assert.equal((await readdir(place.policies)).length, 5);
 });
 
 test("a change that happened although it was reported as failed is taken back", async (t) => {
@@ -130,6 +218,7 @@ test("what a crash left behind never happened", async (t) => {
   const { disk, policies, place } = await setUp(t);
   await policies.publish("acme", draftOf("v1"));
   await writeFile(join(place.policies, policyFileName("v2")), "a: half of a te");
+  await writeFile(join(place.policies, policyRecordName("v2")), '{"version":"v');
   await writeFile(join(place.policies, "index.json.1-1.tmp"), '{"active": "v2"');
   const again = await reopen(disk);
   assert.equal(await again.get("acme", "v2"), undefined);
@@ -155,20 +244,61 @@ test("texts that do not fit into memory are read again from disk", async (t) => 
   assert.equal(policies.text("acme", "v9"), "a: text 9", "the active one always is");
 });
 
-const damages: readonly (readonly [string, (index: string) => string, RegExp])[] = [
-  ["is no JSON", () => "{", /index\.json is damaged \(it is not JSON\).*restore it/],
-  ["is no index", () => "[]", /index\.json is damaged .*restore it/],
-  ["lacks a field", (index) => index.replace('"file"', '"fill"'), /versions\[0\]\.file: required/],
-  ["names no active version", (index) => index.replace('"v1"', '"v2"'), /no version is active/],
-  ["is another organization's", (index) => index.replace('"acme"', '"globex"'), /another org/],
-  ["names a file elsewhere", (index) => index.replace('"v1-', '"../v1-'), /wrong file name/],
+const damages: readonly (readonly [
+  string,
+  "index" | "record",
+  (text: string) => string,
+  RegExp,
+])[] = [
+  ["an index that is no JSON", "index", () => "{", /index\.json is damaged \(it is not JSON\)/],
+  ["an index that is a list", "index", () => "[]", /index\.json is damaged .*restore it/],
+  [
+    "an index without an active version",
+    "index",
+    (text) => text.replace('"v2"', '"v9"'),
+    /no version is active/,
+  ],
+  [
+    "an index that leads nowhere",
+    "index",
+    (text) => text.replace('"last": "v2"', '"last": "v9"'),
+    /v9-\w+\.json is missing\): restore it/,
+  ],
+  ["a record that is no JSON", "record", () => "{", /v1-\w+\.json.* \(it is not JSON\)/],
+  [
+    "a record that lacks a field",
+    "record",
+    (text) => text.replace('"file"', '"fill"'),
+    /v1-\w+\.json\.file: required/,
+  ],
+  [
+    "a record of another organization",
+    "record",
+    (text) => text.replace('"acme"', '"globex"'),
+    /another organization's/,
+  ],
+  [
+    "a record of a file elsewhere",
+    "record",
+    (text) => text.replace('"v1-', '"../v1-'),
+    /wrong file name/,
+  ],
+  [
+    "records that lead in a circle",
+    "record",
+    (text) => text.replace("{", '{"previous":"v2",'),
+    /in a circle/,
+  ],
 ];
 
-for (const [name, damage, message] of damages) {
-  test(`an index that ${name} stops the start`, async (t) => {
+for (const [name, which, damage, message] of damages) {
+  test(`${name} stops the start`, async (t) => {
     const { disk, policies, place } = await setUp(t);
     await policies.publish("acme", draftOf("v1"));
-    await writeFile(place.policyIndex, damage(await readFile(place.policyIndex, "utf8")));
+    await policies.publish("acme", draftOf("v2"));
+    const record = join(place.policies, policyRecordName("v1"));
+    const path = which === "index" ? place.policyIndex : record;
+    await writeFile(path, damage(await readFile(path, "utf8")));
     await assert.rejects(reopen(disk), message);
   });
 }

@@ -1,14 +1,14 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { isObject, validate } from "../../../core/validate.ts";
 import { organization as organizationSchema } from "../../../organizations/schema.ts";
 import { FORMAT, secretFault } from "../../data-directory.ts";
 import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
-import { policyFileName, type Layout } from "../../layout.ts";
+import { policyFileName, policyRecordName, type Layout } from "../../layout.ts";
 import { readFileIfAny, readSnapshot } from "../../snapshot.ts";
 import { UndoQueue } from "../../undo-queue.ts";
 import { FileKeys } from "../keys.ts";
-import { readIndex, type PolicyVersions } from "../policy-index.ts";
+import { PolicyRecords } from "../policy-index.ts";
 import { digestOf } from "../policy-texts.ts";
 import { FileProviderOverrides } from "../providers.ts";
 import { FileSettings } from "../settings.ts";
@@ -88,25 +88,25 @@ async function verifyPolicies(
   report: VerifyReport,
 ): Promise<void> {
   const { policies, policyIndex } = layout.organization(id);
-  const index = await report.reading(policyIndex, async () => {
-    const parsed = await readSnapshot(files, policyIndex);
-    return parsed === undefined ? undefined : readIndex(id, parsed);
-  });
-  const names = new Set<string>();
-  for (const version of (index as PolicyVersions | undefined)?.versions.values() ?? []) {
-    const name = policyFileName(version.policy.version);
+  const records = new PolicyRecords(files, layout, id);
+  const read = await report.reading(policyIndex, () => records.read());
+  if (!read) return;
+  const names = new Set<string>([basename(policyIndex)]);
+  for (const { policy, sha256, bytes } of read.versions.newestFirst()) {
+    const name = policyFileName(policy.version);
     const path = join(policies, name);
     names.add(name);
+    names.add(policyRecordName(policy.version));
     const text = await readFileIfAny(files, path);
-    if (!text) report.problem(path, "is missing, and the index names it");
-    else if (digestOf(text) !== version.sha256) {
-      report.problem(path, "is not the text that was published: the index has another SHA-256");
-    } else if (text.length !== version.bytes) {
-      report.problem(policyIndex, `"${version.policy.version}".bytes: is not the text's length`);
+    if (!text) report.problem(path, "is missing, and its record names it");
+    else if (digestOf(text) !== sha256) {
+      report.problem(path, "is not the text that was published: its record has another SHA-256");
+    } else if (text.length !== bytes) {
+      report.problem(policyIndex, `"${policy.version}".bytes: is not the text's length`);
     }
   }
   for (const name of await listDirectory(files, policies)) {
-    if (!name.endsWith(".yaml") || names.has(name)) continue;
-    report.note(join(policies, name), "is named by no index: its publishing was cut off");
+    if (!/\.(?:yaml|json)$/.test(name) || names.has(name)) continue;
+    report.note(join(policies, name), "the index does not lead to it: its publishing was cut off");
   }
 }

@@ -11,7 +11,7 @@ const ROOT =
 const ORGANIZATION =
   /^(?:(?:organization|users|api-keys|settings|providers|fleet)\.json|(?:fleet|activity)(?:-[1-9]\d*)?\.jsonl(?:\.damaged)?)$/;
 const AUDIT = /^\d{12}\.(?:jsonl(?:\.damaged)?|idx)$/;
-const POLICIES = /^(?:index\.json|[a-z0-9.-]+-[0-9a-f]{32}\.yaml)$/;
+const POLICIES = /^(?:index\.json|[a-z0-9.-]+-[0-9a-f]{32}\.(?:yaml|json))$/;
 const NOTHING = /^$/;
 
 /** Checks that everything in a data directory belongs there, and to its owner alone. */

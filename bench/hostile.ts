@@ -38,6 +38,17 @@ const MEASURES: readonly Measure[] = [
   { name: "connections", run: shares.stalledConnections, settings: shares.FEW_CONNECTIONS },
   { name: "searches", run: measures.searches, events: HISTORY_EVENTS, isFull: true },
   {
+    name: "long events",
+    run: large.rushes(large.fillLongEvents, [
+      { path: "/portal/audit", requests: 100 },
+      { path: "/", requests: 100, headers: { Accept: "text/html" } },
+      { path: "/api/public/dashboard", requests: 100 },
+      { path: "/api/v1/dashboard", requests: 100 },
+      { path: "/api/public/audit", requests: 20 },
+      { path: "/api/public/audit", requests: 100, read: "never" },
+    ]),
+  },
+  {
     name: "fleet",
     run: large.rushes(large.fillFleet, [
       { path: "/api/public/fleet", requests: 1_000 },

@@ -48,7 +48,8 @@ export const dashboard = {
     recent_audit: {
       type: "array",
       items: auditEvent,
-      description: "The 10 newest events, newest first.",
+      description:
+        "The 10 newest events, newest first. A text of more than 16,384 characters is cut there and ends in `…`; `/audit/{id}` has all of it.",
     },
   },
 } as const satisfies Schema;

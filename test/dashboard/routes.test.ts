@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { viewOf } from "../../src/catalog/view.ts";
 import { dashboardRoutes } from "../../src/dashboard/routes.ts";
 import { TextReply } from "../../src/http/reply.ts";
+import { start } from "../support/start.ts";
 
 const T0 = Date.parse("2026-11-20T20:30:00.000Z");
 
@@ -74,4 +75,28 @@ test("the newest events follow the counts as they are stored", async () => {
   const events = [{ id: "b", command: 'echo "🚦]}"' }, { id: "a" }];
   const json = events.map((event) => JSON.stringify(event)).join(",");
   assert.deepEqual(await dashboardWith(json), { ...counts, recent_audit: events });
+});
+
+test("a long text of a recent event is cut, and whole where it is asked for", async (t) => {
+  const app = await start(t);
+  const message = `${"é".repeat(16_383)}😀`;
+  const command = `${message}z`;
+  await app.post("/api/v1/audit", { id: "e1", command, message });
+  for (const prefix of ["/api/v1", "/api/public"]) {
+    const [event] = (await app.get(`${prefix}/dashboard`)).body.recent_audit;
+    assert.deepEqual([event.command, event.message], [`${message}…`, message]);
+    assert.equal((await app.get(`${prefix}/audit/e1`)).body.command, command);
+    assert.equal((await app.get(`${prefix}/audit`)).body.events[0].command, command);
+  }
+});
+
+test("a dashboard stays short, however long the events are", async (t) => {
+  const app = await start(t);
+  const long = "x".repeat(1 << 20);
+  for (let i = 0; i < 12; i++) {
+    await app.post("/api/v1/audit", { command: long, message: long, reason: long });
+  }
+  const { text, body } = await app.get("/api/v1/dashboard");
+  assert.equal(body.recent_audit.length, 10);
+  assert.ok(text.length < 10 * 4 * 17_000, String(text.length));
 });

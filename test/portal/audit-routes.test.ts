@@ -52,16 +52,24 @@ test("what the service refuses is said in its words", async () => {
   assert.match(await wordsOf("?event=e9"), /There is no audit event (?:"|&quot;)e9/);
 });
 
-test("a long command is cut in the list, and whole where its event is open", async () => {
+test("a long command is cut in the list, and less where its event is open, which leads to all of it", async () => {
   const command = `start ${"x".repeat(MIB - 9)}end`;
-  await app.post("/api/v1/audit", { id: "long", command });
+  await app.post("/api/v1/audit", { id: "long", command, message: "m".repeat(20_000) });
   const list = await app.get(PAGE);
   assert.equal(list.status, 200);
   assert.ok(list.text.length < 100_000, `${list.text.length}`);
   assert.doesNotMatch(list.text, /xend/);
-  const pieces = [...(await app.get(`${PAGE}?event=long`)).text.matchAll(/<code>([^<]*)<\/code>/g)];
+  const { text: open } = await app.get(`${PAGE}?event=long`);
+  assert.ok(open.length < 250_000, `${open.length}`);
+  const pieces = [...open.matchAll(/<code>([^<]*)<\/code>/g)];
   const texts = pieces.map(([, text = ""]) => text);
-  assert.ok(texts.some((text, i) => text + (texts[i + 1] ?? "") === command));
+  const whole = (text: string) => texts.some((one, i) => one + (texts[i + 1] ?? "") === text);
+  assert.ok(whole(`${command.slice(0, 20_000)}…`));
+  assert.ok(whole("m".repeat(20_000)));
+  assert.match(open, /<a href="\/api\/v1\/audit\/long">Show the whole event as JSON<\/a>/);
+  assert.equal((await app.get("/api/v1/audit/long")).body.command, command);
+  const short = await app.get(`${PAGE}?event=e1`);
+  assert.doesNotMatch(short.text, /Show the whole event/);
 });
 
 test("what a command hides is named in the list, and a blank one does not leave its row empty", async () => {

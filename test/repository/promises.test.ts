@@ -68,6 +68,7 @@ const said = [
   `| ${service("UNREAD_ANSWERS_BYTES")} MiB, each stalled for ${seconds(constant("http/respond.ts", "STALLED_MS"))} s, shared |`,
   `| ${constant("service.ts", "MADE_AT_ONCE")}; ${constant("service.ts", "SENT_AT_ONCE")}, half of them for one user |`,
   `| requests that wait for that turn | ${constant("service.ts", "LINE_LENGTH")}, shared | 503 |`,
+  `| ${grouped(constant("dashboard/routes.ts", "MOST_CHARACTERS"))}; ${grouped(constant("portal/loaders/events.ts", "MOST_IN_LIST"))}; ${grouped(constant("portal/loaders/events.ts", "MOST_IN_EVENT"))} characters |`,
   `| ${constant("audit/stream.ts", "perOrganization")}, an hour each, ${constant("audit/stream.ts", "MAX_WAITING_BYTES") / KIB} KiB unread, shared |`,
   `| ${constant("audit/tickets.ts", "MAX_TICKETS")} unused, ${seconds(constant("audit/tickets.ts", "LIFETIME_MS"))} s each, shared |`,
   `| buckets of a histogram | ${grouped(constant("audit/histogram.ts", "MAX_BUCKETS"))} |`,

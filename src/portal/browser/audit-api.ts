@@ -30,7 +30,9 @@ export function sourceOf(signal?: AbortSignal): AuditSource {
       const asked = { ...options, query: { ...query, interval } };
       return countedOf(await read<Histogram>("/audit/histogram", asked));
     },
-    event: (id) => read<AuditEvent>(`/audit/${encodeURIComponent(id)}`, options),
+    event: async (id) => ({
+      event: await read<AuditEvent>(`/audit/${encodeURIComponent(id)}`, options),
+    }),
     providers: () => (providerNames ??= readProviderNames()),
     problemOf(error) {
       const isRefusal = error instanceof ApiError && error.status >= 400 && error.status < 500;

@@ -1,7 +1,6 @@
 import { filterOf } from "../../audit/filter.ts";
 import { bucketsFor } from "../../audit/histogram.ts";
 import { readPage } from "../../audit/page.ts";
-import type { AuditEvent } from "../../audit/schema.ts";
 import type { AuditHistogram, AuditStore } from "../../audit/store.ts";
 import type { Catalog } from "../../catalog/view.ts";
 import { DEFAULT_ORGANIZATION } from "../../core/caller.ts";
@@ -10,7 +9,7 @@ import { NotFound, Refusal } from "../../core/errors.ts";
 import { allProviderNames, MOST_NAMED } from "../../providers/rows.ts";
 import type { AuditSource } from "../pages/audit-source.ts";
 import { totalOf, type Counted } from "../pages/time-chart.ts";
-import { eventsOf } from "./events.ts";
+import { eventOf, eventsOf } from "./events.ts";
 
 /** What the audit page is read from. */
 export interface AuditPageNeeds {
@@ -40,7 +39,7 @@ export function auditSource(
     async event(wanted) {
       const found = await audit.get(id, wanted);
       if (!found) throw new NotFound(`There is no audit event "${wanted}"`);
-      return JSON.parse(found.toString("utf8")) as AuditEvent;
+      return eventOf(found);
     },
     async providers() {
       return allProviderNames(catalog.current(), await audit.providerNames(id, MOST_NAMED));

@@ -1,10 +1,29 @@
 import type { AuditEvent } from "../../audit/schema.ts";
 import type { AuditRows } from "../../audit/store.ts";
+import { cutTexts, TextCutter } from "../../core/text-cutter.ts";
 
-/** The events of a page, which comes in pieces when they are long. */
+/** Characters of a text that a list is given; its rows show fewer. */
+const MOST_IN_LIST = 1_000;
+/** Characters of a text of the event that a reader opened. */
+const MOST_IN_EVENT = 20_000;
+
+/** The events of a list, their long texts cut. */
 export async function eventsOf({ json }: AuditRows): Promise<readonly AuditEvent[]> {
-  const pieces: Buffer[] = [];
-  if (Buffer.isBuffer(json)) pieces.push(json);
-  else for await (const piece of json) pieces.push(piece);
-  return JSON.parse(`[${Buffer.concat(pieces).toString("utf8")}]`) as AuditEvent[];
+  const text = await cutText(json, new TextCutter(MOST_IN_LIST));
+  return JSON.parse(`[${text}]`) as AuditEvent[];
+}
+
+/** One event; `isCut` says that a text of it was too long for a page. */
+export async function eventOf(
+  json: Buffer,
+): Promise<{ readonly event: AuditEvent; readonly isCut: boolean }> {
+  const cutter = new TextCutter(MOST_IN_EVENT);
+  const event = JSON.parse(await cutText(json, cutter)) as AuditEvent;
+  return { event, isCut: cutter.hasCut };
+}
+
+async function cutText(json: AuditRows["json"], cutter: TextCutter): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of cutTexts(json, cutter)) parts.push(part);
+  return Buffer.concat(parts).toString("utf8");
 }

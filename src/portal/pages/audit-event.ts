@@ -42,7 +42,8 @@ export function auditEventPanel({
   view,
   open,
   now,
-}: Pick<AuditModel, "view" | "open" | "now">): Html | undefined {
+  apiUrl,
+}: Pick<AuditModel, "view" | "open" | "now" | "apiUrl">): Html | undefined {
   if (!open) return undefined;
   const close = html`<a
     class="button quiet"
@@ -59,7 +60,7 @@ export function auditEventPanel({
       <p class="inside">${open.problem}</p>
     </aside>`;
   }
-  const { event } = open;
+  const { event, isCut } = open;
   const { policy_decision: decision } = event;
   return html`<aside class="card event" id="audit-event" aria-labelledby="event-title">
     <header>
@@ -73,13 +74,23 @@ export function auditEventPanel({
         ${exactly(event.timestamp)} <span class="faint">${timeAgo(event.timestamp, now)}</span>
         <a class="small" href="${aroundHref(event)}">What happened around it</a>
       </p>
-      ${command(event)} ${drafts(event)}
+      ${isCut ? cutNotice(event, apiUrl) : undefined} ${command(event)} ${drafts(event)}
       <dl class="facts fields">
         ${FIELDS.map(([field, word, filter]) => fact(event, field, word, filter, view))}
       </dl>
       ${rawJson(event)}
     </div>
   </aside>`;
+}
+
+/** Leads to the event as it is stored. */
+function cutNotice({ id }: AuditEvent, apiUrl: string): Html {
+  // The page's own origin: the address of the API may be another one.
+  const { pathname } = new URL(apiUrl);
+  return html`<p class="notice">
+    Long texts of this event end in “…” here.
+    <a href="${pathname}/audit/${encodeURIComponent(id)}">Show the whole event as JSON</a>
+  </p>`;
 }
 
 function command(event: AuditEvent): Html {

@@ -26,7 +26,7 @@ export interface AuditSource {
   page(query: AuditQuery, limit: number, cursor: string | undefined): Promise<AuditSlice>;
   /** The buckets in which something matches, oldest first. */
   histogram(query: AuditQuery, interval: Interval): Promise<readonly Counted[]>;
-  event(id: string): Promise<AuditEvent>;
+  event(id: string): Promise<FoundEvent>;
   /** The names that a reader may narrow by: the catalog's providers and those of events. */
   providers(): Promise<readonly string[]>;
   /** The words for what the service refused; `undefined` for what is no refusal. */
@@ -41,9 +41,14 @@ export interface WayOut {
   readonly total: number;
 }
 
+/** An event; `isCut` says that its longest texts are not whole. */
+export interface FoundEvent {
+  readonly event: AuditEvent;
+  readonly isCut?: boolean;
+}
+
 /** What a reader opened. */
-export type OpenEvent =
-  { readonly event: AuditEvent } | { readonly id: string; readonly problem: string };
+export type OpenEvent = FoundEvent | { readonly id: string; readonly problem: string };
 
 /** The state of a live tail, and what it says. */
 export interface Tail {
@@ -115,7 +120,7 @@ export async function readAudit(
 /** Reads the event that a reader opened; one that is not there is no failure of the page. */
 export async function readEvent(source: AuditSource, id: string): Promise<OpenEvent> {
   try {
-    return { event: await source.event(id) };
+    return await source.event(id);
   } catch (error) {
     return { id, problem: wordsFor(source, error) };
   }

@@ -102,10 +102,36 @@ export function idOf(line: Buffer): string {
 
 /** Cuts bytes that begin with a line to that line, which a newline ends, or a hole of zeros. */
 export function firstLine(bytes: Buffer): Buffer {
-  let end = bytes.indexOf(NEWLINE);
-  if (end === -1) end = bytes.length;
+  const end = endOfLine(bytes);
+  return withoutBlanks(end === -1 ? bytes : bytes.subarray(0, end));
+}
+
+/** Does the same for a line that is given in parts; white space at its end is held back. */
+export class LineParts {
+  #blanks: Buffer = Buffer.alloc(0);
+  #isOver = false;
+
+  /** What a part adds to the line; `undefined` when the line is over. */
+  take(part: Buffer): Buffer | undefined {
+    if (this.#isOver) return undefined;
+    const end = endOfLine(part);
+    this.#isOver = end !== -1;
+    const bytes = Buffer.concat([this.#blanks, end === -1 ? part : part.subarray(0, end)]);
+    const line = withoutBlanks(bytes);
+    this.#blanks = bytes.subarray(line.length);
+    return line;
+  }
+}
+
+/** Where a newline or a hole ends the line; -1 if neither is there. */
+function endOfLine(bytes: Buffer): number {
+  const newline = bytes.indexOf(NEWLINE);
   const hole = bytes.indexOf(0);
-  if (hole !== -1 && hole < end) end = hole;
+  return newline === -1 || hole === -1 ? Math.max(newline, hole) : Math.min(newline, hole);
+}
+
+function withoutBlanks(bytes: Buffer): Buffer {
+  let end = bytes.length;
   while (end > 0 && (bytes[end - 1] as number) <= 0x20) end--;
   return bytes.subarray(0, end);
 }

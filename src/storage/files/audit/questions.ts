@@ -9,7 +9,7 @@ import type { Pieces } from "../../../core/pieces.ts";
 import type { SegmentedLog } from "../../segmented-log.ts";
 import type { Slice } from "../../segment-reader.ts";
 import { addHours } from "./hours.ts";
-import { firstLine } from "./lines.ts";
+import { firstLine, LineParts } from "./lines.ts";
 import { Listing, type Match } from "./listing.ts";
 import { Pace } from "../../../core/pace.ts";
 import type { Question } from "./question.ts";
@@ -20,8 +20,10 @@ const COMMA = 0x2c;
 const NEWLINE = 0x0a;
 const NO_BYTES = Buffer.alloc(0);
 const EXPORT_ROWS = 256;
-/** An event may be some MiB long, so what is read at once is bounded by its size as well. */
+/** An event may be some MiB long, so what an export reads at once is bounded by its size as well. */
 const PORTION_BYTES = 1 << 20;
+/** A longer page is read in pieces of this size: hundreds of readers may take theirs at a time. */
+const PIECE_BYTES = 64 << 10;
 
 /** Where a page begins: after a number of rows, or after a place. */
 export type PageStart = number | Position;
@@ -47,7 +49,7 @@ export async function answerPage(
   const slices = slicesOf(matches);
   const returned = matches.length;
   const { total } = listing;
-  if (slices.reduce((sum, { length }) => sum + length, 0) > PORTION_BYTES) {
+  if (slices.reduce((sum, { length }) => sum + length, 0) > PIECE_BYTES) {
     const json = underLease(pagePieces(log, slices, signal), lease);
     return { json, returned, total, next };
   }
@@ -75,11 +77,28 @@ async function* pagePieces(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Buffer> {
   let isFirst = true;
-  for (const portion of portionsOf(slices)) {
+  for (const portion of portionsOf(slices, PIECE_BYTES)) {
     signal?.throwIfAborted();
     if (!isFirst) yield Buffer.of(COMMA);
     isFirst = false;
-    yield joined(await log.read(portion), COMMA);
+    const [first] = portion;
+    if (first !== undefined && first.length > PIECE_BYTES) yield* lineParts(log, first);
+    else yield joined(await log.read(portion), COMMA);
+  }
+}
+
+/** The line in a slice, part by part. */
+async function* lineParts(
+  log: SegmentedLog,
+  { segment, offset, length }: Slice,
+): AsyncGenerator<Buffer> {
+  const line = new LineParts();
+  for (let at = 0; at < length; at += PIECE_BYTES) {
+    const slice = { segment, offset: offset + at, length: Math.min(PIECE_BYTES, length - at) };
+    const [bytes] = await log.read([slice]);
+    const part = bytes && line.take(bytes);
+    if (part === undefined) return;
+    if (part.length > 0) yield part;
   }
 }
 
@@ -105,7 +124,7 @@ async function* pieces(
     signal?.throwIfAborted();
     const matches = await listing.take(EXPORT_ROWS);
     if (matches.length === 0) return;
-    for (const portion of portionsOf(slicesOf(matches))) {
+    for (const portion of portionsOf(slicesOf(matches), PORTION_BYTES)) {
       signal?.throwIfAborted();
       const lines = await log.read(portion);
       const length = lengthOf(lines);
@@ -146,12 +165,12 @@ function slicesOf(matches: readonly Match[]): readonly Slice[] {
   });
 }
 
-/** Cuts a list of slices where it holds `PORTION_BYTES`; each portion has at least one. */
-function* portionsOf(slices: readonly Slice[]): Generator<readonly Slice[]> {
+/** Cuts a list of slices into portions of at most so many bytes; each has at least one slice. */
+function* portionsOf(slices: readonly Slice[], most: number): Generator<readonly Slice[]> {
   let first = 0;
   let bytes = 0;
   for (const [index, { length }] of slices.entries()) {
-    if (index > first && bytes + length > PORTION_BYTES) {
+    if (index > first && bytes + length > most) {
       yield slices.slice(first, index);
       first = index;
       bytes = 0;

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { linesAsList, writeLines } from "../../../../src/storage/files/audit/lines.ts";
+import fc from "fast-check";
+import {
+  firstLine,
+  linesAsList,
+  LineParts,
+  writeLines,
+} from "../../../../src/storage/files/audit/lines.ts";
 import { auditEventOf } from "../../../audit/store-suite.ts";
 
 test("very many events are written as bytes, and are the lines that fewer make as a text", async () => {
@@ -23,5 +29,25 @@ test("a batch whose events grow longer is written whole", async () => {
   assert.deepEqual(
     lines.map((line) => JSON.parse(line) as unknown),
     events,
+  );
+});
+
+test("a line that is read in parts is the line that is read at once", () => {
+  const bytes = fc.string({
+    unit: fc.constantFrom("a", "b", " ", "\r", "\n", "\0"),
+    maxLength: 20,
+  });
+  fc.assert(
+    fc.property(bytes, fc.integer({ min: 1, max: 6 }), (text, length) => {
+      const given = Buffer.from(text);
+      const line = new LineParts();
+      const parts: Buffer[] = [];
+      for (let at = 0; at < given.length; at += length) {
+        const part = line.take(given.subarray(at, at + length));
+        if (part === undefined) break;
+        parts.push(part);
+      }
+      assert.equal(Buffer.concat(parts).toString(), firstLine(given).toString());
+    }),
   );
 });

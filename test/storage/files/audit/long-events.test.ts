@@ -57,7 +57,7 @@ test("a page of long events comes in pieces, each of which is read when it is as
   const { json, returned, total } = await store.page(ORGANIZATION, {}, 100, 0);
   assert.deepEqual([returned, total, Buffer.isBuffer(json)], [6, 6, false]);
   assert.deepEqual(await eventsIn(json), [...events].reverse());
-  assert.ok(read.atOnce > 0 && read.atOnce <= 1_024 * KIB, `${read.atOnce}`);
+  assert.ok(read.atOnce > 0 && read.atOnce <= 64 * KIB, `${read.atOnce}`);
 });
 
 test("a page that nobody reads to its end keeps no file", async (t) => {

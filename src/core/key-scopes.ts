@@ -9,7 +9,7 @@ export type KeyScope = (typeof KEY_SCOPES)[number];
 export const KEY_GRANTS = {
   "policy.read": { words: "reading policies", scopes: ["runtime", "report", "policy"] },
   "policy.publish": { words: "publishing policies", scopes: ["policy"] },
-  "policy.try": { words: "validating and simulating policies", scopes: ["policy"] },
+  "policy.try": { words: "trying out policies", scopes: ["policy"] },
   "audit.read": { words: "reading the audit", scopes: ["runtime"] },
   "audit.report": { words: "reporting audit events", scopes: ["runtime", "report"] },
   "fleet.report": { words: "reporting to the fleet", scopes: ["runtime", "report"] },

@@ -1,9 +1,11 @@
 import { formatTimestamp } from "../core/time.ts";
 import type { HeaderList } from "../http/reply.ts";
+import { PREFIXES } from "../http/route.ts";
 import type { Page, ServiceDescription } from "../metadata/service.ts";
 import { SAME_ORIGIN, type PortalAssets } from "./assets.ts";
 import { html, type Html } from "./html.ts";
 import { modeOf, type PortalMode } from "./mode.ts";
+import { leastRolesOf } from "./withheld.ts";
 
 /** What all pages are made with. */
 export interface PortalFrame {
@@ -75,6 +77,7 @@ export function layOut(frame: PortalFrame, content: PageContent): Page {
         data-api-url="${description.baseUrl()}${prefix}"
         data-open="${String(isOpen)}"
         data-now="${now}"
+        ${rolesOf(description, prefix)}
       >
         <a class="skip" href="#content">Skip to the content</a>
         <header class="side">
@@ -98,6 +101,12 @@ export function layOut(frame: PortalFrame, content: PageContent): Page {
       </body>
     </html>`;
   return { html: page.toString(), headers: PAGE_HEADERS };
+}
+
+/** The operations that not every user may call, for pages that call `/api/v1` while roles are enforced. */
+function rolesOf({ roles, rows }: ServiceDescription, prefix: string): Html | undefined {
+  if (roles === "carried" || prefix !== PREFIXES.v1) return undefined;
+  return html` data-roles="${JSON.stringify(leastRolesOf(rows))}"`;
 }
 
 const BRAND = html`<svg viewBox="0 0 16 16" aria-hidden="true">

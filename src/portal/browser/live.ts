@@ -3,6 +3,7 @@ import type { PageContext } from "../pages/parts.ts";
 import { ApiError, reasonOf } from "./api.ts";
 import { serviceNow } from "./clock.ts";
 import { morph } from "./morph.ts";
+import { learnRole, withheldHere } from "./role.ts";
 import { goToSignIn, session } from "./session.ts";
 import { restoreTyped } from "./typed.ts";
 
@@ -22,7 +23,8 @@ export interface Live {
 /** What pages know of where they stand, by what the frame says. */
 export function pageContext(): PageContext {
   const { apiUrl = "", open } = document.body.dataset;
-  return { now: serviceNow(), apiUrl, needsCredential: open !== "true" };
+  const needsCredential = open !== "true";
+  return { now: serviceNow(), apiUrl, needsCredential, withheld: withheldHere() };
 }
 
 /** Where a page's content is. */
@@ -44,6 +46,7 @@ export function keepFresh<Model>({ load, render, everyMs }: LivePage<Model>): Li
     const own = new AbortController();
     underWay = own;
     try {
+      await learnRole(own.signal);
       const model = await load(pageContext(), own.signal);
       if (own.signal.aborted) return;
       morph(contentElement(), render(model));

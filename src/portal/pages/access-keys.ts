@@ -1,3 +1,4 @@
+import { isKeyScope, KEY_SCOPES, scopeInWords } from "../../core/key-scopes.ts";
 import type { ApiKey } from "../../keys/schema.ts";
 import { curlLine } from "../curl.ts";
 import { count } from "../format.ts";
@@ -11,6 +12,7 @@ import {
   timeAgo,
   type PageContext,
 } from "./parts.ts";
+import { allowedOrNote, isAllowed } from "../withheld.ts";
 
 /** A key that was just created, with the text that is shown this once. */
 export interface FreshKey {
@@ -35,26 +37,7 @@ export function keysPage(model: KeysModel): Html {
     "keys",
     model,
     html`${fresh && freshKey(fresh, model)}
-      ${addForm({
-        name: "key",
-        title: "New API key",
-        fields: html`${textField({
-          id: "key-name",
-          name: "name",
-          label: "What it is for",
-          placeholder: "build agents",
-          maxLength: 256,
-        })}
-        ${textField({
-          id: "key-expires",
-          name: "expires",
-          label: "Days until it expires, if ever",
-          type: "number",
-          placeholder: "never",
-          isOptional: true,
-        })}`,
-        button: "Create key",
-      })}
+      ${allowedOrNote(model, "POST /api-keys", "Creating or revoking keys", newKey())}
       <section class="card" aria-labelledby="keys-list">
         <header>
           <h2 id="keys-list">API keys</h2>
@@ -66,6 +49,42 @@ export function keysPage(model: KeysModel): Html {
         ${keys.length === 0 ? noKeys(model) : table(model)}
       </section>`,
   );
+}
+
+function newKey(): Html {
+  return addForm({
+    name: "key",
+    title: "New API key",
+    fields: html`${textField({
+      id: "key-name",
+      name: "name",
+      label: "What it is for",
+      placeholder: "build agents",
+      maxLength: 256,
+    })}
+    ${scopeField()}
+    ${textField({
+      id: "key-expires",
+      name: "expires",
+      label: "Days until it expires, if ever",
+      type: "number",
+      placeholder: "never",
+      isOptional: true,
+    })}`,
+    button: "Create key",
+  });
+}
+
+function scopeField(): Html {
+  return html`<div class="field">
+    <label for="key-scopes">What it may do</label>
+    <select id="key-scopes" name="scopes" aria-describedby="key-scopes-hint">
+      ${KEY_SCOPES.map((scope) => html`<option value="${scope}">${scope}</option>`)}
+    </select>
+    <div class="hint" id="key-scopes-hint">
+      ${KEY_SCOPES.map((scope) => html`<p><b>${scope}</b>: ${scopeInWords(scope)}.</p>`)}
+    </div>
+  </div>`;
 }
 
 function freshKey({ name, api_key: text, warning }: FreshKey, { apiUrl }: PageContext): Html {
@@ -106,13 +125,14 @@ function noKeys(model: KeysModel): Html {
   });
 }
 
-function table({ keys, now }: KeysModel): Html {
+function table(model: KeysModel): Html {
   return html`<div class="scroll">
     <table class="rows access stacked">
       <thead>
         <tr>
           <th scope="col">Name</th>
           <th scope="col">State</th>
+          <th scope="col">Scope</th>
           <th scope="col">Begins with</th>
           <th scope="col">Created</th>
           <th scope="col">Expires</th>
@@ -121,7 +141,7 @@ function table({ keys, now }: KeysModel): Html {
         </tr>
       </thead>
       <tbody>
-        ${keys.map((key) => row(key, now))}
+        ${model.keys.map((key) => row(key, model))}
       </tbody>
     </table>
   </div>`;
@@ -140,18 +160,25 @@ function timeOrNever(moment: string | undefined, now: number): Html {
   return moment === undefined ? html`<span class="faint">never</span>` : timeAgo(moment, now);
 }
 
-function row(key: ApiKey, now: number): Html {
+function scopeCell(scopes: string): Html {
+  if (isKeyScope(scopes)) return html`${scopes}`;
+  return html`${scopes}<span class="under">limits nothing, acts as runtime</span>`;
+}
+
+function row(key: ApiKey, model: KeysModel): Html {
   const { id, name, prefix, revoked } = key;
+  const { now } = model;
   return html`<tr>
     <th scope="row">${name}</th>
     <td>${state(key, now)}</td>
+    <td data-label="Scope">${scopeCell(key.scopes)}</td>
     <td class="mono" data-label="Begins with">${prefix}…</td>
     <td data-label="Created">${timeAgo(key.created_at, now)}</td>
     <td data-label="Expires">${timeOrNever(key.expires_at, now)}</td>
     <td data-label="Last used">${timeOrNever(key.last_used_at, now)}</td>
     <td class="actions">
       ${
-        revoked
+        revoked || !isAllowed(model, "DELETE /api-keys/{id}")
           ? undefined
           : html`<button type="button" class="needs-modules" data-revoke="${id}">
               Revoke<span class="visually-hidden"> ${name}</span>

@@ -3,6 +3,7 @@ import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { accessFrame, addForm, newPasswordField, textField } from "./access.ts";
 import { timeAgo, type PageContext } from "./parts.ts";
+import { allowedOrNote, isAllowed } from "../withheld.ts";
 
 /** What the page of the organizations shows. */
 export interface OrganizationsModel extends PageContext {
@@ -14,13 +15,22 @@ const OPERATOR = "default"; // its callers see all organizations, and only they 
 
 /** The tenants of this service. */
 export function organizationsPage(model: OrganizationsModel): Html {
-  const { organizations, now } = model;
+  const { organizations } = model;
   const isOperator = organizations.some(({ id }) => id === OPERATOR);
   const ownId = isOperator ? OPERATOR : organizations[0]?.id;
   return accessFrame(
     "organizations",
     model,
-    html`${isOperator ? newOrganization() : undefined}
+    html`${
+        isOperator
+          ? allowedOrNote(
+              model,
+              "POST /organizations",
+              "Creating an organization",
+              newOrganization(),
+            )
+          : undefined
+      }
       <section class="card" aria-labelledby="organizations-list">
         <header>
           <h2 id="organizations-list">Organizations</h2>
@@ -40,7 +50,7 @@ export function organizationsPage(model: OrganizationsModel): Html {
               </tr>
             </thead>
             <tbody>
-              ${organizations.map((one) => row(one, now, one.id === ownId))}
+              ${organizations.map((one) => row(one, model, one.id === ownId))}
             </tbody>
           </table>
         </div>
@@ -64,16 +74,16 @@ function newOrganization(): Html {
   });
 }
 
-function row(organization: Organization, now: number, isOwn: boolean): Html {
+function row(organization: Organization, model: OrganizationsModel, isOwn: boolean): Html {
   const { id, name, created_at: created, updated_at: updated } = organization;
   return html`<tr>
     <th scope="row">${name}${isOwn ? html` <span class="faint">(yours)</span>` : undefined}</th>
     <td class="mono" data-label="Id">${id}</td>
-    <td data-label="Created">${timeAgo(created, now)}</td>
-    <td data-label="Changed">${timeAgo(updated, now)}</td>
+    <td data-label="Created">${timeAgo(created, model.now)}</td>
+    <td data-label="Changed">${timeAgo(updated, model.now)}</td>
     <td class="actions">
       ${
-        isOwn
+        isOwn && isAllowed(model, "PATCH /organizations/{id}")
           ? html`<button type="button" class="needs-modules" data-rename="${id}">
               Rename<span class="visually-hidden"> ${name}</span>
             </button>`

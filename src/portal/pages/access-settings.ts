@@ -1,8 +1,9 @@
-import type { Setting, Settings } from "../../settings/schema.ts";
+import type { Settings } from "../../settings/schema.ts";
 import { count, exactly } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { accessFrame, addForm, textField } from "./access.ts";
 import { credentialHeaders, emptyState, type PageContext } from "./parts.ts";
+import { allowedOrNote, ifAllowed } from "../withheld.ts";
 
 /** What the page of the settings shows. */
 export interface SettingsModel extends PageContext {
@@ -23,19 +24,24 @@ export function settingsPage(model: SettingsModel): Html {
   return accessFrame(
     "settings",
     model,
-    html`${addForm({
-        name: "setting",
-        title: pairs === 1 ? "Set a value" : `Set ${pairs} values`,
-        fields: html`${Array.from({ length: pairs }, (_, number) => pairFields(number))}`,
-        buttons: html`<button type="button" data-another="pair">Another pair</button>`,
-        button: "Save",
-      })}
+    html`${allowedOrNote(
+        model,
+        "PUT /settings",
+        "Changing settings",
+        addForm({
+          name: "setting",
+          title: pairs === 1 ? "Set a value" : `Set ${pairs} values`,
+          fields: html`${Array.from({ length: pairs }, (_, number) => pairFields(number))}`,
+          buttons: html`<button type="button" data-another="pair">Another pair</button>`,
+          button: "Save",
+        }),
+      )}
       <section class="card" aria-labelledby="settings-list">
         <header>
           <h2 id="settings-list">Settings</h2>
           <span class="faint small">Kept for whoever reads them; the service acts on none</span>
         </header>
-        ${settings.length === 0 ? noSettings(model) : table(settings)}
+        ${settings.length === 0 ? noSettings(model) : table(model)}
       </section>
       ${deployment(answer)}`,
   );
@@ -62,7 +68,7 @@ function noSettings(model: SettingsModel): Html {
   });
 }
 
-function table(settings: readonly Setting[]): Html {
+function table(model: SettingsModel): Html {
   return html`<div class="scroll">
     <table class="rows access stacked">
       <thead>
@@ -73,28 +79,30 @@ function table(settings: readonly Setting[]): Html {
         </tr>
       </thead>
       <tbody>
-        ${settings.map(
+        ${model.answer.settings.map(
           ({ key, value }) =>
             html`<tr>
               <th scope="row" class="mono">${key}</th>
               <td>
                 ${value === "" ? html`<span class="faint">empty</span>` : html`<span class="value">${value}</span>`}
               </td>
-              <td class="actions">
-                <span class="needs-modules">
-                  <button type="button" data-change="${key}">
-                    Change<span class="visually-hidden"> ${key}</span>
-                  </button>
-                  <button type="button" data-remove="${key}">
-                    Remove<span class="visually-hidden"> ${key}</span>
-                  </button>
-                </span>
-              </td>
+              <td class="actions">${ifAllowed(model, "PUT /settings", pairButtons(key))}</td>
             </tr>`,
         )}
       </tbody>
     </table>
   </div>`;
+}
+
+function pairButtons(key: string): Html {
+  return html`<span class="needs-modules">
+    <button type="button" data-change="${key}">
+      Change<span class="visually-hidden"> ${key}</span>
+    </button>
+    <button type="button" data-remove="${key}">
+      Remove<span class="visually-hidden"> ${key}</span>
+    </button>
+  </span>`;
 }
 
 function deployment({ edition, organization_id: id, auth, audit }: Settings): Html {

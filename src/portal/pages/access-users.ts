@@ -4,6 +4,7 @@ import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { accessFrame, addForm, newPasswordField, textField } from "./access.ts";
 import { badge, credentialHeaders, emptyState, type PageContext } from "./parts.ts";
+import { allowedOrNote, ifAllowed } from "../withheld.ts";
 
 /** What the page of the users shows. */
 export interface UsersModel extends PageContext {
@@ -21,15 +22,7 @@ export function usersPage(model: UsersModel): Html {
   return accessFrame(
     "users",
     model,
-    html`${addForm({
-        name: "user",
-        title: "New user",
-        fields: html`${textField({ id: "user-email", name: "email", label: "Email", type: "email" })}
-        ${textField({ id: "user-name", name: "name", label: "Name, if any", isOptional: true, maxLength: 256 })}
-        ${roleField("user-role", "viewer")}
-        ${newPasswordField("user-password", "password", "First password")}`,
-        button: "Add user",
-      })}
+    html`${allowedOrNote(model, "POST /users", "Adding or changing users", newUser())}
       <section class="card" aria-labelledby="users-list">
         <header>
           <h2 id="users-list">Users</h2>
@@ -38,6 +31,18 @@ export function usersPage(model: UsersModel): Html {
         ${users.length === 0 ? noUsers(model) : table(model)}
       </section>`,
   );
+}
+
+function newUser(): Html {
+  return addForm({
+    name: "user",
+    title: "New user",
+    fields: html`${textField({ id: "user-email", name: "email", label: "Email", type: "email" })}
+    ${textField({ id: "user-name", name: "name", label: "Name, if any", isOptional: true, maxLength: 256 })}
+    ${roleField("user-role", "viewer")}
+    ${newPasswordField("user-password", "password", "First password")}`,
+    button: "Add user",
+  });
 }
 
 /** The choice of a role. */
@@ -52,7 +57,10 @@ export function roleField(id: string, chosen: Role): Html {
           </option>`,
       )}
     </select>
-    <p class="hint" id="${id}-hint">For information: it restricts nothing</p>
+    <p class="hint" id="${id}-hint">
+      It binds while the service runs with <code>ROLES=enforced</code>: a viewer reads, an operator
+      also publishes policies and manages keys and the fleet, an admin does everything.
+    </p>
   </div>`;
 }
 
@@ -65,7 +73,7 @@ function noUsers(model: UsersModel): Html {
   });
 }
 
-function table({ users, ownEmail }: UsersModel): Html {
+function table(model: UsersModel): Html {
   return html`<div class="scroll">
     <table class="rows access stacked">
       <thead>
@@ -77,13 +85,14 @@ function table({ users, ownEmail }: UsersModel): Html {
         </tr>
       </thead>
       <tbody>
-        ${users.map((user) => row(user, user.email === ownEmail))}
+        ${model.users.map((user) => row(user, model))}
       </tbody>
     </table>
   </div>`;
 }
 
-function row({ id, email, name, role, active }: User, isOwn: boolean): Html {
+function row({ id, email, name, role, active }: User, model: UsersModel): Html {
+  const isOwn = email === model.ownEmail;
   return html`<tr>
     <th scope="row">
       ${name}${isOwn ? html` <span class="faint">(you)</span>` : undefined}
@@ -91,15 +100,17 @@ function row({ id, email, name, role, active }: User, isOwn: boolean): Html {
     </th>
     <td>${role}</td>
     <td>${active ? badge("active", "ok") : badge("deactivated", "none")}</td>
-    <td class="actions">
-      <span class="needs-modules">
-        <button type="button" data-edit="${id}">
-          Edit<span class="visually-hidden"> ${email}</span>
-        </button>
-        <button type="button" data-delete="${id}">
-          Delete<span class="visually-hidden"> ${email}</span>
-        </button>
-      </span>
-    </td>
+    <td class="actions">${ifAllowed(model, "PATCH /users/{id}", userButtons(id, email))}</td>
   </tr>`;
+}
+
+function userButtons(id: string, email: string): Html {
+  return html`<span class="needs-modules">
+    <button type="button" data-edit="${id}">
+      Edit<span class="visually-hidden"> ${email}</span>
+    </button>
+    <button type="button" data-delete="${id}">
+      Delete<span class="visually-hidden"> ${email}</span>
+    </button>
+  </span>`;
 }

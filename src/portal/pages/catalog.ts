@@ -9,6 +9,7 @@ import {
 } from "../catalog-view.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
+import { allowedOrNote } from "../withheld.ts";
 import {
   badge,
   breadcrumb,
@@ -206,7 +207,11 @@ function providerPage(model: CatalogModel, id: string): Html {
         <dt>Authentication</dt>
         <dd>${provider.auth}</dd>
       </dl>
-      ${model.canSet ? statusForm(provider) : undefined}
+      ${
+        model.canSet
+          ? allowedOrNote(model, "PUT /providers/{id}", "Setting a status", statusForm(provider))
+          : undefined
+      }
     </section>
     ${search(view)}
     <section class="card" aria-labelledby="capabilities">

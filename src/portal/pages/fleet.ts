@@ -3,6 +3,7 @@ import type { FleetSummary, RuntimeInstance, RuntimeStatus } from "../../fleet/s
 import { fleetSearch, STATUSES, type FleetQuery } from "../fleet-query.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
+import { isAllowed } from "../withheld.ts";
 import { policyLink } from "../policy-link.ts";
 import {
   badge,
@@ -152,7 +153,7 @@ function table(model: FleetModel): Html {
             <th scope="col">Policy version</th>
             <th scope="col">Version</th>
             <th scope="col">System</th>
-            ${model.canForget ? html`<th scope="col"><span class="visually-hidden">Actions</span></th>` : undefined}
+            ${mayForget(model) ? html`<th scope="col"><span class="visually-hidden">Actions</span></th>` : undefined}
           </tr>
         </thead>
         <tbody>
@@ -192,7 +193,7 @@ function row(model: FleetModel, runtime: RuntimeInstance): Html {
     <td class="mono" data-label="Version">${runtime.version}</td>
     <td data-label="System">${runtime.os}</td>
     ${
-      model.canForget
+      mayForget(model)
         ? html`<td class="actions">
             <button type="button" class="quiet needs-modules" data-forget="${name}">
               Forget<span class="visually-hidden"> ${name}</span>
@@ -201,6 +202,10 @@ function row(model: FleetModel, runtime: RuntimeInstance): Html {
         : undefined
     }
   </tr>`;
+}
+
+function mayForget(model: FleetModel): boolean {
+  return model.canForget && isAllowed(model, "DELETE /fleet/{name}");
 }
 
 function policyCell(runtime: RuntimeInstance, active: string): Html {

@@ -2,6 +2,7 @@ import type { Policy } from "../../policies/schema.ts";
 import { curlLine, type ShownRequest } from "../curl.ts";
 import { ago, exactly } from "../format.ts";
 import { html, type Html, type HtmlValue } from "../html.ts";
+import type { Withheld } from "../withheld.ts";
 
 /** What every page that carries data knows of where it stands. */
 export interface PageContext {
@@ -11,6 +12,8 @@ export interface PageContext {
   readonly apiUrl: string;
   /** Whether a shell line has to show a credential. */
   readonly needsCredential: boolean;
+  /** What the reader's role does not include; absent where roles restrict nothing. */
+  readonly withheld?: Withheld | undefined;
 }
 
 type PolicyOrigin = Pick<Policy, "updated_at" | "updated_by" | "activated_at" | "activated_by">;

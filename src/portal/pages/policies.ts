@@ -6,6 +6,7 @@ import { html, type Html } from "../html.ts";
 import { policyLink } from "../policy-link.ts";
 import { publishRequest } from "./first-steps.ts";
 import { badge, emptyState, publishedFacts, timeAgo, type PageContext } from "./parts.ts";
+import { allowedOrNote, ifAllowed } from "../withheld.ts";
 import { changesInWords, policyDiff, policyText } from "./policy-text.ts";
 
 /** What the address asks for. */
@@ -49,6 +50,7 @@ export function policiesPage(model: PoliciesModel): Html {
         <a class="button primary" href="${EDITOR_PATH}">New version</a>
       </div>
     </div>
+    ${allowedOrNote(model, "POST /policies/{version}/activate", "Publishing or activating a version")}
     ${
       versions.length === 0
         ? html`<section class="card">${noPolicies(model)}</section>`
@@ -116,9 +118,13 @@ function document(model: PoliciesModel): Html {
         ${
           shown.active
             ? undefined
-            : html`<button type="button" class="needs-modules" data-activate="${shown.version}">
-                Activate…
-              </button>`
+            : ifAllowed(
+                model,
+                "POST /policies/{version}/activate",
+                html`<button type="button" class="needs-modules" data-activate="${shown.version}">
+                  Activate…
+                </button>`,
+              )
         }
         <a class="button" href="${EDITOR_PATH}?from=${encodeURIComponent(shown.version)}"
           >Edit as a new version</a

@@ -3,6 +3,8 @@ import { curlLine } from "../curl.ts";
 import { html, type Html } from "../html.ts";
 import { breadcrumb, credentialHeaders, shellLines, type PageContext } from "./parts.ts";
 
+import { allowedOrNote, ifAllowed } from "../withheld.ts";
+
 /** What the editor begins with. */
 export interface PolicyEditorModel extends PageContext {
   readonly active: Policy | undefined;
@@ -59,11 +61,16 @@ export function policyEditorPage(model: PolicyEditorModel): Html {
         <button type="button" class="quiet needs-modules" id="discard" hidden>
           Discard the draft
         </button>
-        <button type="button" class="primary needs-modules" id="publish">
-          Review and publish…
-        </button>
+        ${ifAllowed(
+          model,
+          "POST /policies",
+          html`<button type="button" class="primary needs-modules" id="publish">
+            Review and publish…
+          </button>`,
+        )}
       </div>
     </div>
+    ${allowedOrNote(model, "POST /policies", "Publishing a policy")}
     <noscript>${withoutModules(model)}</noscript>
     <div class="grid editing">
       <section class="card" aria-labelledby="editor-title">

@@ -27,6 +27,7 @@ serveForm("[data-add=key]", async (data) => {
   const days = textOf(data, "expires");
   const body = {
     name: textOf(data, "name"),
+    scopes: textOf(data, "scopes"),
     expires_in_days: days === undefined ? undefined : Number(days),
   };
   fresh = await call<FreshKey>("POST", "/api-keys", { body });

@@ -2,6 +2,7 @@ import "../frame.ts";
 import type { Policy } from "../../../policies/schema.ts";
 import { html } from "../../html.ts";
 import { policyLink } from "../../policy-link.ts";
+import { isAllowed } from "../../withheld.ts";
 import {
   policyEditorPage,
   startingText,
@@ -16,11 +17,13 @@ import { morph } from "../morph.ts";
 import { readDraft, writeDraft } from "../policy-draft.ts";
 import { serveCheck, type Check } from "../policy-check.ts";
 import { readVersion, readVersions } from "../policy-list.ts";
+import { learnRole } from "../role.ts";
 import { serveSimulator } from "../policy-simulator.ts";
 
 const PAUSE_MS = 300;
 
 async function load(): Promise<PolicyEditorModel> {
+  await learnRole();
   const versions = await readVersions();
   const from = new URLSearchParams(location.search).get("from") || versions.active;
   const [active, base] = await Promise.all([
@@ -124,7 +127,10 @@ function serve(model: PolicyEditorModel): void {
     begin(original);
     area.focus();
   });
-  element("publish").addEventListener("click", () => askToPublish(active, area.value));
+  // Absent where the reader's role does not include publishing.
+  document
+    .getElementById("publish")
+    ?.addEventListener("click", () => askToPublish(active, area.value));
   const wasTypedIn = area.value !== area.defaultValue; // before this module had come
   if (wasTypedIn) writeDraft(area.value);
   begin(readDraft() ?? original);
@@ -133,7 +139,9 @@ function serve(model: PolicyEditorModel): void {
 async function start(): Promise<void> {
   const isFilled = document.getElementById("yaml") !== null;
   const model = await load();
-  if (!isFilled) morph(contentElement(), policyEditorPage(model));
+  // What the server filled does not know who reads it.
+  if (!isFilled || !isAllowed(model, "POST /policies"))
+    morph(contentElement(), policyEditorPage(model));
   serve(model);
 }
 

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { startService } from "./contestants.ts";
 import { writeHistory } from "./generate.ts";
 import { requireStatuses, WrongAnswer, type Finding } from "./hostile/finding.ts";
+import { exportFlood } from "./hostile/exports.ts";
 import * as shares from "./hostile/fair-shares.ts";
 import * as large from "./hostile/large-answers.ts";
 import * as measures from "./hostile/measures.ts";
@@ -18,7 +19,8 @@ import { HISTORY_EVENTS } from "./scenarios.ts";
 
 interface Measure {
   readonly name: string;
-  readonly run: (server: Started) => Promise<readonly Finding[]>;
+  /** @param data the directory that holds everything stored */
+  readonly run: (server: Started, data: string) => Promise<readonly Finding[]>;
   /** Audit events that are there before. */
   readonly events?: number;
   readonly settings?: Readonly<Record<string, string>>;
@@ -32,6 +34,7 @@ const MEASURES: readonly Measure[] = [
   { name: "batches", run: measures.chunkedBatches },
   { name: "logins", run: measures.logins, settings: measures.ADMIN_SETTINGS },
   { name: "readers", run: measures.slowReaders, events: 100_000 },
+  { name: "exports", run: exportFlood },
   { name: "bodies held", run: shares.heldBodies },
   { name: "unread", run: shares.unreadAnswers, events: 100_000 },
   { name: "streams", run: shares.manyStreams },
@@ -98,7 +101,7 @@ async function measureOne(measure: Measure, own: string): Promise<readonly Findi
       const answer = await timed(`${server.url}/api/public/audit`, { method: "POST", body });
       requireStatuses("ingest", [answer.status], [202]);
     }
-    const findings = await measure.run(server);
+    const findings = await measure.run(server, history ?? join(own, "data"));
     requireStatuses("/health afterwards", [(await timed(`${server.url}/health`)).status], [200]);
     return findings;
   } finally {

@@ -17,7 +17,7 @@ export const activityRoutes = [
     summary: "List who changed what, newest first",
     description:
       "Sign-ins, failed ones too, and every change of policies, keys, users, organizations, settings, " +
-      "providers and the fleet, as well as exports. What runtimes report is listed by `/audit`.",
+      "providers and the fleet, as well as exports by users and keys. What runtimes report is listed by `/audit`.",
     tags: ["activity"],
     large: "made",
     query: {

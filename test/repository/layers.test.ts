@@ -35,7 +35,8 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
   ["metrics", ["core", "auth", ...ROUTE]],
   ["portal", ["core", "http", "metadata", ...DOMAINS]],
   ["control", ["core", "auth", ...LEAVES, "organizations"]],
-  ["config.ts", ["core"]],
+  ["setting-table.ts", ["core"]],
+  ["config.ts", ["core", "setting-table.ts"]],
   ["build-info.ts", ["core"]],
   ["routes.ts", FOLDERS],
   [

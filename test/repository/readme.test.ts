@@ -21,8 +21,9 @@ const documented = section("Settings").flatMap((line) => {
 /** A default as the code writes it: without backticks, sizes in bytes, nothing for words. */
 function plainValue(cell: string): string {
   const code = /^`([^`]*)`$/.exec(cell)?.[1];
-  const [, amount, unit] = /^(\d+) (KiB|MiB)$/.exec(code ?? cell) ?? [];
-  if (amount !== undefined) return String(Number(amount) * (unit === "MiB" ? 1024 * 1024 : 1024));
+  const [, amount, unit] = /^(\d+) (KiB|MiB|GiB)$/.exec(code ?? cell) ?? [];
+  const power = ["KiB", "MiB", "GiB"].indexOf(unit ?? "") + 1;
+  if (amount !== undefined) return String(Number(amount) * 1024 ** power);
   return code ?? "";
 }
 

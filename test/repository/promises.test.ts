@@ -57,7 +57,7 @@ const said = [
   `| bodies above ${constant("http/body.ts", "LARGE_BODY_BYTES") / KIB} KiB that are worked on | ${service("BODIES_IN_WORK_BYTES")} MiB |`,
   `(\`MAX_BATCH_EVENTS\`) | ${grouped(setting("MAX_BATCH_EVENTS"))} | ${new TooLarge("").status} |`,
   `| ${text("LONG_TEXT") / MIB} MiB; ${text("SHORT_TEXT") / KIB} KiB |`,
-  `above ${json("SHORT_TEXT") / KIB} Ki characters members of an object, objects and lists, values | ${json("MAX_DEPTH")}; ${["MAX_MEMBERS", "MAX_CONTAINERS", "MAX_VALUES"].map((name) => grouped(json(name))).join(", ")} |`,
+  `above ${json("SHORT_TEXT") / KIB} Ki characters different names, objects and lists, values | ${json("MAX_DEPTH")}; ${["MAX_NAMES", "MAX_CONTAINERS", "MAX_VALUES"].map((name) => grouped(json(name))).join(", ")} |`,
   `| ${constant("policies/document.ts", "MAX_DOCUMENT_BYTES") / MIB} MiB; ${constant("policies/document-nodes.ts", "MAX_DEPTH")}; ${seconds(constant("policies/check-thread.ts", "TIME_LIMIT_MS"))} s |`,
   `| ${grouped(nodes("MAX_ALIASED_NODES"))} nodes, ${nodes("MAX_ALIASED_CHARACTERS") / MIB} Mi characters |`,
   `| ${grouped(constant("policies/work.ts", "MAX_STEPS"))} steps each (compared characters) |`,

@@ -212,6 +212,6 @@ test("a long text with very many members or values is refused before it is parse
   const lists = (count: number): string => `[${`[${" ".repeat(9)}],`.repeat(count - 2)}[]]`;
   assert.equal((parseJson(lists(MAX_CONTAINERS)) as unknown[]).length, MAX_CONTAINERS - 1);
   assert.throws(() => parseJson(lists(MAX_CONTAINERS + 1)), /more than 50000 objects and lists/);
-  const nested = `[${"[[[[ ]]]],".repeat(MAX_CONTAINERS)}1]`;
+  const nested = `[${"[[[[ ]]]],".repeat(2 * MAX_CONTAINERS)}1]`;
   assert.throws(() => parseJson(nested), /more than 50000 objects and lists/);
 });

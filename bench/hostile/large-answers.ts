@@ -82,12 +82,15 @@ export async function fillFleet({ url }: Started): Promise<void> {
 
 /** Stores twelve events of 3.4 MiB. */
 export async function fillLongEvents({ url }: Started): Promise<void> {
-  const text = (name: string): string => name + "x".repeat(900_000) + "é".repeat(140_000);
+  const text = (name: string): string => name + "x".repeat(1_040_000);
+  const short = "y".repeat(65_000);
+  const others = { executor: short, resource: short, capability: short, provider: short };
   const events = Array.from({ length: 12 }, (_, i) => ({
     command: text(`command ${i} `),
     message: text("message "),
     reason: text("reason "),
     policy_decision: "DENIED",
+    ...{ ...others, runtime_name: short, runtime_context: short },
   }));
   await postAll(`${url}/api/public/audit`, events, 202);
 }

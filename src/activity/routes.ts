@@ -1,4 +1,5 @@
 import { readMoment } from "../core/moment.ts";
+import { jsonAround } from "../http/reply.ts";
 import { route } from "../http/route.ts";
 import { activityPage } from "./schema.ts";
 import type { ActivityStore } from "./store.ts";
@@ -70,8 +71,9 @@ export const activityRoutes = [
     async handle({ organization, query }, { activity }: Needs) {
       const { from, to, limit, offset, ...texts } = query;
       const filter = { ...texts, from: readMoment("from", from), to: readMoment("to", to) };
-      const { entries, total } = await activity.page(organization, filter, limit, offset);
-      return { entries, limit, offset, returned: entries.length, total };
+      const { json, returned, total } = await activity.page(organization, filter, limit, offset);
+      const rest = JSON.stringify({ limit, offset, returned, total }).slice(1);
+      return jsonAround('{"entries":[', json, `],${rest}`);
     },
   }),
 ];

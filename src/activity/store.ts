@@ -1,9 +1,12 @@
 import type { ActivityFilter } from "./filter.ts";
+import type { Pieces } from "../core/pieces.ts";
 import type { ActivityEntry } from "./schema.ts";
 
 /** Some entries, newest first, and how many match over all. */
 export interface ActivityRows {
-  readonly entries: readonly ActivityEntry[];
+  /** The entries as JSON objects, joined by commas; in pieces when they are long. */
+  readonly json: Buffer | Pieces;
+  readonly returned: number;
   readonly total: number;
 }
 

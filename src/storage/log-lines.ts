@@ -25,6 +25,14 @@ export const ENDS = "\n";
 const READ_BYTES = 512 << 10;
 const TAIL_BYTES = 1 << 16;
 
+/** How a file is read. */
+export interface Reading {
+  /** The bytes that are read at once; a longer line is read whole. */
+  readonly bytes?: number;
+  /** Called between two reads, to let others have the event loop. */
+  readonly pause?: () => Promise<void>;
+}
+
 /** Takes a line without its newline; `false` ends the reading. The bytes are valid meanwhile only. */
 export type TakeLine = (line: Buffer, offset: number) => false | void;
 
@@ -35,8 +43,13 @@ export type TakeLines = (lines: Buffer, offset: number) => false | void;
  * Reads a file line by line in pieces, so that no file has to fit into memory. Empty lines are left
  * out, and so is white space at a line's end; a last line without a newline is given like any other.
  */
-export function readLines(files: FileOperations, path: string, take: TakeLine): Promise<void> {
-  return readManyLines(files, path, (bytes, offset) => eachLine(bytes, offset, take));
+export function readLines(
+  files: FileOperations,
+  path: string,
+  take: TakeLine,
+  reading: Reading = {},
+): Promise<void> {
+  return readManyLines(files, path, (bytes, offset) => eachLine(bytes, offset, take), reading);
 }
 
 /** Reads a file in pieces of whole lines; a last line without a newline is given one. */
@@ -44,10 +57,11 @@ export async function readManyLines(
   files: FileOperations,
   path: string,
   take: TakeLines,
+  { bytes = READ_BYTES, pause }: Reading = {},
 ): Promise<void> {
   const descriptor = await files.open(path, "r");
   try {
-    let buffer = Buffer.allocUnsafe(READ_BYTES);
+    let buffer = Buffer.allocUnsafe(bytes);
     let filled = 0;
     let offset = 0; // of the buffer's first byte in the file
     for (;;) {
@@ -70,6 +84,7 @@ export async function readManyLines(
       }
       if (given > 0 && take(buffer.subarray(0, given), offset) === false) return;
       if (count === 0) return;
+      await pause?.();
       buffer.copyWithin(0, used, filled);
       filled -= used;
       offset += used;

@@ -90,3 +90,18 @@ function joinNeighbours(slices: readonly Slice[], near: number): Run[] {
   }
   return runs;
 }
+
+/** Cuts a list of slices into portions of at most so many bytes; each has at least one slice. */
+export function* portionsOf(slices: readonly Slice[], most: number): Generator<readonly Slice[]> {
+  let first = 0;
+  let bytes = 0;
+  for (const [index, { length }] of slices.entries()) {
+    if (index > first && bytes + length > most) {
+      yield slices.slice(first, index);
+      first = index;
+      bytes = 0;
+    }
+    bytes += length;
+  }
+  yield slices.slice(first);
+}

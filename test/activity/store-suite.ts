@@ -31,6 +31,23 @@ export function entryOf(n: number, fields: Partial<ActivityEntry> = {}): Activit
   };
 }
 
+/** The entries on a page, and how many match. */
+export async function pageOf(
+  store: ActivityStore,
+  filter: ActivityFilter = {},
+  limit = 100,
+  offset = 0,
+  organization = "default",
+): Promise<{ readonly entries: readonly ActivityEntry[]; readonly total: number }> {
+  const { json, returned, total } = await store.page(organization, filter, limit, offset);
+  const pieces: Buffer[] = [];
+  if (Buffer.isBuffer(json)) pieces.push(json);
+  else for await (const piece of json) pieces.push(piece);
+  const entries = JSON.parse(`[${Buffer.concat(pieces).toString("utf8")}]`) as ActivityEntry[];
+  assert.equal(returned, entries.length);
+  return { entries, total };
+}
+
 /** The ids on a page, and how many match. */
 export async function idsOf(
   store: ActivityStore,
@@ -39,7 +56,7 @@ export async function idsOf(
   offset = 0,
   organization = "default",
 ): Promise<readonly [ids: string, total: number]> {
-  const { entries, total } = await store.page(organization, filter, limit, offset);
+  const { entries, total } = await pageOf(store, filter, limit, offset, organization);
   return [entries.map(({ id }) => id).join(" "), total];
 }
 
@@ -58,9 +75,9 @@ export function activityStoreSuite(engineName: string, open: () => Promise<Activ
     const second = entryOf(2, { actor: { kind: "anonymous" }, target: { type: "settings" } });
     await engine.store.append("default", first);
     await engine.store.append("default", second);
-    assert.deepEqual((await engine.store.page("default", {}, 10, 0)).entries, [second, first]);
+    assert.deepEqual((await pageOf(engine.store)).entries, [second, first]);
     const { store } = await engine.reopen();
-    assert.deepEqual(await store.page("default", {}, 10, 0), {
+    assert.deepEqual(await pageOf(store), {
       entries: [second, first],
       total: 2,
     });

@@ -15,6 +15,7 @@ import type { OrganizationsModel } from "../pages/access-organizations.ts";
 import type { SettingsModel } from "../pages/access-settings.ts";
 import type { UsersModel } from "../pages/access-users.ts";
 import type { PageContext } from "../pages/parts.ts";
+import { rowsOf } from "./events.ts";
 
 /** What the tabs of Access are read from. */
 export interface AccessNeeds {
@@ -65,5 +66,5 @@ export async function loadActivity(
 ): Promise<ActivityModel> {
   const { offset, ...filter } = view;
   const rows = await activity.page(DEFAULT_ORGANIZATION, filter, ACTIVITY_ROWS, offset);
-  return { ...context, view, ...rows };
+  return { ...context, view, entries: await rowsOf(rows), total: rows.total };
 }

@@ -1,16 +1,26 @@
 import type { AuditEvent } from "../../audit/schema.ts";
-import type { AuditRows } from "../../audit/store.ts";
+import type { Pieces } from "../../core/pieces.ts";
 import { cutTexts, TextCutter } from "../../core/text-cutter.ts";
+
+/** Rows as a store gives them: JSON objects, joined by commas. */
+interface JsonRows {
+  readonly json: Buffer | Pieces;
+}
 
 /** Characters of a text that a list is given; its rows show fewer. */
 const MOST_IN_LIST = 1_000;
 /** Characters of a text of the event that a reader opened. */
 const MOST_IN_EVENT = 20_000;
 
-/** The events of a list, their long texts cut. */
-export async function eventsOf({ json }: AuditRows): Promise<readonly AuditEvent[]> {
+/** The rows of a list, their long texts cut. */
+export async function rowsOf<Row>({ json }: JsonRows): Promise<readonly Row[]> {
   const text = await cutText(json, new TextCutter(MOST_IN_LIST));
-  return JSON.parse(`[${text}]`) as AuditEvent[];
+  return JSON.parse(`[${text}]`) as Row[];
+}
+
+/** The events of a list, their long texts cut. */
+export function eventsOf(rows: JsonRows): Promise<readonly AuditEvent[]> {
+  return rowsOf<AuditEvent>(rows);
 }
 
 /** One event; `isCut` says that a text of it was too long for a page. */
@@ -22,7 +32,7 @@ export async function eventOf(
   return { event, isCut: cutter.hasCut };
 }
 
-async function cutText(json: AuditRows["json"], cutter: TextCutter): Promise<string> {
+async function cutText(json: JsonRows["json"], cutter: TextCutter): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of cutTexts(json, cutter)) parts.push(part);
   return Buffer.concat(parts).toString("utf8");

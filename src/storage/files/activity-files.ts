@@ -2,6 +2,7 @@ import { basename, dirname, join } from "node:path";
 import { activityEntry, type ActivityEntry } from "../../activity/schema.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
+import { Pace } from "../../core/pace.ts";
 import { validate } from "../../core/validate.ts";
 import { DamageFound, type DamageRegister } from "../damage.ts";
 import { listDirectory } from "../directories.ts";
@@ -58,19 +59,25 @@ function parseEntry(line: Buffer, organization: string): ActivityEntry | undefin
 /** Takes an entry, and where its line stands in the file. */
 export type TakeEntry = (entry: ActivityEntry, offset: number, length: number) => void;
 
-/** Reads the entries of a file up to a byte; damaged lines are left out. */
+/** About a millisecond of work. */
+const READ_BYTES = 32 << 10;
+
+/** Reads the entries of a file up to a byte, in turns with other work; damaged lines are left out. */
 export function readEntries(
   parts: ActivityLogParts,
   file: number,
   end: number,
   take: TakeEntry,
 ): Promise<void> {
-  return readLines(parts.files, activityPath(parts, file), (line, offset) => {
+  const pace = new Pace();
+  const takeLine = (line: Buffer, offset: number): false | void => {
     if (offset >= end) return false; // is being written, and may yet be taken back
     const entry = parseEntry(line, parts.organization);
     if (entry) take(entry, offset, line.length);
     return undefined;
-  });
+  };
+  const reading = { bytes: READ_BYTES, pause: () => pace.step() };
+  return readLines(parts.files, activityPath(parts, file), takeLine, reading);
 }
 
 /**

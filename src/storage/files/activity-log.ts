@@ -12,7 +12,7 @@ import { makeDurableDirectory } from "../directories.ts";
 import { cutTornEnd, type TornTail } from "../log-file.ts";
 import { ENDS } from "../log-lines.ts";
 import { ReadFiles } from "../read-files.ts";
-import { SegmentReader, type Slice } from "../segment-reader.ts";
+import { portionsOf, SegmentReader, type Slice } from "../segment-reader.ts";
 import { syncDirectory } from "../snapshot.ts";
 import {
   activityPath,
@@ -20,7 +20,11 @@ import {
   listActivityFiles,
   readEntries,
 } from "./activity-files.ts";
-import { Leases } from "./audit/leases.ts";
+import { Leases, underLease } from "./audit/leases.ts";
+
+/** A longer page is read piece by piece. */
+const PIECE_BYTES = 64 << 10;
+const COMMA = Buffer.from(",");
 
 /** What retention needs to know of a file. */
 interface FileFacts {
@@ -146,11 +150,17 @@ export class ActivityLog {
         });
       }
       const rows = last.slice(Math.max(0, last.length - wanted), Math.max(0, last.length - offset));
-      const lines = await this.#reader.read(rows.reverse());
-      return { entries: lines.map((line) => JSON.parse(line.toString("utf8"))), total };
+      const json = await this.#jsonOf(rows.reverse());
+      return { json, returned: rows.length, total };
     } finally {
       done();
     }
+  }
+
+  async #jsonOf(rows: readonly Slice[]): Promise<ActivityRows["json"]> {
+    const isLong = rows.reduce((sum, { length }) => sum + length, 0) > PIECE_BYTES;
+    if (isLong) return underLease(piecesOf(this.#reader, rows), () => this.#leases.take());
+    return joined(await this.#reader.read(rows));
   }
 
   /**
@@ -223,6 +233,19 @@ export class ActivityLog {
     await syncDirectory(files, dirname(layout.organization(organization).activityLog));
     log.info("removed old activity entries", { organization, entries, bytes });
   }
+}
+
+async function* piecesOf(reader: SegmentReader, rows: readonly Slice[]): AsyncGenerator<Buffer> {
+  let isFirst = true;
+  for (const portion of portionsOf(rows, PIECE_BYTES)) {
+    if (!isFirst) yield COMMA;
+    isFirst = false;
+    yield joined(await reader.read(portion));
+  }
+}
+
+function joined(lines: readonly Buffer[]): Buffer {
+  return Buffer.concat(lines.flatMap((line, i) => (i === 0 ? [line] : [COMMA, line])));
 }
 
 function tellTorn({ log }: ActivityLogParts, tail: TornTail): void {

@@ -21,7 +21,7 @@ export type ActivityParts = Omit<ActivityLogParts, "organization" | Defaulted> &
 const FILE_BYTES = 1 << 20;
 const KEPT_ENTRIES = 10_000;
 
-const NO_ROWS: ActivityRows = { entries: [], total: 0 };
+const NO_ROWS: ActivityRows = { json: Buffer.alloc(0), returned: 0, total: 0 };
 
 /**
  * Keeps each organization's record of changes in `activity.jsonl` and the files that follow it; the sync of

@@ -7,6 +7,7 @@ import {
   activityStoreSuite,
   entryOf,
   idsOf,
+  pageOf,
   T0,
   type ActivityEngine,
 } from "../../activity/store-suite.ts";
@@ -39,6 +40,16 @@ async function engineOver(files: ForgetfulFiles): Promise<ActivityEngine> {
   };
 }
 
+/** Makes a log that holds this text. */
+async function overwrite(files: ForgetfulFiles, text: string): Promise<void> {
+  const { store } = open(files);
+  await store.append("default", entryOf(0));
+  await store.close();
+  const descriptor = await files.open(activityLog, "r+");
+  files.writeSync(descriptor, Buffer.from(text), 0);
+  await files.close(descriptor);
+}
+
 activityStoreSuite("files", async () => engineOver(await newFiles()));
 
 test("an entry is one line of JSON, and survives a power cut right after its answer", async () => {
@@ -53,6 +64,43 @@ test("a look at an organization without entries leaves no file behind", async ()
   const files = await newFiles();
   await idsOf(open(files).store);
   assert.deepEqual(await files.readDirectory("/data"), []);
+});
+
+test("a page of long entries comes in pieces", async () => {
+  const files = await newFiles();
+  // Written by a version that did not bound its entries.
+  const long = (n: number) => entryOf(n, { after: { filter: "x".repeat(15_000) } });
+  const entries = Array.from({ length: 20 }, (_, n) => long(n));
+  const text = entries.map((entry) => JSON.stringify(entry)).join("\n") + "\n";
+  await overwrite(files, text);
+  const { store } = open(files);
+  const { json, returned, total } = await store.page("default", {}, 1_000, 0);
+  assert.ok(!Buffer.isBuffer(json));
+  assert.deepEqual([returned, total], [20, 20]);
+  let longest = 0;
+  let all = "";
+  for await (const piece of json) {
+    longest = Math.max(longest, piece.length);
+    all += piece.toString("utf8");
+  }
+  assert.ok(longest <= 64 * 1_024, String(longest));
+  assert.deepEqual(JSON.parse(`[${all}]`), entries.reverse());
+  assert.deepEqual((await pageOf(store, {}, 2, 3)).entries, entries.slice(3, 5));
+});
+
+test("others have turns of the loop while a long log is read through", async () => {
+  const files = await newFiles();
+  const lines = Array.from({ length: 20_000 }, (_, n) => JSON.stringify(entryOf(n)));
+  await overwrite(files, `${lines.join("\n")}\n`);
+  let turns = 0;
+  const count = (): void => {
+    turns++;
+    counting = setImmediate(count);
+  };
+  let counting = setImmediate(count);
+  assert.equal((await idsOf(open(files).store, {}, 1))[1], 20_000);
+  clearImmediate(counting);
+  assert.ok(turns > 50, String(turns));
 });
 
 test("an entry that is not on disk yet is not shown", async () => {

@@ -5,10 +5,10 @@
  */
 import type { AuditExport, AuditHistogram } from "../../../audit/store.ts";
 import type { AuditRows, Position } from "../../../audit/store.ts";
-import type { Pieces } from "../../../core/pieces.ts";
 import type { SegmentedLog } from "../../segmented-log.ts";
-import type { Slice } from "../../segment-reader.ts";
+import { portionsOf, type Slice } from "../../segment-reader.ts";
 import { addHours } from "./hours.ts";
+import { type Lease, underLease } from "./leases.ts";
 import { firstLine, LineParts } from "./lines.ts";
 import { Listing, type Match } from "./listing.ts";
 import { Pace } from "../../../core/pace.ts";
@@ -27,9 +27,6 @@ const PIECE_BYTES = 64 << 10;
 
 /** Where a page begins: after a number of rows, or after a place. */
 export type PageStart = number | Position;
-
-/** Keeps the files of the segments until what it returns is called. */
-export type Lease = () => () => void;
 
 /** A page of what matches; a long one is read piece by piece, under a lease as an export is. */
 export async function answerPage(
@@ -58,32 +55,21 @@ export async function answerPage(
   return { json: joined(lines, COMMA), returned, total, next };
 }
 
-/** Takes the lease now: retention may come before the first piece is asked for. */
-function underLease(pieces: AsyncIterable<Buffer>, lease: Lease): Pieces {
-  const close = lease();
-  const read = async function* (): AsyncGenerator<Buffer> {
-    try {
-      yield* pieces;
-    } finally {
-      close();
-    }
-  };
-  return { [Symbol.asyncIterator]: read, close };
-}
-
 async function* pagePieces(
   log: SegmentedLog,
   slices: readonly Slice[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Buffer> {
   let isFirst = true;
+  const pace = new Pace(signal);
   for (const portion of portionsOf(slices, PIECE_BYTES)) {
     signal?.throwIfAborted();
     if (!isFirst) yield Buffer.of(COMMA);
     isFirst = false;
     const [first] = portion;
-    if (first !== undefined && first.length > PIECE_BYTES) yield* lineParts(log, first);
+    if (first !== undefined && first.length > PIECE_BYTES) yield* lineParts(log, first, pace);
     else yield joined(await log.read(portion), COMMA);
+    await pace.step(); // what is at hand is read and taken without a turn of the loop
   }
 }
 
@@ -91,6 +77,7 @@ async function* pagePieces(
 async function* lineParts(
   log: SegmentedLog,
   { segment, offset, length }: Slice,
+  pace: Pace,
 ): AsyncGenerator<Buffer> {
   const line = new LineParts();
   for (let at = 0; at < length; at += PIECE_BYTES) {
@@ -99,6 +86,7 @@ async function* lineParts(
     const part = bytes && line.take(bytes);
     if (part === undefined) return;
     if (part.length > 0) yield part;
+    await pace.step();
   }
 }
 
@@ -120,6 +108,7 @@ async function* pieces(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Buffer> {
   let target = NO_BYTES;
+  const pace = new Pace(signal);
   for (;;) {
     signal?.throwIfAborted();
     const matches = await listing.take(EXPORT_ROWS);
@@ -130,6 +119,7 @@ async function* pieces(
       const length = lengthOf(lines);
       if (target.length < length) target = Buffer.allocUnsafeSlow(length);
       yield joined(lines, NEWLINE, target, true);
+      await pace.step();
     }
   }
 }
@@ -163,21 +153,6 @@ function slicesOf(matches: readonly Match[]): readonly Slice[] {
     const offset = index.offsets[row] as number;
     return { segment: index.segment, offset, length: (index.offsets[row + 1] as number) - offset };
   });
-}
-
-/** Cuts a list of slices into portions of at most so many bytes; each has at least one slice. */
-function* portionsOf(slices: readonly Slice[], most: number): Generator<readonly Slice[]> {
-  let first = 0;
-  let bytes = 0;
-  for (const [index, { length }] of slices.entries()) {
-    if (index > first && bytes + length > most) {
-      yield slices.slice(first, index);
-      first = index;
-      bytes = 0;
-    }
-    bytes += length;
-  }
-  yield slices.slice(first);
 }
 
 /** What matches, counted by time and decision. */

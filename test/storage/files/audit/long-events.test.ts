@@ -81,3 +81,27 @@ test("a tail that begins in the past reads few long events at a time", async (t)
   assert.deepEqual(seen, events);
   assert.ok(read.atOnce > 0 && read.atOnce <= 1_024 * KIB, `${read.atOnce}`);
 });
+
+test("others have turns of the loop while a page or an export is read that is at hand", async (t) => {
+  const { store } = await storeOfLongEvents(t);
+  for (const read of [
+    async () => (await store.page(ORGANIZATION, {}, 100, 0)).json,
+    async () => (await store.export(ORGANIZATION, {})).rows,
+  ]) {
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    const json = await read();
+    assert.ok(!Buffer.isBuffer(json));
+    for await (const piece of json) {
+      // A reader that takes half a millisecond for a piece.
+      for (const since = performance.now(); performance.now() - since < 0.6;);
+      assert.ok(piece.length > 0);
+    }
+    clearImmediate(counting);
+    assert.ok(turns >= 6, String(turns));
+  }
+});

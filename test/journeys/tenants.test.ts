@@ -116,13 +116,15 @@ for (const [own, foreign] of SUBJECTS) {
 }
 
 test("one organization's changes leave the other's records alone", async () => {
-  const before = await Promise.all((await paths()).map((path) => app.get(path, blue.admin)));
+  // An export leaves an entry, which the activity of the same moment may show or not.
+  const compared = (await paths()).filter((path) => !path.endsWith("/export"));
+  const before = await Promise.all(compared.map((path) => app.get(path, blue.admin)));
   await app.post("/api/v1/policies/v1/activate", {}, red.admin);
   await app.post("/api/v1/audit", { id: "e1", command: "other" }, red.key);
   await app.delete("/api/v1/fleet/r1", red.admin);
   await app.put("/api/v1/settings", { settings: [] }, red.admin);
   await app.put("/api/v1/providers/aws", { status: "offline" }, red.admin);
-  const after = await Promise.all((await paths()).map((path) => app.get(path, blue.admin)));
+  const after = await Promise.all(compared.map((path) => app.get(path, blue.admin)));
   assert.deepEqual(
     after.map(({ text }) => text),
     before.map(({ text }) => text),

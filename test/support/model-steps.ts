@@ -236,7 +236,8 @@ function auditSteps(someView: fc.Arbitrary<View>): fc.Arbitrary<Step>[] {
         lines.map((line) => JSON.parse(line) as unknown),
         found,
       );
-      organization.told("audit.export");
+      // Without credentials an export leaves no entry.
+      if (view.prefix === "/api/v1") organization.told("audit.export");
     }),
     step("getEvent", fc.tuple(someView, someId), async ([view, id], model, { app }) => {
       const body = organizationOf(model, view).events.find((event) => event.id === id);

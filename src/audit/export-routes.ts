@@ -91,7 +91,14 @@ export const auditExportRoutes = [
     description:
       "Takes no credentials: the ticket is one, and is used up. A HEAD request leaves it as it is.",
     tags: ["audit"],
-    params: { ticket: "The ticket, as the address that was answered has it." },
+    params: {
+      ticket: {
+        type: "string",
+        ruled: { minLength: 1 },
+        description: "The ticket, as the address that was answered has it.",
+        examples: ["nZ0sK0g3cV0o5jv0b6o1Kp2pQJ3x5mV7rY9tB1dF4hE"],
+      },
+    },
     replies: downloads,
     replyHeaders: downloadHeaders,
     refuses: [404, 500],

@@ -7,11 +7,11 @@ import { BadInput } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import { formatTimestamp, parseTimestamp } from "../core/time.ts";
 import { isObject, placeOf } from "../core/validate.ts";
-import type { AuditEvent, Consumer, Decision } from "./schema.ts";
+import { EVENT_ID, type AuditEvent, type Consumer, type Decision } from "./schema.ts";
 
 const LONG_TEXT = 1 << 20; // 1 MiB, for what people and programs write freely
 const SHORT_TEXT = 64 * 1024;
-const CLIENT_ID = /^[\x21-\x7e]{1,128}$/;
+const CLIENT_ID = new RegExp(EVENT_ID.pattern);
 // These would be read as routes below `/audit/`.
 const RESERVED_IDS: ReadonlySet<string> = new Set(["export", "stream", "histogram"]);
 
@@ -161,7 +161,7 @@ function isAbsent(value: unknown): value is undefined | null | "" {
 
 function clientId(value: unknown, place: string): string | undefined {
   if (isAbsent(value)) return undefined;
-  if (typeof value !== "string" || !CLIENT_ID.test(value)) {
+  if (typeof value !== "string" || value.length > EVENT_ID.maxLength || !CLIENT_ID.test(value)) {
     refuse(place, "id", "expected 1 to 128 printable ASCII characters without space");
   }
   if (RESERVED_IDS.has(value)) refuse(place, "id", `${JSON.stringify(value)} is reserved`);

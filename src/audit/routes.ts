@@ -16,6 +16,7 @@ import {
   auditHistogram,
   auditIngest,
   auditPage,
+  EVENT_ID,
   intervals,
   type AuditEvent,
 } from "./schema.ts";
@@ -105,6 +106,8 @@ export const auditRoutes = [
     access: "user",
     keys: "audit.read",
     summary: "List audit events, newest first",
+    description:
+      "All filters narrow the list together. `next_cursor`, sent back as `cursor`, gives the next page, whatever arrives meanwhile.",
     tags: ["audit"],
     query: listQuery,
     replies: { 200: auditPage },
@@ -201,9 +204,17 @@ export const auditRoutes = [
     access: "user",
     keys: "audit.read",
     summary: "Get one audit event",
+    description: "An event of another organization is 404, like one that does not exist.",
     tags: ["audit"],
     large: "made",
-    params: { id: "The event's id." },
+    params: {
+      id: {
+        type: "string",
+        ruled: EVENT_ID,
+        description: "The event's id.",
+        examples: ["01m81jf1ew0001pcmmak1ve7xq"],
+      },
+    },
     replies: { 200: auditEvent },
     refuses: [404, 500],
     async handle({ organization, params }, { audit }: Needs) {

@@ -7,6 +7,9 @@ export type Decision = (typeof decisions)[number];
 export type Consumer = (typeof consumers)[number];
 export { consumers, decisions };
 
+/** What an event's id may be: printable ASCII without space. */
+export const EVENT_ID = { pattern: "^[!-~]+$", minLength: 1, maxLength: 128 } as const;
+
 /** An event as it is stored and answered: one shape for the log, the wire and the rules. */
 export const auditEvent = {
   title: "AuditEvent",
@@ -70,6 +73,7 @@ const reportedEvent = {
     id: {
       type: "string",
       maxLength: 128,
+      ruled: EVENT_ID,
       description: "1 to 128 printable ASCII characters; makes it safe to send the event again.",
     },
     timestamp: { type: "string", format: "date-time", description: "Default: the time of ingest." },
@@ -92,7 +96,7 @@ const reportedEvent = {
       enum: decisions,
       description: "In any letter case; `allow` and `deny` are understood too.",
     },
-    decision: { type: "string", description: "Alias of `policy_decision`." },
+    decision: { type: "string", enum: decisions, description: "Alias of `policy_decision`." },
     policy: { type: "string", description: "The policy version that decided." },
     policyVersion: { type: "string", description: "Alias of `policy`." },
     reason: { type: "string", description: "Why the policy decided so, up to 1 MiB." },

@@ -6,6 +6,7 @@ import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from "node:c
 import { networkOf, widerNetworkOf } from "../core/address.ts";
 import type { Clock } from "../core/clock.ts";
 import { BadInput } from "../core/errors.ts";
+import { NEW_PASSWORD } from "./new-password.ts";
 import { FAILURE_COST, PasswordLine, type Party } from "./password-line.ts";
 
 /** Who sets a password: one organization's requests wait for another's, and one network's. */
@@ -60,8 +61,7 @@ const MAX_KNOWN = 20_000;
 const WIDER_WEIGHT = 0.25;
 /** Whoever changes the data directory by hand. */
 const OPERATOR: readonly Party[] = [{ key: "operator", weight: 1 }];
-const MIN_CHARACTERS = 10;
-const MAX_CHARACTERS = 256;
+const { minLength: MIN_CHARACTERS, maxLength: MAX_CHARACTERS } = NEW_PASSWORD;
 
 const STORED =
   /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9_-]{22,})\$([A-Za-z0-9_-]{43,})$/;

@@ -56,6 +56,7 @@ export const catalogRoutes = [
     surfaces: ["public", "v1"],
     access: "user",
     summary: "List the catalog's capabilities",
+    description: "In the order of the catalog.",
     tags: ["catalog"],
     query: filters,
     replies: { 200: capabilityList },
@@ -72,6 +73,8 @@ export const catalogRoutes = [
     surfaces: ["portal"],
     access: "open",
     summary: "Describe the catalog and link its documents",
+    description:
+      "Where the catalog comes from, its version and checksum, and the addresses of its two lists.",
     tags: ["catalog"],
     replies: { 200: catalogContract },
     handle(_input, { catalog, description }: ContractNeeds) {
@@ -94,6 +97,7 @@ export const catalogRoutes = [
     surfaces: ["portal"],
     access: "open",
     summary: "The catalog's capabilities, with their provenance",
+    description: "The same list as `/capabilities`, with the catalog's origin and version.",
     tags: ["catalog"],
     query: filters,
     replies: { 200: catalogCapabilities },
@@ -109,6 +113,8 @@ export const catalogRoutes = [
     surfaces: ["portal"],
     access: "open",
     summary: "The catalog's providers, with their provenance",
+    description:
+      "The declared providers, without what events say about them, with the catalog's origin and version.",
     tags: ["catalog"],
     replies: { 200: catalogProviders },
     handle(_input, { catalog }: Needs) {

@@ -1,7 +1,7 @@
 /**
  * The subset of JSON Schema (2020-12) that Signalbox declares its data in. One literal validates,
- * documents and types: `validate.ts` enforces every keyword admitted here, the OpenAPI document
- * emits it, and `Infer` turns it into a TypeScript type.
+ * documents and types: `validate.ts` enforces every keyword admitted here but `ruled`, the OpenAPI
+ * document emits it, and `Infer` turns it into a TypeScript type.
  */
 export type Schema =
   | StringSchema
@@ -27,6 +27,17 @@ export interface StringSchema extends Annotations {
   /** An annotation: the rule behind a field checks what the format promises. */
   readonly format?: "date-time" | "email" | "password" | "uri";
   readonly default?: string;
+  /** What the rule behind the field enforces, in its own words. For documents: not checked here. */
+  readonly ruled?: TextLimits;
+}
+
+/** Limits of a text as JSON Schema has them. */
+export interface TextLimits {
+  /** A regular expression with the flag `u`, anchored where it is meant to be. */
+  readonly pattern?: string;
+  /** In code points, as is `maxLength`. */
+  readonly minLength?: number;
+  readonly maxLength?: number;
 }
 
 export interface NullableStringSchema extends Annotations {

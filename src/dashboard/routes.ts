@@ -31,6 +31,8 @@ export const dashboardRoutes = [
     surfaces: ["public", "v1"],
     access: "user",
     summary: "Count the last 24 hours, the fleet and the catalog",
+    description:
+      "What the front page of the portal shows: events of the last 24 hours by decision and provider, runtimes by status, the catalog's size.",
     tags: ["dashboard"],
     large: "made",
     replies: { 200: dashboard },

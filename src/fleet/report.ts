@@ -1,10 +1,16 @@
 import { BadInput } from "../core/errors.ts";
 import { validate } from "../core/validate.ts";
 import type { CustomBody } from "../http/route.ts";
-import { heartbeat, runtimeRegister, type Heartbeat, type RuntimeRegister } from "./schema.ts";
+import {
+  heartbeat,
+  RUNTIME_NAME,
+  runtimeRegister,
+  type Heartbeat,
+  type RuntimeRegister,
+} from "./schema.ts";
 
 /** The longest name of a runtime, in code points. */
-export const MAX_NAME = 256;
+export const MAX_NAME = RUNTIME_NAME.maxLength;
 
 /** The body of a heartbeat. */
 export const heartbeatBody: CustomBody<Heartbeat> = {

@@ -12,6 +12,7 @@ import {
   fleetList,
   fleetSummary,
   registerResult,
+  RUNTIME_NAME,
   runtimeDeleted,
   STATUSES,
   statusOk,
@@ -129,6 +130,8 @@ export const fleetRoutes = [
     surfaces: ["public", "v1"],
     access: "user",
     summary: "Count the runtimes by status and by policy version",
+    description:
+      "Online, idle, offline and drifted, and how many runtimes report which policy version.",
     tags: ["fleet"],
     replies: { 200: fleetSummary },
     refuses: [500],
@@ -185,7 +188,14 @@ export const fleetRoutes = [
     summary: "Forget a runtime",
     description: "A runtime that still runs comes back with its next heartbeat, under the same id.",
     tags: ["fleet"],
-    params: { name: "The runtime's name." },
+    params: {
+      name: {
+        type: "string",
+        ruled: RUNTIME_NAME,
+        description: "The runtime's name.",
+        examples: ["build-agent-7"],
+      },
+    },
     replies: { 200: runtimeDeleted },
     refuses: [404, 500],
     change: {

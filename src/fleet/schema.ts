@@ -9,8 +9,12 @@ export type RuntimeStatus = (typeof STATUSES)[number];
 /** The longest value of a field that describes a runtime; its name has a rule of its own. */
 const MAX_FIELD = 1_024;
 
+/** What a runtime may be called: not white space alone. */
+export const RUNTIME_NAME = { pattern: "\\S", minLength: 1, maxLength: 256 } as const;
+
 const name = {
   type: "string",
+  ruled: RUNTIME_NAME,
   description:
     "The runtime's stable name, unique within the organization: 1 to 256 characters, white space around it is dropped.",
   examples: ["build-agent-7"],

@@ -164,6 +164,12 @@ type RoleField<M extends Method, A extends Access> = M extends "GET"
     ? { readonly role?: never }
     : { readonly role: Role };
 
+/** A part of a path, for documents. */
+export interface PathParameter extends StringSchema {
+  readonly description: string;
+  readonly examples: readonly [string, ...string[]];
+}
+
 interface RowFields<M extends Method, Path extends string, A extends Access, Q, H, B, R> {
   readonly method: M;
   /** Below the surface's prefix; `{name}` stands for one segment. */
@@ -177,8 +183,8 @@ interface RowFields<M extends Method, Path extends string, A extends Access, Q, 
   readonly summary: string;
   readonly description?: string;
   readonly tags: readonly string[];
-  /** A description for each `{name}` in the path. */
-  readonly params?: Readonly<Record<string, string>>;
+  /** What each `{name}` in the path is. Nothing else is found, so a text that does not fit is a 404. */
+  readonly params?: Readonly<Record<string, PathParameter>>;
   readonly query?: Q;
   readonly headers?: H;
   readonly body?: B;

@@ -24,6 +24,7 @@ export const keyRoutes = [
     surfaces: ["v1"],
     access: "user",
     summary: "List the organization's API keys",
+    description: "Newest first, revoked keys too. Neither a key's text nor its hash is shown.",
     tags: ["api-keys"],
     replies: { 200: apiKeyList },
     refuses: [500],
@@ -66,7 +67,14 @@ export const keyRoutes = [
     summary: "Revoke an API key",
     description: "Counts from the next request on. Revoking a revoked key changes nothing.",
     tags: ["api-keys"],
-    params: { id: "The key's id." },
+    params: {
+      id: {
+        type: "string",
+        ruled: { minLength: 1 },
+        description: "The key's id.",
+        examples: ["01m81jf4re0003h6thynpxry68"],
+      },
+    },
     replies: { 200: revokeResult },
     refuses: [404, 500],
     change: {

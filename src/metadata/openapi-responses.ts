@@ -34,6 +34,10 @@ const REFUSALS: Readonly<Record<number, RefusalText>> = {
     name: "UnsupportedMediaType",
     description: "The body is not `application/json`, or is encoded otherwise than by gzip.",
   },
+  421: {
+    name: "MisdirectedRequest",
+    description: "`Host` is not a name that this server answers to.",
+  },
   429: {
     name: "TooManyRequests",
     description:
@@ -65,26 +69,23 @@ const HEADERS: Readonly<Record<string, string>> = {
   "Retry-After": "Seconds to wait.",
 };
 
+/** What any request is refused with before its operation is known: by its head, or by its host. */
+export const ANY_REQUEST = [400, 421] as const;
+
 /**
- * The statuses above 399 that an operation may answer: those that its row names, and those that
- * follow from its access, its parameters and its body.
+ * The statuses above 399 that an operation may answer: those that its row names, those that follow
+ * from its access, its parameters and its body, and those of any request.
  */
 export function refusedStatuses({ row, surface, method }: Operation): readonly number[] {
-  const statuses = new Set<number>([...(row.refuses ?? []), 500]);
+  const statuses = new Set<number>([...(row.refuses ?? []), ...ANY_REQUEST, 500]);
   const demand = demandOf({ row, surface });
   if (demand !== "none") statuses.add(401);
   // A key of a limited scope is refused also where keys are not demanded, and so is a lower role.
   if (demand === "key" || demand === "user") statuses.add(403);
-  if (row.params || Object.values(row.query ?? {}).some(canRefuse)) statuses.add(400);
   if (row.large) statuses.add(503);
-  if (row.body) for (const status of [400, 413, 415, 503]) statuses.add(status);
+  if (row.body) for (const status of [413, 415, 503]) statuses.add(status);
   if (surface === "public" && method !== "GET") statuses.add(429); // an open demo limits writes
   return [...statuses].sort((a, b) => a - b);
-}
-
-function canRefuse(parameter: NonNullable<RouteDescription["query"]>[string]): boolean {
-  if (parameter.forgiving) return false;
-  return parameter.type === "integer" || parameter.enum !== undefined;
 }
 
 /** Every response of an operation, by status. */

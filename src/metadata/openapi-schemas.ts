@@ -1,9 +1,14 @@
-import type { Schema } from "../core/schema.ts";
+import type { Schema, StringSchema } from "../core/schema.ts";
 
 /** A piece of the OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;
 
 const COMPONENT_NAME = /^[A-Za-z0-9._-]+$/;
+
+/** Spells the schema of a text, with the limits that its rule has. */
+export function textSchema({ ruled, ...keywords }: StringSchema): Json {
+  return { ...keywords, ...ruled };
+}
 
 /**
  * Turns schema literals into the JSON Schemas of a document. One with a title becomes a component
@@ -41,6 +46,7 @@ export class SchemaComponents {
       return { ...keywords, anyOf: keywords.anyOf.map((member) => this.refer(member)) };
     }
     if (keywords.type === "array") return { ...keywords, items: this.refer(keywords.items) };
+    if (keywords.type === "string") return textSchema(keywords);
     if (keywords.type !== "object") return keywords;
     const { properties, additionalProperties: values, ...rest } = keywords;
     return {

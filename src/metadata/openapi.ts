@@ -17,7 +17,7 @@ import {
   responsesOf,
   sharedResponses,
 } from "./openapi-responses.ts";
-import { SchemaComponents, type Json } from "./openapi-schemas.ts";
+import { SchemaComponents, textSchema, type Json } from "./openapi-schemas.ts";
 import { TAG_DESCRIPTIONS } from "./tags.ts";
 
 /** The version of the OpenAPI specification that the document follows. */
@@ -29,6 +29,8 @@ export interface OpenApiAbout {
   readonly baseUrl: string;
   readonly version: string;
   readonly roles: RolesMode;
+  /** Whether `/api/v1` demands credentials at this moment. */
+  readonly requireAuth: boolean;
   /** Only operations on these are documented. */
   readonly surfaces: readonly Surface[];
 }
@@ -96,6 +98,7 @@ export function openApiDocument(rows: readonly RouteDescription[], about: OpenAp
       summary: "Control plane for command-line runtimes.",
       description: [PURPOSE, prefixes, METHODS, BODIES].join("\n\n"),
       version: about.version,
+      contact: { name: "Whoever operates this deployment" },
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: about.baseUrl, description: "This deployment." }],
@@ -112,7 +115,7 @@ export function openApiDocument(rows: readonly RouteDescription[], about: OpenAp
 function operationObject(
   operation: Operation,
   schemas: SchemaComponents,
-  { roles }: OpenApiAbout,
+  { roles, requireAuth }: OpenApiAbout,
 ): Json {
   const { row } = operation;
   const description = [row.description ?? [], permissionInWords(operation, roles)].flat().join(" ");
@@ -123,7 +126,7 @@ function operationObject(
     summary: row.summary,
     ...(description !== "" && { description }),
     tags: row.tags,
-    security: SECURITY[demandOf(operation)],
+    security: SECURITY[demandOf(operation)].filter((way) => !requireAuth || way !== ANONYMOUS),
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody && { requestBody }),
     responses: responsesOf(operation, schemas),
@@ -131,13 +134,16 @@ function operationObject(
 }
 
 function parametersOf(row: RouteDescription): readonly Json[] {
-  const inPath = Object.entries(row.params ?? {}).map(([name, description]) => ({
-    name,
-    in: "path",
-    required: true,
-    description,
-    schema: { type: "string" },
-  }));
+  const inPath = Object.entries(row.params ?? {}).map(
+    ([name, { description, examples, ...schema }]) => ({
+      name,
+      in: "path",
+      required: true,
+      description,
+      schema: textSchema(schema),
+      example: examples[0],
+    }),
+  );
   const inQuery = Object.entries(row.query ?? {}).map(([name, parameter]) => {
     const { description, forgiving: _, ...schema } = parameter;
     return { name, in: "query", ...(description && { description }), schema };

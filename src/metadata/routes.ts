@@ -59,6 +59,8 @@ export const metadataRoutes = [
     surfaces: ["portal", "public", "v1"],
     access: "user",
     summary: "Tell whether the service answers",
+    description:
+      "200 as long as the process answers. `degraded` means that a log holds lines that cannot be read back.",
     tags: ["health"],
     replies: { 200: health },
     handle: (_, { description: { condition, edition } }: Needs) => ({
@@ -90,6 +92,8 @@ export const metadataRoutes = [
     surfaces: ["portal"],
     access: "open",
     summary: "Tell which build is running",
+    description:
+      "The package's version, the commit and the time of the build, as far as they are known.",
     tags: ["metadata"],
     replies: { 200: versionInfo },
     handle: (_, { description }: Needs) => versionDocument(description),
@@ -100,6 +104,7 @@ export const metadataRoutes = [
     surfaces: ["portal"],
     access: "open",
     summary: "Describe the service, with links to every document",
+    description: "The starting point for clients that discover the service.",
     tags: ["metadata"],
     replies: { 200: metadata },
     handle: (_, { description }: Needs) => metadataDocument(description),
@@ -110,6 +115,7 @@ export const metadataRoutes = [
     surfaces: ["portal"],
     access: "open",
     summary: "List every operation",
+    description: "Computed from the same table as the router and the OpenAPI document.",
     tags: ["metadata"],
     replies: { 200: metadataApis },
     handle: (_, { description }: Needs) => apisDocument(description),
@@ -120,6 +126,7 @@ export const metadataRoutes = [
     surfaces: ["portal"],
     access: "open",
     summary: "List the versions of build, surfaces, catalog and contract",
+    description: "For clients that check whether they fit this server.",
     tags: ["metadata"],
     replies: { 200: metadataVersions },
     handle: (_, { description }: Needs) => versionsDocument(description),
@@ -130,6 +137,8 @@ export const metadataRoutes = [
     surfaces: ["portal"],
     access: "open",
     summary: "Tell how callers authenticate, and whether they must",
+    description:
+      "Read from the live configuration: whether credentials are demanded may change while the service runs.",
     tags: ["metadata"],
     replies: { 200: metadataAuthentication },
     handle: (_, { description }: Needs) => authenticationDocument(description),
@@ -140,6 +149,8 @@ export const metadataRoutes = [
     surfaces: ["portal"],
     access: "open",
     summary: "The OpenAPI document, as YAML",
+    description:
+      "OpenAPI 3.1, computed from the routes. While `REQUIRE_AUTH` is true no operation of `/api/v1` is documented as anonymous.",
     tags: ["metadata"],
     ...KEPT_TEXT_HEADERS,
     replies: { 200: "application/yaml", 304: "application/yaml" },
@@ -156,6 +167,7 @@ export const metadataRoutes = [
     surfaces: ["portal"],
     access: "open",
     summary: "The OpenAPI document, as JSON",
+    description: "The same document as `/openapi.yaml`.",
     tags: ["metadata"],
     ...KEPT_TEXT_HEADERS,
     replies: { 200: openApiObject, 304: openApiObject },
@@ -169,11 +181,13 @@ export const metadataRoutes = [
 ];
 
 function openApi(description: ServiceDescription, notation: "json" | "yaml"): KeptText {
-  return keptText(description, `openapi.${notation}`, () => {
+  const requireAuth = description.requireAuth();
+  return keptText(description, `openapi.${notation} ${requireAuth}`, () => {
     const document = openApiDocument(description.rows, {
       baseUrl: description.baseUrl(),
       version: description.build.version,
       roles: description.roles,
+      requireAuth,
       surfaces: servedSurfaces(description.publicSurface),
     });
     if (notation === "json") return JSON.stringify(document, null, 2);

@@ -12,7 +12,7 @@ import { emailTaken } from "../users/email.ts";
 import type { UserStore } from "../users/store.ts";
 import { organizationChangeBody, organizationCreateBody } from "./draft.ts";
 import { organization, organizationList } from "./schema.ts";
-import { slugTaken } from "./slug.ts";
+import { SLUG, slugTaken } from "./slug.ts";
 import type { OrganizationStore } from "./store.ts";
 
 interface Needs {
@@ -24,6 +24,15 @@ interface Needs {
   readonly quotas: Pick<Quotas, "organizations">;
 }
 
+const params = {
+  id: {
+    type: "string",
+    ruled: SLUG,
+    description: "The organization's id.",
+    examples: ["acme-railways"],
+  },
+} as const;
+
 /** The routes of the organizations themselves. */
 export const organizationRoutes = [
   route({
@@ -32,6 +41,7 @@ export const organizationRoutes = [
     surfaces: ["v1"],
     access: "user",
     summary: "List the organizations that the caller may see",
+    description: "All of them for callers of the default organization, otherwise the caller's own.",
     tags: ["organizations"],
     replies: { 200: organizationList },
     refuses: [500],
@@ -78,8 +88,10 @@ export const organizationRoutes = [
     surfaces: ["v1"],
     access: "user",
     summary: "Read an organization",
+    description:
+      "An organization that the caller may not see is 404, like one that does not exist.",
     tags: ["organizations"],
-    params: { id: "The organization's id." },
+    params,
     replies: { 200: organization },
     refuses: [404, 500],
     async handle({ organization: own, params: { id } }, { organizations }: Needs) {
@@ -95,8 +107,9 @@ export const organizationRoutes = [
     access: "user",
     role: "admin",
     summary: "Rename the caller's own organization",
+    description: "Only the name changes; id and slug stay.",
     tags: ["organizations"],
-    params: { id: "The organization's id." },
+    params,
     body: organizationChangeBody,
     replies: { 200: organization },
     refuses: [400, 404, 500],

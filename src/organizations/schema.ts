@@ -1,4 +1,6 @@
+import { NEW_PASSWORD } from "../auth/new-password.ts";
 import type { Infer, Schema } from "../core/schema.ts";
+import { SLUG } from "./slug.ts";
 
 const name = {
   type: "string",
@@ -10,6 +12,7 @@ const name = {
 const slug = {
   type: "string",
   maxLength: 63,
+  ruled: SLUG,
   description: "Lower-case letters, digits and hyphens; unique, and never changes.",
   examples: ["acme-railways"],
 } as const satisfies Schema;
@@ -63,6 +66,7 @@ export const organizationCreate = {
       type: "string",
       format: "password",
       maxLength: 1_024,
+      ruled: NEW_PASSWORD,
       description: "The first admin's password, 10 to 256 characters.",
     },
   },

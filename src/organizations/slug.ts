@@ -1,7 +1,9 @@
 import { BadInput, Conflict } from "../core/errors.ts";
 
-const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
-const MAX_LENGTH = 63;
+/** What a slug may be. */
+export const SLUG = { pattern: "^[a-z0-9][a-z0-9-]*$", maxLength: 63 } as const;
+const PATTERN = new RegExp(SLUG.pattern);
+const MAX_LENGTH = SLUG.maxLength;
 const FALLBACK = "organization";
 
 /**
@@ -10,7 +12,7 @@ const FALLBACK = "organization";
  * @throws BadInput naming the place
  */
 export function checkSlug(slug: string, place: string): void {
-  if (SLUG.test(slug)) return;
+  if (slug.length <= MAX_LENGTH && PATTERN.test(slug)) return;
   throw new BadInput(
     `${place}: expected at most ${MAX_LENGTH} lower-case letters, digits and hyphens, no hyphen first`,
   );

@@ -1,12 +1,13 @@
 import type { Actor } from "../core/caller.ts";
 import { BadInput, Conflict } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time.ts";
-import { type Policy, policyPublish, type PolicyPublish } from "./schema.ts";
+import { type Policy, policyPublish, type PolicyPublish, VERSION_NAME } from "./schema.ts";
 
 /** Who a policy version is by when nobody says so and nobody is signed in. */
 const NOBODY = "portal-api";
 
-const MAX_VERSION_LENGTH = 128; // code points
+const { maxLength: MAX_VERSION_LENGTH } = VERSION_NAME; // code points
+const VERSION = new RegExp(VERSION_NAME.pattern, "u");
 
 /** A policy version that is ready to be stored. */
 export interface PolicyDraft {
@@ -92,9 +93,8 @@ export function nameOf(actor: Actor | undefined): string {
  * line or paragraph separator.
  */
 export function isVersionName(text: string): boolean {
-  if (text === "" || text === "." || text === "..") return false;
   if (text.length > 2 * MAX_VERSION_LENGTH || [...text].length > MAX_VERSION_LENGTH) return false;
-  return !/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(text);
+  return VERSION.test(text);
 }
 
 /** The UTC time as a version name: `20261120T203000Z`. */

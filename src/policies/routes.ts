@@ -20,6 +20,7 @@ import {
   policySummaryList,
   policyValidate,
   policyValidation,
+  VERSION_NAME,
   type Policy,
 } from "./schema.ts";
 import { simulate } from "./simulate.ts";
@@ -33,7 +34,14 @@ interface Needs {
 
 const surfaces: readonly Surface[] = ["public", "v1"];
 const tags = ["policies"] as const;
-const params = { version: "The name of a policy version." };
+const params = {
+  version: {
+    type: "string",
+    ruled: VERSION_NAME,
+    description: "The name of a policy version.",
+    examples: ["2026-11-20.1"],
+  },
+} as const;
 
 const ifNoneMatch = {
   type: "string",
@@ -124,6 +132,7 @@ export const policyRoutes = [
     access: "user",
     keys: "policy.read",
     summary: "Get a policy version",
+    description: "The text of a version never changes, only whether it is active.",
     tags,
     params,
     headers: conditionalHeaders,
@@ -169,6 +178,8 @@ export const policyRoutes = [
     keys: "policy.try",
     role: "viewer",
     summary: "Check a policy document without storing it",
+    description:
+      "Answers 200 for any text: `valid` says whether it may be published, `errors` and `warnings` say where it falls short.",
     tags,
     body: policyValidate,
     report: true,

@@ -6,9 +6,26 @@ const consumers = ["human", "ai", "ci"] as const;
 export type Decision = (typeof decisions)[number];
 export { consumers };
 
+const EXAMPLE = `schema: signalbox/policy/v1
+default: deny
+rules:
+  - id: read-only
+    effect: allow
+    match: { commands: [{ prefix: kubectl get }] }
+`;
+
+/** What a policy version may be called: no control characters, and nothing that a path cannot hold. */
+export const VERSION_NAME = {
+  pattern: "^(?!\\.{1,2}$)[^\\p{Cc}\\p{Cs}\\u2028\\u2029]+$",
+  minLength: 1,
+  maxLength: 128,
+} as const;
+
 const yaml = {
   type: "string",
+  ruled: { minLength: 1, maxLength: 1 << 20 },
   description: "The policy document: YAML 1.2, at most 1 MiB, which runtimes cache and evaluate.",
+  examples: [EXAMPLE],
 } as const satisfies Schema;
 
 /** A policy version as it is answered. */
@@ -81,6 +98,7 @@ export const policyPublish = {
     yaml,
     version: {
       type: "string",
+      ruled: VERSION_NAME,
       description:
         "The version's name: 1 to 128 characters without control characters, neither `.` nor `..`. Generated from the UTC time when absent.",
       examples: ["2026-11-20.1"],
@@ -153,6 +171,10 @@ export const policySimulate = {
   description:
     "A command to be decided. `yaml` or `version` names the policy; without either it is the active one.",
   required: ["command"],
+  examples: [
+    { command: "kubectl get pods", consumer: "ai" },
+    { command: "kubectl get pods", yaml: EXAMPLE },
+  ],
   properties: {
     yaml: { ...yaml, description: "A document to decide by; not to be given with `version`." },
     version: { type: "string", description: "A stored version to decide by." },

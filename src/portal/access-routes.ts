@@ -26,6 +26,7 @@ export const accessPageRoutes = [
     ...PAGE,
     path: ACCESS_PATH,
     summary: "The page of the API keys, which Access begins with",
+    description: "HTML. The same page as `/portal/access/keys`.",
     refuses: [500],
     handle: (_, needs: Needs) => keys(needs),
   }),
@@ -33,6 +34,7 @@ export const accessPageRoutes = [
     ...PAGE,
     path: `${ACCESS_PATH}/keys`,
     summary: "The page of the API keys",
+    description: "HTML: keys are created and revoked here.",
     refuses: [500],
     handle: (_, needs: Needs) => keys(needs),
   }),
@@ -40,6 +42,7 @@ export const accessPageRoutes = [
     ...PAGE,
     path: `${ACCESS_PATH}/users`,
     summary: "The page of the users",
+    description: "HTML: users are created, changed and deleted here.",
     refuses: [500],
     handle: (_, needs: Needs) =>
       send(needs, {
@@ -53,6 +56,7 @@ export const accessPageRoutes = [
     ...PAGE,
     path: `${ACCESS_PATH}/organizations`,
     summary: "The page of the organizations",
+    description: "HTML: organizations are created and renamed here.",
     refuses: [500],
     handle: (_, needs: Needs) =>
       send(needs, {
@@ -66,6 +70,7 @@ export const accessPageRoutes = [
     ...PAGE,
     path: `${ACCESS_PATH}/settings`,
     summary: "The page of the organization's settings",
+    description: "HTML: the pairs are changed here.",
     refuses: [500],
     handle: (_, needs: Needs) =>
       send(needs, {
@@ -79,6 +84,7 @@ export const accessPageRoutes = [
     ...PAGE,
     path: `${ACCESS_PATH}/activity`,
     summary: "The page of who changed what",
+    description: "HTML: the activity log with its filters.",
     query: {
       action: { type: "string", description: "An action, or the kind before its dot." },
       actor: { type: "string", description: "An id, email or name; `anonymous` for nobody known." },
@@ -106,6 +112,7 @@ export const accessPageRoutes = [
     ...PAGE,
     path: `${ACCESS_PATH}/account`,
     summary: "The page of one's own account",
+    description: "HTML: the own password is changed here.",
     refuses: [500],
     handle: (_, needs: Needs) =>
       send(needs, {

@@ -16,9 +16,21 @@ export const assetRoutes = [
     access: "open",
     tags: ["portal"],
     summary: "A file of the pages",
+    description:
+      "Scripts and styles. An address never changes its content, so it may be kept for good.",
     params: {
-      hash: "A hash of all files of the portal: another content has another path.",
-      file: "The file's name.",
+      hash: {
+        type: "string",
+        ruled: { minLength: 1 },
+        description: "A hash of all files of the portal: another content has another path.",
+        examples: ["0f3c9d5b1e7a"],
+      },
+      file: {
+        type: "string",
+        ruled: { minLength: 1 },
+        description: "The file's name.",
+        examples: ["frame.css"],
+      },
     },
     headers: {
       "accept-encoding": { type: "string", description: "The codings that the reader takes." },

@@ -12,6 +12,7 @@ export const catalogPageRoutes = [
     ...PAGE,
     path: CATALOG_PATH,
     summary: "The page of the providers and their capabilities",
+    description: "HTML: what can be used, and whether it is used.",
     query: {
       provider: { type: "string", description: "The id of the provider to show." },
       q: { type: "string", description: "Text that providers or capabilities must contain." },

@@ -58,6 +58,8 @@ export const portalRoutes = [
     ...PAGE,
     path: "/portal/sign-in",
     summary: "The page that asks who somebody is",
+    description:
+      "HTML. The form asks `/api/v1/auth/login`, and the token stays in the browser's tab.",
     refuses: [500],
     async handle(_, { users, ...frame }: SignInNeeds) {
       const hasUsers = (await users.list(DEFAULT_ORGANIZATION)).length > 0;
@@ -72,6 +74,7 @@ export const portalRoutes = [
     ...PAGE,
     path: EDITOR_PATH,
     summary: "The page on which a policy version is written",
+    description: "HTML: the versions, and the text of the active one.",
     query: {
       from: {
         type: "string",
@@ -94,6 +97,7 @@ export const portalRoutes = [
     ...PAGE,
     path: "/portal/policies",
     summary: "The page of the policy versions",
+    description: "HTML: the versions, and the text of the active one.",
     query: {
       version: { type: "string", description: "The version to show; the active one when absent." },
       against: { type: "string", description: "The version to compare it with." },
@@ -115,6 +119,7 @@ export const portalRoutes = [
     ...PAGE,
     path: "/portal/fleet",
     summary: "The page of the runtimes",
+    description: "HTML: up to 600 runtimes; filters show the rest.",
     query: {
       q: { type: "string", description: "A part of a name, host, system, version or policy." },
       status: { type: "string", description: "The status of the runtimes to show." },
@@ -146,6 +151,7 @@ export const portalRoutes = [
     ...PAGE,
     path: "/portal/api",
     summary: "The page that describes every operation",
+    description: "HTML, computed from the same table as this document.",
     ...KEPT_TEXT_HEADERS,
     replies: { 200: "text/html", 304: "text/html" },
     handle: ({ headers }, frame: PortalFrame) => {

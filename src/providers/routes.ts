@@ -20,7 +20,14 @@ interface Needs {
   readonly now: Clock;
 }
 
-const params = { id: "The provider's id in the catalog." };
+const params = {
+  id: {
+    type: "string",
+    ruled: { minLength: 1 },
+    description: "The provider's id in the catalog.",
+    examples: ["kubectl"],
+  },
+} as const;
 
 /** The routes of providers: the catalog's, as they do in the caller's organization. */
 export const providerRoutes = [
@@ -30,6 +37,7 @@ export const providerRoutes = [
     surfaces: ["public", "v1"],
     access: "user",
     summary: "List the catalog's providers with their status",
+    description: "The status comes from the events of the last 24 hours, unless one was set.",
     tags: ["providers"],
     replies: { 200: providerList },
     refuses: [500],
@@ -47,6 +55,7 @@ export const providerRoutes = [
     surfaces: ["public", "v1"],
     access: "user",
     summary: "List the names of all providers, the catalog's and those that events name",
+    description: "For filters: the catalog's names first, then up to 10,000 that only events name.",
     tags: ["providers"],
     replies: { 200: providerNames },
     refuses: [500],

@@ -19,6 +19,8 @@ export const settingsRoutes = [
     surfaces: ["v1"],
     access: "user",
     summary: "Read the organization's settings",
+    description:
+      "The pairs that the organization keeps, how requests are authenticated now, and how much its audit takes.",
     tags: ["settings"],
     replies: { 200: settingsReply },
     refuses: [500],

@@ -80,6 +80,7 @@ export const settingsUpdate = {
       type: "array",
       items: givenSetting,
       maxItems: MAX_SETTINGS,
+      examples: [[{ key: "theme", value: "dark" }, { key: "language" }]],
       description: "The pairs, at most 1,000 and 1,048,576 characters together; each key once.",
     },
   },

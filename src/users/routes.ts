@@ -39,6 +39,15 @@ interface Needs {
   readonly quotas: Pick<Quotas, "users">;
 }
 
+const params = {
+  id: {
+    type: "string",
+    ruled: { minLength: 1 },
+    description: "The user's id.",
+    examples: ["01m81jf4re0003h6thynpxry68"],
+  },
+} as const;
+
 /** The routes of signing in, and of the organization's users. */
 export const userRoutes = [
   route({
@@ -75,6 +84,7 @@ export const userRoutes = [
     surfaces: ["v1"],
     access: "always",
     summary: "Read the user behind the token",
+    description: "As the user stands now, not as the token was issued.",
     tags: ["auth"],
     replies: { 200: user },
     refuses: [404, 500],
@@ -113,6 +123,7 @@ export const userRoutes = [
     surfaces: ["v1"],
     access: "user",
     summary: "List the organization's users",
+    description: "Oldest first, deactivated users too. Passwords are never shown.",
     tags: ["users"],
     replies: { 200: userList },
     refuses: [500],
@@ -127,6 +138,7 @@ export const userRoutes = [
     access: "user",
     role: "admin",
     summary: "Create a user",
+    description: "The email has to be free in all organizations: 409 where another user has it.",
     tags: ["users"],
     body: userCreateBody,
     replies: { 201: user },
@@ -153,8 +165,9 @@ export const userRoutes = [
     surfaces: ["v1"],
     access: "user",
     summary: "Read a user",
+    description: "A user of another organization is 404, like one that does not exist.",
     tags: ["users"],
-    params: { id: "The user's id." },
+    params,
     replies: { 200: user },
     refuses: [404, 500],
     async handle({ organization, params }, { users }: Needs) {
@@ -174,7 +187,7 @@ export const userRoutes = [
       "A new password or a deactivation ends the user's tokens. The last active admin can be neither deactivated nor given another role. " +
       "Nobody changes their own role (403), and their own password only with the current one in `current_password`: a wrong one is 403, and counts like a failed sign-in.",
     tags: ["users"],
-    params: { id: "The user's id." },
+    params,
     body: userChangeBody,
     replies: { 200: user },
     refuses: [400, 403, 404, 409, 429, 500],
@@ -201,7 +214,7 @@ export const userRoutes = [
     summary: "Delete a user",
     description: "Ends the user's tokens. The last active admin cannot be deleted.",
     tags: ["users"],
-    params: { id: "The user's id." },
+    params,
     replies: { 200: userDeleted },
     refuses: [404, 409, 500],
     change: {

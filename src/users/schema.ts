@@ -1,3 +1,4 @@
+import { NEW_PASSWORD } from "../auth/new-password.ts";
 import type { Role } from "../core/roles.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 
@@ -39,9 +40,11 @@ const password = {
   type: "string",
   format: "password",
   maxLength: MAX_PASSWORD_TEXT,
+  ruled: { minLength: 1 },
 } as const satisfies Schema;
 const newPassword = {
   ...password,
+  ruled: NEW_PASSWORD,
   description: "The password to set, 10 to 256 characters.",
 } as const satisfies Schema;
 

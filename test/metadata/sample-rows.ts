@@ -81,7 +81,14 @@ export const sampleRows: readonly RouteDescription[] = [
     access: "always",
     summary: "Read the brakes of a wagon",
     tags: ["fleet"],
-    params: { id: "Its <number>." },
+    params: {
+      id: {
+        type: "string",
+        ruled: { pattern: "^[1-9]", maxLength: 5 },
+        description: "Its <number>.",
+        examples: ["7"],
+      },
+    },
     replies: { 200: "text/plain" },
     refuses: [404],
     handle: () => reply(200, ""),

@@ -41,7 +41,7 @@ test("every property of every body and reply has a description", () => {
 test("every parameter has a description", () => {
   const missing = rowsWhere(({ params = {}, query = {}, headers = {} }) =>
     [
-      ...Object.values(params),
+      ...Object.values(params).map(({ description }) => description),
       ...Object.values(query).map(({ description }) => description),
       ...Object.values(headers).map(({ description }) => description),
     ].some((description) => !description),
@@ -64,6 +64,13 @@ test("every row has a summary without a full stop, and a surface", () => {
   );
   assert.deepEqual(
     rowsWhere(({ surfaces }) => surfaces.length === 0),
+    [],
+  );
+});
+
+test("every row has a description, in whole sentences", () => {
+  assert.deepEqual(
+    rowsWhere(({ description = "" }) => !/^[A-Z0-9`].*[.)]$/.test(description)),
     [],
   );
 });

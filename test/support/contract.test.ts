@@ -9,6 +9,7 @@ const about = {
   baseUrl: "https://one.test",
   version: "1",
   roles: "carried",
+  requireAuth: false,
   surfaces: ["public", "v1", "portal"],
 } as const;
 const contract = contractOf(openApiDocument(sampleRows, about));

@@ -116,7 +116,7 @@ function entry(siblings: Siblings, { baseUrl, roles }: ServiceDescription): Html
 
 function parameters({ params = {}, query = {}, headers = {} }: RouteDescription): Html | undefined {
   const rows = [
-    ...Object.entries(params).map(([name, description]) => ({
+    ...Object.entries(params).map(([name, { description }]) => ({
       name,
       kind: html`in the path`,
       description,

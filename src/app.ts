@@ -13,6 +13,7 @@ import { createRequestLog } from "./http/request-log.ts";
 import { listen } from "./http/server.ts";
 import { createMetrics } from "./instruments.ts";
 import { readPortalAssets } from "./portal/assets.ts";
+import { startWarnings } from "./start-warnings.ts";
 import { openService, type Means, type OpenService, type ServiceParts } from "./service.ts";
 
 const RESET_CHECK_MS = 5 * SECOND_MS;
@@ -102,6 +103,7 @@ async function open(
   url = urlOf(config.host, socket.port);
   const { version } = served.service.description.build;
   log.info("listening", { url, data: config.dataDir, version });
+  for (const warning of startWarnings(config)) log.warn(warning);
   return url;
 }
 

@@ -47,8 +47,6 @@ const UNREAD_ANSWERS_BYTES = 64 << 20;
 const MADE_AT_ONCE = 8;
 const SENT_AT_ONCE = 16;
 const LINE_LENGTH = 256;
-const SHORTEST_SECRET_BYTES = 32; // RFC 7518 §3.2: a key as long as the hash
-const SHORTEST_TOKEN = 16; // `METRICS=on` is one too, and hardly meant as such
 
 /** What a service works with. */
 export interface Means {
@@ -119,7 +117,6 @@ async function open(
   const ids = createIds(now);
   const passwords = means.passwords ?? createPasswords({ now });
   await createAdmin(config, { users: stores.users, passwords, now, ids }, log);
-  warnOfOpenDoors(config, secret, log);
   const demo = await openDemoOver(stores, now, log);
   opened.push(() => demo?.close());
 
@@ -231,45 +228,5 @@ async function createAdmin(
     if (await ensureFirstAdmin({ email, password }, services)) log.info("created the first admin");
   } else if ((await services.users.list(DEFAULT_ORGANIZATION)).length === 0) {
     log.info("there is no user yet: set ADMIN_EMAIL and ADMIN_PASSWORD to create an admin");
-  }
-}
-
-function warnOfOpenDoors(config: Config, secret: string, log: Log): void {
-  if (Buffer.byteLength(secret) < SHORTEST_SECRET_BYTES) {
-    log.warn(`JWT_SECRET is shorter than ${SHORTEST_SECRET_BYTES} bytes, which is easier to guess`);
-  }
-  if (!["off", "open"].includes(config.metrics) && config.metrics.length < SHORTEST_TOKEN) {
-    log.warn(
-      `METRICS is a token of fewer than ${SHORTEST_TOKEN} characters, which is easy to guess`,
-    );
-  }
-  if (config.requireAuth() && config.publicSurface === "open" && !config.demo) {
-    log.warn(
-      "REQUIRE_AUTH=true with PUBLIC_SURFACE=open: whoever reaches this port can still replace the " +
-        "policy of the default organization through /api/public",
-    );
-  }
-  if (!config.requireAuth() && config.corsPagesDev === "on") {
-    log.warn(
-      "REQUIRE_AUTH=false with CORS_PAGES_DEV=on: whatever page of *.pages.dev a browser on this network " +
-        "opens can read and change everything on /api/v1; CORS_PAGES_DEV=off closes that",
-    );
-  }
-  if (config.requireAuth() && config.roles === "carried" && !config.demo) {
-    log.warn(
-      "REQUIRE_AUTH=true with ROLES=carried: every user may do everything in the organization, " +
-        "whatever the role; ROLES=enforced makes roles restrict users",
-    );
-  }
-  if (!config.requireAuth() && config.roles === "enforced") {
-    log.warn(
-      "ROLES=enforced with REQUIRE_AUTH=false: roles restrict signed-in users only, and callers " +
-        "without credentials may do everything in the default organization",
-    );
-  }
-  if (config.demo && !config.requireAuth()) {
-    log.warn(
-      "DEMO=true with REQUIRE_AUTH=false: on /api/v1 everybody may create users, keys and organizations",
-    );
   }
 }

@@ -17,7 +17,9 @@ import { Unavailable } from "../core/errors.ts";
 import { clearTimeout, setImmediate, setTimeout } from "../core/timers.ts";
 import type { AppendLogOptions, Durability } from "./append-log-options.ts";
 import { LogBlock, type Appended } from "./log-block.ts";
-import { cutBack, LogFile, type Range } from "./log-file.ts";
+import type { LogFile } from "./log-file.ts";
+import { createNextFile, openLastFile, takeBack, type GoodPart } from "./log-files.ts";
+import { PendingBlocks } from "./pending-blocks.ts";
 
 /** Text that is given but not answered, in UTF-16 units; appends beyond it are refused. */
 export const MAX_HELD = 64 << 20;
@@ -28,17 +30,13 @@ export class AppendLog {
   #file: LogFile;
   /** `draining` waits for syncs under way before a new file; `broken` has failed to get one. */
   #state: "ready" | "draining" | "renewing" | "broken" = "ready";
-  /** Given and not written, by the durability that was asked for. */
-  readonly #pending: Readonly<Record<Durability, LogBlock[]>> = { sync: [], write: [] };
+  readonly #pending = new PendingBlocks();
   /** Written, and waiting for their sync. */
   #flying: LogBlock[] = [];
-  /** Refused blocks that stand before an acknowledged byte of the file that failed. */
-  #holes: readonly Range[] = [];
   #held = 0;
   #scheduled = false;
-  /** Where the last acknowledged block ends; blocks before it may still wait for their sync. */
-  #acknowledged: number;
-  #synced: number;
+  /** How far the file is good; blocks before its last acknowledged byte may still wait for their sync. */
+  #good: GoodPart;
   #dirty = false; // something was answered that no sync covers yet
   #syncWanted = false;
   #timer: NodeJS.Timeout | undefined;
@@ -52,17 +50,12 @@ export class AppendLog {
   private constructor(options: AppendLogOptions, file: LogFile) {
     this.#options = options;
     this.#file = file;
-    this.#acknowledged = file.size;
-    this.#synced = file.size;
+    this.#good = { synced: file.size, acknowledged: file.size, holes: [] };
   }
 
   /** Opens a log at the last of its files, which is repaired; `undefined` creates the first. */
   static async open(options: AppendLogOptions, last: number | undefined): Promise<AppendLog> {
-    const { files, pathOf, torn } = options;
-    const file =
-      last === undefined
-        ? await LogFile.create(files, pathOf(1), 1)
-        : await LogFile.open(files, pathOf(last), last, torn ?? (() => {}));
+    const file = await openLastFile(options, last);
     return new AppendLog(options, file);
   }
 
@@ -83,7 +76,7 @@ export class AppendLog {
 
   /** The file that takes the writes, and how much of it is acknowledged. */
   get committed(): readonly [path: string, bytes: number] {
-    return [this.#file.path, this.#acknowledged];
+    return [this.#file.path, this.#good.acknowledged];
   }
 
   /** Tries to write again after a failure, at most once a second. A try leaves an empty line. */
@@ -100,13 +93,7 @@ export class AppendLog {
       setImmediate(done, refusal, 0, 0, 0);
       return;
     }
-    const pending = this.#pending[durability];
-    let block = pending.at(-1);
-    if (block === undefined || typeof text !== "string" || !block.takesMore) {
-      block = new LogBlock();
-      pending.push(block);
-    }
-    block.add(text, done);
+    this.#pending.add(text, durability, done);
     this.#held += text.length;
     this.#schedule();
   }
@@ -126,7 +113,8 @@ export class AppendLog {
     });
     await this.#file.close();
     // A last try to take back what was refused, since the next start would find it.
-    if (this.#error !== undefined) await this.#cutBack().catch(() => {});
+    if (this.#error !== undefined)
+      await takeBack(this.#options, this.#file, this.#good).catch(() => {});
   }
 
   #refusalOf(text: string | Buffer): unknown {
@@ -145,8 +133,7 @@ export class AppendLog {
 
   readonly #flush = (): void => {
     this.#scheduled = false;
-    const { sync, write } = this.#pending;
-    const isEmpty = sync.length === 0 && write.length === 0;
+    const { isEmpty } = this.#pending;
     if (isEmpty && !this.#syncWanted) this.#rest();
     else if (this.#state === "broken") this.#renewOrRefuse();
     else if (this.#state !== "ready") return;
@@ -216,7 +203,7 @@ export class AppendLog {
   #settle(): void {
     for (let block = this.#flying[0]; block?.synced === true; block = this.#flying[0]) {
       this.#flying.shift();
-      this.#synced = block.end;
+      this.#good.synced = block.end;
       this.#acknowledge(block);
     }
     if (this.#state === "ready") this.#schedule();
@@ -225,7 +212,7 @@ export class AppendLog {
 
   #acknowledge(block: LogBlock): void {
     this.#held -= block.length;
-    this.#acknowledged = Math.max(this.#acknowledged, block.end);
+    this.#good.acknowledged = Math.max(this.#good.acknowledged, block.end);
     if (this.#state === "ready") this.#doubt = undefined;
     if (block.length > 0) this.#options.acknowledged?.(block.bytes, this.sequence, block.start);
     block.answer(this.sequence);
@@ -245,7 +232,7 @@ export class AppendLog {
     this.#state = "broken";
     if (this.#error !== undefined) {
       this.#options.failed?.(this.#error, this.#file.path);
-      this.#holes = this.#flying.filter(({ end }) => end <= this.#acknowledged);
+      this.#good.holes = this.#flying.filter(({ end }) => end <= this.#good.acknowledged);
       this.#refuse(this.#flying);
     }
     this.#renewOrRefuse();
@@ -266,11 +253,9 @@ export class AppendLog {
     try {
       if (hadFailed) this.#triedAt = this.#options.now();
       await this.#file.close();
-      if (hadFailed) await this.#cutBack();
-      this.#file = await this.#next();
-      this.#acknowledged = 0;
-      this.#synced = 0;
-      this.#holes = [];
+      if (hadFailed) await takeBack(this.#options, this.#file, this.#good);
+      this.#file = await createNextFile(this.#options, this.#file);
+      this.#good = { synced: 0, acknowledged: 0, holes: [] };
       this.#dirty = false;
       this.#syncWanted = false;
       this.#error = undefined;
@@ -284,28 +269,6 @@ export class AppendLog {
       this.#triedAt = this.#options.now();
       if (!hadFailed) this.#options.failed?.(error, this.#file.path);
       this.#refuseAll();
-    }
-  }
-
-  /** Takes back what was written but not acknowledged; a file in which nothing was goes as a whole. */
-  async #cutBack(): Promise<void> {
-    const { files, removed } = this.#options;
-    const { path, sequence } = this.#file;
-    if (this.#acknowledged > 0) {
-      return cutBack(files, path, this.#synced, this.#acknowledged, this.#holes);
-    }
-    await files.remove(path);
-    removed?.(sequence);
-  }
-
-  async #next(): Promise<LogFile> {
-    for (let sequence = this.#file.sequence + 1; ; sequence++) {
-      try {
-        return await LogFile.create(this.#options.files, this.#options.pathOf(sequence), sequence);
-      } catch (error) {
-        // An earlier try may have left a file that could not be removed again.
-        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-      }
     }
   }
 

@@ -37,6 +37,7 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
   ["control", ["core", "auth", ...LEAVES, "organizations"]],
   ["setting-table.ts", ["core"]],
   ["config.ts", ["core", "setting-table.ts"]],
+  ["start-warnings.ts", ["config.ts"]],
   ["build-info.ts", ["core"]],
   ["routes.ts", FOLDERS],
   [
@@ -47,7 +48,10 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
   ["instruments.ts", ["core", "metadata", "metrics", "storage", "config.ts", "stores.ts"]],
   [
     "app.ts",
-    ["core", "http", "demo", "portal", "storage", "config.ts", "instruments.ts", "service.ts"],
+    [
+      ...["core", "http", "demo", "portal", "storage"],
+      ...["config.ts", "instruments.ts", "service.ts", "start-warnings.ts"],
+    ],
   ],
   ["index.ts", ["core", "app.ts", "config.ts"]],
   [

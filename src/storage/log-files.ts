@@ -1,0 +1,48 @@
+/** The row of numbered files that one log consists of: the last one, the next one, and a failed one. */
+import type { AppendLogOptions } from "./append-log-options.ts";
+import { cutBack, LogFile, type Range } from "./log-file.ts";
+
+/** Opens the last file of a log, which is repaired; `undefined` creates the first. */
+export function openLastFile(
+  { files, pathOf, torn }: AppendLogOptions,
+  last: number | undefined,
+): Promise<LogFile> {
+  if (last === undefined) return LogFile.create(files, pathOf(1), 1);
+  return LogFile.open(files, pathOf(last), last, torn ?? (() => {}));
+}
+
+/** Creates the file that follows another one. */
+export async function createNextFile(
+  { files, pathOf }: AppendLogOptions,
+  { sequence: last }: LogFile,
+): Promise<LogFile> {
+  for (let sequence = last + 1; ; sequence++) {
+    try {
+      return await LogFile.create(files, pathOf(sequence), sequence);
+    } catch (error) {
+      // An earlier try may have left a file that could not be removed again.
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+  }
+}
+
+/** How far the content of a failed file is good. */
+export interface GoodPart {
+  /** Where the last block ends that a sync covers. */
+  synced: number;
+  /** Where the last acknowledged block ends. */
+  acknowledged: number;
+  /** Refused text that stands before an acknowledged byte, once the file has failed. */
+  holes: readonly Range[];
+}
+
+/** Takes back what was written but not acknowledged. A file without an acknowledged byte is removed. */
+export async function takeBack(
+  { files, removed }: AppendLogOptions,
+  { path, sequence }: LogFile,
+  { synced, acknowledged, holes }: GoodPart,
+): Promise<void> {
+  if (acknowledged > 0) return cutBack(files, path, synced, acknowledged, holes);
+  await files.remove(path);
+  removed?.(sequence);
+}

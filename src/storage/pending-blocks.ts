@@ -1,0 +1,22 @@
+import type { Durability } from "./append-log-options.ts";
+import { LogBlock, type Appended } from "./log-block.ts";
+
+/** Text that was given to a log and is not written yet, by the durability that was asked for. */
+export class PendingBlocks {
+  readonly sync: LogBlock[] = [];
+  readonly write: LogBlock[] = [];
+
+  get isEmpty(): boolean {
+    return this.sync.length === 0 && this.write.length === 0;
+  }
+
+  /** Adds text to the last block of its durability, or begins one; bytes get a block of their own. */
+  add(text: string | Buffer, durability: Durability, done: Appended): void {
+    let block = this[durability].at(-1);
+    if (block === undefined || typeof text !== "string" || !block.takesMore) {
+      block = new LogBlock();
+      this[durability].push(block);
+    }
+    block.add(text, done);
+  }
+}

@@ -7,6 +7,8 @@ export interface PageWanted {
   /** Rows to skip; of no meaning beside a cursor. */
   readonly offset: number;
   readonly cursor: string | undefined;
+  /** Cuts longer texts; whole ones when absent. */
+  readonly characters?: number;
 }
 
 /**
@@ -19,11 +21,12 @@ export async function readPage(
   audit: Pick<AuditStore, "page" | "pageAfter">,
   organization: string,
   filter: AuditFilter,
-  { limit, offset, cursor }: PageWanted,
+  { limit, offset, cursor, characters }: PageWanted,
   gone?: AbortSignal,
 ): Promise<{ readonly rows: AuditRows; readonly next_cursor: string | undefined }> {
-  const rows = await (cursor === undefined
-    ? audit.page(organization, filter, limit, offset, gone)
-    : audit.pageAfter(organization, filter, limit, readCursor(cursor, organization, filter), gone));
+  const after = cursor === undefined ? undefined : readCursor(cursor, organization, filter);
+  const rows = await (after === undefined
+    ? audit.page(organization, filter, limit, offset, gone, characters)
+    : audit.pageAfter(organization, filter, limit, after, gone, characters));
   return { rows, next_cursor: rows.next && cursorAfter(rows.next, organization, filter) };
 }

@@ -144,18 +144,24 @@ export interface AuditStore {
     quota?: Quota,
   ): void;
 
-  /** Rows `offset` to `offset + limit` of those that match, newest `timestamp` first. */
+  /**
+   * Rows `offset` to `offset + limit` of those that match, newest `timestamp` first.
+   *
+   * @param characters cuts each longer text of a row, which then ends in `…`; whole texts when absent
+   */
   page(
     organization: string,
     filter: AuditFilter,
     limit: number,
     offset: number,
     signal?: AbortSignal,
+    characters?: number,
   ): Awaitable<AuditRows>;
 
   /**
    * The rows after a position, newest first; without one, the newest. Whatever arrives meanwhile,
-   * following `next` neither skips nor repeats an event that was there at first.
+   * following `next` neither skips nor repeats an event that was there at first. `characters` is that of
+   * `page`.
    */
   pageAfter(
     organization: string,
@@ -163,6 +169,7 @@ export interface AuditStore {
     limit: number,
     after: Position | undefined,
     signal?: AbortSignal,
+    characters?: number,
   ): Awaitable<AuditRows>;
 
   /** One event's JSON, by its id. */

@@ -1,7 +1,6 @@
 import type { AuditStore } from "../audit/store.ts";
 import type { Catalog } from "../catalog/view.ts";
 import type { Clock } from "../core/clock.ts";
-import { cutTexts, TextCutter } from "../core/text-cutter.ts";
 import type { FleetStore } from "../fleet/store.ts";
 import { jsonAround } from "../http/reply.ts";
 import { route } from "../http/route.ts";
@@ -20,8 +19,6 @@ interface Needs {
 const RECENT = 10;
 /** Characters of each text of an event that are shown; the event itself has all of them. */
 const MOST_CHARACTERS = 16_384;
-/** Shorter rows cannot have a text that long. */
-const SHORT_BYTES = MOST_CHARACTERS;
 
 /** The route of the dashboard. */
 export const dashboardRoutes = [
@@ -37,7 +34,7 @@ export const dashboardRoutes = [
     large: "made",
     replies: { 200: dashboard },
     refuses: [500],
-    async handle({ organization }, { catalog, audit, fleet, policies, now }: Needs) {
+    async handle({ organization, client }, { catalog, audit, fleet, policies, now }: Needs) {
       const at = now();
       const version = await policies.activeVersion(organization);
       const [activity, runtimes] = await Promise.all([
@@ -46,10 +43,9 @@ export const dashboardRoutes = [
       ]);
       const { counts } = catalog.current().envelope;
       const text = JSON.stringify(dashboardCounts(activity, counts, runtimes, version));
-      const { json } = await audit.page(organization, {}, RECENT, 0);
-      const isShort = Buffer.isBuffer(json) && json.length <= SHORT_BYTES;
-      const events = isShort ? json : cutTexts(json, new TextCutter(MOST_CHARACTERS));
-      return jsonAround(`${text.slice(0, -1)},"recent_audit":[`, events, "]}");
+      const { gone } = client;
+      const recent = await audit.page(organization, {}, RECENT, 0, gone, MOST_CHARACTERS);
+      return jsonAround(`${text.slice(0, -1)},"recent_audit":[`, recent.json, "]}");
     },
   }),
 ];

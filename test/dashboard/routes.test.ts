@@ -41,7 +41,7 @@ async function dashboardWith(recent: string): Promise<unknown> {
     policies: { activeVersion: () => "v1" },
     now: () => T0,
   };
-  const input = { organization: "acme" } as never;
+  const input = { organization: "acme", client: { gone: new AbortController().signal } } as never;
   const answer = await dashboardRoutes[0]?.handle(input, needs);
   assert.ok(answer instanceof TextReply);
   assert.deepEqual(asked, [

@@ -9,7 +9,7 @@ import { NotFound, Refusal } from "../../core/errors.ts";
 import { allProviderNames, MOST_NAMED } from "../../providers/rows.ts";
 import type { AuditSource } from "../pages/audit-source.ts";
 import { totalOf, type Counted } from "../pages/time-chart.ts";
-import { eventOf, eventsOf } from "./events.ts";
+import { eventOf, eventsOf, MOST_IN_LIST } from "./events.ts";
 
 /** What the audit page is read from. */
 export interface AuditPageNeeds {
@@ -27,7 +27,7 @@ export function auditSource(
   return {
     async page(query, limit, cursor) {
       const filter = filterOf(query);
-      const wanted = { limit, offset: 0, cursor };
+      const wanted = { limit, offset: 0, cursor, characters: MOST_IN_LIST };
       const { rows, next_cursor } = await readPage(audit, id, filter, wanted, gone);
       return { events: await eventsOf(rows), total: rows.total, next_cursor };
     },

@@ -9,7 +9,7 @@ import { readSummary } from "../../fleet/summary.ts";
 import type { PolicyStore } from "../../policies/store.ts";
 import { RECENT_DENIALS, type OverviewModel } from "../pages/overview.ts";
 import type { PageContext } from "../pages/parts.ts";
-import { eventsOf } from "./events.ts";
+import { eventsOf, MOST_IN_LIST } from "./events.ts";
 
 /** What the overview is read from. */
 export interface OverviewNeeds {
@@ -50,5 +50,14 @@ async function readDenials(
   audit: OverviewNeeds["audit"],
   organization: string,
 ): Promise<readonly AuditEvent[]> {
-  return eventsOf(await audit.page(organization, { decision: "DENIED" }, RECENT_DENIALS, 0));
+  return eventsOf(
+    await audit.page(
+      organization,
+      { decision: "DENIED" },
+      RECENT_DENIALS,
+      0,
+      undefined,
+      MOST_IN_LIST,
+    ),
+  );
 }

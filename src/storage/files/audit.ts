@@ -16,6 +16,7 @@ import { AuditCounts } from "./audit/counts.ts";
 import { FoundRows } from "./audit/found-rows.ts";
 import type { IndexThreads } from "./audit/index-threads.ts";
 import { OpenTrails } from "./audit/open-trails.ts";
+import { ShortLines } from "./audit/short-lines.ts";
 import { Tail } from "./audit/tail.ts";
 import { AuditTrail } from "./audit/trail.ts";
 import { checksOf } from "./audit/unindexed.ts";
@@ -45,6 +46,7 @@ export class FileAuditStore implements AuditStore {
   readonly #options: FileAuditOptions & { readonly damage: DamageRegister };
   readonly #reads: ReadFiles;
   readonly #found = new FoundRows();
+  readonly #shortLines = new ShortLines();
   readonly #trails: OpenTrails;
 
   constructor(options: FileAuditOptions) {
@@ -94,8 +96,11 @@ export class FileAuditStore implements AuditStore {
     limit: number,
     offset: number,
     signal?: AbortSignal,
+    characters?: number,
   ): Promise<AuditRows> {
-    return this.#ask(organization, (trail) => trail.page(filter, limit, offset, signal));
+    return this.#ask(organization, (trail) =>
+      trail.page(filter, limit, offset, signal, characters),
+    );
   }
 
   pageAfter(
@@ -104,9 +109,10 @@ export class FileAuditStore implements AuditStore {
     limit: number,
     after: Position | undefined,
     signal?: AbortSignal,
+    characters?: number,
   ): Promise<AuditRows> {
     const start = after ?? FROM_THE_TOP;
-    return this.#ask(organization, (trail) => trail.page(filter, limit, start, signal));
+    return this.#ask(organization, (trail) => trail.page(filter, limit, start, signal, characters));
   }
 
   get(organization: string, id: string): Promise<Buffer | undefined> {
@@ -228,6 +234,7 @@ export class FileAuditStore implements AuditStore {
       counts: this.counts,
       reads: this.#reads,
       found: this.#found,
+      shortLines: this.#shortLines,
       organization,
       directory: layout.organization(organization).audit,
       root: layout.root,

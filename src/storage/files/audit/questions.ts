@@ -9,12 +9,13 @@ import type { SegmentedLog } from "../../segmented-log.ts";
 import { portionsOf, type Slice } from "../../segment-reader.ts";
 import { addHours } from "./hours.ts";
 import { type Lease, underLease } from "./leases.ts";
-import { firstLine, LineParts } from "./lines.ts";
+import { firstLine } from "./lines.ts";
 import { Listing, type Match } from "./listing.ts";
 import { Pace } from "../../../core/pace.ts";
 import type { Question } from "./question.ts";
 import { decisionAt, rowAt, select, viewOf, type SegmentView } from "./selection.ts";
 import type { SegmentIndex } from "./segment-index.ts";
+import { lineParts, PIECE_BYTES, readShort, type Shortening } from "./short-lines.ts";
 
 const COMMA = 0x2c;
 const NEWLINE = 0x0a;
@@ -22,21 +23,26 @@ const NO_BYTES = Buffer.alloc(0);
 const EXPORT_ROWS = 256;
 /** An event may be some MiB long, so what an export reads at once is bounded by its size as well. */
 const PORTION_BYTES = 1 << 20;
-/** A longer page is read in pieces of this size: hundreds of readers may take theirs at a time. */
-const PIECE_BYTES = 64 << 10;
 
 /** Where a page begins: after a number of rows, or after a place. */
 export type PageStart = number | Position;
+
+/** Which part of what matches a page is, and how it is read. */
+export interface PageParts {
+  readonly limit: number;
+  readonly start: PageStart;
+  readonly signal: AbortSignal | undefined;
+  readonly lease: Lease;
+  /** Absent where texts stay whole. */
+  readonly shortening?: Shortening | undefined;
+}
 
 /** A page of what matches; a long one is read piece by piece, under a lease as an export is. */
 export async function answerPage(
   log: SegmentedLog,
   indexes: readonly SegmentIndex[],
   question: Question,
-  limit: number,
-  start: PageStart,
-  signal: AbortSignal | undefined,
-  lease: Lease,
+  { limit, start, signal, lease, shortening }: PageParts,
 ): Promise<AuditRows> {
   const listing = await Listing.of(indexes.map(viewOf), question, new Pace(signal), limit);
   if (typeof start === "number") await listing.skip(start);
@@ -46,6 +52,11 @@ export async function answerPage(
   const slices = slicesOf(matches);
   const returned = matches.length;
   const { total } = listing;
+  if (shortening) {
+    const done = lease();
+    const lines = await readShort(log, slices, shortening, signal).finally(done);
+    return { json: joined(lines, COMMA), returned, total, next };
+  }
   if (slices.reduce((sum, { length }) => sum + length, 0) > PIECE_BYTES) {
     const json = underLease(pagePieces(log, slices, signal), lease);
     return { json, returned, total, next };
@@ -70,23 +81,6 @@ async function* pagePieces(
     if (first !== undefined && first.length > PIECE_BYTES) yield* lineParts(log, first, pace);
     else yield joined(await log.read(portion), COMMA);
     await pace.step(); // what is at hand is read and taken without a turn of the loop
-  }
-}
-
-/** The line in a slice, part by part. */
-async function* lineParts(
-  log: SegmentedLog,
-  { segment, offset, length }: Slice,
-  pace: Pace,
-): AsyncGenerator<Buffer> {
-  const line = new LineParts();
-  for (let at = 0; at < length; at += PIECE_BYTES) {
-    const slice = { segment, offset: offset + at, length: Math.min(PIECE_BYTES, length - at) };
-    const [bytes] = await log.read([slice]);
-    const part = bytes && line.take(bytes);
-    if (part === undefined) return;
-    if (part.length > 0) yield part;
-    await pace.step();
   }
 }
 

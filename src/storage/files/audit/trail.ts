@@ -21,6 +21,7 @@ import type { RecentIds } from "./recent-ids.ts";
 import { SidecarDamaged } from "./sidecar-rest.ts";
 import { globalRow, type SegmentIndex } from "./segment-index.ts";
 import { SegmentSet, type SegmentSetOptions } from "./segment-set.ts";
+import type { ShortLines } from "./short-lines.ts";
 import type { Tail, TailSource } from "./tail.ts";
 
 type LogOptions = Omit<SegmentedLogOptions, "timeOf" | "began" | "acknowledged" | "removed">;
@@ -29,12 +30,14 @@ export interface AuditTrailOptions extends LogOptions, SegmentSetOptions {
   readonly durability: Durability;
   readonly counts: AuditCounts;
   readonly found: FoundRows;
+  readonly shortLines: ShortLines;
 }
 
 /** Stores and finds the events of one organization. */
 export class AuditTrail implements TailSource {
   readonly #organization: string;
   readonly #found: FoundRows;
+  readonly #shortLines: ShortLines;
   readonly #log: SegmentedLog;
   readonly #segments: SegmentSet;
   readonly #ids: RecentIds;
@@ -45,13 +48,14 @@ export class AuditTrail implements TailSource {
   #removing: Promise<unknown> = Promise.resolve();
 
   private constructor(
-    { organization, durability, counts, found }: AuditTrailOptions,
+    { organization, durability, counts, found, shortLines }: AuditTrailOptions,
     log: SegmentedLog,
     segments: SegmentSet,
     ids: RecentIds,
   ) {
     this.#organization = organization;
     this.#found = found;
+    this.#shortLines = shortLines;
     this.#log = log;
     this.#segments = segments;
     this.#ids = ids;
@@ -123,18 +127,20 @@ export class AuditTrail implements TailSource {
     }
   }
 
-  /** A page that begins after a number of rows, or after a place. */
+  /** A page that begins after a number of rows, or after a place; see `AuditStore.page`. */
   page(
     filter: AuditFilter,
     limit: number,
     start: PageStart,
     signal: AbortSignal | undefined,
+    characters: number | undefined,
   ): Promise<AuditRows> {
     const question = this.#question(filter);
     const lease: Lease = () => this.#leases.take();
-    return this.#ask((indexes) =>
-      answerPage(this.#log, indexes, question, limit, start, signal, lease),
-    );
+    const common = { organization: this.#organization, kept: this.#shortLines };
+    const shortening = characters === undefined ? undefined : { ...common, characters };
+    const parts = { limit, start, signal, lease, shortening };
+    return this.#ask((indexes) => answerPage(this.#log, indexes, question, parts));
   }
 
   export(filter: AuditFilter, signal: AbortSignal | undefined): Promise<AuditExport> {

@@ -60,6 +60,27 @@ test("a page of long events comes in pieces, each of which is read when it is as
   assert.ok(read.atOnce > 0 && read.atOnce <= 64 * KIB, `${read.atOnce}`);
 });
 
+test("a page of short texts is whole, and its long events are read once", async (t) => {
+  const { store, events, read } = await storeOfLongEvents(t);
+  const expected = [...events]
+    .reverse()
+    .map((event) => ({ ...event, command: `${event.command?.slice(0, 100)}…` }));
+  for (const isFirst of [true, false]) {
+    read.atOnce = 0;
+    const short = [undefined, 100] as const;
+    const pages = [
+      await store.page(ORGANIZATION, {}, 100, 0, ...short),
+      await store.pageAfter(ORGANIZATION, {}, 100, undefined, ...short),
+    ];
+    for (const { json, returned } of pages) {
+      assert.ok(Buffer.isBuffer(json) && json.length < 6_000);
+      assert.deepEqual([returned, await eventsIn(json)], [6, expected]);
+    }
+    assert.ok(read.atOnce <= 64 * KIB, `${read.atOnce}`);
+    assert.equal(read.atOnce > 0, isFirst);
+  }
+});
+
 test("a page that nobody reads to its end keeps no file", async (t) => {
   const { store } = await storeOfLongEvents(t);
   const { json } = await store.page(ORGANIZATION, {}, 100, 0);

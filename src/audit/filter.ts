@@ -40,6 +40,10 @@ export const filterQuery = {
   runtime: { type: "string", description: "Only events whose `runtime_name` is exactly this." },
   trace_id: { type: "string", description: "Only events of exactly this trace." },
   policy: { type: "string", description: "Only events that exactly this policy version decided." },
+  reported_by: {
+    type: "string",
+    description: "Only events that the API key or user with exactly this id reported.",
+  },
 } as const satisfies Readonly<Record<string, Schema & { readonly forgiving?: true }>>;
 
 /** Filters as they were sent. */
@@ -51,7 +55,8 @@ export type GivenFilter = { readonly [K in keyof typeof filterQuery]?: string | 
  * @throws BadInput for a `from` or `to` that is no RFC 3339 timestamp
  */
 export function filterOf(given: GivenFilter): AuditFilter {
-  const { q, provider, executor, capability, status, runtime, trace_id, policy } = given;
+  const { q, provider, executor, capability, status, runtime, trace_id, policy, reported_by } =
+    given;
   return {
     q,
     decision: given.decision?.toUpperCase(),
@@ -65,5 +70,6 @@ export function filterOf(given: GivenFilter): AuditFilter {
     runtime,
     trace_id,
     policy,
+    reported_by,
   };
 }

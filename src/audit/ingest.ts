@@ -24,6 +24,8 @@ export interface IngestContext {
   /** Milliseconds; one moment for the whole request. */
   readonly now: number;
   readonly ids: IdSource;
+  /** The id of the API key or user that reports; absent for reports without credentials. */
+  readonly reporter?: string | undefined;
 }
 
 /**
@@ -107,6 +109,7 @@ export function ingestEvent(raw: unknown, place: string, context: IngestContext)
     runtime_context: runtimeContext,
     trace_id: traceId,
     transport,
+    reported_by: context.reporter,
   };
 }
 

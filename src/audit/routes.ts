@@ -149,13 +149,13 @@ export const auditRoutes = [
     report: true,
     replies: { 202: { anyOf: [auditEvent, auditBatchResult] } },
     refuses: [400, 413, 500, 507],
-    handle({ organization, surface, body }, needs: Needs) {
+    handle({ organization, actor, surface, body }, needs: Needs) {
       const { audit, now, ids, maxBatchEvents, quotas } = needs;
       const { isBatch, events } = body;
       if (events.length > maxBatchEvents) {
         throw new TooLarge(`events: expected at most ${maxBatchEvents} in one batch`);
       }
-      const context = { organization, now: now(), ids };
+      const context = { organization, now: now(), ids, reporter: actor?.id };
       const drafts = isBatch
         ? events.map((event, i) => ingestEvent(event, `events[${i}]`, context))
         : [ingestEvent(events[0], "", context)];

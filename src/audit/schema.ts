@@ -59,6 +59,12 @@ export const auditEvent = {
     },
     trace_id: { type: "string", description: "Joins the events of one piece of work." },
     transport: { type: "string", description: "How the event reached the service." },
+    reported_by: {
+      type: "string",
+      description:
+        "The id of the API key or user that reported the event, set by the service; absent where the " +
+        "report came without credentials.",
+    },
   },
 } as const satisfies Schema;
 export type AuditEvent = Infer<typeof auditEvent>;

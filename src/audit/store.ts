@@ -23,6 +23,7 @@ export interface AuditFilter {
   readonly runtime?: string | undefined;
   readonly trace_id?: string | undefined;
   readonly policy?: string | undefined;
+  readonly reported_by?: string | undefined;
 }
 
 /**

@@ -15,7 +15,7 @@ export function matchesOf(events: readonly AuditEvent[], filter: AuditFilter): A
 /** Whether an event matches, field by field. */
 export function matches(event: AuditEvent, filter: AuditFilter): boolean {
   const { q, decision, provider, consumer, from, to } = filter;
-  const { executor, capability, status, runtime, trace_id, policy } = filter;
+  const { executor, capability, status, runtime, trace_id, policy, reported_by } = filter;
   return (
     (decision === undefined || event.policy_decision === decision) &&
     (provider === undefined || event.provider === provider) &&
@@ -26,6 +26,7 @@ export function matches(event: AuditEvent, filter: AuditFilter): boolean {
     (runtime === undefined || event.runtime_name === runtime) &&
     (trace_id === undefined || event.trace_id === trace_id) &&
     (policy === undefined || event.policy === policy) &&
+    (reported_by === undefined || event.reported_by === reported_by) &&
     (from === undefined || timeOf(event) >= from) &&
     (to === undefined || timeOf(event) < to) &&
     (q === undefined || holds(event, q))

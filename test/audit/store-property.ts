@@ -53,6 +53,7 @@ const someEvent = fc.record({
   policy: someText,
   runtime_name: someText,
   trace_id: someText,
+  reported_by: fc.constantFrom("key-1", "user-1", undefined),
 });
 
 // Most filters are absent, so that something is left to find.
@@ -71,6 +72,7 @@ const someFilter = fc.record({
   runtime: rarely(fc.constantFrom(...texts)),
   trace_id: rarely(fc.constantFrom("git", "😀", "zz")),
   policy: rarely(fc.constantFrom("ΑΣ", "ß")),
+  reported_by: rarely(fc.constantFrom("key-1", "user-1", "nobody")),
 });
 const someStep = fc.oneof(
   { weight: 6, arbitrary: fc.record({ batch: fc.array(someEvent, { maxLength: 6 }) }) },

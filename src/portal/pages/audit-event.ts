@@ -30,6 +30,7 @@ const FIELDS = [
   ["runtime_context", "Runtime context"],
   ["trace_id", "Trace", "trace_id"],
   ["transport", "Transport"],
+  ["reported_by", "Reported by", "reported_by"],
   ["ingested_at", "Arrived"],
   ["id", "Id"],
   ["organization_id", "Organization"],

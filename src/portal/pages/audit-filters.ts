@@ -26,6 +26,7 @@ const EXACT = [
   ["runtime", "build-1"],
   ["trace_id", "4bf92f35"],
   ["policy", "v1"],
+  ["reported_by", "01kb5w0m9g"],
 ] as const satisfies readonly (readonly [AuditFilterName, string])[];
 
 /** The form that narrows the list: it works as it is, and modules spare its button. */

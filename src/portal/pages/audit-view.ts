@@ -13,6 +13,7 @@ export const AUDIT_FILTERS = [
   "runtime",
   "trace_id",
   "policy",
+  "reported_by",
 ] as const;
 export type AuditFilterName = (typeof AUDIT_FILTERS)[number];
 
@@ -53,6 +54,7 @@ export const FILTER_WORDS: Readonly<Record<AuditFilterName, string>> = {
   runtime: "Runtime",
   trace_id: "Trace",
   policy: "Policy",
+  reported_by: "Reported by",
 };
 
 const PATH = "/portal/audit";

@@ -15,7 +15,8 @@ export function matchesEvent(event: AuditEvent, filter: AuditFilter): boolean {
     !is(filter.status, event.status) ||
     !is(filter.runtime, event.runtime_name) ||
     !is(filter.trace_id, event.trace_id) ||
-    !is(filter.policy, event.policy)
+    !is(filter.policy, event.policy) ||
+    !is(filter.reported_by, event.reported_by)
   ) {
     return false;
   }

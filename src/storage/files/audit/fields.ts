@@ -12,6 +12,7 @@ export const FIELDS = [
   "status",
   "runtime_name",
   "policy",
+  "reported_by",
 ] as const;
 
 /** The places in `FIELDS` of those that `q` searches, besides the command. */

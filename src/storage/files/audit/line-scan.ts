@@ -35,6 +35,7 @@ export const ORDER = [
   "runtime_context",
   "trace_id",
   "transport",
+  "reported_by",
 ] as const;
 
 type Name = (typeof ORDER)[number];

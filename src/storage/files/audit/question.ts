@@ -31,8 +31,8 @@ export function questionOf(
   organization?: string,
   found?: FoundRows,
 ): Question {
-  const { provider, executor, capability, status, runtime, policy, q } = filter;
-  const values = [provider, executor, capability, undefined, status, runtime, policy];
+  const { provider, executor, capability, status, runtime, policy, reported_by, q } = filter;
+  const values = [provider, executor, capability, undefined, status, runtime, policy, reported_by];
   const wanted = FIELDS.flatMap((_, field) => {
     const value = values[field];
     return value === undefined ? [] : [{ field, value }];

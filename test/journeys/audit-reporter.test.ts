@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
+
+const V1 = "/api/v1/audit";
+const app = await start({ after }, { requireAuth: () => true, ...ADMIN_SETTINGS });
+const asAdmin = await app.asUser(ADMIN);
+const [first, second] = [await createKey("first"), await createKey("second")];
+const admin = (await app.get("/api/v1/auth/me", asAdmin)).body;
+const reports: readonly (readonly [string, Readonly<Record<string, string>>, object])[] = [
+  [V1, first.headers, { id: "by-first", command: "git a" }],
+  [V1, second.headers, { events: [{ id: "by-second", command: "git b", decision: "deny" }] }],
+  [V1, asAdmin, { id: "by-admin", command: "git c" }],
+  ["/api/public/audit", first.headers, { id: "by-nobody", command: "git d" }],
+];
+for (const [path, headers, report] of reports) {
+  assert.equal((await app.post(path, report, headers)).status, 202);
+}
+
+async function createKey(name: string) {
+  const { body } = await app.post("/api/v1/api-keys", { name }, asAdmin);
+  return { id: body.id as string, headers: { "X-API-Key": body.api_key as string } };
+}
+
+async function found(query: string): Promise<string[]> {
+  const { body } = await app.get(`${V1}?${query}`, asAdmin);
+  return body.events.map(({ id }: { id: string }) => id);
+}
+
+test("an event has the id of the key or user that reported it, and none without credentials", async () => {
+  const reporters = new Map<string, string | undefined>();
+  const { body } = await app.get(V1, asAdmin);
+  for (const { id, reported_by } of body.events) reporters.set(id, reported_by);
+  assert.deepEqual(Object.fromEntries(reporters), {
+    "by-first": first.id,
+    "by-second": second.id,
+    "by-admin": admin.id,
+    "by-nobody": undefined,
+  });
+});
+
+test("a client's own reported_by is ignored, and alone makes no event", async () => {
+  const forged = { id: "forged", reported_by: first.id };
+  const { body } = await app.post(V1, forged, second.headers);
+  assert.equal(body.reported_by, second.id);
+  const anonymous = await app.post("/api/public/audit", { ...forged, id: "anonymous" });
+  assert.equal(anonymous.body.reported_by, undefined);
+  const alone = await app.post(V1, { reported_by: first.id }, first.headers);
+  assert.equal(alone.status, 400);
+});
+
+test("an event that another key sends again keeps its first reporter", async () => {
+  const again = await app.post(V1, { id: "by-first", command: "other" }, second.headers);
+  assert.equal(again.body.reported_by, first.id);
+  assert.equal(again.body.command, "git a");
+});
+
+test("list, export, tickets, histogram and stream are narrowed by reporter", async () => {
+  const query = `reported_by=${second.id}&q=git`;
+  assert.deepEqual(await found(query), ["by-second"]);
+  assert.deepEqual(await found("reported_by=nobody"), []);
+  const lines = (await app.get(`${V1}/export?${query}`, asAdmin)).text.trim().split("\n");
+  assert.deepEqual(
+    lines.map((line) => (JSON.parse(line) as { id: string }).id),
+    ["by-second"],
+  );
+  const csv = (await app.get(`${V1}/export?format=csv&${query}`, asAdmin)).text.split("\r\n");
+  assert.ok(csv[0]?.endsWith(",reported_by"));
+  assert.ok(csv[1]?.endsWith(`,${second.id}`));
+  const asked = { format: "ndjson", reported_by: second.id, q: "git" };
+  const ticket = await app.post(`${V1}/export-tickets`, asked, asAdmin);
+  assert.match((await app.get(ticket.body.url)).text, /^\{"id":"by-second"[^\n]*\n$/);
+  const histogram = await app.get(`${V1}/histogram?${query}`, asAdmin);
+  const total = histogram.body.buckets.reduce(
+    (sum: number, bucket: { denied: number }) => sum + bucket.denied,
+    0,
+  );
+  assert.equal(total, 1);
+});
+
+test("a stream is narrowed by reporter, and reporters outlive a restart", async (t) => {
+  const other = await start(t, ADMIN_SETTINGS);
+  const headers = await other.asUser(ADMIN);
+  const { body: me } = await other.get("/api/v1/auth/me", headers);
+  const stream = await other.stream(`${V1}/stream?reported_by=${me.id}`, headers);
+  await other.post(V1, { id: "anonymous" });
+  await other.post(V1, { id: "mine" }, headers);
+  assert.equal((await stream.event())?.data.id, "mine");
+  await other.restart();
+  const { body } = await other.get(`${V1}?reported_by=${me.id}`);
+  assert.deepEqual(
+    body.events.map(({ id }: { id: string }) => id),
+    ["mine"],
+  );
+});

@@ -35,11 +35,12 @@ if (files.length === 0) {
 
 /**
  * Opens each batch. The runner takes a batch for finished, and cleans up after it, as soon as no test
- * is left, though files may still be loading: the first test lasts until all of them are there.
+ * is left, though files may still be loading: the first test lasts until all of them are there, or one
+ * cannot be loaded. Without that end later versions of Node would wait for it for ever.
  */
 const GATE = `import { test } from "node:test";
-let open;
-const loaded = new Promise((resolve) => (open = resolve));
+let [open, fail] = [];
+const loaded = new Promise((...ends) => ([open, fail] = ends));
 test("the files of this batch are loaded", () => loaded);
 `;
 
@@ -51,7 +52,10 @@ function writeBatches(folder: string): readonly string[] {
     const urls = batch.map((file) => pathToFileURL(join(root, file)));
     const path = join(folder, `batch-${String(batches.length).padStart(3, "0")}.test.mjs`);
     const imports = urls.map((url) => `await import(${JSON.stringify(url)});\n`);
-    writeFileSync(path, `${GATE}${imports.join("")}open();\n`);
+    writeFileSync(
+      path,
+      `${GATE}try {\n${imports.join("")}open();\n} catch (error) {\nfail(error);\n}\n`,
+    );
     batches.push(path);
   }
   return batches;
@@ -62,6 +66,8 @@ const flags = [
   "--import=tsx",
   "--test",
   "--test-reporter=spec",
+  "--test-force-exit", // a test that fails may leave a server open, and is not to hang the run
+  `--test-timeout=${10 * 60_000}`,
   `--test-concurrency=${Math.max(1, availableParallelism())}`,
 ];
 const runner = spawn(process.execPath, [...flags, ...writeBatches(folder)], {

@@ -29,7 +29,13 @@ export class ServerProcess {
   stderr = "";
 
   constructor(environment: Readonly<Record<string, string>>, options: LaunchOptions = {}) {
-    const env = { PATH: process.env["PATH"] ?? "", PORT: "0", LOG_LEVEL: "warn", ...environment };
+    const env = {
+      PATH: process.env["PATH"] ?? "",
+      PORT: "0",
+      LOG_LEVEL: "warn",
+      CORS_PAGES_DEV: "off",
+      ...environment,
+    };
     const command = `${options.prelude ?? "true"} && exec "$0" "$1"`;
     this.#child = spawn("sh", ["-c", command, process.execPath, SERVER], { env });
     this.#child.stdin.end();

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import type { Writable } from "node:stream";
-import { setImmediate as turn } from "node:timers/promises";
+import { nextTurn as turn } from "../core/timers.ts";
 import type { Awaitable } from "../core/caller.ts";
 import { etagOf, isCurrent } from "../http/entity-tag.ts";
 import { empty, json, type Reply, stream } from "../http/reply.ts";

@@ -51,7 +51,8 @@ export const auditExportRoutes = [
     handle({ organization, query, client }, { audit, now }: Needs) {
       const format = exportFormats.find((one) => one === query.format) ?? "ndjson";
       const view = { format, filter: filterOf(query) };
-      return answerExport(audit, organization, view, now(), client.gone);
+      const reader = { gone: client.gone, isAllowed: client.acceptance() };
+      return answerExport(audit, organization, view, now, reader);
     },
   }),
   route({
@@ -64,7 +65,7 @@ export const auditExportRoutes = [
     summary: "Get an address from which a browser can download an export",
     description:
       "For links, which cannot send credentials. The address works once, within 60 seconds, for " +
-      "exactly this export.",
+      "exactly this export, as long as the credentials that asked for it are accepted.",
     tags: ["audit"],
     body: exportTicketBody,
     replies: { 201: exportTicket },
@@ -76,7 +77,8 @@ export const auditExportRoutes = [
       after: ({ body }) => exportFacts(body),
     },
     handle({ organization, actor, surface, body: view, client }, { exportTickets }: Needs) {
-      const grant = { organization, actor, surface, view };
+      const isAllowed = client.acceptance();
+      const grant = { organization, actor, surface, view, isAllowed };
       const { ticket, expiresAt } = exportTickets.issue(grant, client.party);
       const url = `${PREFIXES[surface]}/audit/export-tickets/${ticket}`;
       return reply(201, { url, expires_at: formatTimestamp(expiresAt) });
@@ -108,10 +110,12 @@ export const auditExportRoutes = [
       const grant = isHead
         ? exportTickets.find(ticket, surface)
         : exportTickets.take(ticket, surface);
-      if (!grant) throw new NotFound("This ticket was used, is over, or never was; get another");
-      const { organization, actor, view } = grant;
+      if (!grant || !(await grant.isAllowed())) {
+        throw new NotFound("This ticket was used, is over, or never was; get another");
+      }
+      const { organization, actor, view, isAllowed } = grant;
       note({ caller: { organization, actor }, after: exportFacts(view) });
-      return answerExport(audit, organization, view, now(), client.gone);
+      return answerExport(audit, organization, view, now, { gone: client.gone, isAllowed });
     },
   }),
 ];

@@ -1,5 +1,7 @@
 import type { Writable } from "node:stream";
-import { BadInput } from "../core/errors.ts";
+import type { Awaitable } from "../core/caller.ts";
+import { SECOND_MS, type Clock } from "../core/clock.ts";
+import { BadInput, Unauthenticated } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { validate } from "../core/validate.ts";
 import { streamOf, type Reply } from "../http/reply.ts";
@@ -10,11 +12,21 @@ import type { AuditFilter, AuditStore } from "./store.ts";
 
 // As much as a request line can carry; parameters in a body are to be no more than those in a query.
 const MAX_PARAMETERS_LENGTH = 16 * 1024;
+/** As often as streams are looked at. */
+const CHECK_EVERY_MS = 15 * SECOND_MS;
 
 /** What is exported, and how. */
 export interface ExportView {
   readonly format: ExportFormat;
   readonly filter: AuditFilter;
+}
+
+/** Who reads an export. */
+export interface ExportReader {
+  /** Ends the search for what matches, and the reading. */
+  readonly gone: AbortSignal;
+  /** Whether the reader may still have it. */
+  readonly isAllowed: () => Awaitable<boolean>;
 }
 
 /** The body that asks for a ticket: the parameters of an export. */
@@ -40,18 +52,19 @@ export function exportFacts({ format, filter }: ExportView): Readonly<Record<str
  * Answers with everything that matches at this moment, as a download. The rows are read while they
  * are sent, as fast as the reader takes them; a reader that leaves ends the reading.
  *
- * @param now milliseconds, for the name of the file
- * @param gone ends the search for what matches, and the reading
+ * The reader's credentials are looked at again every 15 seconds; the export is cut when they are no
+ * longer accepted.
  */
 export async function answerExport(
   audit: Pick<AuditStore, "export">,
   organization: string,
   { format, filter }: ExportView,
-  now: number,
-  gone: AbortSignal,
+  now: Clock,
+  { gone, isAllowed }: ExportReader,
 ): Promise<Reply> {
   const { total, rows } = await audit.export(organization, filter, gone);
-  const moment = formatTimestamp(now).replaceAll(/[-:]|\.\d+/g, "");
+  let checkedAt = now();
+  const moment = formatTimestamp(checkedAt).replaceAll(/[-:]|\.\d+/g, "");
   return streamOf(
     `${EXPORT_TYPES[format]}; charset=utf-8`,
     rows,
@@ -59,6 +72,11 @@ export async function answerExport(
       const pieces = format === "csv" ? linesOf(rows) : rows;
       for await (const piece of pieces) {
         signal.throwIfAborted();
+        if (Math.abs(now() - checkedAt) >= CHECK_EVERY_MS) {
+          // a clock may be set back
+          if (!(await isAllowed())) throw noLongerAllowed();
+          checkedAt = now();
+        }
         await write(output, piece, signal);
       }
     },
@@ -67,6 +85,11 @@ export async function answerExport(
       ...["X-Total-Count", String(total)],
     ],
   );
+}
+
+function noLongerAllowed(): Unauthenticated {
+  const message = "The credentials of a running export are no longer accepted";
+  return new Unauthenticated(message, { tokenRefused: true });
 }
 
 async function* linesOf(rows: AsyncIterable<Buffer>): AsyncGenerator<string> {

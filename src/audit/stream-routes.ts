@@ -1,5 +1,4 @@
 import type { Writable } from "node:stream";
-import type { Awaitable } from "../core/caller.ts";
 import { later, stream } from "../http/reply.ts";
 import { route } from "../http/route.ts";
 import { readStreamPosition } from "./cursor.ts";
@@ -49,7 +48,7 @@ export const auditStreamRoutes = [
             position === undefined ? last : readStreamPosition(position, organization, last);
           const caller = client.party;
           auditStreams.requireRoom(caller);
-          const isAllowed = (): Awaitable<boolean> => client.isStillAccepted();
+          const isAllowed = client.acceptance();
           const source = { audit, organization, caller, filter, after, isAllowed };
           const run = (output: Writable, gone: AbortSignal): Promise<void> =>
             auditStreams.run(source, output, gone);

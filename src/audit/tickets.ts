@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { Actor } from "../core/caller.ts";
+import type { Actor, Awaitable } from "../core/caller.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
 import { TooMany } from "../core/errors.ts";
 import { FairShare, type Holding, type Party } from "../core/fair-share.ts";
@@ -17,6 +17,8 @@ export interface TicketGrant {
   readonly actor?: Actor | undefined;
   readonly surface: Surface;
   readonly view: ExportView;
+  /** Whether the credentials that it was made with are still accepted. */
+  readonly isAllowed: () => Awaitable<boolean>;
 }
 
 interface Held extends TicketGrant {

@@ -6,6 +6,7 @@ import {
   DEFAULT_ORGANIZATION,
   type Awaitable,
   type Caller,
+  type ShownToken,
   type UserActor,
 } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
@@ -13,7 +14,7 @@ import { Forbidden, Unauthenticated } from "../core/errors.ts";
 import { KEY_GRANTS, scopeOf, scopesOf, type KeyGrant } from "../core/key-scopes.ts";
 import { includesRole, roleOf, rolesFrom, type Role, type RolesMode } from "../core/roles.ts";
 import { hashApiKey } from "./api-key.ts";
-import { verifyToken, type Claims } from "./jwt.ts";
+import { tokenId, verifyToken, type Claims } from "./jwt.ts";
 
 /** What a row of the route table demands of its callers. */
 export interface Demand {
@@ -36,6 +37,8 @@ export interface Account {
   readonly active: boolean;
   readonly organization_id: string;
   readonly credential_version: number;
+  /** Tokens that were ended before their time, by their ids. */
+  readonly ended_tokens?: readonly { readonly id: string }[] | undefined;
 }
 
 /** What must be known of an API key to accept it. */
@@ -74,6 +77,7 @@ export type CallerResolver = (
 interface Person {
   readonly actor: UserActor;
   readonly organization: string;
+  readonly token: ShownToken;
 }
 
 const ANYONE: Caller = { organization: DEFAULT_ORGANIZATION, actor: undefined };
@@ -162,22 +166,28 @@ function checkScope({ requireAuth }: CallerParts, { access, keys }: Demand, key:
 function findPerson(parts: CallerParts, demand: Demand, token: string): Awaitable<Person> {
   const claims = verifyToken(token, parts.secret, parts.now() / 1_000);
   if (!claims) throw tokenRefused();
-  return after(parts.users.findById(claims.sub), (found) => personOf(claims, found, demand));
+  const shown = { id: tokenId(token), exp: claims.exp, cv: claims.cv };
+  return after(parts.users.findById(claims.sub), (found) => personOf(claims, shown, found, demand));
 }
 
-function personOf(claims: Claims, account: Account | undefined, demand: Demand): Person {
+function personOf(
+  claims: Claims,
+  token: ShownToken,
+  account: Account | undefined,
+  demand: Demand,
+): Person {
   if (!account) {
     // Routes about the caller alone have to find out, and say, that the user is gone.
     if (demand.access !== "always") throw tokenRefused();
     const { sub: id, email, role, organization_id: organization } = claims;
-    return { organization, actor: { kind: "user", id, email, role } };
+    return { organization, actor: { kind: "user", id, email, role }, token };
   }
   const isCurrent = claims.cv === undefined || claims.cv === account.credential_version;
-  if (!account.active || !isCurrent || claims.organization_id !== account.organization_id) {
-    throw tokenRefused();
-  }
+  const isEnded = account.ended_tokens?.some(({ id }) => id === token.id) ?? false;
+  const isOwn = claims.organization_id === account.organization_id;
+  if (!account.active || !isCurrent || isEnded || !isOwn) throw tokenRefused();
   const { id, email, role, organization_id: organization } = account;
-  return { organization, actor: { kind: "user", id, email, role } };
+  return { organization, actor: { kind: "user", id, email, role }, token };
 }
 
 function findKey({ keys, now }: CallerParts, text: string): Awaitable<KnownKey> {

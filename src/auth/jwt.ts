@@ -47,6 +47,11 @@ export function verifyToken(token: string, secret: string, nowSeconds: number): 
   return hasClaims(claims) && isInForce(claims, nowSeconds) ? claims : undefined;
 }
 
+/** What tells a token from every other one: its signature. Alone it is no credential. */
+export function tokenId(token: string): string {
+  return token.slice(token.lastIndexOf(".") + 1);
+}
+
 function signatureOf(signed: string, secret: string): Buffer {
   return createHmac("sha256", secret).update(signed).digest();
 }

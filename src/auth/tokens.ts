@@ -1,5 +1,8 @@
+import { randomBytes } from "node:crypto";
 import { HOUR_MS, type Clock } from "../core/clock.ts";
 import { signToken } from "./jwt.ts";
+
+const ID_BYTES = 12;
 
 /** The user that a token is made for. */
 export interface TokenSubject {
@@ -28,7 +31,16 @@ export function createTokenIssuer(secret: string, hours: number, now: Clock): To
     issue({ id, email, role, organization_id, credential_version }) {
       const iat = Math.floor(now() / 1_000);
       const exp = iat + lifetimeSeconds;
-      const claims = { sub: id, email, role, organization_id, iat, exp, cv: credential_version };
+      const claims = {
+        sub: id,
+        email,
+        role,
+        organization_id,
+        iat,
+        exp,
+        cv: credential_version,
+        jti: randomBytes(ID_BYTES).toString("base64url"), // or two of one second would be one token
+      };
       return { token: signToken(claims, secret), expiresAt: exp * 1_000 };
     },
   };

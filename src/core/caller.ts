@@ -16,10 +16,21 @@ export interface KeyActor {
   readonly name: string;
 }
 
-/** The organization a request acts in, and the actor when there is one. */
+/** A token that was accepted. */
+export interface ShownToken {
+  /** Its signature, which no other token has. */
+  readonly id: string;
+  /** When it ends, in seconds since the epoch. */
+  readonly exp: number;
+  /** The user's credential version when it was made, if it says so. */
+  readonly cv: number | undefined;
+}
+
+/** The organization a request acts in, the actor when there is one, and the actor's token. */
 export interface Caller {
   readonly organization: string;
   readonly actor: Actor | undefined;
+  readonly token?: ShownToken;
 }
 
 /** The id (and slug) of the organization that belongs to the operator and answers open requests. */

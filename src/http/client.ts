@@ -12,6 +12,9 @@ export class ClientGone extends Refusal {
   readonly status = CLIENT_GONE;
 }
 
+/** Tells whether credentials that were accepted would be accepted now as well. */
+export type AcceptanceCheck = () => Awaitable<boolean>;
+
 /** Whoever waits for an answer, for handlers that work long. */
 export abstract class Client {
   readonly response: ServerResponse;
@@ -64,8 +67,11 @@ export abstract class Client {
     this.#leaveTurn?.();
   }
 
-  /** Whether the credentials of the request would be accepted now as well, for the same organization. */
-  abstract isStillAccepted(): Awaitable<boolean>;
+  /**
+   * Makes a check whether the credentials of the request would still be accepted, for the same
+   * organization. The check may outlive the request: it holds the credentials alone.
+   */
+  abstract acceptance(): AcceptanceCheck;
 }
 
 /**

@@ -11,7 +11,7 @@ import { Forbidden, InternalError, Refusal } from "../core/errors.ts";
 import type { Party } from "../core/fair-share.ts";
 import type { IdSource } from "../core/ids.ts";
 import type { BodyBudget } from "./body-budget.ts";
-import { Client, sentStatus } from "./client.ts";
+import { Client, type AcceptanceCheck, sentStatus } from "./client.ts";
 import { bodyRefusal, checkBody, readJsonBody } from "./body.ts";
 import { originHeaders, type OriginRule } from "./cors.ts";
 import type { HostRule } from "./host-rule.ts";
@@ -139,19 +139,31 @@ class Conversation<Needs> extends Client implements Exchange {
 
   #resolveCaller(): Awaitable<Caller> {
     const { row, surface } = this.#endpoint();
-    const { authorization, "x-api-key": apiKey } = this.#request.headers;
-    if (authorization !== undefined && surface === "v1") checkAuthorization(this.#request);
-    const credentials = { authorization, apiKey: apiKey as string | undefined };
+    const credentials = this.#credentials();
+    if (credentials.authorization !== undefined && surface === "v1") {
+      checkAuthorization(this.#request);
+    }
     return this.#parts.resolveCaller(row, surface, credentials);
   }
 
-  async isStillAccepted(): Promise<boolean> {
-    try {
-      return (await this.#resolveCaller()).organization === this.#caller?.organization;
-    } catch (error) {
-      if (error instanceof Refusal) return false;
-      throw error;
-    }
+  #credentials(): Credentials {
+    const { authorization, "x-api-key": apiKey } = this.#request.headers;
+    return { authorization, apiKey: apiKey as string | undefined };
+  }
+
+  acceptance(): AcceptanceCheck {
+    const { resolveCaller } = this.#parts;
+    const { row, surface } = this.#endpoint();
+    const credentials = this.#credentials();
+    const organization = this.#caller?.organization;
+    return async () => {
+      try {
+        return (await resolveCaller(row, surface, credentials)).organization === organization;
+      } catch (error) {
+        if (error instanceof Refusal) return false;
+        throw error;
+      }
+    };
   }
 
   #withCaller(caller: Caller): void {
@@ -185,6 +197,7 @@ class Conversation<Needs> extends Client implements Exchange {
       const input = {
         organization: this.#caller?.organization,
         actor: this.#caller?.actor,
+        token: this.#caller?.token,
         surface,
         isHead: this.#request.method === "HEAD",
         params: this.#match?.params,

@@ -3,7 +3,7 @@
  * bodies and parameters, the OpenAPI document, the metadata documents and the portal's API page are
  * all computed from the rows, so they cannot drift apart.
  */
-import type { Actor, Caller, UserActor } from "../core/caller.ts";
+import type { Actor, Caller, ShownToken, UserActor } from "../core/caller.ts";
 import type { KeyGrant } from "../core/key-scopes.ts";
 import type { Role } from "../core/roles.ts";
 import type { Infer, IntegerSchema, Schema, StringSchema } from "../core/schema.ts";
@@ -137,6 +137,8 @@ export interface Input<
   /** The organization the request acts in. */
   readonly organization: string;
   readonly actor: A extends "always" ? UserActor : Actor | undefined;
+  /** The token that was shown; `undefined` where it was a key or nothing. */
+  readonly token: A extends "always" ? ShownToken : ShownToken | undefined;
   readonly surface: Surface;
   /** Whether the headers alone are asked for: then nothing may be used up for the answer. */
   readonly isHead: boolean;
@@ -149,7 +151,7 @@ export interface Input<
   readonly address: string;
   readonly requestId: string;
   /** Whoever waits for the answer, for what takes long. */
-  readonly client: Pick<Client, "gone" | "isStillAccepted" | "party">;
+  readonly client: Pick<Client, "gone" | "acceptance" | "party">;
   /** Adds to the record of this change; in a row without `change` it says nothing to nobody. */
   readonly note: (note: ChangeNote) => void;
 }

@@ -12,6 +12,7 @@ const DEEDS: ReadonlyMap<string, string> = new Map([
   ["user.delete", "deleted the user"],
   ["login.succeeded", "signed in"],
   ["login.failed", "failed to sign in as"],
+  ["logout", "signed out"],
   ["password.change", "changed their own password"],
   ["organization.create", "created the organization"],
   ["organization.rename", "renamed the organization"],
@@ -24,7 +25,11 @@ const DEEDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Deeds that say whom they were done to by themselves. */
-const WITHOUT_TARGET: ReadonlySet<string> = new Set(["login.succeeded", "password.change"]);
+const WITHOUT_TARGET: ReadonlySet<string> = new Set([
+  "login.succeeded",
+  "logout",
+  "password.change",
+]);
 
 /** The kinds of actions that a page can be narrowed to. */
 export const ACTION_KINDS = [
@@ -32,6 +37,7 @@ export const ACTION_KINDS = [
   ["key", "API keys"],
   ["user", "Users"],
   ["login", "Sign-ins"],
+  ["logout", "Sign-outs"],
   ["password", "Own passwords"],
   ["organization", "Organizations"],
   ["settings", "Settings"],

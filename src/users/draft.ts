@@ -1,5 +1,7 @@
 import { checkNewPassword } from "../auth/password.ts";
 import type { Role } from "../core/roles.ts";
+import type { ShownToken } from "../core/caller.ts";
+import { SECOND_MS } from "../core/clock.ts";
 import type { Infer } from "../core/schema.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { validate } from "../core/validate.ts";
@@ -30,6 +32,10 @@ export interface Change {
   readonly active?: boolean | undefined;
   readonly passwordHash?: string | undefined;
 }
+
+type EndedToken = NonNullable<StoredUser["ended_tokens"]>[number];
+
+const MAX_ENDED_TOKENS = 100;
 
 /** The body of a user's creation. */
 export const userCreateBody = {
@@ -109,6 +115,26 @@ export function changedUser(user: StoredUser, change: Change, now: number): Stor
     credential_version: user.credential_version + (endsTokens ? 1 : 0),
     updated_at: formatTimestamp(now),
   };
+}
+
+/**
+ * Ends one token of a user. Those that have ended by themselves are dropped. A user has at most 100;
+ * one more raises the credential version, which ends every token of the user.
+ *
+ * @param now milliseconds
+ */
+export function withEndedToken(user: StoredUser, token: ShownToken, now: number): StoredUser {
+  const { id, exp, cv } = token;
+  const isInForce = (ended: EndedToken): boolean =>
+    ended.exp > now / SECOND_MS && (ended.cv === undefined || ended.cv === user.credential_version);
+  const others = (user.ended_tokens ?? []).filter((ended) => isInForce(ended) && ended.id !== id);
+  if (cv !== undefined && others.length >= MAX_ENDED_TOKENS) {
+    const named = others.filter((ended) => ended.cv === undefined); // the version does not end these
+    return { ...user, ended_tokens: named, credential_version: user.credential_version + 1 };
+  }
+  const end = Math.min(Math.ceil(exp), Number.MAX_SAFE_INTEGER); // others may sign fractions
+  const ended: EndedToken = { id, exp: end, ...(cv !== undefined && { cv }) };
+  return { ...user, ended_tokens: [...others, ended] };
 }
 
 /** What may be shown of a user: everything but what proves and counts credentials. */

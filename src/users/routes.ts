@@ -16,9 +16,11 @@ import {
   userChangeBody,
   userCreateBody,
   userOf,
+  withEndedToken,
 } from "./draft.ts";
 import { emailTaken } from "./email.ts";
 import {
+  loggedOut,
   loginResult,
   passwordChanged,
   user,
@@ -92,6 +94,30 @@ export const userRoutes = [
       const found = await users.get(organization, actor.id);
       if (!found) throw userGone();
       return userOf(found);
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/auth/logout",
+    surfaces: ["v1"],
+    access: "always",
+    role: "viewer",
+    summary: "Sign out: end the presented token",
+    description:
+      "The token is refused from the next request on, also after a restart. Streams and exports that it opened end within 15 seconds, and its export tickets are worth nothing.",
+    tags: ["auth"],
+    replies: { 200: loggedOut },
+    refuses: [404, 500],
+    change: {
+      action: "logout",
+      target: ({ actor }) => ({ type: "user", id: actor.id, name: actor.email }),
+    },
+    async handle({ organization, actor, token }, { users, now }: Needs) {
+      const changed = await users.change(organization, actor.id, (found) =>
+        withEndedToken(found, token, now()),
+      );
+      if (!changed) throw userGone();
+      return { status: "ok" };
     },
   }),
   route({

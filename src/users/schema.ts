@@ -76,6 +76,19 @@ export const storedUser = {
       minimum: 1,
       description: "Tokens that name another version are refused.",
     },
+    ended_tokens: {
+      type: "array",
+      description: "Tokens that were ended by signing out and would still be in force.",
+      items: {
+        type: "object",
+        required: ["id", "exp"],
+        properties: {
+          id: { type: "string", description: "The token's signature." },
+          exp: { type: "integer", description: "When it ends by itself, in seconds of Unix time." },
+          cv: { type: "integer", description: "The credential version in it, if it names one." },
+        },
+      },
+    },
     created_at: { type: "string", format: "date-time", description: "When it was created." },
     updated_at: { type: "string", format: "date-time", description: "When it last changed." },
   },
@@ -146,6 +159,14 @@ export const loginResult = {
     expires_at: { type: "string", format: "date-time", description: "When the token ends." },
     user,
   },
+} as const satisfies Schema;
+
+export const loggedOut = {
+  title: "LogoutResult",
+  type: "object",
+  description: "The token was ended; it is refused from now on.",
+  required: ["status"],
+  properties: { status: { type: "string", description: "Always `ok`.", examples: ["ok"] } },
 } as const satisfies Schema;
 
 export const passwordChange = {

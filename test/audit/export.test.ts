@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { request, type IncomingMessage } from "node:http";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import type { AuditExport } from "../../src/audit/store.ts";
+import { Unauthenticated } from "../../src/core/errors.ts";
 import { until } from "../http/serve.ts";
 import { MemoryAudit, piecesOf } from "./memory-audit.ts";
 import { serveAudit } from "./serve-audit.ts";
@@ -173,4 +174,49 @@ test("an organization that leaves 100 tickets unused gets no more for a while", 
   assert.equal((await ticketFor(app.url, {})).status, 429);
   app.advance(60_000);
   assert.equal((await ticketFor(app.url, {})).status, 201);
+});
+
+/** Serves callers until `revoke` is called. */
+async function serveRevocable(t: TestContext) {
+  let isRevoked = false;
+  const app = await serveAudit(t, {}, undefined, {
+    resolveCaller({ access }) {
+      if (isRevoked && access !== "open") throw new Unauthenticated("It was revoked");
+      return { organization: "default", actor: undefined };
+    },
+  });
+  return { app, revoke: () => void (isRevoked = true) };
+}
+
+for (const { when, revoked, isCut } of [
+  { when: "are no longer accepted is cut", revoked: true, isCut: true },
+  { when: "are still accepted goes on", revoked: false, isCut: false },
+]) {
+  test(`after 15 seconds a running export whose credentials ${when}`, async (t) => {
+    const { app, revoke } = await serveRevocable(t);
+    for (let n = 0; n < 400; n++) await app.add({ command: "x".repeat(64 * 1024) });
+    const download = await open(`${app.url}/api/v1/audit/export`);
+    let before = -1;
+    await until(() => app.store.rowsRead > 0 && before === (before = app.store.rowsRead));
+    if (revoked) revoke();
+    app.advance(15_000);
+    const ended = new Promise((resolve) => download.once("end", resolve).once("error", resolve));
+    download.resume();
+    await ended;
+    assert.equal(download.complete, !isCut);
+    assert.equal(app.store.rowsRead < 400, isCut);
+    await until(() => app.store.exporting === 0);
+  });
+}
+
+test("a ticket whose credentials are no longer accepted is unknown", async (t) => {
+  const { app, revoke } = await serveRevocable(t);
+  const unknown = await fetch(`${app.url}/api/v1/audit/export-tickets/none`);
+  const { body } = await ticketFor(app.url, {}, "/api/v1");
+  const path = app.url + body["url"];
+  assert.equal((await fetch(path, { method: "HEAD" })).status, 200);
+  revoke();
+  assert.equal((await fetch(path, { method: "HEAD" })).status, 404);
+  const refused = await fetch(path);
+  assert.deepEqual([refused.status, await refused.text()], [404, await unknown.text()]);
 });

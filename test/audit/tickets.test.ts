@@ -13,9 +13,11 @@ function setUp() {
   return { tickets, issue, advance: (ms: number) => (now += ms) };
 }
 
+const isAllowed = (): boolean => true;
+
 function grantOf(changes: Partial<TicketGrant> = {}): TicketGrant {
   const view = { format: "csv", filter: filterOf({ q: "git" }) } as const;
-  return { organization: "acme", surface: "v1", view, ...changes };
+  return { organization: "acme", surface: "v1", view, isAllowed, ...changes };
 }
 
 test("a ticket is good once, for what it was made for", () => {
@@ -24,7 +26,7 @@ test("a ticket is good once, for what it was made for", () => {
   assert.match(ticket, /^[\w-]{43}$/);
   assert.equal(expiresAt, 1_060_000);
   const { organization, surface, view } = tickets.take(ticket, "v1") ?? {};
-  assert.deepEqual({ organization, surface, view }, grantOf());
+  assert.deepEqual({ organization, surface, view, isAllowed }, grantOf());
   assert.equal(tickets.take(ticket, "v1"), undefined);
 });
 

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createApiKey } from "../../src/auth/api-key.ts";
+import type { Awaitable, Caller } from "../../src/core/caller.ts";
 import { createCallerResolver, type Account, type Demand } from "../../src/auth/caller.ts";
-import { signToken, type Claims } from "../../src/auth/jwt.ts";
+import { signToken, tokenId, type Claims } from "../../src/auth/jwt.ts";
 import { Forbidden, Unauthenticated } from "../../src/core/errors.ts";
 import type { RolesMode } from "../../src/core/roles.ts";
 
@@ -60,11 +61,18 @@ function setUp(requireAuth: boolean, roles: RolesMode = "carried") {
   return {
     touched,
     caller: (demand: DemandName, authorization?: string, apiKey?: string) =>
-      resolve(DEMANDS[demand], "v1", { authorization, apiKey }),
+      whose(resolve(DEMANDS[demand], "v1", { authorization, apiKey })),
     as: (demand: Demand, authorization?: string, apiKey?: string) =>
-      resolve(demand, "v1", { authorization, apiKey }),
+      whose(resolve(demand, "v1", { authorization, apiKey })),
     resolve,
   };
+}
+
+/** A caller without the token, which has tests of its own. */
+function whose(caller: Awaitable<Caller>) {
+  assert.ok(!(caller instanceof Promise), "It came late");
+  const { organization, actor } = caller;
+  return { organization, actor };
 }
 
 function bearer(claims: Partial<Claims> = {}): string {
@@ -317,7 +325,7 @@ test("look-ups that have to wait lead to the same caller, later", async () => {
     keys: { findByHash: (hash) => Promise.resolve(keys.get(hash)), touch: () => {} },
   });
   const credentials = { authorization: bearer(), apiKey: runtimeKey.text };
-  assert.deepEqual(await resolve(DEMANDS.user, "v1", credentials), ADA);
+  assert.deepEqual(whose(await resolve(DEMANDS.user, "v1", credentials)), ADA);
   const withRevoked = { authorization: bearer(), apiKey: revokedKey.text };
   await assert.rejects(async () => resolve(DEMANDS.user, "v1", withRevoked), refused);
 });
@@ -336,4 +344,25 @@ test("the switch is asked on every request", () => {
   assert.deepEqual(resolve(DEMANDS.user, "v1", nothing), DEFAULT);
   isRequired = true;
   assert.throws(() => resolve(DEMANDS.user, "v1", nothing), refused);
+});
+
+test("a caller's token is told, and refused once it was ended", async () => {
+  const [shown, other] = [bearer(), bearer({ iat: 1 })];
+  const id = tokenId(shown);
+  const resolver = (account: Account) =>
+    createCallerResolver({
+      requireAuth: () => true,
+      roles: "carried",
+      secret: SECRET,
+      now: () => NOW,
+      users: { findById: () => account },
+      keys: { findByHash: () => undefined, touch: () => {} },
+    });
+  const show = (account: Account, authorization: string) =>
+    resolver(account)(DEMANDS.user, "v1", { authorization, apiKey: undefined });
+  const { token } = await show(ada, shown);
+  assert.deepEqual(token, { id, exp: NOW / 1_000 + 60, cv: 2 });
+  const left = { ...ada, ended_tokens: [{ id: "another" }, { id }] };
+  assert.throws(() => show(left, shown), Unauthenticated);
+  assert.equal((await show(left, other)).organization, "acme");
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { verifyToken } from "../../src/auth/jwt.ts";
+import { tokenId, verifyToken, type Claims } from "../../src/auth/jwt.ts";
 import { createTokenIssuer } from "../../src/auth/tokens.ts";
 
 const SECRET = "a secret of more than thirty-two bytes";
@@ -17,7 +17,9 @@ test("a token says who it is for and ends after the given hours", () => {
     subject,
   );
   assert.equal(expiresAt, 1_800_086_400_000);
-  assert.deepEqual(verifyToken(token, SECRET, 1_800_000_001), {
+  const { jti, ...claims } = verifyToken(token, SECRET, 1_800_000_001) as Claims & { jti: string };
+  assert.match(jti, /^[\w-]{16}$/);
+  assert.deepEqual(claims, {
     sub: "user-1",
     email: "ada@example.com",
     role: "admin",
@@ -26,6 +28,11 @@ test("a token says who it is for and ends after the given hours", () => {
     exp: 1_800_086_400,
     cv: 3,
   });
+});
+
+test("two tokens of one moment are two", () => {
+  const issuer = createTokenIssuer(SECRET, 24, () => 1_800_000_000_000);
+  assert.notEqual(tokenId(issuer.issue(subject).token), tokenId(issuer.issue(subject).token));
 });
 
 test("a lifetime may be a part of an hour, but never less than a second", () => {

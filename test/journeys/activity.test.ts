@@ -31,6 +31,10 @@ const SAMPLES: Readonly<Record<string, (app: App, admin: SentHeaders) => Promise
     path: `/api-keys/${(await app.createKey("old", headers)).id}`,
   }),
   "POST /auth/login": async () => ({ path: "/auth/login", body: ADMIN }),
+  "POST /auth/logout": async (app) => ({
+    path: "/auth/logout",
+    headers: await app.asUser(ADMIN),
+  }),
   "PUT /auth/password": async (app, headers) => {
     const user = { email: "pass@example.com", password: ADMIN.password };
     await app.createUser(user, headers);

@@ -43,7 +43,7 @@ const INCLUDED: Readonly<Record<Scope, readonly string[]>> = {
 };
 const TAKES_KEYS = new Set(Object.values(INCLUDED).flat());
 const OPEN = ["POST /auth/login", "GET /audit/export-tickets/{ticket}"];
-const ALWAYS = ["GET /auth/me", "PUT /auth/password"];
+const ALWAYS = ["GET /auth/me", "POST /auth/logout", "PUT /auth/password"];
 
 type Wanted = "let in" | 401 | 403;
 

@@ -160,7 +160,7 @@ test("the document says which routes take a key, and which demand a token always
   );
   assert.deepEqual(
     named((schemes) => schemes.length > 0 && schemes.every(([one]) => one === "bearerAuth")),
-    ["GET /auth/me", "PUT /auth/password"],
+    ["GET /auth/me", "POST /auth/logout", "PUT /auth/password"],
   );
 });
 

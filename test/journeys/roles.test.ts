@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { operationsOf, type Operation } from "../support/operations.ts";
-import { ADMIN, ADMIN_SETTINGS, start, type App } from "../support/start.ts";
+import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
 // Every operation of /api/v1 for every role, carried and enforced. Nothing that is sent here changes
 // anything: bodies are refused after roles, and no record has the ids.
@@ -34,14 +34,17 @@ const VIEWER = [
   "POST /policies/simulate",
   "POST /audit/export-tickets",
   "POST /auth/login",
+  "POST /auth/logout",
   "PUT /auth/password",
 ];
+
+const emailOf = (role: Role) => (role === "admin" ? ADMIN.email : `${role}@example.com`);
 
 async function startWith(roles: "carried" | "enforced") {
   const app = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: true, roles });
   const admin = await app.asUser(ADMIN);
   const signIn = async (role: Role): Promise<Record<string, string>> => {
-    const email = `${role}@example.com`;
+    const email = emailOf(role);
     await app.createUser({ email, role }, admin);
     return { ...(await app.asUser({ email, password: ADMIN.password })) };
   };
@@ -57,10 +60,16 @@ function nameOf({ method, path }: Operation): string {
   return `${method} ${path.replace("/api/v1", "")}`;
 }
 
-function send(app: App, operation: Operation, headers: Record<string, string>) {
+async function send(
+  { app, tokens }: (typeof services)["carried"],
+  operation: Operation,
+  role: Role,
+) {
   const path = operation.path.replace(/\{\w+\}/, "no-such-record");
   const body = operation.body === undefined ? undefined : "[";
   const method = path.endsWith("/stream") ? "HEAD" : operation.method; // a stream does not end
+  const signIn = () => app.asUser({ email: emailOf(role), password: ADMIN.password });
+  const headers = path.endsWith("/auth/logout") ? await signIn() : tokens[role];
   return app.request(method, path, body, headers);
 }
 
@@ -74,16 +83,14 @@ for (const operation of v1) {
   for (const role of ROLES) {
     const isRefused = ROLES.indexOf(role) < ROLES.indexOf(least);
     test(`${role} at ${name}: ${isRefused ? "refused" : "let in"} while roles are enforced`, async () => {
-      const { app, tokens } = services.enforced;
-      const answer = await send(app, operation, tokens[role]);
+      const answer = await send(services.enforced, operation, role);
       assert.equal(answer.status === 403, isRefused, answer.text);
       const suffices = least === "admin" ? "admin" : "operator or admin";
       const said = `This takes the role ${suffices}; yours is ${role}`;
       if (isRefused) assert.equal(answer.body.error, said);
     });
     test(`${role} at ${name}: let in while roles are carried`, async () => {
-      const { app, tokens } = services.carried;
-      assert.notEqual((await send(app, operation, tokens[role])).status, 403);
+      assert.notEqual((await send(services.carried, operation, role)).status, 403);
     });
   }
 }

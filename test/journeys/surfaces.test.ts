@@ -136,6 +136,7 @@ const CONTRACT = {
     "POST /api-keys",
     "DELETE /api-keys/{id}",
     "POST /auth/login",
+    "POST /auth/logout",
     "GET /auth/me",
     "PUT /auth/password",
     "GET /organizations",

@@ -8,6 +8,7 @@ import {
   userChangeBody,
   userCreateBody,
   userOf,
+  withEndedToken,
 } from "../../src/users/draft.ts";
 import { user } from "../../src/users/schema.ts";
 
@@ -105,4 +106,33 @@ test("a password change needs the current one, whatever it is, and one that may 
   assert.throws(() => passwordChangeBody.read({ current: "x", password: "short" }), {
     status: 400,
   });
+});
+
+test("an ended token is kept until it ends by itself", () => {
+  const now = 1_800_000_000_000;
+  const exp = now / 1_000 + 60;
+  const ended = withEndedToken(ada, { id: "a", exp, cv: 1 }, now);
+  assert.deepEqual(ended.ended_tokens, [{ id: "a", exp, cv: 1 }]);
+  const both = withEndedToken(ended, { id: "b", exp: exp + 60, cv: 1 }, now + 59_999);
+  assert.deepEqual(
+    both.ended_tokens?.map(({ id }) => id),
+    ["a", "b"],
+  );
+  const later = withEndedToken(both, { id: "c", exp: exp + 60, cv: 1 }, now + 60_000);
+  assert.deepEqual(
+    later.ended_tokens?.map(({ id }) => id),
+    ["b", "c"],
+  );
+  assert.equal(later.credential_version, ada.credential_version);
+});
+
+test("the hundred and first ended token ends all that name a credential version", () => {
+  const exp = 1_800_000_060;
+  let draft = withEndedToken(ada, { id: "unversioned", exp, cv: undefined }, 0);
+  for (let i = 0; i < 99; i++) draft = withEndedToken(draft, { id: `t${i}`, exp, cv: 1 }, 0);
+  assert.equal(draft.ended_tokens?.length, 100);
+  assert.equal(draft.credential_version, 1);
+  const all = withEndedToken(draft, { id: "one more", exp, cv: 1 }, 0);
+  assert.equal(all.credential_version, 2);
+  assert.deepEqual(all.ended_tokens, [{ id: "unversioned", exp }]);
 });

@@ -44,7 +44,10 @@ function showSession(): void {
   button.type = "button";
   button.className = "quiet";
   button.textContent = "Sign out";
-  button.addEventListener("click", () => signOut(document.body.dataset["open"] === "true"));
+  button.addEventListener("click", () => {
+    button.disabled = true;
+    void signOut(document.body.dataset["open"] === "true");
+  });
   const email = document.createElement("span");
   email.className = "email";
   email.textContent = signedIn.email;

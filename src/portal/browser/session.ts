@@ -14,6 +14,7 @@ const SESSION = "signalbox.session";
 const RETURN = "signalbox.return";
 const ENDED = "signalbox.ended";
 const SIGN_IN = "/portal/sign-in";
+const LOGOUT_MS = 5_000;
 
 let current: Session | undefined = stored();
 
@@ -51,16 +52,32 @@ export function endSession(): void {
   }
 }
 
-/** Forgets everything that this tab keeps, and leaves a page that anybody may see. */
-export function signOut(isOpen: boolean): void {
+/**
+ * Ends the session on the server, forgets everything that this tab keeps, and leaves for a page that
+ * anybody may see. A server that does not answer in time keeps nobody here; its token then lasts
+ * until it ends by itself.
+ */
+export async function signOut(isOpen: boolean): Promise<void> {
+  const token = current?.token;
   current = undefined;
   try {
     sessionStorage.clear();
   } catch {
     // Nothing was kept.
   }
+  if (token !== undefined) await endToken(token);
   if (isOpen) location.reload();
   else location.assign(SIGN_IN);
+}
+
+async function endToken(token: string): Promise<void> {
+  const headers = { Authorization: `Bearer ${token}` };
+  const signal = AbortSignal.timeout(LOGOUT_MS);
+  try {
+    await fetch("/api/v1/auth/logout", { method: "POST", headers, signal, keepalive: true });
+  } catch {
+    // The server cannot be reached; there is nothing left to be done here.
+  }
 }
 
 /** Leaves for the sign-in page, which leads back here, where what was typed still stands. */

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
+
+const LOGOUT = "/api/v1/auth/logout";
+const ME = "/api/v1/auth/me";
+const TICKETS = "/api/v1/audit/export-tickets";
+const JWT_SECRET = "a secret of more than thirty-two bytes";
+
+const setUp = (t: TestContext) =>
+  start(t, { ...ADMIN_SETTINGS, jwtSecret: JWT_SECRET, requireAuth: true });
+
+test("signing out ends the token that was sent and no other, also over a restart", async (t) => {
+  const app = await setUp(t);
+  const [one, two] = [await app.asUser(ADMIN), await app.asUser(ADMIN)];
+  assert.deepEqual((await app.post(LOGOUT, undefined, one)).body, { status: "ok" });
+  for (const answer of [await app.get(ME, one), await app.get("/api/v1/fleet", one)]) {
+    assert.equal(answer.status, 401);
+    assert.match(answer.headers.get("www-authenticate") ?? "", /error="invalid_token"/);
+  }
+  assert.equal((await app.post(LOGOUT, undefined, one)).status, 401);
+  assert.equal((await app.get(ME, two)).status, 200);
+  assert.equal((await app.get(ME, await app.asUser(ADMIN))).status, 200);
+  await app.restart();
+  assert.equal((await app.get(ME, one)).status, 401);
+  assert.equal((await app.get(ME, two)).status, 200);
+});
+
+test("a sign-out is recorded, and demands a token where nothing else does", async (t) => {
+  const app = await start(t, ADMIN_SETTINGS);
+  assert.equal((await app.post(LOGOUT)).status, 401);
+  await app.post(LOGOUT, undefined, await app.asUser(ADMIN));
+  const { entries } = (await app.get("/api/v1/activity?action=logout")).body;
+  assert.deepEqual(
+    entries.map((entry: { actor: { email: string }; target: object }) => entry.actor.email),
+    [ADMIN.email],
+  );
+});
+
+test("a token made elsewhere, without an id, is ended as well", async (t) => {
+  const app = await setUp(t);
+  const { id, email } = (await app.get(ME, await app.asUser(ADMIN))).body;
+  const exp = Math.floor(app.now / 1_000) + 60.5;
+  const claims = { sub: id, email, role: "admin", organization_id: "default", exp };
+  const parts = [{ alg: "HS256" }, claims].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString("base64url"),
+  );
+  const mac = createHmac("sha256", JWT_SECRET).update(parts.join(".")).digest("base64url");
+  const token = { authorization: `Bearer ${parts.join(".")}.${mac}` };
+  assert.equal((await app.get(ME, token)).status, 200);
+  assert.equal((await app.post(LOGOUT, undefined, token)).status, 200);
+  await app.restart();
+  assert.equal((await app.get(ME, token)).status, 401);
+});
+
+test("what is kept of an ended token goes when it would have ended by itself", async (t) => {
+  const app = await setUp(t);
+  const kept = async (): Promise<number> => {
+    const path = join(app.dataDir, "organizations", "default", "users.json");
+    const { users } = JSON.parse(await readFile(path, "utf8")) as {
+      users: { ended_tokens?: object[] }[];
+    };
+    return users[0]?.ended_tokens?.length ?? 0;
+  };
+  for (let i = 0; i < 3; i++) await app.post(LOGOUT, undefined, await app.asUser(ADMIN));
+  assert.equal(await kept(), 3);
+  app.advance(24 * 3_600_000);
+  await app.post(LOGOUT, undefined, await app.asUser(ADMIN));
+  assert.equal(await kept(), 1);
+});
+
+test("the token of a deleted user cannot be ended any more", async (t) => {
+  const app = await setUp(t);
+  const admin = await app.asUser(ADMIN);
+  const { id } = await app.createUser({ email: "bob@example.com" }, admin);
+  const bob = await app.asUser({ email: "bob@example.com", password: ADMIN.password });
+  await app.delete(`/api/v1/users/${id}`, admin);
+  assert.equal((await app.post(LOGOUT, undefined, bob)).status, 404);
+});
+
+test("an export ticket ends with the credentials that asked for it", async (t) => {
+  const app = await setUp(t);
+  const admin = await app.asUser(ADMIN);
+  const { id: userId } = await app.createUser({ email: "bob@example.com" }, admin);
+  const bob = { email: "bob@example.com", password: ADMIN.password };
+  const signedOut = await app.asUser(bob);
+  const deleted = await app.asUser(bob);
+  const { id: keyId, key } = await app.createKey("exporter", admin);
+  const urls: string[] = [];
+  for (const headers of [signedOut, deleted, key, admin]) {
+    const answer = await app.post(TICKETS, {}, headers);
+    assert.equal(answer.status, 201, answer.text);
+    urls.push(answer.body.url);
+  }
+  await app.post(LOGOUT, undefined, signedOut);
+  assert.equal((await app.get(urls[0] ?? "")).status, 404);
+  await app.delete(`/api/v1/users/${userId}`, admin);
+  await app.delete(`/api/v1/api-keys/${keyId}`, admin);
+  const statuses = [];
+  for (const url of urls.slice(1)) statuses.push((await app.get(url)).status);
+  assert.deepEqual(statuses, [404, 404, 200]);
+});

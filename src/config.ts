@@ -9,6 +9,8 @@ type Values = {
   readonly [K in keyof typeof settings]: (typeof settings)[K] extends Setting<infer T> ? T : never;
 };
 
+const LEAST_SECRET_BYTES = 16;
+
 type Unset = "jwtSecret" | "baseUrl" | "adminEmail" | "adminPassword";
 
 /** Checked settings. `requireAuth` is asked on every request, so that the switch works at once. */
@@ -55,11 +57,11 @@ export function configFromEnvironment(): Config {
     return { name: variable, given: process.env[variable] || undefined };
   });
   // What cannot be read while running means true: a mistake must not open the door.
-  return {
+  return withSafeSecret({
     ...config,
     requireAuth: () =>
       settings.requireAuth.kind.parse(process.env["REQUIRE_AUTH"] || String(config.demo)) ?? true,
-  };
+  });
 }
 
 /**
@@ -89,12 +91,23 @@ export function configFromOptions(options: SettingOptions): Config {
     if (asText === undefined) throw notUnderstood(option, settings[option], value);
     return { name: option, given: asText || undefined }; // an empty secret would be no secret
   });
-  return {
+  return withSafeSecret({
     ...config,
     named: withOptions,
     requireAuth:
       typeof requireAuth === "function" ? () => isNotFalse(requireAuth) : config.requireAuth,
-  };
+  });
+}
+
+/** Refuses a secret that can be found by trying, from one token, where tokens open something. */
+function withSafeSecret(config: Config): Config {
+  const { jwtSecret, requireAuth, named } = config;
+  if (jwtSecret === undefined || Buffer.byteLength(jwtSecret) >= LEAST_SECRET_BYTES) return config;
+  if (!requireAuth()) return config;
+  const bounds = `at least ${LEAST_SECRET_BYTES} bytes while REQUIRE_AUTH is true`;
+  throw new ConfigError(
+    named(`JWT_SECRET: the value given is too short, expected ${bounds}, better 32 random ones`),
+  );
 }
 
 /** Names options where a message names variables. What is quoted is somebody's text, and stays. */

@@ -415,6 +415,24 @@ test("free texts are taken as they are", (t) => {
   assert.equal(config.adminPassword, " pass word ");
 });
 
+test("with authentication on, a secret of fewer than 16 bytes stops the start", (t) => {
+  const short = "é".repeat(7); // 14 bytes
+  const expected = (name: string, other: string) =>
+    `${name}: the value given is too short, expected at least 16 bytes while ${other} is true, better 32 random ones`;
+  assert.throws(() => fromEnvironment(t, { JWT_SECRET: short, REQUIRE_AUTH: "true" }), {
+    name: "ConfigError",
+    message: expected("JWT_SECRET", "REQUIRE_AUTH"),
+  });
+  assert.throws(() => fromEnvironment(t, { JWT_SECRET: short, DEMO: "true" }), ConfigError);
+  for (const requireAuth of [true, () => true, () => assert.fail("it is broken")]) {
+    assert.throws(() => fromOptions({ jwtSecret: short, requireAuth }), {
+      message: expected("jwtSecret", "requireAuth"),
+    });
+  }
+  assert.equal(fromOptions({ jwtSecret: short, requireAuth: () => false }).jwtSecret, short);
+  assert.equal(fromOptions({ jwtSecret: `${short}12`, requireAuth: true }).requireAuth(), true);
+});
+
 test("an admin needs both email and password, and the message holds neither", (t) => {
   for (const given of [{ ADMIN_EMAIL: "a@b.example" }, { ADMIN_PASSWORD: "hunter2hunter2" }]) {
     assert.throws(

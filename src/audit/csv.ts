@@ -2,10 +2,18 @@
 import { auditEvent, type AuditEvent } from "./schema.ts";
 
 const COLUMNS = Object.keys(auditEvent.properties) as readonly (keyof AuditEvent)[];
-const NEEDS_QUOTES = /[",\r\n]/;
-// A spreadsheet takes what begins so for a formula, and runs it; some take the wide forms for the others.
-const BEGINS_FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+const NEEDS_QUOTES = /[",;\t\r\n]/;
+/**
+ * Where a spreadsheet could begin a cell with a formula: one of `=+-@`, which some also take in their
+ * full-width forms. That is at the beginning of a text, and behind a semicolon, a tab or a line break
+ * too: where the locale's separator is not the comma, a line is split there, also within quotes, since
+ * quotes count only at the beginning of a cell. Spaces and quotes before the formula do not help.
+ */
+const FORMULA_AHEAD = /^(?=[\t\r\n])|(?:^|(?<=[;\t\r\n]))(?=[ "]*[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
 const NEWLINE = 0x0a;
+
+/** Tells a spreadsheet, at the beginning of the file, that the text is UTF-8. */
+export const BYTE_ORDER_MARK = "\ufeff";
 
 /** The first line: the name of every field of an event. */
 export const CSV_HEADER = `${COLUMNS.join(",")}\r\n`;
@@ -27,10 +35,10 @@ export function csvLine(event: AuditEvent): string {
   return `${COLUMNS.map((name) => cell(event[name])).join(",")}\r\n`;
 }
 
-/** One value; a text that would be a formula gets an apostrophe, which says that it is a text. */
+/** One value; an apostrophe before what could be a formula says that it is a text. */
 export function cell(value: string | number | boolean | undefined): string {
   if (value === undefined) return "";
   if (typeof value !== "string") return String(value);
-  const text = BEGINS_FORMULA.test(value) ? `'${value}` : value;
+  const text = value.replace(FORMULA_AHEAD, "'");
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -3,9 +3,15 @@ import { NotFound } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { reply } from "../http/reply.ts";
 import { PREFIXES, route } from "../http/route.ts";
-import { answerExport, exportFacts, exportTicketBody } from "./export.ts";
-import { EXPORT_TYPES, exportFormats, exportTicket, formatParameter } from "./export-schema.ts";
-import { filterOf, filterQuery } from "./filter.ts";
+import { answerExport, exportFacts, exportTicketBody, exportView } from "./export.ts";
+import {
+  bomParameter,
+  EXPORT_TYPES,
+  exportFormats,
+  exportTicket,
+  formatParameter,
+} from "./export-schema.ts";
+import { filterQuery } from "./filter.ts";
 import type { AuditStore } from "./store.ts";
 import type { ExportTickets } from "./tickets.ts";
 
@@ -32,12 +38,14 @@ export const auditExportRoutes = [
     summary: "Export every audit event that matches, newest first",
     description:
       "Never cut short: what matches at the moment of the request is sent whole, one event a line, or " +
-      "as CSV (RFC 4180) with a line of column names. A CSV cell that begins with `=`, `+`, `-`, `@`, a " +
-      "tab or a carriage return gets a leading apostrophe, so that no spreadsheet runs it.",
+      "as CSV (RFC 4180) with a line of column names. In CSV an apostrophe is put before `=`, `+`, `-` and " +
+      "`@` at the beginning of a text and behind a semicolon, a tab or a line break, so that no spreadsheet " +
+      "runs it, whatever its separator is. `ndjson` gives texts as they are.",
     tags: ["audit"],
     query: {
       ...filterQuery,
       format: formatParameter,
+      bom: bomParameter,
     },
     replies: downloads,
     replyHeaders: downloadHeaders,
@@ -50,7 +58,7 @@ export const auditExportRoutes = [
     },
     handle({ organization, query, client }, { audit, now }: Needs) {
       const format = exportFormats.find((one) => one === query.format) ?? "ndjson";
-      const view = { format, filter: filterOf(query) };
+      const view = exportView(format, query.bom === "true", query);
       const reader = { gone: client.gone, isAllowed: client.acceptance() };
       return answerExport(audit, organization, view, now, reader);
     },

@@ -19,6 +19,16 @@ export const formatParameter = {
   description: "`ndjson` for one JSON object a line, or `csv`.",
 } as const satisfies Schema;
 
+const BOM = "With `csv`: begin with a byte order mark, by which spreadsheets know UTF-8.";
+
+/** Whether a CSV file begins with a byte order mark, as a parameter. */
+export const bomParameter = {
+  type: "string",
+  enum: ["true", "false"],
+  default: "false",
+  description: BOM,
+} as const satisfies Schema;
+
 const { decision, consumer } = filterQuery;
 
 /** The parameters of an export, as the body that asks for a ticket. */
@@ -28,6 +38,7 @@ export const exportParameters = {
   description: "What to export: the parameters of the export, each of them optional.",
   properties: {
     format: formatParameter,
+    bom: { type: "boolean", default: false, description: BOM },
     ...filterQuery,
     // As in a query, an unknown word matches nothing.
     decision: { type: "string", description: decision.description },

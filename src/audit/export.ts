@@ -5,9 +5,9 @@ import { BadInput, Unauthenticated } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { validate } from "../core/validate.ts";
 import { streamOf, type Reply } from "../http/reply.ts";
-import { CSV_HEADER, csvLines } from "./csv.ts";
+import { BYTE_ORDER_MARK, CSV_HEADER, csvLines } from "./csv.ts";
 import { EXPORT_TYPES, exportParameters, type ExportFormat } from "./export-schema.ts";
-import { filterOf } from "./filter.ts";
+import { filterOf, type GivenFilter } from "./filter.ts";
 import type { AuditFilter, AuditStore } from "./store.ts";
 
 // As much as a request line can carry; parameters in a body are to be no more than those in a query.
@@ -19,6 +19,8 @@ const CHECK_EVERY_MS = 15 * SECOND_MS;
 export interface ExportView {
   readonly format: ExportFormat;
   readonly filter: AuditFilter;
+  /** Whether a CSV file begins with a byte order mark. */
+  readonly bom?: boolean;
 }
 
 /** Who reads an export. */
@@ -37,15 +39,31 @@ export const exportTicketBody = {
     if (JSON.stringify(given).length > MAX_PARAMETERS_LENGTH) {
       throw new BadInput(`The body: expected at most ${MAX_PARAMETERS_LENGTH / 1024} KiB`);
     }
-    return { format: given.format ?? "ndjson", filter: filterOf(given) };
+    return exportView(given.format ?? "ndjson", given.bom ?? false, given);
   },
 };
 
+/**
+ * Puts together what is asked for.
+ *
+ * @throws BadInput for a byte order mark in another format than CSV, and for filters that are not understood
+ */
+export function exportView(format: ExportFormat, bom: boolean, given: GivenFilter): ExportView {
+  if (bom && format !== "csv") {
+    throw new BadInput(`bom: was true with format=${format}, expected it only with format=csv`);
+  }
+  return { format, filter: filterOf(given), ...(bom && { bom }) };
+}
+
 /** An export as the record of changes shows it: the parameters that would ask for it again. */
-export function exportFacts({ format, filter }: ExportView): Readonly<Record<string, unknown>> {
+export function exportFacts({
+  format,
+  bom,
+  filter,
+}: ExportView): Readonly<Record<string, unknown>> {
   const { from, to, ...texts } = filter;
   const momentOf = (ms: number | undefined) => (ms === undefined ? undefined : formatTimestamp(ms));
-  return { format, ...texts, from: momentOf(from), to: momentOf(to) };
+  return { format, bom, ...texts, from: momentOf(from), to: momentOf(to) };
 }
 
 /**
@@ -58,7 +76,7 @@ export function exportFacts({ format, filter }: ExportView): Readonly<Record<str
 export async function answerExport(
   audit: Pick<AuditStore, "export">,
   organization: string,
-  { format, filter }: ExportView,
+  { format, bom, filter }: ExportView,
   now: Clock,
   { gone, isAllowed }: ExportReader,
 ): Promise<Reply> {
@@ -69,7 +87,7 @@ export async function answerExport(
     `${EXPORT_TYPES[format]}; charset=utf-8`,
     rows,
     async (output, signal) => {
-      const pieces = format === "csv" ? linesOf(rows) : rows;
+      const pieces = format === "csv" ? linesOf(rows, bom === true) : rows;
       for await (const piece of pieces) {
         signal.throwIfAborted();
         if (Math.abs(now() - checkedAt) >= CHECK_EVERY_MS) {
@@ -92,8 +110,8 @@ function noLongerAllowed(): Unauthenticated {
   return new Unauthenticated(message, { tokenRefused: true });
 }
 
-async function* linesOf(rows: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  yield CSV_HEADER;
+async function* linesOf(rows: AsyncIterable<Buffer>, bom: boolean): AsyncGenerator<string> {
+  yield bom ? BYTE_ORDER_MARK + CSV_HEADER : CSV_HEADER;
   for await (const piece of rows) yield csvLines(piece);
 }
 

@@ -46,7 +46,15 @@ test("a line has the values in that order, and nothing where a field is absent",
 });
 
 for (const [text, wanted] of [
-  ["plain text; with 'quotes'", "plain text; with 'quotes'"],
+  ["plain text with 'quotes'", "plain text with 'quotes'"],
+  ["a; b", '"a; b"'],
+  ["a\tb", '"a\tb"'],
+  ["a;=1", '"a;\'=1"'],
+  ['a; "@1', '"a;\' ""@1"'],
+  ["a\t-1", '"a\t\'-1"'],
+  ["ls\n=1", '"ls\n\'=1"'],
+  ["a;b=1", '"a;b=1"'],
+  [" =1", "' =1"],
   ["a,b", '"a,b"'],
   ['say "hi"', '"say ""hi"""'],
   ["two\nlines", '"two\nlines"'],
@@ -54,9 +62,9 @@ for (const [text, wanted] of [
   ["+1", "'+1"],
   ["-1", "'-1"],
   ["@SUM(A1)", "'@SUM(A1)"],
-  ["\tx", "'\tx"],
+  ["\tx", '"\'\tx"'],
   ["\rx", '"\'\rx"'],
-  ["\n=1", '"\'\n=1"'],
+  ["\n=1", `"'\n'=1"`],
   ["\uff1d1+1", "'\uff1d1+1"],
   ["\uff0d1", "'\uff0d1"],
   ['=HYPERLINK("http://x")', '"\'=HYPERLINK(""http://x"")"'],
@@ -84,8 +92,66 @@ test("whatever the texts hold, as many lines are read back as there are events",
       const rows = Buffer.from(events.map((event) => `${JSON.stringify(event)}\n`).join(""));
       const column = Object.keys(auditEvent.properties).indexOf("command");
       const found = readCsv(csvLines(rows)).map((line) => line[column]);
-      const safe = commands.map((text) => (/^[=\r\n]/.test(text) ? `'${text}` : text));
+      const safe = commands.map((text) =>
+        text
+          .replace(/^(?=[\r\n])/, "'")
+          .replaceAll(/(^|[\r\n])(?="*=)/g, (start) => (start === "" ? "'" : `${start}'`)),
+      );
       assert.deepEqual(found, safe);
     }),
   );
 });
+
+/** Splits lines as a spreadsheet does whose separators are these: quotes count at a cell's beginning only. */
+function spreadsheetCells(text: string, separators: string): string[] {
+  const cells: string[] = [];
+  let cell = "";
+  for (let i = 0; i < text.length;) {
+    if (cell === "" && text[i] === '"') {
+      for (i++; i < text.length; i++) {
+        if (text[i] !== '"') cell += text[i];
+        else if (text[i + 1] === '"') cell += text[++i];
+        else break;
+      }
+      i++;
+      // What follows the closing quote belongs to the cell as it is.
+      while (i < text.length && !`${separators}\r\n`.includes(text[i] as string)) cell += text[i++];
+    } else if (`${separators}\r\n`.includes(text[i] as string)) {
+      cells.push(cell);
+      cell = "";
+      i++;
+    } else cell += text[i++];
+  }
+  return [...cells, cell];
+}
+
+for (const separators of [",", ";", "\t", ",;\t"]) {
+  test(`no cell is a formula where separators are ${JSON.stringify(separators)}`, () => {
+    const unit = fc.constantFrom(
+      '"',
+      ",",
+      ";",
+      "\t",
+      "\n",
+      "\r",
+      " ",
+      "=",
+      "@",
+      "\uff1d",
+      "'",
+      "a",
+    );
+    const text = fc.string({ unit, maxLength: 12 });
+    const id = fc.string({ unit: fc.constantFrom('"', ",", ";", "=", "'", "a"), minLength: 1 });
+    const event = fc.record({ id, command: text, executor: text, message: text, transport: text });
+    fc.assert(
+      fc.property(fc.array(event, { minLength: 1, maxLength: 3 }), (fields) => {
+        const lines = CSV_HEADER + fields.map((one) => csvLine(auditEventOf(one))).join("");
+        for (const cell of spreadsheetCells(lines, separators)) {
+          assert.doesNotMatch(cell, /^ *[=+\-@\uff1d\uff0b\uff0d\uff20]/);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+}

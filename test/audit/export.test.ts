@@ -220,3 +220,21 @@ test("a ticket whose credentials are no longer accepted is unknown", async (t) =
   const refused = await fetch(path);
   assert.deepEqual([refused.status, await refused.text()], [404, await unknown.text()]);
 });
+
+test("a CSV file begins with a byte order mark where that is asked for, and no other does", async (t) => {
+  const app = await serveAudit(t);
+  await app.add({ command: "größer" });
+  const beginning = async (path: string): Promise<string> => {
+    const answer = await fetch(app.url + path);
+    return Buffer.from(await answer.arrayBuffer()).toString("latin1", 0, 6);
+  };
+  assert.equal(await beginning(`${EXPORT}?format=csv&bom=true`), "\xef\xbb\xbfid,");
+  assert.equal(await beginning(`${EXPORT}?format=csv&bom=false`), "id,org");
+  const { body } = await ticketFor(app.url, { format: "csv", bom: true });
+  assert.equal(await beginning(body["url"] as string), "\xef\xbb\xbfid,");
+  const refusal = { error: "bom: was true with format=ndjson, expected it only with format=csv" };
+  const refused = await fetch(`${app.url}${EXPORT}?bom=true`);
+  assert.deepEqual([refused.status, await refused.json()], [400, refusal]);
+  assert.deepEqual(await ticketFor(app.url, { bom: true }), { status: 400, body: refusal });
+  assert.equal((await fetch(`${app.url}${EXPORT}?format=csv&bom=yes`)).status, 400);
+});

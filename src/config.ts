@@ -24,7 +24,9 @@ export type Config = Omit<Values, "requireAuth" | Unset> & {
 
 /** The settings as an embedder passes them; `dataDir` is required, everything else has a default. */
 export type SettingOptions = Partial<Omit<Values, "dataDir" | "requireAuth">> & {
+  /** The directory that holds everything stored. */
   readonly dataDir: string;
+  /** Whether `/api/v1` demands credentials; a function is asked on every request. */
   readonly requireAuth?: boolean | (() => boolean);
 };
 
@@ -37,13 +39,12 @@ const OPTIONS: ReadonlyMap<string, string> = new Map(
   Object.entries(settings).map(([option, { variable }]) => [variable, option]),
 );
 
-/** The settings for documents and tests: name, default, what is accepted, meaning. */
+/** The settings for documents and tests: name, default, what is accepted. */
 export const settingRows = Object.entries(settings).map(([option, row]) => ({
   option,
   variable: row.variable,
   fallback: row.fallback,
   accepts: row.kind.accepts,
-  meaning: row.meaning,
 }));
 
 /**

@@ -1,5 +1,6 @@
 /**
- * Every setting, once: its name in the environment, its default, what is accepted and what it means.
+ * Every setting, once: its name in the environment, its default, what is accepted and what it means. The
+ * comments are those that an embedder's editor shows, so they speak of options.
  */
 import { LOG_LEVELS } from "./core/log.ts";
 import {
@@ -22,7 +23,6 @@ export interface Setting<T> {
   readonly kind: Kind<T>;
   /** As the environment would give it; `undefined` for a setting without one. */
   readonly fallback: string | undefined;
-  readonly meaning: string;
   readonly isSecret?: true;
 }
 
@@ -32,210 +32,128 @@ const GIB = 1024 * MIB;
 
 /** The settings by their options. */
 export const settings = {
-  host: setting("HOST", text, "127.0.0.1", "The address to listen on"),
-  port: setting("PORT", integer(0, 65_535), "8080", "The port to listen on; 0 picks a free one"),
-  dataDir: setting("DATA_DIR", text, "./data", "The directory that holds everything stored"),
-  requireAuth: setting(
-    "REQUIRE_AUTH",
-    boolean(),
-    "false",
-    "Whether `/api/v1` demands credentials; read again on every request",
-  ),
-  roles: setting(
-    "ROLES",
-    choice(["carried", "enforced"]),
-    "carried",
-    "`enforced` makes roles restrict users on `/api/v1`; `carried` only reports them",
-  ),
-  publicSurface: setting(
-    "PUBLIC_SURFACE",
-    choice(["open", "off"]),
-    "open",
-    "`off` answers 404 on `/api/public`",
-  ),
-  jwtSecret: setting(
-    "JWT_SECRET",
-    text,
-    undefined,
-    "The secret that signs tokens; generated once and kept in `DATA_DIR/secret` when absent",
-    true,
-  ),
-  jwtExpiryHours: setting("JWT_EXPIRY_HOURS", hours(), "24", "How long a token is valid, in hours"),
-  corsOrigins: setting(
-    "CORS_ORIGINS",
-    origins(),
-    "",
-    "Comma-separated origins whose pages may call, `*` for any; see `CORS_PAGES_DEV`",
-  ),
-  corsPagesDev: setting(
-    "CORS_PAGES_DEV",
-    choice(["on", "off"]),
-    "on",
-    "`on` lets pages of `https://<anything>.pages.dev` call, as the contract has it",
-  ),
-  allowedHosts: setting(
-    "ALLOWED_HOSTS",
-    hosts(),
-    "",
-    "Comma-separated names that requests may be for, beside loopback names and that of `BASE_URL`",
-  ),
-  catalogSource: setting(
-    "CATALOG_SOURCE",
-    catalogSource(),
-    "embed",
-    "`embed`, the path of a file, or an `http(s)` URL that is fetched again every 10 minutes",
-  ),
-  baseUrl: setting(
-    "BASE_URL",
-    httpUrl(),
-    undefined,
-    "What the documents name as this server; made from `HOST` and `PORT` when absent",
-  ),
-  environment: setting("ENVIRONMENT", text, "development", "Reported as it is"),
-  edition: setting("EDITION", text, "community", "Reported as it is"),
-  adminEmail: setting(
-    "ADMIN_EMAIL",
-    text,
-    undefined,
-    "Creates this admin at start when no such user exists; never changes one",
-  ),
-  adminPassword: setting("ADMIN_PASSWORD", text, undefined, "That admin's password", true),
-  maxConnections: setting(
-    "MAX_CONNECTIONS",
-    integer(16, 1_000_000),
-    "10000",
-    "The most connections that are held at once; the process needs as many file descriptors, and some",
-  ),
-  maxBodyBytes: setting(
-    "MAX_BODY_BYTES",
-    integer(KIB, 64 * MIB),
-    String(8 * MIB),
-    "The largest request body, inflated if it is gzip",
-  ),
-  maxBatchEvents: setting(
-    "MAX_BATCH_EVENTS",
-    integer(1, 1_000_000),
-    "10000",
-    "The most events in one batch",
-  ),
-  auditDurability: setting(
-    "AUDIT_DURABILITY",
-    choice(["sync", "write"]),
-    "sync",
-    "`sync` answers an ingest when its events are on disk, `write` when the system has them",
-  ),
+  /** The address to listen on. */
+  host: setting("HOST", text, "127.0.0.1"),
+  /** The port to listen on; 0, the default of an embedded service, picks a free one. */
+  port: setting("PORT", integer(0, 65_535), "8080"),
+  /** The directory that holds everything stored. */
+  dataDir: setting("DATA_DIR", text, "./data"),
+  /** Whether `/api/v1` demands credentials; read again on every request. */
+  requireAuth: setting("REQUIRE_AUTH", boolean(), "false"),
+  /** `enforced` makes roles restrict users on `/api/v1`; `carried` only reports them. */
+  roles: setting("ROLES", choice(["carried", "enforced"]), "carried"),
+  /** `off` answers 404 on `/api/public`. */
+  publicSurface: setting("PUBLIC_SURFACE", choice(["open", "off"]), "open"),
+  /** The secret that signs tokens; generated once and kept in `dataDir/secret` when absent. */
+  jwtSecret: setting("JWT_SECRET", text, undefined, true),
+  /** How long a token is valid, in hours. */
+  jwtExpiryHours: setting("JWT_EXPIRY_HOURS", hours(), "24"),
+  /** Origins whose pages may call, `*` for any; see `corsPagesDev`. */
+  corsOrigins: setting("CORS_ORIGINS", origins(), ""),
+  /** `on` lets pages of `https://<anything>.pages.dev` call, as the contract has it. */
+  corsPagesDev: setting("CORS_PAGES_DEV", choice(["on", "off"]), "on"),
+  /** Names that requests may be for, beside loopback names and that of `baseUrl`. */
+  allowedHosts: setting("ALLOWED_HOSTS", hosts(), ""),
+  /** `embed`, the path of a file, or an `http(s)` URL that is fetched again every 10 minutes. */
+  catalogSource: setting("CATALOG_SOURCE", catalogSource(), "embed"),
+  /** What the documents name as this server; made from `host` and `port` when absent. */
+  baseUrl: setting("BASE_URL", httpUrl(), undefined),
+  /** Reported as it is. */
+  environment: setting("ENVIRONMENT", text, "development"),
+  /** Reported as it is. */
+  edition: setting("EDITION", text, "community"),
+  /** Creates this admin at start when no such user exists; never changes one. */
+  adminEmail: setting("ADMIN_EMAIL", text, undefined),
+  /** That admin's password. */
+  adminPassword: setting("ADMIN_PASSWORD", text, undefined, true),
+  /**
+   * The most connections that are held at once; the process needs as many file descriptors, and
+   * some.
+   */
+  maxConnections: setting("MAX_CONNECTIONS", integer(16, 1_000_000), "10000"),
+  /** The largest request body, inflated if it is gzip. */
+  maxBodyBytes: setting("MAX_BODY_BYTES", integer(KIB, 64 * MIB), String(8 * MIB)),
+  /** The most events in one batch. */
+  maxBatchEvents: setting("MAX_BATCH_EVENTS", integer(1, 1_000_000), "10000"),
+  /** `sync` answers an ingest when its events are on disk, `write` when the system has them. */
+  auditDurability: setting("AUDIT_DURABILITY", choice(["sync", "write"]), "sync"),
+  /** The size at which a segment of the audit log is sealed. */
   auditSegmentBytes: setting(
     "AUDIT_SEGMENT_BYTES",
     integer(64 * KIB, 1024 * MIB),
     String(64 * MIB),
-    "The size at which a segment of the audit log is sealed",
   ),
-  auditRetentionDays: setting(
-    "AUDIT_RETENTION_DAYS",
-    integer(0, 36_500),
-    "0",
-    "How many days audit events are kept; 0 keeps them all",
-  ),
-  activityRetentionDays: setting(
-    "ACTIVITY_RETENTION_DAYS",
-    integer(0, 36_500),
-    "400",
-    "How many days entries of the activity log are kept, at least the newest 10,000 of an organization; 0 sets no limit of age",
-  ),
+  /** How many days audit events are kept; 0 keeps them all. */
+  auditRetentionDays: setting("AUDIT_RETENTION_DAYS", integer(0, 36_500), "0"),
+  /**
+   * How many days entries of the activity log are kept, at least the newest 10,000 of an
+   * organization; 0 sets no limit of age.
+   */
+  activityRetentionDays: setting("ACTIVITY_RETENTION_DAYS", integer(0, 36_500), "400"),
+  /**
+   * The most bytes that an organization's activity log takes; beyond them its oldest entries are
+   * removed.
+   */
   maxActivityBytes: setting(
     "MAX_ACTIVITY_BYTES",
     integer(64 * MIB, Number.MAX_SAFE_INTEGER),
     String(256 * MIB),
-    "The most bytes that an organization's activity log takes; beyond them its oldest entries are removed",
   ),
+  /** The size of an organization's audit log at which no further events are taken. */
   maxAuditBytes: setting(
     "MAX_AUDIT_BYTES",
     integer(MIB, Number.MAX_SAFE_INTEGER),
     String(256 * GIB),
-    "The size of an organization's audit log at which no further events are taken",
   ),
-  maxRuntimes: setting(
-    "MAX_RUNTIMES",
-    integer(1, 10_000_000),
-    "250000",
-    "The most runtimes in an organization's fleet",
-  ),
-  maxPolicyVersions: setting(
-    "MAX_POLICY_VERSIONS",
-    integer(1, 1_000_000),
-    "10000",
-    "The most policy versions of an organization",
-  ),
-  maxUsers: setting(
-    "MAX_USERS",
-    integer(1, 1_000_000),
-    "10000",
-    "The most users of an organization",
-  ),
-  maxApiKeys: setting(
-    "MAX_API_KEYS",
-    integer(1, 1_000_000),
-    "10000",
-    "The most API keys of an organization, without those that are revoked",
-  ),
-  maxOrganizations: setting(
-    "MAX_ORGANIZATIONS",
-    integer(1, 1_000_000),
-    "10000",
-    "The most organizations",
-  ),
+  /** The most runtimes in an organization's fleet. */
+  maxRuntimes: setting("MAX_RUNTIMES", integer(1, 10_000_000), "250000"),
+  /** The most policy versions of an organization. */
+  maxPolicyVersions: setting("MAX_POLICY_VERSIONS", integer(1, 1_000_000), "10000"),
+  /** The most users of an organization. */
+  maxUsers: setting("MAX_USERS", integer(1, 1_000_000), "10000"),
+  /** The most API keys of an organization, without those that are revoked. */
+  maxApiKeys: setting("MAX_API_KEYS", integer(1, 1_000_000), "10000"),
+  /** The most organizations. */
+  maxOrganizations: setting("MAX_ORGANIZATIONS", integer(1, 1_000_000), "10000"),
+  /**
+   * The same as `maxAuditBytes` for what comes through `/api/public` while `requireAuth` is `true`.
+   */
   publicMaxAuditBytes: setting(
     "PUBLIC_MAX_AUDIT_BYTES",
     integer(MIB, Number.MAX_SAFE_INTEGER),
     String(16 * GIB),
-    "The same as `MAX_AUDIT_BYTES` for what comes through `/api/public` while `REQUIRE_AUTH` is `true`",
   ),
-  publicMaxRuntimes: setting(
-    "PUBLIC_MAX_RUNTIMES",
-    integer(1, 10_000_000),
-    "25000",
-    "The same as `MAX_RUNTIMES` for what comes through `/api/public` while `REQUIRE_AUTH` is `true`",
-  ),
-  publicMaxPolicyVersions: setting(
-    "PUBLIC_MAX_POLICY_VERSIONS",
-    integer(1, 1_000_000),
-    "1000",
-    "The same as `MAX_POLICY_VERSIONS` for what comes through `/api/public` while `REQUIRE_AUTH` is `true`",
-  ),
-  fleetForgetDays: setting(
-    "FLEET_FORGET_DAYS",
-    integer(0, 36_500),
-    "90",
-    "After how many days without a report a runtime is forgotten; 0 forgets none",
-  ),
-  trustProxy: setting(
-    "TRUST_PROXY",
-    integer(0, 16),
-    "0",
-    "How many proxies in front are believed about the caller's address",
-  ),
-  metrics: setting(
-    "METRICS",
-    wordOrToken("off", "open"),
-    "off",
-    "`off` answers 404 on `/metrics`, `open` shows it to everybody; anything else is a bearer token that it demands",
-    true,
-  ),
-  demo: setting(
-    "DEMO",
-    boolean(),
-    "false",
-    "An open demo: seeded, limited and reset daily; `REQUIRE_AUTH` is then `true` unless it is set",
-  ),
-  logLevel: setting("LOG_LEVEL", choice(LOG_LEVELS), "info", "The least level that is logged"),
+  /**
+   * The same as `maxRuntimes` for what comes through `/api/public` while `requireAuth` is `true`.
+   */
+  publicMaxRuntimes: setting("PUBLIC_MAX_RUNTIMES", integer(1, 10_000_000), "25000"),
+  /**
+   * The same as `maxPolicyVersions` for what comes through `/api/public` while `requireAuth` is
+   * `true`.
+   */
+  publicMaxPolicyVersions: setting("PUBLIC_MAX_POLICY_VERSIONS", integer(1, 1_000_000), "1000"),
+  /** After how many days without a report a runtime is forgotten; 0 forgets none. */
+  fleetForgetDays: setting("FLEET_FORGET_DAYS", integer(0, 36_500), "90"),
+  /** How many proxies in front are believed about the caller's address. */
+  trustProxy: setting("TRUST_PROXY", integer(0, 16), "0"),
+  /**
+   * `off` answers 404 on `/metrics`, `open` shows it to everybody; anything else is a bearer token
+   * that it demands.
+   */
+  metrics: setting("METRICS", wordOrToken("off", "open"), "off", true),
+  /**
+   * An open demo: seeded, limited and reset daily; `requireAuth` is then `true` unless it is set.
+   */
+  demo: setting("DEMO", boolean(), "false"),
+  /** The least level that is logged. */
+  logLevel: setting("LOG_LEVEL", choice(LOG_LEVELS), "info"),
 } as const;
 
 function setting<T>(
   variable: string,
   kind: Kind<T>,
   fallback: string | undefined,
-  meaning: string,
   isSecret?: true,
 ): Setting<T> {
-  return { variable, kind, fallback, meaning, ...(isSecret && { isSecret }) };
+  return { variable, kind, fallback, ...(isSecret && { isSecret }) };
 }

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import ts from "typescript";
 
 // The package as others get it: packed in a clean clone, installed into an empty folder, and used from
 // there.
@@ -98,6 +99,25 @@ test("a harness in TypeScript compiles against the package's own types and runs"
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(project));
   run(process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", "."]);
   assert.equal(run(process.execPath, [join("out", "typed.js")]), expected);
+});
+
+test("an editor shows what each option means", () => {
+  const path = join(folder, "node_modules", "signalbox", "dist", "index.d.ts");
+  const program = ts.createProgram([path], { module: ts.ModuleKind.NodeNext, types: [] });
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(path);
+  const exported = source && checker.getSymbolAtLocation(source);
+  const options = exported?.exports?.get(ts.escapeLeadingUnderscores("SignalboxOptions"));
+  assert.ok(options);
+  const properties = checker.getDeclaredTypeOfSymbol(options).getProperties();
+  assert.ok(properties.length > 20);
+  const undocumented = properties.filter(
+    (property) => property.getDocumentationComment(checker).length === 0,
+  );
+  assert.deepEqual(
+    undocumented.map(({ name }) => name),
+    [],
+  );
 });
 
 test("the installed server runs with nothing but itself", () => {

@@ -383,7 +383,7 @@ function userSteps(managed: fc.Arbitrary<View>): fc.Arbitrary<Step>[] {
         const organization = organizationOf(model, view);
         const { id = "none", email } = pick(organization.users, n)?.shown ?? {};
         const body = email === view.by ? { ...change, active: true } : change;
-        const expected = organization.changeUser(id, body);
+        const expected = organization.changeUser(id, body, view.by);
         checkAnswer(await app.patch(`/api/v1/users/${id}`, body, view.headers), expected);
       },
     ),

@@ -218,9 +218,12 @@ export class OrganizationModel {
     this.#changed("user.create");
   }
 
-  changeUser(id: string, change: Partial<User["shown"]>): Expected {
+  /** Changes a user; `by` is the email of the user who asks for it. */
+  changeUser(id: string, change: Partial<User["shown"]>, by: string): Expected {
     const user = this.users.find(({ shown }) => shown.id === id);
     if (user === undefined) return { status: 404 };
+    const changesRole = change.role !== undefined && change.role !== user.shown.role;
+    if (user.shown.email === by && changesRole) return { status: 403 };
     const shown = { ...user.shown, ...change };
     const staysAdmin = shown.role === "admin" && shown.active;
     if (this.#isLastAdmin(user) && !staysAdmin) return { status: 409 };

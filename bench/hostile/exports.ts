@@ -52,5 +52,5 @@ export async function exportFlood(
 function bytesBelow(directory: string): number {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((one) => one.isFile())
-    .reduce((sum, { path, name }) => sum + statSync(join(path, name)).size, 0);
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
 }

@@ -88,7 +88,9 @@ const admin = await app.asUser(ADMIN);
 async function bytesBelow(directory: string): Promise<number> {
   const found = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = found.filter((one) => one.isFile());
-  const sizes = files.map(async ({ path, name }) => (await stat(join(path, name))).size);
+  const sizes = files.map(
+    async ({ parentPath, name }) => (await stat(join(parentPath, name))).size,
+  );
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 

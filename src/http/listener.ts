@@ -6,15 +6,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { networkOf } from "../core/address.ts";
 import { DEFAULT_ORGANIZATION, type Awaitable, type Caller } from "../core/caller.ts";
-import type { Stopwatch } from "../core/clock.ts";
 import { Forbidden, InternalError, Refusal } from "../core/errors.ts";
 import type { Party } from "../core/fair-share.ts";
-import type { IdSource } from "../core/ids.ts";
-import type { BodyBudget } from "./body-budget.ts";
 import { Client, type AcceptanceCheck, sentStatus } from "./client.ts";
 import { bodyRefusal, checkBody, readJsonBody } from "./body.ts";
-import { originHeaders, type OriginRule } from "./cors.ts";
-import type { HostRule } from "./host-rule.ts";
+import { originHeaders } from "./cors.ts";
+import type { Credentials, ListenerParts } from "./listener-parts.ts";
 import { optionsHeaders } from "./options.ts";
 import { readQuery } from "./query.ts";
 import { leaveBody } from "./unread-body.ts";
@@ -26,48 +23,10 @@ import {
   splitTarget,
 } from "./request.ts";
 import { DeferredReply, discard, empty, StreamReply } from "./reply.ts";
-import type { RequestSummary } from "./request-summary.ts";
 import { refuse, respond, type Exchange } from "./respond.ts";
-import type { LargeAnswer, Route, RouteDescription, Surface } from "./route.ts";
-import type { Turns } from "./turns.ts";
+import type { Route } from "./route.ts";
 import type { UnreadAnswers } from "./unread-answers.ts";
-import type { Endpoint, Match, Router } from "./router.ts";
-
-/** The credentials of a request, as its headers give them. */
-export interface Credentials {
-  readonly authorization: string | undefined;
-  readonly apiKey: string | undefined;
-}
-
-/** Turns credentials into a caller, or throws the refusal. */
-export type ResolveCaller = (
-  demand: Pick<RouteDescription, "access" | "keys" | "role">,
-  surface: Surface,
-  credentials: Credentials,
-) => Awaitable<Caller>;
-
-/** What the listener is made of; `app.ts` gives it. */
-export interface ListenerParts<Needs> {
-  readonly router: Router<Needs>;
-  readonly services: Needs;
-  readonly resolveCaller: ResolveCaller;
-  readonly isAllowedOrigin: OriginRule;
-  /** Absent where requests for any host are answered. */
-  readonly isAllowedHost?: HostRule | undefined;
-  readonly requestIds: IdSource;
-  readonly maxBodyBytes: number;
-  readonly bodyBudget: BodyBudget;
-  readonly unreadAnswers: UnreadAnswers;
-  /** In which large answers are made, by how long they count. */
-  readonly turns: Readonly<Record<LargeAnswer, Turns>>;
-  /** How many proxies in front are believed about the caller's address. */
-  readonly trustedProxies: number;
-  /** Asked about each request before its credentials are looked at; refuses by throwing. */
-  readonly admit?: ((row: RouteDescription, surface: Surface, address: string) => void) | undefined;
-  readonly onAnswered: (summary: RequestSummary) => void;
-  /** Absent where nobody wants to know how long requests take. */
-  readonly stopwatch?: Stopwatch | undefined;
-}
+import type { Endpoint, Match } from "./router.ts";
 
 type AnyInput = Parameters<Route<unknown>["handle"]>[0];
 

@@ -6,7 +6,7 @@ import { auditStreamRoutes } from "../../src/audit/stream-routes.ts";
 import { AuditStreams, type StreamLimits } from "../../src/audit/stream.ts";
 import { ExportTickets } from "../../src/audit/tickets.ts";
 import { createIds } from "../../src/core/ids.ts";
-import type { ListenerParts } from "../../src/http/listener.ts";
+import type { ListenerParts } from "../../src/http/listener-parts.ts";
 import type { NeedsOf, Route } from "../../src/http/route.ts";
 import { serve, type Served } from "../http/serve.ts";
 import { MemoryAudit } from "./memory-audit.ts";

@@ -5,7 +5,7 @@ import { test, type TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
 import { BadInput, Conflict, Unauthenticated } from "../../src/core/errors.ts";
 import { BodyBudget } from "../../src/http/body-budget.ts";
-import type { ListenerParts } from "../../src/http/listener.ts";
+import type { ListenerParts } from "../../src/http/listener-parts.ts";
 import { reply } from "../../src/http/reply.ts";
 import { route, type CustomBody } from "../../src/http/route.ts";
 import type { Connection, WireAnswer } from "./connection.ts";

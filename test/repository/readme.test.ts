@@ -68,7 +68,7 @@ test("the unit for systemd names settings that there are", () => {
 test("the README names exactly the actions that the activity log knows", () => {
   const named = section("Who changed what")
     .filter((line) => line.startsWith("| "))
-    .flatMap((line) => [...line.matchAll(/`([a-z]+\.[a-z]+)`/g)].map(([, action]) => action));
+    .flatMap((line) => [...line.matchAll(/`([a-z]+(?:\.[a-z]+)?)`/g)].map(([, action]) => action));
   const known = routes.flatMap(({ change }) =>
     change ? [change.action, ...Object.values(change.refusals ?? {})] : [],
   );

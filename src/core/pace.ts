@@ -1,5 +1,6 @@
 import type { Awaitable } from "./caller.ts";
 import { setImmediate, systemStopwatch } from "./timers.ts";
+import type { Work } from "./work.ts";
 
 const SLICE_MS = 0.5;
 
@@ -30,7 +31,7 @@ export class Pace {
   }
 
   /** Runs work that yields after every small part; its result comes at once if one slice is enough. */
-  run<T>(work: Generator<undefined, T>): Awaitable<T> {
+  run<T>(work: Work<T>): Awaitable<T> {
     while (!this.isDue) {
       const part = work.next();
       if (part.done === true) return part.value;
@@ -38,7 +39,7 @@ export class Pace {
     return this.#finish(work);
   }
 
-  async #finish<T>(work: Generator<undefined, T>): Promise<T> {
+  async #finish<T>(work: Work<T>): Promise<T> {
     for (;;) {
       await this.step();
       const part = work.next();

@@ -30,7 +30,8 @@ export const dashboard = {
     by_provider: {
       type: "object",
       additionalProperties: { type: "integer" },
-      description: "Commands of the last 24 hours by provider, the 1,000 that were used most.",
+      description:
+        "Commands of the last 24 hours by provider, the 1,000 that were used most; names of more than 256 characters are left out.",
     },
     capabilities: { type: "integer", description: "Capabilities in the catalog." },
     providers: { type: "integer", description: "Providers in the catalog." },

@@ -127,6 +127,7 @@ export const fleetRoutes = [
   route({
     method: "GET",
     path: "/fleet/summary",
+    large: "made",
     surfaces: ["public", "v1"],
     access: "user",
     summary: "Count the runtimes by status and by policy version",

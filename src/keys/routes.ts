@@ -26,6 +26,7 @@ export const keyRoutes = [
     summary: "List the organization's API keys",
     description: "Newest first, revoked keys too. Neither a key's text nor its hash is shown.",
     tags: ["api-keys"],
+    large: "made",
     replies: { 200: apiKeyList },
     refuses: [500],
     async handle({ organization }, { keys }: Needs) {

@@ -43,6 +43,7 @@ export const organizationRoutes = [
     summary: "List the organizations that the caller may see",
     description: "All of them for callers of the default organization, otherwise the caller's own.",
     tags: ["organizations"],
+    large: "made",
     replies: { 200: organizationList },
     refuses: [500],
     async handle({ organization: own }, { organizations }: Needs) {

@@ -56,6 +56,7 @@ export const policyRoutes = [
   route({
     method: "GET",
     path: "/policies",
+    large: "sent",
     surfaces,
     access: "user",
     keys: "policy.read",

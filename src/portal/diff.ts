@@ -5,6 +5,8 @@
  * between their common beginning and end then counts as replaced.
  */
 
+import type { Work } from "../core/work.ts";
+
 /** A run of lines; `left` and `right` are where it begins in either text, counted from 0. */
 export interface DiffRun {
   readonly kind: "same" | "removed" | "added";
@@ -16,11 +18,11 @@ export interface DiffRun {
 const MOST_EDITS = 1_500; // 9 MB of trace
 
 /** Tells how one list of lines becomes another; the runs cover both in their order. */
-export function diffLines(
+export function* diffLines(
   left: readonly string[],
   right: readonly string[],
   mostEdits = MOST_EDITS,
-): readonly DiffRun[] {
+): Work<readonly DiffRun[]> {
   const shorter = Math.min(left.length, right.length);
   let head = 0;
   while (head < shorter && left[head] === right[head]) head++;
@@ -31,7 +33,7 @@ export function diffLines(
   const runs = new Runs();
   runs.add("same", head);
   const [a, b] = [left.slice(head, left.length - tail), right.slice(head, right.length - tail)];
-  const steps = stepsBetween(a, b, mostEdits);
+  const steps = yield* stepsBetween(a, b, mostEdits);
   if (steps) for (const kind of steps) runs.add(kind, 1);
   else {
     runs.add("removed", a.length);
@@ -59,11 +61,11 @@ class Runs {
 }
 
 /** The shortest way from one list to the other, line by line; `undefined` when it is too long. */
-function stepsBetween(
+function* stepsBetween(
   a: readonly string[],
   b: readonly string[],
   mostEdits: number,
-): readonly DiffRun["kind"][] | undefined {
+): Work<readonly DiffRun["kind"][] | undefined> {
   const most = Math.min(a.length + b.length, mostEdits);
   const offset = most + 1;
   const reach = new Int32Array(2 * most + 3); // by diagonal, the furthest line of `a`
@@ -77,6 +79,7 @@ function stepsBetween(
       if (x >= a.length && x - k >= b.length) return wayBack(trace, a.length, b.length);
     }
     trace.push(reach.slice(offset - edits, offset + edits + 1));
+    yield;
   }
   return undefined;
 }

@@ -1,4 +1,6 @@
 import type { Awaitable } from "../core/caller.ts";
+import { Pace } from "../core/pace.ts";
+import type { Work } from "../core/work.ts";
 import { text, type Reply } from "../http/reply.ts";
 import type { Page } from "../metadata/service.ts";
 import { html, type Html } from "./html.ts";
@@ -14,7 +16,8 @@ export interface DataPage<Model> {
   readonly module: string;
   /** Reads the model of the default organization from the stores. */
   readonly load: (context: PageContext) => Awaitable<Model>;
-  readonly render: (model: Model) => Html;
+  /** What may take long is made part by part. */
+  readonly render: (model: Model) => Html | Work<Html>;
   /** How it gets its data, where that is not how most pages do. */
   readonly mode?: PortalMode;
 }
@@ -37,7 +40,8 @@ export async function makePage<Model>(frame: PortalFrame, page: DataPage<Model>)
   const now = description.now();
   const { path, title, module } = page;
   const context = { now, apiUrl: description.baseUrl() + prefix, needsCredential: !isOpen };
-  const body = isOpen ? page.render(await page.load(context)) : shell(frame, title);
+  const made = isOpen ? page.render(await page.load(context)) : shell(frame, title);
+  const body = "next" in made ? await new Pace().run(made) : made;
   return layOut(frame, { path, title, module, now, body, mode });
 }
 

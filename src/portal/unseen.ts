@@ -5,7 +5,10 @@ import { html, type HtmlValue } from "./html.ts";
  * controls, marks of direction, tags. Joiners are none of them: emoji and scripts are made with them.
  */
 const UNSEEN = /((?:(?![\t\n\r\u200c\u200d])[\p{Cc}\p{Cf}])+)/u;
+const EVERY_UNSEEN = new RegExp(UNSEEN, "gu");
 const MOST_NAMED = 4;
+/** A text with more runs than this hides nothing but its length: the rest of them become one mark each. */
+const MOST_RUNS = 1_000;
 
 /**
  * Shows what a text hides: `rm txt.exe` may read as `rm exe.txt`. Each run of unseen characters stands
@@ -13,11 +16,14 @@ const MOST_NAMED = 4;
  */
 export function withUnseen(text: string): HtmlValue {
   if (!UNSEEN.test(text)) return text;
-  return text
-    .split(UNSEEN)
-    .map((piece, i) =>
+  const pieces = text.split(UNSEEN, 2 * MOST_RUNS);
+  const rest = text.slice(pieces.reduce((sum, { length }) => sum + length, 0));
+  return [
+    pieces.map((piece, i) =>
       i % 2 === 0 ? piece : html`<span class="unseen" title="${namesOf(piece)}">${piece}</span>`,
-    );
+    ),
+    rest.replace(EVERY_UNSEEN, "\ufffd"),
+  ];
 }
 
 function namesOf(run: string): string {

@@ -125,8 +125,8 @@ class Reader {
   }
 }
 
-/** The tokens of every line. */
-export function highlightYaml(lines: readonly string[]): readonly (readonly Token[])[] {
+/** Begins a document: what is returned gives the tokens of line after line. */
+export function highlighter(): (line: string) => readonly Token[] {
   const reader = new Reader();
-  return lines.map((line) => reader.tokensOf(line));
+  return (line) => reader.tokensOf(line);
 }

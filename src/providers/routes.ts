@@ -52,6 +52,7 @@ export const providerRoutes = [
   route({
     method: "GET",
     path: "/provider-names",
+    large: "made",
     surfaces: ["public", "v1"],
     access: "user",
     summary: "List the names of all providers, the catalog's and those that events name",

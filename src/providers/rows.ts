@@ -1,3 +1,4 @@
+import { isListedProvider } from "../audit/listed-provider.ts";
 import type { ProviderActivity } from "../audit/store.ts";
 import type { CatalogProvider } from "../catalog/schema.ts";
 import type { CatalogView } from "../catalog/view.ts";
@@ -51,7 +52,8 @@ function joined(
 /** Runtimes choose names: of the ones that events gave, so many are listed. */
 export const MOST_NAMED = 10_000;
 
-/** The ids of the catalog's providers and the names that events gave, sorted, each one once. */
+/** The ids of the catalog's providers and the names of up to 256 characters that events gave, sorted, each one once. */
 export function allProviderNames(view: CatalogView, named: Iterable<string>): string[] {
-  return [...new Set([...view.declared.keys(), ...named])].sort();
+  const listed = [...named].filter(isListedProvider);
+  return [...new Set([...view.declared.keys(), ...listed])].sort();
 }

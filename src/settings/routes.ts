@@ -22,6 +22,7 @@ export const settingsRoutes = [
     description:
       "The pairs that the organization keeps, how requests are authenticated now, and how much its audit takes.",
     tags: ["settings"],
+    large: "made",
     replies: { 200: settingsReply },
     refuses: [500],
     async handle({ organization }, { settings, audit, config }: Needs) {

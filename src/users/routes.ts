@@ -151,6 +151,7 @@ export const userRoutes = [
     summary: "List the organization's users",
     description: "Oldest first, deactivated users too. Passwords are never shown.",
     tags: ["users"],
+    large: "made",
     replies: { 200: userList },
     refuses: [500],
     async handle({ organization }, { users }: Needs) {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { finish } from "../../src/core/work.ts";
 import { diffCounts, diffLines, linesOf, type DiffRun } from "../../src/portal/diff.ts";
 
 const lines = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 24 });
@@ -29,7 +30,7 @@ function common(a: readonly string[], b: readonly string[]): number {
 test("a difference turns the one text into the other, and covers both in order", () => {
   fc.assert(
     fc.property(lines, lines, fc.integer({ min: 0, max: 60 }), (left, right, mostEdits) => {
-      const runs = diffLines(left, right, mostEdits);
+      const runs = finish(diffLines(left, right, mostEdits));
       assert.deepEqual(apply(left, right, runs), right);
       let [l, r] = [0, 0];
       for (const run of runs) {
@@ -45,7 +46,7 @@ test("a difference turns the one text into the other, and covers both in order",
 test("no shorter difference exists", () => {
   fc.assert(
     fc.property(lines, lines, (left, right) => {
-      const { removed, added } = diffCounts(diffLines(left, right));
+      const { removed, added } = diffCounts(finish(diffLines(left, right)));
       const same = common(left, right);
       assert.deepEqual([removed, added], [left.length - same, right.length - same]);
     }),
@@ -55,7 +56,7 @@ test("no shorter difference exists", () => {
 test("runs alternate: common lines, then what is removed, then what is added", () => {
   fc.assert(
     fc.property(lines, lines, (left, right) => {
-      const kinds = diffLines(left, right).map(({ kind }) => kind);
+      const kinds = finish(diffLines(left, right)).map(({ kind }) => kind);
       assert.doesNotMatch(kinds.join(" "), /(\w+) \1|added removed/);
     }),
   );
@@ -65,7 +66,7 @@ test("texts with nothing in common are replaced, without the time that looking w
   const left = Array.from({ length: 30_000 }, (_, i) => `left ${i}`);
   const right = Array.from({ length: 30_000 }, (_, i) => `right ${i}`);
   const before = process.cpuUsage();
-  assert.deepEqual(diffCounts(diffLines(left, right)), { removed: 30_000, added: 30_000 });
+  assert.deepEqual(diffCounts(finish(diffLines(left, right))), { removed: 30_000, added: 30_000 });
   assert.ok(process.cpuUsage(before).user < 2_000_000);
 });
 

@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { highlightYaml } from "../../src/portal/yaml-highlight.ts";
+import { highlighter } from "../../src/portal/yaml-highlight.ts";
+
+function linesIn(lines: readonly string[]) {
+  const tokensOf = highlighter();
+  return lines.map((line) => tokensOf(line));
+}
 
 /** A line's tokens as `kind:text`, without what is blank. */
 function kindsOf(text: string): readonly (readonly string[])[] {
-  return highlightYaml(text.split("\n")).map((tokens) =>
+  return linesIn(text.split("\n")).map((tokens) =>
     tokens
       .filter((token) => token.text.trim() !== "")
       .map((token) => `${token.kind}:${token.text}`),
@@ -23,7 +28,7 @@ test("the tokens of a line joined are the line, whatever it is", () => {
   const line = fc.array(pieces, { maxLength: 30 }).map((parts) => parts.join(""));
   fc.assert(
     fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
-      const joined = highlightYaml(lines).map((tokens) => tokens.map(({ text }) => text).join(""));
+      const joined = linesIn(lines).map((tokens) => tokens.map(({ text }) => text).join(""));
       assert.deepEqual(joined, lines);
     }),
     { numRuns: 500 },
@@ -98,7 +103,7 @@ for (const { text, expected } of [
 
 test("a long line is read in a time that grows with its length", () => {
   const before = process.cpuUsage();
-  highlightYaml([
+  linesIn([
     "a: " + "x ".repeat(100_000),
     "[".repeat(100_000),
     `"${"\\".repeat(100_000)}`,

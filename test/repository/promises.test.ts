@@ -48,6 +48,8 @@ const check = (name: string) => constant("policies/check.ts", name);
 const nodes = (name: string) => constant("policies/document-nodes.ts", name);
 const json = (name: string) => constant("core/json.ts", name);
 
+const page = (file: string, name: string) => constant(`portal/pages/${file}`, name);
+
 /** Each as the README has it, with the numbers of the code in it. */
 const said = [
   `| 16 KiB, within ${seconds(LIMITS.headersTimeout)} s |`,
@@ -68,6 +70,8 @@ const said = [
   `| ${service("UNREAD_ANSWERS_BYTES")} MiB, each stalled for ${seconds(constant("http/respond.ts", "STALLED_MS"))} s, shared |`,
   `| ${constant("service.ts", "MADE_AT_ONCE")}; ${constant("service.ts", "SENT_AT_ONCE")}, half of them for one user |`,
   `| requests that wait for that turn | ${constant("service.ts", "LINE_LENGTH")}, shared | 503 |`,
+  `| ${grouped(page("policy-text.ts", "MOST_LINES"))}; ${grouped(page("policy-text.ts", "MOST_CHARACTERS"))} | cut`,
+  `| ${page("policies.ts", "MOST_VERSIONS")}; ${page("access.ts", "MOST_ROWS")}; ${page("fleet.ts", "MOST_FLEET_ROWS")} |`,
   `| ${grouped(constant("dashboard/routes.ts", "MOST_CHARACTERS"))}; ${grouped(constant("portal/loaders/events.ts", "MOST_IN_LIST"))}; ${grouped(constant("portal/loaders/events.ts", "MOST_IN_EVENT"))} characters |`,
   `| ${constant("audit/stream.ts", "perOrganization")}, an hour each, ${constant("audit/stream.ts", "MAX_WAITING_BYTES") / KIB} KiB unread, shared |`,
   `| ${constant("audit/tickets.ts", "MAX_TICKETS")} unused, ${seconds(constant("audit/tickets.ts", "LIFETIME_MS"))} s each, shared |`,

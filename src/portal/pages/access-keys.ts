@@ -3,7 +3,7 @@ import type { ApiKey } from "../../keys/schema.ts";
 import { curlLine } from "../curl.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { accessFrame, addForm, textField } from "./access.ts";
+import { accessFrame, addForm, textField, moreRows, MOST_ROWS } from "./access.ts";
 import {
   badge,
   credentialHeaders,
@@ -127,24 +127,25 @@ function noKeys(model: KeysModel): Html {
 
 function table(model: KeysModel): Html {
   return html`<div class="scroll">
-    <table class="rows access stacked">
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">State</th>
-          <th scope="col">Scope</th>
-          <th scope="col">Begins with</th>
-          <th scope="col">Created</th>
-          <th scope="col">Expires</th>
-          <th scope="col">Last used</th>
-          <th scope="col"><span class="visually-hidden">Actions</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${model.keys.map((key) => row(key, model))}
-      </tbody>
-    </table>
-  </div>`;
+      <table class="rows access stacked">
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">State</th>
+            <th scope="col">Scope</th>
+            <th scope="col">Begins with</th>
+            <th scope="col">Created</th>
+            <th scope="col">Expires</th>
+            <th scope="col">Last used</th>
+            <th scope="col"><span class="visually-hidden">Actions</span></th>
+          </tr>
+        </thead>
+        <tbody>
+          ${model.keys.slice(0, MOST_ROWS).map((key) => row(key, model))}
+        </tbody>
+      </table>
+    </div>
+    ${moreRows(model.keys.length)}`;
 }
 
 function hasExpired({ expires_at: end }: ApiKey, now: number): boolean {

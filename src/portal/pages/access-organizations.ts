@@ -1,7 +1,14 @@
 import type { Organization } from "../../organizations/schema.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { accessFrame, addForm, newPasswordField, textField } from "./access.ts";
+import {
+  accessFrame,
+  addForm,
+  newPasswordField,
+  textField,
+  moreRows,
+  MOST_ROWS,
+} from "./access.ts";
 import { timeAgo, type PageContext } from "./parts.ts";
 import { allowedOrNote, isAllowed } from "../withheld.ts";
 
@@ -50,10 +57,11 @@ export function organizationsPage(model: OrganizationsModel): Html {
               </tr>
             </thead>
             <tbody>
-              ${organizations.map((one) => row(one, model, one.id === ownId))}
+              ${organizations.slice(0, MOST_ROWS).map((one) => row(one, model, one.id === ownId))}
             </tbody>
           </table>
         </div>
+        ${moreRows(organizations.length)}
       </section>`,
   );
 }

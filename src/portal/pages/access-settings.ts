@@ -1,9 +1,12 @@
 import type { Settings } from "../../settings/schema.ts";
-import { count, exactly } from "../format.ts";
+import { count, exactly, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { accessFrame, addForm, textField } from "./access.ts";
 import { credentialHeaders, emptyState, type PageContext } from "./parts.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
+
+/** Characters of a value in the list; its form and the API have all of them. */
+const LONGEST_SHOWN = 300;
 
 /** What the page of the settings shows. */
 export interface SettingsModel extends PageContext {
@@ -84,7 +87,7 @@ function table(model: SettingsModel): Html {
             html`<tr>
               <th scope="row" class="mono">${key}</th>
               <td>
-                ${value === "" ? html`<span class="faint">empty</span>` : html`<span class="value">${value}</span>`}
+                ${value === "" ? html`<span class="faint">empty</span>` : html`<span class="value">${shorten(value, LONGEST_SHOWN)}</span>`}
               </td>
               <td class="actions">${ifAllowed(model, "PUT /settings", pairButtons(key))}</td>
             </tr>`,

@@ -2,7 +2,14 @@ import type { Role } from "../../core/roles.ts";
 import type { User } from "../../users/schema.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { accessFrame, addForm, newPasswordField, textField } from "./access.ts";
+import {
+  accessFrame,
+  addForm,
+  newPasswordField,
+  textField,
+  moreRows,
+  MOST_ROWS,
+} from "./access.ts";
 import { badge, credentialHeaders, emptyState, type PageContext } from "./parts.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
 
@@ -75,20 +82,21 @@ function noUsers(model: UsersModel): Html {
 
 function table(model: UsersModel): Html {
   return html`<div class="scroll">
-    <table class="rows access stacked">
-      <thead>
-        <tr>
-          <th scope="col">User</th>
-          <th scope="col">Role</th>
-          <th scope="col">State</th>
-          <th scope="col"><span class="visually-hidden">Actions</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${model.users.map((user) => row(user, model))}
-      </tbody>
-    </table>
-  </div>`;
+      <table class="rows access stacked">
+        <thead>
+          <tr>
+            <th scope="col">User</th>
+            <th scope="col">Role</th>
+            <th scope="col">State</th>
+            <th scope="col"><span class="visually-hidden">Actions</span></th>
+          </tr>
+        </thead>
+        <tbody>
+          ${model.users.slice(0, MOST_ROWS).map((user) => row(user, model))}
+        </tbody>
+      </table>
+    </div>
+    ${moreRows(model.users.length)}`;
 }
 
 function row({ id, email, name, role, active }: User, model: UsersModel): Html {

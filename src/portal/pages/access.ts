@@ -1,4 +1,5 @@
 import { ACCESS_PATH, ACCESS_TABS, type AccessTab } from "../access-tabs.ts";
+import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import type { PageContext } from "./parts.ts";
 
@@ -56,6 +57,15 @@ export function addForm({ name, title, fields, button, buttons, hint }: AddForm)
       <p class="error" role="alert"></p>
     </div>
   </form>`;
+}
+
+/** How many rows a list shows. */
+export const MOST_ROWS = 500;
+
+/** Says how many rows of a list are not shown. */
+export function moreRows(number: number): Html | undefined {
+  if (number <= MOST_ROWS) return undefined;
+  return html`<p class="inside faint">${count(number - MOST_ROWS)} more are listed by the API.</p>`;
 }
 
 /** A field of a form. */

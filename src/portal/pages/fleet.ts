@@ -1,7 +1,7 @@
 import { isDrifted } from "../../fleet/drift.ts";
 import type { FleetSummary, RuntimeInstance, RuntimeStatus } from "../../fleet/schema.ts";
 import { fleetSearch, STATUSES, type FleetQuery } from "../fleet-query.ts";
-import { count } from "../format.ts";
+import { count, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { isAllowed } from "../withheld.ts";
 import { policyLink } from "../policy-link.ts";
@@ -37,6 +37,10 @@ export const FLEET_ROWS = 200;
 
 /** The most rows that a page shows: they are made at once, which takes some milliseconds. */
 export const MOST_FLEET_ROWS = 600;
+
+/** Characters of what a runtime reports of itself. */
+const LONGEST_SHOWN = 100;
+const LONGEST_VERSION = 256;
 
 const TONES: Readonly<Record<RuntimeStatus, Tone>> = {
   online: "ok",
@@ -185,13 +189,14 @@ function row(model: FleetModel, runtime: RuntimeInstance): Html {
   const { name, hostname, status } = runtime;
   return html`<tr>
     <th scope="row">
-      ${name} ${hostname === undefined ? undefined : html`<span class="under">${hostname}</span>`}
+      ${name}
+      ${hostname === undefined ? undefined : html`<span class="under">${shorten(hostname, LONGEST_SHOWN)}</span>`}
     </th>
     <td>${badge(status, TONES[status])}</td>
     <td class="nowrap" data-label="Seen">${timeAgo(runtime.last_seen, model.now)}</td>
     <td class="nowrap" data-label="Policy">${policyCell(runtime, model.summary.policy_version)}</td>
-    <td class="mono" data-label="Version">${runtime.version}</td>
-    <td data-label="System">${runtime.os}</td>
+    <td class="mono" data-label="Version">${shorten(runtime.version ?? "", LONGEST_SHOWN)}</td>
+    <td data-label="System">${shorten(runtime.os ?? "", LONGEST_SHOWN)}</td>
     ${
       mayForget(model)
         ? html`<td class="actions">
@@ -211,6 +216,8 @@ function mayForget(model: FleetModel): boolean {
 function policyCell(runtime: RuntimeInstance, active: string): Html {
   const { policy_version: version } = runtime;
   if (!version) return html`<span class="faint">not reported</span>`;
+  // No version that is published here has such a name.
+  if (version.length > LONGEST_VERSION) return html`${shorten(version, LONGEST_SHOWN)}`;
   const link = html`<a class="mono" href="${policyLink(version)}">${version}</a>`;
   if (!isDrifted(runtime, active)) return link;
   return html`${link}

@@ -1,3 +1,4 @@
+import type { Work } from "../../core/work.ts";
 import type { Policy, PolicySummary } from "../../policies/schema.ts";
 import { activityLink } from "../activity-view.ts";
 import { count, shorten } from "../format.ts";
@@ -7,7 +8,7 @@ import { policyLink } from "../policy-link.ts";
 import { publishRequest } from "./first-steps.ts";
 import { badge, emptyState, publishedFacts, timeAgo, type PageContext } from "./parts.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
-import { changesInWords, policyDiff, policyText } from "./policy-text.ts";
+import { policyChanges, policyText, type PolicyDocument } from "./policy-text.ts";
 
 /** What the address asks for. */
 export interface PoliciesQuery {
@@ -31,9 +32,13 @@ export interface PoliciesModel extends PageContext {
   readonly hasActivity: boolean;
 }
 
+/** How many versions are listed; the others are found by their address. */
+const MOST_VERSIONS = 200;
+
 /** The versions, and one of them as a text or as what it changes. */
-export function policiesPage(model: PoliciesModel): Html {
+export function* policiesPage(model: PoliciesModel): Work<Html> {
   const { versions } = model;
+  const shown = versions.length === 0 ? undefined : yield* document(model);
   return html`<div class="page-head">
       <h1>Policies</h1>
       <span class="faint"
@@ -54,7 +59,7 @@ export function policiesPage(model: PoliciesModel): Html {
     ${
       versions.length === 0
         ? html`<section class="card">${noPolicies(model)}</section>`
-        : html`<div class="grid policies">${list(model)} ${document(model)}</div>`
+        : html`<div class="grid policies">${list(model)} ${shown}</div>`
     }`;
 }
 
@@ -70,7 +75,7 @@ function noPolicies(model: PoliciesModel): Html {
 function list({ versions, runtimes, shown, now }: PoliciesModel): Html {
   return html`<nav class="card versions" aria-label="Versions">
     <ol>
-      ${versions.map((policy, i) => {
+      ${versions.slice(0, MOST_VERSIONS).map((policy, i) => {
         const { version, active, description, updated_by: by, updated_at: at } = policy;
         const before = versions[i + 1]?.version;
         const running = runtimes.get(version) ?? 0;
@@ -89,7 +94,14 @@ function list({ versions, runtimes, shown, now }: PoliciesModel): Html {
         </li>`;
       })}
     </ol>
+    ${versions.length > MOST_VERSIONS ? older(versions.length - MOST_VERSIONS) : undefined}
   </nav>`;
+}
+
+function older(number: number): Html {
+  return html`<p class="inside faint small">
+    ${count(number)} older, each at <code>/portal/policies?version=…</code>
+  </p>`;
 }
 
 /** Leads to what a version changed of the one that was published before it. */
@@ -103,13 +115,14 @@ function runtimesInWords(number: number): string {
   return number === 1 ? "1 runtime" : `${count(number)} runtimes`;
 }
 
-function document(model: PoliciesModel): Html {
-  const { shown, against, query } = model;
+function* document(model: PoliciesModel): Work<Html> {
+  const { shown, query } = model;
   if (!shown) {
     return html`<section class="card">
       ${emptyState("No such version", html`There is no version <code>${query.version}</code> here.`)}
     </section>`;
   }
+  const content = yield* text(model, shown);
   return html`<section class="card document" aria-labelledby="version-title">
     <header>
       <h2 id="version-title" class="mono">${shown.version}</h2>
@@ -131,18 +144,28 @@ function document(model: PoliciesModel): Html {
         >
       </div>
     </header>
-    ${facts(shown, model.now)} ${comparison(model, shown)}
-    ${
-      query.against === undefined
-        ? policyText(shown.yaml)
-        : against
-          ? changes(against, shown)
-          : emptyState(
-              "No such version",
-              html`There is no version <code>${query.against}</code> to compare with.`,
-            )
-    }
+    ${facts(shown, model.now)} ${comparison(model, shown)} ${content}
   </section>`;
+}
+
+/** The document, or what it changes of the one that it is compared with. */
+function* text({ query, against, apiUrl }: PoliciesModel, shown: Policy): Work<Html> {
+  const documentOf = ({ version, yaml }: Policy): PolicyDocument => {
+    // The page's own origin: the address of the API may be another one.
+    const { pathname } = new URL(apiUrl);
+    return { name: version, yaml, href: `${pathname}/policies/${encodeURIComponent(version)}` };
+  };
+  if (query.against === undefined) return yield* policyText(documentOf(shown));
+  if (!against) {
+    const words = html`There is no version <code>${query.against}</code> to compare with.`;
+    return emptyState("No such version", words);
+  }
+  const changes = yield* policyChanges(documentOf(against), documentOf(shown));
+  return html`<p class="inside faint">
+      From <b class="mono">${against.version}</b> to <b class="mono">${shown.version}</b>:
+      ${changes.words}
+    </p>
+    ${changes.shown}`;
 }
 
 function facts(policy: Policy, now: number): Html {
@@ -161,7 +184,9 @@ function facts(policy: Policy, now: number): Html {
 
 /** Works without modules, too: it is a form that asks for this page. */
 function comparison({ versions, query }: PoliciesModel, shown: Policy): Html | undefined {
-  const others = versions.filter(({ version }) => version !== shown.version);
+  const others = versions
+    .slice(0, MOST_VERSIONS)
+    .filter(({ version }) => version !== shown.version);
   if (others.length === 0) return undefined;
   return html`<form class="compare" method="get" action="/portal/policies" data-compare>
     <input type="hidden" name="version" value="${shown.version}" />
@@ -180,12 +205,4 @@ function comparison({ versions, query }: PoliciesModel, shown: Policy): Html | u
     </select>
     <button type="submit" class="without-modules">Compare</button>
   </form>`;
-}
-
-function changes(from: Policy, to: Policy): Html {
-  return html`<p class="inside faint">
-      From <b class="mono">${from.version}</b> to <b class="mono">${to.version}</b>:
-      ${changesInWords(from.yaml, to.yaml)}
-    </p>
-    ${policyDiff({ name: from.version, yaml: from.yaml }, { name: to.version, yaml: to.yaml })}`;
 }

@@ -1,3 +1,4 @@
+import type { Work } from "../../core/work.ts";
 import type { Policy } from "../../policies/schema.ts";
 import { curlLine } from "../curl.ts";
 import { html, type Html } from "../html.ts";
@@ -11,6 +12,8 @@ export interface PolicyEditorModel extends PageContext {
   /** The version that is changed; `undefined` begins with an example. */
   readonly base: Policy | undefined;
 }
+
+const ESCAPED_AT_ONCE = 16_384;
 
 const EXAMPLE = `schema: signalbox/policy/v1
 name: enterprise-policy
@@ -45,7 +48,8 @@ export function startingText({ base }: Pick<PolicyEditorModel, "base">): string 
 }
 
 /** Where a policy is written: checked as it is typed, tried out, compared, published. */
-export function policyEditorPage(model: PolicyEditorModel): Html {
+export function* policyEditorPage(model: PolicyEditorModel): Work<Html> {
+  const text = yield* escaped(startingText(model));
   const { active } = model;
   return html`<div class="page-head">
       ${breadcrumb("/portal/policies", "Policies")}
@@ -89,7 +93,7 @@ export function policyEditorPage(model: PolicyEditorModel): Html {
             aria-describedby="verdict"
             data-search
           >
-${`\n${startingText(model)}`}</textarea>
+${"\n"}${text}</textarea>
         </div>
         <ol class="problems" id="problems"></ol>
       </section>
@@ -108,6 +112,16 @@ ${`\n${startingText(model)}`}</textarea>
         <div id="changes"></div>
       </section>
     </div>`;
+}
+
+/** Escapes a text, which may be a mebibyte, part by part. */
+function* escaped(text: string): Work<readonly Html[]> {
+  const parts: Html[] = [];
+  for (let at = 0; at < text.length; at += ESCAPED_AT_ONCE) {
+    parts.push(html`${text.slice(at, at + ESCAPED_AT_ONCE)}`);
+    yield;
+  }
+  return parts;
 }
 
 function simulator(): Html {

@@ -1,25 +1,57 @@
+import type { Work } from "../../core/work.ts";
 import { diffCounts, diffLines, linesOf, type DiffRun } from "../diff.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { withUnseen } from "../unseen.ts";
-import { highlightYaml, type Token } from "../yaml-highlight.ts";
+import { highlighter, type Token } from "../yaml-highlight.ts";
 
 const CONTEXT = 3;
-const LONGEST_COLOURED = 200_000;
+/** What is shown of a document, and compared: about fifty times what a long policy has. */
+const MOST_CHARACTERS = 200_000;
+const MOST_LINES = 5_000;
+const LONGEST_COLOURED = 2_000;
 const MOST_ROWS = 5_000;
 
-/** A document with its lines numbered and coloured; a very long one is numbered only. */
-export function policyText(yaml: string): Html {
-  const lines = linesOf(yaml);
-  const tokens = yaml.length <= LONGEST_COLOURED ? highlightYaml(lines) : undefined;
-  const shown = lines.map((line, i) => {
+/** A version's document, and where all of it is. */
+export interface PolicyDocument {
+  readonly name: string;
+  readonly yaml: string;
+  /** Absent for a text that is not published. */
+  readonly href?: string;
+}
+
+/** A document with its lines numbered and coloured; of a very long one the beginning. */
+export function* policyText(document: PolicyDocument): Work<Html> {
+  const { lines, isCut } = beginningOf(document.yaml);
+  const tokensOf = highlighter();
+  const shown: Html[] = [];
+  for (const [i, line] of lines.entries()) {
+    const isColoured = line.length <= LONGEST_COLOURED;
+    const content = isColoured ? tokensOf(line).map(colouredToken) : withUnseen(line);
     const end = i === lines.length - 1 ? "" : "\n";
-    const content = tokens?.[i]?.map(colouredToken) ?? withUnseen(line);
-    return html`<span class="line" id="L${i + 1}">${content}</span>${end}`;
-  });
+    shown.push(html`<span class="line" id="L${i + 1}">${content}</span>${end}`);
+    yield;
+  }
   return html`<div class="code" tabindex="0" role="region" aria-label="Policy document">
-    <pre><code>${shown}</code></pre>
-  </div>`;
+      <pre><code>${shown}</code></pre>
+    </div>
+    ${isCut ? cutNotice([document]) : undefined}`;
+}
+
+function beginningOf(yaml: string): { readonly lines: readonly string[]; readonly isCut: boolean } {
+  // Half of a pair of surrogates would be no character.
+  const text = yaml.slice(0, MOST_CHARACTERS).replace(/[\ud800-\udbff]$/, "");
+  const lines = linesOf(text);
+  const isCut = text.length < yaml.length || lines.length > MOST_LINES;
+  return { lines: lines.slice(0, MOST_LINES), isCut };
+}
+
+function cutNotice(documents: readonly PolicyDocument[]): Html {
+  return html`<p class="inside faint">
+    Only the first ${count(MOST_LINES)} lines or ${count(MOST_CHARACTERS)} characters are shown
+    here.
+    ${documents.map(({ name, href }) => href && html`<a href="${href}">All of ${name} as JSON</a> `)}
+  </p>`;
 }
 
 function colouredToken({ kind, text }: Token): Html {
@@ -28,9 +60,58 @@ function colouredToken({ kind, text }: Token): Html {
     : html`<span class="y-${kind}">${withUnseen(text)}</span>`;
 }
 
-/** How many lines differ, in words. */
-export function changesInWords(left: string, right: string): string {
-  const { removed, added } = diffCounts(diffLines(linesOf(left), linesOf(right)));
+/** What differs between two documents, shown and in words. */
+export interface PolicyChanges {
+  readonly shown: Html;
+  readonly words: string;
+}
+
+/** Two documents side by side: what differs, with a few common lines around it. */
+export function* policyChanges(left: PolicyDocument, right: PolicyDocument): Work<PolicyChanges> {
+  const [a, b] = [beginningOf(left.yaml), beginningOf(right.yaml)];
+  const runs = yield* diffLines(a.lines, b.lines);
+  const notice = a.isCut || b.isCut ? cutNotice([left, right]) : undefined;
+  const words = changesInWords(runs);
+  if (runs.every(({ kind }) => kind === "same")) {
+    const shown = html`<div class="empty">
+        <strong>No difference</strong>Line for line the same text.
+      </div>
+      ${notice}`;
+    return { shown, words };
+  }
+  const rows: Html[] = [];
+  let hidden = 0;
+  for (const row of diffRows(runs, a.lines, b.lines)) {
+    if (rows.length < MOST_ROWS) rows.push(row());
+    else hidden++;
+    yield;
+  }
+  const shown = html`<div class="diff" tabindex="0" role="region" aria-label="Difference">
+      <table>
+        <colgroup>
+          <col class="number" />
+          <col />
+          <col class="number" />
+          <col />
+        </colgroup>
+        <thead>
+          <tr>
+            <th scope="col" colspan="2">${left.name}</th>
+            <th scope="col" colspan="2">${right.name}</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${rows}
+        </tbody>
+      </table>
+      ${hidden > 0 ? html`<p class="empty">${count(hidden)} more rows are not shown.</p>` : undefined}
+    </div>
+    ${notice}`;
+  return { shown, words };
+}
+
+function changesInWords(runs: readonly DiffRun[]): string {
+  const { removed, added } = diffCounts(runs);
   if (removed + added === 0) return "no line changes";
   const words = [
     added > 0 ? `${lines(added)} added` : "",
@@ -43,50 +124,14 @@ function lines(number: number): string {
   return number === 1 ? "1 line" : `${count(number)} lines`;
 }
 
-/** Two documents side by side: what differs, with a few common lines around it. */
-export function policyDiff(
-  left: { readonly name: string; readonly yaml: string },
-  right: { readonly name: string; readonly yaml: string },
-): Html {
-  const [a, b] = [linesOf(left.yaml), linesOf(right.yaml)];
-  const runs = diffLines(a, b);
-  if (runs.every(({ kind }) => kind === "same")) {
-    return html`<div class="empty">
-      <strong>No difference</strong>Line for line the same text.
-    </div>`;
-  }
-  const rows = diffRows(runs, a, b);
-  return html`<div class="diff" tabindex="0" role="region" aria-label="Difference">
-    <table>
-      <colgroup>
-        <col class="number" />
-        <col />
-        <col class="number" />
-        <col />
-      </colgroup>
-      <thead>
-        <tr>
-          <th scope="col" colspan="2">${left.name}</th>
-          <th scope="col" colspan="2">${right.name}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.slice(0, MOST_ROWS)}
-      </tbody>
-    </table>
-    ${
-      rows.length > MOST_ROWS
-        ? html`<p class="empty">${count(rows.length - MOST_ROWS)} more rows are not shown.</p>`
-        : undefined
-    }
-  </div>`;
-}
+/** A row of a difference, which is made when it is shown. */
+type Row = () => Html;
 
 function diffRows(
   runs: readonly DiffRun[],
   a: readonly string[],
   b: readonly string[],
-): readonly Html[] {
+): readonly Row[] {
   return runs.flatMap((run, at) => {
     if (run.kind === "same") return commonRows(run, a, at === 0, at === runs.length - 1);
     const before = runs[at - 1];
@@ -97,10 +142,11 @@ function diffRows(
     return Array.from({ length: Math.max(removed?.count ?? 0, added?.count ?? 0) }, (_, i) => {
       const l = removed && i < removed.count ? removed.left + i : undefined;
       const r = added && i < added.count ? added.right + i : undefined;
-      return html`<tr class="changed">
-        ${side("removed", l, l === undefined ? "" : a[l])}
-        ${side("added", r, r === undefined ? "" : b[r])}
-      </tr>`;
+      return () =>
+        html`<tr class="changed">
+          ${side("removed", l, l === undefined ? "" : a[l])}
+          ${side("added", r, r === undefined ? "" : b[r])}
+        </tr>`;
     });
   });
 }
@@ -122,7 +168,7 @@ function commonRows(
   a: readonly string[],
   isFirst: boolean,
   isLast: boolean,
-): readonly Html[] {
+): readonly Row[] {
   const row = (i: number): Html =>
     html`<tr class="common">
       <td class="n">${left + i + 1}</td>
@@ -133,11 +179,12 @@ function commonRows(
   const head = isFirst ? 0 : CONTEXT;
   const tail = isLast ? 0 : CONTEXT;
   const hidden = length - head - tail;
-  const rows = (from: number, to: number): readonly Html[] =>
-    Array.from({ length: Math.max(0, to - from) }, (_, i) => row(from + i));
+  const rows = (from: number, to: number): readonly Row[] =>
+    Array.from({ length: Math.max(0, to - from) }, (_, i) => () => row(from + i));
   if (hidden <= 1) return rows(0, length);
-  const gap = html`<tr class="gap">
-    <td colspan="4">${lines(hidden)} the same</td>
-  </tr>`;
+  const gap = (): Html =>
+    html`<tr class="gap">
+      <td colspan="4">${lines(hidden)} the same</td>
+    </tr>`;
   return [...rows(0, head), gap, ...rows(length - tail, length)];
 }

@@ -1,8 +1,9 @@
 import "../frame.ts";
+import { finish } from "../../../core/work.ts";
 import type { FleetSummary } from "../../../fleet/schema.ts";
 import { html } from "../../html.ts";
 import { policiesPage, type PoliciesModel, type PoliciesQuery } from "../../pages/policies.ts";
-import { changesInWords, policyDiff } from "../../pages/policy-text.ts";
+import { policyChanges } from "../../pages/policy-text.ts";
 import type { PageContext } from "../../pages/parts.ts";
 import { policyLink } from "../../policy-link.ts";
 import { call, read } from "../api.ts";
@@ -42,7 +43,7 @@ async function load(context: PageContext, signal: AbortSignal): Promise<Policies
   };
 }
 
-const page = keepFresh({ load, render: policiesPage, everyMs: EVERY_MS });
+const page = keepFresh({ load, render: (model) => finish(policiesPage(model)), everyMs: EVERY_MS });
 
 function goTo(link: string): void {
   history.pushState(null, "", link);
@@ -58,13 +59,19 @@ async function askToActivate(version: string): Promise<void> {
     readVersion(versions, version),
   ]);
   if (!from || !to) return toast(`There is no version ${version} any more`);
+  const changes = finish(
+    policyChanges(
+      { name: `${active} (active)`, yaml: from.yaml },
+      { name: version, yaml: to.yaml },
+    ),
+  );
   ask({
     title: html`Activate <span class="mono">${version}</span>?`,
     body: html`<p>
         Runtimes will be given <b class="mono">${version}</b> instead of
-        <b class="mono">${active}</b>: ${changesInWords(from.yaml, to.yaml)}.
+        <b class="mono">${active}</b>: ${changes.words}.
       </p>
-      ${policyDiff({ name: `${active} (active)`, yaml: from.yaml }, { name: version, yaml: to.yaml })}`,
+      ${changes.shown}`,
     confirm: `Activate ${version}`,
     isWide: true,
     async run() {

@@ -1,4 +1,5 @@
 import "../frame.ts";
+import { finish } from "../../../core/work.ts";
 import type { Policy } from "../../../policies/schema.ts";
 import { html } from "../../html.ts";
 import { policyLink } from "../../policy-link.ts";
@@ -8,7 +9,7 @@ import {
   startingText,
   type PolicyEditorModel,
 } from "../../pages/policy-editor.ts";
-import { changesInWords, policyDiff } from "../../pages/policy-text.ts";
+import { policyChanges } from "../../pages/policy-text.ts";
 import { ApiError, call, reasonOf } from "../api.ts";
 import { ask } from "../dialog.ts";
 import { contentElement, pageContext } from "../live.ts";
@@ -44,12 +45,14 @@ function showChanges(active: Policy | undefined, yaml: string): void {
     name: active ? `${active.version} (active)` : "nothing",
     yaml: active?.yaml ?? "",
   };
-  morph(element("changes"), policyDiff(before, { name: "this text", yaml }));
-  element("changes-words").textContent = changesInWords(before.yaml, yaml);
+  const { shown, words } = finish(policyChanges(before, { name: "this text", yaml }));
+  morph(element("changes"), shown);
+  element("changes-words").textContent = words;
 }
 
 function askToPublish(active: Policy | undefined, yaml: string): void {
   const before = { name: active?.version ?? "nothing", yaml: active?.yaml ?? "" };
+  const changes = finish(policyChanges(before, { name: "this text", yaml }));
   ask({
     title: "Publish and activate",
     body: html`<p>
@@ -59,7 +62,7 @@ function askToPublish(active: Policy | undefined, yaml: string): void {
                 <b class="mono">${active.version}</b>:`
             : "Runtimes will be given this text:"
         }
-        ${changesInWords(before.yaml, yaml)}.
+        ${changes.words}.
       </p>
       <div class="two">
         <div class="field">
@@ -77,7 +80,7 @@ function askToPublish(active: Policy | undefined, yaml: string): void {
           <input id="description" name="description" maxlength="4096" autocomplete="off" />
         </div>
       </div>
-      ${policyDiff(before, { name: "this text", yaml })}`,
+      ${changes.shown}`,
     confirm: "Publish and activate",
     isWide: true,
     async run(form) {
@@ -141,7 +144,7 @@ async function start(): Promise<void> {
   const model = await load();
   // What the server filled does not know who reads it.
   if (!isFilled || !isAllowed(model, "POST /policies"))
-    morph(contentElement(), policyEditorPage(model));
+    morph(contentElement(), finish(policyEditorPage(model)));
   serve(model);
 }
 

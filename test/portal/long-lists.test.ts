@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { finish } from "../../src/core/work.ts";
+import type { Policy } from "../../src/policies/schema.ts";
+import { policiesPage } from "../../src/portal/pages/policies.ts";
+import { start } from "../support/start.ts";
+
+const app = await start({ after });
+
+test("the page of the settings shows the beginning of long values", async () => {
+  const settings = Array.from({ length: 15 }, (_, i) => ({
+    key: `key-${i}`,
+    value: "v".repeat(60_000),
+  }));
+  const { status, text: answer } = await app.put("/api/v1/settings", { settings });
+  assert.equal(status, 200, answer.slice(0, 200));
+  const { text } = await app.get("/portal/access/settings");
+  assert.ok(text.includes("key-14"));
+  assert.ok(text.length < 50_000, String(text.length));
+});
+
+test("the page of the fleet shows the beginning of what runtimes report", async () => {
+  const long = "x".repeat(1_024);
+  const report = { hostname: long, os: long, version: long, policy_version: long };
+  for (let i = 0; i < 200; i++) {
+    await app.post("/api/v1/fleet/heartbeat", { name: `runtime-${i}`, ...report });
+  }
+  const { text } = await app.get("/portal/fleet");
+  assert.match(text, /runtime-199/);
+  assert.ok(text.length < 250_000, String(text.length));
+});
+
+test("names of providers that are long texts are listed nowhere", async () => {
+  const long = "p".repeat(60_000);
+  await app.post("/api/v1/audit", { events: [{ provider: long }, { provider: "acme" }] });
+  const names = (await app.get("/api/v1/provider-names")).text;
+  const dashboard = (await app.get("/api/v1/dashboard")).body;
+  assert.ok(names.includes('"acme"') && !names.includes("ppp"));
+  assert.deepEqual(dashboard.by_provider, { acme: 1 });
+  assert.equal((await app.get(`/api/v1/audit?provider=${"p".repeat(10)}`)).status, 200);
+});
+
+test("the page of the policies shows the beginning of a long document", async () => {
+  const yaml = `rules: []\n${"# a\n".repeat(6_000)}`;
+  const answer = await app.post("/api/v1/policies", { version: "long", yaml });
+  assert.equal(answer.status, 201, answer.text.slice(0, 200));
+  const { text } = await app.get("/portal/policies");
+  assert.ok(text.includes('<a href="/api/v1/policies/long">All of long as JSON</a>'));
+  assert.ok(text.length < 500_000, String(text.length));
+});
+
+test("the page of the policies lists the newest 200 versions", () => {
+  const versions = Array.from({ length: 206 }, (_, i) => ({
+    organization_id: "default",
+    version: `v${206 - i}`,
+    name: "policy",
+    active: i === 0,
+    updated_by: "ada",
+    updated_at: "2026-11-20T20:30:00.000Z",
+  }));
+  const model = {
+    ...{ now: 0, apiUrl: "http://127.0.0.1/api/v1", needsCredential: false, hasActivity: false },
+    ...{ query: {}, versions, runtimes: new Map<string, number>() },
+    shown: { ...versions[0], yaml: "rules: []" } as Policy,
+    against: undefined,
+  };
+  const text = finish(policiesPage(model)).toString();
+  assert.ok(text.includes("206 versions") && text.includes("6 older, each at"));
+  assert.ok(text.includes("version=v7&") && !text.includes("version=v6&"));
+});

@@ -6,7 +6,7 @@ import { describeError, type Log } from "./core/log.ts";
 import { stageFiles } from "./storage/backup/staging.ts";
 import { DamageRegister } from "./storage/damage.ts";
 import { nextReset } from "./demo/limits.ts";
-import { checkFormat, readOrCreateSecret } from "./storage/data-directory.ts";
+import { checkFormat, readOrCreateSecret, warnIfOpen } from "./storage/data-directory.ts";
 import { disownDemo, markSeeded, prepareDemoDirectory } from "./storage/demo-directory.ts";
 import { systemFiles, type FileOperations } from "./storage/file-operations.ts";
 import { FileActivity } from "./storage/files/activity.ts";
@@ -19,6 +19,7 @@ import { FilePolicies } from "./storage/files/policies.ts";
 import { FileProviderOverrides } from "./storage/files/providers.ts";
 import { FileSettings } from "./storage/files/settings.ts";
 import { Layout } from "./storage/layout.ts";
+import { refuseLinks } from "./storage/links.ts";
 import { acquireLock } from "./storage/lock.ts";
 import { runChecks } from "./storage/log-checks.ts";
 import { readFileIfAny, replaceFile } from "./storage/snapshot.ts";
@@ -47,6 +48,7 @@ export async function openStores(
   files: FileOperations = systemFiles,
 ) {
   const layout = new Layout(config.dataDir);
+  await refuseLinks(files, layout);
   const lock = await acquireLock(files, layout, now);
   const opened: { close(): Promise<void> }[] = [{ close: () => lock.release() }];
   const keep = <T extends { close(): Promise<void> }>(store: T): T => {
@@ -57,6 +59,7 @@ export async function openStores(
     for (let store = opened.pop(); store; store = opened.pop()) await store.close();
   };
   try {
+    await warnIfOpen(files, layout, log);
     await removeStrays(files, layout);
     await checkFormat(files, layout);
     const secret = await readOrCreateSecret(files, layout);

@@ -1,4 +1,5 @@
 import { join, resolve } from "node:path";
+import { printable } from "../core/printable.ts";
 import { checkBackup } from "../storage/backup/backup.ts";
 import { MANIFEST } from "../storage/backup/manifest.ts";
 import { systemFiles } from "../storage/file-operations.ts";
@@ -43,7 +44,7 @@ Exit code 1 when anything is wrong; notes, such as what a crash leaves, are not.
 
 function jsonOf({ problems, notes, organizations, files, events }: VerifyReport): string {
   const ok = problems.length === 0;
-  return `${JSON.stringify({ ok, problems, notes, organizations, files, events })}\n`;
+  return `${printable(JSON.stringify({ ok, problems, notes, organizations, files, events }))}\n`;
 }
 
 function textOf({ problems, notes, organizations, files, events }: VerifyReport): string {
@@ -53,5 +54,5 @@ function textOf({ problems, notes, organizations, files, events }: VerifyReport)
     `${files} files of ${organizations} organizations, ${events} audit events: ` +
       (problems.length === 0 ? "all is well" : `${problems.length} problems`),
   ];
-  return lines.map((line) => `${line}\n`).join("");
+  return lines.map((line) => `${printable(line)}\n`).join("");
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.ts";
+import { printable } from "./printable.ts";
 import { formatTimestamp } from "./time.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
@@ -32,7 +33,8 @@ export function createLog(
   const at = (wanted: LogLevel) => (message: string, fields?: LogFields) => {
     if (!enabled(wanted)) return;
     const time = formatTimestamp(now());
-    write(`${JSON.stringify({ time, level: wanted, message: named(message), ...fields })}\n`);
+    const line = JSON.stringify({ time, level: wanted, message: named(message), ...fields });
+    write(`${printable(line)}\n`);
   };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), enabled };
 }

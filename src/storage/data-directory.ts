@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { randomBytes } from "node:crypto";
+import type { Log } from "../core/log.ts";
 import { isObject } from "../core/validate.ts";
 import type { FileOperations } from "./file-operations.ts";
 import type { Layout } from "./layout.ts";
@@ -59,4 +60,15 @@ function textOf(bytes: Buffer): string {
     .toString("utf8")
     .replace(/^\ufeff/, "")
     .trim();
+}
+
+const OTHERS = 0o077;
+
+/** Warns when the group or the world may enter, list or change a data directory. */
+export async function warnIfOpen(files: FileOperations, { root }: Layout, log: Log): Promise<void> {
+  const { mode } = await files.stat(root);
+  if ((mode & OTHERS) === 0) return;
+  log.warn(`the data directory is open to other users: chmod 700 ${JSON.stringify(root)}`, {
+    mode: (mode & 0o777).toString(8).padStart(4, "0"),
+  });
 }

@@ -11,8 +11,13 @@ export interface FileOperations {
   /** Makes a directory and its parents; an existing one is left as it is. */
   makeDirectory(path: string, mode: number): Promise<void>;
   readDirectory(path: string): Promise<string[]>;
+  /** The names of the symbolic links in a directory. */
+  readLinks(path: string): Promise<string[]>;
   readFile(path: string): Promise<Buffer>;
-  stat(path: string): Promise<{ readonly size: number; readonly mtimeMs: number }>;
+  /** `mode` has the permissions in its last nine bits. */
+  stat(
+    path: string,
+  ): Promise<{ readonly size: number; readonly mtimeMs: number; readonly mode: number }>;
   rename(from: string, to: string): Promise<void>;
   /** Gives a file a second name; fails with `EEXIST` when that name is taken. */
   link(from: string, to: string): Promise<void>;
@@ -38,6 +43,10 @@ export interface FileOperations {
 export const systemFiles: FileOperations = {
   makeDirectory: makeWithParents,
   readDirectory: (path) => promises.readdir(path),
+  readLinks: async (path) => {
+    const entries = await promises.readdir(path, { withFileTypes: true });
+    return entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name);
+  },
   readFile: (path) => promises.readFile(path),
   stat: (path) => promises.stat(path),
   rename: (from, to) => promises.rename(from, to),

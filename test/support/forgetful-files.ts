@@ -105,15 +105,20 @@ export class ForgetfulFiles implements FileOperations {
     return [...asDirectory(this.#find(path)).entries.keys()];
   }
 
+  /** There are none here. */
+  async readLinks(): Promise<string[]> {
+    return [];
+  }
+
   async readFile(path: string): Promise<Buffer> {
     this.#enter("readFile", path);
     return Buffer.from(this.#file(path).bytes);
   }
 
-  async stat(path: string): Promise<{ size: number; mtimeMs: number }> {
+  async stat(path: string): Promise<{ size: number; mtimeMs: number; mode: number }> {
     this.#enter("stat", path);
     const node = this.#find(path);
-    return { size: node instanceof FileNode ? node.bytes.length : 0, mtimeMs: 0 };
+    return { size: node instanceof FileNode ? node.bytes.length : 0, mtimeMs: 0, mode: 0o700 };
   }
 
   async rename(from: string, to: string): Promise<void> {

@@ -14,6 +14,7 @@ import { DAMAGED_SUFFIX } from "../damage.ts";
 import { listDirectory } from "../directories.ts";
 import type { FileOperations } from "../file-operations.ts";
 import { isOrganizationId, policyFileName, policyRecordName, type Layout } from "../layout.ts";
+import { refuseLinks } from "../links.ts";
 import { endOfLastAppend } from "../log-lines.ts";
 import { readSnapshot, TEMPORARY_SUFFIX } from "../snapshot.ts";
 
@@ -39,7 +40,7 @@ export interface Staging {
 /** How far the logs that are being written are acknowledged, in bytes by their paths. */
 export type Committed = () => ReadonlyMap<string, number>;
 
-/** Gives the files of a data directory second names; only for whoever has its lock. */
+/** Gives the files of a data directory second names; only for whoever has its lock. Throws for a symbolic link. */
 export async function stageFiles(
   files: FileOperations,
   layout: Layout,
@@ -48,6 +49,7 @@ export async function stageFiles(
   const name = `backup-${randomBytes(8).toString("hex")}${TEMPORARY_SUFFIX}`;
   const directory = join(layout.root, name); // a start removes what a crash leaves of it
   const release = (): Promise<void> => files.remove(directory);
+  await refuseLinks(files, layout);
   try {
     const stage = new Stage(files, layout.root, directory, committed);
     await stage.root(layout);

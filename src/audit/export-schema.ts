@@ -36,6 +36,10 @@ export const exportParameters = {
   title: "AuditExportParameters",
   type: "object",
   description: "What to export: the parameters of the export, each of them optional.",
+  examples: [
+    { format: "csv", bom: true, decision: "denied" },
+    { consumer: "ai", from: "2026-11-20T00:00:00Z", to: "2026-11-21T00:00:00Z" },
+  ],
   properties: {
     format: formatParameter,
     bom: { type: "boolean", default: false, description: BOM },

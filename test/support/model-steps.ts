@@ -185,13 +185,18 @@ function auditSteps(someView: fc.Arbitrary<View>): fc.Arbitrary<Step>[] {
     step("ingest", fc.tuple(someView, someEvent), async ([view, event], model, { app }) => {
       const answer = await app.post(`${view.prefix}/audit`, event, view.headers);
       const drawnId = (): string => answer.body.id;
-      const { status, body } = organizationOf(model, view).ingest([event], app.now, drawnId);
+      const { status, body } = organizationOf(model, view).ingest(
+        [event],
+        view.by,
+        app.now,
+        drawnId,
+      );
       checkAnswer(answer, { status, body: body && (body as unknown[])[0] });
     }),
     step("ingestBatch", fc.tuple(someView, someBatch), async ([view, events], model, { app }) => {
       const answer = await app.post(`${view.prefix}/audit`, { events }, view.headers);
       const drawnId = (n: number): string => answer.body.events[n].id;
-      const expected = organizationOf(model, view).ingest(events, app.now, drawnId);
+      const expected = organizationOf(model, view).ingest(events, view.by, app.now, drawnId);
       checkAnswer(answer, expected, (body) => body.events);
       if (expected.status === 202) assert.equal(answer.body.accepted, events.length);
     }),

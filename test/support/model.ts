@@ -128,16 +128,24 @@ export class OrganizationModel {
   /**
    * Stores events, all or none.
    *
+   * @param by the email of the user who reports them, or a text that is none
    * @param drawnId the id that the service drew for the event at an index
    */
-  ingest(given: readonly unknown[], now: number, drawnId: (index: number) => string): Expected {
+  ingest(
+    given: readonly unknown[],
+    by: string,
+    now: number,
+    drawnId: (index: number) => string,
+  ): Expected {
+    const reporter = this.users.find(({ shown }) => shown.email === by)?.shown.id;
     const complete = given.map((raw) => this.#completed(raw, now));
     if (complete.includes(undefined)) return { status: 400 };
     const answered = given.map((_, index) => {
       const event = { ...complete[index] } as Omit<AuditEvent, "id"> & { readonly id?: string };
       const known = this.events.find(({ id }) => id === event.id);
       if (known !== undefined) return known;
-      const stored = { ...event, id: event.id ?? drawnId(index) };
+      const id = event.id ?? drawnId(index);
+      const stored = { ...event, ...(reporter && { reported_by: reporter }), id };
       assert.ok(!this.events.some(({ id }) => id === stored.id), `"${stored.id}" is drawn twice`);
       this.events = [...this.events, stored];
       return stored;

@@ -52,6 +52,21 @@ const MEASURES: readonly Measure[] = [
     ]),
   },
   {
+    name: "activity",
+    run: large.rushes(large.fillActivity, [
+      { path: "/api/v1/activity?limit=1000", requests: 100 },
+      { path: "/api/v1/activity?limit=1000", requests: 100, read: "never" },
+    ]),
+  },
+  {
+    name: "policies page",
+    run: large.rushes(large.fillPolicies, [
+      { path: "/portal/policies", requests: 100 },
+      { path: "/portal/policies?version=v1&against=v2", requests: 100 },
+      { path: "/portal/policies/new?from=v1", requests: 100 },
+    ]),
+  },
+  {
     name: "fleet",
     run: large.rushes(large.fillFleet, [
       { path: "/api/public/fleet", requests: 1_000 },

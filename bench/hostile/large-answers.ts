@@ -77,7 +77,7 @@ export async function fillFleet({ url }: Started): Promise<void> {
   const names = Array.from({ length: 60_000 }, (_, i) => `build-agent-${i}.region-${i % 7}`);
   const common = { hostname: "agent.example.com", os: "linux", version: "2.3.1" };
   const bodies = names.map((name) => ({ name, ...common, policy_version: "v1" }));
-  await postAll(`${url}/api/public/fleet/heartbeat`, bodies, 200);
+  await sendAll(`${url}/api/public/fleet/heartbeat`, bodies, 200);
 }
 
 /** Stores twelve events of 3.4 MiB. */
@@ -92,10 +92,34 @@ export async function fillLongEvents({ url }: Started): Promise<void> {
     policy_decision: "DENIED",
     ...{ ...others, runtime_name: short, runtime_context: short },
   }));
-  await postAll(`${url}/api/public/audit`, events, 202);
+  await sendAll(`${url}/api/public/audit`, events, 202);
 }
 
-async function postAll(url: string, bodies: readonly unknown[], right: number): Promise<void> {
+/** Stores a thousand entries of almost 4 KiB. */
+export async function fillActivity({ url }: Started): Promise<void> {
+  const bodies = Array.from({ length: 1_000 }, (_, i) => ({
+    settings: Array.from({ length: 10 }, (_, j) => ({
+      key: `key-${j}`,
+      value: `${i} ${"v".repeat(1_000)}`,
+    })),
+  }));
+  await sendAll(`${url}/api/v1/settings`, bodies, 200, "PUT");
+}
+
+/** Stores two versions of almost a mebibyte, all of whose lines differ. */
+export async function fillPolicies({ url }: Started): Promise<void> {
+  const textOf = (word: string): string =>
+    `rules: []\n${Array.from({ length: 100_000 }, (_, i) => `# ${word}${i}`).join("\n")}\n`;
+  const bodies = ["v1", "v2"].map((version) => ({ version, yaml: textOf(version) }));
+  await sendAll(`${url}/api/v1/policies`, bodies, 201);
+}
+
+async function sendAll(
+  url: string,
+  bodies: readonly unknown[],
+  right: number,
+  method = "POST",
+): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
   const left = bodies.values();
   const work = async (): Promise<void> => {
@@ -103,7 +127,7 @@ async function postAll(url: string, bodies: readonly unknown[], right: number): 
       const status = await new Promise<number>((resolve, reject) => {
         const sent = request(
           url,
-          { method: "POST", agent, headers: { "Content-Type": "application/json" } },
+          { method, agent, headers: { "Content-Type": "application/json" } },
           (response) => {
             response.resume();
             response.once("end", () => resolve(response.statusCode ?? 0));

@@ -46,7 +46,10 @@ for (const entry of [
     assert.match(backup.error, refusal);
     const verified = await run(["verify", root]);
     assert.equal(verified.code, 1);
-    assert.match(verified.out, new RegExp(`^${entry}: is a symbolic link$`, "m"));
+    assert.match(
+      verified.out,
+      new RegExp(`^${entry}: is a symbolic link, and is not followed$`, "m"),
+    );
   });
 }
 
@@ -72,6 +75,15 @@ test("a link that is made while the server runs is refused by a backup", async (
   assert.match(error, /organizations\/acme" is a symbolic link/);
 });
 
+test("verify does not look into what a link leads to", async (t) => {
+  const { root, outside } = await usedDirectory(t);
+  await writeFile(join(outside, "private"), "");
+  await symlink(outside, join(root, "organizations", "acme"));
+  const { out } = await run(["verify", root]);
+  const found = "organizations/acme: is a symbolic link, and is not followed";
+  assert.deepEqual(out.split("\n").slice(0, -2), [found]);
+});
+
 test("the data directory itself may be a link", async (t) => {
   const folder = await folderOf(t);
   await mkdir(join(folder, "real"), { mode: 0o700 });
@@ -82,6 +94,7 @@ test("the data directory itself may be a link", async (t) => {
   await app.close();
   const { code } = await run(["backup", join(folder, "link"), join(folder, "backup")]);
   assert.equal(code, 0);
+  assert.equal((await run(["verify", join(folder, "link")])).code, 0);
 });
 
 for (const [mode, isOpen] of [

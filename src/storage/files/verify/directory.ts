@@ -1,6 +1,5 @@
-import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
-import { isOrganizationId, type Layout } from "../../layout.ts";
+import type { Layout } from "../../layout.ts";
 import { verifyLogs } from "./logs.ts";
 import { VerifyReport } from "./report.ts";
 import { verifyEmails, verifyRoot, verifySnapshots } from "./snapshots.ts";
@@ -15,9 +14,8 @@ export async function verifyDirectory(
   layout: Layout,
 ): Promise<VerifyReport> {
   const report = new VerifyReport(layout.root);
-  await verifyTree(files, layout, report);
+  const ids = await verifyTree(files, layout, report);
   await verifyRoot(files, layout, report);
-  const ids = (await listDirectory(files, layout.organizations)).filter(isOrganizationId);
   for (const id of ids) {
     if (!(await verifySnapshots(files, layout, id, report))) continue;
     report.organizations++;

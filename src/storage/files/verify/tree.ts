@@ -1,4 +1,4 @@
-import { lstat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
@@ -14,34 +14,47 @@ const AUDIT = /^\d{12}\.(?:jsonl(?:\.damaged)?|idx)$/;
 const POLICIES = /^(?:index\.json|[a-z0-9.-]+-[0-9a-f]{32}\.(?:yaml|json))$/;
 const NOTHING = /^$/;
 
-/** Checks that everything in a data directory belongs there, and to its owner alone. */
+/**
+ * Checks that everything in a data directory belongs there, and to its owner alone.
+ *
+ * @returns the organizations that can be looked into: no link leads out of the data directory there
+ */
 export async function verifyTree(
   files: FileOperations,
   layout: Layout,
   report: VerifyReport,
-): Promise<void> {
+): Promise<readonly string[]> {
   const tree = { files, report };
   await verifyMode(layout.root, report);
-  await verifyNames(tree, layout.root, ROOT, ["organizations"]);
-  const ids = await listDirectory(files, layout.organizations);
-  await verifyNames(tree, layout.organizations, NOTHING, ids.filter(isOrganizationId));
-  for (const id of ids.filter(isOrganizationId)) {
+  const top = await verifyNames(tree, layout.root, ROOT, ["organizations"]);
+  if (top.links.includes("organizations")) return [];
+  const ids = (await listDirectory(files, layout.organizations)).filter(isOrganizationId);
+  const { links } = await verifyNames(tree, layout.organizations, NOTHING, ids);
+  const whole: string[] = [];
+  for (const id of ids.filter((one) => !links.includes(one))) {
     const { directory, audit, policies } = layout.organization(id);
-    await verifyNames(tree, directory, ORGANIZATION, ["audit", "policies"]);
-    await verifyNames(tree, audit, AUDIT, []);
-    await verifyNames(tree, policies, POLICIES, []);
+    const own = await verifyNames(tree, directory, ORGANIZATION, ["audit", "policies"]);
+    if (own.links.length > 0) continue;
+    const logs = await verifyNames(tree, audit, AUDIT, []);
+    const texts = await verifyNames(tree, policies, POLICIES, []);
+    if (logs.links.length + texts.links.length === 0) whole.push(id);
   }
+  return whole;
 }
 
+/** Checks the entries of a directory; gives the names of those that are symbolic links. */
 async function verifyNames(
   { files, report }: { readonly files: FileOperations; readonly report: VerifyReport },
   directory: string,
   known: RegExp,
   directories: readonly string[],
-): Promise<void> {
+): Promise<{ readonly links: readonly string[] }> {
+  const links: readonly string[] = await files.readLinks(directory).catch(() => []);
   for (const name of await listDirectory(files, directory)) {
     const path = join(directory, name);
-    if (name.endsWith(TEMPORARY_SUFFIX)) {
+    if (links.includes(name)) {
+      report.problem(path, "is a symbolic link, and is not followed");
+    } else if (name.endsWith(TEMPORARY_SUFFIX)) {
       report.note(path, "was being written when a server ended; the next start removes it");
     } else if (!known.test(name) && !directories.includes(name)) {
       report.problem(path, "is nothing that Signalbox has put there");
@@ -49,15 +62,15 @@ async function verifyNames(
       report.problem(path, directories.includes(name) ? "is no directory" : "is no file");
     }
   }
+  return { links };
 }
 
 /** Checks who may read something; returns whether it is a directory. */
 async function verifyMode(path: string, report: VerifyReport): Promise<boolean> {
-  const found = await lstat(path);
+  const found = await stat(path); // of a link to the data directory, the directory
   const expected = found.isDirectory() ? 0o700 : 0o600;
   const mode = found.mode & 0o777;
-  if (found.isSymbolicLink()) report.problem(path, "is a symbolic link");
-  else if (mode !== expected) {
+  if (mode !== expected) {
     report.problem(path, `has mode ${octal(mode)}, expected ${octal(expected)}`);
   }
   report.files += found.isDirectory() ? 0 : 1;

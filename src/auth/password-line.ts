@@ -4,9 +4,10 @@
  * must not keep right passwords out of it.
  *
  * - Signing in and setting passwords have a line each, and the two take turns.
- * - A request stands for its parties: the network that it came from, the wider network around that at
- *   a quarter, and the organization whose password is set. Each request costs its parties 1 when it
- *   comes and 1 when it is served, and a wrong password costs them 100. Costs halve every minute.
+ * - A request stands for its parties: the network that it came from, the wider network around that,
+ *   and the organization whose password is set. Each request costs its parties 1 when it comes and 1
+ *   when it is served, and a wrong password costs them 100. Costs halve every minute. Of a wider
+ *   network only the wrong passwords count, and a quarter of them: others in it may be honest.
  * - The request with the least cost is served first, so networks without failures come before those
  *   with some, and networks that keep asking come behind the others. Of equal requests the newest is
  *   served first: a burst of first guesses then delays who comes next by one hash, not by all of them.
@@ -24,16 +25,17 @@ import { Loads } from "./loads.ts";
 /** One of those that a request stands for. */
 export interface Party {
   readonly key: string;
-  /** What counts of its cost, 1 for all of it. */
-  readonly weight: number;
+  /** A wider network, of which only failures count, and a quarter of them. */
+  readonly isWide?: true;
 }
 
 /** Which line a request waits in. */
 export type Lane = "sign-in" | "setting";
 
 /** What a wrong password costs, where a request costs 1. */
-export const FAILURE_COST = 100;
+const FAILURE_COST = 100;
 
+const WIDE_WEIGHT = 0.25;
 const MAX_WAITING = 50;
 const RETRY_AFTER_SECONDS = 10;
 
@@ -66,7 +68,9 @@ export class PasswordLine {
     task: () => Promise<T>,
     bonus = 0,
   ): Promise<T> {
-    this.charge(lane, parties, 1);
+    const { loads } = this.#lines[lane];
+    const own = parties.filter(({ isWide }) => !isWide);
+    for (const { key } of own) loads.add(key, 1);
     if (!this.#isBusy) {
       this.#isBusy = true;
       this.#turn = lane;
@@ -75,7 +79,7 @@ export class PasswordLine {
         this.#lines[lane].add({ parties, bonus, begin, refuse }),
       );
     }
-    this.charge(lane, parties, 1);
+    for (const { key } of own) loads.add(key, 1);
     try {
       return await task();
     } finally {
@@ -83,9 +87,9 @@ export class PasswordLine {
     }
   }
 
-  /** Adds to what the parties of a request have cost. */
-  charge(lane: Lane, parties: readonly Party[], cost: number): void {
-    for (const { key } of parties) this.#lines[lane].loads.add(key, cost);
+  /** Tells that a password was wrong: to be called within its task, before the next one is chosen. */
+  failed(lane: Lane, parties: readonly Party[]): void {
+    for (const { key } of parties) this.#lines[lane].loads.add(key, FAILURE_COST);
   }
 
   /** Hands the place on: busy stays set, so that no newcomer takes it in between. */
@@ -125,17 +129,20 @@ class Line {
     return this.#waiting.splice(costs.lastIndexOf(Math.min(...costs)), 1)[0];
   }
 
-  /** The cost of each request: what its parties have cost, and how many of theirs wait before it. */
+  /**
+   * The cost of each request: what its parties have cost, and how many of theirs wait before it. In
+   * whole numbers, or of equal requests the oldest would come first, as its cost has fallen a little.
+   */
   #costs(): readonly number[] {
     const ahead = new Map<string, number>();
     return this.#waiting.map(({ parties, bonus }) => {
       let cost = -bonus;
-      for (const { key, weight } of parties) {
+      for (const { key, isWide } of parties) {
         const before = ahead.get(key) ?? 0;
-        cost += weight * (this.loads.of(key) + before);
+        cost += isWide ? WIDE_WEIGHT * this.loads.of(key) : this.loads.of(key) + before;
         ahead.set(key, before + 1);
       }
-      return cost;
+      return Math.round(cost);
     });
   }
 }

@@ -7,7 +7,7 @@ import { networkOf, widerNetworkOf } from "../core/address.ts";
 import type { Clock } from "../core/clock.ts";
 import { BadInput } from "../core/errors.ts";
 import { NEW_PASSWORD } from "./new-password.ts";
-import { FAILURE_COST, PasswordLine, type Party } from "./password-line.ts";
+import { PasswordLine, type Party } from "./password-line.ts";
 
 /** Who sets a password: one organization's requests wait for another's, and one network's. */
 export interface Setter {
@@ -55,12 +55,11 @@ const BLOCK_SIZE = 8;
 const PARALLELIZATION = 3;
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
-/** The first place among equals is worth one hash: more would let an owner of many networks crowd the rest out. */
-const KNOWN_BONUS = 1;
+/** Two sign-ins, which cost 2 each: more would let a user with many networks crowd newcomers out. */
+const KNOWN_BONUS = 4;
 const MAX_KNOWN = 20_000;
-const WIDER_WEIGHT = 0.25;
 /** Whoever changes the data directory by hand. */
-const OPERATOR: readonly Party[] = [{ key: "operator", weight: 1 }];
+const OPERATOR: readonly Party[] = [{ key: "operator" }];
 const { minLength: MIN_CHARACTERS, maxLength: MAX_CHARACTERS } = NEW_PASSWORD;
 
 const STORED =
@@ -102,7 +101,7 @@ export function createPasswords(parts: PasswordParts): Passwords {
         const key = await compute(password, stored);
         const isRight = timingSafeEqual(key, stored.key) && stored !== nobody;
         if (isRight) known.add(claim);
-        else line.charge("sign-in", parties, FAILURE_COST); // before the next one is chosen
+        else line.failed("sign-in", parties);
         return isRight;
       };
       return line.run("sign-in", parties, check, known.has(claim) ? KNOWN_BONUS : 0);
@@ -123,14 +122,11 @@ export function checkNewPassword(password: string, place: string): void {
 }
 
 function partiesOf({ organization, address }: Setter): readonly Party[] {
-  return [{ key: `organization ${organization}`, weight: 1 }, ...networksOf(address)];
+  return [{ key: `organization ${organization}` }, ...networksOf(address)];
 }
 
 function networksOf(address: string): readonly Party[] {
-  return [
-    { key: networkOf(address), weight: 1 },
-    { key: widerNetworkOf(address), weight: WIDER_WEIGHT },
-  ];
+  return [{ key: networkOf(address) }, { key: widerNetworkOf(address), isWide: true }];
 }
 
 /** Where users have signed in before. It is forgotten at the next start, and beyond 20,000 pairs. */

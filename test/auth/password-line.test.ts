@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FAILURE_COST, PasswordLine, type Lane } from "../../src/auth/password-line.ts";
+import { PasswordLine, type Lane } from "../../src/auth/password-line.ts";
 import { TooMany } from "../../src/core/errors.ts";
 
 /** A line whose hashes take until `step` is called, and what has become of each request. */
@@ -11,12 +11,16 @@ function setUp() {
   const refused: string[] = [];
   let finish: (() => void) | undefined;
   const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
-  const ask = (name: string, party: string, { lane = "sign-in" as Lane, bonus = 0 } = {}): void => {
-    const parties = [{ key: party, weight: 1 }];
+  const ask = (
+    name: string,
+    party: string,
+    { lane = "sign-in" as Lane, bonus = 0, wide = "" } = {},
+  ): void => {
+    const parties = [{ key: party }, ...(wide ? [{ key: wide, isWide: true } as const] : [])];
     const task = async (): Promise<void> => {
       served.push(name);
       await new Promise<void>((resolve) => (finish = resolve));
-      if (name.startsWith("guess")) line.charge(lane, parties, FAILURE_COST);
+      if (name.startsWith("guess")) line.failed(lane, parties);
     };
     line.run(lane, parties, task, bonus).catch((error: unknown) => {
       assert.ok(error instanceof TooMany && error.retryAfterSeconds > 0);
@@ -95,6 +99,39 @@ test("a network with one failure comes before those with many", async () => {
   ask("guess", "attacker");
   await step(2);
   assert.deepEqual(served.slice(-3), ["busy", "right", "guess"]);
+});
+
+test("of equal requests the newest is served first, however long the others have waited", async () => {
+  const { ask, step, served, advance } = setUp();
+  for (const name of ["busy", "first", "second"]) {
+    ask(name, name);
+    advance(10_000);
+  }
+  ask("third", "third");
+  await step();
+  assert.deepEqual(served, ["busy", "third"]);
+});
+
+test("of a wider network the failures count, a little, and the others' requests do not", async () => {
+  const { ask, step, served } = setUp();
+  for (const name of ["guess 1", "right 2", "right 3"]) {
+    ask(name, name, { wide: name === "guess 1" ? "dirty" : "busy" });
+    await step();
+  }
+  ask("running", "other");
+  ask("fresh in dirty", "fresh 1", { wide: "dirty" });
+  ask("fresh in busy", "fresh 2", { wide: "busy" });
+  ask("again", "guess 1", { wide: "dirty" });
+  ask("fresh in clean", "fresh 3", { wide: "clean" });
+  ask("fresh in busy too", "fresh 4", { wide: "busy" });
+  await step(6);
+  assert.deepEqual(served.slice(4), [
+    "fresh in busy too",
+    "fresh in clean",
+    "fresh in busy",
+    "fresh in dirty",
+    "again",
+  ]);
 });
 
 test("a place that is known comes before equals that are not, whoever came last", async () => {

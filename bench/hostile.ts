@@ -10,6 +10,7 @@ import { writeHistory } from "./generate.ts";
 import { requireStatuses, WrongAnswer, type Finding } from "./hostile/finding.ts";
 import { exportFlood } from "./hostile/exports.ts";
 import * as shares from "./hostile/fair-shares.ts";
+import { guesses } from "./hostile/guesses.ts";
 import * as large from "./hostile/large-answers.ts";
 import * as measures from "./hostile/measures.ts";
 import { timed } from "./hostile/wire.ts";
@@ -33,6 +34,8 @@ const MEASURES: readonly Measure[] = [
   { name: "chunked", run: measures.chunkedBodies },
   { name: "batches", run: measures.chunkedBatches },
   { name: "logins", run: measures.logins, settings: measures.ADMIN_SETTINGS },
+  { name: "guesses from 14", run: guesses(14), settings: measures.ADMIN_SETTINGS },
+  { name: "guesses from 100", run: guesses(100), settings: measures.ADMIN_SETTINGS },
   { name: "readers", run: measures.slowReaders, events: 100_000 },
   { name: "exports", run: exportFlood },
   { name: "bodies held", run: shares.heldBodies },

@@ -15,7 +15,8 @@ import { open, openUnread, post, timed, type Framing } from "./wire.ts";
 const AUDIT = "/api/public/audit";
 const MIB = 1 << 20;
 const MEMORY_TARGET = 200;
-const ADMIN = { email: "bench@example.com", password: "a password of the bench" };
+/** Who signs in. */
+export const ADMIN = { email: "bench@example.com", password: "a password of the bench" };
 /** What the server of `logins` is started with. */
 export const ADMIN_SETTINGS = {
   ADMIN_EMAIL: ADMIN.email,

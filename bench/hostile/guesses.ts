@@ -1,0 +1,61 @@
+/** What guesses at passwords from many networks do to those who sign in with the right one. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Started } from "../processes.ts";
+import { latencies, requireStatuses, resident, type Finding } from "./finding.ts";
+import { ADMIN } from "./measures.ts";
+import { timed } from "./wire.ts";
+
+const FLOOD_MS = 20_000;
+/** At their first guess all networks are equal, so what counts begins a little later. */
+const HEAD_START_MS = 2_000;
+const CLIENTS = 100;
+
+/** 100 clients guess at the victim's email and at others, from so many networks, while the victim signs in. */
+export function guesses(networks: number) {
+  return async ({ url, pid }: Started): Promise<readonly Finding[]> => {
+    const stop = performance.now() + FLOOD_MS;
+    let isStopped = false;
+    const isOver = (): boolean => isStopped || performance.now() > stop;
+    const signIn = (email: string, password: string, address: string) =>
+      timed(`${url}/api/v1/auth/login`, {
+        method: "POST",
+        body: JSON.stringify({ email, password }),
+        headers: { "X-Forwarded-For": address },
+      });
+    let guessed = 0;
+    const guess = async (network: number): Promise<void> => {
+      for (let i = 0; !isOver(); i++) {
+        const email = i % 2 === 0 ? ADMIN.email : `user${i}@example.com`;
+        const { status } = await signIn(email, "a guess at it", `198.51.${network}.1`);
+        requireStatuses("A guess", [status], [401, 429]);
+        if (status === 401) guessed++;
+        else await sleep(500);
+      }
+    };
+    const right: number[] = [];
+    const health: number[] = [];
+    const flood = Promise.all(Array.from({ length: CLIENTS }, (_, i) => guess(i % networks)));
+    try {
+      await sleep(HEAD_START_MS);
+      while (!isOver()) {
+        const login = await signIn(ADMIN.email, ADMIN.password, `203.0.113.${right.length % 250}`);
+        requireStatuses("A right password beside guesses", [login.status], [200]);
+        right.push(login.ms);
+        for (let i = 0; i < 10; i++) {
+          const { status, ms } = await timed(`${url}/health`);
+          requireStatuses("/health", [status], [200]);
+          health.push(ms);
+        }
+      }
+    } finally {
+      isStopped = true;
+      await flood;
+    }
+    const what = `${guessed} guesses from ${networks} networks`;
+    return [
+      latencies(`right logins beside ${what}, all let in`, right, 0.95),
+      latencies("/health beside them", health, 0.99, 100),
+      resident("the service beside them", pid),
+    ];
+  };
+}

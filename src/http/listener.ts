@@ -131,10 +131,6 @@ class Conversation<Needs> extends Client implements Exchange {
     if (row.defaultOnly !== undefined && caller.organization !== DEFAULT_ORGANIZATION) {
       throw new Forbidden(row.defaultOnly);
     }
-    if (row.large) {
-      const begin = (reason?: unknown) => (reason ? this.#fail(reason) : this.#handle(undefined));
-      return this.takeTurn(this.#parts.turns[row.large], begin);
-    }
     if (row.body === undefined) return this.#handle(undefined);
     const { maxBodyBytes, bodyBudget } = this.#parts;
     const refusal = bodyRefusal(this.#request, maxBodyBytes);
@@ -168,7 +164,19 @@ class Conversation<Needs> extends Client implements Exchange {
         client: this,
         note: NOT_RECORDED,
       } as unknown as AnyInput;
-      const answer = row.handle(input, this.#parts.services);
+      if (row.large === undefined || row.isSmall?.(input)) return this.#callHandler(input);
+      this.takeTurn(this.#parts.turns[row.large], (reason) => {
+        if (reason) this.#fail(reason);
+        else this.#callHandler(input);
+      });
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #callHandler(input: AnyInput): void {
+    try {
+      const answer = this.#endpoint().row.handle(input, this.#parts.services);
       if (answer instanceof Promise) this.#await(answer);
       else this.#answer(answer);
     } catch (error) {

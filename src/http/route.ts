@@ -215,6 +215,10 @@ export interface Route<Needs> extends RowFields<
     input: Input<string, Access, QueryParameters, HeaderParameters, CustomBody<unknown>>,
     needs: Needs,
   ): unknown;
+  /** Tells a request of a `large` row whose answer is small: it waits for no turn. */
+  isSmall?(
+    input: Input<string, Access, QueryParameters, HeaderParameters, CustomBody<unknown>>,
+  ): boolean;
   /** Set in every row that changes something: one entry in the organization's activity log each time. */
   readonly change?: Change<
     Input<string, Access, QueryParameters, HeaderParameters, CustomBody<unknown>>,
@@ -223,7 +227,7 @@ export interface Route<Needs> extends RowFields<
 }
 
 /** A row without its handler: what documents are computed from. */
-export type RouteDescription = Omit<Route<never>, "handle">;
+export type RouteDescription = Omit<Route<never>, "handle" | "isSmall">;
 
 /** Declares a row; path, parameters, body and replies type its handler. */
 export function route<
@@ -239,6 +243,7 @@ export function route<
   row: RowFields<M, Path, A, Q, H, B, R> &
     RoleField<M, A> & {
       handle(input: Input<Path, A, Q, H, B>, needs: Needs): Answer<R> | Promise<Answer<R>>;
+      isSmall?(input: Input<Path, A, Q, H, B>): boolean;
       readonly change?: Change<Input<Path, A, Q, H, B>, AnswerValue<R>>;
     },
 ): Route<Needs> {

@@ -51,6 +51,16 @@ const conditionalHeaders = { "If-None-Match": ifNoneMatch } as const satisfies H
 const policyOrList = { anyOf: [policy, policyList, policySummaryList] } as const satisfies Schema;
 const replyHeaders = { ETag: "A strong entity tag over the whole representation." };
 
+interface ListingQuestion {
+  readonly query: { readonly active?: string | undefined };
+  readonly headers: { readonly "X-Runtime-Client"?: string | undefined };
+}
+
+/** Tells a runtime's fetch of the active version from a question for the list of all versions. */
+function asksForActive({ query, headers }: ListingQuestion): boolean {
+  return query.active === "true" || headers["X-Runtime-Client"] !== undefined;
+}
+
 /** The routes of policies: what runtimes poll, and what people publish, try and roll back. */
 export const policyRoutes = [
   route({
@@ -88,13 +98,14 @@ export const policyRoutes = [
     replies: { 200: policyOrList, 304: policyOrList },
     replyHeaders,
     refuses: [404, 500],
+    isSmall: asksForActive,
     handle({ organization, query, headers }, { policies }: Needs) {
       const tag = headers["If-None-Match"];
-      if (query.active !== "true" && headers["X-Runtime-Client"] === undefined) {
-        const answer = query.texts === "false" ? answerSummaries : answerList;
-        return answer(organization, policies, tag);
+      if (asksForActive({ query, headers })) {
+        return answerPolicy(policies.active(organization), tag, "No policy is active");
       }
-      return answerPolicy(policies.active(organization), tag, "No policy is active");
+      const answer = query.texts === "false" ? answerSummaries : answerList;
+      return answer(organization, policies, tag);
     },
   }),
   route({

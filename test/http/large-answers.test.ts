@@ -16,7 +16,10 @@ async function serveLarge(t: TestContext, large: LargeAnswer, isStream = false) 
     route({
       ...{ ...ROW, method: "GET", path: "/large", replies: { 200: "text/plain" } },
       large,
-      async handle() {
+      query: { small: { type: "string", description: "Asks for a small answer." } },
+      isSmall: ({ query }) => query.small !== undefined,
+      async handle({ query }) {
+        if (query.small !== undefined) return text(200, "text/plain", "small");
         if (isStream) return stream("text/plain", made);
         await made();
         return text(200, "text/plain", "done");
@@ -42,6 +45,7 @@ test("few large answers are made at once, and others are answered meanwhile", as
   const asked = Array.from({ length: 5 }, ask);
   await until(() => requests.length === 5);
   assert.equal(await (await fetch(`${url}/quick`)).text(), "quick");
+  assert.equal(await (await fetch(`${url}/large?small=yes`)).text(), "small");
   assert.equal(making.length, 2);
   const refused = await fetch(`${url}/large`);
   assert.deepEqual([refused.status, refused.headers.get("retry-after")], [503, "2"]);

@@ -11,7 +11,7 @@ import { disownDemo, markSeeded, prepareDemoDirectory } from "./storage/demo-dir
 import { systemFiles, type FileOperations } from "./storage/file-operations.ts";
 import { FileActivity } from "./storage/files/activity.ts";
 import { FileAuditStore } from "./storage/files/audit.ts";
-import { IndexThreads } from "./storage/files/audit/index-threads.ts";
+import { IndexThreads } from "./storage/files/audit/sidecar/index-threads.ts";
 import { FileFleet } from "./storage/files/fleet.ts";
 import { FileKeys } from "./storage/files/keys.ts";
 import { FileOrganizations } from "./storage/files/organizations.ts";

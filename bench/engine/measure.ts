@@ -11,7 +11,7 @@ import { createIds } from "../../src/core/ids.ts";
 import { createLog } from "../../src/core/log.ts";
 import { systemFiles } from "../../src/storage/file-operations.ts";
 import { FileAuditStore } from "../../src/storage/files/audit.ts";
-import { IndexThreads } from "../../src/storage/files/audit/index-threads.ts";
+import { IndexThreads } from "../../src/storage/files/audit/sidecar/index-threads.ts";
 import { Layout } from "../../src/storage/layout.ts";
 import { HISTORY_END, reports } from "../generator.ts";
 import { median } from "../statistics.ts";

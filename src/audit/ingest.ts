@@ -6,7 +6,7 @@
 import { BadInput } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import { formatTimestamp, parseTimestamp } from "../core/time.ts";
-import { isObject, placeOf } from "../core/validate.ts";
+import { isObject, pathOf } from "../core/validate.ts";
 import { EVENT_ID, type AuditEvent, type Consumer, type Decision } from "./schema.ts";
 
 const LONG_TEXT = 1 << 20; // 1 MiB, for what people and programs write freely
@@ -226,5 +226,5 @@ function durationOf(raw: RawEvent, place: string): number | undefined {
 }
 
 function refuse(place: string, name: string, expectation: string): never {
-  throw new BadInput(`${placeOf(place, name)}: ${expectation}`);
+  throw new BadInput(`${pathOf(place, name)}: ${expectation}`);
 }

@@ -4,7 +4,7 @@
  * a character, an escape or a pair of escaped surrogates is kept whole or left out whole, also where
  * two pieces meet inside it.
  */
-import { Pace } from "./pace.ts";
+import { Yielder } from "./yielder.ts";
 import type { Pieces } from "./pieces.ts";
 
 const QUOTE = 0x22;
@@ -110,12 +110,12 @@ export class TextCutter {
 /** JSON with its long strings cut, piece by piece as it is read; the loop turns now and then. */
 export function cutTexts(json: Buffer | Pieces, cutter: TextCutter): Pieces {
   const read = async function* (): AsyncGenerator<Buffer> {
-    const pace = new Pace();
+    const yielder = new Yielder();
     for await (const piece of Buffer.isBuffer(json) ? [json] : json) {
       for (let at = 0; at < piece.length; at += PIECE_BYTES) {
         const part = cutter.cut(piece.subarray(at, at + PIECE_BYTES));
         if (part.length > 0) yield part;
-        await pace.step();
+        await yielder.step();
       }
     }
   };

@@ -14,7 +14,7 @@ export function validate<const S extends Schema>(schema: S, value: unknown, plac
 }
 
 /** Joins a place and a property name: `events[2]` and `consumer` give `events[2].consumer`. */
-export function placeOf(parent: string, name: string): string {
+export function pathOf(parent: string, name: string): string {
   return parent === "" ? name : `${parent}.${name}`;
 }
 
@@ -58,7 +58,7 @@ function readObject(schema: ObjectSchema, value: unknown, place: string): unknow
     return Object.fromEntries(
       Object.entries(value)
         .filter(([, item]) => item !== null)
-        .map(([key, item]) => [key, readValue(additionalProperties, item, placeOf(place, key))]),
+        .map(([key, item]) => [key, readValue(additionalProperties, item, pathOf(place, key))]),
     );
   }
   const clean: Record<string, unknown> = {};
@@ -67,10 +67,10 @@ function readObject(schema: ObjectSchema, value: unknown, place: string): unknow
     if (given === undefined || given === null || given === "") {
       // An empty text is absent; for any other type it is a wrong value, and is named as one.
       const absent = given !== "" || ("type" in property && property.type === "string");
-      if (!absent) readValue(property, given, placeOf(place, name));
-      if (required.includes(name)) refuse(placeOf(place, name), "required");
+      if (!absent) readValue(property, given, pathOf(place, name));
+      if (required.includes(name)) refuse(pathOf(place, name), "required");
     } else {
-      clean[name] = readValue(property, given, placeOf(place, name));
+      clean[name] = readValue(property, given, pathOf(place, name));
     }
   }
   return clean;

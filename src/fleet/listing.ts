@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
-import { ownTurn } from "../core/pace.ts";
+import { ownTurn } from "../core/yielder.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { stream, type Reply } from "../http/reply.ts";
 import type { FleetList, RuntimeInstance } from "./schema.ts";

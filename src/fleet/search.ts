@@ -1,4 +1,4 @@
-import { ownTurn } from "../core/pace.ts";
+import { ownTurn } from "../core/yielder.ts";
 import type { Fits, FleetStore, StoredRuntime } from "./store.ts";
 
 /** How many rows are looked at before others have a turn: some tenths of a millisecond of work. */

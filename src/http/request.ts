@@ -49,7 +49,7 @@ export function checkHost(request: IncomingMessage, isAllowed?: HostRule): void 
   if (framing !== undefined && (request.httpVersionMinor === 0 || !/^chunked$/i.test(framing))) {
     throw new BadInput("Transfer-Encoding: only chunked is understood, and only in HTTP/1.1");
   }
-  if (request.httpVersionMinor !== 0 && countOf("host", request) !== 1) {
+  if (request.httpVersionMinor !== 0 && headerCount("host", request) !== 1) {
     throw new BadInput("Exactly one Host header is required");
   }
   if (isAllowed === undefined) return;
@@ -70,13 +70,13 @@ export function checkHost(request: IncomingMessage, isAllowed?: HostRule): void 
  * @throws BadInput
  */
 export function checkAuthorization(request: IncomingMessage): void {
-  if (countOf("authorization", request) > 1) {
+  if (headerCount("authorization", request) > 1) {
     throw new BadInput("Authorization: expected one such header, not several");
   }
 }
 
 /** How often a header was sent, by its name in lower case. */
-function countOf(header: string, { rawHeaders }: IncomingMessage): number {
+function headerCount(header: string, { rawHeaders }: IncomingMessage): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? "";

@@ -102,14 +102,14 @@ function partsOf(body: Body): readonly Buffer[] {
   return Buffer.isBuffer(body) ? [body] : body;
 }
 
-function lengthOf(body: Body | undefined): number {
+function byteLength(body: Body | undefined): number {
   if (body === undefined) return 0;
   if (typeof body === "string" || Buffer.isBuffer(body)) return Buffer.byteLength(body);
   return body.reduce((sum, { length }) => sum + length, 0);
 }
 
 function prepare({ contentType, body, headers: own }: TextReply): PreparedHead {
-  const length = lengthOf(body);
+  const length = byteLength(body);
   const headers = completeHeaders(own);
   if (contentType !== undefined) headers.push("Content-Type", contentType);
   if (body !== undefined) headers.push("Content-Length", String(length));

@@ -8,7 +8,7 @@ import {
   demandOf,
   operationsOf,
   permissionInWords,
-  type Demand,
+  type CredentialRequirement,
   type Operation,
 } from "./operations.ts";
 import {
@@ -65,7 +65,7 @@ const BEARER = { bearerAuth: [] } as const;
 const API_KEY = { apiKeyAuth: [] } as const;
 const ANONYMOUS = {} as const; // taken while REQUIRE_AUTH is false
 
-const SECURITY: Readonly<Record<Demand, readonly Json[]>> = {
+const SECURITY: Readonly<Record<CredentialRequirement, readonly Json[]>> = {
   none: [],
   key: [BEARER, API_KEY, ANONYMOUS],
   user: [BEARER, ANONYMOUS],

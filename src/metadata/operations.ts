@@ -54,12 +54,12 @@ function capitalize(word: string): string {
 }
 
 /** Which credentials an operation takes, and when it demands them. */
-export type Demand = "none" | "key" | "user" | "always";
+export type CredentialRequirement = "none" | "key" | "user" | "always";
 
 type Demanded = Pick<Operation, "row" | "surface">;
 
 /** What an operation demands: only `/api/v1` ever demands anything. */
-export function demandOf({ row, surface }: Demanded): Demand {
+export function demandOf({ row, surface }: Demanded): CredentialRequirement {
   if (row.access === "open" || surface !== "v1") return "none";
   return row.keys === undefined ? row.access : "key";
 }
@@ -86,7 +86,7 @@ export function permissionInWords(operation: Demanded, roles: RolesMode): readon
 }
 
 /** The demand in words, as tables of operations show it. */
-export const DEMAND_WORDS: Readonly<Record<Demand, string>> = {
+export const DEMAND_WORDS: Readonly<Record<CredentialRequirement, string>> = {
   none: "none",
   key: "JWT or X-API-Key when REQUIRE_AUTH=true",
   user: "JWT when REQUIRE_AUTH=true",

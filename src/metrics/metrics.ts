@@ -6,7 +6,7 @@ import { LogMetrics } from "./log-metrics.ts";
 import { ProcessMetrics } from "./process-metrics.ts";
 
 /** What the audit store counts; all but `pending` since the start. */
-export interface AuditCounts {
+export interface AuditMetrics {
   readonly stored: number;
   /** Events that had been stored before, and were answered with what was stored. */
   readonly repeated: number;
@@ -24,7 +24,7 @@ export interface Gauges {
   readonly startedAt: number;
   readonly build: { readonly version: string; readonly commit: string };
   readonly bodyBytesHeld: () => number;
-  readonly audit: () => AuditCounts;
+  readonly audit: () => AuditMetrics;
   readonly auditStreams: () => number;
   /** Lines of the logs that could not be read back. */
   readonly damagedLines: () => number;

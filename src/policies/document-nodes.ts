@@ -69,7 +69,7 @@ class NodeCheck {
     const anchored: Anchored = { node, extent: undefined };
     if (node.anchor) this.#anchors.set(node.anchor, anchored);
     let nodes = 1;
-    let characters = isScalar(node) ? lengthOf(node) : 0;
+    let characters = isScalar(node) ? sourceLength(node) : 0;
     let height = 0;
     for (const child of this.#childrenOf(node)) {
       const extent = this.measure(child, depth + 1);
@@ -181,7 +181,7 @@ class KeyIdentities {
   }
 }
 
-function lengthOf({ value, source = "" }: Scalar): number {
+function sourceLength({ value, source = "" }: Scalar): number {
   return typeof value === "string" ? value.length : source.length;
 }
 

@@ -1,5 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, Scalar } from "yaml";
-import { oneOf, placeOf } from "../core/validate.ts";
+import { oneOf, pathOf } from "../core/validate.ts";
 import { type Aliases, offsetOf } from "./document-nodes.ts";
 import type { Problems } from "./problems.ts";
 
@@ -47,7 +47,7 @@ export class StrictReader {
       const name = isScalar(key.node) ? key.node.value : undefined;
       if (typeof name !== "string") this.refuse(key, "expected a key that is a text");
       else if (known.includes(name as K)) {
-        const place = placeOf(at.place, name);
+        const place = pathOf(at.place, name);
         const node = pair.value as Node | null;
         const absent = { node: new Scalar(null), offset: key.offset, place };
         values.set(name as K, node ? this.value(node, place) : absent);
@@ -60,7 +60,7 @@ export class StrictReader {
     if (this.#problems.isFull) return; // looking for the word that was meant takes time
     const near = nearest(name, known);
     const hint = near === undefined ? `known are ${listed(known)}` : `did you mean "${near}"?`;
-    this.refuse({ ...at, place: placeOf(at.place, name.slice(0, 80)) }, `unknown key, ${hint}`);
+    this.refuse({ ...at, place: pathOf(at.place, name.slice(0, 80)) }, `unknown key, ${hint}`);
   }
 
   /** Whether all these keys are there; each that is not is a problem. */
@@ -70,7 +70,7 @@ export class StrictReader {
     required: readonly K[],
   ): boolean {
     const missing = required.filter((key) => !keys.has(key));
-    for (const key of missing) this.refuse({ ...at, place: placeOf(at.place, key) }, "required");
+    for (const key of missing) this.refuse({ ...at, place: pathOf(at.place, key) }, "required");
     return missing.length === 0;
   }
 

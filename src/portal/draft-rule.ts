@@ -52,7 +52,7 @@ export function canDraft(event: DraftEvent): boolean {
  * @param active the text of the active policy; `undefined` for none
  * @returns `undefined` when the event says nothing that a rule could match
  */
-export function draftPolicy(
+export function draftPolicyWithRule(
   event: DraftEvent,
   effect: Effect,
   active: string | undefined,

@@ -1,5 +1,5 @@
 import type { Awaitable } from "../core/caller.ts";
-import { Pace } from "../core/pace.ts";
+import { Yielder } from "../core/yielder.ts";
 import type { Work } from "../core/work.ts";
 import { text, type Reply } from "../http/reply.ts";
 import type { Page } from "../metadata/service.ts";
@@ -41,7 +41,7 @@ export async function makePage<Model>(frame: PortalFrame, page: DataPage<Model>)
   const { path, title, module } = page;
   const context = { now, apiUrl: description.baseUrl() + prefix, needsCredential: !isOpen };
   const made = isOpen ? page.render(await page.load(context)) : shell(frame, title);
-  const body = "next" in made ? await new Pace().run(made) : made;
+  const body = "next" in made ? await new Yielder().run(made) : made;
   return layOut(frame, { path, title, module, now, body, mode });
 }
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Pace } from "../../src/core/pace.ts";
+import { Yielder } from "../../src/core/yielder.ts";
 
 /** Work that uses up a slice in each of its parts, and notes the turn of the loop of each. */
 function* longWork(parts: number, note: () => void): Generator<undefined, number> {
   for (let part = 0; part < parts; part++) {
     note();
-    for (const pace = new Pace(); !pace.isDue;);
+    for (const yielder = new Yielder(); !yielder.isDue;);
     yield;
   }
   return parts;
@@ -22,7 +22,7 @@ test("whatever is worked on at the same time, one slice of it runs in a turn of 
   setImmediate(count);
   const turns: number[] = [];
   const works = [3, 4, 5].map(async (parts) =>
-    new Pace().run(longWork(parts, () => turns.push(turn))),
+    new Yielder().run(longWork(parts, () => turns.push(turn))),
   );
   assert.deepEqual(await Promise.all(works), [3, 4, 5]);
   isOver = true;
@@ -32,9 +32,9 @@ test("whatever is worked on at the same time, one slice of it runs in a turn of 
 });
 
 test("work comes to its end, and work that nobody waits for is given up", async () => {
-  assert.equal(await new Pace().run(longWork(3, () => {})), 3);
+  assert.equal(await new Yielder().run(longWork(3, () => {})), 3);
   const gone = new AbortController();
-  const work = new Pace(gone.signal).run(longWork(3, () => {}));
+  const work = new Yielder(gone.signal).run(longWork(3, () => {}));
   gone.abort(new Error("gone"));
   await assert.rejects(async () => work, /gone/);
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { BadInput } from "../../src/core/errors.ts";
 import type { Schema } from "../../src/core/schema.ts";
-import { isObject, oneOf, placeOf, validate } from "../../src/core/validate.ts";
+import { isObject, oneOf, pathOf, validate } from "../../src/core/validate.ts";
 
 const child = {
   type: "object",
@@ -139,8 +139,8 @@ for (const [value, message] of [
 test("a place given from outside comes first", () => {
   assert.equal(refusal({ name: 1 }, "events[2]"), "events[2].name: expected a string");
   assert.equal(refusal([], "events[2]"), "events[2]: expected a JSON object");
-  assert.equal(placeOf("", "a"), "a");
-  assert.equal(placeOf("a[0]", "b"), "a[0].b");
+  assert.equal(pathOf("", "a"), "a");
+  assert.equal(pathOf("a[0]", "b"), "a[0].b");
 });
 
 test("names that every object inherits are neither given nor set", () => {

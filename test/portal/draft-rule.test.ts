@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { examine } from "../../src/policies/examine.ts";
-import { draftPolicy, type DraftEvent } from "../../src/portal/draft-rule.ts";
+import { draftPolicyWithRule, type DraftEvent } from "../../src/portal/draft-rule.ts";
 
 const EVENT: DraftEvent = {
   id: "e1",
@@ -41,7 +41,7 @@ test("a draft decides its event's command as was asked, and nothing wider", () =
     ["allow", "ALLOWED"],
     ["deny", "DENIED"],
   ] as const) {
-    const yaml = draftPolicy(EVENT, effect, undefined);
+    const yaml = draftPolicyWithRule(EVENT, effect, undefined);
     const rule = `${effect}-kubectl-delete-pod`;
     assert.equal(verdictOf(yaml)?.decision, decision);
     assert.equal(verdictOf(yaml)?.rule, rule);
@@ -52,12 +52,12 @@ test("a draft decides its event's command as was asked, and nothing wider", () =
 
 test("without a policy that can be extended the draft says that it stands alone", () => {
   for (const active of [undefined, "rules: []", "--- {schema: signalbox/policy/v1, rules: []}\n"]) {
-    assert.match(draftPolicy(EVENT, "allow", active) ?? "", /^# This document stands alone/);
+    assert.match(draftPolicyWithRule(EVENT, "allow", active) ?? "", /^# This document stands alone/);
   }
 });
 
 test("the active policy keeps every line, and gets the rule and its test before its own", () => {
-  const yaml = draftPolicy(EVENT, "allow", ACTIVE) ?? "";
+  const yaml = draftPolicyWithRule(EVENT, "allow", ACTIVE) ?? "";
   assert.equal(verdictOf(yaml)?.rule, "allow-kubectl-delete-pod");
   const lines = yaml.split("\n");
   let from = 0;
@@ -68,17 +68,17 @@ test("the active policy keeps every line, and gets the rule and its test before 
 });
 
 test("a rule's id is one that the policy does not have", () => {
-  assert.equal(verdictOf(draftPolicy(EVENT, "deny", ACTIVE))?.rule, "deny-kubectl-delete-pod-2");
+  assert.equal(verdictOf(draftPolicyWithRule(EVENT, "deny", ACTIVE))?.rule, "deny-kubectl-delete-pod-2");
 });
 
 test("a policy without rules or tests gets both", () => {
-  const yaml = draftPolicy(EVENT, "allow", "schema: signalbox/policy/v1\nrules: [] # none\n");
+  const yaml = draftPolicyWithRule(EVENT, "allow", "schema: signalbox/policy/v1\nrules: [] # none\n");
   assert.equal(verdictOf(yaml)?.decision, "ALLOWED");
   assert.match(yaml ?? "", /tests:\n {2}- command/);
 });
 
 test("a policy with the line ends of Windows is extended too", () => {
-  const yaml = draftPolicy(EVENT, "allow", ACTIVE.replaceAll("\n", "\r\n"));
+  const yaml = draftPolicyWithRule(EVENT, "allow", ACTIVE.replaceAll("\n", "\r\n"));
   assert.equal(verdictOf(yaml)?.rule, "allow-kubectl-delete-pod");
 });
 
@@ -86,7 +86,7 @@ test("an event that says nothing to match makes no draft, never a rule for every
   const { id, timestamp } = EVENT;
   for (const bare of [{}, { command: "  " }, { provider: "*" }, { capability: "odd" }]) {
     assert.equal(
-      draftPolicy({ id, timestamp, consumer: "ai", ...bare }, "allow", ACTIVE),
+      draftPolicyWithRule({ id, timestamp, consumer: "ai", ...bare }, "allow", ACTIVE),
       undefined,
     );
   }
@@ -94,12 +94,12 @@ test("an event that says nothing to match makes no draft, never a rule for every
 
 test("an event without a command makes a rule of what else it says", () => {
   const { command: _, ...event } = EVENT;
-  assert.equal(verdictOf(draftPolicy(event, "allow", undefined), event)?.decision, "ALLOWED");
+  assert.equal(verdictOf(draftPolicyWithRule(event, "allow", undefined), event)?.decision, "ALLOWED");
 });
 
 test("a command too long for a rule is matched by its first words", () => {
   const event = { ...EVENT, command: `kubectl apply ${"x".repeat(1 << 20)}` };
-  const yaml = draftPolicy(event, "deny", undefined) ?? "";
+  const yaml = draftPolicyWithRule(event, "deny", undefined) ?? "";
   assert.ok(yaml.length < 4_000);
   assert.equal(verdictOf(yaml, event)?.decision, "DENIED");
   assert.equal(verdictOf(yaml, { ...event, command: "kubectl apply -f web" })?.rule !== null, true);
@@ -112,7 +112,7 @@ test("whatever an event holds, its draft is a valid policy that decides it", () 
   fc.assert(
     fc.property(events, fc.constantFrom(undefined, ACTIVE), (given, active) => {
       const event = { ...EVENT, ...given } as DraftEvent;
-      assert.equal(verdictOf(draftPolicy(event, "deny", active), event)?.decision, "DENIED");
+      assert.equal(verdictOf(draftPolicyWithRule(event, "deny", active), event)?.decision, "DENIED");
     }),
     { numRuns: 60 },
   );

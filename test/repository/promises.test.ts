@@ -79,7 +79,7 @@ const said = [
   `| ${throttle("FAILURES_PER_EMAIL")} for an email and address, ${throttle("FAILURES_PER_ADDRESS")} for an address |`,
   `(scrypt, N=2^${Math.log2(password("DEFAULT_COST"))}, r=${password("BLOCK_SIZE")}, p=${password("PARALLELIZATION")}) | 1 at a time; ${line("MAX_WAITING")} wait to sign in, ${line("MAX_WAITING")} to be set |`,
   `| ${grouped(constant("settings/schema.ts", "MAX_SETTINGS"))} | 400 |`,
-  `at least the last ${grouped(constant("storage/files/audit/recent-ids.ts", "KNOWN_IDS"))} events`,
+  `at least the last ${grouped(constant("storage/files/audit/write/recent-ids.ts", "KNOWN_IDS"))} events`,
   `| nothing, written within ${seconds(constant("storage/files/keys.ts", "FLUSH_AFTER_MS"))} seconds |`,
   `A token lasts \`JWT_EXPIRY_HOURS\`, ${setting("JWT_EXPIRY_HOURS")} hours by default`,
 ];

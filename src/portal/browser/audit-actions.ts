@@ -1,6 +1,6 @@
 import type { AuditEvent } from "../../audit/schema.ts";
 import type { Policy } from "../../policies/schema.ts";
-import { draftPolicy, type Effect } from "../draft-rule.ts";
+import { draftPolicyWithRule, type Effect } from "../draft-rule.ts";
 import { DRAFT_KEY, EDITOR_PATH } from "../handover.ts";
 import { ApiError, call, read } from "./api.ts";
 
@@ -16,7 +16,7 @@ export async function download(href: string, format: string): Promise<void> {
 
 /** Leaves for the policy editor with a draft made of an event, which stays within this tab. */
 export async function draftRule(event: AuditEvent, effect: Effect): Promise<void> {
-  const draft = draftPolicy(event, effect, await readActive());
+  const draft = draftPolicyWithRule(event, effect, await readActive());
   if (draft === undefined) return;
   sessionStorage.setItem(DRAFT_KEY, draft);
   location.assign(EDITOR_PATH);

@@ -2,7 +2,7 @@ import { basename, dirname, join } from "node:path";
 import { activityEntry, type ActivityEntry } from "../../activity/schema.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
-import { Pace } from "../../core/pace.ts";
+import { Yielder } from "../../core/yielder.ts";
 import { validate } from "../../core/validate.ts";
 import { DamageFound, type DamageRegister } from "../damage.ts";
 import { listDirectory } from "../directories.ts";
@@ -69,14 +69,14 @@ export function readEntries(
   end: number,
   take: TakeEntry,
 ): Promise<void> {
-  const pace = new Pace();
+  const yielder = new Yielder();
   const takeLine = (line: Buffer, offset: number): false | void => {
     if (offset >= end) return false; // is being written, and may yet be taken back
     const entry = parseEntry(line, parts.organization);
     if (entry) take(entry, offset, line.length);
     return undefined;
   };
-  const reading = { bytes: READ_BYTES, pause: () => pace.step() };
+  const reading = { bytes: READ_BYTES, pause: () => yielder.step() };
   return readLines(parts.files, activityPath(parts, file), takeLine, reading);
 }
 

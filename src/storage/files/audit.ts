@@ -12,14 +12,14 @@ import type { FileOperations } from "../file-operations.ts";
 import { isOrganizationId, type Layout } from "../layout.ts";
 import type { LogCheck } from "../log-checks.ts";
 import { ReadFiles } from "../read-files.ts";
-import { AuditCounts } from "./audit/counts.ts";
-import { FoundRows } from "./audit/found-rows.ts";
-import type { IndexThreads } from "./audit/index-threads.ts";
+import { EngineCounters } from "./audit/engine-counters.ts";
+import { SearchCache } from "./audit/query/search-cache.ts";
+import type { IndexThreads } from "./audit/sidecar/index-threads.ts";
 import { OpenTrails } from "./audit/open-trails.ts";
-import { ShortLines } from "./audit/short-lines.ts";
-import { Tail } from "./audit/tail.ts";
+import { ShortLines } from "./audit/query/short-lines.ts";
+import { Tail } from "./audit/live/tail.ts";
 import { AuditTrail } from "./audit/trail.ts";
-import { checksOf } from "./audit/unindexed.ts";
+import { checksOf } from "./audit/sidecar/unindexed.ts";
 
 export interface FileAuditOptions {
   readonly files: FileOperations;
@@ -42,10 +42,10 @@ const FROM_THE_TOP = { timestamp: Infinity, row: Infinity };
 
 /** Keeps audit events in segments of JSON lines; an organization's are opened on first use. */
 export class FileAuditStore implements AuditStore {
-  readonly counts = new AuditCounts();
+  readonly counts = new EngineCounters();
   readonly #options: FileAuditOptions & { readonly damage: DamageRegister };
   readonly #reads: ReadFiles;
-  readonly #found = new FoundRows();
+  readonly #found = new SearchCache();
   readonly #shortLines = new ShortLines();
   readonly #trails: OpenTrails;
 

@@ -14,14 +14,14 @@ import { Queue } from "../../queue.ts";
 import type { ReadFiles } from "../../read-files.ts";
 import type { SegmentedLog } from "../../segmented-log.ts";
 import { TEMPORARY_SUFFIX } from "../../snapshot.ts";
-import { GrowingIndex } from "./growing-index.ts";
-import { LineIndexer } from "./index-lines.ts";
-import type { IndexThreads } from "./index-threads.ts";
-import { SealedIndex } from "./sealed-index.ts";
-import { LONGEST_LISTED, PROVIDER } from "./fields.ts";
-import { Pace } from "../../../core/pace.ts";
-import type { SegmentIndex } from "./segment-index.ts";
-import { writeSidecar } from "./sidecar-writer.ts";
+import { GrowingIndex } from "./index/growing-index.ts";
+import { LineIndexer } from "./index/line-indexer.ts";
+import type { IndexThreads } from "./sidecar/index-threads.ts";
+import { SealedIndex } from "./index/sealed-index.ts";
+import { LONGEST_LISTED, PROVIDER } from "./index/fields.ts";
+import { Yielder } from "../../../core/yielder.ts";
+import type { SegmentIndex } from "./index/segment-index.ts";
+import { writeSidecar } from "./sidecar/writer.ts";
 
 export interface SegmentSetOptions {
   readonly files: FileOperations;
@@ -140,7 +140,7 @@ export class SegmentSet {
   async lastUsed(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const [growing, sealedUse] = [this.#growing, this.#sealedUse];
     const sealed = this.#indexes.slice(0, -1);
-    const pace = new Pace();
+    const yielder = new Yielder();
     const times = new Map<string, number>();
     for (const name of names) {
       let time = sealedUse.get(name);
@@ -150,7 +150,7 @@ export class SegmentSet {
           -Infinity,
         );
         sealedUse.set(name, time);
-        await pace.step();
+        await yielder.step();
       }
       time = Math.max(time, lastUseIn(growing, name));
       if (time > -Infinity) times.set(name, time);
@@ -161,14 +161,14 @@ export class SegmentSet {
   /** The providers that events name, in no order; of too many those of the newest segments. */
   async providerNames(most: number): Promise<ReadonlySet<string>> {
     const names = new Set<string>();
-    const pace = new Pace();
+    const yielder = new Yielder();
     for (const { dictionaries } of [...this.#indexes].reverse()) {
       const dictionary = dictionaries[PROVIDER];
       for (let code = 1; code <= (dictionary?.size ?? 0); code++) {
         if (names.size >= most) return names;
         const name = dictionary?.valueOf(code) as string;
         if (name.length <= LONGEST_LISTED) names.add(name);
-        if (code % 256 === 0) await pace.step();
+        if (code % 256 === 0) await yielder.step();
       }
     }
     return names;

@@ -7,41 +7,41 @@ import type { Quota } from "../../../core/quota.ts";
 import { parseTimestamp } from "../../../core/time.ts";
 import type { Durability } from "../../append-log-options.ts";
 import { SegmentedLog, type SegmentedLogOptions } from "../../segmented-log.ts";
-import type { AuditCounts } from "./counts.ts";
-import type { FoundRows } from "./found-rows.ts";
+import type { EngineCounters } from "./engine-counters.ts";
+import type { SearchCache } from "./query/search-cache.ts";
 import { type Lease, Leases } from "./leases.ts";
-import { lineOf, recentIdsOf, rowsAfter, rowsOfId } from "./known-events.ts";
-import { Intake } from "./intake.ts";
-import { firstLine, idOf, readLine } from "./lines.ts";
-import { answerExport, answerHistogram, answerPage } from "./questions.ts";
-import type { PageStart } from "./questions.ts";
-import { questionOf, type Question } from "./question.ts";
-import { RecentActivity } from "./recent-activity.ts";
-import type { RecentIds } from "./recent-ids.ts";
-import { SidecarDamaged } from "./sidecar-rest.ts";
-import { globalRow, type SegmentIndex } from "./segment-index.ts";
+import { lineOf, recentIdsOf, rowsAfter, rowsOfId } from "./write/known-events.ts";
+import { EventWriter } from "./write/event-writer.ts";
+import { firstLine, idOf, readLine } from "./write/lines.ts";
+import { answerExport, answerHistogram, answerPage } from "./query/answers.ts";
+import type { PageStart } from "./query/answers.ts";
+import { segmentQuery, type SegmentQuery } from "./query/segment-query.ts";
+import { RecentActivity } from "./query/recent-activity.ts";
+import type { RecentIds } from "./write/recent-ids.ts";
+import { SidecarDamaged } from "./sidecar/on-demand-sections.ts";
+import { globalRow, type SegmentIndex } from "./index/segment-index.ts";
 import { SegmentSet, type SegmentSetOptions } from "./segment-set.ts";
-import type { ShortLines } from "./short-lines.ts";
-import type { Tail, TailSource } from "./tail.ts";
+import type { ShortLines } from "./query/short-lines.ts";
+import type { Tail, TailSource } from "./live/tail.ts";
 
 type LogOptions = Omit<SegmentedLogOptions, "timeOf" | "began" | "acknowledged" | "removed">;
 
 export interface AuditTrailOptions extends LogOptions, SegmentSetOptions {
   readonly durability: Durability;
-  readonly counts: AuditCounts;
-  readonly found: FoundRows;
+  readonly counts: EngineCounters;
+  readonly found: SearchCache;
   readonly shortLines: ShortLines;
 }
 
 /** Stores and finds the events of one organization. */
 export class AuditTrail implements TailSource {
   readonly #organization: string;
-  readonly #found: FoundRows;
+  readonly #found: SearchCache;
   readonly #shortLines: ShortLines;
   readonly #log: SegmentedLog;
   readonly #segments: SegmentSet;
   readonly #ids: RecentIds;
-  readonly #intake: Intake;
+  readonly #intake: EventWriter;
   readonly #tails = new Set<Tail>();
   readonly #leases = new Leases();
   #activity = new RecentActivity();
@@ -59,7 +59,7 @@ export class AuditTrail implements TailSource {
     this.#log = log;
     this.#segments = segments;
     this.#ids = ids;
-    this.#intake = new Intake({ log, segments, ids, durability, counts });
+    this.#intake = new EventWriter({ log, segments, ids, durability, counts });
   }
 
   /** Opens the log, loads the index of each segment, and makes those anew that are missing. */
@@ -135,18 +135,18 @@ export class AuditTrail implements TailSource {
     signal: AbortSignal | undefined,
     characters: number | undefined,
   ): Promise<AuditRows> {
-    const question = this.#question(filter);
+    const query = this.#query(filter);
     const lease: Lease = () => this.#leases.take();
     const common = { organization: this.#organization, kept: this.#shortLines };
     const shortening = characters === undefined ? undefined : { ...common, characters };
     const parts = { limit, start, signal, lease, shortening };
-    return this.#ask((indexes) => answerPage(this.#log, indexes, question, parts));
+    return this.#ask((indexes) => answerPage(this.#log, indexes, query, parts));
   }
 
   export(filter: AuditFilter, signal: AbortSignal | undefined): Promise<AuditExport> {
     const lease: Lease = () => this.#leases.take();
-    const question = this.#question(filter);
-    return this.#ask((indexes) => answerExport(this.#log, indexes, question, signal, lease));
+    const query = this.#query(filter);
+    return this.#ask((indexes) => answerExport(this.#log, indexes, query, signal, lease));
   }
 
   histogram(
@@ -154,12 +154,12 @@ export class AuditTrail implements TailSource {
     range: { readonly from: number; readonly to: number; readonly intervalMs: number },
     signal: AbortSignal | undefined,
   ): Promise<AuditHistogram> {
-    const question = this.#question(filter);
-    return this.#ask((indexes) => answerHistogram(indexes, question, range, signal));
+    const query = this.#query(filter);
+    return this.#ask((indexes) => answerHistogram(indexes, query, range, signal));
   }
 
-  #question(filter: AuditFilter): Question {
-    return questionOf(filter, this.#organization, this.#found);
+  #query(filter: AuditFilter): SegmentQuery {
+    return segmentQuery(filter, this.#organization, this.#found);
   }
 
   get(id: string): Promise<Buffer | undefined> {
@@ -269,7 +269,7 @@ export class AuditTrail implements TailSource {
     await this.#segments.close();
   }
 
-  /** Answers a question, once more when an index turns out to be damaged and was made again. */
+  /** Answers a query, once more when an index turns out to be damaged and was made again. */
   async #ask<T>(answer: (indexes: readonly SegmentIndex[]) => Promise<T>): Promise<T> {
     const done = this.#leases.take();
     try {

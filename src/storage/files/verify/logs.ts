@@ -6,7 +6,7 @@ import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { endOfLastAppend, readLines } from "../../log-lines.ts";
-import { readLine } from "../audit/lines.ts";
+import { readLine } from "../audit/write/lines.ts";
 import { FleetIndex } from "../fleet-index.ts";
 import { replay } from "../fleet-records.ts";
 import { readFleetSnapshot } from "../fleet-snapshot.ts";

@@ -1,8 +1,8 @@
 import type { FileOperations } from "../../file-operations.ts";
 import { readExactly } from "../../log-lines.ts";
 import { ReadFiles } from "../../read-files.ts";
-import { SealedIndex } from "../audit/sealed-index.ts";
-import { decodeHeader, HEADER_BYTES, MAGIC } from "../audit/sidecar-format.ts";
+import { SealedIndex } from "../audit/index/sealed-index.ts";
+import { decodeHeader, HEADER_BYTES, MAGIC } from "../audit/sidecar/format.ts";
 import type { VerifyReport } from "./report.ts";
 
 /** Checks the index of a segment: its checksums, and that it has a row for each event of the log. */

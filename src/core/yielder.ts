@@ -1,0 +1,65 @@
+import type { Awaitable } from "./caller.ts";
+import { setImmediate, systemStopwatch } from "./timers.ts";
+import type { Work } from "./work.ts";
+
+const SLICE_MS = 0.5;
+
+/**
+ * Cuts long work into slices of about half a millisecond, between which the loop serves others. All
+ * long work together gets one slice a turn, so that others wait for ten searches as for one.
+ */
+export class Yielder {
+  readonly #signal: AbortSignal | undefined;
+  #since = systemStopwatch();
+
+  constructor(signal?: AbortSignal) {
+    signal?.throwIfAborted();
+    this.#signal = signal;
+  }
+
+  /** Whether the slice is used up; then `step` is due. */
+  get isDue(): boolean {
+    return systemStopwatch() - this.#since > SLICE_MS;
+  }
+
+  /** Lets the loop turn when the slice is used up; throws when nobody waits for the answer. */
+  async step(): Promise<void> {
+    if (!this.isDue) return;
+    await ownTurn();
+    this.#signal?.throwIfAborted();
+    this.#since = systemStopwatch();
+  }
+
+  /** Runs work that yields after every small part; its result comes at once if one slice is enough. */
+  run<T>(work: Work<T>): Awaitable<T> {
+    while (!this.isDue) {
+      const part = work.next();
+      if (part.done === true) return part.value;
+    }
+    return this.#finish(work);
+  }
+
+  async #finish<T>(work: Work<T>): Promise<T> {
+    for (;;) {
+      await this.step();
+      const part = work.next();
+      if (part.done === true) return part.value;
+    }
+  }
+}
+
+/** Those who wait for a slice, the one that has waited longest first. */
+const waiting: (() => void)[] = [];
+
+/** Waits for a turn of the loop in which no other long work goes on. */
+export function ownTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(wakeFirst);
+  });
+}
+
+function wakeFirst(): void {
+  const wake = waiting.shift();
+  if (waiting.length > 0) setImmediate(wakeFirst);
+  wake?.();
+}

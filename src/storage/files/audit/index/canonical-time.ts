@@ -1,0 +1,104 @@
+/**
+ * Timestamps as they are stored, `2026-01-31T12:00:00.000Z`, are read by their digits: ten times as
+ * fast as `Date.parse`, which matters when every event of an organization is read back.
+ */
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../core/clock.ts";
+import { parseTimestamp } from "../../../../core/time.ts";
+
+/** How long a stored timestamp is. */
+export const TIMESTAMP_BYTES = 24;
+
+const DAYS_IN_MONTH = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Where the seconds stand in a stored timestamp. */
+const SECONDS = 17;
+
+/** Reads one stored timestamp after another, most of which are of the same minute as the last. */
+export class TimeReader {
+  readonly #last = new Int32Array(SECONDS >> 2);
+  #minute = Number.NaN;
+
+  /**
+   * Milliseconds since the epoch; NaN where no stored timestamp stands.
+   *
+   * @param words the same bytes, with some to spare at their end
+   */
+  read(bytes: Uint8Array, words: DataView, at: number): number {
+    const last = this.#last;
+    const isSameMinute =
+      words.getInt32(at + 12, true) === last[3] &&
+      words.getInt32(at + 8, true) === last[2] &&
+      words.getInt32(at + 4, true) === last[1] &&
+      words.getInt32(at, true) === last[0] &&
+      bytes[at + 16] === 58 &&
+      bytes[at + 19] === 46 &&
+      bytes[at + 23] === 90;
+    if (isSameMinute) {
+      const second = two(bytes, at + SECONDS);
+      return second <= 59 ? this.#minute + second * SECOND_MS + fraction(bytes, at) : Number.NaN;
+    }
+    const time = canonicalTime(bytes, at);
+    if (!Number.isNaN(time)) {
+      for (let i = 0; i < last.length; i++) last[i] = words.getInt32(at + 4 * i, true);
+      this.#minute = time - two(bytes, at + SECONDS) * SECOND_MS - fraction(bytes, at);
+    }
+    return time;
+  }
+}
+
+/** Milliseconds since the epoch; NaN where no stored timestamp stands. */
+export function canonicalTime(bytes: Uint8Array, at: number): number {
+  const isInForm =
+    bytes[at + 4] === 45 &&
+    bytes[at + 7] === 45 &&
+    bytes[at + 10] === 84 &&
+    bytes[at + 13] === 58 &&
+    bytes[at + 16] === 58 &&
+    bytes[at + 19] === 46 &&
+    bytes[at + 23] === 90;
+  if (!isInForm) return Number.NaN;
+  const year = two(bytes, at) * 100 + two(bytes, at + 2);
+  const month = two(bytes, at + 5);
+  const day = two(bytes, at + 8);
+  const hour = two(bytes, at + 11);
+  const minute = two(bytes, at + 14);
+  const second = two(bytes, at + SECONDS);
+  if (!(month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month))) return Number.NaN;
+  if (!(hour <= 23 && minute <= 59 && second <= 59)) return Number.NaN;
+  const days = daysBefore(year, month) + day - 1;
+  const clock = hour * HOUR_MS + minute * MINUTE_MS + second * SECOND_MS;
+  return days * DAY_MS + clock + fraction(bytes, at);
+}
+
+/** A timestamp of any form in milliseconds; 0 for what is none. */
+export function timeOf(timestamp: string): number {
+  return parseTimestamp(timestamp) ?? 0;
+}
+
+/** The milliseconds of a stored timestamp. */
+function fraction(bytes: Uint8Array, at: number): number {
+  return digit(bytes, at + 20) * 100 + two(bytes, at + 21);
+}
+
+/** NaN spreads, so what has anything but digits there has no time. */
+function digit(bytes: Uint8Array, at: number): number {
+  const value = (bytes[at] as number) - 48;
+  return value >= 0 && value <= 9 ? value : Number.NaN;
+}
+
+function two(bytes: Uint8Array, at: number): number {
+  return digit(bytes, at) * 10 + digit(bytes, at + 1);
+}
+
+function daysIn(year: number, month: number): number {
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return isLeap && month === 2 ? 29 : (DAYS_IN_MONTH[month] as number);
+}
+
+/** Days from the epoch to the first of a month; years that begin in March put leap days last. */
+function daysBefore(year: number, month: number): number {
+  const shifted = month > 2 ? year : year - 1;
+  const daysOfYears =
+    shifted * 365 + Math.floor(shifted / 4) - Math.floor(shifted / 100) + Math.floor(shifted / 400);
+  return daysOfYears + Math.floor((153 * ((month + 9) % 12) + 2) / 5) - 719_468;
+}

@@ -1,0 +1,142 @@
+/**
+ * The index of the segment that takes the writes, and of one that is read back from the log. Arrays
+ * double when they are full; what has been entered never changes, so whoever remembers the number of
+ * rows has a snapshot.
+ */
+import { rowsWith } from "./columns.ts";
+import { GrowingDictionary } from "./growing-dictionary.ts";
+import { GrowingTexts } from "./growing-texts.ts";
+import { grown } from "./growth.ts";
+import { COLUMNS, TRACE, type LineScanner } from "./line-scanner.ts";
+import { RowOrder } from "./row-order.ts";
+import { FIELDS, PROVIDER } from "./fields.ts";
+import { PACKED_FACETS } from "./packed-facets.ts";
+import type { SegmentIndex } from "./segment-index.ts";
+import { BLOCK_TEXTS } from "./trigrams.ts";
+
+const FIRST_ROWS = 256;
+
+/** An index that takes events. */
+export class GrowingIndex implements SegmentIndex {
+  readonly segment: number;
+  readonly dictionaries = FIELDS.map(() => new GrowingDictionary());
+  readonly traceDictionary = new GrowingDictionary();
+  readonly packedCounts = new Uint32Array(PACKED_FACETS);
+  readonly counts: Uint32Array[] = FIELDS.map(() => new Uint32Array(8));
+  readonly codes: Uint32Array[] = FIELDS.map(() => new Uint32Array(FIRST_ROWS));
+  times: Float64Array = new Float64Array(FIRST_ROWS);
+  offsets: Uint32Array = new Uint32Array(FIRST_ROWS + 1);
+  facets: Uint8Array = new Uint8Array(FIRST_ROWS);
+  traces: Uint32Array = new Uint32Array(FIRST_ROWS);
+  idHashes: Uint32Array = new Uint32Array(FIRST_ROWS);
+  texts: Uint32Array = new Uint32Array(FIRST_ROWS);
+  readonly allTexts = new GrowingTexts();
+  readonly postings = undefined;
+  readonly facetCounts = undefined;
+  readonly nameFilters = undefined;
+  lastUsed: Float64Array = new Float64Array(8);
+  rows = 0;
+  bytes = 0;
+  oldest = Infinity;
+  newest = -Infinity;
+  newestIngested = -Infinity;
+  readonly #order = new RowOrder();
+
+  constructor(segment: number) {
+    this.segment = segment;
+  }
+
+  /**
+   * Enters the event of a line that was scanned. In the log the line begins at byte
+   * `offset`; the next one begins at `end` or later.
+   */
+  add(line: LineScanner, offset: number, end: number): void {
+    const row = this.rows;
+    if (row === this.facets.length) this.#grow();
+    const { time, kind } = line;
+    this.times[row] = time;
+    if (time < this.oldest) this.oldest = time;
+    if (time > this.newest) this.newest = time;
+    if (line.ingestedAt > this.newestIngested) this.newestIngested = line.ingestedAt;
+    this.offsets[row] = offset;
+    this.offsets[row + 1] = end;
+    this.bytes = end;
+    this.facets[row] = kind;
+    this.packedCounts[kind] = (this.packedCounts[kind] as number) + 1;
+    for (let field = 0; field < FIELDS.length; field++) {
+      const dictionary = this.dictionaries[field] as GrowingDictionary;
+      this.#addCode(field, row, dictionary.addFrom(line, COLUMNS[field] as number));
+    }
+    this.#noteUse((this.codes[PROVIDER] as Uint32Array)[row] as number, time);
+    this.traces[row] = this.traceDictionary.addFrom(line, TRACE);
+    this.idHashes[row] = line.idHash;
+    this.texts[row] = this.allTexts.add(line);
+    this.#order.add(this.times, row);
+    this.rows = row + 1;
+  }
+
+  #addCode(field: number, row: number, code: number): void {
+    (this.codes[field] as Uint32Array)[row] = code;
+    let counts: Uint32Array = this.counts[field] as Uint32Array;
+    if (code >= counts.length) counts = this.counts[field] = grown(counts);
+    counts[code] = (counts[code] as number) + 1;
+  }
+
+  #noteUse(code: number, time: number): void {
+    if (code >= this.lastUsed.length) this.lastUsed = grown(this.lastUsed);
+    const isNew = this.counts[PROVIDER]?.[code] === 1;
+    if (isNew || time > (this.lastUsed[code] as number)) this.lastUsed[code] = time;
+  }
+
+  #grow(): void {
+    this.times = grown(this.times);
+    this.offsets = grown(this.offsets);
+    this.facets = grown(this.facets);
+    this.traces = grown(this.traces);
+    this.idHashes = grown(this.idHashes);
+    this.texts = grown(this.texts);
+    for (let field = 0; field < FIELDS.length; field++) {
+      this.codes[field] = grown(this.codes[field] as Uint32Array);
+    }
+  }
+
+  get textCount(): number {
+    return this.allTexts.count;
+  }
+
+  get textStarts(): Uint32Array {
+    return this.allTexts.starts;
+  }
+
+  order(): Uint32Array | undefined {
+    return this.#order.take(this.times, this.rows);
+  }
+
+  rowsOfTrace(trace: string, rows: number): Uint32Array {
+    const code = this.traceDictionary.codeOf(trace);
+    return code === undefined ? new Uint32Array(0) : rowsWith(this.traces, code, rows, rows);
+  }
+
+  blocksWith(bits: Uint16Array): readonly number[] {
+    const { fullBlocks, count } = this.allTexts;
+    const blocks = this.allTexts.blocksWith(bits);
+    return count > fullBlocks * BLOCK_TEXTS ? [...blocks, fullBlocks] : blocks;
+  }
+
+  text(from: number, to: number): Buffer {
+    return this.allTexts.bytes.subarray(from, to);
+  }
+
+  rowsOfId(hash: number): readonly number[] {
+    const found: number[] = [];
+    for (let at = this.idHashes.indexOf(hash); at !== -1 && at < this.rows;) {
+      found.push(at);
+      at = this.idHashes.indexOf(hash, at + 1);
+    }
+    return found;
+  }
+
+  eachId(first: number, take: (hash: number, row: number) => void): void {
+    for (let row = first; row < this.rows; row++) take(this.idHashes[row] as number, row);
+  }
+}

@@ -1,0 +1,282 @@
+/**
+ * Reads lines of the log without making strings or objects of them. A line written by this service
+ * has its fields in one order, without white space and none of them twice, so one walk over its bytes
+ * finds every value, checks that it is what JSON allows, and hashes it on the way. The names of fields
+ * are compared whole, and a quote within a value is always escaped, so what is accepted here reads the
+ * same by `JSON.parse`. Whatever looks different is refused, and takes the long way; see `own-form.ts`.
+ */
+import { areEqual, bytesBefore, withSpareBytes, specialsIn } from "./byte-words.ts";
+import { TIMESTAMP_BYTES, TimeReader } from "./canonical-time.ts";
+import { hashEnd, hashOf, hashWord } from "./hash.ts";
+import { FIELDS } from "./fields.ts";
+import { CONSUMERS, DECISIONS, packFacets } from "./packed-facets.ts";
+
+/** The fields of a line in their order. */
+export const ORDER = [
+  "id",
+  "organization_id",
+  "timestamp",
+  "ingested_at",
+  "command",
+  "executor",
+  "consumer",
+  "ai",
+  "provider",
+  "capability",
+  "resource",
+  "policy_decision",
+  "policy",
+  "reason",
+  "status",
+  "message",
+  "duration_ms",
+  "runtime_name",
+  "runtime_version",
+  "runtime_context",
+  "trace_id",
+  "transport",
+  "reported_by",
+] as const;
+
+type Name = (typeof ORDER)[number];
+const placeOf = (name: Name): number => ORDER.indexOf(name);
+
+const ORGANIZATION = placeOf("organization_id");
+const TIMESTAMP = placeOf("timestamp");
+const INGESTED = placeOf("ingested_at");
+const CONSUMER = placeOf("consumer");
+const AI = placeOf("ai");
+const DECISION = placeOf("policy_decision");
+const DURATION = placeOf("duration_ms");
+
+/** The places in a line of what an index takes; those of `FIELDS` in the order of its columns. */
+export const ID = placeOf("id");
+export const COMMAND = placeOf("command");
+export const TRACE = placeOf("trace_id");
+export const COLUMNS = FIELDS.map(placeOf);
+/** 1 for the places of texts that an index looks up; nobody asks for the hash of another. */
+const HASHED = new Uint8Array(ORDER.length);
+for (const place of [ID, COMMAND, TRACE, ...COLUMNS]) HASHED[place] = 1;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const CLOSE = 0x7d;
+const ZERO = 0x30;
+const FIRST_PRINTABLE = 0x20;
+const SHORT_ESCAPES = Buffer.from('"\\/bfnrt', "latin1");
+
+/** What stands before a value: the names of texts with their opening quote. */
+const OPENINGS = ORDER.map((name, place) => {
+  const quote = place === AI || place === DURATION ? "" : '"';
+  return new TextEncoder().encode(`${place === ID ? "{" : ","}"${name}":${quote}`);
+});
+/** The same in words, one opening after another, and after which of them each ends. */
+const OPENING_WORDS = Int32Array.from(OPENINGS.flatMap(wordsOf));
+const OPENING_ENDS = Uint32Array.from(OPENINGS, (_, place) =>
+  OPENINGS.slice(0, place + 1).reduce((sum, { length }) => sum + Math.ceil(length / 4), 0),
+);
+const OPENING_LENGTHS = Uint32Array.from(OPENINGS, ({ length }) => length);
+/** Which bits of the last word belong to an opening. */
+const OPENING_MASKS = Int32Array.from(OPENINGS, ({ length }) =>
+  length % 4 === 0 ? -1 : ~(-1 << (8 * (length % 4))),
+);
+const NOTHING: DataView = new DataView(new ArrayBuffer(0));
+
+/** Reads one line after another; what it found holds until the next. */
+export class LineScanner {
+  /** Where each value begins and ends, by its place in the line; both are 0 where it is absent. */
+  readonly starts = new Uint32Array(ORDER.length);
+  readonly ends = new Uint32Array(ORDER.length);
+  /** The hash of each text that has no escapes and that an index looks up. */
+  readonly hashes = new Uint32Array(ORDER.length);
+  /** 1 for a text with escapes. */
+  readonly escaped = new Uint8Array(ORDER.length);
+  /** `timestamp` and `ingested_at` in milliseconds. */
+  time = 0;
+  ingestedAt = 0;
+  /** Decision, consumer and `ai` in one number; see `kindOf`. */
+  kind = 0;
+  /** What is read, with some bytes to spare at its end. */
+  words: DataView = NOTHING;
+  #bytes: Buffer = Buffer.alloc(0);
+  readonly #organization: Uint8Array;
+  readonly #organizationWords: DataView;
+  readonly #times = new TimeReader();
+
+  constructor(organization: string) {
+    this.#organization = new TextEncoder().encode(organization);
+    this.#organizationWords = withSpareBytes(this.#organization);
+  }
+
+  /** Begins to read bytes, which are UTF-8 and end in a newline. */
+  open(bytes: Buffer): void {
+    this.words = withSpareBytes(bytes);
+    this.#bytes = bytes;
+  }
+
+  /**
+   * Reads the line that begins at a place.
+   *
+   * @returns where the line ends, or -1 when it is not in the form of this service's own
+   */
+  scan(start: number): number {
+    const { words, starts } = this;
+    let at = start;
+    let word = 0; // of all openings
+    for (let place = 0; place < OPENING_ENDS.length; place++) {
+      const last = (OPENING_ENDS[place] as number) - 1;
+      let from = at;
+      while (word < last && OPENING_WORDS[word] === words.getInt32(from, true)) {
+        word++;
+        from += 4;
+      }
+      const difference = (OPENING_WORDS[word] as number) ^ words.getInt32(from, true);
+      const isHere = word === last && (difference & (OPENING_MASKS[place] as number)) === 0;
+      word = last + 1;
+      if (!isHere) {
+        starts[place] = this.ends[place] = this.escaped[place] = 0;
+        continue;
+      }
+      at += OPENING_LENGTHS[place] as number;
+      starts[place] = at;
+      at = this.#endOf(place, at);
+      if (at === -1) return -1;
+    }
+    return this.#bytes[at] === CLOSE && this.#understand() ? at + 1 : -1;
+  }
+
+  /** A text as it was before it was escaped. */
+  textOf(place: number): string {
+    const text = this.#bytes.toString("utf8", this.starts[place], this.ends[place]);
+    return this.escaped[place] === 0 ? text : (JSON.parse(`"${text}"`) as string);
+  }
+
+  /** The hash of the line's id. */
+  get idHash(): number {
+    return this.escaped[ID] === 0 ? (this.hashes[ID] as number) : hashOf(this.textOf(ID));
+  }
+
+  /** Notes where a value ends; gives the place after it and its quote, or -1. */
+  #endOf(place: number, start: number): number {
+    const { words } = this;
+    if (place === AI) return (this.ends[AI] = endOfFlag(this.#bytes, start)) || -1;
+    if (place === DURATION) return (this.ends[DURATION] = endOfNumber(this.#bytes, start)) || -1;
+    if (place === TIMESTAMP || place === INGESTED) return this.#endOfTime(place, start);
+    let hash = 0;
+    let at = start;
+    let word = words.getInt32(at, true);
+    let specials = specialsIn(word);
+    if (HASHED[place] === 0) {
+      while (specials === 0) {
+        at += 4;
+        word = words.getInt32(at, true);
+        specials = specialsIn(word);
+      }
+    }
+    while (specials === 0) {
+      hash = hashWord(hash, word);
+      at += 4;
+      word = words.getInt32(at, true);
+      specials = specialsIn(word);
+    }
+    const left = bytesBefore(specials);
+    at += left;
+    const byte = words.getUint8(at);
+    this.escaped[place] = 0;
+    if (byte === BACKSLASH) {
+      this.escaped[place] = 1;
+      at = endOfEscaped(this.#bytes, at);
+      if (at === -1) return -1;
+    } else if (byte !== QUOTE) return -1;
+    this.hashes[place] = hashEnd(hash, word & ~(-1 << (8 * left)), at - start);
+    this.ends[place] = at;
+    return at + 1;
+  }
+
+  /** The digits between are looked at when the time is read. */
+  #endOfTime(place: number, start: number): number {
+    const end = start + TIMESTAMP_BYTES;
+    this.ends[place] = end;
+    return this.#bytes[end] === QUOTE ? end + 1 : -1;
+  }
+
+  /** Reads the values that are no mere texts; `false` when one of them is not as it must be. */
+  #understand(): boolean {
+    const { starts, ends, escaped } = this;
+    if (!this.#isOrganization() || ends[ID] === 0) return false;
+    if (ends[TIMESTAMP] === 0 || ends[INGESTED] === 0) return false;
+    this.time = this.#times.read(this.#bytes, this.words, starts[TIMESTAMP] as number);
+    this.ingestedAt = this.#times.read(this.#bytes, this.words, starts[INGESTED] as number);
+    if (Number.isNaN(this.time) || Number.isNaN(this.ingestedAt)) return false;
+    const consumer = this.#wordOf(CONSUMER, CONSUMERS);
+    const policy_decision = this.#wordOf(DECISION, DECISIONS);
+    const ai = this.#lengthOf(AI) === "true".length;
+    this.kind = packFacets({ consumer, ai, policy_decision });
+    return escaped[CONSUMER] === 0 && escaped[DECISION] === 0;
+  }
+
+  #isOrganization(): boolean {
+    const { length } = this.#organization;
+    const start = this.starts[ORGANIZATION] as number;
+    return (
+      this.#lengthOf(ORGANIZATION) === length &&
+      areEqual(this.#organizationWords, 0, this.words, start, length)
+    );
+  }
+
+  #lengthOf(place: number): number {
+    return (this.ends[place] as number) - (this.starts[place] as number);
+  }
+
+  /** Which of some words stands there, without making a string; `undefined` for another text. */
+  #wordOf(place: number, known: readonly string[]): string | undefined {
+    const start = this.starts[place] as number;
+    const length = this.#lengthOf(place);
+    for (const word of known) {
+      if (word.length === length && isAt(word, this.#bytes, start)) return word;
+    }
+    return undefined;
+  }
+}
+
+function wordsOf(bytes: Uint8Array): number[] {
+  const words = withSpareBytes(bytes);
+  const count = Math.ceil(bytes.length / 4);
+  return Array.from({ length: count }, (_, i) => words.getInt32(4 * i, true));
+}
+
+function isAt(word: string, bytes: Buffer, at: number): boolean {
+  for (let i = 0; i < word.length; i++) if (bytes[at + i] !== word.charCodeAt(i)) return false;
+  return true;
+}
+
+/** The closing quote of a text from an escape on; -1 when JSON knows no such escape. */
+function endOfEscaped(bytes: Buffer, from: number): number {
+  for (let at = from; ;) {
+    const byte = bytes[at] as number;
+    if (byte === QUOTE) return at;
+    if (byte < FIRST_PRINTABLE) return -1;
+    if (byte !== BACKSLASH) at++;
+    else if (SHORT_ESCAPES.includes(bytes[at + 1] as number)) at += 2;
+    else if (isUnicodeEscape(bytes, at)) at += 6;
+    else return -1;
+  }
+}
+
+function isUnicodeEscape(bytes: Buffer, at: number): boolean {
+  return /^\\u[0-9a-fA-F]{4}$/.test(bytes.toString("latin1", at, at + 6));
+}
+
+/** The end of `true` or `false`; 0 for another value. */
+function endOfFlag(bytes: Buffer, at: number): number {
+  if (isAt("false", bytes, at)) return at + 5;
+  return isAt("true", bytes, at) ? at + 4 : 0;
+}
+
+/** The end of a whole number, 0 or more; 0 for another value. */
+function endOfNumber(bytes: Buffer, start: number): number {
+  let end = start;
+  while ((bytes[end] as number) >= ZERO && (bytes[end] as number) <= ZERO + 9) end++;
+  const isPadded = bytes[start] === ZERO && end > start + 1;
+  return end === start || isPadded ? 0 : end;
+}

@@ -1,0 +1,217 @@
+/**
+ * The index of a sealed segment, from its sidecar. Its columns lie in memory as they lie in the file;
+ * nothing is parsed but the table. What stays on disk is read when it is asked for; see `sidecar-rest.ts`.
+ */
+import type { Awaitable } from "../../../../core/caller.ts";
+import { nextTurn } from "../../../../core/timers.ts";
+import type { FileOperations } from "../../../file-operations.ts";
+import { readExactly, readInto } from "../../../log-lines.ts";
+import type { ReadFiles } from "../../../read-files.ts";
+import type { FacetCounts } from "./facet-counts.ts";
+import { lowerBound, PackedDictionary, type Dictionary } from "./dictionary.ts";
+import { hashOf } from "./hash.ts";
+import { Postings } from "./postings.ts";
+import { FIELDS, type Column } from "./fields.ts";
+import type { SegmentIndex } from "./segment-index.ts";
+import { arrayOf, checksumOf, decodeHeader, HEADER_BYTES } from "../sidecar/format.ts";
+import type { Header, Section, SectionArray, Table } from "../sidecar/format.ts";
+import { OnDemandSections } from "../sidecar/on-demand-sections.ts";
+import { BLOCK_TEXTS, blocksInSlices } from "./trigrams.ts";
+
+/** Many segments are read at once, and each of them takes such a step in every turn of the loop. */
+const STEP_BYTES = 64 << 10;
+const NO_ROWS = new Uint32Array(0);
+
+/** An index that was read from its sidecar. */
+export class SealedIndex implements SegmentIndex {
+  readonly segment: number;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly oldest: number;
+  readonly newest: number;
+  readonly newestIngested: number;
+  readonly times: Float64Array;
+  readonly offsets: Uint32Array;
+  readonly facets: Uint8Array;
+  readonly codes: readonly Column[];
+  readonly dictionaries: readonly Dictionary[];
+  readonly counts: readonly Uint32Array[];
+  readonly packedCounts: Uint32Array;
+  readonly postings: readonly Postings[];
+  readonly facetCounts: FacetCounts | undefined;
+  readonly lastUsed: Float64Array;
+  readonly texts: Column;
+  readonly textCount: number;
+  readonly textStarts: Uint32Array;
+  readonly nameFilters: Uint8Array;
+  readonly #filters: Uint32Array;
+  readonly #traceHashes: Uint32Array;
+  readonly #order: Uint32Array | undefined;
+  readonly #rest: OnDemandSections;
+
+  private constructor(
+    reads: ReadFiles,
+    path: string,
+    header: Header,
+    table: Table,
+    columns: Buffer,
+  ) {
+    const column = <T extends SectionArray>(name: string): T =>
+      arrayOf(columns, table.columns[name] as Section) as T;
+    const columnIfAny = <T extends SectionArray>(name: string): T | undefined =>
+      table.columns[name] === undefined ? undefined : column<T>(name);
+    this.segment = table.segment;
+    this.rows = table.rows;
+    this.bytes = table.bytes;
+    this.oldest = table.oldest;
+    this.newest = table.newest;
+    this.newestIngested = table.newestIngested;
+    this.times = column("times");
+    this.offsets = column("offsets");
+    this.textStarts = column("textStarts");
+    this.facets = column("kinds");
+    this.packedCounts = column("kindCounts");
+    this.texts = column("texts");
+    this.textCount = this.textStarts.length - 1;
+    this.nameFilters = column("nameFilters");
+    this.#filters = column("filters");
+    this.codes = FIELDS.map((name) => column<Column>(`${name}.codes`));
+    this.counts = FIELDS.map((name) => column<Uint32Array>(`${name}.counts`));
+    this.dictionaries = FIELDS.map((name) => new PackedDictionary(column(`${name}.values`)));
+    this.lastUsed = column("lastUsed");
+    this.postings = FIELDS.map(
+      (name, field) =>
+        new Postings(
+          column(`${name}.starts`),
+          column(`${name}.steps`),
+          this.counts[field] as Uint32Array,
+        ),
+    );
+    this.facetCounts =
+      table.columns["classKinds"] === undefined
+        ? undefined
+        : {
+            facets: column("classKinds"),
+            statuses: column("classStatuses"),
+            policies: column("classPolicies"),
+            counts: column("classCounts"),
+            tables: FIELDS.map((name) => columnIfAny<Column>(`${name}.classes`)),
+          };
+    this.#traceHashes = column("traceHashes");
+    this.#order = columnIfAny("order");
+    this.#rest = new OnDemandSections(reads, path, header, table, column("restChecksums"));
+  }
+
+  /** Reads a sidecar; `undefined` when there is none that describes a log of that length. */
+  static async open(
+    files: FileOperations,
+    reads: ReadFiles,
+    path: string,
+    segment: number,
+    logBytes: number,
+  ): Promise<SealedIndex | undefined> {
+    let descriptor: number;
+    try {
+      descriptor = await files.open(path, "r");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      throw error;
+    }
+    try {
+      const { size } = await files.stat(path);
+      if (size < HEADER_BYTES) return undefined;
+      const header = decodeHeader(await readExactly(files, descriptor, 0, HEADER_BYTES));
+      if (header === undefined) return undefined;
+      const { tableBytes, columnBytes, restBytes } = header;
+      const headBytes = tableBytes + columnBytes;
+      if (size !== HEADER_BYTES + headBytes + restBytes) return undefined;
+      const head = Buffer.from(new ArrayBuffer(headBytes)); // alone in its memory, hence aligned
+      await readInto(files, descriptor, head, HEADER_BYTES);
+      if ((await checksumInTurns(head)) !== header.checksum) return undefined;
+      const table = JSON.parse(head.toString("utf8", 0, tableBytes)) as Table;
+      if (table.segment !== segment || table.bytes !== logBytes) return undefined;
+      return new SealedIndex(reads, path, header, table, head.subarray(tableBytes));
+    } finally {
+      await files.close(descriptor);
+    }
+  }
+
+  order(): Uint32Array | undefined {
+    return this.#order;
+  }
+
+  rowsOfTrace(trace: string): Awaitable<Uint32Array> {
+    const hash = hashOf(trace);
+    const place = lowerBound(this.#traceHashes, hash);
+    return this.#traceHashes[place] === hash ? this.#readTrace(trace, hash, place) : NO_ROWS;
+  }
+
+  /** Equal hashes stand together, from `place` on; the text decides. */
+  async #readTrace(trace: string, hash: number, place: number): Promise<Uint32Array> {
+    for (let at = place; this.#traceHashes[at] === hash; at++) {
+      const [start = 0, end = 0] = await this.#rest.numbers("traceEnds", at, 2);
+      const reading = this.#rest.read("traceTexts", start, end);
+      const text = reading instanceof Promise ? await reading : reading;
+      if (text.toString("utf8") !== trace) continue;
+      const [first = 0, last = 0] = await this.#rest.numbers("traceStarts", at, 2);
+      return this.#rest.numbers("traceRows", first, last - first);
+    }
+    return NO_ROWS;
+  }
+
+  blocksWith(bits: Uint16Array): readonly number[] {
+    const fullBlocks = Math.floor(this.textCount / BLOCK_TEXTS);
+    const blocks = blocksInSlices(this.#filters, fullBlocks, bits);
+    return this.textCount > fullBlocks * BLOCK_TEXTS ? [...blocks, fullBlocks] : blocks;
+  }
+
+  text(from: number, to: number, room?: Buffer): Awaitable<Buffer> {
+    return this.#rest.read("text", from, to, room);
+  }
+
+  async rowsOfId(hash: number): Promise<readonly number[]> {
+    // Hashes are spread evenly, so the place of one is known but for a few neighbours.
+    const guess = Math.floor((hash / 2 ** 32) * this.rows);
+    const margin = 8 + 4 * Math.ceil(Math.sqrt(this.rows));
+    let from = Math.max(0, guess - margin);
+    let to = Math.min(this.rows, guess + margin);
+    let hashes = await this.#rest.numbers("idHashes", from, to - from);
+    const isInside = (hashes[0] ?? hash) < hash && (hashes.at(-1) ?? hash) > hash;
+    if (!isInside) {
+      [from, to] = [0, this.rows];
+      hashes = await this.#rest.numbers("idHashes", from, to);
+    }
+    const start = lowerBound(hashes, hash);
+    let end = start;
+    while (hashes[end] === hash) end++;
+    return start === end
+      ? []
+      : [...(await this.#rest.numbers("idRows", from + start, end - start))];
+  }
+
+  /** Reads all that lies on disk; throws `SidecarDamaged` when it does not hold what its checksums say. */
+  checkRest(): Promise<void> {
+    return this.#rest.check();
+  }
+
+  close(): Promise<void> {
+    return this.#rest.close();
+  }
+
+  async eachId(first: number, take: (hash: number, row: number) => void): Promise<void> {
+    const hashes = await this.#rest.numbers("idHashes", 0, this.rows);
+    const rows = await this.#rest.numbers("idRows", 0, this.rows);
+    for (let i = 0; i < this.rows; i++) {
+      if ((rows[i] as number) >= first) take(hashes[i] as number, rows[i] as number);
+    }
+  }
+}
+
+async function checksumInTurns(bytes: Uint8Array): Promise<number> {
+  let checksum = 0;
+  for (let at = 0; at < bytes.length; at += STEP_BYTES) {
+    checksum = checksumOf(bytes.subarray(at, at + STEP_BYTES), checksum);
+    await nextTurn();
+  }
+  return checksum;
+}

@@ -1,0 +1,80 @@
+/**
+ * What is known of the events of one segment without reading the log: an array for each column, in
+ * the order of ingest, so that a row is an index into each of them. About 40 bytes an event stay in
+ * memory. Of a sealed segment the commands in lower case do not: they are read from its sidecar.
+ */
+import type { Awaitable } from "../../../../core/caller.ts";
+import type { FacetCounts } from "./facet-counts.ts";
+import type { Dictionary } from "./dictionary.ts";
+import type { Column } from "./fields.ts";
+import type { Postings } from "./postings.ts";
+
+/** The columns of a segment. Arrays may be longer than `rows`. */
+export interface SegmentIndex {
+  readonly segment: number;
+  readonly rows: number;
+  /** Bytes of the log that the index knows. */
+  readonly bytes: number;
+  /** `timestamp`, in milliseconds, and its bounds; the bounds of no rows are infinite. */
+  readonly times: Float64Array;
+  readonly oldest: number;
+  readonly newest: number;
+  /** The newest `ingested_at`, in milliseconds. */
+  readonly newestIngested: number;
+  /** Where each line begins in the log; one more entry says where the last row ends at most. */
+  readonly offsets: Uint32Array;
+  readonly facets: Uint8Array;
+  /** Codes by field, the dictionaries they belong to, and how many rows have each code. */
+  readonly codes: readonly Column[];
+  readonly dictionaries: readonly Dictionary[];
+  readonly counts: readonly Uint32Array[];
+  readonly packedCounts: Uint32Array;
+  /** The rows of each code by time; `undefined` while the segment grows. */
+  readonly postings: readonly Postings[] | undefined;
+  /** Totals by combination; `undefined` while the segment grows, or where they would be large. */
+  readonly facetCounts: FacetCounts | undefined;
+  /** The newest `timestamp` by provider code. */
+  readonly lastUsed: Float64Array;
+  /** The number of each row's command among the texts, 0 for none. */
+  readonly texts: Column;
+  readonly textCount: number;
+  /** Where each text begins, that of number 1 first, and where the last one ends. */
+  readonly textStarts: Uint32Array;
+  /** A filter of trigrams for each searched field's dictionary; `undefined` while it grows. */
+  readonly nameFilters: Uint8Array | undefined;
+
+  /** Rows by time, oldest first, equal times by row; `undefined` when they came in that order. */
+  order(): Uint32Array | undefined;
+  /** Rows below `rows` that have a trace id. */
+  rowsOfTrace(trace: string, rows: number): Awaitable<Uint32Array>;
+  /** Blocks of texts whose filters have all the bits, and those that have no filter; ascending. */
+  blocksWith(bits: Uint16Array): readonly number[];
+  /**
+   * Bytes of the commands in lower case, each followed by a byte FF; valid until the next call.
+   *
+   * @param room may take them, when they have to be read
+   */
+  text(from: number, to: number, room?: Buffer): Awaitable<Buffer>;
+  /** Rows of which the id has that hash. */
+  rowsOfId(hash: number): Awaitable<readonly number[]>;
+  /** Gives the hash of the id of each row from `first` on, in no particular order. */
+  eachId(first: number, take: (hash: number, row: number) => void): Awaitable<void>;
+}
+
+/** Rows are numbered through all segments, so that a number is an event's for good. */
+const SEGMENT_ROWS = 2 ** 32;
+
+/** The number of a row through all segments. */
+export function globalRow(segment: number, row: number): number {
+  return segment * SEGMENT_ROWS + row;
+}
+
+/** The segment of a row. */
+export function segmentOf(globalRow: number): number {
+  return Math.floor(globalRow / SEGMENT_ROWS);
+}
+
+/** The row within its segment. */
+export function rowOf(globalRow: number): number {
+  return globalRow % SEGMENT_ROWS;
+}

@@ -1,0 +1,189 @@
+/**
+ * The answers to questions about one organization's events: which rows, by `Listing`, and then their
+ * lines, which are the log's own bytes. Everything is decided on views taken when the query came,
+ * so an answer shows one moment, whatever arrives meanwhile.
+ */
+import type { AuditExport, AuditHistogram } from "../../../../audit/store.ts";
+import type { AuditRows, Position } from "../../../../audit/store.ts";
+import type { SegmentedLog } from "../../../segmented-log.ts";
+import { portionsOf, type Slice } from "../../../segment-reader.ts";
+import { addHours } from "./histogram.ts";
+import { type Lease, underLease } from "../leases.ts";
+import { firstLine } from "../write/lines.ts";
+import { MergingCursor, type Match } from "./merging-cursor.ts";
+import { Yielder } from "../../../../core/yielder.ts";
+import type { SegmentQuery } from "./segment-query.ts";
+import { decisionAt, rowAt, selectRows, viewOf, type SegmentView } from "./select-rows.ts";
+import type { SegmentIndex } from "../index/segment-index.ts";
+import { lineParts, PIECE_BYTES, readShort, type Shortening } from "./short-lines.ts";
+
+const COMMA = 0x2c;
+const NEWLINE = 0x0a;
+const NO_BYTES = Buffer.alloc(0);
+const EXPORT_ROWS = 256;
+/** An event may be some MiB long, so what an export reads at once is bounded by its size as well. */
+const PORTION_BYTES = 1 << 20;
+
+/** Where a page begins: after a number of rows, or after a place. */
+export type PageStart = number | Position;
+
+/** Which part of what matches a page is, and how it is read. */
+export interface PageParts {
+  readonly limit: number;
+  readonly start: PageStart;
+  readonly signal: AbortSignal | undefined;
+  readonly lease: Lease;
+  /** Absent where texts stay whole. */
+  readonly shortening?: Shortening | undefined;
+}
+
+/** A page of what matches; a long one is read piece by piece, under a lease as an export is. */
+export async function answerPage(
+  log: SegmentedLog,
+  indexes: readonly SegmentIndex[],
+  query: SegmentQuery,
+  { limit, start, signal, lease, shortening }: PageParts,
+): Promise<AuditRows> {
+  const listing = await MergingCursor.of(indexes.map(viewOf), query, new Yielder(signal), limit);
+  if (typeof start === "number") await listing.skip(start);
+  else listing.startAfter(start);
+  const matches = await listing.take(limit);
+  const next = await listing.positionAfter(matches);
+  const slices = slicesOf(matches);
+  const returned = matches.length;
+  const { total } = listing;
+  if (shortening) {
+    const done = lease();
+    const lines = await readShort(log, slices, shortening, signal).finally(done);
+    return { json: joined(lines, COMMA), returned, total, next };
+  }
+  if (slices.reduce((sum, { length }) => sum + length, 0) > PIECE_BYTES) {
+    const json = underLease(pagePieces(log, slices, signal), lease);
+    return { json, returned, total, next };
+  }
+  const reading = log.read(slices);
+  const lines = reading instanceof Promise ? await reading : reading;
+  return { json: joined(lines, COMMA), returned, total, next };
+}
+
+async function* pagePieces(
+  log: SegmentedLog,
+  slices: readonly Slice[],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
+  let isFirst = true;
+  const yielder = new Yielder(signal);
+  for (const portion of portionsOf(slices, PIECE_BYTES)) {
+    signal?.throwIfAborted();
+    if (!isFirst) yield Buffer.of(COMMA);
+    isFirst = false;
+    const [first] = portion;
+    if (first !== undefined && first.length > PIECE_BYTES) yield* lineParts(log, first, yielder);
+    else yield joined(await log.read(portion), COMMA);
+    await yielder.step(); // what is at hand is read and taken without a turn of the loop
+  }
+}
+
+/** All that matches, to be read piece by piece under a lease. */
+export async function answerExport(
+  log: SegmentedLog,
+  indexes: readonly SegmentIndex[],
+  query: SegmentQuery,
+  signal: AbortSignal | undefined,
+  lease: Lease,
+): Promise<AuditExport> {
+  const listing = await MergingCursor.of(indexes.map(viewOf), query, new Yielder(signal));
+  return { total: listing.total, rows: underLease(pieces(log, listing, signal), lease) };
+}
+
+async function* pieces(
+  log: SegmentedLog,
+  listing: MergingCursor,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
+  let target = NO_BYTES;
+  const yielder = new Yielder(signal);
+  for (;;) {
+    signal?.throwIfAborted();
+    const matches = await listing.take(EXPORT_ROWS);
+    if (matches.length === 0) return;
+    for (const portion of portionsOf(slicesOf(matches), PORTION_BYTES)) {
+      signal?.throwIfAborted();
+      const lines = await log.read(portion);
+      const length = totalBytes(lines);
+      if (target.length < length) target = Buffer.allocUnsafeSlow(length);
+      yield joined(lines, NEWLINE, target, true);
+      await yielder.step();
+    }
+  }
+}
+
+function totalBytes(slices: readonly Buffer[]): number {
+  let length = 0;
+  for (const slice of slices) length += slice.length + 1;
+  return length;
+}
+
+/** The lines at the beginning of some bytes each, with a byte between every two, and after the last if it is wanted. */
+function joined(
+  slices: readonly Buffer[],
+  separator: number,
+  target = Buffer.allocUnsafe(totalBytes(slices)),
+  isEnded = false,
+): Buffer {
+  let end = 0;
+  for (const slice of slices) {
+    if (end > 0) target[end++] = separator;
+    const line = firstLine(slice);
+    target.set(line, end);
+    end += line.length;
+  }
+  if (isEnded) target[end++] = separator;
+  return target.subarray(0, end);
+}
+
+function slicesOf(matches: readonly Match[]): readonly Slice[] {
+  return matches.map(({ view: { index }, row }) => {
+    const offset = index.offsets[row] as number;
+    return { segment: index.segment, offset, length: (index.offsets[row + 1] as number) - offset };
+  });
+}
+
+/** What matches, counted by time and decision. */
+export async function answerHistogram(
+  indexes: readonly SegmentIndex[],
+  query: SegmentQuery,
+  range: { readonly from: number; readonly to: number; readonly intervalMs: number },
+  signal: AbortSignal | undefined,
+): Promise<AuditHistogram> {
+  const { from, to, intervalMs } = range;
+  const length = Math.max(0, Math.ceil((to - from) / intervalMs));
+  const counts = [0, 1, 2].map(() => new Array<number>(length).fill(0));
+  const [other, allowed, denied] = counts as [number[], number[], number[]];
+  const both = {
+    ...query,
+    from: Math.max(from, query.from),
+    to: Math.min(to, query.to),
+  };
+  const yielder = new Yielder(signal);
+  for (const view of indexes.map(viewOf)) {
+    if (await addHours(counts, view.index, both, range, yielder)) continue;
+    const selection = await selectRows(view, both, yielder);
+    for (let k = 0; k < selection.length; k++) {
+      countInto(counts, view, rowAt(selection, k), range);
+      if (k % 4096 === 0 && yielder.isDue) await yielder.step();
+    }
+  }
+  return { allowed, denied, other };
+}
+
+function countInto(
+  counts: readonly number[][],
+  view: SegmentView,
+  row: number,
+  { from, intervalMs }: { readonly from: number; readonly intervalMs: number },
+): void {
+  const list = counts[decisionAt(view, row)] as number[];
+  const bucket = Math.floor(((view.index.times[row] as number) - from) / intervalMs);
+  list[bucket] = (list[bucket] as number) + 1;
+}

@@ -1,0 +1,71 @@
+/**
+ * What searches have found, so that the next page of a search does not search again. A sealed segment
+ * never changes, so neither does what a text is found in; the segment that takes the writes is always
+ * searched. The searches that were asked for last are kept, of all organizations together, as far as
+ * they fit into a number of bytes.
+ */
+import type { RowSet } from "./row-set.ts";
+import type { SegmentIndex } from "../index/segment-index.ts";
+
+const MAX_BYTES = 16 << 20;
+/** What a search takes that has found nothing yet, about. */
+const ENTRY_BYTES = 512;
+
+/** What one search has found in the segments it has come to. */
+export class CachedMatches {
+  // An index that is dropped, by retention or for being damaged, takes what was found in it along.
+  readonly #sets = new WeakMap<SegmentIndex, RowSet>();
+  readonly #grew: (found: CachedMatches, bytes: number) => void;
+  bytes = ENTRY_BYTES;
+
+  constructor(grew: (found: CachedMatches, bytes: number) => void = () => {}) {
+    this.#grew = grew;
+  }
+
+  in(index: SegmentIndex): RowSet | undefined {
+    return this.#sets.get(index);
+  }
+
+  keep(index: SegmentIndex, rows: RowSet): void {
+    this.#sets.set(index, rows);
+    this.bytes += rows.bytes;
+    this.#grew(this, rows.bytes);
+  }
+}
+
+/** Remembers searches. */
+export class SearchCache {
+  readonly #limit: number;
+  readonly #searches = new Map<string, CachedMatches>(); // the one that was asked for last comes last
+  #bytes = 0;
+
+  constructor(limit = MAX_BYTES) {
+    this.#limit = limit;
+  }
+
+  /** What an organization's search for a text, in lower case, has found so far. */
+  of(organization: string, text: string): CachedMatches {
+    const key = `${organization} ${text}`;
+    const known = this.#searches.get(key);
+    if (known !== undefined) {
+      this.#searches.delete(key);
+      this.#searches.set(key, known);
+      return known;
+    }
+    const found = new CachedMatches((one, bytes) => {
+      if (this.#searches.get(key) === one) this.#add(bytes); // a search that was forgotten goes on
+    });
+    this.#searches.set(key, found);
+    this.#add(found.bytes);
+    return found;
+  }
+
+  #add(bytes: number): void {
+    this.#bytes += bytes;
+    for (const [key, found] of this.#searches) {
+      if (this.#bytes <= this.#limit) return;
+      this.#searches.delete(key);
+      this.#bytes -= found.bytes;
+    }
+  }
+}

@@ -1,0 +1,63 @@
+/** A filter as it is put to one segment after another: what is the same for all of them is made once. */
+import type { AuditFilter } from "../../../../audit/store.ts";
+import { CachedMatches, type SearchCache } from "./search-cache.ts";
+import { FIELDS, POLICY, STATUS } from "../index/fields.ts";
+import { packedFacetsWith } from "../index/packed-facets.ts";
+import { bitsOf } from "../index/trigrams.ts";
+
+/** A text to be found in any letter case. */
+export interface TextQuery {
+  readonly needle: Buffer;
+  /** What a filter of trigrams must have. */
+  readonly bits: Uint16Array;
+  readonly found: CachedMatches;
+}
+
+/** A filter in the terms of every segment. */
+export interface SegmentQuery {
+  readonly from: number;
+  readonly to: number;
+  /** Fields and the values that they must have. */
+  readonly wanted: readonly { readonly field: number; readonly value: string }[];
+  /** Kinds that match, 1 for each; `undefined` when all do. */
+  readonly facets: Uint8Array | undefined;
+  readonly trace: string | undefined;
+  readonly text: TextQuery | undefined;
+}
+
+/** Puts a filter into those terms; `found` remembers what an organization's searches have found. */
+export function segmentQuery(
+  filter: AuditFilter,
+  organization?: string,
+  found?: SearchCache,
+): SegmentQuery {
+  const { provider, executor, capability, status, runtime, policy, reported_by, q } = filter;
+  const values = [provider, executor, capability, undefined, status, runtime, policy, reported_by];
+  const wanted = FIELDS.flatMap((_, field) => {
+    const value = values[field];
+    return value === undefined ? [] : [{ field, value }];
+  });
+  return {
+    from: filter.from ?? -Infinity,
+    to: filter.to ?? Infinity,
+    wanted,
+    facets: packedFacetsWith(filter.decision, filter.consumer),
+    trace: filter.trace_id,
+    text: q === undefined || q === "" ? undefined : textQuery(q, organization, found),
+  };
+}
+
+function textQuery(q: string, organization = "", found?: SearchCache): TextQuery {
+  const lower = q.toLowerCase();
+  const needle = Buffer.from(lower, "utf8");
+  return {
+    needle,
+    bits: bitsOf(needle),
+    found: found?.of(organization, lower) ?? new CachedMatches(),
+  };
+}
+
+/** Whether a field belongs to what rows are counted by in classes. */
+export function isFacet(field: number): boolean {
+  return field === STATUS || field === POLICY;
+}

@@ -1,0 +1,112 @@
+/**
+ * Events with their long texts cut, for pages and summaries. An event of some MiB is read part by part
+ * and only what is shown of it is kept; since a stored line never changes, the short form is kept for
+ * the next pages that show it, as far as all of them fit into a number of bytes.
+ */
+import { Yielder } from "../../../../core/yielder.ts";
+import { TextCutter } from "../../../../core/text-cutter.ts";
+import { portionsOf, type Slice } from "../../../segment-reader.ts";
+import type { SegmentedLog } from "../../../segmented-log.ts";
+import { firstLine, LineParts } from "../write/lines.ts";
+
+/** So much of a line is read at once. */
+export const PIECE_BYTES = 64 << 10;
+const MAX_BYTES = 16 << 20;
+/** What an entry takes beside its line, about. */
+const ENTRY_BYTES = 256;
+
+/** Remembers the short forms of long lines; the ones that were shown last stay. */
+export class ShortLines {
+  readonly #limit: number;
+  readonly #lines = new Map<string, Buffer>(); // the line that was shown last comes last
+  #bytes = 0;
+
+  constructor(limit = MAX_BYTES) {
+    this.#limit = limit;
+  }
+
+  get(key: string): Buffer | undefined {
+    const line = this.#lines.get(key);
+    if (line === undefined) return undefined;
+    this.#lines.delete(key);
+    this.#lines.set(key, line);
+    return line;
+  }
+
+  keep(key: string, line: Buffer): void {
+    if (this.#lines.has(key)) return;
+    this.#lines.set(key, line);
+    this.#bytes += line.length + ENTRY_BYTES;
+    for (const [oldest, { length }] of this.#lines) {
+      if (this.#bytes <= this.#limit) return;
+      this.#lines.delete(oldest);
+      this.#bytes -= length + ENTRY_BYTES;
+    }
+  }
+}
+
+/** How lines are cut, and where short forms are kept. */
+export interface Shortening {
+  /** The characters of each text that stay. */
+  readonly characters: number;
+  readonly kept: ShortLines;
+  readonly organization: string;
+}
+
+/** The lines in some slices, each cut. */
+export async function readShort(
+  log: SegmentedLog,
+  slices: readonly Slice[],
+  { characters, kept, organization }: Shortening,
+  signal: AbortSignal | undefined,
+): Promise<readonly Buffer[]> {
+  const yielder = new Yielder(signal);
+  const lines: Buffer[] = [];
+  for (const portion of portionsOf(slices, PIECE_BYTES)) {
+    const [first] = portion;
+    if (first !== undefined && first.length > PIECE_BYTES) {
+      const key = `${organization} ${first.segment} ${first.offset} ${characters}`;
+      const line = kept.get(key) ?? (await cutLong(log, first, characters, yielder));
+      kept.keep(key, line);
+      lines.push(line);
+    } else {
+      for (const bytes of await log.read(portion)) {
+        const line = firstLine(bytes);
+        // A line that is no longer than a text may be has none to cut.
+        lines.push(line.length <= characters ? line : new TextCutter(characters).cut(line));
+      }
+    }
+    await yielder.step();
+  }
+  return lines;
+}
+
+async function cutLong(
+  log: SegmentedLog,
+  slice: Slice,
+  characters: number,
+  yielder: Yielder,
+): Promise<Buffer> {
+  const cutter = new TextCutter(characters);
+  const parts: Buffer[] = [];
+  for await (const part of lineParts(log, slice, yielder))
+    parts.push(Buffer.from(cutter.cut(part)));
+  return Buffer.concat(parts);
+}
+
+/** The line in a slice, part by part. */
+export async function* lineParts(
+  log: SegmentedLog,
+  { segment, offset, length }: Slice,
+  yielder: Yielder,
+): AsyncGenerator<Buffer> {
+  const line = new LineParts();
+  for (let at = 0; at < length; at += PIECE_BYTES) {
+    const slice = { segment, offset: offset + at, length: Math.min(PIECE_BYTES, length - at) };
+    const [bytes] = await log.read([slice]);
+    const part = bytes && line.take(bytes);
+    if (part === undefined) return;
+    if (part.length > 0) yield part;
+    await yielder.step();
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * The file of a sealed segment's index, `000000000001.idx` beside `000000000001.jsonl`:
+ *
+ *     header, 32 bytes    magic "sbxindex" | format version | length of the table |
+ *                         length of the columns | checksum of table and columns | length of the rest
+ *     table               JSON: what the index says of the segment, and where each section lies
+ *     columns             one section for each column, beginning at a multiple of eight bytes
+ *     rest                sections that stay on disk: texts, rows by trace id, rows by the hash of the id
+ *
+ * The columns are read whole when an organization is opened; the rest is read in pages of 64 KiB on
+ * demand, of which the checksums are a column. Numbers have the byte order of the machine, which is
+ * little-endian wherever this runs; elsewhere the version reads wrong, and the index is rebuilt.
+ * A sidecar is a cache: missing, stale, damaged or of another version, it is made from the log again.
+ */
+import { crc32 } from "node:zlib";
+
+export const VERSION = 4;
+export const MAGIC = "sbxindex";
+export const HEADER_BYTES = 32;
+export const PAGE_BYTES = 64 << 10;
+const ALIGNMENT = 8;
+
+const TYPES = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array } as const;
+type TypeName = keyof typeof TYPES;
+export type SectionArray = Uint8Array | Uint16Array | Uint32Array | Float64Array;
+
+/** Where a section lies: from the beginning of the columns, or of the rest. */
+export interface Section {
+  readonly type: TypeName;
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+export interface Table {
+  readonly segment: number;
+  readonly rows: number;
+  /** Length of the log; a log of another length has another index. */
+  readonly bytes: number;
+  readonly oldest: number;
+  readonly newest: number;
+  readonly newestIngested: number;
+  readonly columns: Readonly<Record<string, Section>>;
+  readonly rest: Readonly<Record<string, Section>>;
+}
+
+/** What a header says. */
+export interface Header {
+  readonly tableBytes: number;
+  readonly columnBytes: number;
+  readonly checksum: number;
+  readonly restBytes: number;
+}
+
+/** Writes a header. */
+export function encodeHeader({ tableBytes, columnBytes, checksum, restBytes }: Header): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.write(MAGIC, 0, "latin1");
+  new Uint32Array(header.buffer, header.byteOffset + MAGIC.length, 5).set([
+    VERSION,
+    tableBytes,
+    columnBytes,
+    checksum,
+    restBytes,
+  ]);
+  return header;
+}
+
+/** Reads a header; `undefined` for another format. */
+export function decodeHeader(bytes: Uint8Array): Header | undefined {
+  const header = Buffer.from(bytes); // a copy, so that the numbers lie at a multiple of four
+  if (header.length < HEADER_BYTES || header.toString("latin1", 0, MAGIC.length) !== MAGIC)
+    return undefined;
+  const numbers = Uint32Array.from({ length: 5 }, (_, i) =>
+    header.readUInt32LE(MAGIC.length + 4 * i),
+  );
+  const [version, tableBytes = 0, columnBytes = 0, checksum = 0, restBytes = 0] = numbers;
+  return version === VERSION ? { tableBytes, columnBytes, checksum, restBytes } : undefined;
+}
+
+/** Sections one after another, and where each of them lies. */
+export class SectionWriter {
+  readonly sections: Record<string, Section> = {};
+  readonly pieces: Uint8Array[] = [];
+  length = 0;
+
+  add(name: string, array: SectionArray): void {
+    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    this.sections[name] = { type: typeOf(array), offset: this.length, bytes: bytes.length };
+    const padding = alignedLength(bytes.length) - bytes.length;
+    this.pieces.push(bytes, new Uint8Array(padding));
+    this.length += bytes.length + padding;
+  }
+}
+
+/** A section of the columns as an array over the same memory. */
+export function arrayOf(columns: Uint8Array, section: Section): SectionArray {
+  const Type = TYPES[section.type];
+  const length = section.bytes / Type.BYTES_PER_ELEMENT;
+  return new Type(columns.buffer as ArrayBuffer, columns.byteOffset + section.offset, length);
+}
+
+/** A length with the padding that follows it. */
+export function alignedLength(length: number): number {
+  return Math.ceil(length / ALIGNMENT) * ALIGNMENT;
+}
+
+/** Continues a checksum (CRC-32) over more bytes. */
+export function checksumOf(bytes: Uint8Array, before = 0): number {
+  // Of no bytes at a null pointer, as an empty column may be, zlib forgets what came before.
+  return bytes.length === 0 ? before : crc32(bytes, before);
+}
+
+function typeOf(array: SectionArray): TypeName {
+  if (array instanceof Float64Array) return "f64";
+  if (array instanceof Uint32Array) return "u32";
+  return array instanceof Uint16Array ? "u16" : "u8";
+}

@@ -1,0 +1,18 @@
+/** The thread in which sidecars are made; `index-threads.ts` gives it one segment after another. */
+import { parentPort } from "node:worker_threads";
+import { systemFiles } from "../../../file-operations.ts";
+import { remakeSidecar, type SegmentWithout } from "./remake.ts";
+
+/** Nobody else waits for this thread, so it reads without the detour through the pool. */
+const files = {
+  ...systemFiles,
+  read: async (descriptor: number, target: Uint8Array, position: number) =>
+    systemFiles.readSync(descriptor, target, position),
+};
+
+parentPort?.on("message", (segment: SegmentWithout) => {
+  remakeSidecar(files, segment).then(
+    (isMade) => parentPort?.postMessage(isMade),
+    () => parentPort?.postMessage(false), // whoever asked makes it, and hears what is wrong
+  );
+});

@@ -1,0 +1,124 @@
+/**
+ * The part of a sidecar that stays on disk: texts, rows by trace id, rows by the hash of the id. It is
+ * read in whole pages, and the checksum of each is compared the first time that it is read.
+ */
+import type { Awaitable } from "../../../../core/caller.ts";
+import type { ReadFiles } from "../../../read-files.ts";
+import { checksumOf, HEADER_BYTES, PAGE_BYTES } from "./format.ts";
+import type { Header, Section, Table } from "./format.ts";
+
+const STEP_BYTES = 1 << 20;
+const NUMBER = Uint32Array.BYTES_PER_ELEMENT;
+
+/** A sidecar does not hold what its checksums say; its segment has to be indexed again. */
+export class SidecarDamaged extends Error {
+  readonly segment: number;
+
+  constructor(segment: number) {
+    super(`The index of segment ${segment} is damaged`);
+    this.segment = segment;
+  }
+}
+
+/** Reads sections of one sidecar's rest. */
+export class OnDemandSections {
+  readonly #reads: ReadFiles;
+  readonly #path: string;
+  readonly #segment: number;
+  readonly #sections: Table["rest"];
+  readonly #start: number;
+  readonly #bytes: number;
+  readonly #checksums: Uint32Array;
+  readonly #checked: Uint8Array;
+
+  /** `checksums` are those of the pages, one after another. */
+  constructor(
+    reads: ReadFiles,
+    path: string,
+    header: Header,
+    { segment, rest }: Table,
+    checksums: Uint32Array,
+  ) {
+    this.#reads = reads;
+    this.#path = path;
+    this.#segment = segment;
+    this.#sections = rest;
+    this.#start = HEADER_BYTES + header.tableBytes + header.columnBytes;
+    this.#bytes = header.restBytes;
+    this.#checksums = checksums;
+    this.#checked = new Uint8Array(checksums.length);
+  }
+
+  /** Reads all of it; throws `SidecarDamaged` when it does not hold what its checksums say. */
+  async check(): Promise<void> {
+    for (const [name, { bytes }] of Object.entries(this.#sections)) {
+      for (let at = 0; at < bytes; at += STEP_BYTES) {
+        await this.read(name, at, Math.min(bytes, at + STEP_BYTES));
+      }
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#reads.forget(this.#path);
+  }
+
+  /** Some numbers of a section of them. */
+  async numbers(name: string, index: number, count: number): Promise<Uint32Array> {
+    const reading = this.read(name, index * NUMBER, (index + count) * NUMBER);
+    const bytes = reading instanceof Promise ? await reading : reading;
+    return new Uint32Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, count).slice();
+  }
+
+  /**
+   * Reads a range of a section, which begins at a multiple of four bytes in memory. What
+   * comes at once is valid until the next call, so nothing may be awaited before it is used.
+   *
+   * @param room takes what comes later, in whole pages, when it is long enough; aligned or not
+   */
+  read(name: string, from: number, to: number, room?: Buffer): Awaitable<Buffer> {
+    const start = (this.#sections[name] as Section).offset + from;
+    const end = start + to - from;
+    const position = this.#start + start;
+    if (this.#isChecked(start, end) && this.#reads.isAtHand(this.#path, position, end - start)) {
+      const target = scratchOf(end - start);
+      void this.#reads.read(this.#path, target, position);
+      return target;
+    }
+    return this.#readPages(start, end, room);
+  }
+
+  async #readPages(start: number, end: number, room?: Buffer): Promise<Buffer> {
+    const firstPage = Math.floor(start / PAGE_BYTES);
+    const pagesStart = firstPage * PAGE_BYTES;
+    const pagesEnd = Math.min(this.#bytes, Math.ceil(end / PAGE_BYTES) * PAGE_BYTES);
+    const length = Math.max(0, pagesEnd - pagesStart);
+    const isRoomy = room !== undefined && room.length >= length;
+    const pages = isRoomy ? room.subarray(0, length) : Buffer.from(new ArrayBuffer(length));
+    await this.#reads.read(this.#path, pages, this.#start + pagesStart);
+    for (let at = 0; at < pages.length; at += PAGE_BYTES) {
+      this.#check(firstPage + at / PAGE_BYTES, pages.subarray(at, at + PAGE_BYTES));
+    }
+    return pages.subarray(start - pagesStart, end - pagesStart);
+  }
+
+  #isChecked(start: number, end: number): boolean {
+    for (let page = Math.floor(start / PAGE_BYTES); page * PAGE_BYTES < end; page++) {
+      if (this.#checked[page] !== 1) return false;
+    }
+    return true;
+  }
+
+  #check(page: number, bytes: Uint8Array): void {
+    if (this.#checked[page] === 1) return;
+    if (checksumOf(bytes) !== this.#checksums[page]) throw new SidecarDamaged(this.#segment);
+    this.#checked[page] = 1;
+  }
+}
+
+/** Memory for what is read at once and used at once, instead of a fresh piece each time. */
+let scratch = Buffer.alloc(0);
+
+function scratchOf(length: number): Buffer {
+  if (scratch.length < length) scratch = Buffer.from(new ArrayBuffer(Math.max(64 << 10, length)));
+  return scratch.subarray(0, length);
+}

@@ -1,0 +1,210 @@
+/** Makes the sidecar of a segment that takes no more writes, in steps that hold nobody up. */
+import { nextTurn } from "../../../../core/timers.ts";
+import type { FileOperations } from "../../../file-operations.ts";
+import { replaceFile } from "../../../snapshot.ts";
+import type { GrowingIndex } from "../index/growing-index.ts";
+import { countFacets, countByFacets } from "../index/facet-counts.ts";
+import type { GrowingDictionary } from "../index/growing-dictionary.ts";
+import { orderByHash } from "../index/hash.ts";
+import { packPostings } from "../index/postings.ts";
+import { COUNTED, FIELDS, PROVIDER, SEARCHED, type Column } from "../index/fields.ts";
+import { encodeHeader, checksumOf, HEADER_BYTES, PAGE_BYTES, alignedLength } from "./format.ts";
+import { SectionWriter, type SectionArray, type Table } from "./format.ts";
+import { addTrigrams, FILTER_BYTES, sliceFilters } from "../index/trigrams.ts";
+
+const STEP_BYTES = 1 << 20;
+
+/** Writes the sidecar of a segment whose log has that length; commits by a rename. */
+export async function writeSidecar(
+  files: FileOperations,
+  path: string,
+  index: GrowingIndex,
+  logBytes: number,
+): Promise<void> {
+  const rest = new SectionWriter();
+  for await (const [name, array] of inTurns(restSections(index))) rest.add(name, array);
+  const restBytes = await joined(rest);
+  const columns = new SectionWriter();
+  for await (const [name, array] of inTurns(columnSections(index))) columns.add(name, array);
+  columns.add("restChecksums", await pageChecksums(restBytes));
+  const { segment, rows, oldest, newest, newestIngested } = index;
+  const table: Table = {
+    ...{ segment, rows, bytes: logBytes, oldest, newest, newestIngested },
+    columns: columns.sections,
+    rest: rest.sections,
+  };
+  const text = Buffer.from(JSON.stringify(table), "utf8");
+  const tableBytes = Buffer.alloc(alignedLength(text.length), " ");
+  text.copy(tableBytes);
+  let checksum = checksumOf(tableBytes);
+  for (const piece of columns.pieces) {
+    checksum = checksumOf(piece, checksum);
+    await nextTurn();
+  }
+  const lengths = {
+    tableBytes: tableBytes.length,
+    columnBytes: columns.length,
+    restBytes: restBytes.length,
+  };
+  const whole = Buffer.allocUnsafe(
+    HEADER_BYTES + tableBytes.length + columns.length + restBytes.length,
+  );
+  let at = 0;
+  for (const piece of [encodeHeader({ ...lengths, checksum }), tableBytes, ...columns.pieces]) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  await nextTurn();
+  whole.set(restBytes, at);
+  await replaceFile(files, path, whole);
+}
+
+/** The columns, each in the narrowest type that holds it. */
+function* columnSections(index: GrowingIndex): Generator<readonly [string, SectionArray]> {
+  const { rows } = index;
+  yield ["times", index.times.subarray(0, rows)];
+  yield ["offsets", index.offsets.subarray(0, rows + 1)];
+  yield ["kinds", index.facets.subarray(0, rows)];
+  yield ["kindCounts", index.packedCounts];
+  const order = index.order();
+  if (order !== undefined) yield ["order", order];
+  yield ["texts", narrowed(index.texts, rows, index.textCount)];
+  yield ["textStarts", index.textStarts.subarray(0, index.textCount + 1)];
+  const { filters, fullBlocks } = index.allTexts;
+  yield ["filters", sliceFilters(filters, fullBlocks)];
+  yield* fieldSections(index, order);
+  yield* classSections(index);
+  const providers = (index.dictionaries[PROVIDER]?.size ?? 0) + 1;
+  yield ["lastUsed", index.lastUsed.subarray(0, providers)];
+  yield ["traceHashes", index.traceDictionary.hashes.slice().sort()];
+}
+
+/** Of each field its codes, and what leads from values to codes and from codes to rows. */
+function* fieldSections(
+  index: GrowingIndex,
+  order: Uint32Array | undefined,
+): Generator<readonly [string, SectionArray]> {
+  const nameFilters = new Uint8Array(SEARCHED.length * FILTER_BYTES);
+  for (let field = 0; field < FIELDS.length; field++) {
+    const name = FIELDS[field] as string;
+    const dictionary = index.dictionaries[field] as (typeof index.dictionaries)[number];
+    const { size } = dictionary;
+    const codes = narrowed(index.codes[field] as Uint32Array, index.rows, size);
+    const counts = (index.counts[field] as Uint32Array).subarray(0, size + 1);
+    yield [`${name}.codes`, codes];
+    yield [`${name}.counts`, counts];
+    const { starts, steps } = packPostings(codes, counts, order, index.rows);
+    yield [`${name}.starts`, starts];
+    yield [`${name}.steps`, steps];
+    const isSearched = SEARCHED.includes(field);
+    yield [`${name}.values`, dictionary.pack(isSearched)];
+    if (isSearched) addNames(nameFilters, field * FILTER_BYTES, dictionary);
+  }
+  yield ["nameFilters", nameFilters];
+}
+
+function addNames(filters: Uint8Array, filterStart: number, names: GrowingDictionary): void {
+  const { size, lower, lowerEnds } = names;
+  for (let code = 1; code <= size; code++) {
+    const start = lowerEnds[code - 1] as number;
+    addTrigrams(filters, filterStart, lower, start, (lowerEnds[code] as number) - 1);
+  }
+}
+
+/** Totals by class; none where there are too many classes. */
+function* classSections(index: GrowingIndex): Generator<readonly [string, SectionArray]> {
+  const classified = countFacets(index.facets, index.codes, index.rows);
+  if (classified === undefined) return;
+  const { keys, column } = classified;
+  yield ["classKinds", keys.facets];
+  yield ["classStatuses", keys.statuses];
+  yield ["classPolicies", keys.policies];
+  yield ["classCounts", keys.counts];
+  for (let field = 0; field < FIELDS.length; field++) {
+    const size = index.dictionaries[field]?.size ?? 0;
+    const codes = index.codes[field] as Uint32Array;
+    const table = COUNTED.includes(field)
+      ? countByFacets(column, keys.facets.length, codes, size)
+      : undefined;
+    if (table !== undefined) {
+      const greatest = table.reduce((most, count) => Math.max(most, count), 0);
+      yield [`${FIELDS[field] as string}.classes`, narrowed(table, table.length, greatest)];
+    }
+  }
+}
+
+function* restSections(index: GrowingIndex): Generator<readonly [string, SectionArray]> {
+  yield ["text", index.allTexts.bytes];
+  yield* traceSections(index);
+  const hashes = index.idHashes.subarray(0, index.rows);
+  yield ["idHashes", hashes.slice().sort()];
+  yield ["idRows", orderByHash(hashes)];
+}
+
+/** Trace ids in the order of their hashes, and the rows of each. */
+function* traceSections(index: GrowingIndex): Generator<readonly [string, SectionArray]> {
+  const { traceDictionary: traces } = index;
+  const { size } = traces;
+  const order = orderByHash(traces.hashes);
+  const texts = Array.from(order, (i) => traces.bytesOf(i + 1));
+  const ends = new Uint32Array(texts.length + 1);
+  texts.forEach((text, i) => (ends[i + 1] = (ends[i] as number) + text.length));
+  yield ["traceEnds", ends];
+  yield ["traceTexts", Buffer.concat(texts)];
+  const starts = new Uint32Array(size + 1);
+  const placeOf = new Uint32Array(size + 1); // by code
+  order.forEach((i, place) => (placeOf[i + 1] = place));
+  for (let row = 0; row < index.rows; row++) {
+    const code = index.traces[row] as number;
+    if (code === 0) continue;
+    const next = (placeOf[code] as number) + 1;
+    starts[next] = (starts[next] as number) + 1;
+  }
+  for (let i = 1; i < starts.length; i++) {
+    starts[i] = (starts[i] as number) + (starts[i - 1] as number);
+  }
+  yield ["traceStarts", starts];
+  const rows = new Uint32Array(starts[size] as number);
+  const filled = starts.slice();
+  for (let row = 0; row < index.rows; row++) {
+    const code = index.traces[row] as number;
+    if (code === 0) continue;
+    const place = placeOf[code] as number;
+    rows[filled[place] as number] = row;
+    filled[place] = (filled[place] as number) + 1;
+  }
+  yield ["traceRows", rows];
+}
+
+function narrowed(column: Uint32Array, rows: number, largest: number): Column {
+  const used = column.subarray(0, rows);
+  if (largest < 2 ** 8) return new Uint8Array(used);
+  return largest < 2 ** 16 ? new Uint16Array(used) : used;
+}
+
+async function* inTurns<T>(values: Iterable<T>): AsyncGenerator<T> {
+  for (const value of values) {
+    yield value;
+    await nextTurn();
+  }
+}
+
+async function joined(sections: SectionWriter): Promise<Buffer> {
+  const whole = Buffer.allocUnsafe(sections.length);
+  let at = 0;
+  for (const piece of sections.pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+    await nextTurn();
+  }
+  return whole;
+}
+
+async function pageChecksums(bytes: Uint8Array): Promise<Uint32Array> {
+  const sums = new Uint32Array(Math.ceil(bytes.length / PAGE_BYTES));
+  for (let page = 0; page < sums.length; page++) {
+    sums[page] = checksumOf(bytes.subarray(page * PAGE_BYTES, (page + 1) * PAGE_BYTES));
+    if ((page * PAGE_BYTES) % STEP_BYTES === 0) await nextTurn();
+  }
+  return sums;
+}

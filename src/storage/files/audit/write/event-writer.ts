@@ -1,0 +1,177 @@
+/**
+ * The way in: events become lines, the lines go to the log, and once they are as safe as was asked
+ * for they are in the index, and are answered. An event whose id is known is answered as it was stored
+ * the first time; one whose id is on its way waits for that to end.
+ */
+import type { AuditEvent } from "../../../../audit/schema.ts";
+import type { Stored } from "../../../../audit/store.ts";
+import type { Durability } from "../../../append-log-options.ts";
+import type { SegmentedLog } from "../../../segmented-log.ts";
+import type { EngineCounters } from "../engine-counters.ts";
+import { hashOf } from "../index/hash.ts";
+import { lineOf } from "./known-events.ts";
+import { firstLine, idOf, linesAsList, writeLines } from "./lines.ts";
+import type { RecentIds } from "./recent-ids.ts";
+import type { SegmentSet } from "../segment-set.ts";
+
+/** Events on their way to the disk, and those who sent one of them again meanwhile. */
+interface Flight {
+  waiting: ((error: unknown) => void)[] | undefined;
+}
+
+/** What became known of the events of one append while it was looked into. */
+interface Findings {
+  /** The ids that the client gave; `undefined` for all. */
+  readonly named: ReadonlySet<string> | undefined;
+  /** The JSON of events that were stored before, or will be by this append, by id. */
+  readonly known: Map<string, string>;
+  /** Rows that have the hash of an id, but another id. */
+  readonly others: Set<number>;
+}
+
+export interface EventWriterOptions {
+  readonly log: SegmentedLog;
+  readonly segments: SegmentSet;
+  readonly ids: RecentIds;
+  readonly durability: Durability;
+  readonly counts: EngineCounters;
+}
+
+/** Takes the events of one organization. */
+export class EventWriter {
+  readonly #log: SegmentedLog;
+  readonly #segments: SegmentSet;
+  readonly #ids: RecentIds;
+  readonly #durability: Durability;
+  readonly #counts: EngineCounters;
+  /** By id, of appends that hold an id which the client gave. */
+  readonly #flights = new Map<string, Flight>();
+  #underWay = 0;
+
+  constructor({ log, segments, ids, durability, counts }: EventWriterOptions) {
+    this.#log = log;
+    this.#segments = segments;
+    this.#ids = ids;
+    this.#durability = durability;
+    this.#counts = counts;
+  }
+
+  /** Whether nothing is on its way. */
+  get isIdle(): boolean {
+    return this.#underWay === 0;
+  }
+
+  /** Stores events, all or none; see `AuditStore.append`. */
+  append(
+    events: readonly AuditEvent[],
+    named: ReadonlySet<string> | undefined,
+    stored: Stored,
+  ): void {
+    if (events.length === 0) stored(null, "");
+    else if (named?.size === 0) this.#store(events, stored);
+    else this.#appendNamed(events, { named, known: new Map(), others: new Set() }, stored);
+  }
+
+  #store(events: readonly AuditEvent[], stored: Stored): void {
+    const [first] = events;
+    const json = events.length === 1 ? JSON.stringify(first) : undefined;
+    const lines = json === undefined ? writeLines(events) : `${json}\n`;
+    this.#underWay++;
+    this.#counts.began(events.length);
+    const ended: Stored = (error, stands) => {
+      this.#underWay--;
+      this.#counts.ended(events.length, error);
+      stored(error, stands);
+    };
+    if (lines instanceof Promise) lines.then((bytes) => this.#write(bytes, json, ended), ended);
+    else this.#write(lines, json, ended);
+  }
+
+  #write(lines: string | Buffer, json: string | undefined, ended: Stored): void {
+    this.#log.append(lines, this.#durability, (error, _segment, _offset, _length, bytes) => {
+      if (error === null) ended(null, json ?? linesAsList(bytes as Buffer));
+      else ended(error);
+    });
+  }
+
+  /**
+   * Stores events of which some may be stored already, or be about to. What is under way is waited
+   * for first, since this append fails with it, and nothing of it may be stored then.
+   */
+  #appendNamed(events: readonly AuditEvent[], findings: Findings, stored: Stored): void {
+    const again = (error: unknown): void => {
+      if (error === null) this.#appendNamed(events, findings, stored);
+      else stored(error);
+    };
+    const { named, known } = findings;
+    const fresh = new Map<string, AuditEvent>();
+    const candidates = new Map<string, readonly number[]>();
+    for (const event of events) {
+      const { id } = event;
+      if (named !== undefined && !named.has(id)) {
+        fresh.set(id, event);
+        continue;
+      }
+      if (known.has(id) || fresh.has(id)) continue;
+      const flight = this.#flights.get(id);
+      if (flight !== undefined) {
+        (flight.waiting ??= []).push(again);
+        return;
+      }
+      const rows = this.#rowsOf(id, findings);
+      if (rows.length === 0) fresh.set(id, event);
+      else candidates.set(id, rows);
+    }
+    if (candidates.size > 0) this.#look(candidates, findings).then(again, stored);
+    else this.#storeFresh(events, [...fresh.values()], known, stored);
+  }
+
+  /** The rows that may have an id, without those whose line said otherwise. */
+  #rowsOf(id: string, { others }: Findings): readonly number[] {
+    const rows = this.#ids.rowsOf(hashOf(id));
+    if (rows.length === 0) return rows;
+    return rows.filter((row) => !others.has(row) && lineOf(this.#segments, row) !== undefined);
+  }
+
+  /** Reads the lines of rows that may have some ids. */
+  async #look(
+    candidates: ReadonlyMap<string, readonly number[]>,
+    { known, others }: Findings,
+  ): Promise<null> {
+    const wanted = [...candidates].flatMap(([id, rows]) => rows.map((row) => ({ id, row })));
+    const slices = wanted.map(({ row }) => lineOf(this.#segments, row));
+    if (slices.some((slice) => slice === undefined)) return null; // removed meanwhile
+    const lines = await this.#log.read(slices as Exclude<(typeof slices)[number], undefined>[]);
+    wanted.forEach(({ id, row }, index) => {
+      const line = firstLine(lines[index] as Buffer);
+      if (idOf(line) !== id) others.add(row);
+      else if (!known.has(id)) known.set(id, line.toString("utf8"));
+    });
+    return null;
+  }
+
+  #storeFresh(
+    events: readonly AuditEvent[],
+    fresh: readonly AuditEvent[],
+    known: Map<string, string>,
+    stored: Stored,
+  ): void {
+    const isAll = fresh.length === events.length;
+    const answer: Stored = (error, json) => {
+      if (error !== null || isAll) return stored(error, json);
+      this.#counts.repeated += events.length - fresh.length;
+      stored(null, events.map(({ id }) => known.get(id)).join(","));
+    };
+    if (fresh.length === 0) return answer(null);
+    const flight: Flight = { waiting: undefined };
+    for (const event of fresh) {
+      this.#flights.set(event.id, flight);
+      if (!isAll) known.set(event.id, JSON.stringify(event));
+    }
+    this.#store(fresh, (error, json) => {
+      for (const { id } of fresh) this.#flights.delete(id);
+      answer(error, json);
+      for (const wake of flight.waiting ?? []) wake(error);
+    });
+  }
+}

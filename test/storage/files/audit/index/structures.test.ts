@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import fc from "fast-check";
+import {
+  countFacets,
+  countByFacets,
+  matchingCount,
+} from "../../../../../src/storage/files/audit/index/facet-counts.ts";
+import { addBits } from "../../../../../src/storage/files/audit/index/columns.ts";
+import { packPostings, Postings } from "../../../../../src/storage/files/audit/index/postings.ts";
+import { noBits, RowSet } from "../../../../../src/storage/files/audit/query/row-set.ts";
+import { POLICY, STATUS } from "../../../../../src/storage/files/audit/index/fields.ts";
+import {
+  addTrigrams,
+  bitsOf,
+  blocksInFilters,
+  blocksInSlices,
+  FILTER_BYTES,
+  sliceFilters,
+} from "../../../../../src/storage/files/audit/index/trigrams.ts";
+
+test("postings give the rows of each code by time, but for codes of a quarter of all rows", () => {
+  const someRows = fc.array(fc.record({ code: fc.nat(12), time: fc.nat(50) }), { maxLength: 400 });
+  fc.assert(
+    fc.property(someRows, fc.boolean(), (rows, isInOrder) => {
+      const column = Uint16Array.from(rows, ({ code }) => code);
+      const counts = new Uint32Array(13);
+      for (const code of column) counts[code] = (counts[code] as number) + 1;
+      const timeOf = (row: number): number => rows[row]?.time ?? 0;
+      const byTime = [...rows.keys()].sort((a, b) => timeOf(a) - timeOf(b) || a - b);
+      const order = isInOrder ? undefined : Uint32Array.from(byTime);
+      const { starts, steps } = packPostings(column, counts, order, rows.length);
+      const postings = new Postings(starts, steps, counts);
+      for (let code = 1; code < counts.length; code++) {
+        const expected = (isInOrder ? [...rows.keys()] : byTime).filter(
+          (row) => column[row] === code,
+        );
+        const isCommon = expected.length * 4 > rows.length;
+        const found = postings.rowsOf(code);
+        assert.deepEqual(found && [...found], isCommon ? undefined : expected);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("postings hold steps as long as a segment, forward and back", () => {
+  const rows = 400_000;
+  const column = new Uint8Array(rows);
+  for (const row of [0, 1, 127, 128, 20_000, rows - 1]) column[row] = 1;
+  const counts = Uint32Array.of(rows - 6, 6);
+  const order = Uint32Array.from({ length: rows }, (_, i) => rows - 1 - i);
+  const { starts, steps } = packPostings(column, counts, order, rows);
+  const found = new Postings(starts, steps, counts).rowsOf(1) ?? [];
+  assert.deepEqual([...found], [rows - 1, 20_000, 128, 127, 1, 0]);
+});
+
+test("totals by class are those of the rows one by one", () => {
+  const someRow = fc.record({
+    kind: fc.nat(23),
+    status: fc.nat(2),
+    policy: fc.nat(2),
+    field: fc.nat(4),
+  });
+  const maybe = (most: number): fc.Arbitrary<number | undefined> =>
+    fc.option(fc.nat(most), { nil: undefined });
+  fc.assert(
+    fc.property(
+      fc.array(someRow, { minLength: 1, maxLength: 200 }),
+      fc.option(fc.array(fc.boolean(), { minLength: 24, maxLength: 24 }), { nil: undefined }),
+      maybe(2),
+      maybe(2),
+      maybe(4),
+      (rows, wanted, status, policy, code) => {
+        const codes: Uint8Array[] = [];
+        codes[0] = Uint8Array.from(rows, ({ field }) => field);
+        codes[STATUS] = Uint8Array.from(rows, (row) => row.status);
+        codes[POLICY] = Uint8Array.from(rows, (row) => row.policy);
+        const found = countFacets(
+          Uint8Array.from(rows, ({ kind }) => kind),
+          codes,
+          rows.length,
+        );
+        assert.ok(found !== undefined);
+        const { keys, column } = found;
+        const table = countByFacets(column, keys.facets.length, codes[0], 4);
+        const facets = wanted && Uint8Array.from(wanted, Number);
+        const expected = rows.filter(
+          (row) =>
+            (facets === undefined || facets[row.kind] === 1) &&
+            (status === undefined || row.status === status) &&
+            (policy === undefined || row.policy === policy) &&
+            (code === undefined || row.field === code),
+        ).length;
+        const field = code === undefined ? undefined : 0;
+        const classes = { ...keys, tables: [table] };
+        assert.equal(
+          matchingCount(classes, { facets, status, policy }, field, code ?? 0),
+          expected,
+        );
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+test("a segment with too many classes has none, and a table that would be large is left out", () => {
+  const rows = 2_000;
+  const codes: Uint16Array[] = [];
+  codes[STATUS] = Uint16Array.from({ length: rows }, (_, row) => row);
+  codes[POLICY] = new Uint16Array(rows);
+  assert.equal(countFacets(new Uint8Array(rows), codes, rows), undefined);
+  assert.equal(countByFacets(new Uint16Array(rows), 100, codes[STATUS], 5_000), undefined);
+});
+
+test("slices of filters find the same blocks as the filters one by one", () => {
+  const blocks = 70;
+  const filters = new Uint8Array(blocks * FILTER_BYTES);
+  const texts = Array.from({ length: blocks }, (_, i) =>
+    Buffer.from(`git push ${i * i} ${i % 7}x`),
+  );
+  texts.forEach((text, i) => addTrigrams(filters, i * FILTER_BYTES, text, 0, text.length));
+  const slices = sliceFilters(filters, blocks);
+  for (const needle of ["", "gi", "git", "push 4", "sh 900 4", "7x", " 1x", "none of them"]) {
+    const bits = bitsOf(Buffer.from(needle));
+    const found = blocksInSlices(slices, blocks, bits);
+    assert.deepEqual(found, blocksInFilters(filters, blocks, bits), needle);
+    texts.forEach((text, i) => assert.ok(!text.includes(needle) || found.includes(i), needle));
+  }
+});
+
+test("a set of rows gives back the rows that were marked, few or many, and tells which are in it", () => {
+  for (const isMarked of [
+    () => false,
+    () => true,
+    (row: number) => row % 97 === 31,
+    (row: number) => row % 3 === 0,
+    (row: number) => row === 999,
+  ]) {
+    const rows = Array.from({ length: 1_000 }, (_, row) => row).filter(isMarked);
+    const codes = Uint16Array.from(
+      { length: 1_100 },
+      (_, row) => (row % 7) * 2 + Number(isMarked(row)),
+    );
+    const bits = noBits(1_000);
+    addBits(bits, codes, Uint8Array.of(0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0), 1_000);
+    addBits(bits, codes, Uint8Array.of(0, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1), 1_000);
+    const set = RowSet.ofBits(bits);
+    assert.deepEqual([...set.toList()], rows);
+    assert.equal(set.count, rows.length);
+    assert.ok(set.bytes < 600);
+    const some = Uint32Array.of(999, 30, 31, 32, 0, 128);
+    assert.deepEqual([...set.among(some)], [...some].filter(isMarked));
+  }
+});

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  firstLine,
+  linesAsList,
+  LineParts,
+  writeLines,
+} from "../../../../../src/storage/files/audit/write/lines.ts";
+import { auditEventOf } from "../../../../audit/store-suite.ts";
+
+test("very many events are written as bytes, and are the lines that fewer make as a text", async () => {
+  const message = (i: number): string => (i % 500 === 0 ? '},{"id":"€😀' : "m").repeat(i % 40);
+  const events = Array.from({ length: 3_500 }, (_, i) => auditEventOf({ message: message(i) }));
+  const expected = events.map((event) => JSON.stringify(event));
+  const bytes = await writeLines(events);
+  assert.ok(Buffer.isBuffer(bytes));
+  assert.equal(bytes.toString("utf8"), `${expected.join(" \n")}\n`);
+  assert.deepEqual(JSON.parse(`[${linesAsList(bytes).toString("utf8")}]`), events);
+  const text = writeLines(events.slice(0, 1_000));
+  assert.equal(text, `${expected.slice(0, 1_000).join(" \n")}\n`);
+});
+
+test("a batch whose events grow longer is written whole", async () => {
+  const events = Array.from({ length: 3_001 }, (_, i) =>
+    auditEventOf({ message: "x".repeat(i < 2_000 ? 1 : 2_000) }),
+  );
+  const lines = (await writeLines(events)).toString().trimEnd().split(" \n");
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line) as unknown),
+    events,
+  );
+});
+
+test("a line that is read in parts is the line that is read at once", () => {
+  const bytes = fc.string({
+    unit: fc.constantFrom("a", "b", " ", "\r", "\n", "\0"),
+    maxLength: 20,
+  });
+  fc.assert(
+    fc.property(bytes, fc.integer({ min: 1, max: 6 }), (text, length) => {
+      const given = Buffer.from(text);
+      const line = new LineParts();
+      const parts: Buffer[] = [];
+      for (let at = 0; at < given.length; at += length) {
+        const part = line.take(given.subarray(at, at + length));
+        if (part === undefined) break;
+        parts.push(part);
+      }
+      assert.equal(Buffer.concat(parts).toString(), firstLine(given).toString());
+    }),
+  );
+});

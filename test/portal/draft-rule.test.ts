@@ -52,7 +52,10 @@ test("a draft decides its event's command as was asked, and nothing wider", () =
 
 test("without a policy that can be extended the draft says that it stands alone", () => {
   for (const active of [undefined, "rules: []", "--- {schema: signalbox/policy/v1, rules: []}\n"]) {
-    assert.match(draftPolicyWithRule(EVENT, "allow", active) ?? "", /^# This document stands alone/);
+    assert.match(
+      draftPolicyWithRule(EVENT, "allow", active) ?? "",
+      /^# This document stands alone/,
+    );
   }
 });
 
@@ -68,11 +71,18 @@ test("the active policy keeps every line, and gets the rule and its test before 
 });
 
 test("a rule's id is one that the policy does not have", () => {
-  assert.equal(verdictOf(draftPolicyWithRule(EVENT, "deny", ACTIVE))?.rule, "deny-kubectl-delete-pod-2");
+  assert.equal(
+    verdictOf(draftPolicyWithRule(EVENT, "deny", ACTIVE))?.rule,
+    "deny-kubectl-delete-pod-2",
+  );
 });
 
 test("a policy without rules or tests gets both", () => {
-  const yaml = draftPolicyWithRule(EVENT, "allow", "schema: signalbox/policy/v1\nrules: [] # none\n");
+  const yaml = draftPolicyWithRule(
+    EVENT,
+    "allow",
+    "schema: signalbox/policy/v1\nrules: [] # none\n",
+  );
   assert.equal(verdictOf(yaml)?.decision, "ALLOWED");
   assert.match(yaml ?? "", /tests:\n {2}- command/);
 });
@@ -94,7 +104,10 @@ test("an event that says nothing to match makes no draft, never a rule for every
 
 test("an event without a command makes a rule of what else it says", () => {
   const { command: _, ...event } = EVENT;
-  assert.equal(verdictOf(draftPolicyWithRule(event, "allow", undefined), event)?.decision, "ALLOWED");
+  assert.equal(
+    verdictOf(draftPolicyWithRule(event, "allow", undefined), event)?.decision,
+    "ALLOWED",
+  );
 });
 
 test("a command too long for a rule is matched by its first words", () => {
@@ -112,7 +125,10 @@ test("whatever an event holds, its draft is a valid policy that decides it", () 
   fc.assert(
     fc.property(events, fc.constantFrom(undefined, ACTIVE), (given, active) => {
       const event = { ...EVENT, ...given } as DraftEvent;
-      assert.equal(verdictOf(draftPolicyWithRule(event, "deny", active), event)?.decision, "DENIED");
+      assert.equal(
+        verdictOf(draftPolicyWithRule(event, "deny", active), event)?.decision,
+        "DENIED",
+      );
     }),
     { numRuns: 60 },
   );

@@ -41,12 +41,12 @@ import type { FileOperations } from "./storage/file-operations.ts";
 import { openStores, type Stores } from "./stores.ts";
 import { ensureFirstAdmin } from "./users/first-admin.ts";
 
-const BODIES_IN_FLIGHT_BYTES = 64 << 20;
-const BODIES_IN_WORK_BYTES = 8 << 20;
-const UNREAD_ANSWERS_BYTES = 64 << 20;
-const MADE_AT_ONCE = 8;
-const SENT_AT_ONCE = 16;
-const LINE_LENGTH = 256;
+export const BODIES_IN_FLIGHT_BYTES = 64 << 20;
+export const BODIES_IN_WORK_BYTES = 8 << 20;
+export const UNREAD_ANSWERS_BYTES = 64 << 20;
+export const MADE_AT_ONCE = 8;
+export const SENT_AT_ONCE = 16;
+export const LINE_LENGTH = 256;
 
 /** What a service works with. */
 export interface Means {

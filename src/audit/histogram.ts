@@ -4,7 +4,7 @@ import { FIRST_MS, formatTimestamp } from "../core/time.ts";
 import type { Histogram, Interval } from "./schema.ts";
 import type { AuditFilter, AuditHistogram } from "./store.ts";
 
-const MAX_BUCKETS = 1_000;
+export const MAX_BUCKETS = 1_000;
 
 const INTERVAL_MS: Readonly<Record<Interval, number>> = {
   "1m": MINUTE_MS,

@@ -9,8 +9,8 @@ import { formatTimestamp, parseTimestamp } from "../core/time.ts";
 import { isObject, pathOf } from "../core/validate.ts";
 import { EVENT_ID, type AuditEvent, type Consumer, type Decision } from "./schema.ts";
 
-const LONG_TEXT = 1 << 20; // 1 MiB, for what people and programs write freely
-const SHORT_TEXT = 64 * 1024;
+export const LONG_TEXT = 1 << 20; // 1 MiB, for what people and programs write freely
+export const SHORT_TEXT = 64 * 1024;
 const CLIENT_ID = new RegExp(EVENT_ID.pattern);
 // These would be read as routes below `/audit/`.
 const RESERVED_IDS: ReadonlySet<string> = new Set(["export", "stream", "histogram"]);

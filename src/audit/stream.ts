@@ -17,7 +17,7 @@ import type { AuditFilter, AuditStore, AuditTail } from "./store.ts";
 /** The media type of a stream. */
 export const STREAM_TYPE = "text/event-stream";
 
-const MAX_WAITING_BYTES = 64 << 10;
+export const MAX_WAITING_BYTES = 64 << 10;
 const RETRY_MS = 3 * SECOND_MS;
 const RETRY_SECONDS = 5;
 
@@ -30,7 +30,7 @@ export interface StreamLimits {
   readonly lifetimeMs: number;
 }
 
-const LIMITS: StreamLimits = {
+export const STREAM_LIMITS: StreamLimits = {
   perOrganization: 100,
   keepAliveMs: 15 * SECOND_MS,
   lifetimeMs: HOUR_MS,
@@ -45,7 +45,7 @@ export class AuditStreams {
   #closed = false;
 
   constructor(limits: Partial<StreamLimits> = {}) {
-    this.#limits = { ...LIMITS, ...limits };
+    this.#limits = { ...STREAM_LIMITS, ...limits };
   }
 
   /** How many there are. */

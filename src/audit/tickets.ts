@@ -6,8 +6,8 @@ import { FairShare, type Holding, type Party } from "../core/fair-share.ts";
 import type { Surface } from "../http/route.ts";
 import type { ExportView } from "./export.ts";
 
-const LIFETIME_MS = 60 * SECOND_MS;
-const MAX_TICKETS = 100;
+export const LIFETIME_MS = 60 * SECOND_MS;
+export const MAX_TICKETS = 100;
 const TICKET_BYTES = 32;
 
 /** What a ticket is good for: one export, of one organization, under the prefix it was made for. */

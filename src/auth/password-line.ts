@@ -36,7 +36,7 @@ export type Lane = "sign-in" | "setting";
 const FAILURE_COST = 100;
 
 const WIDE_WEIGHT = 0.25;
-const MAX_WAITING = 50;
+export const MAX_WAITING = 50;
 const RETRY_AFTER_SECONDS = 10;
 
 interface Waiting {

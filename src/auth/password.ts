@@ -50,9 +50,9 @@ export interface PasswordParts {
   readonly derive?: typeof derive;
 }
 
-const DEFAULT_COST = 2 ** 15;
-const BLOCK_SIZE = 8;
-const PARALLELIZATION = 3;
+export const DEFAULT_COST = 2 ** 15;
+export const BLOCK_SIZE = 8;
+export const PARALLELIZATION = 3;
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
 /** Two sign-ins, which cost 2 each: more would let a user with many networks crowd newcomers out. */

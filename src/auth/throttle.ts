@@ -23,9 +23,9 @@ export interface LoginThrottle {
   begin(email: string, address: string): Attempt;
 }
 
-const WINDOW_MS = MINUTE_MS;
-const FAILURES_PER_EMAIL = 5;
-const FAILURES_PER_ADDRESS = 20;
+export const WINDOW_MS = MINUTE_MS;
+export const FAILURES_PER_EMAIL = 5;
+export const FAILURES_PER_ADDRESS = 20;
 const MAX_COUNTERS = 20_000;
 
 /** Creates a throttle that remembers at most 20,000 pairs and 20,000 addresses. */

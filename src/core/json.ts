@@ -15,7 +15,7 @@ export const MAX_VALUES = 250_000;
 /** How many objects and lists a long body may hold: each costs as much as several other values. */
 export const MAX_CONTAINERS = 50_000;
 /** Up to this many code units a text is parsed within some 40 ms, whatever it holds. */
-const SHORT_TEXT = 1 << 19;
+export const SHORT_TEXT = 1 << 19;
 
 /**
  * Parses one JSON value.

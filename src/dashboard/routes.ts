@@ -18,7 +18,7 @@ interface Needs {
 
 const RECENT = 10;
 /** Characters of each text of an event that are shown; the event itself has all of them. */
-const MOST_CHARACTERS = 16_384;
+export const MOST_CHARACTERS = 16_384;
 
 /** The route of the dashboard. */
 export const dashboardRoutes = [

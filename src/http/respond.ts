@@ -12,7 +12,7 @@ import { type Body, JsonReply, type PreparedHead, StreamReply, TextReply } from 
 const JSON_TYPE = "application/json; charset=utf-8";
 const NO_HEADERS: readonly string[] = [];
 /** A reader that takes nothing of a long answer for this long is cut off. */
-const STALLED_MS = 120 * SECOND_MS;
+export const STALLED_MS = 120 * SECOND_MS;
 /** Shorter answers fit into the buffers of the system, and hold no memory here. */
 export const LONG_BYTES = 64 * 1024;
 const NO_STORE = ["Cache-Control", "no-store"] as const;

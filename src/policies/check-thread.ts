@@ -9,7 +9,7 @@ import { startThread } from "../core/thread.ts";
 import { clearTimeout, setTimeout } from "../core/timers.ts";
 import { BEGUN, type Examined, type Question } from "./examine.ts";
 
-const TIME_LIMIT_MS = 10_000;
+export const TIME_LIMIT_MS = 10_000;
 const MEMORY_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64 };
 const REST_MS = 5 * SECOND_MS;
 

@@ -18,8 +18,8 @@ const INLINE_STEPS = 500_000;
 const RETRY_SECONDS = 5;
 
 /** Documents in line, of all who ask, and of one of them. */
-const MAX_WAITING = 32;
-const MAX_WAITING_OF_ONE = 16;
+export const MAX_WAITING = 32;
+export const MAX_WAITING_OF_ONE = 16;
 
 /** Two threads at work. Of the process, as its processors are. */
 const threads = new Turns({

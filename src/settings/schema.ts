@@ -1,6 +1,6 @@
 import type { Infer, Schema } from "../core/schema.ts";
 
-const MAX_SETTINGS = 1_000;
+export const MAX_SETTINGS = 1_000;
 
 const pair = {
   key: {

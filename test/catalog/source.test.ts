@@ -145,13 +145,13 @@ test("a newer catalog at a URL replaces the older one as a whole", async (t) => 
 
 test("a URL is fetched again by itself", async (t) => {
   const site = await serve(t, sends(catalog("One")));
-  await site.open(site.url, { ...LIMITS, everyMs: 1 });
-  await new Promise<void>((resolve) => {
-    site.answer = (request, response) => {
-      sends(catalog("Two"))(request, response);
-      resolve();
-    };
+  const opened = await site.open(site.url, { ...LIMITS, everyMs: 1 });
+  const written = new Promise<void>((resolve) => {
+    site.copy.write = async () => resolve();
   });
+  site.answer = sends(catalog("Two"));
+  await written;
+  assert.equal(nameIn(opened), "Two");
 });
 
 const failures: readonly (readonly [string, Answer, RegExp])[] = [

@@ -86,9 +86,9 @@ test("any text at all is answered without an exception", () => {
 });
 
 test("a hostile header costs time in proportion to its length", () => {
-  const hostile = ['"\\'.repeat(100_000), ";".repeat(200_000), "text/html;a=b,".repeat(20_000)];
-  const before = process.cpuUsage();
-  for (const accept of hostile) prefersHtml(accept);
-  const { user, system } = process.cpuUsage(before);
-  assert.ok(user + system < 2_000_000, "quadratic work would take minutes");
+  // Quadratic work would take hours, which the time limit of the tests ends.
+  const hostile = ['"\\', ";", "text/html;a=b,"].map((part) =>
+    part.repeat(2_000_000 / part.length),
+  );
+  assert.deepEqual(hostile.map(prefersHtml), [false, false, false]);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { operationsOf, type Operation } from "../support/operations.ts";
+import { fillIn, operationsBelow, type Operation } from "../support/operations.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
 // Every operation of /api/v1 with a key of every scope, while credentials are demanded and while they
@@ -61,7 +61,7 @@ function nameOf({ method, path }: Operation): string {
   return `${method} ${path.replace("/api/v1", "")}`;
 }
 
-const v1 = (await operationsOf(app)).filter(({ path }) => path.startsWith("/api/v1/"));
+const v1 = await operationsBelow(app, "/api/v1/");
 
 for (const required of [true, false]) {
   for (const operation of v1) {
@@ -70,7 +70,7 @@ for (const required of [true, false]) {
       const expected = wanted(name, scope, required);
       test(`a ${scope} key at ${name}, required: ${required}: ${expected}`, async () => {
         isRequired = required;
-        const path = operation.path.replace(/\{\w+\}/, "no-such-record");
+        const path = fillIn(operation.path);
         const body = operation.body === undefined ? undefined : "[";
         const method = path.endsWith("/stream") ? "HEAD" : operation.method;
         const { status, text } = await app.request(method, path, body, key);

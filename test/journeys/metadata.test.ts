@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { operationsOf } from "../support/operations.ts";
+import { operationsBelow, operationsOf } from "../support/operations.ts";
 import { start, START_TIME } from "../support/start.ts";
 
 let isRequired = false;
@@ -147,7 +147,7 @@ const RUNTIME = [
 const POLICY = ["POST /policies", "POST /policies/validate", "POST /policies/simulate"];
 
 test("the document says which routes take a key, and which demand a token always", async () => {
-  const v1 = (await operationsOf(app)).filter(({ path }) => path.startsWith("/api/v1/"));
+  const v1 = await operationsBelow(app, "/api/v1/");
   const named = (fits: (schemes: readonly string[][]) => boolean): string[] =>
     v1
       .filter(({ security }) => fits(security.map((one) => Object.keys(one))))

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { operationsOf, type Operation } from "../support/operations.ts";
+import { fillIn, operationsBelow, type Operation } from "../support/operations.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
 // Every operation of /api/v1 for every role, carried and enforced. Nothing that is sent here changes
@@ -65,7 +65,7 @@ async function send(
   operation: Operation,
   role: Role,
 ) {
-  const path = operation.path.replace(/\{\w+\}/, "no-such-record");
+  const path = fillIn(operation.path);
   const body = operation.body === undefined ? undefined : "[";
   const method = path.endsWith("/stream") ? "HEAD" : operation.method; // a stream does not end
   const signIn = () => app.asUser({ email: emailOf(role), password: ADMIN.password });
@@ -73,9 +73,7 @@ async function send(
   return app.request(method, path, body, headers);
 }
 
-const v1 = (await operationsOf(services.enforced.app)).filter(({ path }) =>
-  path.startsWith("/api/v1/"),
-);
+const v1 = await operationsBelow(services.enforced.app, "/api/v1/");
 
 for (const operation of v1) {
   const name = nameOf(operation);

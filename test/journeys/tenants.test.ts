@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { operationsOf } from "../support/operations.ts";
+import { fillInEach, operationsBelow } from "../support/operations.ts";
 import type { SentHeaders } from "../support/client.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
@@ -43,23 +43,18 @@ const SUBJECTS = [
 
 /** Paths of every GET of v1, with the ids that both organizations have, and both organizations' own. */
 async function paths(): Promise<string[]> {
-  const operations = (await operationsOf(app)).filter(
-    ({ method, path }) => method === "GET" && path.startsWith("/api/v1/"),
-  );
+  const operations = await operationsBelow(app, "/api/v1/");
   const ids = ["v1", "v2", "e1", "r1", red.id, blue.id, red.userId, blue.userId, red.keyId];
   return operations
-    .filter(({ path }) => !path.endsWith("/stream"))
-    .flatMap(({ path }) => (path.includes("{") ? ids.map((id) => fillIn(path, id)) : [path]));
+    .filter(({ method, path }) => method === "GET" && !path.endsWith("/stream"))
+    .flatMap(({ path }) => fillInEach(path, ids));
 }
 
-function fillIn(path: string, id: string): string {
-  return path.replace(/\{\w+\}/, id);
-}
-
-/** What an answer says but for the id that was asked for, which a 404 may repeat. */
+/** An answer's text without the ids in the path that was asked for, which a 404 may repeat. */
 async function said(path: string, headers: SentHeaders): Promise<string> {
   const { text } = await app.get(path, headers);
-  return text.replaceAll(path.split("/").at(-1) ?? "", "");
+  const [, , , ...segments] = path.split("/"); // after /api/v1/
+  return segments.reduce((rest, segment) => rest.replaceAll(segment, ""), text);
 }
 
 for (const [own, foreign] of SUBJECTS) {

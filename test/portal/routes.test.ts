@@ -49,7 +49,6 @@ for (const [path, most] of WEIGHTS) {
     assert.deepEqual(new Set([page, ...files].map(({ status }) => status)), new Set([200]));
     const weight = [page, ...files].reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     assert.ok(weight < most * 1024, `${weight} bytes`);
-    console.log(path, weight);
   });
 }
 

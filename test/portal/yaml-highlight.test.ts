@@ -102,12 +102,12 @@ for (const { text, expected } of [
 }
 
 test("a long line is read in a time that grows with its length", () => {
-  const before = process.cpuUsage();
-  linesIn([
-    "a: " + "x ".repeat(100_000),
-    "[".repeat(100_000),
-    `"${"\\".repeat(100_000)}`,
-    "a".repeat(200_000),
+  // Quadratic work would take hours, which the time limit of the tests ends.
+  const tokens = linesIn([
+    "a: " + "x ".repeat(2_000_000),
+    "[".repeat(2_000_000),
+    `"${"\\".repeat(2_000_000)}`,
+    "a".repeat(4_000_000),
   ]);
-  assert.ok(process.cpuUsage(before).user < 2_000_000);
+  assert.equal(tokens.length, 4);
 });

@@ -2,14 +2,40 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { MAX_BUCKETS } from "../../src/audit/histogram.ts";
+import * as text from "../../src/audit/ingest.ts";
+import { MAX_WAITING_BYTES, STREAM_LIMITS } from "../../src/audit/stream.ts";
+import * as tickets from "../../src/audit/tickets.ts";
+import * as line from "../../src/auth/password-line.ts";
+import * as password from "../../src/auth/password.ts";
+import * as throttle from "../../src/auth/throttle.ts";
 import { settingRows } from "../../src/config.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/core/clock.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/core/clock.ts";
 import { TooLarge } from "../../src/core/errors.ts";
+import * as json from "../../src/core/json.ts";
+import { MOST_CHARACTERS as DASHBOARD_CHARACTERS } from "../../src/dashboard/routes.ts";
+import { LARGE_BODY_BYTES } from "../../src/http/body.ts";
+import { MAX_WAITING_REQUESTS } from "../../src/http/pipeline.ts";
+import { STALLED_MS } from "../../src/http/respond.ts";
 import { LIMITS } from "../../src/http/server.ts";
+import { TIME_LIMIT_MS } from "../../src/policies/check-thread.ts";
+import * as check from "../../src/policies/check.ts";
+import * as nodes from "../../src/policies/document-nodes.ts";
+import { MAX_DOCUMENT_BYTES } from "../../src/policies/document.ts";
+import { MAX_STEPS } from "../../src/policies/work.ts";
+import * as events from "../../src/portal/loaders/events.ts";
+import { MOST_ROWS } from "../../src/portal/pages/access.ts";
+import { MOST_FLEET_ROWS } from "../../src/portal/pages/fleet.ts";
+import { MOST_VERSIONS } from "../../src/portal/pages/policies.ts";
+import * as policyText from "../../src/portal/pages/policy-text.ts";
+import * as service from "../../src/service.ts";
+import { MAX_SETTINGS } from "../../src/settings/schema.ts";
+import { MAX_HELD } from "../../src/storage/append-log.ts";
+import { KNOWN_IDS } from "../../src/storage/files/audit/write/recent-ids.ts";
+import { FLUSH_AFTER_MS } from "../../src/storage/files/keys.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-const UNITS = { SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS } as const;
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const promises = (read("README.md").split("\n## Promises\n")[1] ?? "")
@@ -17,70 +43,42 @@ const promises = (read("README.md").split("\n## Promises\n")[1] ?? "")
   .join("")
   .replaceAll(/\s+/g, " ");
 
-/** The value of a constant or property that a file writes as a number, a product, or a shift. */
-function constant(file: string, name: string): number {
-  const found = new RegExp(`\\b${name}(?: =|:) ([\\dA-Z][^;,\\n]*?)[;,]`).exec(
-    read(`src/${file}`),
-  )?.[1];
-  assert.ok(found !== undefined, `src/${file} has no ${name}`);
-  const numberOf = (text: string): number => {
-    const own = UNITS[text as keyof typeof UNITS] ?? Number(text.replaceAll("_", ""));
-    assert.ok(Number.isFinite(own), `src/${file}: ${name} is ${found}, which is not understood`);
-    return own;
-  };
-  const [, base, operator, by] = /^(\w+)(?: (<<|\*\*|\*) (\w+))?$/.exec(found) ?? [];
-  if (operator === "<<") return numberOf(base ?? "") * 2 ** numberOf(by ?? "");
-  if (operator === "**") return numberOf(base ?? "") ** numberOf(by ?? "");
-  return numberOf(base ?? found) * (by === undefined ? 1 : numberOf(by));
-}
-
 const setting = (variable: string): number =>
   Number(settingRows.find((row) => row.variable === variable)?.fallback);
 const grouped = (count: number): string => count.toLocaleString("en");
 const seconds = (ms: number): number => ms / SECOND_MS;
-
-const throttle = (name: string) => constant("auth/throttle.ts", name);
-const password = (name: string) => constant("auth/password.ts", name);
-const line = (name: string) => constant("auth/password-line.ts", name);
-const service = (name: string) => constant("service.ts", name) / MIB;
-const text = (name: string) => constant("audit/ingest.ts", name);
-const check = (name: string) => constant("policies/check.ts", name);
-const nodes = (name: string) => constant("policies/document-nodes.ts", name);
-const json = (name: string) => constant("core/json.ts", name);
-
-const page = (file: string, name: string) => constant(`portal/pages/${file}`, name);
 
 /** Each as the README has it, with the numbers of the code in it. */
 const said = [
   `| 16 KiB, within ${seconds(LIMITS.headersTimeout)} s |`,
   `| request line and headers | ${LIMITS.maxHeaderSize / KIB} KiB`,
   `| ${setting("MAX_BODY_BYTES") / MIB} MiB, the request within ${seconds(LIMITS.requestTimeout)} s |`,
-  `| all bodies in flight | ${service("BODIES_IN_FLIGHT_BYTES")} MiB, shared |`,
-  `| bodies above ${constant("http/body.ts", "LARGE_BODY_BYTES") / KIB} KiB that are worked on | ${service("BODIES_IN_WORK_BYTES")} MiB |`,
+  `| all bodies in flight | ${service.BODIES_IN_FLIGHT_BYTES / MIB} MiB, shared |`,
+  `| bodies above ${LARGE_BODY_BYTES / KIB} KiB that are worked on | ${service.BODIES_IN_WORK_BYTES / MIB} MiB |`,
   `(\`MAX_BATCH_EVENTS\`) | ${grouped(setting("MAX_BATCH_EVENTS"))} | ${new TooLarge("").status} |`,
-  `| ${text("LONG_TEXT") / MIB} MiB; ${text("SHORT_TEXT") / KIB} KiB |`,
-  `above ${json("SHORT_TEXT") / KIB} Ki characters different names, objects and lists, values | ${json("MAX_DEPTH")}; ${["MAX_NAMES", "MAX_CONTAINERS", "MAX_VALUES"].map((name) => grouped(json(name))).join(", ")} |`,
-  `| ${constant("policies/document.ts", "MAX_DOCUMENT_BYTES") / MIB} MiB; ${constant("policies/document-nodes.ts", "MAX_DEPTH")}; ${seconds(constant("policies/check-thread.ts", "TIME_LIMIT_MS"))} s |`,
-  `| ${grouped(nodes("MAX_ALIASED_NODES"))} nodes, ${nodes("MAX_ALIASED_CHARACTERS") / MIB} Mi characters |`,
-  `| ${grouped(constant("policies/work.ts", "MAX_STEPS"))} steps each (compared characters) |`,
-  `of one organization and prefix | ${check("MAX_WAITING")}; ${check("MAX_WAITING_OF_ONE")}, in turns |`,
-  `an organization | ${constant("storage/append-log.ts", "MAX_HELD") / MIB} Mi characters |`,
+  `| ${text.LONG_TEXT / MIB} MiB; ${text.SHORT_TEXT / KIB} KiB |`,
+  `above ${json.SHORT_TEXT / KIB} Ki characters different names, objects and lists, values | ${json.MAX_DEPTH}; ${[json.MAX_NAMES, json.MAX_CONTAINERS, json.MAX_VALUES].map(grouped).join(", ")} |`,
+  `| ${MAX_DOCUMENT_BYTES / MIB} MiB; ${nodes.MAX_DEPTH}; ${seconds(TIME_LIMIT_MS)} s |`,
+  `| ${grouped(nodes.MAX_ALIASED_NODES)} nodes, ${nodes.MAX_ALIASED_CHARACTERS / MIB} Mi characters |`,
+  `| ${grouped(MAX_STEPS)} steps each (compared characters) |`,
+  `of one organization and prefix | ${check.MAX_WAITING}; ${check.MAX_WAITING_OF_ONE}, in turns |`,
+  `an organization | ${MAX_HELD / MIB} Mi characters |`,
   `| ${grouped(setting("MAX_CONNECTIONS"))}, idle for ${seconds(LIMITS.keepAliveTimeout)} s, shared |`,
-  `on one connection | ${constant("http/pipeline.ts", "MAX_WAITING_REQUESTS")} |`,
-  `| ${service("UNREAD_ANSWERS_BYTES")} MiB, each stalled for ${seconds(constant("http/respond.ts", "STALLED_MS"))} s, shared |`,
-  `| ${constant("service.ts", "MADE_AT_ONCE")}; ${constant("service.ts", "SENT_AT_ONCE")}, half of them for one user |`,
-  `| requests that wait for that turn | ${constant("service.ts", "LINE_LENGTH")}, shared | 503 |`,
-  `| ${grouped(page("policy-text.ts", "MOST_LINES"))}; ${grouped(page("policy-text.ts", "MOST_CHARACTERS"))} | cut`,
-  `| ${page("policies.ts", "MOST_VERSIONS")}; ${page("access.ts", "MOST_ROWS")}; ${page("fleet.ts", "MOST_FLEET_ROWS")} |`,
-  `| ${grouped(constant("dashboard/routes.ts", "MOST_CHARACTERS"))}; ${grouped(constant("portal/loaders/events.ts", "MOST_IN_LIST"))}; ${grouped(constant("portal/loaders/events.ts", "MOST_IN_EVENT"))} characters |`,
-  `| ${constant("audit/stream.ts", "perOrganization")}, an hour each, ${constant("audit/stream.ts", "MAX_WAITING_BYTES") / KIB} KiB unread, shared |`,
-  `| ${constant("audit/tickets.ts", "MAX_TICKETS")} unused, ${seconds(constant("audit/tickets.ts", "LIFETIME_MS"))} s each, shared |`,
-  `| buckets of a histogram | ${grouped(constant("audit/histogram.ts", "MAX_BUCKETS"))} |`,
-  `| ${throttle("FAILURES_PER_EMAIL")} for an email and address, ${throttle("FAILURES_PER_ADDRESS")} for an address |`,
-  `(scrypt, N=2^${Math.log2(password("DEFAULT_COST"))}, r=${password("BLOCK_SIZE")}, p=${password("PARALLELIZATION")}) | 1 at a time; ${line("MAX_WAITING")} wait to sign in, ${line("MAX_WAITING")} to be set |`,
-  `| ${grouped(constant("settings/schema.ts", "MAX_SETTINGS"))} | 400 |`,
-  `at least the last ${grouped(constant("storage/files/audit/write/recent-ids.ts", "KNOWN_IDS"))} events`,
-  `| nothing, written within ${seconds(constant("storage/files/keys.ts", "FLUSH_AFTER_MS"))} seconds |`,
+  `on one connection | ${MAX_WAITING_REQUESTS} |`,
+  `| ${service.UNREAD_ANSWERS_BYTES / MIB} MiB, each stalled for ${seconds(STALLED_MS)} s, shared |`,
+  `| ${service.MADE_AT_ONCE}; ${service.SENT_AT_ONCE}, half of them for one user |`,
+  `| requests that wait for that turn | ${service.LINE_LENGTH}, shared | 503 |`,
+  `| ${grouped(policyText.MOST_LINES)}; ${grouped(policyText.MOST_CHARACTERS)} | cut`,
+  `| ${MOST_VERSIONS}; ${MOST_ROWS}; ${MOST_FLEET_ROWS} |`,
+  `| ${grouped(DASHBOARD_CHARACTERS)}; ${grouped(events.MOST_IN_LIST)}; ${grouped(events.MOST_IN_EVENT)} characters |`,
+  `| ${STREAM_LIMITS.perOrganization}, an hour each, ${MAX_WAITING_BYTES / KIB} KiB unread, shared |`,
+  `| ${tickets.MAX_TICKETS} unused, ${seconds(tickets.LIFETIME_MS)} s each, shared |`,
+  `| buckets of a histogram | ${grouped(MAX_BUCKETS)} |`,
+  `| ${throttle.FAILURES_PER_EMAIL} for an email and address, ${throttle.FAILURES_PER_ADDRESS} for an address |`,
+  `(scrypt, N=2^${Math.log2(password.DEFAULT_COST)}, r=${password.BLOCK_SIZE}, p=${password.PARALLELIZATION}) | 1 at a time; ${line.MAX_WAITING} wait to sign in, ${line.MAX_WAITING} to be set |`,
+  `| ${grouped(MAX_SETTINGS)} | 400 |`,
+  `at least the last ${grouped(KNOWN_IDS)} events`,
+  `| nothing, written within ${seconds(FLUSH_AFTER_MS)} seconds |`,
   `A token lasts \`JWT_EXPIRY_HOURS\`, ${setting("JWT_EXPIRY_HOURS")} hours by default`,
 ];
 
@@ -91,8 +89,8 @@ for (const sentence of said) {
 }
 
 test("what is promised by the minute or the hour is what the code counts by", () => {
-  assert.equal(throttle("WINDOW_MS"), MINUTE_MS);
-  assert.equal(constant("audit/stream.ts", "lifetimeMs"), HOUR_MS);
+  assert.equal(throttle.WINDOW_MS, MINUTE_MS);
+  assert.equal(STREAM_LIMITS.lifetimeMs, HOUR_MS);
 });
 
 test("the least durable answers are the ones that the table of promises names", () => {

@@ -1,4 +1,5 @@
 /** The operations that a running service says it has, for tests that go over all of them. */
+import assert from "node:assert/strict";
 import type { App } from "./start.ts";
 
 /** A schema of the served document. */
@@ -61,6 +62,28 @@ export async function operationsOf(app: App): Promise<readonly Operation[]> {
       raw,
     })),
   );
+}
+
+/** The operations below a prefix; fails when there are none, so that a loop over them does run. */
+export async function operationsBelow(app: App, prefix: string): Promise<readonly Operation[]> {
+  const found = (await operationsOf(app)).filter(({ path }) => path.startsWith(prefix));
+  assert.ok(found.length > 0, `no operation is below ${prefix}`);
+  return found;
+}
+
+/** An operation's path with a value in place of every parameter. */
+export function fillIn(path: string, value = "no-such-record"): string {
+  return fillInEach(path, [value])[0] ?? "";
+}
+
+/** An operation's path with every combination of some values in place of its parameters. */
+export function fillInEach(path: string, values: readonly string[]): readonly string[] {
+  const [parameter] = /\{\w+\}/.exec(path) ?? [];
+  if (parameter !== undefined) {
+    return values.flatMap((value) => fillInEach(path.replace(parameter, value), values));
+  }
+  assert.doesNotMatch(path, /[{}]/, "a parameter was not filled in");
+  return [path];
 }
 
 /** A copy of a value of the document in which every reference is replaced by what it names. */

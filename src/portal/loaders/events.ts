@@ -10,7 +10,7 @@ interface JsonRows {
 /** Characters of a text that a list is given; its rows show fewer. */
 export const MOST_IN_LIST = 1_000;
 /** Characters of a text of the event that a reader opened. */
-const MOST_IN_EVENT = 20_000;
+export const MOST_IN_EVENT = 20_000;
 
 /** The rows of a list, their long texts cut. */
 export async function rowsOf<Row>({ json }: JsonRows): Promise<readonly Row[]> {

@@ -33,7 +33,7 @@ export interface PoliciesModel extends PageContext {
 }
 
 /** How many versions are listed; the others are found by their address. */
-const MOST_VERSIONS = 200;
+export const MOST_VERSIONS = 200;
 
 /** The versions, and one of them as a text or as what it changes. */
 export function* policiesPage(model: PoliciesModel): Work<Html> {

@@ -7,8 +7,8 @@ import { highlighter, type Token } from "../yaml-highlight.ts";
 
 const CONTEXT = 3;
 /** What is shown of a document, and compared: about fifty times what a long policy has. */
-const MOST_CHARACTERS = 200_000;
-const MOST_LINES = 5_000;
+export const MOST_CHARACTERS = 200_000;
+export const MOST_LINES = 5_000;
 const LONGEST_COLOURED = 2_000;
 const MOST_ROWS = 5_000;
 

@@ -9,7 +9,7 @@ import type { Layout } from "../layout.ts";
 import { RecordTable } from "../record-table.ts";
 import { UndoQueue } from "../undo-queue.ts";
 
-const FLUSH_AFTER_MS = 30_000;
+export const FLUSH_AFTER_MS = 30_000;
 /** So many revoked keys stay listed, those that were created last. */
 const KEPT_REVOKED = 1_000;
 

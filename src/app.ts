@@ -11,10 +11,10 @@ import { createWriteLimit } from "./demo/write-limit.ts";
 import { Gate } from "./http/gate.ts";
 import { createRequestLog } from "./http/request-log.ts";
 import { listen } from "./http/server.ts";
-import { createMetrics } from "./instruments.ts";
+import { Metrics } from "./metrics/metrics.ts";
 import { readPortalAssets } from "./portal/assets.ts";
 import { startWarnings } from "./start-warnings.ts";
-import { openService, type Means, type OpenService, type ServiceParts } from "./service.ts";
+import { openService, type OpenService, type ServiceParts, type Substitutes } from "./service.ts";
 
 const RESET_CHECK_MS = 5 * SECOND_MS;
 
@@ -28,14 +28,14 @@ export interface App {
  * Opens a data directory and serves it.
  *
  * @param writeLog takes the log's lines; standard error when absent
- * @param means other ones than the usual, in tests only
+ * @param substitutes parts that tests replace
  * @throws Error when the directory cannot be used or the address cannot be had
  */
 export async function openApp(
   config: Config,
   now: Clock,
   writeLog?: (line: string) => void,
-  means: Means = {},
+  substitutes: Substitutes = {},
 ): Promise<App> {
   // Asked for, Node makes a pipe there non-blocking. A write that blocks holds a thread of the pool, and
   // a process whose log nobody reads would never end: its exit waits for all of them.
@@ -48,7 +48,7 @@ export async function openApp(
   };
   try {
     const limited = config.demo ? demoSettings(config) : undefined;
-    const url = await open({ ...config, ...limited }, now, log, opened, means);
+    const url = await open({ ...config, ...limited }, now, log, opened, substitutes);
     let closing: Promise<void> | undefined;
     return { url, close: () => (closing ??= close()) };
   } catch (error) {
@@ -69,9 +69,9 @@ async function open(
   now: Clock,
   log: Log,
   opened: (() => unknown)[],
-  means: Means,
+  substitutes: Substitutes,
 ): Promise<string> {
-  const metrics = createMetrics(config);
+  const metrics = config.metrics === "off" ? undefined : new Metrics();
   opened.push(() => metrics?.close());
   const requestLog = createRequestLog(log);
   const summaries = setInterval(() => requestLog.summarize(), MINUTE_MS).unref();
@@ -83,7 +83,7 @@ async function open(
   }
   let url = "";
   const parts: ServiceParts = {
-    ...{ config, now, log, means, metrics, requestLog, assets },
+    ...{ config, now, log, substitutes, metrics, requestLog, assets },
     requestIds: createIds(now),
     url: () => url,
     startedAt: now(),

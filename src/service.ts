@@ -22,6 +22,7 @@ import { createQuotas } from "./core/quota.ts";
 import { systemStopwatch } from "./core/timers.ts";
 import { openDemo, type Demo } from "./demo/demo.ts";
 import type { CountWrite } from "./demo/write-limit.ts";
+import type { EngineDemo, OpenEngine, Stores } from "./engine.ts";
 import { forgetSilentRuntimes } from "./fleet/forgetting.ts";
 import { BodyBudget } from "./http/body-budget.ts";
 import { originRule } from "./http/cors.ts";
@@ -31,14 +32,12 @@ import type { RequestLog } from "./http/request-log.ts";
 import { Router } from "./http/router.ts";
 import { Turns } from "./http/turns.ts";
 import { UnreadAnswers } from "./http/unread-answers.ts";
-import { conditionOf, fileMeasures, metricsSource } from "./instruments.ts";
 import { servedSurfaces, type ServiceDescription } from "./metadata/service.ts";
-import type { Metrics } from "./metrics/metrics.ts";
+import type { Gauges, Metrics } from "./metrics/metrics.ts";
 import type { PortalAssets } from "./portal/assets.ts";
 import { createPortalPages } from "./portal/routes.ts";
 import { routes, type Services } from "./routes.ts";
-import type { FileOperations } from "./storage/file-operations.ts";
-import { openStores, type Stores } from "./stores.ts";
+import { openEngine } from "./stores.ts";
 import { ensureFirstAdmin } from "./users/first-admin.ts";
 
 export const BODIES_IN_FLIGHT_BYTES = 64 << 20;
@@ -48,10 +47,10 @@ export const MADE_AT_ONCE = 8;
 export const SENT_AT_ONCE = 16;
 export const LINE_LENGTH = 256;
 
-/** What a service works with. */
-export interface Means {
-  /** The disk; the system's when absent. */
-  readonly files?: FileOperations;
+/** Parts of a service that tests replace. */
+export interface Substitutes {
+  /** Opens the storage engine; the one that the settings choose when absent. */
+  readonly openEngine?: OpenEngine;
   /** As costly to hash as they should be when absent. */
   readonly passwords?: Passwords;
 }
@@ -61,7 +60,7 @@ export interface ServiceParts {
   readonly config: Config;
   readonly now: Clock;
   readonly log: Log;
-  readonly means: Means;
+  readonly substitutes: Substitutes;
   readonly metrics: Metrics | undefined;
   readonly requestLog: RequestLog;
   readonly requestIds: IdSource;
@@ -107,20 +106,21 @@ async function open(
   parts: ServiceParts,
   opened: (() => unknown)[],
 ): Promise<Omit<OpenService, "close">> {
-  const { config, now, log, metrics, means } = parts;
-  const stores = await openStores(config, now, log, fileMeasures(metrics), means.files);
-  opened.push(() => stores.close());
-  const catalog = await openCatalog(config.catalogSource, stores.catalogCopy, log);
+  const { config, now, log, metrics, substitutes } = parts;
+  const engineParts = { config, now, log, logs: metrics?.logs };
+  const engine = await (substitutes.openEngine ?? openEngine)(engineParts);
+  opened.push(() => engine.close());
+  const { stores } = engine;
+  const catalog = await openCatalog(config.catalogSource, engine.catalogCopy, log);
   opened.push(() => catalog.close());
 
-  const secret = config.jwtSecret ?? stores.secret;
+  const secret = config.jwtSecret ?? engine.secret;
   const ids = createIds(now);
-  const passwords = means.passwords ?? createPasswords({ now });
+  const passwords = substitutes.passwords ?? createPasswords({ now });
   await createAdmin(config, { users: stores.users, passwords, now, ids }, log);
-  const demo = await openDemoOver(stores, now, log);
+  const demo = engine.demo && (await openDemoOver(stores, engine.demo, now, log));
   opened.push(() => demo?.close());
 
-  const condition = conditionOf(stores, now);
   const description: ServiceDescription = {
     rows: routes,
     build: readBuildInfo(),
@@ -133,12 +133,19 @@ async function open(
     roles: config.roles,
     publicSurface: config.publicSurface,
     catalog: () => ({ ...catalog.current().envelope }),
-    condition,
+    engineHealth: () => engine.health(),
     demo: demo && { nextResetAt: demo.nextResetAt },
   };
   const quotas = createQuotas(config, config.requireAuth);
   const auditStreams = new AuditStreams();
   const bodyBudget = new BodyBudget(BODIES_IN_FLIGHT_BYTES, BODIES_IN_WORK_BYTES);
+  const gauges: Gauges = {
+    ...description,
+    engine: () => engine.figures(),
+    quotas: () => quotas.all,
+    bodyBytesHeld: () => bodyBudget.held,
+    auditStreams: () => auditStreams.size,
+  };
   const services: Services = {
     ...stores,
     auditStreams,
@@ -151,20 +158,19 @@ async function open(
     throttle: createLoginThrottle(now),
     tokens: createTokenIssuer(secret, config.jwtExpiryHours, now),
     description,
-    metrics: metricsSource(metrics, config, {
-      ...description,
-      stores,
-      quotas: () => quotas.all,
-      bodyBytesHeld: () => bodyBudget.held,
-      auditStreams: () => auditStreams.size,
-    }),
+    metrics: metrics && {
+      token: config.metrics === "open" ? undefined : config.metrics,
+      text: () => metrics.text(gauges),
+    },
     assets: parts.assets,
     portal: createPortalPages({ ...stores, catalog, description, assets: parts.assets }),
     now,
     ids,
   };
-  const { socketPath: path, stage } = stores;
-  opened.push(await listenForCommands({ ...stores, passwords, now, ids, path, stage, log }));
+  const { directory } = engine;
+  if (directory !== undefined) {
+    opened.push(await listenForCommands({ ...stores, passwords, now, ids, directory, log }));
+  }
   opened.push(hourly(() => removeOld(parts, stores)));
   const listener = createListener({
     router: new Router(
@@ -210,13 +216,14 @@ function turnsOf(atOnce: number): Turns {
   return new Turns({ atOnce, atOnceOfOne: atOnce / 2, waiting: LINE_LENGTH });
 }
 
-/** The demo over these stores; `undefined` where the service is none. */
-async function openDemoOver(stores: Stores, now: Clock, log: Log): Promise<Demo | undefined> {
-  const { demoDirectory: directory, markSeeded } = stores;
-  if (directory === undefined) return undefined;
+async function openDemoOver(
+  stores: Stores,
+  state: EngineDemo,
+  now: Clock,
+  log: Log,
+): Promise<Demo> {
   const { capabilities } = await readShippedCatalog();
-  const organization = DEFAULT_ORGANIZATION;
-  return openDemo({ organization, stores, directory, markSeeded, capabilities, now, log });
+  return openDemo({ organization: DEFAULT_ORGANIZATION, stores, state, capabilities, now, log });
 }
 
 async function createAdmin(

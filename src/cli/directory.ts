@@ -5,7 +5,7 @@ import { CHANGES, type ChangeName } from "../control/changes.ts";
 import type { Clock } from "../core/clock.ts";
 import { createIds } from "../core/ids.ts";
 import { createLog } from "../core/log.ts";
-import { openStores } from "../stores.ts";
+import { openEngine } from "../stores.ts";
 import { Layout } from "../storage/layout.ts";
 
 /** The data directory that an option names, else the environment. */
@@ -29,11 +29,11 @@ export async function makeChange(
   if (answer !== undefined) return answer;
   const silent = createLog("silent", now, () => {});
   const config = configFromOptions({ dataDir });
-  const stores = await openStores(config, now, silent, (_, files) => files);
+  const engine = await openEngine({ config, now, log: silent });
   try {
-    const services = { ...stores, passwords: createPasswords({ now }), now, ids: createIds(now) };
-    return await CHANGES[name](services, body);
+    const own = { passwords: createPasswords({ now }), now, ids: createIds(now) };
+    return await CHANGES[name]({ ...engine.stores, ...own }, body);
   } finally {
-    await stores.close();
+    await engine.close();
   }
 }

@@ -7,24 +7,16 @@ import { chmod, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Refusal } from "../core/errors.ts";
 import { describeError, type Log } from "../core/log.ts";
+import type { EngineDirectory } from "../engine.ts";
 import { CHANGES, type ChangeName, type ChangeServices } from "./changes.ts";
 import { MAX_SOCKET_PATH } from "./socket-path.ts";
 
 const MAX_BODY_BYTES = 64 << 10;
 const SOCKET_MODE = 0o600;
 
-/** The files of one moment, until they are released. */
-export interface Staged {
-  readonly directory: string;
-  readonly files: readonly { readonly path: string; readonly bytes: number }[];
-  release(): Promise<void>;
-}
-
 /** What commands are carried out with. */
 export interface ControlParts extends ChangeServices {
-  /** Where to listen. */
-  readonly path: string;
-  readonly stage: () => Promise<Staged>;
+  readonly directory: EngineDirectory;
   readonly log: Log;
 }
 
@@ -35,7 +27,8 @@ export interface ControlParts extends ChangeServices {
  * @returns what ends it: backups under way are cut off
  */
 export async function listenForCommands(parts: ControlParts): Promise<() => Promise<void>> {
-  const { path, log } = parts;
+  const { log } = parts;
+  const path = parts.directory.socketPath;
   const held = new Set<Promise<void>>();
   const server = createServer((request, response) => {
     answer(parts, request, response, held).catch((error: unknown) => {
@@ -93,14 +86,14 @@ async function answer(
 
 /** Names the files of this moment, and keeps them as long as the connection stays. */
 async function holdBackup(
-  { stage, log }: ControlParts,
+  { directory: own, log }: ControlParts,
   request: IncomingMessage,
   response: ServerResponse,
   held: Set<Promise<void>>,
 ): Promise<void> {
   request.resume();
   const gone = new Promise<void>((resolve) => response.once("close", resolve));
-  const staged = await stage();
+  const staged = await own.stage();
   const release = gone
     .then(() => staged.release())
     .then(

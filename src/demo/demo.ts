@@ -4,6 +4,7 @@ import type { DeclaredCapability } from "../catalog/document.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
 import { describeError, type Log } from "../core/log.ts";
 import { clearInterval, setInterval } from "../core/timers.ts";
+import type { EngineDemo } from "../engine.ts";
 import { createCommands } from "./commands.ts";
 import { DEMO_LIMITS, nextReset } from "./limits.ts";
 import { Pulse } from "./pulse.ts";
@@ -14,10 +15,7 @@ import { createTraffic } from "./traffic.ts";
 export interface DemoParts {
   readonly organization: string;
   readonly stores: SeededStores;
-  /** What the data directory holds: another's data, nothing, or a demo since a moment. */
-  readonly directory: "foreign" | "empty" | { readonly seededAt: number };
-  /** Told when the directory was seeded. */
-  readonly markSeeded: (seededAt: number) => Promise<void>;
+  readonly state: EngineDemo;
   /** Of the shipped catalog, whatever the service shows. */
   readonly capabilities: readonly DeclaredCapability[];
   readonly now: Clock;
@@ -72,19 +70,19 @@ export async function openDemo(parts: DemoParts): Promise<Demo> {
 
 /** Since when the directory is a demo's; `undefined` where it is not. */
 async function seededSince(
-  { directory, markSeeded, log }: DemoParts,
+  { state, log }: DemoParts,
   seed: () => Promise<number>,
 ): Promise<number | undefined> {
-  if (directory === "foreign") {
+  if (state.found === "foreign") {
     log.warn(
       "DEMO=true over a directory that holds other data: it is not seeded, never reset, and its " +
         "events are kept; only what requests may do is limited",
     );
     return undefined;
   }
-  if (directory !== "empty") return directory.seededAt;
+  if (state.found !== "empty") return state.found.seededAt;
   const seededAt = await seed();
-  await markSeeded(seededAt);
+  await state.markSeeded(seededAt);
   log.info("seeded the demo");
   return seededAt;
 }

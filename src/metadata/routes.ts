@@ -63,10 +63,10 @@ export const metadataRoutes = [
       "200 as long as the process answers. `degraded` means that a log holds lines that cannot be read back.",
     tags: ["health"],
     replies: { 200: health },
-    handle: (_, { description: { condition, edition } }: Needs) => ({
-      status: condition.hasDamage() ? "degraded" : "ok",
-      edition,
-    }),
+    async handle(_, { description: { engineHealth, edition } }: Needs) {
+      const { isDegraded } = await engineHealth();
+      return { status: isDegraded ? "degraded" : "ok", edition };
+    },
   }),
   route({
     method: "GET",
@@ -79,10 +79,10 @@ export const metadataRoutes = [
     tags: ["health"],
     replies: { 200: readiness },
     refuses: [503],
-    handle(_, { description: { condition } }: Needs) {
-      const unwritable = condition.unwritable();
+    async handle(_, { description: { engineHealth } }: Needs) {
+      // Asking makes the engine try again: a service that is not ready gets no writes that would.
+      const { unwritable } = await engineHealth();
       if (unwritable.length === 0) return { status: "ready" as const };
-      condition.recover(); // who is not ready is sent no requests, with which it would try
       throw new Unavailable(`Not ready: cannot write the ${unwritable.join(" and the ")}`, 1);
     },
   }),

@@ -1,6 +1,7 @@
 import type { Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import type { RolesMode } from "../core/roles.ts";
+import type { EngineHealth } from "../engine.ts";
 import type { HeaderList } from "../http/reply.ts";
 import type { RouteDescription, Surface } from "../http/route.ts";
 
@@ -30,7 +31,7 @@ export interface ServiceDescription {
   readonly publicSurface: "open" | "off";
   /** Facts about the catalog in use: where it came from, its version and counts. */
   readonly catalog: () => Readonly<Record<string, unknown>>;
-  readonly condition: ServiceCondition;
+  readonly engineHealth: () => Awaitable<EngineHealth>;
   /** Present where this is an open demo, in which anybody can write. */
   readonly demo?: DemoNotice | undefined;
 }
@@ -39,16 +40,6 @@ export interface ServiceDescription {
 export interface DemoNotice {
   /** When everything begins anew, in milliseconds; `undefined` where it never does. */
   readonly nextResetAt: number | undefined;
-}
-
-/** Whether the service can do its work. */
-export interface ServiceCondition {
-  /** What cannot be written at present, each by its name for people; empty while all can. */
-  readonly unwritable: () => readonly string[];
-  /** Tries again to write what cannot be written. */
-  readonly recover: () => void;
-  /** Whether something that is stored could not be read back. */
-  readonly hasDamage: () => boolean;
 }
 
 /** A page of the portal, ready to be sent. */

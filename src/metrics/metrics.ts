@@ -1,21 +1,11 @@
+import type { Awaitable } from "../core/caller.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
 import type { SetQuota } from "../core/quota.ts";
+import type { AuditFigures, EngineFigures, EngineHealth } from "../engine.ts";
 import { writeExposition, single, type Family } from "./exposition.ts";
 import { HttpMetrics } from "./http-metrics.ts";
 import { LogMetrics } from "./log-metrics.ts";
 import { ProcessMetrics } from "./process-metrics.ts";
-
-/** What the audit store counts; all but `pending` since the start. */
-export interface AuditMetrics {
-  readonly stored: number;
-  /** Events that had been stored before, and were answered with what was stored. */
-  readonly repeated: number;
-  readonly failed: number;
-  /** Events that were given and are not answered yet. */
-  readonly pending: number;
-  /** Text that waits to be written or synced, in bytes, where it is all ASCII. */
-  readonly pendingBytes: number;
-}
 
 /** Where the figures come from that are not counted here; asked at each scrape. */
 export interface Gauges {
@@ -24,16 +14,10 @@ export interface Gauges {
   readonly startedAt: number;
   readonly build: { readonly version: string; readonly commit: string };
   readonly bodyBytesHeld: () => number;
-  readonly audit: () => AuditMetrics;
   readonly auditStreams: () => number;
-  /** Lines of the logs that could not be read back. */
-  readonly damagedLines: () => number;
-  readonly fleet: () => { readonly online: number; readonly total: number };
-  readonly organizations: () => number;
   readonly quotas: () => readonly SetQuota[];
-  readonly isReady: () => boolean;
-  /** Bytes that are free where the data directory lies. */
-  readonly freeBytes: () => Promise<number>;
+  readonly engine: () => Awaitable<EngineFigures>;
+  readonly engineHealth: () => Awaitable<EngineHealth>;
 }
 
 /** Everything that is counted, and the text that tells it. Exists only where metrics are on. */
@@ -49,12 +33,13 @@ export class Metrics {
 
   /** All figures at this moment, in the Prometheus text format. */
   async text(gauges: Gauges): Promise<string> {
-    const [freeBytes, ofProcess] = await Promise.all([
-      gauges.freeBytes(),
+    const [engine, { unwritable }, ofProcess] = await Promise.all([
+      gauges.engine(),
+      gauges.engineHealth(),
       this.#process.families(),
     ]);
     return writeExposition([
-      ...serviceFamilies(gauges),
+      ...serviceFamilies(gauges, engine, unwritable.length === 0),
       ...this.http.families(),
       single(
         "signalbox_http_body_bytes_held",
@@ -62,23 +47,20 @@ export class Metrics {
         "Bytes of request bodies that are being received.",
         gauges.bodyBytesHeld(),
       ),
-      ...auditFamilies(gauges),
+      ...auditFamilies(engine.audit),
+      single("signalbox_audit_streams", "gauge", "Live streams.", gauges.auditStreams()),
       ...quotaFamilies(gauges.quotas()),
-      ...this.logs.families(),
-      single(
-        "signalbox_data_free_bytes",
-        "gauge",
-        "Free space where the data directory lies.",
-        freeBytes,
-      ),
+      ...(engine.files ? [...this.logs.families(), ...fileFamilies(engine.files)] : []),
       ...ofProcess,
     ]);
   }
 }
 
-function serviceFamilies(gauges: Gauges): readonly Family[] {
-  const { startedAt, now, build } = gauges;
-  const { online, total } = gauges.fleet();
+function serviceFamilies(
+  { startedAt, now, build }: Gauges,
+  { organizations, fleet: { online, total } }: EngineFigures,
+  isReady: boolean,
+): readonly Family[] {
   const labels = { version: build.version, commit: build.commit, node: process.versions.node };
   const uptimeSeconds = Math.max(0, (now() - startedAt) / SECOND_MS);
   return [
@@ -89,13 +71,8 @@ function serviceFamilies(gauges: Gauges): readonly Family[] {
       samples: [{ labels, value: 1 }],
     },
     single("signalbox_uptime_seconds", "gauge", "Time since the start.", uptimeSeconds),
-    single("signalbox_ready", "gauge", "1 as long as /ready says so.", Number(gauges.isReady())),
-    single(
-      "signalbox_organizations",
-      "gauge",
-      "Organizations that are kept.",
-      gauges.organizations(),
-    ),
+    single("signalbox_ready", "gauge", "1 as long as /ready says so.", Number(isReady)),
+    single("signalbox_organizations", "gauge", "Organizations that are kept.", organizations),
     single("signalbox_fleet_runtimes", "gauge", "Runtimes of all organizations.", total),
     single("signalbox_fleet_runtimes_online", "gauge", "Those of them that are online.", online),
   ];
@@ -120,8 +97,8 @@ function quotaFamilies(quotas: readonly SetQuota[]): readonly Family[] {
   ];
 }
 
-function auditFamilies(gauges: Gauges): readonly Family[] {
-  const { stored, repeated, failed, pending, pendingBytes } = gauges.audit();
+function auditFamilies(figures: AuditFigures): readonly Family[] {
+  const { stored, repeated, failed, pending, pendingBytes } = figures;
   const results = Object.entries({ stored, repeated, failed });
   return [
     {
@@ -137,12 +114,22 @@ function auditFamilies(gauges: Gauges): readonly Family[] {
       "Text of the audit log that is not safe yet, a character counted as a byte.",
       pendingBytes,
     ),
+  ];
+}
+
+function fileFamilies(files: NonNullable<EngineFigures["files"]>): readonly Family[] {
+  return [
     single(
       "signalbox_damaged_lines",
       "gauge",
       "Lines of the logs of audit, fleet and activity that could not be read back.",
-      gauges.damagedLines(),
+      files.damagedLines,
     ),
-    single("signalbox_audit_streams", "gauge", "Live streams.", gauges.auditStreams()),
+    single(
+      "signalbox_data_free_bytes",
+      "gauge",
+      "Free space where the data directory lies.",
+      files.freeBytes,
+    ),
   ];
 }

@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { openApp } from "../../src/app.ts";
 import { configFromOptions } from "../../src/config.ts";
 import type { FileOperations } from "../../src/storage/file-operations.ts";
+import { openFileEngine } from "../../src/storage/files/engine.ts";
 import { Layout } from "../../src/storage/layout.ts";
 import { Client, type Answer } from "../support/client.ts";
 import { ForgetfulFiles, systemError } from "../support/forgetful-files.ts";
@@ -82,7 +83,9 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 
 async function serve(files: ForgetfulFiles, now: () => number) {
   const config = configFromOptions({ dataDir: layout.root });
-  const app = await openApp(config, now, () => {}, { files });
+  const app = await openApp(config, now, () => {}, {
+    openEngine: (parts) => openFileEngine(parts, files),
+  });
   const client = new Client();
   const send: Send = (method, path, body) =>
     client.request(app.url, method, path === "/ready" ? path : `/api/v1${path}`, body);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { openApp } from "../../src/app.ts";
 import { configFromOptions } from "../../src/config.ts";
+import { openFileEngine } from "../../src/storage/files/engine.ts";
 import { Layout } from "../../src/storage/layout.ts";
 import { Client, type Answer } from "../support/client.ts";
 import { ForgetfulFiles } from "../support/forgetful-files.ts";
@@ -24,7 +25,9 @@ class SlowDisk {
     const disk = new SlowDisk(() => url);
     const config = configFromOptions({ ...settings, dataDir: layout.root });
     const now = () => Date.parse(START_TIME);
-    const app = await openApp(config, now, () => {}, { files: disk.files });
+    const app = await openApp(config, now, () => {}, {
+      openEngine: (parts) => openFileEngine(parts, disk.files),
+    });
     url = app.url;
     t.after(async () => {
       disk.release();

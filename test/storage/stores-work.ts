@@ -2,6 +2,7 @@
 import type { ActivityEntry } from "../../src/activity/schema.ts";
 import { configFromOptions } from "../../src/config.ts";
 import { SECOND_MS } from "../../src/core/clock.ts";
+import type { FleetStore } from "../../src/fleet/store.ts";
 import type { StoredKey } from "../../src/keys/schema.ts";
 import type { Durability } from "../../src/storage/append-log-options.ts";
 import { makeRootDirectory } from "../../src/storage/directories.ts";
@@ -10,7 +11,8 @@ import { FileActivity } from "../../src/storage/files/activity.ts";
 import { FileAuditStore } from "../../src/storage/files/audit.ts";
 import { FileFleet } from "../../src/storage/files/fleet.ts";
 import { readFileIfAny } from "../../src/storage/snapshot.ts";
-import { openStores, type Stores } from "../../src/stores.ts";
+import type { Stores } from "../../src/engine.ts";
+import { openFileEngine } from "../../src/storage/files/engine.ts";
 import { changedUser, draftUser } from "../../src/users/draft.ts";
 import { append, auditEventOf, page } from "../audit/store-suite.ts";
 import { all, report } from "../fleet/store-suite.ts";
@@ -108,14 +110,14 @@ function organizations(): Worker<Stores> {
 
 function settings(): Worker<Stores> {
   const pairs = (value: string) => [{ key: "region", value }];
-  return worker("settings", (stores) => stores.settings.list(HOME), {
+  return worker("settings", async (stores) => stores.settings.list(HOME), {
     "set north": (stores) => stores.settings.replace(HOME, pairs("north")),
     "set south": (stores) => stores.settings.replace(HOME, pairs("south")),
   });
 }
 
 function overrides(): Worker<Stores> {
-  return worker("overrides", async (stores) => [...stores.overrides.all(HOME)], {
+  return worker("overrides", async (stores) => [...(await stores.overrides.all(HOME))], {
     "set git": (stores) => stores.overrides.set(HOME, "git", "degraded"),
     "set aws": (stores) => stores.overrides.set(HOME, "aws", "offline"),
     "lift git": (stores) => stores.overrides.lift(HOME, "git"),
@@ -176,7 +178,7 @@ function audit(executor: string): Worker<Stores> {
   });
 }
 
-function runtimes<S>(prefix: string, fleetOf: (stores: S) => FileFleet): Worker<S> {
+function runtimes<S>(prefix: string, fleetOf: (stores: S) => FleetStore): Worker<S> {
   const send =
     (name: string, version: string): Work<S> =>
     (stores) =>
@@ -207,17 +209,19 @@ async function bury(files: ForgetfulFiles): Promise<void> {
   await files.close(descriptor);
 }
 
+interface WholeService extends Stores {
+  readonly secret: string;
+  close(): Promise<void>;
+}
+
 /** Every store of the service, and all of them at work at once. */
-export const wholeService: Scenario<Stores> = {
+export const wholeService: Scenario<WholeService> = {
   async open(files) {
     const config = configFromOptions({ dataDir: layout.root });
-    return openStores(
-      { ...config, auditSegmentBytes: SEGMENT_BYTES },
-      now,
-      silent,
-      (_log, same) => same,
-      files,
-    );
+    const sized = { ...config, auditSegmentBytes: SEGMENT_BYTES };
+    const engine = await openFileEngine({ config: sized, now, log: silent }, files);
+    const { stores, secret } = engine;
+    return { ...stores, secret, close: () => engine.close() };
   },
   close: (stores) => stores.close(),
   bury,

@@ -19,7 +19,7 @@ export function describeService(
     roles: "carried",
     publicSurface: "open",
     catalog: () => ({ source: "embed", capabilities: 2 }),
-    condition: { unwritable: () => [], recover: () => {}, hasDamage: () => false },
+    engineHealth: () => ({ unwritable: [], isDegraded: false }),
     ...changes,
   };
 }

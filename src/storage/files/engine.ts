@@ -1,0 +1,220 @@
+/** The file engine: takes the data directory and opens every store in it. */
+import { statfs } from "node:fs/promises";
+import type { CatalogCopy } from "../../catalog/source.ts";
+import { SECOND_MS } from "../../core/clock.ts";
+import { describeError } from "../../core/log.ts";
+import { systemStopwatch } from "../../core/timers.ts";
+import { nextReset } from "../../demo/limits.ts";
+import type { Engine, EngineDemo, EngineFigures, EngineParts } from "../../engine.ts";
+import { stageFiles } from "../backup/staging.ts";
+import { DamageRegister } from "../damage.ts";
+import { checkFormat, readOrCreateSecret, warnIfOpen } from "../data-directory.ts";
+import { disownDemo, markSeeded, prepareDemoDirectory } from "../demo-directory.ts";
+import { systemFiles, type FileOperations } from "../file-operations.ts";
+import { Layout } from "../layout.ts";
+import { refuseLinks } from "../links.ts";
+import { acquireLock } from "../lock.ts";
+import { runChecks } from "../log-checks.ts";
+import { measuredFiles } from "../measured-files.ts";
+import { readFileIfAny, replaceFile } from "../snapshot.ts";
+import { removeStrays } from "../strays.ts";
+import { FileActivity } from "./activity.ts";
+import { FileAuditStore } from "./audit.ts";
+import { IndexThreads } from "./audit/sidecar/index-threads.ts";
+import { FileFleet } from "./fleet.ts";
+import { FileKeys } from "./keys.ts";
+import { FileOrganizations } from "./organizations.ts";
+import { FilePolicies } from "./policies.ts";
+import { FileProviderOverrides } from "./providers.ts";
+import { FileSettings } from "./settings.ts";
+
+/** How much of the logs is read for damage before the service listens; the rest is read behind it. */
+const CHECKED_BEFORE_BYTES = 128 << 20;
+
+/** What is opened, to be closed in the opposite order. */
+interface Closable {
+  close(): Promise<void>;
+}
+
+/**
+ * Takes a data directory and opens every store in it.
+ *
+ * @param files the disk; only tests give another than the system's
+ * @throws Error when another server has the directory, or a file in it is damaged
+ */
+export async function openFileEngine(
+  parts: EngineParts,
+  files: FileOperations = systemFiles,
+): Promise<Engine> {
+  const layout = new Layout(parts.config.dataDir);
+  await refuseLinks(files, layout);
+  const lock = await acquireLock(files, layout, parts.now);
+  const opened: Closable[] = [{ close: () => lock.release() }];
+  const close = async (): Promise<void> => {
+    for (let store = opened.pop(); store; store = opened.pop()) await store.close();
+  };
+  try {
+    return { ...(await openDirectory(parts, files, layout, opened)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Opens part after part of a directory whose lock is held, and adds each to what is closed. */
+async function openDirectory(
+  parts: EngineParts,
+  files: FileOperations,
+  layout: Layout,
+  opened: Closable[],
+): Promise<Omit<Engine, "close">> {
+  const { config, now, log } = parts;
+  await warnIfOpen(files, layout, log);
+  await removeStrays(files, layout);
+  await checkFormat(files, layout);
+  const secret = await readOrCreateSecret(files, layout);
+  const demo = await openDemo(parts, files, layout);
+  const damage = new DamageRegister(files, log);
+  const stores = await openStores(parts, files, layout, damage, opened);
+  const { audit, fleet, activity, organizations } = stores;
+  return {
+    stores: { ...stores, users: organizations.users },
+    secret,
+    catalogCopy: catalogCopy(files, layout),
+    ...(demo && { demo }),
+    directory: {
+      socketPath: layout.socket,
+      stage: () =>
+        stageFiles(
+          files,
+          layout,
+          () => new Map([audit, fleet, activity].flatMap(({ committed }) => committed)),
+        ),
+    },
+    health: healthOf(stores, damage, parts),
+    async figures(): Promise<EngineFigures> {
+      const { stored, repeated, failed, pending } = audit.counts;
+      const { bavail, bsize } = await statfs(config.dataDir);
+      return {
+        organizations: organizations.ids().length,
+        fleet: fleet.totals(now()),
+        audit: { stored, repeated, failed, pending, pendingBytes: audit.held },
+        files: { damagedLines: damage.lines, freeBytes: bavail * bsize },
+      };
+    },
+  };
+}
+
+async function openDemo(
+  { config, now }: EngineParts,
+  files: FileOperations,
+  layout: Layout,
+): Promise<EngineDemo | undefined> {
+  if (!config.demo) {
+    await disownDemo(files, layout);
+    return undefined;
+  }
+  const isDue = (seededAt: number): boolean => now() >= nextReset(seededAt);
+  return {
+    found: await prepareDemoDirectory(files, layout, isDue),
+    markSeeded: (seededAt) => markSeeded(files, layout, seededAt),
+  };
+}
+
+type FileStores = Awaited<ReturnType<typeof openStores>>;
+
+async function openStores(
+  { config, now, log, logs }: EngineParts,
+  files: FileOperations,
+  layout: Layout,
+  damage: DamageRegister,
+  opened: Closable[],
+) {
+  const keep = <T extends Closable>(store: T): T => {
+    opened.push(store);
+    return store;
+  };
+  const measured = (name: "audit" | "fleet"): FileOperations =>
+    logs ? measuredFiles(files, systemStopwatch, logs[name]) : files;
+  const organizations = keep(await FileOrganizations.open(files, layout, now));
+  const ids = organizations.ids();
+  const reportLateKeys = (error: unknown) =>
+    log.error("the last use of API keys could not be written", { error: describeError(error) });
+  const keys = keep(await FileKeys.open(files, layout, ids, reportLateKeys));
+  const fleet = keep(
+    await FileFleet.open(measured("fleet"), layout, ids, now, log, undefined, damage),
+  );
+  const policies = keep(await FilePolicies.open(files, layout, ids));
+  const overrides = keep(await FileProviderOverrides.open(files, layout, ids));
+  const { auditDurability: durability, auditSegmentBytes: segmentBytes } = config;
+  const threads = files === systemFiles ? new IndexThreads() : undefined;
+  const audit = keep(
+    new FileAuditStore({
+      files: measured("audit"),
+      layout,
+      now,
+      log,
+      damage,
+      durability,
+      segmentBytes,
+      ...(threads && { threads }),
+    }),
+  );
+  const activity = keep(
+    new FileActivity({ files, layout, now, log, damage, maxBytes: config.maxActivityBytes }),
+  );
+  const settings = keep(new FileSettings(files, layout));
+  await settings.check(ids);
+  const checks = [...(await audit.checks(ids)), ...(await activity.checks(ids))];
+  const checking = keep(await runChecks(checks, CHECKED_BEFORE_BYTES, log));
+  keep({
+    async close() {
+      const ended = checking.close();
+      await threads?.close(); // the check under way may be waiting for them
+      await ended;
+    },
+  });
+  return { organizations, keys, settings, overrides, policies, fleet, audit, activity };
+}
+
+/** Asks each store whether it can write. Those that cannot try again, at most once a second. */
+function healthOf(
+  stores: FileStores,
+  damage: DamageRegister,
+  { now }: Pick<EngineParts, "now">,
+): Engine["health"] {
+  const parts = [
+    ["audit log", stores.audit],
+    ["fleet log", stores.fleet],
+    ["activity log", stores.activity],
+    ["policies", stores.policies],
+    ["organizations and users", stores.organizations],
+    ["API keys", stores.keys],
+    ["settings", stores.settings],
+    ["provider overrides", stores.overrides],
+  ] as const;
+  let triedAt = -Infinity;
+  return () => {
+    const failing = parts.filter(([, { failure }]) => failure !== undefined);
+    const unwritable = failing.map(([name, { failure }]) => `${name}${codeOf(failure)}`);
+    // The clock may be set back.
+    if (failing.length > 0 && Math.abs(now() - triedAt) >= SECOND_MS) {
+      triedAt = now();
+      for (const [, store] of failing) store.recover();
+    }
+    return { unwritable, isDegraded: damage.lines > 0 };
+  };
+}
+
+/** What the operating system calls a failure; its whole message would name a path. */
+function codeOf(failure: unknown): string {
+  const code = failure instanceof Error && "code" in failure ? failure.code : undefined;
+  return typeof code === "string" ? ` (${code})` : "";
+}
+
+function catalogCopy(files: FileOperations, layout: Layout): CatalogCopy {
+  return {
+    read: async () => (await readFileIfAny(files, layout.catalogCopy))?.toString("utf8"),
+    write: (text) => replaceFile(files, layout.catalogCopy, Buffer.from(text, "utf8")),
+  };
+}

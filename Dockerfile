@@ -1,5 +1,5 @@
 # Builds the service in one image and runs it from another that holds nothing but what it needs.
-# See "Operating it" in README.md for how to run it.
+# docs/operations.md says how to run it.
 
 FROM node:24-slim AS build
 WORKDIR /app

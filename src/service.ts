@@ -66,8 +66,6 @@ export interface ServiceParts {
   readonly requestIds: IdSource;
   /** Where it answers; known once it listens. */
   readonly url: () => string;
-  /** The IP address of the listening socket; known once it listens. */
-  readonly boundTo: () => string;
   readonly startedAt: number;
   readonly assets: PortalAssets;
   /** Counts writes, in a demo. */
@@ -171,22 +169,12 @@ async function open(
   };
   const { directory } = engine;
   if (directory !== undefined) {
-    opened.push(
-      await listenForCommands({
-        commit: engine.commit,
-        ...stores,
-        passwords,
-        now,
-        ids,
-        directory,
-        log,
-      }),
-    );
+    opened.push(await listenForCommands({ ...stores, passwords, now, ids, directory, log }));
   }
   opened.push(hourly(() => removeOld(parts, stores)));
   const listener = createListener({
     router: new Router(
-      recordingRows(routes, { commit: engine.commit, activity: stores.activity, now, ids }),
+      recordingRows(routes, { activity: stores.activity, now, ids }),
       servedSurfaces(config.publicSurface),
     ),
     services,
@@ -198,7 +186,7 @@ async function open(
       now,
     }),
     isAllowedOrigin: originRule(config.corsOrigins, config.corsPagesDev),
-    isAllowedHost: hostRule(config, parts.boundTo),
+    isAllowedHost: hostRule(config),
     requestIds: parts.requestIds,
     maxBodyBytes: config.maxBodyBytes,
     bodyBudget,

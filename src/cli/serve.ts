@@ -39,7 +39,8 @@ export const serveCommand: Command = {
   name: "serve",
   usage: "",
   summary: "Serve, with the settings of the environment, until SIGTERM or SIGINT",
-  details: "The README lists the settings. Without any it serves ./data on http://127.0.0.1:8080.",
+  details:
+    "docs/configuration.md lists the settings. Without any it serves ./data on http://127.0.0.1:8080.",
   async run(args, { now }) {
     readArguments(args, {});
     await serve(now);

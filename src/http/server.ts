@@ -17,8 +17,7 @@ import { EVERY_METHOD } from "./router.ts";
 
 /** A socket that is being listened on. */
 export interface Listening {
-  /** The IP address and the port that the socket is bound to. */
-  readonly bound: AddressInfo;
+  readonly port: number;
   /** Stops accepting, answers what is in flight, and resolves when every connection has ended. */
   close(): Promise<void>;
 }
@@ -93,7 +92,7 @@ export async function listen(
       resolve();
     });
   });
-  return { bound: server.address() as AddressInfo, close: () => closeGently(server, latest) };
+  return { port: (server.address() as AddressInfo).port, close: () => closeGently(server, latest) };
 }
 
 function closeGently(server: Server, latest: Latest): Promise<void> {

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { recordingRows } from "../../src/activity/recording.ts";
 import type { ActivityEntry } from "../../src/activity/schema.ts";
-import { changeThenEntry } from "../../src/activity/unit-of-work.ts";
 import { Conflict, Unrecorded } from "../../src/core/errors.ts";
 import type { Schema } from "../../src/core/schema.ts";
 import { later, reply, stream } from "../../src/http/reply.ts";
@@ -52,8 +51,7 @@ function recorded(handle: (given: Input) => unknown, failure?: Error) {
       written.push([organization, entry]);
     },
   };
-  const commit = changeThenEntry({ activity });
-  const [wrapped] = recordingRows([row], { commit, activity, now: () => T0, ids: () => "e1" });
+  const [wrapped] = recordingRows([row], { activity, now: () => T0, ids: () => "e1" });
   return { run: async (given = input) => wrapped?.handle(given, undefined), written };
 }
 
@@ -150,8 +148,6 @@ test("HEAD does nothing, and so leaves no entry", async () => {
 
 test("a row that changes nothing stays the very same", () => {
   const row = { change: undefined } as unknown as Route<unknown>;
-  const activity = { append: async () => {} };
-  const commit = changeThenEntry({ activity });
-  const recorder = { commit, activity, now: () => T0, ids: () => "e1" };
+  const recorder = { activity: { append: async () => {} }, now: () => T0, ids: () => "e1" };
   assert.equal(recordingRows([row], recorder)[0], row);
 });

@@ -18,7 +18,7 @@ for (const scopes of SCOPES) {
   keys.set(scopes, { "x-api-key": body.api_key });
 }
 
-/** What keys of a scope may do, as the README has it. Another text acts as `runtime`. */
+/** What keys of a scope may do, as docs/runtimes.md has it. Another text acts as `runtime`. */
 const READS = ["GET /policies", "GET /policies/{version}"];
 const REPORTS = [
   "POST /audit",

@@ -8,7 +8,7 @@ import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 const ROLES = ["viewer", "operator", "admin"] as const;
 type Role = (typeof ROLES)[number];
 
-/** The least role for what not every user may do, as the README has it. */
+/** The least role for what not every user may do, as docs/api.md has it. */
 const LEAST: Readonly<Record<string, Role>> = {
   "POST /policies": "operator",
   "POST /policies/{version}/activate": "operator",

@@ -1,4 +1,4 @@
-/** Holds the numbers of the README's promises to the constants and defaults that make them true. */
+/** Holds the numbers of `docs/promises.md` to the constants and defaults that make them true. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -38,17 +38,14 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
-const promises = (read("README.md").split("\n## Promises\n")[1] ?? "")
-  .split("\n## ", 1)
-  .join("")
-  .replaceAll(/\s+/g, " ");
+const promises = read("docs/promises.md").replaceAll(/\s+/g, " ");
 
 const setting = (variable: string): number =>
   Number(settingRows.find((row) => row.variable === variable)?.fallback);
 const grouped = (count: number): string => count.toLocaleString("en");
 const seconds = (ms: number): number => ms / SECOND_MS;
 
-/** Each as the README has it, with the numbers of the code in it. */
+/** Each as the page has it, with the numbers of the code in it. */
 const said = [
   `| 16 KiB, within ${seconds(LIMITS.headersTimeout)} s |`,
   `| request line and headers | ${LIMITS.maxHeaderSize / KIB} KiB`,
@@ -83,8 +80,8 @@ const said = [
 ];
 
 for (const sentence of said) {
-  test(`the README promises what the code does: ${sentence}`, () => {
-    assert.ok(promises.includes(sentence), `README.md, "Promises": expected "${sentence}"`);
+  test(`docs/promises.md says what the code does: ${sentence}`, () => {
+    assert.ok(promises.includes(sentence), `docs/promises.md: expected "${sentence}"`);
   });
 }
 

@@ -24,6 +24,8 @@ const KNOWN_PLACES = [
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const MODULES = fileURLToPath(new URL("../../dist/portal/browser", import.meta.url));
 const SCREENSHOTS = fileURLToPath(new URL("../screenshots", import.meta.url));
+const README_IMAGES = fileURLToPath(new URL("../../docs/images", import.meta.url));
+const README_PICTURE = { width: 1120, height: 700 }; // below 150 KiB each
 
 /** After this long what a page should show is not coming; a loaded machine takes a tenth of it. */
 const LATE_MS = 90_000;
@@ -153,9 +155,24 @@ export class Visit {
 
   /** Keeps a picture in `test/screenshots/` when `SCREENSHOTS=1` asks for it. */
   async screenshot(name: string, options: { readonly fullPage?: boolean } = {}): Promise<void> {
+    await this.#picture(SCREENSHOTS, name, options);
+  }
+
+  /** Keeps a picture for the README in `docs/images/` when `SCREENSHOTS=1` asks for it. */
+  async pictureForReadme(name: string): Promise<void> {
+    await this.page.setViewportSize(README_PICTURE);
+    await this.#picture(README_IMAGES, name, {});
+    await this.page.setViewportSize(DESKTOP);
+  }
+
+  async #picture(
+    folder: string,
+    name: string,
+    options: { readonly fullPage?: boolean },
+  ): Promise<void> {
     if (process.env["SCREENSHOTS"] !== "1") return;
-    mkdirSync(SCREENSHOTS, { recursive: true });
-    await this.page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, ...options });
+    mkdirSync(folder, { recursive: true });
+    await this.page.screenshot({ path: `${folder}/${name}.png`, ...options });
   }
 }
 

@@ -1,5 +1,4 @@
 import type { AuditEvent } from "../../audit/schema.ts";
-import { rowId } from "./audit-rows.ts";
 import type { AuditSlice } from "./audit-source.ts";
 
 /**
@@ -10,12 +9,11 @@ import type { AuditSlice } from "./audit-source.ts";
  * @param arrived in the order of ingest; those that the list has already change nothing
  */
 export function withArrivals(list: AuditSlice, arrived: readonly AuditEvent[]): AuditSlice {
-  const known = new Set(list.events.map(rowId));
+  const known = new Set(list.events.map(({ id }) => id));
   const fresh: AuditEvent[] = [];
   for (const event of arrived) {
-    const id = rowId(event);
-    if (known.has(id)) continue;
-    known.add(id);
+    if (known.has(event.id)) continue;
+    known.add(event.id);
     fresh.unshift(event);
   }
   const oldest = oldestShown(list);
@@ -32,15 +30,15 @@ export function withArrivals(list: AuditSlice, arrived: readonly AuditEvent[]): 
  * the list was made. What belongs below the last event that is shown may have been counted.
  */
 export function missedBy(list: AuditSlice, arrived: readonly AuditEvent[]): readonly AuditEvent[] {
-  const known = new Set(list.events.map(rowId));
+  const known = new Set(list.events.map(({ id }) => id));
   const oldest = oldestShown(list);
-  return arrived.filter((event) => !known.has(rowId(event)) && event.timestamp >= oldest);
+  return arrived.filter(({ id, timestamp }) => !known.has(id) && timestamp >= oldest);
 }
 
 /** A list with its next page. */
 export function withOlder(list: AuditSlice, older: AuditSlice): AuditSlice {
-  const known = new Set(list.events.map(rowId));
-  const fresh = older.events.filter((event) => !known.has(rowId(event)));
+  const known = new Set(list.events.map(({ id }) => id));
+  const fresh = older.events.filter(({ id }) => !known.has(id));
   return { ...older, events: [...list.events, ...fresh] };
 }
 

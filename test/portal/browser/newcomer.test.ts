@@ -14,7 +14,7 @@ browserTest(
     const { page } = visited;
     await page.waitForLoadState("networkidle");
     assert.match(await page.locator("main").innerText(), /Recent denials/);
-    await visited.screenshot("demo-overview");
+    await visited.pictureForReadme("overview");
 
     await page.getByRole("link", { name: "All denials" }).click();
     await page.waitForLoadState("networkidle");
@@ -24,7 +24,7 @@ browserTest(
       /Agents do not restart services in production/,
     );
     await page.emulateMedia({ colorScheme: "dark" });
-    await visited.screenshot("demo-audit");
+    await visited.pictureForReadme("audit");
 
     await page.getByRole("link", { name: "Fleet" }).click();
     await page.getByLabel(/Drifted only/).check();
@@ -36,7 +36,7 @@ browserTest(
     await page.waitForLoadState("networkidle");
     const policies = await page.locator("main").innerText();
     assert.match(policies, /v7[\s\S]*by ada\.moreau@example\.com/);
-    await visited.screenshot("demo-policies");
+    await visited.pictureForReadme("policies");
     await page.getByRole("link", { name: "What it changed of v6 in v7" }).click();
     const difference = page.getByRole("region", { name: "Difference" });
     await difference.waitFor();

@@ -1,0 +1,87 @@
+/** Runs the shell sessions of the documents as they are printed, from an empty folder. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { promisify } from "node:util";
+import { start } from "../support/start.ts";
+
+type App = Awaited<ReturnType<typeof start>>;
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+
+/** An empty folder that goes with the test. */
+function emptyFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-session-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Runs the session that a document prints after the mark, against a server; a failing command fails it. */
+async function runSession(path: string, app: App, cwd: string): Promise<string> {
+  const [, session] = /<!-- session -->\n```sh\n([\s\S]*?)```/.exec(read(path)) ?? [];
+  assert.ok(session !== undefined, `${path} has no session`);
+  const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", session], {
+    cwd,
+    env: { ...process.env, SIGNALBOX: app.url },
+  });
+  return stdout;
+}
+
+test("the session of the README runs as it is printed", async (t) => {
+  const stdout = await runSession("README.md", await start(t), emptyFolder(t));
+  assert.match(stdout, /"version":"v1".*"active":true/);
+  assert.match(stdout, /304\n/);
+  const dashboard = JSON.parse(stdout.slice(stdout.indexOf('{"commands_today"'))) as Record<
+    string,
+    unknown
+  >;
+  assert.ok(stdout.includes('"accepted":2'));
+  assert.deepEqual(
+    [
+      dashboard["commands_today"],
+      dashboard["denied_today"],
+      dashboard["policy_version"],
+      dashboard["runtimes_online"],
+    ],
+    [3, 1, "v1", 1],
+  );
+});
+
+test("the session of docs/runtimes.md signs in, creates a key and reports with it", async (t) => {
+  const app = await start(t, {
+    requireAuth: true,
+    roles: "enforced",
+    publicSurface: "off",
+    adminEmail: "ada@example.com",
+    adminPassword: "correct horse battery",
+  });
+  const stdout = await runSession("docs/runtimes.md", app, emptyFolder(t));
+  assert.match(stdout, /"version":"v1".*"active":true/);
+  assert.match(stdout, /"id":"laptop-ada-1".*"policy_decision":"ALLOWED"/);
+  assert.match(stdout, /\{"status":"ok"\}$/);
+});
+
+test("the session of docs/api.md reads, exports, counts and follows the audit", async (t) => {
+  const app = await start(t);
+  const folder = emptyFolder(t);
+  await app.post("/api/public/audit", { command: "kubectl delete pod web-0", decision: "denied" });
+  const stdout = await runSession("docs/api.md", app, folder);
+  assert.match(stdout, /"total":1/);
+  assert.match(readFileSync(join(folder, "denied.csv"), "utf8"), /kubectl delete pod web-0/);
+  assert.match(stdout, /"interval":"1h","buckets":\[/);
+  assert.match(stdout, /"url":"\/api\/public\/audit\/export-tickets\//);
+});
+
+test("the session of docs/policies.md checks, tries and publishes the page's first policy", async (t) => {
+  const folder = emptyFolder(t);
+  const [, policy = ""] = /```yaml\n([\s\S]*?)```/.exec(read("docs/policies.md")) ?? [];
+  writeFileSync(join(folder, "policy.yaml"), policy);
+  const stdout = await runSession("docs/policies.md", await start(t), folder);
+  assert.match(stdout, /"valid":true/);
+  assert.match(stdout, /"decision":"ALLOWED","rule":"agents-read"/);
+  assert.match(stdout, /"decision":"DENIED","rule":"agents-never-push"/);
+  assert.match(stdout, /"version":"agents-1".*"active":true/);
+});

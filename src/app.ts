@@ -38,7 +38,7 @@ export async function openApp(
   substitutes: Substitutes = {},
 ): Promise<App> {
   // Asked for, Node makes a pipe there non-blocking. A write that blocks holds a thread of the pool, and
-  // a process whose log nobody reads would never end: its exit waits for all of them.
+  // a process whose log is not read would never end: its exit waits for all of them.
   const standardError = writeLog ? undefined : createLogWriter(process.stderr.fd);
   const write = writeLog ?? standardError?.write ?? (() => {});
   const log = createLog(config.logLevel, now, write, config.named);

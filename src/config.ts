@@ -111,7 +111,7 @@ function withSafeSecret(config: Config): Config {
   );
 }
 
-/** Names options where a message names variables. What is quoted is somebody's text, and stays. */
+/** Names options where a message names variables. Quoted text came from the user, and stays. */
 function withOptions(message: string): string {
   return message.replaceAll(/"[^"]*"|\b[A-Z][A-Z_]+\b/g, (found) => OPTIONS.get(found) ?? found);
 }

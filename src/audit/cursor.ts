@@ -1,8 +1,8 @@
 /**
- * Places in a list and in a stream, as clients hold them: opaque texts of fixed length. Each names
- * what it belongs to by a hash, so that one is not carried over to another organization or other
- * filters, where it would silently skip events. They are no secret and no permission: whoever makes
- * one up gets what the filters would have shown anyway.
+ * Positions in a list and in a stream, as clients hold them: opaque texts of fixed length. Each holds
+ * a hash of its organization and filters, so that a cursor of other filters is refused instead of
+ * silently skipping events. A cursor is neither a secret nor a permission: a client that makes one up
+ * gets what the filters would have shown anyway.
  */
 import { hash } from "node:crypto";
 import { BadInput } from "../core/errors.ts";
@@ -27,7 +27,7 @@ export function cursorAfter(
 /**
  * Reads a cursor.
  *
- * @throws BadInput when it is none of ours, or belongs to other filters or another organization
+ * @throws BadInput when it was not made here, or belongs to other filters or another organization
  */
 export function readCursor(text: string, organization: string, filter: AuditFilter): Position {
   const { binding, numbers } = read("cursor", text, CURSOR, 2);

@@ -15,7 +15,7 @@ const CLIENT_ID = new RegExp(EVENT_ID.pattern);
 // These would be read as routes below `/audit/`.
 const RESERVED_IDS: ReadonlySet<string> = new Set(["export", "stream", "histogram"]);
 
-/** An event as a runtime sent it: an object whose fields nobody has looked at. */
+/** An event as a runtime sent it: an object whose fields are not checked yet. */
 export type RawEvent = Readonly<Record<string, unknown>>;
 
 /** What the service adds to each event of one request. */
@@ -29,9 +29,9 @@ export interface IngestContext {
 }
 
 /**
- * Makes the event that is stored from the one that was sent. A canonical name beside its alias
- * wins, whatever that holds: a report is not lost over what nobody keeps. Optional fields that were
- * not given are left out.
+ * Makes the stored event from the one that was sent. A canonical name beside its alias wins, and the
+ * alias is not checked: an event is not refused for a value that is not stored. Optional fields that
+ * were not given are left out.
  *
  * @param place where the event stands in the body: `""`, or `events[3]`
  * @throws BadInput naming the field that is wrong and what was expected

@@ -15,7 +15,7 @@ export interface PageWanted {
  * Reads a page of an organization's events, and the cursor of the next; `undefined` at the end. A
  * search ends when `gone` fires.
  *
- * @throws BadInput for a cursor of other filters, or that is none
+ * @throws BadInput for a cursor of other filters, or a text that is not a cursor
  */
 export async function readPage(
   audit: Pick<AuditStore, "page" | "pageAfter">,

@@ -1,6 +1,6 @@
 /**
- * From credentials to a caller. Whoever shows a credential means to be somebody: one that is not
- * accepted is refused, also where none is demanded, and is never taken for nobody.
+ * Turns credentials into a caller. A credential that is not accepted is refused, also where none is
+ * demanded: its request is never treated as anonymous.
  */
 import {
   DEFAULT_ORGANIZATION,

@@ -1,7 +1,7 @@
 /**
  * The order in which passwords are hashed. A hash occupies a core and one of the four threads that
- * also serve the disk, so one runs at a time and the others wait. Whoever fills the line with guesses
- * must not keep right passwords out of it.
+ * also serve the disk, so one runs at a time and the others wait. A client that fills the line with
+ * guesses must not keep right passwords out of it.
  *
  * - Signing in and setting passwords have a line each, and the two take turns.
  * - A request stands for its parties: the network that it came from, the wider network around that,
@@ -113,7 +113,7 @@ class Line {
     this.loads = new Loads(now);
   }
 
-  /** Takes somebody in; when the line is full, the one with the greatest cost is refused. */
+  /** Adds a request; when the line is full, the request with the greatest cost is refused. */
   add(newcomer: Waiting): void {
     this.#waiting.push(newcomer);
     if (this.#waiting.length <= MAX_WAITING) return;

@@ -58,7 +58,7 @@ const SALT_BYTES = 16;
 /** Two sign-ins, which cost 2 each: more would let a user with many networks crowd newcomers out. */
 const KNOWN_BONUS = 4;
 const MAX_KNOWN = 20_000;
-/** Whoever changes the data directory by hand. */
+/** Stands for commands that change the data directory, with no network and no organization. */
 const OPERATOR: readonly Party[] = [{ key: "operator" }];
 const { minLength: MIN_CHARACTERS, maxLength: MAX_CHARACTERS } = NEW_PASSWORD;
 

@@ -158,7 +158,7 @@ class FetchedCatalog implements OpenCatalog {
     this.#warn("the catalog could not be fetched, its last copy is used", new Error(reason));
   }
 
-  /** A copy of another address, or one that cannot be read, is none. */
+  /** Reads the kept copy; `undefined` for a copy of another address or one that cannot be read. */
   async #readCopy(): Promise<CatalogDocument | undefined> {
     try {
       const kept: unknown = JSON.parse((await this.#copy.read()) ?? "null");

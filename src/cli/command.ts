@@ -5,7 +5,7 @@ export interface Terminal {
   readonly now: Clock;
   out(text: string): void;
   error(text: string): void;
-  /** Asks for a password: without echo where somebody types, else the first line of what is piped in. */
+  /** Asks for a password: without echo at a terminal, else the first line of what is piped in. */
   readPassword(prompt: string): Promise<string>;
 }
 

@@ -14,7 +14,7 @@ export async function serve(now: Clock): Promise<void> {
     process.stdout.write(`Signalbox listening on ${service.url}\n`);
     let stopping = false;
     const stop = (): void => {
-      if (stopping) process.exit(1); // asked twice: somebody is in a hurry
+      if (stopping) process.exit(1); // asked twice: stop at once
       stopping = true;
       service.close().then(
         () => process.exit(0),

@@ -15,7 +15,7 @@ export interface HeldBackup {
 /**
  * Asks the server behind a socket to make a change.
  *
- * @returns what it answered; `undefined` when nobody listens there
+ * @returns the answer; `undefined` when no server listens there
  * @throws Error with what the server says when it refuses
  */
 export async function askForChange(
@@ -30,7 +30,7 @@ export async function askForChange(
   return checked(response, text);
 }
 
-/** Asks the server behind a socket for the files of a backup; `undefined` when nobody listens there. */
+/** Asks the server behind a socket for the files of a backup; `undefined` when no server listens there. */
 export async function askForBackup(socket: string): Promise<HeldBackup | undefined> {
   const response = await send(socket, "backup", {});
   if (!response) return undefined;

@@ -1,7 +1,7 @@
 /**
  * Where a running server listens to commands of the machine it runs on: a Unix socket in its data
- * directory, which nobody but its owner can open. Requests are HTTP with JSON bodies. The answer to a
- * backup names the files of one moment and stays open: they are kept until whoever asked goes away.
+ * directory, which only its owner can open. Requests are HTTP with JSON bodies. The answer to a
+ * backup names the files of one moment and stays open: they are kept until the client disconnects.
  */
 import { chmod, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";

@@ -103,7 +103,7 @@ function isName(text: string, end: number): boolean {
 }
 
 const NAME_SLOTS = 1 << 20;
-/** Drawn for each process, so that nobody can choose names that are counted as one. */
+/** Drawn for each process, so that a client cannot choose names whose hashes collide. */
 const NAME_FACTOR = randomInt(1 << 16, 1 << 30) | 1;
 
 /** Counts different names by their hashes; of names with one hash it counts one. */
@@ -129,7 +129,7 @@ function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end - 1;
     while (text.charCodeAt(before) === 0x5c) before--;
-    if ((end - before) % 2 === 1) return end; // an even number of backslashes: the quote is none of them
+    if ((end - before) % 2 === 1) return end; // an even number of backslashes: they escape each other, not the quote
   }
   return text.length;
 }

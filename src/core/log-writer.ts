@@ -41,7 +41,7 @@ export function createLogWriter(descriptor: number): LogWriter {
   const put = (bytes: Buffer): void => {
     write(descriptor, bytes, 0, Math.min(bytes.length, MAX_WRITE), null, (error, written) => {
       if (!error) for (const { timer } of flushes) timer.refresh();
-      // EAGAIN: the other end is a full, non-blocking pipe. Anything else: nobody is there to tell.
+      // EAGAIN: the other end is a full, non-blocking pipe. Anything else cannot be reported.
       if (error?.code === "EAGAIN") setTimeout(put, 20, bytes).unref();
       else if (!error && written < bytes.length) put(bytes.subarray(written));
       else next();

@@ -20,7 +20,7 @@ export interface Log {
 /**
  * Creates a log of one JSON object a line: `time`, `level`, `message` and its fields.
  *
- * @param named puts the names of the settings into a message, as whoever set them knows them
+ * @param named puts the names of the settings into a message, as their source names them
  */
 export function createLog(
   level: LogLevel,

@@ -126,7 +126,7 @@ export function httpUrl(): Kind<string> {
   };
 }
 
-/** `embed`, the path of a file, or an http or https URL. What begins like another URL is none of them. */
+/** `embed`, the path of a file, or an http or https URL. Text that begins like another URL is refused. */
 export function catalogSource(): Kind<string> {
   return {
     accepts: "embed, the path of a file, or an http or https URL",

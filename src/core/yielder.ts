@@ -22,7 +22,7 @@ export class Yielder {
     return systemStopwatch() - this.#since > SLICE_MS;
   }
 
-  /** Lets the loop turn when the slice is used up; throws when nobody waits for the answer. */
+  /** Lets the loop turn when the slice is used up; throws when the client has disconnected. */
   async step(): Promise<void> {
     if (!this.isDue) return;
     await ownTurn();

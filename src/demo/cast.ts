@@ -2,11 +2,11 @@
 import { DAY_MS, HOUR_MS } from "../core/clock.ts";
 import { isWeekend } from "./policy-history.ts";
 
-/** What somebody does all day; `work.ts` knows the commands. */
+/** The kind of work that a person does; `work.ts` knows the commands. */
 export type Craft =
   "application" | "platform" | "data" | "security" | "reviewing" | "incidents" | "costs" | "deploy";
 
-/** Somebody, or something, that runs commands. */
+/** A person or a program that runs commands. */
 export interface Member {
   readonly executor: string;
   readonly consumer: "human" | "ai" | "ci";
@@ -109,7 +109,7 @@ const PECULIAR: Readonly<Record<string, Partial<Machine>>> = {
   "runner-eu-4": { version: "1.8.1" },
 };
 
-/** Machines that nobody works on any more, or not at present. */
+/** Machines that are not used any more, or not at present. */
 const GONE: readonly Machine[] = [
   { ...machineOf("runner-eu-0", 0), silentDays: 11.3, version: "1.6.0" },
   { ...machineOf("laptop-robin", 1), silentDays: 6.4, version: "1.7.4" },
@@ -131,7 +131,7 @@ export const MACHINES: readonly Machine[] = [
 const FIRST_HOUR = 8;
 const LAST_HOUR = 18;
 
-/** Whether somebody is at work: people from 8 to 18 where they live, on weekends those on call. */
+/** Whether a person is at work: people from 8 to 18 where they live, on weekends those on call. */
 export function isAtWork({ utcOffset, isOnCall }: Member, ms: number): boolean {
   if (utcOffset === undefined) return true;
   const there = ms + utcOffset * HOUR_MS;

@@ -24,7 +24,7 @@ export interface DemoParts {
 
 /** A demo in operation. */
 export interface Demo {
-  /** In milliseconds; `undefined` for a directory that holds somebody's data, which stays. */
+  /** In milliseconds; `undefined` for a directory that holds real data, which stays. */
   readonly nextResetAt: number | undefined;
   /** Resolves when the reports that are due have been sent; what fails is logged. */
   beat(): Promise<void>;

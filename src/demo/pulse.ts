@@ -1,6 +1,6 @@
 /**
  * The life of the example company after it was seeded. Its machines go on to report, and fetch the
- * policy that is active now as real runtimes would: whoever publishes one here sees the fleet take
+ * policy that is active now as real runtimes would: a visitor who publishes one sees the fleet take
  * it within a minute, and commands decided by it. A machine that cannot read the active policy,
  * since it is of another schema, goes on with the copy that it has.
  */

@@ -156,7 +156,7 @@ export function beat(
   });
 }
 
-/** Whether somebody works on a machine at a moment. */
+/** Whether a person works on a machine at a moment. */
 export function isInUse(machine: Machine, at: number): boolean {
   if (machine.silentDays !== undefined) return false;
   return MEMBERS.some((member) => member.runtimes.includes(machine.name) && isAtWork(member, at));

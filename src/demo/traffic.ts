@@ -10,7 +10,7 @@ import { isWeekend } from "./policy-history.ts";
 import { createRandom, hex, oneOf, type Random } from "./random.ts";
 import { WORK, type Work } from "./work.ts";
 
-/** A command that somebody is about to run; the policy of the machine decides it. */
+/** A command that is about to be run; the policy of the machine decides it. */
 export interface Attempt extends DemoCommand {
   /** Milliseconds. */
   readonly at: number;
@@ -58,7 +58,7 @@ export function createTraffic(makeCommand: MakeCommand, seed: number): SessionsO
   };
 }
 
-/** How likely it is that somebody begins a piece of work within a minute. */
+/** How likely it is that a person begins a piece of work within a minute. */
 function chance(member: Member, ms: number): number {
   if (!isAtWork(member, ms)) return 0;
   const pace = (PACE[member.consumer] * MINUTE_MS) / HOUR_MS;

@@ -1,6 +1,6 @@
 /**
  * What the example company does: pieces of work, each a few commands of the shipped catalog's
- * capabilities in the order in which somebody would run them.
+ * capabilities in the order in which a person would run them.
  */
 import type { Craft } from "./cast.ts";
 

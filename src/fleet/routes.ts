@@ -53,7 +53,7 @@ function keepHeartbeat(
   );
 }
 
-/** What both heartbeat paths are, but for the path itself. */
+/** The row of both heartbeat paths, without the path itself. */
 const heartbeat = {
   method: "POST",
   surfaces: ["public", "v1"],

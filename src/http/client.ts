@@ -7,7 +7,7 @@ import type { Turns } from "./turns.ts";
 /** The status that log and metrics show for a request whose client left before it was answered. */
 export const CLIENT_GONE = 499;
 
-/** Why a question was given up. Nobody is there to read it; the record of requests has it. */
+/** The reason why a request was abandoned. It cannot be sent; the request log shows it. */
 export class ClientGone extends Refusal {
   readonly status = CLIENT_GONE;
 }
@@ -15,7 +15,7 @@ export class ClientGone extends Refusal {
 /** Tells whether credentials that were accepted would be accepted now as well. */
 export type AcceptanceCheck = () => Awaitable<boolean>;
 
-/** Whoever waits for an answer, for handlers that work long. */
+/** The client that waits for an answer, as long-running handlers see it. */
 export abstract class Client {
   readonly response: ServerResponse;
   #gone: AbortController | undefined;

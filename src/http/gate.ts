@@ -1,7 +1,7 @@
 /**
- * A gate before the listener, for a service that is renewed while it runs: requests that come
- * meanwhile wait, those that are in flight are answered first, and nobody's connection is closed but
- * where an answer takes too long.
+ * A gate before the listener, for a service that is replaced while the server runs (the demo's reset).
+ * New requests wait, requests in flight are answered first, and a connection is closed only where its
+ * answer takes too long.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { SECOND_MS } from "../core/clock.ts";

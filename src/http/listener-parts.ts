@@ -42,6 +42,6 @@ export interface ListenerParts<Needs> {
   /** Asked about each request before its credentials are looked at; refuses by throwing. */
   readonly admit?: ((row: RouteDescription, surface: Surface, address: string) => void) | undefined;
   readonly onAnswered: (summary: RequestSummary) => void;
-  /** Absent where nobody wants to know how long requests take. */
+  /** Absent where durations are not recorded. */
   readonly stopwatch?: Stopwatch | undefined;
 }

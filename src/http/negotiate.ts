@@ -67,7 +67,7 @@ function parseRange(element: string): MediaRange | undefined {
   return withParameters(type, subtype, rest);
 }
 
-/** Parameters before `q` belong to the media range; what follows it is an extension nobody defines. */
+/** Parameters before `q` belong to the media range; what follows it is an extension, and none is defined. */
 function withParameters(
   type: string,
   subtype: string,

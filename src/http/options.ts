@@ -7,7 +7,7 @@ import { EVERY_METHOD, type Router } from "./router.ts";
  *
  * @param isPreflight whether the browser of an allowed origin asks; it is let through to a path that
  *   is not there as well, since of a refused preflight it would not even show its page the 404
- * @throws NotFound, or BadInput for a percent-encoding that is none
+ * @throws NotFound, or BadInput for an invalid percent-encoding
  */
 export function optionsHeaders(
   router: Router<never>,

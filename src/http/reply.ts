@@ -25,7 +25,7 @@ export class JsonReply {
   }
 }
 
-/** The part of a response's head that is the same whoever asks. */
+/** The part of a response's head that is the same for every request. */
 export interface PreparedHead {
   readonly headers: HeaderList;
   /** Of the body, in bytes. */

@@ -47,7 +47,7 @@ function isUnread({ status, error }: RequestSummary): boolean {
   return status === CLIENT_GONE && error === undefined;
 }
 
-/** What a line says of a request: the path of its row, never that which was sent. */
+/** The fields of a request's log line. The path is the row's template, never the path that was sent. */
 function fieldsOf(summary: RequestSummary): Readonly<Record<string, string | number | undefined>> {
   const { method, route, status, durationMs, contentLength } = summary;
   return {

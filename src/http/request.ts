@@ -23,7 +23,7 @@ const SHOWN_HOST_LENGTH = 100;
 export function splitTarget(url: string): Target {
   let target = url;
   if (!target.startsWith("/") && target !== "*") {
-    const origin = ORIGIN.exec(target); // without a host it is none (RFC 9110 §4.2.1)
+    const origin = ORIGIN.exec(target); // a URI without a host is invalid (RFC 9110 §4.2.1)
     if (!origin) throw new BadInput("The request target is not a path");
     target = target.slice(origin[0].length);
     if (!target.startsWith("/")) target = `/${target}`;
@@ -64,8 +64,8 @@ export function checkHost(request: IncomingMessage, isAllowed?: HostRule): void 
 }
 
 /**
- * Checks that there are not two `Authorization` headers: Node gives out the first, and a proxy that
- * judged the other would have let somebody else pass.
+ * Checks that there are not two `Authorization` headers: Node gives out the first, and a proxy in front
+ * may have checked the second, which names another user.
  *
  * @throws BadInput
  */
@@ -109,10 +109,11 @@ export function pickHeaders(
 const WITH_PORT = /^(?:(\d{1,3}(?:\.\d{1,3}){3})|\[([^\]]*)\])(?::\d{1,5})?$/;
 
 /**
- * The caller's IP address. Each proxy appends the address that it was called from, so with `n`
- * trusted ones the caller is the nth entry from the end; whatever stands before it is hearsay. A port
- * is left out, what is no address is the peer's, and every spelling of an address is the same one:
- * otherwise the same caller could have a new name at every request, and would never be throttled.
+ * The caller's IP address. Each proxy appends the address that it was called from, so with `n` trusted
+ * proxies the caller is the nth entry from the end; entries before it may be forged. A port is left
+ * out, and an entry that is not an address is replaced by the peer's address. Every spelling of an
+ * address gives the same text: otherwise a caller could use a new spelling for each request and would
+ * never be throttled.
  */
 export function callerAddress(request: IncomingMessage, trustedProxies: number): string {
   const peer = request.socket.remoteAddress ?? "";

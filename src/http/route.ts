@@ -150,9 +150,9 @@ export interface Input<
   /** The caller's IP address, through trusted proxies. */
   readonly address: string;
   readonly requestId: string;
-  /** Whoever waits for the answer, for what takes long. */
+  /** The client that waits for the answer, for work that takes long. */
   readonly client: Pick<Client, "gone" | "acceptance" | "party">;
-  /** Adds to the record of this change; in a row without `change` it says nothing to nobody. */
+  /** Adds to the record of this change; does nothing in a row without `change`. */
   readonly note: (note: ChangeNote) => void;
 }
 
@@ -200,7 +200,7 @@ interface RowFields<M extends Method, Path extends string, A extends Access, Q, 
   readonly report?: true;
 }
 
-/** A row as the rest of the program sees it, its types erased but for what the handler needs. */
+/** A row as the rest of the program sees it: types erased, except for what the handler needs. */
 export interface Route<Needs> extends RowFields<
   Method,
   string,

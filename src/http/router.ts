@@ -48,7 +48,7 @@ export class Router<Needs> {
 
   /**
    * @param path the raw path of the target, without its query
-   * @throws NotFound, MethodNotAllowed, or BadInput for a percent-encoding that is none
+   * @throws NotFound, MethodNotAllowed, or BadInput for an invalid percent-encoding
    */
   find(method: string, path: string): Match<Needs> {
     const fixed = this.#fixed.get(path);

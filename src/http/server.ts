@@ -97,7 +97,7 @@ export async function listen(
 
 function closeGently(server: Server, latest: Latest): Promise<void> {
   return new Promise((resolve) => {
-    // Nobody waits for an answer where nothing was asked, but Node counts these as busy.
+    // A connection without a request waits for no answer, but Node counts it as busy.
     for (const [socket, response] of latest) if (!response) socket.destroy();
     // A connection that was busy when closing began becomes idle after its answer.
     const sweep = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);

@@ -1,9 +1,9 @@
 /**
- * Long answers whose readers have not taken them yet. One is bounded, but not how many there are: who
- * asks for pages over hundreds of connections and reads none would fill the memory. When all of them
- * together hold too much, the reader that leaves most unread gives way: of its answers the one with most
- * unread bytes is cut, the oldest of equal ones. An export, which never has more than a piece waiting,
- * outlives pages that nobody reads, and no answer is refused at its start.
+ * Long answers whose readers have not taken them yet. Each is bounded, but not their number: a client
+ * that asks for pages over hundreds of connections and reads none would fill the memory. When all of
+ * them together hold too much, the reader with the most unread bytes gives way: of its answers the one
+ * with the most unread bytes is cut, the oldest of equal ones. An export, which never has more than a
+ * piece waiting, outlives unread pages, and no answer is refused at its start.
  */
 import type { ServerResponse } from "node:http";
 import { SECOND_MS } from "../core/clock.ts";

@@ -6,12 +6,12 @@ const MAX_DRAINED_BYTES = 64 * 1024;
 const LINGER_MS = 2_000;
 
 /**
- * Decides what becomes of a body that nobody will read. A small one is read away by Node. A large
- * one ends the connection, as does one that is held back, since nobody can tell whether the next
- * bytes will be it or a request. But not before the client had time to read the answer: a socket
- * that is closed over unread bytes is reset, and the answer would be lost with it.
+ * Decides what happens to a body that will not be read. Node reads a small one and drops it. A large
+ * one ends the connection, and so does one whose client waits for a 100: the next bytes could be that
+ * body or another request. The connection is closed only after the client had time to read the answer:
+ * a socket that is closed over unread bytes is reset, and the answer would be lost with it.
  *
- * @returns what calls back when the connection may be closed; `undefined` where it stays
+ * @returns calls back when the connection may be closed; `undefined` where the connection stays open
  */
 export function leaveBody(
   request: IncomingMessage,

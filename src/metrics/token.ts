@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { bearerToken } from "../auth/caller.ts";
 import { Unauthenticated } from "../core/errors.ts";
 
-/** Demands a token of whoever wants to read the metrics; compares in constant time. */
+/** Demands a token before the metrics are shown; compares in constant time. */
 export function requireToken(expected: string, authorization: string | undefined): void {
   const given = authorization === undefined ? undefined : bearerToken(authorization);
   if (given === undefined) {

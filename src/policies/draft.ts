@@ -3,7 +3,7 @@ import { BadInput, Conflict } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { type Policy, policyPublish, type PolicyPublish, VERSION_NAME } from "./schema.ts";
 
-/** Who a policy version is by when nobody says so and nobody is signed in. */
+/** The author of a policy version where the request names none and no user is signed in. */
 const NOBODY = "portal-api";
 
 const { maxLength: MAX_VERSION_LENGTH } = VERSION_NAME; // code points
@@ -25,7 +25,7 @@ export interface PolicyDraft {
  * Completes what was given for a new policy version.
  *
  * @param now milliseconds since the epoch
- * @throws BadInput when the given version name is none
+ * @throws BadInput when the given version name is not a valid one
  */
 export function draftPolicy(
   body: PolicyPublish,
@@ -65,7 +65,7 @@ export function freeVersion(
   return `${version}-${suffix}`;
 }
 
-/** A draft as a version of an organization, but for its text. */
+/** A draft as a version of an organization, without its text. */
 export function publishedPolicy(
   organization: string,
   version: string,

@@ -14,7 +14,7 @@ export interface TurnLimits {
  */
 export class Turns {
   readonly #limits: TurnLimits;
-  /** Who waits, the one whose turn is next first; nobody is here with an empty line. */
+  /** The tasks of each key that has some waiting; the key whose turn is next comes first. */
   readonly #lines = new Map<string, (() => void)[]>();
   #running = 0;
   #waiting = 0;

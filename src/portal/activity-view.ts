@@ -29,7 +29,7 @@ export function activityLink(view: Partial<ActivityView>): string {
   return `${ACCESS_PATH}/activity${search === "" ? "" : `?${search}`}`;
 }
 
-/** Reads a view from the search part of an address; what is no number of entries skips none. */
+/** Reads a view from the search part of an address; an invalid number of entries counts as 0. */
 export function activityViewOf(search: string): ActivityView {
   const given = new URLSearchParams(search);
   const texts = Object.fromEntries(

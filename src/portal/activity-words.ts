@@ -1,7 +1,7 @@
 /** What the record of changes says in words, and how a change is written field by field. */
 import { html, type Html } from "./html.ts";
 
-/** What somebody did, as it stands between the actor and the target. */
+/** The verb of an action, as it stands between the actor and the target. */
 const DEEDS: ReadonlyMap<string, string> = new Map([
   ["policy.publish", "published policy version"],
   ["policy.activate", "activated policy version"],

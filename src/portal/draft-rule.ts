@@ -79,7 +79,7 @@ function alone(rule: readonly string[], test: readonly string[]): string {
 
 /**
  * A policy's text with a rule and a test more; nothing else of it changes. Where the text does not
- * have the plain form that this understands, there is none: an editor's reader can do it better.
+ * have the plain form that this understands, the result is `undefined`.
  */
 function extended(
   text: string,
@@ -211,8 +211,8 @@ function indented(lines: readonly string[], by: number): readonly string[] {
 }
 
 /**
- * A text as YAML 1.2 writes it in double quotes, which is JSON but for what is not printable: that
- * is escaped, so that nothing in a text ends its line.
+ * A text as YAML 1.2 writes it in double quotes: as JSON, with unprintable characters escaped too, so
+ * that nothing in a text ends its line.
  */
 function quoted(text: string): string {
   if (/^[A-Za-z][\w./-]*(?: [\w./-]+)*$/.test(text) && !isWord(text)) return text;

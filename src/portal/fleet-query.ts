@@ -14,7 +14,7 @@ export interface FleetQuery {
   readonly drifted?: string | undefined;
 }
 
-/** The filter that an address asks for; a value that there is none of is passed over. */
+/** The filter that an address asks for; an unknown value is ignored. */
 export function filterOf({ q, status, policy, drifted }: FleetQuery): FleetFilter {
   return {
     q,

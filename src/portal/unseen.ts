@@ -2,7 +2,7 @@ import { html, type HtmlValue } from "./html.ts";
 
 /**
  * Runs of characters that are not seen, but change what is read or say something of their own:
- * controls, marks of direction, tags. Joiners are none of them: emoji and scripts are made with them.
+ * controls, marks of direction, tags. Joiners do not count: emoji and scripts need them.
  */
 const UNSEEN = /((?:(?![\t\n\r\u200c\u200d])[\p{Cc}\p{Cf}])+)/u;
 const EVERY_UNSEEN = new RegExp(UNSEEN, "gu");

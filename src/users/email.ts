@@ -13,7 +13,7 @@ export function isEmail(text: string): boolean {
 }
 
 /**
- * Refuses what is no email address.
+ * Refuses a text that is not an email address.
  *
  * @throws BadInput naming the place
  */

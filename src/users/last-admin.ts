@@ -2,8 +2,8 @@ import { Conflict } from "../core/errors.ts";
 import type { StoredUser } from "./schema.ts";
 
 /**
- * Refuses a change after which nobody could administer the organization any more. One that never
- * had an active admin is not held up.
+ * Refuses a change that would leave the organization without an active admin. An organization that
+ * never had one is not held up.
  *
  * @param after the user as it will be; `undefined` when it is to be deleted
  * @throws Conflict

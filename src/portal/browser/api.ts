@@ -1,6 +1,6 @@
 import { session, signInAgain } from "./session.ts";
 
-/** An answer that is none: the service's own words, or what became of the request. */
+/** An answer with an error status, or no answer: the service's own words, or what happened. */
 export class ApiError extends Error {
   /** 0 when there was no answer at all. */
   readonly status: number;
@@ -37,7 +37,7 @@ export async function call<T>(method: string, path: string, options: CallOptions
   throw refusalOf(response.status, value);
 }
 
-/** The error that an answer's body is; where it is none, its status has to say it. */
+/** The error message in an answer's body; without one, the status stands for it. */
 export function refusalOf(status: number, value: unknown): ApiError {
   const { error } = (value ?? {}) as { readonly error?: unknown };
   return new ApiError(status, typeof error === "string" ? error : `The service answered ${status}`);

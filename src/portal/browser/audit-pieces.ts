@@ -1,6 +1,7 @@
 /**
- * The pieces of the audit page that change by themselves: an event is opened, older ones are read on, a
- * tail says how it goes. Each is put into what is shown, whoever made that, and however long the list.
+ * The parts of the audit page that change by themselves: the opened event, older events that are read
+ * on, the state of the live tail. Each replaces its part of the page, whether server or browser rendered
+ * that, and however long the list is.
  */
 import type { Html } from "../html.ts";
 import { rowId } from "../pages/audit-rows.ts";

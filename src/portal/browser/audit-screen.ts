@@ -35,7 +35,7 @@ export class AuditScreen {
   #tail: Tail = { state: "off" };
   #chartAt = 0;
 
-  /** @param isReading whether rows that move would do so under somebody's eyes or pointer */
+  /** @param isReading whether the reader looks or points at the rows, which then must not move */
   constructor(isReading: () => boolean) {
     this.#isReading = isReading;
   }
@@ -45,7 +45,7 @@ export class AuditScreen {
     return this.#view;
   }
 
-  /** Whether a list is shown, whoever made it. */
+  /** Whether a list is shown, rendered by the server or here. */
   get hasList(): boolean {
     return document.getElementById("audit-rows") !== null;
   }
@@ -158,7 +158,7 @@ export class AuditScreen {
     if (!isSame) showTailButton(liveButton({ view: this.#view, tail }));
   }
 
-  /** Takes events that arrived: into the list at once, or behind a button while somebody reads. */
+  /** Takes events that arrived: into the list at once, or behind a button while the reader is in the list. */
   takeArrived(events: readonly AuditEvent[]): void {
     const newest = events.slice(-MOST_ARRIVED - 1);
     this.#arrived.push(...newest);

@@ -35,8 +35,8 @@ export function contentElement(): HTMLElement {
 }
 
 /**
- * Keeps a page fresh: at once where the server sent no data or somebody is signed in, then at an
- * interval while the page is visible. A failure is said above what is shown, which stays.
+ * Keeps a page fresh: at once where the server sent no data or a user is signed in, then at an interval
+ * while the page is visible. A failure is shown above the data, which stays.
  */
 export function keepFresh<Model>({ load, render, everyMs }: LivePage<Model>): Live {
   let underWay: AbortController | undefined;

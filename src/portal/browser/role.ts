@@ -12,7 +12,7 @@ export function withheldHere(): Withheld | undefined {
 }
 
 /**
- * Learns the signed-in user's role, once for a page. Asks nothing where roles restrict nobody: then
+ * Learns the signed-in user's role, once for a page. Asks nothing where roles are not enforced: then
  * the page names no operations.
  */
 export async function learnRole(signal?: AbortSignal): Promise<void> {

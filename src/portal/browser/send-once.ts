@@ -6,9 +6,9 @@ const BUSY_AFTER_MS = 150;
 const underWay = new WeakSet<HTMLFormElement>();
 
 /**
- * Runs what a form is sent for, never twice at the same time. Its button keeps the focus, and says
- * what is under way when that takes a moment: what its `data-busy` has. What `run` throws is said in
- * the form, but for a 401, on which the page is left.
+ * Runs a form's action, never twice at the same time. Its button keeps the focus, and shows its
+ * `data-busy` text when the action takes a moment. An error of `run` is shown in the form, except for a
+ * 401, which leads to the sign-in page.
  */
 export async function sendOnce(form: HTMLFormElement, run: () => Promise<void>): Promise<void> {
   if (underWay.has(form)) return;

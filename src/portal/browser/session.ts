@@ -27,7 +27,7 @@ function stored(): Session | undefined {
   }
 }
 
-/** Who is signed in; `undefined` for nobody. */
+/** The signed-in user; `undefined` without one. */
 export function session(): Session | undefined {
   return current;
 }
@@ -53,9 +53,8 @@ export function endSession(): void {
 }
 
 /**
- * Ends the session on the server, forgets everything that this tab keeps, and leaves for a page that
- * anybody may see. A server that does not answer in time keeps nobody here; its token then lasts
- * until it ends by itself.
+ * Ends the session on the server, forgets everything that this tab keeps, and goes to a public page. A
+ * server that does not answer in time does not hold that up; its token is then good until it expires.
  */
 export async function signOut(isOpen: boolean): Promise<void> {
   const token = current?.token;

@@ -5,7 +5,7 @@ import type { PageContext } from "./parts.ts";
 
 /** What the page of one's own account shows. */
 export interface AccountModel extends PageContext {
-  /** Who is signed in; `undefined` for nobody. */
+  /** The signed-in user; `undefined` without one. */
   readonly user: User | undefined;
 }
 

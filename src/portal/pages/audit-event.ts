@@ -7,7 +7,7 @@ import { ANEW, viewHref, type AuditParameter, type AuditView } from "./audit-vie
 import { withUnseen } from "../unseen.ts";
 import { decisionBadge, timeAgo } from "./parts.ts";
 
-/** How much of a text is laid out before somebody asks for the rest. */
+/** How much of a text is shown before the reader opens the rest. */
 const SHOWN_LENGTH = 10_000;
 const LONGEST_FILTER = 500;
 const AROUND_MS = 5 * 60_000;
@@ -104,7 +104,7 @@ function command(event: AuditEvent): Html {
   </div>`;
 }
 
-/** A text of any length: its beginning, and the rest where somebody asks for it. */
+/** A text of any length: its beginning, and the rest behind a disclosure. */
 function longText(text: string, name: string): Html {
   // Half of a pair of surrogates would be no character on either side of the cut.
   const isPair = /[\ud800-\udbff]/.test(text.charAt(SHOWN_LENGTH - 1));

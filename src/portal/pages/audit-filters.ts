@@ -161,7 +161,7 @@ function choice(
 
 function moment(name: "from" | "to", word: string, view: AuditView): Html {
   const ms = Date.parse(view[name] ?? "");
-  // As a form's field knows it: without an offset. What is no moment is left for the service to refuse.
+  // As a form's field knows it: without an offset. An invalid moment is left for the service to refuse.
   const local = Number.isNaN(ms) ? undefined : new Date(ms).toISOString().slice(0, 19);
   return html`<div>
     <label for="audit-${name}">${word}</label>

@@ -29,7 +29,7 @@ export interface AuditSource {
   event(id: string): Promise<FoundEvent>;
   /** The names that a reader may narrow by: the catalog's providers and those of events. */
   providers(): Promise<readonly string[]>;
-  /** The words for what the service refused; `undefined` for what is no refusal. */
+  /** The message of a refusal; `undefined` for any other error. */
   problemOf(error: unknown): string | undefined;
 }
 

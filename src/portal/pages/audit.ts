@@ -39,7 +39,7 @@ function totalWords({ view }: AuditModel, total: number): Html {
     <span class="faint">${rangeWords(view)}</span>`;
 }
 
-/** New events wait behind a button while somebody reads, so that nothing moves under the eyes. */
+/** New events wait behind a button while the reader is in the list, so that no row moves. */
 function arrivedButton(arrived: number | undefined): Html | undefined {
   if (!arrived) return undefined;
   return html`<button type="button" class="arrived" id="show-arrived">

@@ -28,8 +28,9 @@ export interface ChartLooks {
 }
 
 /**
- * Stacked bars, drawn without a library; a table beside them has to say the same, since nobody hears
- * them. Across, everything is in percent, so that bars fill any width and letters keep their size.
+ * Stacked bars, drawn without a library. A table beside them has to hold the same numbers: screen
+ * readers do not read the bars. Widths are in percent, so that bars fill any width and letters keep
+ * their size.
  */
 export function barChart(bars: readonly ChartBar[], { height, id }: ChartLooks): Html {
   const top = niceTop(Math.max(0, ...bars.map(totalOf)));

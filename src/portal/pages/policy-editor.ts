@@ -42,7 +42,7 @@ tests:
     rule: no-destroy
 `;
 
-/** The text with which somebody begins who changes nothing yet. */
+/** The text that a new draft begins with. */
 export function startingText({ base }: Pick<PolicyEditorModel, "base">): string {
   return base?.yaml ?? EXAMPLE;
 }

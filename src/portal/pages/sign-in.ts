@@ -13,7 +13,7 @@ export interface SignInModel {
   readonly isDemo: boolean;
 }
 
-/** The form that asks who somebody is, or how the first admin comes to be. */
+/** The sign-in form, or how to create the first admin. */
 export function signInPage({ hasUsers, isDemo }: SignInModel): Html {
   return html`<div class="sign-in">
     <h1>Sign in</h1>

@@ -30,7 +30,7 @@ export interface ChartPlan {
   readonly interval: Interval;
   readonly from: number;
   readonly to: number;
-  /** Whether nobody said when the time begins: then it does where the events do. */
+  /** Whether the range has no beginning: the chart then begins at the first event. */
   readonly isOpen: boolean;
 }
 

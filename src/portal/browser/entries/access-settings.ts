@@ -29,7 +29,7 @@ async function change(make: (pairs: readonly Setting[]) => readonly Setting[]): 
   await page.refresh();
 }
 
-/** The pairs of the form; rows that were left empty are none. */
+/** The pairs of the form; empty rows are left out. */
 function pairsOf(data: FormData): readonly Setting[] {
   const values = data.getAll("value");
   return data

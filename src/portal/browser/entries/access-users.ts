@@ -50,7 +50,7 @@ function pathOf(id: string): string {
   return `/users/${encodeURIComponent(id)}`;
 }
 
-/** Nobody changes their own role, and the own password is changed on a page of its own. */
+/** Users cannot change their own role, and change their own password on the account page. */
 function askToEdit(user: User): void {
   const isOwn = user.email === session()?.email;
   ask({

@@ -63,7 +63,7 @@ function closed(id: string, isSameList: boolean): void {
   linkOf(id)?.focus({ preventScroll: true });
 }
 
-/** Makes the form say what its markup says, but for the field in which somebody types. */
+/** Resets the form's fields to their markup, except for the field that has the focus. */
 function fillForm(): void {
   const form = document.getElementById("audit-filters");
   if (!(form instanceof HTMLFormElement)) return;
@@ -147,7 +147,7 @@ function actionsOf(control: Element): {
   return { exportFormat: of("data-export"), draft: of("data-draft") };
 }
 
-/** Follows a link to another view within the page, where nobody asked for another tab. */
+/** Follows a link to another view within the page, unless the click asks for another tab. */
 function followLink(link: Element, event: MouseEvent): void {
   const href = link.getAttribute("href");
   if (href === null || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
@@ -203,7 +203,7 @@ function takeArrivals(signal: AbortSignal): void {
   if (!signal.aborted && events.length > 0) screen.takeArrived(events);
 }
 
-/** Whether rows that move would do so under somebody's eyes or pointer. */
+/** Whether the reader looks or points at the rows, which then must not move. */
 function isReading(): boolean {
   const rows = document.getElementById("audit-rows");
   const isPointedAt = rows?.matches(":hover, :focus-within") ?? false;

@@ -1,5 +1,5 @@
-// Runs before anything is shown: a script, no module. So nobody sees the other theme first, or how
-// things move when what needs modules appears, and no form is sent before the module that sends it.
+// A classic script, not a module: it runs before anything is shown. So the other theme never flashes,
+// parts that need modules do not move the page, and no form is sent before its module is loaded.
 {
   const AGAIN_MS = 100;
 

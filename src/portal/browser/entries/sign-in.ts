@@ -10,7 +10,7 @@ interface Login {
 
 const form = document.getElementById("sign-in");
 
-/** Leaves for where somebody came from, and never ends: until then the page says what it does. */
+/** Goes back to the page that the user came from. Never settles: the button stays busy until then. */
 async function signIn(data: FormData): Promise<void> {
   const body = { email: data.get("email"), password: data.get("password") };
   const { token, user } = await call<Login>("POST", "/auth/login", { body });

@@ -36,6 +36,7 @@ const MEASURES: readonly Measure[] = [
   { name: "logins", run: measures.logins, settings: measures.ADMIN_SETTINGS },
   { name: "guesses from 14", run: guesses(14), settings: measures.ADMIN_SETTINGS },
   { name: "guesses from 100", run: guesses(100), settings: measures.ADMIN_SETTINGS },
+  { name: "guesses from new", run: guesses(Infinity), settings: measures.ADMIN_SETTINGS },
   { name: "readers", run: measures.slowReaders, events: 100_000 },
   { name: "exports", run: exportFlood },
   { name: "bodies held", run: shares.heldBodies },

@@ -1,4 +1,4 @@
-/** What guesses at passwords from many networks do to those who sign in with the right one. */
+/** What guesses at passwords from many networks do to sign-ins with the right one. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Started } from "../processes.ts";
 import { latencies, requireStatuses, resident, type Finding } from "./finding.ts";
@@ -10,8 +10,15 @@ const FLOOD_MS = 20_000;
 const HEAD_START_MS = 2_000;
 const CLIENTS = 100;
 
-/** 100 clients guess at the victim's email and at others, from so many networks, while the victim signs in. */
+/**
+ * 100 clients guess at the victim's email and at others, while the victim signs in from a new address
+ * each time.
+ *
+ * @param networks where the guesses come from; `Infinity` when each guess comes from a new network. New
+ *   networks are equal then, so the victim signs in from an address where it did so before
+ */
 export function guesses(networks: number) {
+  const repeats = Number.isFinite(networks);
   return async ({ url, pid }: Started): Promise<readonly Finding[]> => {
     const stop = performance.now() + FLOOD_MS;
     let isStopped = false;
@@ -22,11 +29,14 @@ export function guesses(networks: number) {
         body: JSON.stringify({ email, password }),
         headers: { "X-Forwarded-For": address },
       });
-    let guessed = 0;
+    let [tried, guessed] = [0, 0];
+    const addressOf = (network: number): string =>
+      repeats ? `198.51.${network}.1` : `${11 + (++tried % 180)}.${Math.floor(tried / 180)}.1.1`;
+    await signIn(ADMIN.email, ADMIN.password, "203.0.113.0");
     const guess = async (network: number): Promise<void> => {
       for (let i = 0; !isOver(); i++) {
         const email = i % 2 === 0 ? ADMIN.email : `user${i}@example.com`;
-        const { status } = await signIn(email, "a guess at it", `198.51.${network}.1`);
+        const { status } = await signIn(email, "a guess at it", addressOf(network));
         requireStatuses("A guess", [status], [401, 429]);
         if (status === 401) guessed++;
         else await sleep(500);
@@ -38,7 +48,8 @@ export function guesses(networks: number) {
     try {
       await sleep(HEAD_START_MS);
       while (!isOver()) {
-        const login = await signIn(ADMIN.email, ADMIN.password, `203.0.113.${right.length % 250}`);
+        const host = repeats ? right.length % 250 : 0;
+        const login = await signIn(ADMIN.email, ADMIN.password, `203.0.113.${host}`);
         requireStatuses("A right password beside guesses", [login.status], [200]);
         right.push(login.ms);
         for (let i = 0; i < 10; i++) {
@@ -51,7 +62,7 @@ export function guesses(networks: number) {
       isStopped = true;
       await flood;
     }
-    const what = `${guessed} guesses from ${networks} networks`;
+    const what = `${guessed} guesses from ${repeats ? networks : "ever new"} networks`;
     return [
       latencies(`right logins beside ${what}, all let in`, right, 0.95),
       latencies("/health beside them", health, 0.99, 100),

@@ -2,7 +2,7 @@ import { MINUTE_MS, type Clock } from "../core/clock.ts";
 
 const HALF_LIFE_MS = MINUTE_MS;
 const MAX_LOADS = 20_000;
-/** Less than this is nothing: what is forgotten is clean again, not almost clean. */
+/** Lower amounts count as 0, so that an old cost is forgotten completely. */
 const LEAST = 0.01;
 
 interface Load {
@@ -29,9 +29,9 @@ export class Loads {
     return amount < LEAST ? 0 : amount;
   }
 
-  /** Adds to what a key has cost. */
+  /** Adds to what a key has cost; a negative cost takes back, down to 0. */
   add(key: string, cost: number): void {
-    const amount = this.of(key) + cost;
+    const amount = Math.max(0, this.of(key) + cost);
     this.#loads.delete(key);
     this.#loads.set(key, { amount, at: this.#now() });
     const oldest = this.#loads.keys().next();

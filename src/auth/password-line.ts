@@ -1,85 +1,82 @@
 /**
  * The order in which passwords are hashed. A hash occupies a core and one of the four threads that
- * also serve the disk, so one runs at a time and the others wait. A client that fills the line with
- * guesses must not keep right passwords out of it.
+ * also serve the disk, so one runs at a time and the others wait. Guesses, from however many networks,
+ * must not keep right passwords from being checked.
  *
- * - Signing in and setting passwords have a line each, and the two take turns.
- * - A request stands for its parties: the network that it came from, the wider network around that,
- *   and the organization whose password is set. Each request costs its parties 1 when it comes and 1
- *   when it is served, and a wrong password costs them 100. Costs halve every minute. Of a wider
- *   network only the wrong passwords count, and a quarter of them: others in it may be honest.
- * - The request with the least cost is served first, so networks without failures come before those
- *   with some, and networks that keep asking come behind the others. Of equal requests the newest is
- *   served first: a burst of first guesses then delays who comes next by one hash, not by all of them.
- * - A full line refuses the greatest cost in it: the newest request of the network with the most
- *   requests or failures, which is the newcomer only where that is its own network.
- *
- * Invariant: the place of a sign-in depends on the text of its email and on its address, never on
- * whether a user has that email. Therefore organizations take no turns at signing in: the organization
- * of an email is known only where a user has it.
+ * - There are four lines of 50 requests, which take turns, and a full line refuses only its own
+ *   requests. So a flood in one line delays a request in another one by three hashes at most.
+ * - A request has parties, such as its network. Each request costs them 1 when it comes and 1 when it
+ *   is served. A wrong password costs them 100, and a right one takes back what its request cost.
+ *   Costs halve every minute. Of a wider network only the wrong passwords count, and a quarter of
+ *   them: others in it may be honest.
+ * - The request with the least cost is served first, and a full line refuses the greatest cost. So
+ *   networks without failures come before those with some, and networks that keep asking come last.
+ * - Of equal requests the newest is served first, and a full line refuses the oldest. Where each guess
+ *   comes from a new network, a newcomer is then served as often as the hashes allow; the opposite
+ *   order would serve only guesses, because they fill the line before the newcomer.
  */
 import type { Clock } from "../core/clock.ts";
 import { TooMany } from "../core/errors.ts";
 import { Loads } from "./loads.ts";
 
-/** One of those that a request stands for. */
+/** A network or user whose requests are counted. */
 export interface Party {
   readonly key: string;
   /** A wider network, of which only failures count, and a quarter of them. */
   readonly isWide?: true;
 }
 
-/** Which line a request waits in. */
-export type Lane = "sign-in" | "setting";
+/**
+ * The line that a request waits in: a sign-in from a network where that email has signed in before
+ * (`known`), with an email that lately had wrong passwords (`guessed`), any other sign-in (`fresh`), or
+ * a request whose caller is signed in already (`setting`).
+ */
+export type Lane = "known" | "guessed" | "fresh" | "setting";
 
 /** What a wrong password costs, where a request costs 1. */
 const FAILURE_COST = 100;
 
 const WIDE_WEIGHT = 0.25;
+/** Requests that wait in each line. */
 export const MAX_WAITING = 50;
 const RETRY_AFTER_SECONDS = 10;
 
 interface Waiting {
   readonly parties: readonly Party[];
-  /** Taken off the cost. */
-  readonly bonus: number;
   readonly begin: () => void;
-  readonly refuse: (error: TooMany) => void;
+  readonly refuse: (error: unknown) => void;
 }
 
-/** Runs one task at a time; the others wait in one of two lines. */
+/** Runs one task at a time; the others wait in lines. */
 export class PasswordLine {
-  readonly #lines: Readonly<Record<Lane, Line>>;
-  #turn: Lane = "sign-in";
+  readonly #loads: Loads;
+  /** The line that was served last is the last one. */
+  readonly #lines: Map<Lane, Line>;
   #isBusy = false;
 
   constructor(now: Clock) {
-    this.#lines = { "sign-in": new Line(now), setting: new Line(now) };
+    const loads = (this.#loads = new Loads(now));
+    const lanes: readonly Lane[] = ["known", "guessed", "fresh", "setting"];
+    this.#lines = new Map(lanes.map((lane) => [lane, new Line(loads)]));
   }
 
   /**
    * Runs a task when its turn comes; settles as the task does.
    *
+   * @param gone fires when the client leaves: a request that still waits is then dropped
    * @throws TooMany when the line is full, now or while it waits, and this request costs the most
    */
   async run<T>(
     lane: Lane,
     parties: readonly Party[],
     task: () => Promise<T>,
-    bonus = 0,
+    gone?: AbortSignal,
   ): Promise<T> {
-    const { loads } = this.#lines[lane];
-    const own = parties.filter(({ isWide }) => !isWide);
-    for (const { key } of own) loads.add(key, 1);
-    if (!this.#isBusy) {
-      this.#isBusy = true;
-      this.#turn = lane;
-    } else {
-      await new Promise<void>((begin, refuse) =>
-        this.#lines[lane].add({ parties, bonus, begin, refuse }),
-      );
-    }
-    for (const { key } of own) loads.add(key, 1);
+    gone?.throwIfAborted();
+    this.#add(parties, 1);
+    if (this.#isBusy) await this.#lines.get(lane)?.wait(parties, gone);
+    else this.#begin(lane);
+    this.#add(parties, 1);
     try {
       return await task();
     } finally {
@@ -87,59 +84,88 @@ export class PasswordLine {
     }
   }
 
-  /** Tells that a password was wrong: to be called within its task, before the next one is chosen. */
-  failed(lane: Lane, parties: readonly Party[]): void {
-    for (const { key } of parties) this.#lines[lane].loads.add(key, FAILURE_COST);
+  /** Records a wrong password: to be called within the task, before the next one is chosen. */
+  failed(parties: readonly Party[]): void {
+    for (const { key } of parties) this.#loads.add(key, FAILURE_COST);
   }
 
-  /** Hands the place on: busy stays set, so that no newcomer takes it in between. */
+  /** Records a right password: the request costs its parties nothing. */
+  succeeded(parties: readonly Party[]): void {
+    this.#add(parties, -2);
+  }
+
+  #add(parties: readonly Party[], cost: number): void {
+    for (const { key, isWide } of parties) if (!isWide) this.#loads.add(key, cost);
+  }
+
+  /** Notes whose turn it is. */
+  #begin(lane: Lane): void {
+    this.#isBusy = true;
+    const line = this.#lines.get(lane);
+    this.#lines.delete(lane);
+    if (line) this.#lines.set(lane, line);
+  }
+
+  /** Passes the turn on: busy stays set, so that a newcomer does not take the turn in between. */
   #next(): void {
-    const other = this.#turn === "sign-in" ? "setting" : "sign-in";
-    const next = this.#lines[other].take();
-    if (next) this.#turn = other;
-    const chosen = next ?? this.#lines[this.#turn].take();
-    if (chosen) chosen.begin();
-    else this.#isBusy = false;
+    for (const [lane, line] of this.#lines) {
+      const next = line.take();
+      if (!next) continue;
+      this.#begin(lane);
+      return next.begin();
+    }
+    this.#isBusy = false;
   }
 }
 
-/** Those who wait for one kind of hash. */
+/** The requests of one lane that wait. */
 class Line {
-  readonly loads: Loads;
+  readonly #loads: Loads;
   /** The oldest first. */
   readonly #waiting: Waiting[] = [];
 
-  constructor(now: Clock) {
-    this.loads = new Loads(now);
+  constructor(loads: Loads) {
+    this.#loads = loads;
   }
 
-  /** Adds a request; when the line is full, the request with the greatest cost is refused. */
-  add(newcomer: Waiting): void {
-    this.#waiting.push(newcomer);
-    if (this.#waiting.length <= MAX_WAITING) return;
-    const costs = this.#costs();
-    const [refused] = this.#waiting.splice(costs.indexOf(Math.max(...costs)), 1);
-    const message = "Too many passwords are being checked: try again later";
-    refused?.refuse(new TooMany(message, RETRY_AFTER_SECONDS));
+  /** Resolves when the turn comes. */
+  wait(parties: readonly Party[], gone: AbortSignal | undefined): Promise<void> {
+    return new Promise((begin, refuse) => {
+      const newcomer: Waiting = { parties, begin, refuse };
+      this.#waiting.push(newcomer);
+      gone?.addEventListener("abort", () => this.#refuse(newcomer, gone.reason), { once: true });
+      if (this.#waiting.length <= MAX_WAITING) return;
+      const costs = this.#costs();
+      const message = "Too many passwords are being checked: try again later";
+      const refused = this.#waiting[costs.indexOf(Math.max(...costs))];
+      this.#refuse(refused, new TooMany(message, RETRY_AFTER_SECONDS));
+    });
   }
 
-  /** Takes out who is next. */
+  /** Removes the request that is next. */
   take(): Waiting | undefined {
     const costs = this.#costs();
     return this.#waiting.splice(costs.lastIndexOf(Math.min(...costs)), 1)[0];
   }
 
+  #refuse(request: Waiting | undefined, error: unknown): void {
+    const index = request ? this.#waiting.indexOf(request) : -1;
+    if (index >= 0) this.#waiting.splice(index, 1);
+    request?.refuse(error);
+  }
+
   /**
-   * The cost of each request: what its parties have cost, and how many of theirs wait before it. In
-   * whole numbers, or of equal requests the oldest would come first, as its cost has fallen a little.
+   * The cost of each request: what its parties have cost, and how many of their requests wait before
+   * it. Whole numbers, because costs fall with time: without rounding the oldest of equal requests
+   * would come first.
    */
   #costs(): readonly number[] {
     const ahead = new Map<string, number>();
-    return this.#waiting.map(({ parties, bonus }) => {
-      let cost = -bonus;
+    return this.#waiting.map(({ parties }) => {
+      let cost = 0;
       for (const { key, isWide } of parties) {
         const before = ahead.get(key) ?? 0;
-        cost += isWide ? WIDE_WEIGHT * this.loads.of(key) : this.loads.of(key) + before;
+        cost += isWide ? WIDE_WEIGHT * this.#loads.of(key) : this.#loads.of(key) + before;
         ahead.set(key, before + 1);
       }
       return Math.round(cost);

@@ -7,20 +7,36 @@ import { networkOf, widerNetworkOf } from "../core/address.ts";
 import type { Clock } from "../core/clock.ts";
 import { BadInput } from "../core/errors.ts";
 import { NEW_PASSWORD } from "./new-password.ts";
-import { PasswordLine, type Party } from "./password-line.ts";
+import { Loads } from "./loads.ts";
+import { type Lane, PasswordLine, type Party } from "./password-line.ts";
 
-/** Who sets a password: one organization's requests wait for another's, and one network's. */
-export interface Setter {
-  readonly organization: string;
+/** A request that needs a hash. */
+interface Asker {
   /** The caller's IP address. */
   readonly address: string;
+  /** Whose requests are dropped from the line when it leaves. */
+  readonly client?: { readonly gone: AbortSignal };
 }
 
-/** Whose password is said to be known, and where that is said. */
-export interface Claim {
+/**
+ * A request whose caller is signed in, or to whom authentication is switched off. Organizations take
+ * turns, and in each of them users.
+ */
+export interface Setter extends Asker {
+  readonly organization: string;
+  /** Absent when authentication is off. */
+  readonly actor?: { readonly id: string } | undefined;
+}
+
+/**
+ * A sign-in. Organizations take no turns at it: the organization of an email is known only where a
+ * user has that email.
+ *
+ * Invariant: the place in line depends on the text of the email and on the address, never on whether a
+ * user has that email.
+ */
+export interface SignIn extends Asker {
   readonly email: string;
-  /** The caller's IP address. */
-  readonly address: string;
 }
 
 /** Hashes passwords and compares them; one at a time, the rest wait in line. */
@@ -38,7 +54,7 @@ export interface Passwords {
    *
    * @throws TooMany when too many are waiting
    */
-  verify(password: string, hash: string | undefined, claim: Claim): Promise<boolean>;
+  verify(password: string, hash: string | undefined, by: SignIn | Setter): Promise<boolean>;
 }
 
 /** What a hasher is made of. */
@@ -55,8 +71,6 @@ export const BLOCK_SIZE = 8;
 export const PARALLELIZATION = 3;
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
-/** Two sign-ins, which cost 2 each: more would let a user with many networks crowd newcomers out. */
-const KNOWN_BONUS = 4;
 const MAX_KNOWN = 20_000;
 /** Stands for commands that change the data directory, with no network and no organization. */
 const OPERATOR: readonly Party[] = [{ key: "operator" }];
@@ -79,6 +93,7 @@ export function createPasswords(parts: PasswordParts): Passwords {
   const { now, cost = DEFAULT_COST, derive: compute = derive } = parts;
   const line = new PasswordLine(now);
   const known = new KnownPlaces();
+  const guessedEmails = new Loads(now);
   const fresh = (): StoredHash => ({
     cost,
     blockSize: BLOCK_SIZE,
@@ -87,24 +102,54 @@ export function createPasswords(parts: PasswordParts): Passwords {
     key: randomBytes(KEY_BYTES),
   });
   const nobody = fresh();
+
+  async function signIn(
+    { email: given, address, client }: SignIn,
+    check: () => Promise<boolean>,
+  ): Promise<boolean> {
+    const email = given.toLowerCase();
+    const network = networkOf(address);
+    const place = `${network} ${email}`;
+    let lane: Lane = guessedEmails.of(email) > 0 ? "guessed" : "fresh";
+    let parties: readonly Party[] = [
+      { key: network },
+      { key: `wide ${widerNetworkOf(address)}`, isWide: true },
+    ];
+    if (known.has(place)) {
+      // The network has proven the user, who then answers for its requests.
+      lane = "known";
+      parties = [{ key: `email ${email}` }];
+    }
+    const task = async (): Promise<boolean> => {
+      const isRight = await check();
+      if (isRight) {
+        known.add(place);
+        line.succeeded(parties);
+      } else {
+        guessedEmails.add(email, 1);
+        line.failed(parties);
+      }
+      return isRight;
+    };
+    return line.run(lane, parties, task, client?.gone);
+  }
+
   return {
     async hash(password, setter) {
       const settings = fresh();
-      const parties = setter ? partiesOf(setter) : OPERATOR;
-      const key = await line.run("setting", parties, () => compute(password, settings));
+      const parties = setter ? settersOf(setter) : OPERATOR;
+      const task = (): Promise<Buffer> => compute(password, settings);
+      const key = await line.run("setting", parties, task, setter?.client?.gone);
       return format({ ...settings, key });
     },
-    async verify(password, hash, claim) {
+    async verify(password, hash, by) {
       const stored = hash === undefined ? nobody : parse(hash);
-      const parties = networksOf(claim.address);
       const check = async (): Promise<boolean> => {
         const key = await compute(password, stored);
-        const isRight = timingSafeEqual(key, stored.key) && stored !== nobody;
-        if (isRight) known.add(claim);
-        else line.failed("sign-in", parties);
-        return isRight;
+        return timingSafeEqual(key, stored.key) && stored !== nobody;
       };
-      return line.run("sign-in", parties, check, known.has(claim) ? KNOWN_BONUS : 0);
+      if ("email" in by) return signIn(by, check);
+      return line.run("setting", settersOf(by), check, by.client?.gone);
     },
   };
 }
@@ -121,34 +166,26 @@ export function checkNewPassword(password: string, place: string): void {
   }
 }
 
-function partiesOf({ organization, address }: Setter): readonly Party[] {
-  return [{ key: `organization ${organization}` }, ...networksOf(address)];
+function settersOf({ organization, actor, address }: Setter): readonly Party[] {
+  const user = actor ? `user ${actor.id}` : `setter ${networkOf(address)}`;
+  return [{ key: `organization ${organization}` }, { key: user }];
 }
 
-function networksOf(address: string): readonly Party[] {
-  return [{ key: networkOf(address) }, { key: widerNetworkOf(address), isWide: true }];
-}
-
-/** Where users have signed in before. It is forgotten at the next start, and beyond 20,000 pairs. */
+/** The networks where emails have signed in. They are forgotten at the next start, and beyond 20,000. */
 class KnownPlaces {
   // The one that was seen longest ago comes first.
-  readonly #pairs = new Set<string>();
+  readonly #places = new Set<string>();
 
-  has(claim: Claim): boolean {
-    return this.#pairs.has(pairOf(claim));
+  has(place: string): boolean {
+    return this.#places.has(place);
   }
 
-  add(claim: Claim): void {
-    const pair = pairOf(claim);
-    this.#pairs.delete(pair);
-    this.#pairs.add(pair);
-    const oldest = this.#pairs.keys().next();
-    if (this.#pairs.size > MAX_KNOWN && !oldest.done) this.#pairs.delete(oldest.value);
+  add(place: string): void {
+    this.#places.delete(place);
+    this.#places.add(place);
+    const oldest = this.#places.keys().next();
+    if (this.#places.size > MAX_KNOWN && !oldest.done) this.#places.delete(oldest.value);
   }
-}
-
-function pairOf({ email, address }: Claim): string {
-  return `${networkOf(address)} ${email.toLowerCase()}`;
 }
 
 function derive(password: string, stored: StoredHash): Promise<Buffer> {

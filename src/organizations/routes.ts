@@ -69,7 +69,8 @@ export const organizationRoutes = [
       target: ({ body }, answer) => ({ type: "organization", id: answer?.id, name: body.name }),
       after: ({ body }, { name, slug }) => ({ name, slug, admin_email: body.admin_email }),
     },
-    async handle({ organization: own, address, body }, needs: Needs) {
+    async handle(input, needs: Needs) {
+      const { body } = input;
       const { organizations, users, passwords, now, ids, quotas } = needs;
       // The store refuses all of these as well, but only after the cost of a hash.
       checkQuota(quotas.organizations, (await organizations.list()).length);
@@ -77,7 +78,7 @@ export const organizationRoutes = [
         throw slugTaken(body.slug);
       }
       if (await users.findByEmail(body.admin_email)) throw emailTaken(body.admin_email);
-      const hash = await passwords.hash(body.admin_password, { organization: own, address });
+      const hash = await passwords.hash(body.admin_password, input);
       const admin = draftUser({ email: body.admin_email, role: "admin" }, hash, ids(), now());
       const draft = { name: body.name, slug: body.slug, created_at: formatTimestamp(now()) };
       return reply(201, await organizations.create(draft, admin, quotas.organizations));

@@ -1,3 +1,4 @@
+import type { Setter } from "../auth/password.ts";
 import type { Actor } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { BadInput, Forbidden, NotFound } from "../core/errors.ts";
@@ -10,11 +11,8 @@ import { checkUnchanged, requireCurrentPassword, type SignInServices } from "./s
 
 /** Which user is to be changed, and who asks for it. */
 export interface UserChangeRequest {
-  readonly organization: string;
   readonly id: string;
-  readonly actor: Actor | undefined;
-  /** The caller's IP address. */
-  readonly address: string;
+  readonly setter: Setter & { readonly actor: Actor | undefined };
   /** Told of the user as it was just before the change. */
   readonly seen: (before: StoredUser) => void;
 }
@@ -28,10 +26,11 @@ export interface UserChangeRequest {
  */
 export async function changeUser(
   services: SignInServices & { readonly now: Clock },
-  { organization, id, actor, address, seen }: UserChangeRequest,
+  { id, setter, seen }: UserChangeRequest,
   { password, current_password: current, ...rest }: Infer<typeof userChange>,
 ): Promise<StoredUser> {
   const { users, passwords, now } = services;
+  const { organization, actor } = setter;
   const user = await users.get(organization, id);
   if (!user) throw noUser(id);
   const isOwn = actor?.kind === "user" && actor.id === id;
@@ -42,9 +41,8 @@ export async function changeUser(
     if (current === undefined) {
       throw new BadInput("current_password: required to change your own password");
     }
-    await requireCurrentPassword(services, user, current, address);
+    await requireCurrentPassword(services, user, current, setter);
   }
-  const setter = { organization, address };
   const passwordHash = password === undefined ? undefined : await passwords.hash(password, setter);
   const changed = await users.change(organization, id, (latest) => {
     if (isOwn) checkOwnRole(latest, rest.role);

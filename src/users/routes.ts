@@ -69,11 +69,11 @@ export const userRoutes = [
       target: ({ body }, answer) => ({ type: "user", id: answer?.user.id, name: body.email }),
       refusals: { 401: "login.failed" },
     },
-    async handle({ body, address, note }, needs: Needs) {
+    async handle({ body, address, client, note }, needs: Needs) {
       const known = await needs.users.findByEmail(body.email);
       const organization = known?.organization_id ?? DEFAULT_ORGANIZATION;
       note({ caller: { organization, actor: undefined } });
-      const found = await signIn(needs, body.email, body.password, address);
+      const found = await signIn(needs, { email: body.email, address, client }, body.password);
       const { id, email, role } = found;
       note({ caller: { organization, actor: { kind: "user", id, email, role } } });
       const { token, expiresAt } = needs.tokens.issue(found);
@@ -138,8 +138,8 @@ export const userRoutes = [
       target: ({ actor }) => ({ type: "user", id: actor.id, name: actor.email }),
       after: () => ({ password: "changed" }),
     },
-    async handle({ organization, actor, body, address }, needs: Needs) {
-      await changePassword(needs, { organization, id: actor.id }, body, address, needs.now);
+    async handle(input, needs: Needs) {
+      await changePassword(needs, input, input.body, needs.now);
       return { status: "ok" };
     },
   }),
@@ -175,12 +175,13 @@ export const userRoutes = [
       target: ({ body }, answer) => ({ type: "user", id: answer?.id, name: body.email }),
       after: (_, created) => shownFacts(created),
     },
-    async handle({ organization, address, body }, needs: Needs) {
+    async handle(input, needs: Needs) {
+      const { organization, body } = input;
       const { users, passwords, now, ids, quotas } = needs;
       // The store refuses both as well, but only after the cost of a hash.
       checkQuota(quotas.users, (await users.list(organization)).length);
       if (await users.findByEmail(body.email)) throw emailTaken(body.email);
-      const hash = await passwords.hash(body.password, { organization, address });
+      const hash = await passwords.hash(body.password, input);
       const created = { ...draftUser(body, hash, ids(), now()), organization_id: organization };
       await users.create(organization, created, quotas.users);
       return reply(201, userOf(created));
@@ -226,10 +227,10 @@ export const userRoutes = [
         ...(body.password === undefined ? {} : { password: "changed" }),
       }),
     },
-    async handle({ organization, params, actor, address, body, note }, needs: Needs) {
+    async handle(input, needs: Needs) {
+      const { params, body, note } = input;
       const seen = (before: StoredUser): void => note({ before: shownFacts(before) });
-      const asked = { organization, id: params.id, actor, address, seen };
-      return userOf(await changeUser(needs, asked, body));
+      return userOf(await changeUser(needs, { id: params.id, setter: input, seen }, body));
     },
   }),
   route({

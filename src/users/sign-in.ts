@@ -1,4 +1,4 @@
-import type { Passwords } from "../auth/password.ts";
+import type { Passwords, Setter, SignIn } from "../auth/password.ts";
 import type { LoginThrottle } from "../auth/throttle.ts";
 import type { Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
@@ -22,11 +22,11 @@ export interface SignInServices {
  */
 export async function signIn(
   { users, passwords, throttle }: SignInServices,
-  email: string,
+  by: SignIn,
   password: string,
-  address: string,
 ): Promise<StoredUser> {
-  const user = await provenUser(passwords, throttle, email, password, address, () =>
+  const { email } = by;
+  const user = await provenUser(passwords, throttle, email, password, by, () =>
     users.findByEmail(email),
   );
   if (!user) throw new Unauthenticated("The email or the password is wrong");
@@ -34,22 +34,23 @@ export async function signIn(
 }
 
 /**
- * Replaces a user's password by a new one, given the current one.
+ * Replaces the caller's own password by a new one, given the current one.
  *
  * @throws NotFound when the user is gone, Forbidden when `current` is wrong, TooMany after too many
  *   failures, Conflict when the password was changed meanwhile
  */
 export async function changePassword(
   { users, passwords, throttle }: SignInServices,
-  { organization, id }: { readonly organization: string; readonly id: string },
+  setter: Setter & { readonly actor: { readonly id: string } },
   { current, password }: { readonly current: string; readonly password: string },
-  address: string,
   now: Clock,
 ): Promise<void> {
+  const { organization, actor } = setter;
+  const { id } = actor;
   const user = await users.get(organization, id);
   if (!user) throw userGone();
-  await requireCurrentPassword({ passwords, throttle }, user, current, address);
-  const passwordHash = await passwords.hash(password, { organization, address });
+  await requireCurrentPassword({ passwords, throttle }, user, current, setter);
+  const passwordHash = await passwords.hash(password, setter);
   const changed = await users.change(organization, id, (latest) => {
     checkUnchanged(latest, user);
     return changedUser(latest, { passwordHash }, now());
@@ -66,9 +67,9 @@ export async function requireCurrentPassword(
   { passwords, throttle }: Pick<SignInServices, "passwords" | "throttle">,
   user: StoredUser,
   current: string,
-  address: string,
+  setter: Setter,
 ): Promise<void> {
-  const proven = await provenUser(passwords, throttle, user.email, current, address, () => user);
+  const proven = await provenUser(passwords, throttle, user.email, current, setter, () => user);
   if (!proven) throw new Forbidden("The current password is wrong");
 }
 
@@ -92,15 +93,15 @@ async function provenUser(
   throttle: LoginThrottle,
   email: string,
   password: string,
-  address: string,
+  by: SignIn | Setter,
   find: () => Awaitable<StoredUser | undefined>,
 ): Promise<StoredUser | undefined> {
-  const attempt = throttle.begin(email, address);
+  const attempt = throttle.begin(email, by.address);
   let user: StoredUser | undefined;
   let isRight: boolean;
   try {
     user = await find();
-    isRight = await passwords.verify(password, user?.password_hash, { email, address });
+    isRight = await passwords.verify(password, user?.password_hash, by);
   } catch (error) {
     attempt.abandoned();
     throw error;

@@ -14,16 +14,17 @@ function setUp() {
   const ask = (
     name: string,
     party: string,
-    { lane = "sign-in" as Lane, bonus = 0, wide = "" } = {},
+    { lane = "fresh" as Lane, wide = "", gone = new AbortController().signal } = {},
   ): void => {
     const parties = [{ key: party }, ...(wide ? [{ key: wide, isWide: true } as const] : [])];
     const task = async (): Promise<void> => {
       served.push(name);
       await new Promise<void>((resolve) => (finish = resolve));
-      if (name.startsWith("guess")) line.failed(lane, parties);
+      if (name.startsWith("guess")) line.failed(parties);
+      if (name.startsWith("right")) line.succeeded(parties);
     };
-    line.run(lane, parties, task, bonus).catch((error: unknown) => {
-      assert.ok(error instanceof TooMany && error.retryAfterSeconds > 0);
+    line.run(lane, parties, task, gone).catch((error: unknown) => {
+      assert.ok(gone.aborted || (error instanceof TooMany && error.retryAfterSeconds > 0));
       refused.push(name);
     });
   };
@@ -134,13 +135,43 @@ test("of a wider network the failures count, a little, and the others' requests 
   ]);
 });
 
-test("a place that is known comes before equals that are not, whoever came last", async () => {
-  const { ask, step, served } = setUp();
-  ask("busy", "other");
-  ask("known", "a", { bonus: 1 });
-  ask("fresh", "b");
+test("while every guess comes from a new network, a new network is served as often as hashes allow", async () => {
+  const { ask, step, served, refused } = setUp();
+  for (let i = 0; i < 60; i++) ask(`guess ${i}`, `attacker ${i}`);
+  ask("right", "clean");
   await step();
-  assert.deepEqual(served, ["busy", "known"]);
+  assert.deepEqual(served, ["guess 0", "right"]);
+  assert.deepEqual(refused.slice(0, 2), ["guess 1", "guess 2"]);
+});
+
+test("right passwords do not count against a network, however many there are", async () => {
+  const { ask, step, served } = setUp();
+  for (let i = 0; i < 20; i++) {
+    ask(`right ${i}`, "office");
+    await step();
+  }
+  ask("busy", "other");
+  ask("once", "new");
+  ask("colleague", "office");
+  await step();
+  assert.equal(served.at(-1), "colleague");
+});
+
+test("a request whose client leaves is dropped from the line", async () => {
+  const { ask, step, served, refused, settle } = setUp();
+  ask("busy", "other");
+  const clients = Array.from({ length: 50 }, () => new AbortController());
+  for (const [i, { signal }] of clients.entries()) ask(`left ${i}`, `net ${i}`, { gone: signal });
+  for (const client of clients) client.abort();
+  await settle();
+  assert.equal(refused.length, 50);
+  ask("first", "a");
+  ask("second", "b");
+  await step(3);
+  assert.deepEqual(served, ["busy", "second", "first"]);
+  ask("too late", "other", { gone: AbortSignal.abort() });
+  await settle();
+  assert.equal(refused.at(-1), "too late");
 });
 
 test("fifty wait; of a full line the newest of the largest network is refused", async () => {
@@ -170,22 +201,13 @@ test("of a full line a network with failures is refused before one with many req
   assert.deepEqual(refused, ["guess again"]);
 });
 
-test("signing in and setting passwords take turns, whatever waits in either line", async () => {
+test("lines take turns, and a full line refuses none of another one", async () => {
   const { ask, step, served, refused } = setUp();
-  for (let i = 0; i < 60; i++) ask("set", `network ${i}`, { lane: "setting" });
-  for (const name of ["a", "b"]) ask(name, "one");
-  await step(3);
-  assert.deepEqual(served, ["set", "a", "set", "b"]);
-  assert.equal(refused.filter((name) => name !== "set").length, 0);
-});
-
-test("failures at signing in do not count where passwords are set", async () => {
-  const { ask, step, served } = setUp();
-  ask("guess", "a");
-  await step();
-  ask("busy", "b", { lane: "setting" });
-  ask("b", "b", { lane: "setting" });
-  ask("a", "a", { lane: "setting" });
-  await step();
-  assert.deepEqual(served, ["guess", "busy", "a"]);
+  for (const lane of ["fresh", "guessed", "setting"] as const) {
+    for (let i = 0; i < 60; i++) ask(lane, `${lane} ${i}`, { lane });
+  }
+  for (const name of ["a", "b"]) ask(name, "one", { lane: "known" });
+  await step(5);
+  assert.deepEqual(served, ["fresh", "a", "guessed", "setting", "fresh", "b"]);
+  assert.ok(!refused.includes("a") && !refused.includes("b"));
 });

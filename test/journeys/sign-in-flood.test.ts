@@ -12,6 +12,7 @@ async function setUp(t: TestContext) {
   let isHeld = false;
   const held: { readonly password: string; readonly release: () => void }[] = [];
   const asked = new Set<string>();
+  const dropped = new Set<string>();
   const quick = createPasswords({
     now: () => 0,
     async derive(password, { salt, key }) {
@@ -22,7 +23,12 @@ async function setUp(t: TestContext) {
   });
   const passwords: Passwords = {
     hash: (...given) => (asked.add(given[0]), quick.hash(...given)),
-    verify: (...given) => (asked.add(given[0]), quick.verify(...given)),
+    verify(...given) {
+      asked.add(given[0]);
+      const isRight = quick.verify(...given);
+      isRight.catch(() => dropped.add(given[0]));
+      return isRight;
+    },
   };
   const settings = { ...ADMIN_SETTINGS, requireAuth: true, trustProxy: 1 };
   const app = await start(t, settings, passwords);
@@ -40,6 +46,10 @@ async function setUp(t: TestContext) {
     /** Resolves when a password has come to be hashed, or to wait for it. */
     async reached(password: string): Promise<void> {
       while (!asked.has(password)) await setImmediate();
+    },
+    /** Resolves when a password has been dropped from the line. */
+    async dropped(password: string): Promise<void> {
+      while (!dropped.has(password)) await setImmediate();
     },
     /** Ends hashes until one of this password has ended; how many that were. */
     async hashesUntil(password: string): Promise<number> {
@@ -85,6 +95,63 @@ for (const { networks, rounds } of [
     assert.deepEqual([...statuses].sort(), [401, 429]);
   });
 }
+
+test("while every guess comes from a new network, owners of passwords are served", async (t) => {
+  const { app, signIn, hold, reached, hashesUntil, release } = await setUp(t);
+  const here = "203.0.113.7";
+  for (let i = 0; i < 5; i++) await signIn(ADMIN.email, ADMIN.password, here);
+  const admin = await app.asUser(ADMIN);
+  await signIn(ADMIN.email, "a first guess", "198.50.0.1");
+  hold();
+  const guess = (password: string) =>
+    Array.from({ length: 60 }, (_, i) => {
+      const email = i % 3 === 0 ? ADMIN.email : `user${i}@example.com`;
+      return signIn(email, password, `${password === "a guess" ? 198 : 199}.${i}.0.1`);
+    });
+  const guesses = guess("a guess");
+  await reached("a guess");
+
+  const fromHere = signIn(ADMIN.email, ADMIN.password, here);
+  await reached(ADMIN.password);
+  guesses.push(...guess("a later guess"));
+  await reached("a later guess");
+  assert.ok((await hashesUntil(ADMIN.password)) <= 4);
+  assert.equal((await fromHere).status, 200);
+
+  const change = { current: ADMIN.password, password: "another password of mine" };
+  const changed = app.put("/api/v1/auth/password", change, admin);
+  assert.ok((await hashesUntil(ADMIN.password)) <= 4);
+  assert.ok((await hashesUntil(change.password)) <= 4);
+  assert.equal((await changed).status, 200);
+
+  hold();
+  const fromElsewhere = signIn(ADMIN.email, change.password, "192.0.2.1");
+  await reached(change.password);
+  assert.ok((await hashesUntil(change.password)) <= 4);
+  assert.equal((await fromElsewhere).status, 200);
+  release();
+  await Promise.all(guesses);
+});
+
+test("a sign-in whose client has left is not checked", async (t) => {
+  const { app, hold, reached, dropped, signIn, release } = await setUp(t);
+  hold();
+  const first = signIn("one@example.com", "the first one", "198.51.100.1");
+  await reached("the first one");
+  const client = new AbortController();
+  const left = fetch(app.url + LOGIN, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-forwarded-for": "198.51.100.2" },
+    body: JSON.stringify({ email: "two@example.com", password: "the one that left" }),
+    signal: client.signal,
+  });
+  await reached("the one that left");
+  client.abort();
+  await assert.rejects(left, { name: "AbortError" });
+  await dropped("the one that left");
+  release();
+  assert.equal((await first).status, 401);
+});
 
 test("setting passwords over and over keeps nobody from signing in", async (t) => {
   const { app, signIn, hold, reached, hashesUntil, release } = await setUp(t);

@@ -72,7 +72,7 @@ const said = [
   `| ${tickets.MAX_TICKETS} unused, ${seconds(tickets.LIFETIME_MS)} s each, shared |`,
   `| buckets of a histogram | ${grouped(MAX_BUCKETS)} |`,
   `| ${throttle.FAILURES_PER_EMAIL} for an email and address, ${throttle.FAILURES_PER_ADDRESS} for an address |`,
-  `(scrypt, N=2^${Math.log2(password.DEFAULT_COST)}, r=${password.BLOCK_SIZE}, p=${password.PARALLELIZATION}) | 1 at a time; ${line.MAX_WAITING} wait to sign in, ${line.MAX_WAITING} to be set |`,
+  `(scrypt, N=2^${Math.log2(password.DEFAULT_COST)}, r=${password.BLOCK_SIZE}, p=${password.PARALLELIZATION}) | 1 at a time; ${line.MAX_WAITING} wait in each of four lines |`,
   `| ${grouped(MAX_SETTINGS)} | 400 |`,
   `at least the last ${grouped(KNOWN_IDS)} events`,
   `| nothing, written within ${seconds(FLUSH_AFTER_MS)} seconds |`,

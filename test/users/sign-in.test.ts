@@ -23,13 +23,13 @@ async function setUp(t: TestContext) {
   return {
     users,
     services,
-    enter: (email = EMAIL, password = PASSWORD) => signIn(services, email, password, HERE),
+    enter: (email = EMAIL, password = PASSWORD) =>
+      signIn(services, { email, address: HERE }, password),
     change: (current: string, password: string) =>
       changePassword(
         services,
-        { organization: "default", id: "ada" },
+        { organization: "default", actor: { id: "ada" }, address: HERE },
         { current, password },
-        HERE,
         now,
       ),
   };

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
@@ -55,6 +55,31 @@ writeFileSync(join(folder, "package.json"), JSON.stringify(project));
 const clone = cleanClone();
 run("npm", ["install", "--offline", "--no-audit", "--no-fund", join(folder, pack(clone))]);
 after(() => rmSync(folder, { recursive: true, force: true }));
+
+const installed = join(folder, "node_modules", "signalbox");
+
+test("the package holds no tests, no sources and no source maps", () => {
+  const paths = readdirSync(installed, { recursive: true, encoding: "utf8" });
+  assert.ok(paths.includes(join("dist", "index.d.ts")));
+  const strays = paths.filter((path) => /\.map$|\.test\.|^src|^test|(?<!\.d)\.ts$/.test(path));
+  assert.deepEqual(strays, []);
+});
+
+test("every link of the packed documents leads to a file in the package", () => {
+  const paths = readdirSync(installed, { recursive: true, encoding: "utf8" });
+  const documents = paths.filter((path) => path.endsWith(".md"));
+  assert.ok(documents.includes("README.md") && documents.length > 10);
+  const broken = documents.flatMap((path) => {
+    const text = readFileSync(join(installed, path), "utf8");
+    const links = [...text.matchAll(/\]\(([^)\s#]+)|(?:src|href)="([^"#]+)/g)]
+      .map(([, link, source]) => link ?? source ?? "")
+      .filter((link) => !/^https?:/.test(link));
+    return links
+      .filter((link) => !existsSync(join(installed, dirname(path), link)))
+      .map((link) => `${path}: ${link}`);
+  });
+  assert.deepEqual(broken, []);
+});
 
 test("yaml is all that comes with the package", () => {
   const { dependencies } = JSON.parse(run("npm", ["ls", "--all", "--json"])) as {

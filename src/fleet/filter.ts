@@ -1,26 +1,25 @@
 import { isDrifted } from "./drift.ts";
 import type { Heartbeat, RuntimeStatus } from "./schema.ts";
 import { statusAfter } from "./status.ts";
-import type { Fits } from "./store.ts";
+import type { FleetQuery } from "./store.ts";
 
-/** Which runtimes are looked for; what is absent leaves none out. */
+/** Whether a runtime matches; `lastSeen` in milliseconds. */
+export type Fits = (runtime: Heartbeat, lastSeen: number) => boolean;
+
+/** Which runtimes are wanted; a filter that is absent matches all. */
 export interface FleetFilter {
   /** A part of the name, host, system, version or policy version, in any letter case. */
   readonly q?: string | undefined;
   readonly status?: RuntimeStatus | undefined;
   readonly policy_version?: string | undefined;
-  /** `true` for those that drifted, `false` for the others. */
+  /** `true` for runtimes that drifted, `false` for the others. */
   readonly drifted?: "true" | "false" | undefined;
 }
 
-/**
- * Makes the test of a filter at a moment (milliseconds); `undefined` where all runtimes fit.
- *
- * @param active the active policy version; empty when there is none
- */
-export function fitting(filter: FleetFilter, active: string, now: number): Fits | undefined {
-  const { status, policy_version: version, drifted } = filter;
-  const words = filter.q?.toLowerCase();
+/** Makes the test of a query; `undefined` where all runtimes match. */
+export function fitting(query: FleetQuery): Fits | undefined {
+  const { status, policy_version: version, drifted, active, now } = query;
+  const words = query.q?.toLowerCase();
   const tests: Fits[] = [];
   if (status) tests.push((_, lastSeen) => statusAfter(now - lastSeen) === status);
   if (version) tests.push(({ policy_version: reported }) => reported === version);

@@ -5,20 +5,14 @@ import { formatTimestamp } from "../core/time.ts";
 import { stream, type Reply } from "../http/reply.ts";
 import type { FleetList, RuntimeInstance } from "./schema.ts";
 import { statusAfter } from "./status.ts";
-import type { Fits, FleetRows, StoredRuntime } from "./store.ts";
+import type { StoredRuntime } from "./store.ts";
 
-/** A longer list is made and sent slice by slice, so that other requests go on meanwhile. */
+/** A longer list is written and sent slice by slice, so that other requests go on meanwhile. */
 export const LONG_LIST = 500;
 
 const SLICE = 250; // about half a millisecond of work
 
-/** What of a list is sent beside the runtimes. */
-export interface ListingOptions {
-  /** Leaves out the others. */
-  readonly fits?: Fits | undefined;
-  /** How many there are besides those listed, and with them. */
-  readonly total?: number | undefined;
-}
+type Slices = AsyncIterable<readonly StoredRuntime[]>;
 
 /** Shows a runtime as it stands at a moment (milliseconds). */
 export function instanceAt(runtime: StoredRuntime, now: number): RuntimeInstance {
@@ -33,53 +27,61 @@ export function instanceAt(runtime: StoredRuntime, now: number): RuntimeInstance
   };
 }
 
-/** Rows that were found already, to be listed. */
-export function rowsOf(runtimes: readonly StoredRuntime[]): FleetRows {
-  return { total: runtimes.length, slice: (from, to) => runtimes.slice(from, to) };
+/** Cuts runtimes into slices; other requests go on between two of them. */
+export async function* inSlices(runtimes: readonly StoredRuntime[]): Slices {
+  for (let from = 0; from < runtimes.length; from += SLICE) {
+    if (from > 0) await ownTurn();
+    yield runtimes.slice(from, from + SLICE);
+  }
 }
 
-/** Answers with runtimes: at once when there are few, else as a stream that yields between slices. */
-export function listing(
-  rows: FleetRows,
+/**
+ * Answers with runtimes: as a value when there are few, else as a stream.
+ *
+ * @param total sent beside the runtimes: how many match
+ */
+export async function listing(
+  slices: Slices,
   now: number,
-  { fits, total }: ListingOptions = {},
-): Reply | FleetList {
-  if (rows.total <= LONG_LIST) {
-    return { runtimes: rows.slice(0, rows.total, fits).map((row) => instanceAt(row, now)), total };
+  total?: number,
+): Promise<Reply | FleetList> {
+  const rest = slices[Symbol.asyncIterator]();
+  const first: StoredRuntime[] = [];
+  while (first.length <= LONG_LIST) {
+    const { done, value } = await rest.next();
+    if (done) return { runtimes: first.map((row) => instanceAt(row, now)), total };
+    first.push(...value);
   }
   const end = total === undefined ? "]}" : `],"total":${total}}`;
+  const all = joined(inSlices(first), { [Symbol.asyncIterator]: () => rest });
   return stream("application/json; charset=utf-8", (output, signal) =>
-    writeSlices(textsOf(rows, now, fits, end), output, signal),
+    writeSlices(textsOf(all, now, end), output, signal),
   );
 }
 
-function* textsOf(
-  rows: FleetRows,
-  now: number,
-  fits: Fits | undefined,
-  end: string,
-): Generator<string> {
+async function* joined(first: Slices, rest: Slices): Slices {
+  yield* first;
+  yield* rest;
+}
+
+async function* textsOf(slices: Slices, now: number, end: string): AsyncIterable<string> {
   let lead = '{"runtimes":[';
-  for (let from = 0; from < rows.total; from += SLICE) {
-    const slice = rows.slice(from, from + SLICE, fits);
-    if (slice.length > 0) {
-      yield lead + slice.map((row) => JSON.stringify(instanceAt(row, now))).join(",");
-      lead = ",";
-    } else yield "";
+  for await (const slice of slices) {
+    yield lead + slice.map((row) => JSON.stringify(instanceAt(row, now))).join(",");
+    lead = ",";
   }
-  yield lead === "," ? end : lead + end;
+  yield end;
 }
 
 async function writeSlices(
-  texts: Iterable<string>,
+  texts: AsyncIterable<string>,
   output: Writable,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const text of texts) {
+  if (signal.aborted) return;
+  for await (const text of texts) {
+    if (!output.write(text)) await drained(output, signal);
     if (signal.aborted) return;
-    if (text !== "" && !output.write(text)) await drained(output, signal);
-    // Always, since a socket that takes everything at once drains without a turn of the loop.
-    await ownTurn();
   }
 }
 

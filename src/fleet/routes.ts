@@ -4,9 +4,8 @@ import { NotFound } from "../core/errors.ts";
 import type { Quotas } from "../core/quota.ts";
 import { json, later, reply, type Reply } from "../http/reply.ts";
 import { route, type Surface } from "../http/route.ts";
-import { fitting } from "./filter.ts";
 import { runtimeIdOf } from "./identity.ts";
-import { listing, rowsOf } from "./listing.ts";
+import { inSlices, listing } from "./listing.ts";
 import { heartbeatBody, registerBody } from "./report.ts";
 import {
   fleetList,
@@ -19,7 +18,6 @@ import {
   type Heartbeat,
   type RegisterResult,
 } from "./schema.ts";
-import { findPage } from "./search.ts";
 import type { FleetStore } from "./store.ts";
 import { readSummary } from "./summary.ts";
 
@@ -115,13 +113,11 @@ export const fleetRoutes = [
       const { limit, offset, ...filter } = query;
       const active = filter.drifted ? await policies.activeVersion(organization) : "";
       const at = now();
-      const fits = fitting(filter, active, at);
-      if (limit === undefined && offset === 0) {
-        return listing(await fleet.list(organization), at, { fits });
-      }
-      const part = { fits, limit: limit ?? Infinity, offset };
-      const page = await findPage(fleet, organization, part, client.gone);
-      return listing(rowsOf(page.runtimes), at, limit === undefined ? {} : { total: page.total });
+      const wanted = { ...filter, active, now: at };
+      if (limit === undefined && offset === 0) return listing(fleet.list(organization, wanted), at);
+      const most = limit ?? Infinity;
+      const page = await fleet.page(organization, wanted, most, offset, client.gone);
+      return listing(inSlices(page.runtimes), at, limit === undefined ? undefined : page.total);
     },
   }),
   route({

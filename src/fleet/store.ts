@@ -1,31 +1,32 @@
 import type { Awaitable } from "../core/caller.ts";
 import type { Quota } from "../core/quota.ts";
+import type { FleetFilter } from "./filter.ts";
 import type { Heartbeat } from "./schema.ts";
 
-/** What is kept of a runtime; `last_seen` in milliseconds. */
+/** A runtime as it is kept; `last_seen` in milliseconds. */
 export interface StoredRuntime extends Heartbeat {
   readonly last_seen: number;
 }
 
-/** Whether a runtime is one of those that are looked for; `lastSeen` in milliseconds. */
-export type Fits = (runtime: Heartbeat, lastSeen: number) => boolean;
-
-/** The fleet at one moment, most recently seen first. Taken piece by piece, since it may be long. */
-export interface FleetRows {
-  /** How many runtimes there are. */
-  readonly total: number;
-  /**
-   * The rows from one position up to another, or those of them that fit; fewer when runtimes were
-   * forgotten since.
-   */
-  slice(from: number, to: number, fits?: Fits): readonly StoredRuntime[];
+/** Which runtimes are wanted. `now` (milliseconds) decides their status, `active` who drifted. */
+export interface FleetQuery extends FleetFilter {
+  readonly now: number;
+  /** The active policy version; empty when there is none. */
+  readonly active: string;
 }
 
-/** How many runtimes there are, and how they are; those that are neither online nor idle are offline. */
+/** A part of the runtimes that match. */
+export interface FleetPage {
+  readonly runtimes: readonly StoredRuntime[];
+  /** All that match. */
+  readonly total: number;
+}
+
+/** Runtimes by status; those that are neither online nor idle are offline. */
 export interface FleetCounts {
   readonly online: number;
   readonly idle: number;
-  /** Those that run another policy version than the active one; see `drift.ts`. */
+  /** Runtimes that run another policy version than the active one; see `drift.ts`. */
   readonly drifted: number;
   readonly total: number;
 }
@@ -69,8 +70,23 @@ export interface FleetStore {
     quota?: Quota,
   ): void;
 
-  /** The runtimes as they stand now: all of them, or the first so many at least. */
-  list(organization: string, most?: number): Awaitable<FleetRows>;
+  /**
+   * The runtimes that match, most recently seen first, without the first `offset` of them. `limit` may be
+   * `Infinity`. A search rejects with the reason of `signal` when that fires.
+   */
+  page(
+    organization: string,
+    query: FleetQuery,
+    limit: number,
+    offset: number,
+    signal?: AbortSignal,
+  ): Promise<FleetPage>;
+
+  /**
+   * All runtimes that match at the moment of the call, in the same order, in slices of some hundreds. Other
+   * requests go on between two slices. A runtime that is forgotten meanwhile may be left out.
+   */
+  list(organization: string, query: FleetQuery): AsyncIterable<readonly StoredRuntime[]>;
 
   /**
    * Counts the runtimes, quickly however many there are; `now` decides who is online, and `active`,

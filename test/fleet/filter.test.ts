@@ -14,7 +14,7 @@ const fleet: readonly StoredRuntime[] = [
 ];
 
 function names(filter: FleetFilter, active = "v2"): readonly string[] {
-  const fits = fitting(filter, active, NOW);
+  const fits = fitting({ ...filter, active, now: NOW });
   assert.ok(fits);
   return fleet.filter((row) => fits(row, row.last_seen)).map(({ name }) => name);
 }
@@ -42,6 +42,6 @@ test("those that drifted are not offline and report another version than the act
 });
 
 test("a filter that leaves nobody out makes no test", () => {
-  assert.equal(fitting({}, "v2", NOW), undefined);
-  assert.equal(fitting({ q: "", policy_version: "" }, "v2", NOW), undefined);
+  assert.equal(fitting({ active: "v2", now: NOW }), undefined);
+  assert.equal(fitting({ q: "", policy_version: "", active: "v2", now: NOW }), undefined);
 });

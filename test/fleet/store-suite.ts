@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TooMany } from "../../src/core/errors.ts";
+import type { FleetFilter } from "../../src/fleet/filter.ts";
 import type { Heartbeat } from "../../src/fleet/schema.ts";
-import type { FleetStore, StoredRuntime } from "../../src/fleet/store.ts";
+import type { FleetQuery, FleetStore, StoredRuntime } from "../../src/fleet/store.ts";
 
 /** A store over a place that is empty at first; `reopen` is the same place after a restart. */
 export interface FleetEngine {
@@ -12,6 +13,8 @@ export interface FleetEngine {
 
 const T0 = Date.parse("2026-11-20T20:30:00.000Z");
 const MINUTES_15 = 15 * 60_000;
+/** A query that every runtime matches. */
+export const ALL: FleetQuery = { now: T0, active: "" };
 const NOBODY = { online: 0, idle: 0, drifted: 0, total: 0 };
 
 /** Reports, and resolves with whether the runtime was new. */
@@ -31,8 +34,17 @@ export function report(
 
 /** All runtimes of an organization, without what is undefined. */
 export async function all(store: FleetStore, organization: string): Promise<StoredRuntime[]> {
-  const rows = await store.list(organization);
-  return JSON.parse(JSON.stringify(rows.slice(0, rows.total))) as StoredRuntime[];
+  return plain(await collect(store.list(organization, ALL)));
+}
+
+async function collect(slices: ReturnType<FleetStore["list"]>): Promise<StoredRuntime[]> {
+  const rows: StoredRuntime[] = [];
+  for await (const slice of slices) rows.push(...slice);
+  return rows;
+}
+
+function plain(runtimes: readonly StoredRuntime[]): StoredRuntime[] {
+  return JSON.parse(JSON.stringify(runtimes)) as StoredRuntime[];
 }
 
 /** What every engine of the fleet must do. */
@@ -213,21 +225,57 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
 
   it("a list that was taken stays as it was while reports go on", async ({ store }) => {
     for (const name of ["a", "b", "c", "d"]) await report(store, "default", { name }, T0);
-    const rows = await store.list("default");
+    const rows = store.list("default", ALL);
     await report(store, "default", { name: "a" }, T0 + 9);
     await report(store, "default", { name: "e" }, T0 + 9);
     await store.forget("default", "c");
     await report(store, "default", { name: "f" }, T0 + 9);
+    const listed = (await collect(rows)).filter(({ name }) => name !== "c");
     assert.deepEqual(
-      rows.slice(0, 2).map(({ name, last_seen }) => [name, last_seen]),
-      [["d", T0]],
-    );
-    assert.deepEqual(
-      rows.slice(2, 9).map(({ name, last_seen }) => [name, last_seen]),
+      listed.map(({ name, last_seen }) => [name, last_seen]),
       [
+        ["d", T0],
         ["b", T0],
         ["a", T0],
       ],
     );
+  });
+
+  it("pages and lists hold the runtimes that match, most recently seen first", async ({
+    store,
+  }) => {
+    const later = T0 + MINUTES_15;
+    await report(store, "default", { name: "old", policy_version: "v1", os: "linux" }, T0);
+    for (let n = 0; n < 600; n++) {
+      const policy_version = n % 2 === 0 ? "v1" : "v2";
+      await report(store, "default", { name: `n${n}`, policy_version }, later);
+    }
+    const query = (filter: FleetFilter): FleetQuery => ({ ...filter, now: later, active: "v2" });
+    const listed = async (filter: FleetFilter) =>
+      (await collect(store.list("default", query(filter)))).map(({ name }) => name);
+    const page = async (filter: FleetFilter, limit: number, offset: number) => {
+      const { runtimes, total } = await store.page("default", query(filter), limit, offset);
+      return { names: runtimes.map(({ name }) => name), total };
+    };
+    const all = [...Array.from({ length: 600 }, (_, n) => `n${599 - n}`), "old"];
+    assert.deepEqual(await listed({}), all);
+    assert.deepEqual(await page({}, 2, 599), { names: ["n0", "old"], total: 601 });
+    assert.deepEqual(await page({}, Infinity, 600), { names: ["old"], total: 601 });
+    assert.deepEqual(await page({}, 5, 9_000), { names: [], total: 601 });
+    assert.deepEqual(await page({ status: "idle" }, 9, 0), { names: ["old"], total: 1 });
+    assert.deepEqual(await page({ q: "LINUX" }, 9, 0), { names: ["old"], total: 1 });
+    const drifted = all.filter((name) => name === "old" || Number(name.slice(1)) % 2 === 0);
+    assert.deepEqual(await listed({ drifted: "true" }), drifted);
+    assert.deepEqual(await listed({ policy_version: "v1" }), drifted);
+    const lastTwo = { names: ["n0", "old"], total: 301 };
+    assert.deepEqual(await page({ policy_version: "v1" }, 3, 299), lastTwo);
+    assert.deepEqual(await listed({ q: "none" }), []);
+  });
+
+  it("a search is given up when its signal fires", async ({ store }) => {
+    await report(store, "default", { name: "a" });
+    const signal = AbortSignal.abort(new Error("left"));
+    const search = store.page("default", { ...ALL, q: "a" }, 1, 0, signal);
+    await assert.rejects(search, { message: "left" });
   });
 }

@@ -1,7 +1,5 @@
 import { DEFAULT_ORGANIZATION } from "../../core/caller.ts";
-import { fitting } from "../../fleet/filter.ts";
 import { instanceAt } from "../../fleet/listing.ts";
-import { findPage } from "../../fleet/search.ts";
 import type { FleetStore } from "../../fleet/store.ts";
 import { readSummary, type SummaryNeeds } from "../../fleet/summary.ts";
 import { filterOf } from "../fleet-query.ts";
@@ -10,7 +8,7 @@ import type { PageContext } from "../pages/parts.ts";
 
 /** What the page of the fleet is read from. */
 export interface FleetNeeds extends SummaryNeeds {
-  readonly fleet: Pick<FleetStore, "counts" | "list" | "policies">;
+  readonly fleet: Pick<FleetStore, "counts" | "page" | "policies">;
 }
 
 /** Reads the runtimes of the default organization that the address asks for. */
@@ -21,9 +19,8 @@ export async function loadFleet(
 ): Promise<FleetModel> {
   const { now } = context;
   const summary = await readSummary(needs, DEFAULT_ORGANIZATION, now);
-  const fits = fitting(filterOf(view.query), summary.policy_version, now);
-  const part = { fits, limit: view.limit, offset: 0 };
-  const { runtimes, total } = await findPage(needs.fleet, DEFAULT_ORGANIZATION, part);
+  const wanted = { ...filterOf(view.query), active: summary.policy_version, now };
+  const { runtimes, total } = await needs.fleet.page(DEFAULT_ORGANIZATION, wanted, view.limit, 0);
   return {
     ...context,
     ...view,

@@ -1,5 +1,6 @@
 import type { Heartbeat } from "../../fleet/schema.ts";
-import type { FleetCounts, FleetRows, PolicyCount, StoredRuntime } from "../../fleet/store.ts";
+import type { Fits } from "../../fleet/filter.ts";
+import type { FleetCounts, PolicyCount, StoredRuntime } from "../../fleet/store.ts";
 import { PolicyUse } from "./policy-use.ts";
 import { SeenOrder } from "./seen-order.ts";
 
@@ -24,6 +25,14 @@ export class Entry {
     this.name = name;
     this.slot = slot;
   }
+}
+
+/** The fleet at one moment, most recently seen first. Read in slices, since it may be long. */
+export interface FleetRows {
+  /** How many runtimes there are. */
+  readonly total: number;
+  /** The rows from one position up to another that fit; runtimes that were forgotten since are left out. */
+  slice(from: number, to: number, fits?: Fits): readonly StoredRuntime[];
 }
 
 /** The runtimes of one organization in memory, found by name and in the order they were seen. */

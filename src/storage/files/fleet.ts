@@ -9,13 +9,15 @@ import type { Clock } from "../../core/clock.ts";
 import { describeError, type Log } from "../../core/log.ts";
 import type { Quota } from "../../core/quota.ts";
 import type { Heartbeat } from "../../fleet/schema.ts";
-import type { FleetCounts, FleetRows, FleetStore, ForgottenRuntimes } from "../../fleet/store.ts";
-import type { Kept, PolicyCount } from "../../fleet/store.ts";
+import { fitting } from "../../fleet/filter.ts";
+import type { FleetCounts, FleetPage, FleetQuery, FleetStore } from "../../fleet/store.ts";
+import type { ForgottenRuntimes, Kept, PolicyCount, StoredRuntime } from "../../fleet/store.ts";
 import { DamageRegister } from "../damage.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
 import type { TornTail } from "../log-file.ts";
 import { FleetLog, type FleetLogParts } from "./fleet-log.ts";
+import { findPage, inSlices } from "./fleet-search.ts";
 
 /** When a log file is folded into the snapshot: once it is as large as that, but at least this. */
 const MIN_LOG_BYTES = 4 << 20;
@@ -25,6 +27,9 @@ export class FileFleet implements FleetStore {
   readonly #parts: Omit<FleetLogParts, "organization">;
   readonly #stopping: AbortController;
   readonly #organizations = new Map<string, FleetLog>();
+  readonly #rows = {
+    list: (organization: string, most?: number) => this.#of(organization).index.rows(most),
+  };
 
   private constructor(parts: Omit<FleetLogParts, "organization">, stopping: AbortController) {
     this.#parts = parts;
@@ -103,8 +108,18 @@ export class FileFleet implements FleetStore {
     this.#of(organization).heartbeat(heartbeat, at, kept, quota);
   }
 
-  list(organization: string, most?: number): FleetRows {
-    return this.#of(organization).index.rows(most);
+  page(
+    organization: string,
+    query: FleetQuery,
+    limit: number,
+    offset: number,
+    signal?: AbortSignal,
+  ): Promise<FleetPage> {
+    return findPage(this.#rows, organization, { fits: fitting(query), limit, offset }, signal);
+  }
+
+  list(organization: string, query: FleetQuery): AsyncIterable<readonly StoredRuntime[]> {
+    return inSlices(this.#rows.list(organization), fitting(query));
   }
 
   counts(organization: string, now: number, active: string): FleetCounts {

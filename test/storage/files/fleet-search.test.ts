@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { findPage } from "../../src/fleet/search.ts";
-import type { Fits, FleetRows, StoredRuntime } from "../../src/fleet/store.ts";
+import type { Fits } from "../../../src/fleet/filter.ts";
+import type { StoredRuntime } from "../../../src/fleet/store.ts";
+import type { FleetRows } from "../../../src/storage/files/fleet-index.ts";
+import { findPage } from "../../../src/storage/files/fleet-search.ts";
 
 function rowsOf(count: number): FleetRows {
   const rows = Array.from({ length: count }, (_, i): StoredRuntime => ({

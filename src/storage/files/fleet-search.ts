@@ -1,0 +1,88 @@
+import { ownTurn } from "../../core/yielder.ts";
+import type { Fits } from "../../fleet/filter.ts";
+import type { FleetPage, StoredRuntime } from "../../fleet/store.ts";
+import type { FleetRows } from "./fleet-index.ts";
+
+/** How many rows a search looks at in one turn of the loop: some tenths of a millisecond of work. */
+const SEARCH_SLICE = 1_000;
+/** How many rows a list gives out in one turn; each is then written as JSON, which takes longer. */
+const LIST_SLICE = 250;
+
+/** Which part: at most `limit` of the runtimes that fit, after the first `offset`. */
+export interface PageOf {
+  readonly fits: Fits | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Gives the runtimes of an organization: all of them, or at least the first so many. */
+export interface Listed {
+  list(organization: string, most?: number): FleetRows;
+}
+
+/**
+ * The search of each fleet that began last. Searches go one after another: at once they would be no
+ * quicker, each would hold a copy of the order, and together they would take many slices of one turn of
+ * the loop.
+ */
+const latest = new WeakMap<Listed, Promise<unknown>>();
+
+/**
+ * Finds a page of an organization's runtimes slice by slice, so that other requests go on meanwhile.
+ *
+ * @param signal ends the search, which then rejects with its reason
+ */
+export function findPage(
+  fleet: Listed,
+  organization: string,
+  part: PageOf,
+  signal?: AbortSignal,
+): Promise<FleetPage> {
+  if (!part.fits) return search(fleet, organization, part, signal);
+  const before = latest.get(fleet);
+  const own = (async () => {
+    await before;
+    signal?.throwIfAborted();
+    return search(fleet, organization, part, signal);
+  })();
+  const settled = own.then(
+    () => undefined,
+    () => undefined,
+  );
+  latest.set(fleet, settled);
+  return own;
+}
+
+async function search(
+  fleet: Listed,
+  organization: string,
+  { fits, limit, offset }: PageOf,
+  signal: AbortSignal | undefined,
+): Promise<FleetPage> {
+  // Without a test, only the rows of the page are looked at.
+  const rows = fleet.list(organization, fits ? undefined : offset + limit);
+  const [first, end] = fits ? [0, rows.total] : [offset, Math.min(rows.total, offset + limit)];
+  const runtimes: StoredRuntime[] = [];
+  let passed = first;
+  for (let from = first; from < end; from += SEARCH_SLICE) {
+    if (from > first) await ownTurn();
+    signal?.throwIfAborted();
+    const found = rows.slice(from, Math.min(from + SEARCH_SLICE, end), fits);
+    const skipped = Math.max(0, offset - passed);
+    runtimes.push(...found.slice(skipped, skipped + limit - runtimes.length));
+    passed += found.length;
+  }
+  return { runtimes, total: fits ? passed : rows.total };
+}
+
+/** Gives out the rows that fit in slices; other requests go on between two of them. */
+export async function* inSlices(
+  rows: FleetRows,
+  fits: Fits | undefined,
+): AsyncIterable<readonly StoredRuntime[]> {
+  for (let from = 0; from < rows.total; from += LIST_SLICE) {
+    if (from > 0) await ownTurn();
+    const slice = rows.slice(from, from + LIST_SLICE, fits);
+    if (slice.length > 0) yield slice;
+  }
+}

@@ -1,6 +1,9 @@
 /**
- * A server that is killed again and again while many connections write, over one directory. After
- * each kill it is started again, and compared with what it had acknowledged.
+ * Kills a server again and again while many connections write to one directory. After each kill the
+ * server starts again, and its data is compared with what it had acknowledged.
+ *
+ * A round ends after a random number of acknowledged writes, not after a time: on a loaded machine a
+ * short time may pass without any write, and then the round would test nothing.
  *
  * `KILL_ROUNDS` says how often (24 by default), `KILL_SEED` repeats a run that failed.
  */
@@ -13,8 +16,10 @@ import { launch, newDirectory } from "../support/server-process.ts";
 
 const ROUNDS = Number(process.env["KILL_ROUNDS"] ?? 24);
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
-const SHORTEST_MS = 50;
-const LONGEST_MS = 500;
+const FEWEST_WRITES = 20;
+const MOST_WRITES = 200;
+/** Answers arrive when a sync ends. A random delay after the last one reaches the other moments too. */
+const LONGEST_DELAY_MS = 20;
 const PASSWORD = "correct horse battery";
 
 /** Pseudo-random numbers from 0 up to 1 (mulberry32), so that a run can be repeated. */
@@ -30,7 +35,7 @@ function randomFrom(seed: number): () => number {
 
 type Send = (method: string, path: string, body?: object) => Promise<Answer>;
 
-/** What was asked for, and what of it was acknowledged. */
+/** The writes that were sent, and those that were acknowledged. */
 class Ledger {
   /** Batches of event ids whose answer never came; a single is a batch of one. */
   readonly unsure: string[][] = [];
@@ -50,7 +55,7 @@ class Ledger {
   }
 }
 
-/** Sends and, when an answer came, enters that; a connection that broke ends the writer. */
+/** Sends writes and enters those that were acknowledged. Throws when the connection breaks. */
 type Writer = (send: Send, ledger: Ledger) => Promise<void>;
 
 async function accepted(answer: Promise<Answer>, status: number): Promise<Answer> {
@@ -118,7 +123,7 @@ const WRITERS: readonly Writer[] = [
   ...[policies, keys, fleet, fleet, users],
 ];
 
-/** Compares with what was acknowledged; what was not may be there as a whole, or not at all. */
+/** Compares the data with the ledger. A write without an answer is there as a whole or not at all. */
 async function compare(send: Send, ledger: Ledger): Promise<void> {
   const kept = await exported(send);
   const found = new Set(kept);
@@ -242,15 +247,22 @@ async function writeUntilKilled(
   random: () => number,
 ): Promise<void> {
   let isKilled = false;
+  let left = FEWEST_WRITES + Math.floor(random() * (MOST_WRITES - FEWEST_WRITES));
+  const counting: Send = async (...request) => {
+    const answer = await send(...request);
+    left--;
+    return answer;
+  };
   const writing = WRITERS.map(async (write) => {
     while (!isKilled) {
-      await write(send, ledger).catch((error: unknown) => {
+      await write(counting, ledger).catch((error: unknown) => {
         if (!isKilled || error instanceof assert.AssertionError) throw error;
       });
+      if (left > 0 || isKilled) continue;
+      await wait(random() * LONGEST_DELAY_MS);
+      isKilled = true;
+      server.kill("SIGKILL");
     }
   });
-  await wait(SHORTEST_MS + random() * (LONGEST_MS - SHORTEST_MS));
-  isKilled = true;
-  server.kill("SIGKILL");
   await Promise.all(writing);
 }

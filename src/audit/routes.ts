@@ -204,7 +204,8 @@ export const auditRoutes = [
     access: "user",
     keys: "audit.read",
     summary: "Get one audit event",
-    description: "An event of another organization is 404, like one that does not exist.",
+    description:
+      "An event of another organization is 404, like one that does not exist. Where several reporters used the id, the event that was stored first is answered.",
     tags: ["audit"],
     large: "made",
     params: {

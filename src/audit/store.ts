@@ -129,8 +129,9 @@ export type Stored = (error: unknown, json?: string | Buffer) => void;
 export interface AuditStore {
   /**
    * Stores events, all or none, and calls back when they are as safe as the deployment demands. An
-   * event whose id is stored already, or is being stored, is answered as it was stored the first
-   * time and not stored again. May call back before it returns; never throws.
+   * event that its reporter sent before under the same id, or is just sending, is answered as it was stored
+   * the first time and not stored again. All events of one call have the same reporter. May call back before
+   * it returns; never throws.
    *
    * `named` holds the ids that the client gave; every id counts as given when it is absent. Only these
    * are looked for: an id that the service has just generated never takes a stored event's place.
@@ -173,7 +174,7 @@ export interface AuditStore {
     characters?: number,
   ): Awaitable<AuditRows>;
 
-  /** One event's JSON, by its id. */
+  /** One event's JSON, by its id; where several reporters used the id, that of the event stored first. */
   get(organization: string, id: string): Awaitable<Buffer | undefined>;
 
   /** Everything that matches at this moment, at constant memory. */

@@ -82,6 +82,7 @@ export function testAuditStore(open: (t: TestContext) => Promise<AuditEngine>): 
   testOrder(open);
   testFilters(open);
   testIds(open);
+  testIdsOfReporters(open);
   testActivity(open);
 }
 
@@ -220,6 +221,49 @@ function testFilters(open: (t: TestContext) => Promise<AuditEngine>): void {
       assert.equal((await page(store, { q })).total, 1, q);
     }
     for (const q of ["istanbul", "strasse"]) assert.equal((await page(store, { q })).total, 0, q);
+  });
+}
+
+function testIdsOfReporters(open: (t: TestContext) => Promise<AuditEngine>): void {
+  const reporters = [undefined, "key-1", "key-2"];
+  const planted = reporters.map((reporter) =>
+    auditEventOf({
+      id: "shared",
+      command: `by ${reporter}`,
+      ...(reporter && { reported_by: reporter }),
+    }),
+  );
+  const [anonymous, byFirst, bySecond] = planted as [AuditEvent, AuditEvent, AuditEvent];
+  const again = planted.map((event) => ({ ...event, command: "sent again" }));
+
+  test("an id of another reporter is another event, in turn and after a restart", async (t) => {
+    const { store, restart } = await open(t);
+    for (const event of planted) assert.deepEqual(await append(store, [event]), [event]);
+    const restarted = await restart();
+    for (const [n, event] of again.entries()) {
+      assert.deepEqual(await append(restarted, [event]), [planted[n]]);
+    }
+    assert.deepEqual((await page(restarted)).events, [bySecond, byFirst, anonymous]);
+    const first = await restarted.get(ORGANIZATION, "shared");
+    assert.deepEqual(JSON.parse(String(first)), anonymous);
+  });
+
+  test("an id of another reporter is another event, while that one is being stored", async (t) => {
+    const { store } = await open(t);
+    const answers = await Promise.all(
+      [...planted, ...again].map((event) => append(store, [event])),
+    );
+    assert.deepEqual(answers.flat(), [...planted, ...planted]);
+    assert.equal((await page(store)).total, planted.length);
+  });
+
+  test("a mixed batch stores its event beside another reporter's with the same id", async (t) => {
+    const { store } = await open(t);
+    await append(store, [anonymous]);
+    const own = auditEventOf({ reported_by: "key-1" });
+    const batch = [own, byFirst, { ...byFirst, command: "twice" }];
+    assert.deepEqual(await append(store, batch), [own, byFirst, byFirst]);
+    assert.deepEqual((await page(store)).events, [byFirst, own, anonymous]);
   });
 }
 

@@ -49,10 +49,27 @@ test("a client's own reported_by is ignored, and alone makes no event", async ()
   assert.equal(alone.status, 400);
 });
 
-test("an event that another key sends again keeps its first reporter", async () => {
-  const again = await app.post(V1, { id: "by-first", command: "other" }, second.headers);
-  assert.equal(again.body.reported_by, first.id);
-  assert.equal(again.body.command, "git a");
+test("an id that another reporter used neither drops an event nor shows that reporter's", async (t) => {
+  const own = await start(t, { requireAuth: true, ...ADMIN_SETTINGS });
+  const headers = await own.asUser(ADMIN);
+  const runtime = await own.createKey("runtime", headers);
+  const key = { name: "report", scopes: "report" };
+  const report = (await own.post("/api/v1/api-keys", key, headers)).body;
+  const harmless = { id: "ci-1001", command: "echo harmless", decision: "allow" };
+  await own.post("/api/public/audit", harmless);
+
+  const event = { id: "ci-1001", command: "rm -rf /prod", decision: "deny" };
+  const denied = await own.post(V1, event, runtime.key);
+  assert.equal(denied.body.policy_decision, "DENIED");
+  const sent = { events: [{ command: "ls" }, { id: "ci-1001", command: "guess" }] };
+  const guess = await own.post(V1, sent, { "x-api-key": report.api_key });
+  assert.equal(guess.body.events[1].command, "guess");
+  assert.deepEqual((await own.post(V1, event, runtime.key)).body, denied.body);
+
+  const { body } = await own.get(`${V1}?limit=10`, headers);
+  const commands = body.events.map(({ command }: { command: string }) => command);
+  assert.deepEqual(commands.sort(), ["echo harmless", "guess", "ls", "rm -rf /prod"]);
+  assert.equal((await own.get(`${V1}/ci-1001`, headers)).body.command, "echo harmless");
 });
 
 test("list, export, tickets, histogram and stream are narrowed by reporter", async () => {

@@ -142,11 +142,14 @@ export class OrganizationModel {
     if (complete.includes(undefined)) return { status: 400 };
     const answered = given.map((_, index) => {
       const event = { ...complete[index] } as Omit<AuditEvent, "id"> & { readonly id?: string };
-      const known = this.events.find(({ id }) => id === event.id);
+      const known = this.events.find(
+        ({ id, reported_by }) => id === event.id && reported_by === reporter,
+      );
       if (known !== undefined) return known;
       const id = event.id ?? drawnId(index);
       const stored = { ...event, ...(reporter && { reported_by: reporter }), id };
-      assert.ok(!this.events.some(({ id }) => id === stored.id), `"${stored.id}" is drawn twice`);
+      const isDrawn = event.id === undefined && this.events.some((one) => one.id === id);
+      assert.ok(!isDrawn, `"${id}" is drawn twice`);
       this.events = [...this.events, stored];
       return stored;
     });

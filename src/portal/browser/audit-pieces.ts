@@ -8,9 +8,10 @@ import { rowId } from "../pages/audit-rows.ts";
 import { parsed } from "./markup.ts";
 import { morphElement } from "./morph.ts";
 
-/** The link of an event's row; `null` where the list does not have it. */
+/** The link of the first row with this event id; `null` where the list has none. */
 export function linkOf(id: string): HTMLElement | null {
-  return document.getElementById(rowId(id))?.querySelector("a") ?? null;
+  const row = CSS.escape(rowId({ id }));
+  return document.querySelector(`[id="${row}"] a, [id^="${row}·"] a`);
 }
 
 /** Puts an event beside the list and marks its row, or takes both back. */

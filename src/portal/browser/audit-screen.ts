@@ -123,8 +123,9 @@ export class AuditScreen {
   async #read(id: string): Promise<OpenEvent> {
     const { list, open } = this.#model ?? {};
     if (open && "event" in open && open.event.id === id) return open;
-    const found = list?.events.find((event) => event.id === id);
-    return found ? { event: found } : readEvent(sourceOf(), id);
+    const [found, other] = list?.events.filter((event) => event.id === id) ?? [];
+    // Where two reporters used the id, the service says which event it stands for.
+    return found && !other ? { event: found } : readEvent(sourceOf(), id);
   }
 
   /** Shows the next page of the list, as its link says, below what is there. */

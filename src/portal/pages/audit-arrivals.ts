@@ -1,4 +1,5 @@
 import type { AuditEvent } from "../../audit/schema.ts";
+import { rowId } from "./audit-rows.ts";
 import type { AuditSlice } from "./audit-source.ts";
 
 /**
@@ -9,11 +10,12 @@ import type { AuditSlice } from "./audit-source.ts";
  * @param arrived in the order of ingest; those that the list has already change nothing
  */
 export function withArrivals(list: AuditSlice, arrived: readonly AuditEvent[]): AuditSlice {
-  const known = new Set(list.events.map(({ id }) => id));
+  const known = new Set(list.events.map(rowId));
   const fresh: AuditEvent[] = [];
   for (const event of arrived) {
-    if (known.has(event.id)) continue;
-    known.add(event.id);
+    const id = rowId(event);
+    if (known.has(id)) continue;
+    known.add(id);
     fresh.unshift(event);
   }
   const oldest = oldestShown(list);
@@ -30,15 +32,15 @@ export function withArrivals(list: AuditSlice, arrived: readonly AuditEvent[]): 
  * the list was made. What belongs below the last event that is shown may have been counted.
  */
 export function missedBy(list: AuditSlice, arrived: readonly AuditEvent[]): readonly AuditEvent[] {
-  const known = new Set(list.events.map(({ id }) => id));
+  const known = new Set(list.events.map(rowId));
   const oldest = oldestShown(list);
-  return arrived.filter(({ id, timestamp }) => !known.has(id) && timestamp >= oldest);
+  return arrived.filter((event) => !known.has(rowId(event)) && event.timestamp >= oldest);
 }
 
 /** A list with its next page. */
 export function withOlder(list: AuditSlice, older: AuditSlice): AuditSlice {
-  const known = new Set(list.events.map(({ id }) => id));
-  const fresh = older.events.filter(({ id }) => !known.has(id));
+  const known = new Set(list.events.map(rowId));
+  const fresh = older.events.filter((event) => !known.has(rowId(event)));
   return { ...older, events: [...list.events, ...fresh] };
 }
 

@@ -40,16 +40,22 @@ export function auditRows(model: AuditModel, list: AuditSlice, above = 0): Html 
   ${more(model, list, above + list.events.length)}`;
 }
 
-/** The id of an event's row in the page. */
-export function rowId(id: string): string {
-  return `row-${id}`;
+/**
+ * The id of an event's row in the page. Several reporters may use the same event id, so the reporter is a
+ * part of it; the dot between them occurs in no event id.
+ */
+export function rowId({
+  id,
+  reported_by: reporter,
+}: Pick<AuditEvent, "id" | "reported_by">): string {
+  return reporter === undefined ? `row-${id}` : `row-${id}·${reporter}`;
 }
 
 function row(event: AuditEvent, href: string, isOpen: boolean): Html {
   const { timestamp, executor, runtime_name: runtime, consumer, reason } = event;
   const isDenied = event.policy_decision === "DENIED";
   const name = shorten(executor ?? "", NAME_LENGTH);
-  return html`<li id="${rowId(event.id)}">
+  return html`<li id="${rowId(event)}">
     <a class="row" href="${href}" ${isOpen ? html`aria-current="true"` : undefined}>
       <time title="${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)} UTC"
         >${timestamp.slice(11, 19)}</time

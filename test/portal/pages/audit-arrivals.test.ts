@@ -31,6 +31,13 @@ test("what the list has already is not taken twice", () => {
   assert.equal(list.total, 6);
 });
 
+test("an event with an id that another reporter used is not taken for that one", () => {
+  const other = { ...event("b", 20), reported_by: "key-1" };
+  assert.equal(idsOf(withArrivals(LIST, [other])), "c b b");
+  assert.deepEqual(missedBy(LIST, [other]), [other]);
+  assert.equal(idsOf(withOlder(LIST, { events: [other], total: 5 })), "c b b");
+});
+
 test("what arrived while a list was read is missed where the list does not have it", () => {
   const arrived = [event("b", 20), event("a", 1), event("d", 25)];
   assert.deepEqual(missedBy(LIST, arrived), [event("d", 25)]);

@@ -164,7 +164,7 @@ export class AuditTrail implements TailSource {
 
   get(id: string): Promise<Buffer | undefined> {
     return this.#ask(async () => {
-      for await (const row of rowsOfId(this.#segments, this.#ids, id)) {
+      for await (const row of rowsOfId(this.#segments, id)) {
         const [line] = await this.readRows([row]);
         if (line !== undefined && idOf(line) === id) return line;
       }

@@ -1,7 +1,10 @@
 /**
- * The way in: events become lines, the lines go to the log, and once they are as safe as was asked
- * for they are in the index, and are answered. An event whose id is known is answered as it was stored
- * the first time; one whose id is on its way waits for that to end.
+ * Stores events: turns them into lines, appends the lines to the log and, once they are as safe as was
+ * asked for, enters them into the index and answers. An event that its reporter sent before under the
+ * same id is answered as it was stored the first time; while that one is being stored, it waits.
+ *
+ * An id stands for an event of one reporter only. Otherwise any reporter could plant ids: the events
+ * that others send with these ids would be dropped, and answered with the planted content.
  */
 import type { AuditEvent } from "../../../../audit/schema.ts";
 import type { Stored } from "../../../../audit/store.ts";
@@ -10,7 +13,7 @@ import type { SegmentedLog } from "../../../segmented-log.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import { hashOf } from "../index/hash.ts";
 import { lineOf } from "./known-events.ts";
-import { firstLine, idOf, linesAsList, writeLines } from "./lines.ts";
+import { firstLine, idOf, linesAsList, reporterOf, writeLines } from "./lines.ts";
 import type { RecentIds } from "./recent-ids.ts";
 import type { SegmentSet } from "../segment-set.ts";
 
@@ -19,13 +22,15 @@ interface Flight {
   waiting: ((error: unknown) => void)[] | undefined;
 }
 
-/** What became known of the events of one append while it was looked into. */
+/** The results of looking for the events of one append among those that are stored. */
 interface Findings {
   /** The ids that the client gave; `undefined` for all. */
   readonly named: ReadonlySet<string> | undefined;
+  /** Reports all events of this append; `undefined` for callers without credentials. */
+  readonly reporter: string | undefined;
   /** The JSON of events that were stored before, or will be by this append, by id. */
   readonly known: Map<string, string>;
-  /** Rows that have the hash of an id, but another id. */
+  /** Rows that have the hash of an id, but another id or another reporter. */
   readonly others: Set<number>;
 }
 
@@ -44,7 +49,7 @@ export class EventWriter {
   readonly #ids: RecentIds;
   readonly #durability: Durability;
   readonly #counts: EngineCounters;
-  /** By id, of appends that hold an id which the client gave. */
+  /** Appends under way that hold an id of the client's, by id and reporter. */
   readonly #flights = new Map<string, Flight>();
   #underWay = 0;
 
@@ -69,7 +74,10 @@ export class EventWriter {
   ): void {
     if (events.length === 0) stored(null, "");
     else if (named?.size === 0) this.#store(events, stored);
-    else this.#appendNamed(events, { named, known: new Map(), others: new Set() }, stored);
+    else {
+      const reporter = events[0]?.reported_by;
+      this.#appendNamed(events, { named, reporter, known: new Map(), others: new Set() }, stored);
+    }
   }
 
   #store(events: readonly AuditEvent[], stored: Stored): void {
@@ -103,7 +111,7 @@ export class EventWriter {
       if (error === null) this.#appendNamed(events, findings, stored);
       else stored(error);
     };
-    const { named, known } = findings;
+    const { named, reporter, known } = findings;
     const fresh = new Map<string, AuditEvent>();
     const candidates = new Map<string, readonly number[]>();
     for (const event of events) {
@@ -113,7 +121,7 @@ export class EventWriter {
         continue;
       }
       if (known.has(id) || fresh.has(id)) continue;
-      const flight = this.#flights.get(id);
+      const flight = this.#flights.get(flightKey(id, reporter));
       if (flight !== undefined) {
         (flight.waiting ??= []).push(again);
         return;
@@ -123,7 +131,7 @@ export class EventWriter {
       else candidates.set(id, rows);
     }
     if (candidates.size > 0) this.#look(candidates, findings).then(again, stored);
-    else this.#storeFresh(events, [...fresh.values()], known, stored);
+    else this.#storeFresh(events, [...fresh.values()], findings, stored);
   }
 
   /** The rows that may have an id, without those whose line said otherwise. */
@@ -136,7 +144,7 @@ export class EventWriter {
   /** Reads the lines of rows that may have some ids. */
   async #look(
     candidates: ReadonlyMap<string, readonly number[]>,
-    { known, others }: Findings,
+    { reporter, known, others }: Findings,
   ): Promise<null> {
     const wanted = [...candidates].flatMap(([id, rows]) => rows.map((row) => ({ id, row })));
     const slices = wanted.map(({ row }) => lineOf(this.#segments, row));
@@ -144,7 +152,7 @@ export class EventWriter {
     const lines = await this.#log.read(slices as Exclude<(typeof slices)[number], undefined>[]);
     wanted.forEach(({ id, row }, index) => {
       const line = firstLine(lines[index] as Buffer);
-      if (idOf(line) !== id) others.add(row);
+      if (idOf(line) !== id || reporterOf(line) !== reporter) others.add(row);
       else if (!known.has(id)) known.set(id, line.toString("utf8"));
     });
     return null;
@@ -153,7 +161,7 @@ export class EventWriter {
   #storeFresh(
     events: readonly AuditEvent[],
     fresh: readonly AuditEvent[],
-    known: Map<string, string>,
+    { reporter, known }: Findings,
     stored: Stored,
   ): void {
     const isAll = fresh.length === events.length;
@@ -165,13 +173,18 @@ export class EventWriter {
     if (fresh.length === 0) return answer(null);
     const flight: Flight = { waiting: undefined };
     for (const event of fresh) {
-      this.#flights.set(event.id, flight);
+      this.#flights.set(flightKey(event.id, reporter), flight);
       if (!isAll) known.set(event.id, JSON.stringify(event));
     }
     this.#store(fresh, (error, json) => {
-      for (const { id } of fresh) this.#flights.delete(id);
+      for (const { id } of fresh) this.#flights.delete(flightKey(id, reporter));
       answer(error, json);
       for (const wake of flight.waiting ?? []) wake(error);
     });
   }
+}
+
+/** Ids hold no space, so no two pairs have the same key. */
+function flightKey(id: string, reporter = ""): string {
+  return `${id} ${reporter}`;
 }

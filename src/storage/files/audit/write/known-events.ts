@@ -1,6 +1,6 @@
 /**
- * Finds an event by its id: the newest by a table of hashes in memory, the others by the hashes that
- * every segment's index keeps. A hash only says where to look; the id in the line decides.
+ * Finds events by their id, by the hashes that every segment's index keeps and, at ingest, by a table of
+ * the newest hashes in memory. A hash only says where to look; the id in the line decides.
  */
 import type { Slice } from "../../../segment-reader.ts";
 import { hashOf } from "../index/hash.ts";
@@ -42,16 +42,15 @@ export function lineOf(segments: SegmentSet, row: number): Slice | undefined {
   return { segment, offset, length: (index.offsets[rowOf(row) + 1] as number) - offset };
 }
 
-/** The rows that may have an id: of the newest events first, then segment by segment. */
-export async function* rowsOfId(
-  segments: SegmentSet,
-  ids: RecentIds,
-  id: string,
-): AsyncGenerator<number> {
+/**
+ * The rows that may have an id, in the order of ingest. Reporters may have used one id for several
+ * events, so the table of the newest events cannot say which of them was stored first.
+ */
+export async function* rowsOfId(segments: SegmentSet, id: string): AsyncGenerator<number> {
   const hash = hashOf(id);
-  yield* ids.rowsOf(hash);
-  for (const index of [...segments.indexes].reverse()) {
-    for (const row of await index.rowsOfId(hash)) yield globalRow(index.segment, row);
+  for (const index of segments.indexes) {
+    const rows = [...(await index.rowsOfId(hash))];
+    for (const row of rows.sort((a, b) => a - b)) yield globalRow(index.segment, row);
   }
 }
 

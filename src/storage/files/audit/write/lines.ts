@@ -100,6 +100,11 @@ export function idOf(line: Buffer): string {
   return (JSON.parse(line.toString("utf8")) as AuditEvent).id;
 }
 
+/** The id of the key or user that reported the event in a line; `undefined` without credentials. */
+export function reporterOf(line: Buffer): string | undefined {
+  return (JSON.parse(line.toString("utf8")) as AuditEvent).reported_by;
+}
+
 /** Cuts bytes that begin with a line to that line, which a newline ends, or a hole of zeros. */
 export function firstLine(bytes: Buffer): Buffer {
   const end = endOfLine(bytes);

@@ -1,7 +1,10 @@
 /** The composition root: a service, the socket that it is reached by, and what outlives it. */
 import type { RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Config } from "./config.ts";
+import { canonicalAddress } from "./core/address.ts";
 import { MINUTE_MS, SECOND_MS, type Clock } from "./core/clock.ts";
+import { isLoopback } from "./core/host-name.ts";
 import { createIds } from "./core/ids.ts";
 import { createLogWriter } from "./core/log-writer.ts";
 import { createLog, describeError, type Log } from "./core/log.ts";
@@ -82,10 +85,12 @@ async function open(
     log.warn("the portal's browser modules are not built: npm run build makes them");
   }
   let url = "";
+  let boundTo = "";
   const parts: ServiceParts = {
     ...{ config, now, log, substitutes, metrics, requestLog, assets },
     requestIds: createIds(now),
     url: () => url,
+    boundTo: () => boundTo,
     startedAt: now(),
     admit: config.demo ? createWriteLimit(DEMO_LIMITS.writesPerMinute, now) : undefined,
   };
@@ -100,10 +105,12 @@ async function open(
     served.service.endStreams();
     return socket.close();
   });
-  url = urlOf(config.host, socket.port);
+  boundTo = socket.bound.address;
+  url = urlOf(config.host, socket.bound);
   const { version } = served.service.description.build;
   log.info("listening", { url, data: config.dataDir, version });
-  for (const warning of startWarnings(config)) log.warn(warning);
+  const isOnNetwork = !isLoopback(canonicalAddress(boundTo));
+  for (const warning of startWarnings(config, isOnNetwork)) log.warn(warning);
   return url;
 }
 
@@ -152,7 +159,7 @@ function addressFault(error: NodeJS.ErrnoException, { host, port }: Config): Err
 }
 
 /** How a client on this machine reaches the service; a wildcard address is no address to call. */
-function urlOf(host: string, port: number): string {
-  if (host === "0.0.0.0" || host === "::") return `http://localhost:${port}`;
+function urlOf(host: string, { address, port }: AddressInfo): string {
+  if (address === "0.0.0.0" || address === "::") return `http://localhost:${port}`;
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

@@ -66,6 +66,8 @@ export interface ServiceParts {
   readonly requestIds: IdSource;
   /** Where it answers; known once it listens. */
   readonly url: () => string;
+  /** The IP address of the listening socket; known once it listens. */
+  readonly boundTo: () => string;
   readonly startedAt: number;
   readonly assets: PortalAssets;
   /** Counts writes, in a demo. */
@@ -186,7 +188,7 @@ async function open(
       now,
     }),
     isAllowedOrigin: originRule(config.corsOrigins, config.corsPagesDev),
-    isAllowedHost: hostRule(config),
+    isAllowedHost: hostRule(config, parts.boundTo),
     requestIds: parts.requestIds,
     maxBodyBytes: config.maxBodyBytes,
     bodyBudget,

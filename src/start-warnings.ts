@@ -7,10 +7,12 @@ const SAFE_TOKEN_LENGTH = 16;
 
 /**
  * Lists what the settings leave open, as sentences for the operator. Each names the settings and what
- * closes it. They are said after the service listens, so that a failed start says one line only.
+ * closes it. They are logged after the service listens, so that a failed start prints one line only.
+ *
+ * @param isOnNetwork whether other machines can reach the listening socket
  */
-export function startWarnings(config: Config): readonly string[] {
-  const { demo, jwtSecret, metrics, publicSurface, corsPagesDev, roles } = config;
+export function startWarnings(config: Config, isOnNetwork: boolean): readonly string[] {
+  const { corsOrigins, demo, jwtSecret, metrics, publicSurface, corsPagesDev, roles } = config;
   const isProtected = config.requireAuth();
   const isShort = jwtSecret !== undefined && Buffer.byteLength(jwtSecret) < SAFE_SECRET_BYTES;
   const isToken = metrics !== "off" && metrics !== "open";
@@ -29,6 +31,16 @@ export function startWarnings(config: Config): readonly string[] {
       isProtected && roles === "carried" && !demo,
       "REQUIRE_AUTH=true with ROLES=carried: every user may do everything in the organization, " +
         "whatever the role; ROLES=enforced makes roles restrict users",
+    ],
+    [
+      !isProtected && isOnNetwork && !demo,
+      `REQUIRE_AUTH=false with HOST="${config.host}": whoever reaches this port can read and change ` +
+        "everything on /api/v1; REQUIRE_AUTH=true closes that, and so does a HOST of loopback",
+    ],
+    [
+      !isProtected && corsOrigins.includes("*"),
+      "REQUIRE_AUTH=false with CORS_ORIGINS=*: any page that a browser on this network opens can read " +
+        "and change everything on /api/v1; naming the origins in CORS_ORIGINS closes that",
     ],
     [
       !isProtected && corsPagesDev === "on",

@@ -1,37 +1,47 @@
 /**
  * Which names the service answers to. A page of any site can make its own name lead to 127.0.0.1 (DNS
- * rebinding); to its browser the service then is that page's own server, and only the `Host` header
- * shows the difference. A service on loopback therefore answers to loopback names alone, and to those
- * that its settings name.
+ * rebinding). To its browser the service then is that page's own server, and only the `Host` header
+ * shows the difference. A service that is bound to loopback therefore answers only to loopback names and
+ * to the names in its settings.
  */
+import { isIP } from "node:net";
 import { canonicalAddress } from "../core/address.ts";
 import { hostNameOf, isLoopback } from "../core/host-name.ts";
 
 /** Decides whether a request for this host, as its header gives it, is answered. */
 export type HostRule = (host: string) => boolean;
 
-/** Hosts that were found right are known by their text, so that no request pays for taking one apart. */
+/** Allowed hosts are remembered as they were sent, so that a request does not pay for parsing one. */
 const MAX_KNOWN = 64;
 
-/** What decides about hosts. */
+/** The settings that name hosts. */
 export interface HostSettings {
-  /** The address that is listened on. */
+  /** The address to listen on, as it was given. */
   readonly host: string;
   readonly baseUrl: string | undefined;
   /** As `hostNameOf` gives them. */
   readonly allowedHosts: readonly string[];
 }
 
-/** Builds the rule; `undefined` where any host is answered: not on loopback, and none is named. */
-export function hostRule({ host, baseUrl, allowedHosts }: HostSettings): HostRule | undefined {
-  if (!isLoopback(canonicalAddress(host.toLowerCase())) && allowedHosts.length === 0) {
-    return undefined;
-  }
+/**
+ * Builds the rule. It allows any host when the service is not bound to loopback and no host is named.
+ *
+ * @param boundTo gives the address of the listening socket. The text of `host` cannot decide: `127.1` and
+ *   `2130706433` are spellings of 127.0.0.1, and a host name may resolve to it
+ */
+export function hostRule(
+  { host, baseUrl, allowedHosts }: HostSettings,
+  boundTo: () => string,
+): HostRule {
   const names = new Set<string | undefined>(allowedHosts);
   if (baseUrl !== undefined) names.add(hostNameOf(new URL(baseUrl).host));
+  if (isIP(host) === 0) names.add(hostNameOf(host));
   const known = new Set<string>();
+  let isOpen: boolean | undefined; // unknown until the service listens
   return (given) => {
     if (known.has(given)) return true;
+    isOpen ??= allowedHosts.length === 0 && !isLoopback(canonicalAddress(boundTo()));
+    if (isOpen) return true;
     const name = hostNameOf(given);
     if (name === undefined || !(isLoopback(name) || names.has(name))) return false;
     if (known.size < MAX_KNOWN) known.add(given);

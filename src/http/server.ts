@@ -17,7 +17,8 @@ import { EVERY_METHOD } from "./router.ts";
 
 /** A socket that is being listened on. */
 export interface Listening {
-  readonly port: number;
+  /** The IP address and the port that the socket is bound to. */
+  readonly bound: AddressInfo;
   /** Stops accepting, answers what is in flight, and resolves when every connection has ended. */
   close(): Promise<void>;
 }
@@ -92,7 +93,7 @@ export async function listen(
       resolve();
     });
   });
-  return { port: (server.address() as AddressInfo).port, close: () => closeGently(server, latest) };
+  return { bound: server.address() as AddressInfo, close: () => closeGently(server, latest) };
 }
 
 function closeGently(server: Server, latest: Latest): Promise<void> {

@@ -74,7 +74,7 @@ export async function serve(
     for (const { socket } of connections) socket.destroy();
     return close();
   });
-  const { port } = server;
+  const { port } = server.bound;
   return {
     url: `http://127.0.0.1:${port}`,
     port,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { Connection } from "../http/connection.ts";
-import { start, type App } from "../support/start.ts";
+import { start, type App, type Settings } from "../support/start.ts";
 
 async function ask(t: TestContext, app: App, target: string, ...lines: readonly string[]) {
   const connection = new Connection(Number(new URL(app.url).port));
@@ -24,6 +24,14 @@ test("a service on loopback answers to no other name, and says how one is added"
   }
   assert.equal((await ask(t, app, "/health", "Host: localhost")).status, 200);
 });
+
+for (const host of ["127.1", "2130706433", "0x7f.1"]) {
+  test(`HOST=${host} is loopback, since it is bound to it`, async (t) => {
+    const app = await start(t, { host });
+    assert.equal((await ask(t, app, "/health", "Host: rebound.example")).status, 421);
+    assert.equal((await ask(t, app, "/health", "Host: localhost")).status, 200);
+  });
+}
 
 test("the authority of a target counts in place of the header", async (t) => {
   const app = await start(t, { allowedHosts: ["box.example"] });
@@ -65,4 +73,27 @@ test("pages of preview hosts may call unless that is switched off, and the start
   assert.equal(await allowOf(closed), null);
   await start(t, { logLevel: "warn", writeLog, requireAuth: true, publicSurface: "off" });
   assert.doesNotMatch(log.join(""), /corsPagesDev/);
+});
+
+test("a start that leaves everything open to the network or to every page warns of it", async (t) => {
+  const warningsOf = async (settings: Settings) => {
+    const log: string[] = [];
+    const writeLog = (line: string) => log.push(line);
+    await start(t, { logLevel: "warn", writeLog, corsPagesDev: "off", ...settings });
+    return log.join("");
+  };
+  for (const host of ["0.0.0.0", "0"]) {
+    const warnings = await warningsOf({ host });
+    assert.match(warnings, /requireAuth=false with host=.* can read and change everything/);
+  }
+  assert.match(await warningsOf({ corsOrigins: ["*"] }), /requireAuth=false with corsOrigins=\*/);
+  assert.doesNotMatch(
+    await warningsOf({ host: "127.1", corsOrigins: ["https://a.example"] }),
+    /requireAuth/,
+  );
+  const isProtected = { requireAuth: true, publicSurface: "off", roles: "enforced" } as const;
+  assert.doesNotMatch(
+    await warningsOf({ ...isProtected, host: "0.0.0.0", corsOrigins: ["*"] }),
+    /requireAuth/,
+  );
 });

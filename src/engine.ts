@@ -4,6 +4,7 @@
  * engine it is. `stores.ts` chooses the engine of a deployment.
  */
 import type { ActivityStore } from "./activity/store.ts";
+import type { UnitOfWork } from "./activity/unit-of-work.ts";
 import type { AuditStore } from "./audit/store.ts";
 import type { CatalogCopy } from "./catalog/source.ts";
 import type { Config } from "./config.ts";
@@ -99,6 +100,9 @@ export interface Engine {
   readonly demo?: EngineDemo;
   /** Present where the engine keeps files on this machine. */
   readonly directory?: EngineDirectory;
+
+  /** Makes a change and writes its activity entry as one unit. */
+  readonly commit: UnitOfWork<Stores>;
 
   /** Tells how it is, and tries again to write what cannot be written, at most once a second. */
   health(): Awaitable<EngineHealth>;

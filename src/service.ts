@@ -171,12 +171,22 @@ async function open(
   };
   const { directory } = engine;
   if (directory !== undefined) {
-    opened.push(await listenForCommands({ ...stores, passwords, now, ids, directory, log }));
+    opened.push(
+      await listenForCommands({
+        commit: engine.commit,
+        ...stores,
+        passwords,
+        now,
+        ids,
+        directory,
+        log,
+      }),
+    );
   }
   opened.push(hourly(() => removeOld(parts, stores)));
   const listener = createListener({
     router: new Router(
-      recordingRows(routes, { activity: stores.activity, now, ids }),
+      recordingRows(routes, { commit: engine.commit, activity: stores.activity, now, ids }),
       servedSurfaces(config.publicSurface),
     ),
     services,

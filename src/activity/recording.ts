@@ -1,9 +1,9 @@
 /**
  * Where changes become entries: rows that declare a change are wrapped once, when the service is put
- * together, so that no handler can forget it and every other row stays the function that it was.
+ * together. So no handler can forget its entry, and every other row stays the function that it was.
  *
- * The change is committed by its store first, then its entry is written, then the caller is answered.
- * When the entry cannot be written the change stands, and the caller hears that nobody recorded it.
+ * A handler runs inside a unit of work, over the stores of that unit; its entry is written in the same
+ * unit, before the caller is answered.
  */
 import type { Clock } from "../core/clock.ts";
 import { Refusal, Unrecorded } from "../core/errors.ts";
@@ -13,13 +13,19 @@ import { DeferredReply, discard, JsonReply, StreamReply, TextReply } from "../ht
 import type { Change, ChangeNote, Route } from "../http/route.ts";
 import type { ActivityEntry } from "./schema.ts";
 import type { ActivityStore } from "./store.ts";
+import { unrecorded, type UnitOfWork } from "./unit-of-work.ts";
 
 /** What writing an entry takes. */
-export interface Recorder {
+export interface Recorder<Needs> {
+  /** Runs a handler and writes its entry; the stores that it gives replace those of the service. */
+  readonly commit: UnitOfWork<Partial<Needs>>;
+  /** Takes the entries of attempts that changed nothing. */
   readonly activity: Pick<ActivityStore, "append">;
   readonly now: Clock;
   readonly ids: IdSource;
 }
+
+type Entering = Pick<Recorder<unknown>, "now" | "ids">;
 
 type AnyInput = Parameters<Route<unknown>["handle"]>[0];
 
@@ -30,14 +36,14 @@ interface Happened {
   readonly note: ChangeNote;
   readonly action: string;
   readonly outcome: ActivityEntry["outcome"];
-  /** What was answered, where that is JSON; nothing but when it was done. */
+  /** The answer, where that is JSON and the change was made. */
   readonly answer?: unknown;
 }
 
 /** The same rows, of which those that declare a change write an entry before they answer. */
 export function recordingRows<Needs>(
   rows: readonly Route<Needs>[],
-  recorder: Recorder,
+  recorder: Recorder<Needs>,
 ): readonly Route<Needs>[] {
   return rows.map((row) => (row.change ? recording(row, row.change, recorder) : row));
 }
@@ -45,70 +51,63 @@ export function recordingRows<Needs>(
 function recording<Needs>(
   row: Route<Needs>,
   change: Change<AnyInput, unknown>,
-  recorder: Recorder,
+  recorder: Recorder<Needs>,
 ): Route<Needs> {
+  const { action } = change;
   const handle = async (input: AnyInput, needs: Needs): Promise<unknown> => {
-    if (input.isHead) return row.handle(input, needs); // asks for headers, and so does nothing
+    if (input.isHead) return row.handle(input, needs); // HEAD changes nothing
     let note: ChangeNote = {};
     const noting = { ...input, note: (more: ChangeNote) => void (note = { ...note, ...more }) };
     let answer: unknown;
     try {
-      answer = await settled(await row.handle(noting, needs));
-    } catch (error) {
-      await recordFailure(recorder, { change, input, note }, error);
-      throw error;
-    }
-    const { action } = change;
-    const done = { change, input, note, action, outcome: "done", answer: valueOf(answer) } as const;
-    try {
-      await record(recorder, done, answer instanceof StreamReply);
+      return await recorder.commit(async (stores) => {
+        answer = await settled(await row.handle(noting, { ...needs, ...stores }));
+        const happened = { change, input, note, action, outcome: "done" } as const;
+        const entry = entryOf(recorder, { ...happened, answer: valueOf(answer) });
+        return { result: answer, entry };
+      });
     } catch (error) {
       discard(answer);
-      throw error;
+      await recordFailure(recorder, { change, input, note }, error);
+      // A stream is not sent without its entry.
+      if (!(error instanceof Unrecorded && answer instanceof StreamReply)) throw error;
+      throw unrecorded(action, "so it was not done", error.cause);
     }
-    return answer;
   };
   return { ...row, handle };
 }
 
-/** Writes the entry of what a row says that its refusals are, or of a failure that leaves doubt. */
-async function recordFailure(
-  recorder: Recorder,
+/** Writes the entry of a refusal that the row names, or of a failure whose effect is in doubt. */
+async function recordFailure<Needs>(
+  recorder: Recorder<Needs>,
   happened: Pick<Happened, "change" | "input" | "note">,
   error: unknown,
 ): Promise<void> {
   const { change } = happened;
+  const append = async (action: string, outcome: "failed" | "refused"): Promise<void> => {
+    const entry = entryOf(recorder, { ...happened, action, outcome });
+    if (entry) await recorder.activity.append(entry.organization_id, entry);
+  };
   if (!(error instanceof Refusal)) {
-    const failed = { ...happened, action: change.action, outcome: "failed" } as const;
-    // The caller hears of the first failure, and so does the log.
-    return append(recorder, failed).catch(() => undefined);
+    // The caller and the log hear of the first failure.
+    return append(change.action, "failed").catch(() => undefined);
   }
   const action = change.refusals?.[error.status];
-  if (action !== undefined) {
-    await record(recorder, { ...happened, action, outcome: "refused" }, true);
-  }
+  if (action === undefined) return;
+  await append(action, "refused").catch((cause: unknown) => {
+    throw unrecorded(action, "so it was not done", cause);
+  });
 }
 
-async function record(recorder: Recorder, happened: Happened, isUndone: boolean): Promise<void> {
-  try {
-    await append(recorder, happened);
-  } catch (error) {
-    const what = `The record of "${happened.action}" could not be written`;
-    throw new Unrecorded(isUndone ? `${what}, so it was not done` : `${what}, but it was done`, {
-      cause: error,
-    });
-  }
-}
-
-/** Appends the entry; reading by callers without credentials has none (see `Change.isReading`). */
-async function append(
-  { activity, now, ids }: Recorder,
+/** The entry of a change; reading without credentials leaves none (see `Change.isReading`). */
+function entryOf(
+  { now, ids }: Entering,
   { change, input, note, action, outcome, answer }: Happened,
-): Promise<void> {
+): ActivityEntry | undefined {
   const { organization, actor } = note.caller ?? input;
-  if (change.isReading && actor === undefined) return;
+  if (change.isReading && actor === undefined) return undefined;
   const isDone = outcome === "done";
-  await activity.append(organization, {
+  return {
     id: ids(),
     organization_id: organization,
     timestamp: formatTimestamp(now()),
@@ -121,7 +120,7 @@ async function append(
     before: isDone ? note.before : undefined,
     after: isDone ? (note.after ?? change.after?.(input, answer)) : undefined,
     outcome,
-  });
+  };
 }
 
 function actorOf(actor: NonNullable<AnyInput["actor"]>): ActivityEntry["actor"] {
@@ -129,7 +128,7 @@ function actorOf(actor: NonNullable<AnyInput["actor"]>): ActivityEntry["actor"] 
   return kind === "user" ? { kind, id, email: actor.email } : { kind, id, name: actor.name };
 }
 
-/** An answer that comes by call-back, once it has come: only then the change is there. */
+/** Waits for an answer that comes by call-back: the change is there only then. */
 function settled(answer: unknown): unknown {
   if (!(answer instanceof DeferredReply)) return answer;
   return new Promise((resolve, reject) => {

@@ -31,7 +31,12 @@ export async function makeChange(
   const config = configFromOptions({ dataDir });
   const engine = await openEngine({ config, now, log: silent });
   try {
-    const own = { passwords: createPasswords({ now }), now, ids: createIds(now) };
+    const own = {
+      commit: engine.commit,
+      passwords: createPasswords({ now }),
+      now,
+      ids: createIds(now),
+    };
     return await CHANGES[name]({ ...engine.stores, ...own }, body);
   } finally {
     await engine.close();

@@ -1,11 +1,11 @@
 /** The changes that can be made at the command line, by a running server or over its directory. */
 import type { ActivityEntry } from "../activity/schema.ts";
-import type { ActivityStore } from "../activity/store.ts";
+import type { UnitOfWork } from "../activity/unit-of-work.ts";
 import { createApiKey } from "../auth/api-key.ts";
 import type { Passwords } from "../auth/password.ts";
 import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
-import { BadInput, Unrecorded } from "../core/errors.ts";
+import { BadInput } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { isObject } from "../core/validate.ts";
@@ -18,10 +18,13 @@ import type { UserStore } from "../users/store.ts";
 
 /** What the changes take. */
 export interface ChangeServices {
-  readonly users: UserStore;
-  readonly keys: KeyStore;
+  /** Makes a change and records it. */
+  readonly commit: UnitOfWork<{
+    readonly users: Pick<UserStore, "create">;
+    readonly keys: Pick<KeyStore, "create">;
+  }>;
+  readonly users: Pick<UserStore, "findByEmail">;
   readonly organizations: Pick<OrganizationStore, "get">;
-  readonly activity: Pick<ActivityStore, "append">;
   readonly passwords: Passwords;
   readonly now: Clock;
   readonly ids: IdSource;
@@ -37,18 +40,20 @@ export type ChangeName = keyof typeof CHANGES;
  * @throws BadInput naming what does not fit; Conflict when the email is taken
  */
 export async function addUser(services: ChangeServices, asked: unknown): Promise<object> {
-  const { users, passwords, ids, now } = services;
+  const { commit, users, passwords, ids, now } = services;
   const organization = await organizationOf(services, asked);
   const email: unknown = isObject(asked) ? asked["email"] : undefined;
   const body = userCreateBody.read(isObject(asked) ? { name: email, ...asked } : asked);
   if (await users.findByEmail(body.email)) throw emailTaken(body.email);
   const hash = await passwords.hash(body.password);
   const user = { ...draftUser(body, hash, ids(), now()), organization_id: organization };
-  await users.create(organization, user);
   const { role, name } = user;
   const target = { type: "user", id: user.id, name: user.email };
-  await record(services, organization, { action: "user.create", target, after: { role, name } });
-  return userOf(user);
+  const what = { action: "user.create", target, after: { role, name } };
+  return commit(async (stores) => {
+    await stores.users.create(organization, user);
+    return { result: userOf(user), entry: entryOf(services, organization, what) };
+  });
 }
 
 /**
@@ -58,16 +63,19 @@ export async function addUser(services: ChangeServices, asked: unknown): Promise
  * @returns the key as it may be shown, its text in `api_key`, and a `warning` for people
  */
 export async function createKey(services: ChangeServices, asked: unknown): Promise<object> {
-  const { keys, ids, now } = services;
+  const { commit, ids, now } = services;
   const organization = await organizationOf(services, asked);
   const fresh = createApiKey();
   const key = draftKey(organization, apiKeyCreateBody.read(asked), fresh, ids(), now());
-  await keys.create(organization, key);
   const { prefix, scopes, expires_at } = key;
   const target = { type: "key", id: key.id, name: key.name };
   const after = { prefix, scopes, expires_at };
-  await record(services, organization, { action: "key.create", target, after });
-  return { ...apiKeyOf(key), api_key: fresh.text, warning: keyWarning(key) };
+  const result = { ...apiKeyOf(key), api_key: fresh.text, warning: keyWarning(key) };
+  return commit(async (stores) => {
+    await stores.keys.create(organization, key);
+    const entry = entryOf(services, organization, { action: "key.create", target, after });
+    return { result, entry };
+  });
 }
 
 async function organizationOf(services: ChangeServices, asked: unknown): Promise<string> {
@@ -77,13 +85,13 @@ async function organizationOf(services: ChangeServices, asked: unknown): Promise
   throw new BadInput(`organization: there is none with the id ${JSON.stringify(id)}`);
 }
 
-/** Writes the entry of a change that was made, before anybody hears of it. */
-async function record(
-  { activity, ids, now }: ChangeServices,
+/** The entry of a change that a command makes. */
+function entryOf(
+  { ids, now }: ChangeServices,
   organization: string,
   what: Pick<ActivityEntry, "action" | "target" | "after">,
-): Promise<void> {
-  const entry: ActivityEntry = {
+): ActivityEntry {
+  return {
     id: ids(),
     organization_id: organization,
     timestamp: formatTimestamp(now()),
@@ -93,10 +101,4 @@ async function record(
     ...what,
     outcome: "done",
   };
-  try {
-    await activity.append(organization, entry);
-  } catch (error) {
-    const said = `The record of "${what.action}" could not be written, but it was done`;
-    throw new Unrecorded(said, { cause: error });
-  }
 }

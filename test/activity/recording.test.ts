@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { recordingRows } from "../../src/activity/recording.ts";
 import type { ActivityEntry } from "../../src/activity/schema.ts";
+import { changeThenEntry } from "../../src/activity/unit-of-work.ts";
 import { Conflict, Unrecorded } from "../../src/core/errors.ts";
 import type { Schema } from "../../src/core/schema.ts";
 import { later, reply, stream } from "../../src/http/reply.ts";
@@ -51,7 +52,8 @@ function recorded(handle: (given: Input) => unknown, failure?: Error) {
       written.push([organization, entry]);
     },
   };
-  const [wrapped] = recordingRows([row], { activity, now: () => T0, ids: () => "e1" });
+  const commit = changeThenEntry({ activity });
+  const [wrapped] = recordingRows([row], { commit, activity, now: () => T0, ids: () => "e1" });
   return { run: async (given = input) => wrapped?.handle(given, undefined), written };
 }
 
@@ -148,6 +150,8 @@ test("HEAD does nothing, and so leaves no entry", async () => {
 
 test("a row that changes nothing stays the very same", () => {
   const row = { change: undefined } as unknown as Route<unknown>;
-  const recorder = { activity: { append: async () => {} }, now: () => T0, ids: () => "e1" };
+  const activity = { append: async () => {} };
+  const commit = changeThenEntry({ activity });
+  const recorder = { commit, activity, now: () => T0, ids: () => "e1" };
   assert.equal(recordingRows([row], recorder)[0], row);
 });

@@ -1,11 +1,12 @@
 /** The file engine: takes the data directory and opens every store in it. */
 import { statfs } from "node:fs/promises";
+import { changeThenEntry } from "../../activity/unit-of-work.ts";
 import type { CatalogCopy } from "../../catalog/source.ts";
 import { SECOND_MS } from "../../core/clock.ts";
 import { describeError } from "../../core/log.ts";
 import { systemStopwatch } from "../../core/timers.ts";
 import { nextReset } from "../../demo/limits.ts";
-import type { Engine, EngineDemo, EngineFigures, EngineParts } from "../../engine.ts";
+import type { Engine, EngineDemo, EngineFigures, EngineParts, Stores } from "../../engine.ts";
 import { stageFiles } from "../backup/staging.ts";
 import { DamageRegister } from "../damage.ts";
 import { checkFormat, readOrCreateSecret, warnIfOpen } from "../data-directory.ts";
@@ -75,10 +76,12 @@ async function openDirectory(
   const secret = await readOrCreateSecret(files, layout);
   const demo = await openDemo(parts, files, layout);
   const damage = new DamageRegister(files, log);
-  const stores = await openStores(parts, files, layout, damage, opened);
-  const { audit, fleet, activity, organizations } = stores;
+  const own = await openStores(parts, files, layout, damage, opened);
+  const { audit, fleet, activity, organizations } = own;
+  const stores = { ...own, users: organizations.users };
   return {
-    stores: { ...stores, users: organizations.users },
+    stores,
+    commit: changeThenEntry<Stores>(stores),
     secret,
     catalogCopy: catalogCopy(files, layout),
     ...(demo && { demo }),
@@ -91,7 +94,7 @@ async function openDirectory(
           () => new Map([audit, fleet, activity].flatMap(({ committed }) => committed)),
         ),
     },
-    health: healthOf(stores, damage, parts),
+    health: healthOf(own, damage, parts),
     async figures(): Promise<EngineFigures> {
       const { stored, repeated, failed, pending } = audit.counts;
       const { bavail, bsize } = await statfs(config.dataDir);

@@ -1,0 +1,43 @@
+import { Unrecorded } from "../core/errors.ts";
+import type { ActivityEntry } from "./schema.ts";
+import type { ActivityStore } from "./store.ts";
+
+/** The result of a change and the entry that records it; without an entry nothing is recorded. */
+export interface Changed<T> {
+  readonly result: T;
+  readonly entry: ActivityEntry | undefined;
+}
+
+/**
+ * Makes a change over the stores that it is given and writes its entry, as one unit. When the change
+ * throws, nothing is recorded and the error is passed on.
+ *
+ * An engine with transactions commits both or neither. One without them commits the change first and
+ * rejects with `Unrecorded` when the entry cannot be written.
+ */
+export type UnitOfWork<Stores> = <T>(change: (stores: Stores) => Promise<Changed<T>>) => Promise<T>;
+
+/** The unit of work of an engine without transactions: the change, then its entry. */
+export function changeThenEntry<
+  Stores extends { readonly activity: Pick<ActivityStore, "append"> },
+>(stores: Stores): UnitOfWork<Stores> {
+  return async (change) => {
+    const { result, entry } = await change(stores);
+    if (entry === undefined) return result;
+    try {
+      await stores.activity.append(entry.organization_id, entry);
+    } catch (error) {
+      throw unrecorded(entry.action, "but it was done", error);
+    }
+    return result;
+  };
+}
+
+/** The error of an entry that could not be written. */
+export function unrecorded(
+  action: string,
+  outcome: "but it was done" | "so it was not done",
+  cause: unknown,
+): Unrecorded {
+  return new Unrecorded(`The record of "${action}" could not be written, ${outcome}`, { cause });
+}

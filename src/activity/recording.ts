@@ -5,6 +5,7 @@
  * A handler runs inside a unit of work, over the stores of that unit; its entry is written in the same
  * unit, before the caller is answered.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../core/clock.ts";
 import { Refusal, Unrecorded } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
@@ -99,7 +100,11 @@ async function recordFailure<Needs>(
   });
 }
 
-/** The entry of a change; reading without credentials leaves none (see `Change.isReading`). */
+/**
+ * The entry of a change. Reading without credentials leaves none (see `Change.isReading`), nor does a
+ * request that changed nothing: `before` and `after` are equal. So `before` has to be what the store
+ * replaced: read earlier, it could hide a change between two others.
+ */
 function entryOf(
   { now, ids }: Entering,
   { change, input, note, action, outcome, answer }: Happened,
@@ -107,6 +112,8 @@ function entryOf(
   const { organization, actor } = note.caller ?? input;
   if (change.isReading && actor === undefined) return undefined;
   const isDone = outcome === "done";
+  const after = isDone ? (note.after ?? change.after?.(input, answer)) : undefined;
+  if (after && isDeepStrictEqual(note.before, after)) return undefined;
   return {
     id: ids(),
     organization_id: organization,
@@ -118,7 +125,7 @@ function entryOf(
     action,
     target: change.target(input, answer),
     before: isDone ? note.before : undefined,
-    after: isDone ? (note.after ?? change.after?.(input, answer)) : undefined,
+    after,
     outcome,
   };
 }

@@ -118,7 +118,7 @@ export interface Change<I, V> {
 
 /** What only the handler of a change knows, for its record. */
 export interface ChangeNote {
-  /** What held until now, without secrets. */
+  /** What held until now, without secrets. When it equals `after`, nothing changed and there is no entry. */
   readonly before?: ChangeFacts | undefined;
   /** What holds now, where the row cannot make it of input and answer. */
   readonly after?: ChangeFacts | undefined;

@@ -81,11 +81,13 @@ export const keyRoutes = [
     change: {
       action: "key.revoke",
       target: ({ params }) => ({ type: "key", id: params.id }),
-      after: () => ({ revoked: true }),
     },
     async handle({ organization, params: { id }, note }, { keys }: Needs) {
       const known = (await keys.list(organization)).find((key) => key.id === id);
-      note({ before: known && { name: known.name, revoked: known.revoked } });
+      if (known) {
+        const { name, revoked } = known; // a key that is revoked stays it, so this needs no lock
+        note({ before: { name, revoked }, after: { name, revoked: true } });
+      }
       if (!(await keys.revoke(organization, id))) {
         throw new NotFound(`No API key has the id "${id}"`);
       }

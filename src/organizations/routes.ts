@@ -11,7 +11,7 @@ import { draftUser } from "../users/draft.ts";
 import { emailTaken } from "../users/email.ts";
 import type { UserStore } from "../users/store.ts";
 import { organizationChangeBody, organizationCreateBody } from "./draft.ts";
-import { organization, organizationList } from "./schema.ts";
+import { organization, organizationList, type Organization } from "./schema.ts";
 import { SLUG, slugTaken } from "./slug.ts";
 import type { OrganizationStore } from "./store.ts";
 
@@ -122,8 +122,8 @@ export const organizationRoutes = [
     },
     async handle({ organization: own, params: { id }, body, note }, { organizations, now }: Needs) {
       const at = formatTimestamp(now());
-      note({ before: { name: (await organizations.get(own))?.name } });
-      const renamed = id === own ? await organizations.rename(id, body.name, at) : undefined;
+      const seen = ({ name }: Organization): void => note({ before: { name } });
+      const renamed = id === own ? await organizations.rename(id, body.name, at, seen) : undefined;
       if (!renamed) throw new NotFound(`No organization with the id "${id}" is yours to rename`);
       return renamed;
     },

@@ -31,7 +31,13 @@ export interface OrganizationStore {
    * Gives an organization another name.
    *
    * @param updatedAt RFC 3339
+   * @param seen told, before the change, of the organization as it was
    * @returns `undefined` when there is no such organization
    */
-  rename(id: string, name: string, updatedAt: string): Promise<Organization | undefined>;
+  rename(
+    id: string,
+    name: string,
+    updatedAt: string,
+    seen?: (before: Organization) => void,
+  ): Promise<Organization | undefined>;
 }

@@ -176,8 +176,8 @@ export const policyRoutes = [
     },
     async handle({ organization, actor, params: { version }, note }, { policies, now }: Needs) {
       const at = formatTimestamp(now());
-      note({ before: { active: await policies.activeVersion(organization) } });
-      const activated = await policies.activate(organization, version, at, nameOf(actor));
+      const seen = (active: string): void => note({ before: { active } });
+      const activated = await policies.activate(organization, version, at, nameOf(actor), seen);
       if (!activated) throw new NotFound(noSuchVersion(version));
       return activated;
     },

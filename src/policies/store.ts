@@ -30,6 +30,7 @@ export interface PolicyStore {
    * Makes a stored version the active one; one that is active already is left as it is.
    *
    * @param at RFC 3339; becomes `activated_at`, as `by` becomes `activated_by`
+   * @param seen told, before the change, which version was active; `""` when there was none
    * @returns the version, or `undefined` when there is none of that name
    */
   activate(
@@ -37,6 +38,7 @@ export interface PolicyStore {
     version: string,
     at: string,
     by: string,
+    seen?: (active: string) => void,
   ): Promise<Policy | undefined>;
 
   /** The active version: the same object until another one, or the same anew, becomes active. */

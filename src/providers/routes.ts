@@ -86,8 +86,9 @@ export const providerRoutes = [
     async handle({ organization, params, body, note }, { catalog, audit, overrides, now }: Needs) {
       const view = catalog.current();
       if (!view.declared.has(params.id)) throw unknownProvider(params.id);
-      note({ before: { status: (await overrides.all(organization)).get(params.id) } });
-      await overrides.set(organization, params.id, body.status);
+      await overrides.set(organization, params.id, body.status, (status) =>
+        note({ before: { status } }),
+      );
       const use = await audit.providerUse(organization, [params.id], now());
       const row = providerRow(params.id, view, use, await overrides.all(organization));
       if (!row) throw unknownProvider(params.id);

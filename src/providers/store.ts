@@ -6,8 +6,17 @@ export interface ProviderOverrideStore {
   /** All overrides of an organization, by the provider's id. */
   all(organization: string): Awaitable<ReadonlyMap<string, ProviderStatus>>;
 
-  /** Sets a provider's status, durably; an earlier override is replaced. */
-  set(organization: string, provider: string, status: ProviderStatus): Promise<void>;
+  /**
+   * Sets a provider's status, durably; an earlier override is replaced.
+   *
+   * @param seen told, before the change, of the earlier override
+   */
+  set(
+    organization: string,
+    provider: string,
+    status: ProviderStatus,
+    seen?: (before: ProviderStatus | undefined) => void,
+  ): Promise<void>;
 
   /** Lifts an override, durably; `false` when there is none. */
   lift(organization: string, provider: string): Promise<boolean>;

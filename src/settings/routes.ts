@@ -48,8 +48,7 @@ export const settingsRoutes = [
     },
     async handle({ organization, body, note }, { settings, audit, config }: Needs) {
       const usage = await audit.usage(organization);
-      note(differences(await settings.list(organization), body));
-      await settings.replace(organization, body);
+      await settings.replace(organization, body, (before) => note(differences(before, body)));
       return settingsAnswer(organization, body, usage, config);
     },
   }),

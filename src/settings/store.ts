@@ -6,6 +6,14 @@ export interface SettingsStore {
   /** The pairs of an organization, in the order they were given. */
   list(organization: string): Awaitable<readonly Setting[]>;
 
-  /** Replaces all pairs of an organization. */
-  replace(organization: string, settings: readonly Setting[]): Promise<void>;
+  /**
+   * Replaces all pairs of an organization.
+   *
+   * @param seen told, before the change, of the pairs that are replaced
+   */
+  replace(
+    organization: string,
+    settings: readonly Setting[],
+    seen?: (before: readonly Setting[]) => void,
+  ): Promise<void>;
 }

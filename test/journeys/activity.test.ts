@@ -238,6 +238,58 @@ test("an entry tells what held before, and what holds now", async (t) => {
   assert.deepEqual(await changeOf(), [{ status: "degraded" }, undefined]);
 });
 
+test("a request that changes nothing leaves no entry, and the next change leaves one", async (t) => {
+  const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+  const headers = await own.asUser(ADMIN);
+  const user = await own.createUser({ email: "c@example.com", name: "C" }, headers);
+  const key = await own.createKey("ci", headers);
+  const pairs = (theme: string) => ({ settings: [{ key: "theme", value: theme }] });
+  await own.post("/api/v1/policies", { version: "v1", yaml: YAML }, headers);
+  await own.post("/api/v1/policies", { version: "v2", yaml: YAML }, headers);
+  const steps = [
+    ["POST", "/policies/v1/activate", {}],
+    ["PATCH", `/users/${user.id}`, { role: "viewer", name: "D", active: false }],
+    ["PUT", "/settings", pairs("dark")],
+    ["PUT", "/settings", { settings: [] }],
+    ["PUT", "/providers/git", { status: "offline" }],
+    ["PATCH", "/organizations/default", { name: "Ours" }],
+    ["DELETE", `/api-keys/${key.id}`, undefined],
+    ["PATCH", `/users/${user.id}`, { password: PASSWORD }],
+  ] as const;
+  for (const [method, path, body] of steps) {
+    const { total } = await newest(own, headers);
+    const send = () => own.request(method, `/api/v1${path}`, body, headers);
+    assert.equal((await send()).status, 200);
+    assert.equal((await newest(own, headers)).total, total + 1, path);
+    assert.equal((await send()).status, 200);
+    // The same password is hashed anew and ends all tokens, so it is a change.
+    const isChange = body !== undefined && "password" in body;
+    assert.equal((await newest(own, headers)).total, total + (isChange ? 2 : 1), path);
+  }
+  const { total } = await newest(own, headers);
+  await own.post("/api/public/policies/v1/activate", {});
+  assert.equal((await newest(own, headers)).total, total);
+});
+
+test("of two activations at the same time each that changed something leaves its entry", async (t) => {
+  const own = await start(t);
+  await own.post("/api/v1/policies", { version: "v1", yaml: YAML });
+  await own.post("/api/v1/policies", { version: "v2", yaml: YAML });
+  const activate = (version: string) => own.post(`/api/v1/policies/${version}/activate`, {});
+  await Promise.all([activate("v1"), activate("v2")]);
+  const { body } = await own.get("/api/v1/activity?action=policy.activate");
+  const changes = body.entries.map(({ before, after }: { before: unknown; after: unknown }) => [
+    before,
+    after,
+  ]);
+  const [toFirst, toSecond] = [
+    [{ active: "v2" }, { active: "v1" }],
+    [{ active: "v1" }, { active: "v2" }],
+  ];
+  const { active } = (await own.get("/api/v1/policies")).body;
+  assert.deepEqual(changes, active === "v2" ? [toSecond, toFirst] : [toFirst]);
+});
+
 test("an export without credentials writes nothing to the disk, whatever its filters", async (t) => {
   const own = await start(t);
   await own.post("/api/public/audit", { command: "git push" });
@@ -282,7 +334,7 @@ test("settings of 1,000 long pairs leave an entry of at most 4 KiB", async (t) =
 test("entries past ACTIVITY_RETENTION_DAYS are removed at start, the newest 10,000 excepted", async (t) => {
   const lines: string[] = [];
   const own = await start(t, { logLevel: "info", writeLog: (line) => void lines.push(line) });
-  await own.put("/api/v1/settings", { settings: [] });
+  await own.put("/api/v1/settings", { settings: [{ key: "theme", value: "dark" }] });
   await own.close();
   const path = join(own.dataDir, "organizations/default/activity.jsonl");
   const line = await readFile(path, "utf8");

@@ -4,6 +4,7 @@
  * `test/journeys/model.test.ts`, so it says the rules a second time instead of importing them.
  */
 import assert from "node:assert/strict";
+import { isDeepStrictEqual } from "node:util";
 import type { AuditEvent } from "../../src/audit/schema.ts";
 import { providerUseOf } from "../audit/naive-audit.ts";
 
@@ -109,8 +110,8 @@ export class OrganizationModel {
         one.version === version ? { ...one, ...activation } : one,
       );
     }
+    if (this.active !== version) this.#changed("policy.activate");
     this.active = version;
-    this.#changed("policy.activate");
     return { status: 200, body: this.policy(version) };
   }
 
@@ -207,11 +208,12 @@ export class OrganizationModel {
   }
 
   revoke(id: string): Expected {
-    if (!this.keys.some(({ shown }) => shown.id === id)) return { status: 404 };
+    const known = this.keys.find(({ shown }) => shown.id === id);
+    if (!known) return { status: 404 };
     this.keys = this.keys.map((key) =>
       key.shown.id === id ? { ...key, shown: { ...key.shown, revoked: true } } : key,
     );
-    this.#changed("key.revoke");
+    if (!known.shown.revoked) this.#changed("key.revoke");
     return { status: 200, body: { id, status: "revoked" } };
   }
 
@@ -241,7 +243,7 @@ export class OrganizationModel {
     const tokensEnded = user.tokensEnded + (user.shown.active && !shown.active ? 1 : 0);
     const changed = { ...user, shown, tokensEnded };
     this.users = this.users.map((one) => (one === user ? changed : one));
-    this.#changed("user.change");
+    if (!isDeepStrictEqual(shown, user.shown)) this.#changed("user.change");
     return { status: 200, body: shown };
   }
 
@@ -256,17 +258,19 @@ export class OrganizationModel {
 
   replaceSettings(pairs: OrganizationModel["settings"]): Expected {
     if (new Set(pairs.map(({ key }) => key)).size < pairs.length) return { status: 400 };
+    const isSame = isDeepStrictEqual(valuesOf(pairs), valuesOf(this.settings));
     this.settings = pairs;
-    this.#changed("settings.replace");
+    if (!isSame) this.#changed("settings.replace");
     return { status: 200, body: pairs };
   }
 
   setProvider(id: string, status: string | undefined, isInCatalog: boolean): Expected {
     const isLift = status === undefined;
+    const isSame = this.overrides.get(id) === status;
     if (isLift ? !this.overrides.has(id) : !isInCatalog) return { status: 404 };
     const rest = [...this.overrides].filter(([one]) => one !== id);
     this.overrides = new Map(isLift ? rest : [...rest, [id, status]]);
-    this.#changed(isLift ? "provider.lift" : "provider.set");
+    if (!isSame) this.#changed(isLift ? "provider.lift" : "provider.set");
     return { status: 200 };
   }
 
@@ -324,6 +328,10 @@ export class OrganizationModel {
 }
 
 /** The fields of an event under their own names; `undefined` for what is refused. */
+function valuesOf(settings: OrganizationModel["settings"]): ReadonlyMap<string, string> {
+  return new Map(settings.map(({ key, value }) => [key, value]));
+}
+
 function foldedEvent(raw: unknown): Given | undefined {
   if (typeof raw !== "object" || raw === null || "broken" in raw) return undefined;
   const given = raw as Given;

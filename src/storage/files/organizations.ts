@@ -105,10 +105,16 @@ export class FileOrganizations implements OrganizationStore {
     });
   }
 
-  rename(id: string, name: string, updatedAt: string): Promise<Organization | undefined> {
+  rename(
+    id: string,
+    name: string,
+    updatedAt: string,
+    seen?: (before: Organization) => void,
+  ): Promise<Organization | undefined> {
     return this.#queue.run(async () => {
       const before = this.#records.get(id);
       if (!before) return undefined;
+      seen?.(before);
       const after = { ...before, name, updated_at: updatedAt };
       const path = this.#layout.organization(id).organization;
       await this.#queue.write(

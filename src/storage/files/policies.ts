@@ -115,9 +115,11 @@ export class FilePolicies implements PolicyStore {
     version: string,
     at: string,
     by: string,
+    seen?: (active: string) => void,
   ): Promise<Policy | undefined> {
     return this.#change(organization, async (state) => {
       const { versions, records } = state;
+      seen?.(state.active?.version ?? "");
       const known = versions.get(version);
       if (!known || known.policy.active) return known && state.active;
       const yaml = await this.#textOf(organization, known);

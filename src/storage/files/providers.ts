@@ -65,10 +65,17 @@ export class FileProviderOverrides implements ProviderOverrideStore {
     return this.#organizations.get(organization) ?? NONE;
   }
 
-  set(organization: string, provider: string, status: ProviderStatus): Promise<void> {
-    return this.#queue.run(() =>
-      this.#commit(organization, new Map([...this.all(organization), [provider, status]])),
-    );
+  set(
+    organization: string,
+    provider: string,
+    status: ProviderStatus,
+    seen?: (before: ProviderStatus | undefined) => void,
+  ): Promise<void> {
+    return this.#queue.run(() => {
+      const overrides = this.all(organization);
+      seen?.(overrides.get(provider));
+      return this.#commit(organization, new Map([...overrides, [provider, status]]));
+    });
   }
 
   lift(organization: string, provider: string): Promise<boolean> {

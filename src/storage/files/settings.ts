@@ -48,10 +48,15 @@ export class FileSettings implements SettingsStore {
     }
   }
 
-  replace(organization: string, settings: readonly Setting[]): Promise<void> {
+  replace(
+    organization: string,
+    settings: readonly Setting[],
+    seen?: (before: readonly Setting[]) => void,
+  ): Promise<void> {
     const path = this.#layout.organization(organization).settings;
     const snapshot = { organization_id: organization, settings };
     return this.#queue.run(async () => {
+      if (seen) seen(await this.list(organization));
       const before = await readFileIfAny(this.#files, path);
       await this.#queue.write(
         () => writeSnapshot(this.#files, path, snapshot),

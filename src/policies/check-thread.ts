@@ -1,15 +1,18 @@
 /**
  * Threads in which documents are examined. A thread examines one at a time and is ended when that
  * takes too much time or memory; else it rests for a while, since starting one costs more than most
- * examinations.
+ * examinations. The steps of an examination are limited, so the limit of time is a backstop: only a
+ * machine that is far too busy reaches it, and then the document is not at fault.
  */
 import type { Worker } from "node:worker_threads";
-import { SECOND_MS } from "../core/clock.ts";
+import { MINUTE_MS, SECOND_MS } from "../core/clock.ts";
+import { Unavailable } from "../core/errors.ts";
 import { startThread } from "../core/thread.ts";
 import { clearTimeout, setTimeout } from "../core/timers.ts";
 import { BEGUN, type Examined, type Question } from "./examine.ts";
 
-export const TIME_LIMIT_MS = 10_000;
+export const TIME_LIMIT_MS = MINUTE_MS;
+const RETRY_SECONDS = 30;
 const MEMORY_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64 };
 const REST_MS = 5 * SECOND_MS;
 
@@ -17,8 +20,10 @@ const REST_MS = 5 * SECOND_MS;
 const resting = new Map<Worker, NodeJS.Timeout>();
 
 /**
- * Examines a document in a thread; one that takes too long, or too much memory, has that as its only
- * problem. The time runs from when the thread has loaded what it needs.
+ * Examines a document in a thread. A document that takes too much memory has that as its only problem.
+ *
+ * @param timeLimitMs counted from when the thread has loaded what it needs
+ * @throws Unavailable when the time is over
  */
 export async function examineInThread(
   question: Question,
@@ -29,10 +34,13 @@ export async function examineInThread(
   let mayRest = false;
   try {
     return await new Promise<Examined>((resolve, reject) => {
-      const late = `The document takes longer than ${timeLimitMs / SECOND_MS} s to check`;
+      const late = new Unavailable(
+        "The server is too busy to check this policy: try again later",
+        RETRY_SECONDS,
+      );
       thread.on("message", (message: typeof BEGUN | Examined) => {
         if (message === BEGUN) {
-          timer = setTimeout(() => resolve(refused(late)), timeLimitMs);
+          timer = setTimeout(() => reject(late), timeLimitMs);
         } else {
           mayRest = true;
           resolve(message);

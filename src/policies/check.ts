@@ -38,7 +38,7 @@ export interface Simulated {
  * Checks a document by all that is known about it; one without problems may be published.
  *
  * @param asker who wants to know: those who ask take turns where documents are costly
- * @throws Unavailable when too many costly documents are waiting to be checked
+ * @throws Unavailable when too many costly documents wait to be checked, or the check takes too long
  */
 export async function checkDocument(
   asker: string,
@@ -50,7 +50,7 @@ export async function checkDocument(
 /**
  * Reads a document of our schema, also one whose tests fail; `undefined` for any other.
  *
- * @throws Unavailable when too many costly documents are waiting to be checked
+ * @throws Unavailable when too many costly documents wait to be checked, or the check takes too long
  */
 export async function readDocument(
   asker: string,
@@ -63,7 +63,7 @@ export async function readDocument(
  * Refuses a document that could not be published.
  *
  * @throws BadInput naming the first problem with its line and column, and how many more there are
- * @throws Unavailable when too many costly documents are waiting to be checked
+ * @throws Unavailable when too many costly documents wait to be checked, or the check takes too long
  */
 export async function requireValid(asker: string, yaml: string): Promise<void> {
   const problems = await checkDocument(asker, yaml);
@@ -85,7 +85,7 @@ export function summaryOf(problems: readonly PolicyProblem[], called = "yaml"): 
 /**
  * Asks a document about a command.
  *
- * @throws Unavailable when too many costly documents are waiting to be checked
+ * @throws Unavailable when too many costly documents wait to be checked, or the check takes too long
  */
 export function simulateDocument(
   asker: string,

@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import type { Awaitable } from "../core/caller.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
-import { BadInput, Unauthenticated } from "../core/errors.ts";
+import { BadInput, TooLarge, Unauthenticated } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { validate } from "../core/validate.ts";
 import { streamOf, type Reply } from "../http/reply.ts";
@@ -37,7 +37,7 @@ export const exportTicketBody = {
   read(value: unknown): ExportView {
     const given = validate(exportParameters, value);
     if (JSON.stringify(given).length > MAX_PARAMETERS_LENGTH) {
-      throw new BadInput(`The body: expected at most ${MAX_PARAMETERS_LENGTH / 1024} KiB`);
+      throw new TooLarge(`The body: expected at most ${MAX_PARAMETERS_LENGTH / 1024} KiB`);
     }
     return exportView(given.format ?? "ndjson", given.bom ?? false, given);
   },

@@ -5,6 +5,7 @@
  */
 import { randomInt } from "node:crypto";
 import { BadInput } from "./errors.ts";
+import { pathOf } from "./validate.ts";
 
 /** How deep objects and lists may be nested in a request body. */
 export const MAX_DEPTH = 64;
@@ -152,6 +153,22 @@ export function mendSurrogates(bytes: Uint8Array): void {
     }
     at++; // what is escaped may be a backslash
   }
+}
+
+const LONE_SURROGATE = /\p{Cs}/u;
+
+/** Where a parsed value holds half of a surrogate pair, in a text or a name; `undefined` when it holds none. */
+export function findLoneSurrogate(value: unknown, place = ""): string | undefined {
+  if (typeof value === "string") {
+    return LONE_SURROGATE.test(value) ? place || "The body" : undefined;
+  }
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [name, item] of Object.entries(value)) {
+    const at = Array.isArray(value) ? `${place}[${name}]` : pathOf(place, name);
+    const found = LONE_SURROGATE.test(name) ? place || "The body" : findLoneSurrogate(item, at);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Makes the escape at a place that of U+FFFD. */

@@ -7,10 +7,11 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { BadInput, TooLarge, UnsupportedMediaType, type Refusal } from "../core/errors.ts";
-import { mendSurrogates, parseJson } from "../core/json.ts";
+import { findLoneSurrogate, mendSurrogates, parseJson } from "../core/json.ts";
 import type { Schema } from "../core/schema.ts";
 import { readValue } from "../core/validate.ts";
 import { tooBusy, type BodyBudget, type Sender } from "./body-budget.ts";
+import { ClientGone } from "./client.ts";
 import { Pieces } from "./pieces.ts";
 import { isCustomBody, type CustomBody } from "./route.ts";
 
@@ -43,28 +44,31 @@ export function bodyRefusal(request: IncomingMessage, maxBytes: number): Refusal
   return new UnsupportedMediaType("Content-Encoding: expected gzip, or none");
 }
 
-/**
- * Reads a JSON body that `bodyRefusal` has let pass. Calls `done` once, or never when the client
- * goes away before the end. The errors are `TooLarge` (received or inflated), `Unavailable` (the
- * budget is used up, by this sender more than by others) and `BadInput`.
- */
-export function readJsonBody(
-  request: IncomingMessage,
-  maxBytes: number,
-  budget: BodyBudget,
-  sender: Sender,
-  done: BodyDone,
-): void {
-  const limits = { maxBytes, budget, sender };
-  if (encodingOf(request) === "gzip") collectInflated(request, limits, done);
-  else collect(request, declaredLength(request), limits, done);
-}
-
 /** How much is read, within which budget, and for whom. */
-interface Limits {
+export interface BodyLimits {
   readonly maxBytes: number;
   readonly budget: BodyBudget;
   readonly sender: Sender;
+  /**
+   * Whether half of a surrogate pair in a text becomes U+FFFD: an odd command line must not lose a report.
+   * It is refused elsewhere, where names are given that have to be found again as they were sent.
+   */
+  readonly mendsTexts: boolean;
+}
+
+/**
+ * Reads a JSON body that `bodyRefusal` has let pass, and calls `done` once. The errors are `TooLarge`
+ * (received or inflated), `Unavailable` (the budget is used up, by this sender more than by others),
+ * `BadInput`, and `ClientGone` when the client leaves before the end.
+ */
+export function readJsonBody(request: IncomingMessage, limits: BodyLimits, done: BodyDone): void {
+  if (request.destroyed) done(clientGone());
+  else if (encodingOf(request) === "gzip") collectInflated(request, limits, done);
+  else collect(request, declaredLength(request), limits, done);
+}
+
+function clientGone(): ClientGone {
+  return new ClientGone("The client left before its body was received");
 }
 
 function declaredLength(request: IncomingMessage): number | undefined {
@@ -79,7 +83,7 @@ function encodingOf(request: IncomingMessage): string {
 function collect(
   source: Readable,
   length: number | undefined,
-  { maxBytes, budget, sender }: Limits,
+  { maxBytes, budget, sender, mendsTexts }: BodyLimits,
   done: BodyDone,
 ): void {
   let ended = false;
@@ -87,8 +91,8 @@ function collect(
     if (ended) return;
     ended = true;
     pieces.free();
-    if (bytes) parse(bytes, done);
-    else if (error) done(error);
+    if (bytes) parse(bytes, mendsTexts, done);
+    else done(error);
   };
   const pieces = new Pieces(budget, sender, finish);
   const finishWhole = (): void => {
@@ -99,7 +103,7 @@ function collect(
       ended = true;
       const bytes = pieces.join();
       pieces.free();
-      parse(bytes, (error, value) => {
+      parse(bytes, mendsTexts, (error, value) => {
         if (error) leave();
         done(error, value, error ? undefined : leave);
       });
@@ -109,18 +113,16 @@ function collect(
     if (ended) return; // what follows a refusal is read and thrown away
     // Most bodies come whole in one piece, and are never held while others arrive.
     if (pieces.length === 0 && chunk.length === length) return finish(undefined, chunk);
-    if (pieces.length === 0) {
-      source.on("close", () => {
-        if (!source.readableEnded) finish(undefined); // gone: free what it held
-      });
-    }
     if (pieces.length + chunk.length > maxBytes) return finish(tooLarge(maxBytes));
     if (!pieces.add(chunk)) finish(tooBusy());
   });
   source.on("end", finishWhole);
+  source.on("close", () => {
+    if (!ended && !source.readableEnded) finish(clientGone());
+  });
 }
 
-function collectInflated(request: IncomingMessage, limits: Limits, done: BodyDone): void {
+function collectInflated(request: IncomingMessage, limits: BodyLimits, done: BodyDone): void {
   const { budget, sender } = limits;
   const room = budget.open(sender, () => once(tooBusy()));
   if (!budget.grow(room, INFLATER_BYTES)) {
@@ -149,16 +151,20 @@ function collectInflated(request: IncomingMessage, limits: Limits, done: BodyDon
   request.pipe(inflate);
 }
 
-function parse(bytes: Buffer, done: BodyDone): void {
+function parse(bytes: Buffer, mendsTexts: boolean, done: BodyDone): void {
   let value: unknown;
   try {
     const isPlain = isAscii(bytes);
     if (!isPlain && !isUtf8(bytes)) throw new BadInput("The body is not valid UTF-8");
     if (bytes.length === 0) throw new BadInput("A JSON body is required");
     // Only an escape can smuggle half of a surrogate pair through UTF-8.
-    if (bytes.includes("\\u")) mendSurrogates(bytes);
+    const hasEscapes = bytes.includes("\\u");
+    if (hasEscapes && mendsTexts) mendSurrogates(bytes);
     // ASCII as latin1 is kept outside the heap, and is the faster one to make and to parse.
     value = parseJson(bytes.toString(isPlain ? "latin1" : "utf8"));
+    const place = hasEscapes && !mendsTexts ? findLoneSurrogate(value) : undefined;
+    if (place !== undefined)
+      throw new BadInput(`${place}: expected Unicode text, found half of a surrogate pair`);
   } catch (error) {
     return done(error);
   }

@@ -75,13 +75,14 @@ export abstract class Client {
 }
 
 /**
- * The status that the client was sent. Where none was: 499 when it left before, 500 when it was cut off.
+ * The status that the client was sent. Otherwise: that of the refusal that `server.ts` wrote past the
+ * response, 499 when the client left before, 500 when it was cut off.
  *
  * @param error why the request was refused or failed
  */
 export function sentStatus(response: ServerResponse, bytesSent: number, error: unknown): number {
   // The head of a stream goes out with its first bytes.
   const isSent = response.headersSent && !(response.destroyed && bytesSent === 0);
-  if (isSent) return response.statusCode;
+  if (isSent || response.statusCode >= 400) return response.statusCode;
   return error === undefined || error instanceof Refusal ? CLIENT_GONE : 500;
 }

@@ -139,7 +139,13 @@ class Conversation<Needs> extends Client implements Exchange {
       this.#isHeldBack = false;
       this.response.writeContinue();
     }
-    readJsonBody(this.#request, maxBodyBytes, bodyBudget, this, (error, value, leave) => {
+    const limits = {
+      maxBytes: maxBodyBytes,
+      budget: bodyBudget,
+      sender: this,
+      mendsTexts: row.report === true,
+    };
+    readJsonBody(this.#request, limits, (error, value, leave) => {
       this.#leaveWork = leave;
       if (error) this.#fail(error);
       else this.#handle(value);

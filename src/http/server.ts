@@ -77,7 +77,11 @@ export async function listen(
       socket.destroy();
       return;
     }
-    const refusal = rawErrorResponse(...faultOf(error.code), requestIds());
+    const fault = faultOf(error.code);
+    const response = latest.get(socket);
+    // For the record of a request whose body was at fault; at the end of the stream its client has left.
+    if (response && error.code !== "HPE_INVALID_EOF_STATE") [response.statusCode] = fault;
+    const refusal = rawErrorResponse(...fault, requestIds());
     socket.end(refusal, () => socket.destroy());
   });
   server.on("connect", (_request: IncomingMessage, socket: Duplex) => {

@@ -28,6 +28,7 @@ const REFUSALS: Readonly<Record<number, RefusalText>> = {
     description: "The caller's role, key scope or organization does not allow this.",
   },
   404: { name: "NotFound", description: "There is no such record in the caller's organization." },
+  408: { name: "RequestTimeout", description: "The request did not arrive in time." },
   409: { name: "Conflict", description: "The record is in a state that does not allow this." },
   413: { name: "ContentTooLarge", description: "The body is larger than is accepted here." },
   415: {
@@ -43,6 +44,10 @@ const REFUSALS: Readonly<Record<number, RefusalText>> = {
     description:
       "Too many requests of this kind, or as many records as the setting allows that the error names.",
     headers: ["Retry-After"],
+  },
+  431: {
+    name: "RequestHeaderFieldsTooLarge",
+    description: "The request line and headers are larger than is accepted here.",
   },
   500: { name: "InternalServerError", description: "The service or its storage failed." },
   503: {
@@ -69,8 +74,8 @@ const HEADERS: Readonly<Record<string, string>> = {
   "Retry-After": "Seconds to wait.",
 };
 
-/** What any request is refused with before its operation is known: by its head, or by its host. */
-export const ANY_REQUEST = [400, 421] as const;
+/** The statuses that refuse any request before its operation is known: by its head, its host or its pace. */
+export const ANY_REQUEST = [400, 408, 421, 431] as const;
 
 /**
  * The statuses above 399 that an operation may answer: those that its row names, those that follow

@@ -19,18 +19,21 @@ const size: CustomBody<number> = {
   read: (value) => JSON.stringify(value).length,
 };
 
+const echo = {
+  method: "POST",
+  path: "/echo",
+  surfaces: ["portal"],
+  access: "open",
+  summary: "s",
+  tags: ["t"],
+  body: { type: "object", additionalProperties: true },
+  replies: { 200: { type: "object", additionalProperties: true } },
+  handle: ({ body }: { readonly body: Readonly<Record<string, unknown>> }) => body,
+} as const;
+
 const rows = [
-  route({
-    method: "POST",
-    path: "/echo",
-    surfaces: ["portal"],
-    access: "open",
-    summary: "s",
-    tags: ["t"],
-    body: { type: "object", additionalProperties: true },
-    replies: { 200: { type: "object", additionalProperties: true } },
-    handle: ({ body }) => body,
-  }),
+  route(echo),
+  route({ ...echo, path: "/report", report: true }),
   route({
     method: "POST",
     path: "/size",
@@ -229,6 +232,25 @@ for (const [what, body, error] of [
     await check();
   });
 }
+
+const LONE = String.raw`{"a":[{"b":"\u0061\ude00"}]}`;
+
+test("half of a surrogate pair is refused with its place; in a report it becomes U+FFFD", async (t) => {
+  const served = await start(t);
+  for (const [body, place] of [
+    [LONE, "a[0].b"],
+    [String.raw`{"a":{"\ud800":1}}`, "a"],
+    [String.raw`"\ud83d"`, "The body"],
+  ] as const) {
+    const answer = await post(served, "/echo", { body });
+    const error = `${place}: expected Unicode text, found half of a surrogate pair`;
+    assert.deepEqual([answer.status, await answer.json()], [400, { error }]);
+  }
+  const pair = await post(served, "/echo", { body: String.raw`{"a":"\ud83d\ude00 \\ud800"}` });
+  assert.deepEqual(await pair.json(), { a: "😀 \\ud800" });
+  const report = await post(served, "/report", { body: LONE });
+  assert.deepEqual(await report.json(), { a: [{ b: "a\ufffd" }] });
+});
 
 test("a large body that was read whole costs no connection, whatever the answer", async (t) => {
   const { open } = await start(t);
@@ -444,7 +466,10 @@ for (const [what, headers, bytes] of [
     await until(() => budget.held >= 5 * 64 * KIB);
     for (const { socket } of connections) socket.destroy();
     await until(() => requests.length === 5 && budget.held === 0);
-    assert.equal(summaries.length, 0);
+    assert.deepEqual(
+      summaries.map(({ status }) => status),
+      [499, 499, 499, 499, 499],
+    );
     await assertInStep(open());
   });
 }

@@ -99,15 +99,25 @@ test("the refusals of an operation are those it names and those that follow from
   const { paths } = document();
   const refusals = (path: string, method: string): readonly string[] =>
     Object.keys(paths[path][method].responses).filter((status) => Number(status) >= 400);
-  assert.deepEqual(refusals("/api/public/wagons", "get"), ["400", "421", "500"]);
-  assert.deepEqual(refusals("/api/v1/wagons", "get"), ["400", "401", "403", "421", "500"]);
+  assert.deepEqual(refusals("/api/public/wagons", "get"), ["400", "408", "421", "431", "500"]);
+  assert.deepEqual(refusals("/api/v1/wagons", "get"), [
+    "400",
+    "401",
+    "403",
+    "408",
+    "421",
+    "431",
+    "500",
+  ]);
   assert.deepEqual(refusals("/api/public/wagons", "post"), [
     "400",
+    "408",
     "409",
     "413",
     "415",
     "421",
     "429",
+    "431",
     "500",
     "503",
   ]);
@@ -115,10 +125,12 @@ test("the refusals of an operation are those it names and those that follow from
     "400",
     "401",
     "403",
+    "408",
     "409",
     "413",
     "415",
     "421",
+    "431",
     "500",
     "503",
   ]);
@@ -126,7 +138,9 @@ test("the refusals of an operation are those it names and those that follow from
     "400",
     "401",
     "404",
+    "408",
     "421",
+    "431",
     "500",
   ]);
 });

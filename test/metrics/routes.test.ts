@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { start, type App, type Scope, type Settings } from "../support/start.ts";
+import { Connection } from "../http/connection.ts";
+import { ADMIN, start, type App, type Scope, type Settings } from "../support/start.ts";
 import { readExposition, valueOf } from "./exposition-reader.ts";
 
 const TOKEN = "a-token-for-the-scraper";
@@ -127,4 +128,60 @@ test("a token that is easy to guess is warned of at start", async (t) => {
   const lines: string[] = [];
   await start(t, { metrics: "on", logLevel: "warn", writeLog: (line) => void lines.push(line) });
   assert.match(lines.join(""), /metrics is a token of fewer than 16 characters/);
+});
+
+const POST = (path: string) => [
+  `POST ${path} HTTP/1.1`,
+  "Host: localhost",
+  "Content-Type: application/json",
+];
+const LOGIN = JSON.stringify(ADMIN);
+
+for (const [what, route, lines] of [
+  ["before its body", "/api/v1/fleet/heartbeat", ["Content-Length: 1000", "", ""]],
+  ["in its body", "/api/public/audit", ["Content-Length: 1000", "", '{"a"']],
+  ["in a chunked body", "/api/v1/policies", ["Transfer-Encoding: chunked", "", "4", '{"a"']],
+  [
+    "in a gzip body",
+    "/api/v1/policies",
+    ["Content-Encoding: gzip", "Content-Length: 1000", "", "\u001f"],
+  ],
+  [
+    "while its password is hashed",
+    "/api/v1/auth/login",
+    [`Content-Length: ${LOGIN.length}`, "", LOGIN],
+  ],
+] as const) {
+  test(`a request that is cut ${what} is counted once as 499 and logged`, async (t) => {
+    const log: string[] = [];
+    const writeLog = (line: string) => log.push(line);
+    const app = await withMetrics(t, { logLevel: "debug", writeLog });
+    const connection = new Connection(Number(new URL(app.url).port));
+    connection.send(...POST(route), ...lines);
+    await app.get("/health"); // the server has read what was sent before
+    connection.socket.destroy();
+    const labels = { route, method: "POST" };
+    const requests = async (): Promise<readonly number[]> => {
+      const samples = (await scrape(app)).get("signalbox_http_requests_total")?.samples ?? [];
+      return samples.filter((one) => one.labels["route"] === route).map(({ value }) => value);
+    };
+    while ((await requests()).length === 0);
+    assert.deepEqual(await requests(), [1]);
+    const total = valueOf(await scrape(app), "signalbox_http_requests_total", {
+      ...labels,
+      status: "499",
+    });
+    assert.equal(total, 1);
+    assert.ok(log.some((line) => line.includes(route) && line.includes('"status":499')));
+  });
+}
+
+test("a request whose body breaks its framing is counted by the status that was sent", async (t) => {
+  const app = await withMetrics(t);
+  const connection = new Connection(Number(new URL(app.url).port));
+  connection.send(...POST("/api/public/audit"), "Transfer-Encoding: chunked", "", "zz", "");
+  assert.equal((await connection.next()).status, 400);
+  await connection.ended();
+  const labels = { route: "/api/public/audit", method: "POST", status: "400" };
+  assert.equal(valueOf(await scrape(app), "signalbox_http_requests_total", labels), 1);
 });

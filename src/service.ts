@@ -1,8 +1,6 @@
 /** The service behind its socket: opens the stores and the catalog, and puts the routes over them. */
 import type { RequestListener } from "node:http";
 import { recordingRows } from "./activity/recording.ts";
-import { removeExpiredEntries } from "./activity/retention.ts";
-import { removeExpired } from "./audit/retention.ts";
 import { AuditStreams } from "./audit/stream.ts";
 import { ExportTickets } from "./audit/tickets.ts";
 import { createCallerResolver } from "./auth/caller.ts";
@@ -23,7 +21,6 @@ import { systemStopwatch } from "./core/timers.ts";
 import { openDemo, type Demo } from "./demo/demo.ts";
 import type { CountWrite } from "./demo/write-limit.ts";
 import type { EngineDemo, OpenEngine, Stores } from "./engine.ts";
-import { forgetSilentRuntimes } from "./fleet/forgetting.ts";
 import { BodyBudget } from "./http/body-budget.ts";
 import { originRule } from "./http/cors.ts";
 import { hostRule } from "./http/host-rule.ts";
@@ -36,6 +33,7 @@ import { servedSurfaces, type ServiceDescription } from "./metadata/service.ts";
 import type { Gauges, Metrics } from "./metrics/metrics.ts";
 import type { PortalAssets } from "./portal/assets.ts";
 import { createPortalPages } from "./portal/routes.ts";
+import { removeOld } from "./retention.ts";
 import { routes, type Services } from "./routes.ts";
 import { openEngine } from "./stores.ts";
 import { ensureFirstAdmin } from "./users/first-admin.ts";
@@ -213,14 +211,6 @@ async function open(
     },
   });
   return { listener, description, demo, endStreams: () => auditStreams.close() };
-}
-
-/** Removes what the settings say is kept no longer. */
-async function removeOld({ config, now, log }: ServiceParts, stores: Stores): Promise<void> {
-  const { audit, activity, fleet } = stores;
-  await removeExpired({ audit, days: config.auditRetentionDays, now, log });
-  await removeExpiredEntries({ activity, days: config.activityRetentionDays, now, log });
-  await forgetSilentRuntimes({ fleet, days: config.fleetForgetDays, now, log });
 }
 
 /** Turns of large answers; one user gets at most half of them. */

@@ -43,8 +43,12 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
   ["routes.ts", FOLDERS],
   [
     "service.ts",
-    [...FOLDERS, ...["config.ts", "build-info.ts", "engine.ts", "routes.ts", "stores.ts"]],
+    [
+      ...FOLDERS,
+      ...["config.ts", "build-info.ts", "engine.ts", "retention.ts", "routes.ts", "stores.ts"],
+    ],
   ],
+  ["retention.ts", ["core", "config.ts", "engine.ts"]],
   ["engine.ts", ["core", "config.ts", ...DOMAINS]],
   ["stores.ts", ["engine.ts", "storage/files"]],
   [

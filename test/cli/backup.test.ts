@@ -10,7 +10,7 @@ import {
   truncate,
   writeFile,
 } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { after, test } from "node:test";
 import { askForBackup } from "../../src/control/client.ts";
 import { openBackup, writeBackup } from "../../src/storage/backup/backup.ts";
@@ -117,6 +117,29 @@ test("a server that stops ends the backup that it holds, and leaves nothing of i
     [],
   );
 });
+
+for (const [spelling, spelled] of [
+  ["a relative path that begins with ./", (path: string) => `./${relative(process.cwd(), path)}`],
+  ["a path that ends with a slash", (path: string) => `${path}/`],
+] as const) {
+  test(`a backup has every file under its own name where DATA_DIR is ${spelling}`, async () => {
+    const own = await newDirectory({ after });
+    const { App: Spelled } = await import("../support/start.ts");
+    const running = new Spelled(spelled(join(own, "data")), {});
+    await running.open();
+    await running.post("/api/public/policies", { version: "v1", yaml: "a: 1" });
+    const targets = [join(own, "running"), join(own, "stopped")] as const;
+    assert.equal((await run(["backup", join(own, "data"), targets[0]])).code, 0);
+    await running.close();
+    assert.equal((await run(["backup", spelled(join(own, "data")), targets[1]])).code, 0);
+    for (const target of targets) {
+      assert.deepEqual(await run(["verify", target]).then(({ code, error }) => [code, error]), [
+        0,
+        "",
+      ]);
+    }
+  });
+}
 
 test("a stopped server's directory is copied as it is, and left as it was", async () => {
   await app.close();

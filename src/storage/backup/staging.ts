@@ -8,7 +8,7 @@
  * would replace them, and a policy index before the records and texts that it leads to, which were there before it.
  */
 import { randomBytes } from "node:crypto";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { isObject } from "../../core/validate.ts";
 import { DAMAGED_SUFFIX } from "../damage.ts";
 import { listDirectory } from "../directories.ts";
@@ -47,7 +47,8 @@ export async function stageFiles(
   committed: Committed,
 ): Promise<Staging> {
   const name = `backup-${randomBytes(8).toString("hex")}${TEMPORARY_SUFFIX}`;
-  const directory = join(layout.root, name); // a start removes what a crash leaves of it
+  // Absolute, since the command may run elsewhere. A start removes what a crash leaves of it.
+  const directory = resolve(layout.root, name);
   const release = (): Promise<void> => files.remove(directory);
   await refuseLinks(files, layout);
   try {
@@ -143,7 +144,7 @@ class Stage {
     }
     const isLog = path.endsWith(".jsonl") && !path.endsWith(DAMAGED_SUFFIX);
     const bytes = isLog ? await this.#logBytes(path) : (await this.#disk.stat(staged)).size;
-    const segments = path.slice(this.#root.length + 1).split(/[\\/]/);
+    const segments = relative(this.#root, path).split(/[\\/]/);
     this.files.push({ path: segments.join("/"), bytes });
     return true;
   }
@@ -160,6 +161,6 @@ class Stage {
   }
 
   #staged(path: string): string {
-    return join(this.#directory, path.slice(this.#root.length + 1));
+    return join(this.#directory, relative(this.#root, path));
   }
 }

@@ -99,7 +99,7 @@ test("of more providers than people could read, those that were asked for are to
   assert.deepEqual(
     [...use].map(([name, { events, lastUsed }]) => [name, events, lastUsed]),
     [
-      ["./build-1498.sh", 0, NOON],
+      ["./build-1498.sh", 1, NOON],
       ["kubernetes", 1, NOON],
     ],
   );

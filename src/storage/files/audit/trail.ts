@@ -16,7 +16,7 @@ import { firstLine, idOf, readLine } from "./write/lines.ts";
 import { answerExport, answerHistogram, answerPage } from "./query/answers.ts";
 import type { PageStart } from "./query/answers.ts";
 import { segmentQuery, type SegmentQuery } from "./query/segment-query.ts";
-import { RecentActivity } from "./query/recent-activity.ts";
+import { LastDay } from "./query/last-day.ts";
 import type { RecentIds } from "./write/recent-ids.ts";
 import { SidecarDamaged } from "./sidecar/on-demand-sections.ts";
 import { globalRow, type SegmentIndex } from "./index/segment-index.ts";
@@ -44,7 +44,7 @@ export class AuditTrail implements TailSource {
   readonly #intake: EventWriter;
   readonly #tails = new Set<Tail>();
   readonly #leases = new Leases();
-  #activity = new RecentActivity();
+  readonly #lastDay = new LastDay();
   #removing: Promise<unknown> = Promise.resolve();
 
   private constructor(
@@ -173,7 +173,7 @@ export class AuditTrail implements TailSource {
   }
 
   activity(now: number): Promise<AuditActivity> {
-    return this.#activity.at(now, this.#segments.indexes);
+    return this.#lastDay.activity(now, this.#segments.indexes);
   }
 
   async providerUse(
@@ -181,7 +181,7 @@ export class AuditTrail implements TailSource {
     now: number,
   ): Promise<ReadonlyMap<string, ProviderActivity>> {
     const lastUsed = await this.#segments.lastUsed(names);
-    const recent = await this.#activity.of(names, now, this.#segments.indexes);
+    const recent = await this.#lastDay.providerUse(names, now, this.#segments.indexes);
     const use = new Map<string, ProviderActivity>();
     for (const [name, counts] of recent) {
       const time = lastUsed.get(name);
@@ -248,7 +248,6 @@ export class AuditTrail implements TailSource {
   async #remove(old: readonly SegmentIndex[]): Promise<AuditRemoval | undefined> {
     if (old.length === 0) return undefined;
     for (const { segment } of old) this.#segments.drop(segment);
-    this.#activity = new RecentActivity();
     const wasRead = !this.#leases.areNone;
     const removing = Promise.all([this.#removing, this.#leases.ended()]).then(async () => {
       for (const index of old) await this.#segments.remove(index);

@@ -1,41 +1,40 @@
 /**
- * Totals without comparing rows. Decision, consumer, `ai`, status and policy take few values, and so
- * do their combinations, the classes: some dozens in a segment. How many rows there are of each
- * class, and of each class with each value of another field, answers every filter that names at most
- * one value outside the class. A segment where the tables would be large has none, and its rows are
- * compared.
+ * Totals without comparing rows. Decision, consumer, `ai`, status and policy, the facets, take few
+ * values, and so do their combinations: some dozens in a segment. How many rows have each combination,
+ * alone and with each value of another field, answers every filter that names at most one value that
+ * is no facet. A segment where the tables would be large has none, and its rows are compared.
  */
 import { POLICY, STATUS, type Column } from "./fields.ts";
 import { PACKED_FACETS } from "./packed-facets.ts";
 
-/** More classes than this are no classes. */
-const MAX_CLASSES = 1024;
+/** A segment with more combinations than this has no counts. */
+const MAX_COMBINATIONS = 1024;
 /** A table of one field has at most so many numbers. */
 const MAX_TABLE = 1 << 17;
 
-/** What the rows of a class have in common. */
+/** The combinations of a segment: what each consists of. */
 export interface FacetKeys {
   readonly facets: Uint8Array;
   readonly statuses: Uint32Array;
   readonly policies: Uint32Array;
-  /** How many rows are of each class. */
+  /** How many rows have each combination. */
   readonly counts: Uint32Array;
 }
 
-/** What is asked of a class; `undefined` asks for nothing. */
+/** What a combination must have; `undefined` accepts any. */
 export interface FacetTest {
   readonly facets: Uint8Array | undefined;
   readonly status: number | undefined;
   readonly policy: number | undefined;
 }
 
-/** The classes of a segment. */
+/** The combinations of a segment, and how many rows have each. */
 export interface FacetCounts extends FacetKeys {
-  /** By field, code after code, how many rows of each class have that code. */
+  /** By field, code after code, how many rows of each combination have that code. */
   readonly tables: readonly (Column | undefined)[];
 }
 
-/** Finds the classes of some rows, and the class of each row; `undefined` when there are too many. */
+/** Numbers the combinations of some rows, and gives the number of each row; `undefined` when there are too many. */
 export function countFacets(
   facets: Uint8Array,
   codes: readonly Column[],
@@ -57,7 +56,7 @@ export function countFacets(
       last = known.get(key) ?? -1;
       if (last === -1) {
         last = first.push(row) - 1;
-        if (last === MAX_CLASSES) return undefined;
+        if (last === MAX_COMBINATIONS) return undefined;
         known.set(key, last);
         counts.push(0);
       }
@@ -74,17 +73,17 @@ export function countFacets(
   return { keys, column };
 }
 
-/** Counts the rows of each class by the codes of a field; `undefined` when that would be large. */
+/** Counts the rows of each combination by the codes of a field; `undefined` when that would be large. */
 export function countByFacets(
-  classes: Uint16Array,
-  classCount: number,
+  numbers: Uint16Array,
+  combinations: number,
   column: Column,
   size: number,
 ): Uint32Array | undefined {
-  if ((size + 1) * classCount > MAX_TABLE) return undefined;
-  const table = new Uint32Array((size + 1) * classCount);
-  for (let row = 0; row < classes.length; row++) {
-    const at = (column[row] as number) * classCount + (classes[row] as number);
+  if ((size + 1) * combinations > MAX_TABLE) return undefined;
+  const table = new Uint32Array((size + 1) * combinations);
+  for (let row = 0; row < numbers.length; row++) {
+    const at = (column[row] as number) * combinations + (numbers[row] as number);
     table[at] = (table[at] as number) + 1;
   }
   return table;
@@ -92,14 +91,14 @@ export function countByFacets(
 
 /** How many rows pass a test; with a field and a code, of those that have that code. */
 export function matchingCount(
-  classes: FacetCounts,
+  known: FacetCounts,
   test: FacetTest,
   field: number | undefined,
   code: number,
 ): number | undefined {
-  const { facets, statuses, policies } = classes;
+  const { facets, statuses, policies } = known;
   const length = facets.length;
-  const table = field === undefined ? classes.counts : classes.tables[field];
+  const table = field === undefined ? known.counts : known.tables[field];
   if (table === undefined) return undefined;
   const start = field === undefined ? 0 : code * length;
   let count = 0;

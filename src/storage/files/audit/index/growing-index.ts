@@ -3,11 +3,12 @@
  * double when they are full; what has been entered never changes, so whoever remembers the number of
  * rows has a snapshot.
  */
-import { rowsWith } from "./columns.ts";
+import { addBits, marksOf } from "./columns.ts";
 import { GrowingDictionary } from "./growing-dictionary.ts";
 import { GrowingTexts } from "./growing-texts.ts";
 import { grown } from "./growth.ts";
 import { COLUMNS, TRACE, type LineScanner } from "./line-scanner.ts";
+import { noBits, RowSet } from "./row-set.ts";
 import { RowOrder } from "./row-order.ts";
 import { FIELDS, PROVIDER } from "./fields.ts";
 import { PACKED_FACETS } from "./packed-facets.ts";
@@ -31,7 +32,7 @@ export class GrowingIndex implements SegmentIndex {
   idHashes: Uint32Array = new Uint32Array(FIRST_ROWS);
   texts: Uint32Array = new Uint32Array(FIRST_ROWS);
   readonly allTexts = new GrowingTexts();
-  readonly postings = undefined;
+  readonly isSealed = false;
   readonly facetCounts = undefined;
   readonly nameFilters = undefined;
   lastUsed: Float64Array = new Float64Array(8);
@@ -114,7 +115,10 @@ export class GrowingIndex implements SegmentIndex {
 
   rowsOfTrace(trace: string, rows: number): Uint32Array {
     const code = this.traceDictionary.codeOf(trace);
-    return code === undefined ? new Uint32Array(0) : rowsWith(this.traces, code, rows, rows);
+    if (code === undefined) return new Uint32Array(0);
+    const bits = noBits(rows); // a trace id may be that of all rows, so these are not searched one by one
+    addBits(bits, this.traces, marksOf([code], this.traceDictionary.size), rows);
+    return RowSet.ofBits(bits).toList();
   }
 
   blocksWith(bits: Uint16Array): readonly number[] {

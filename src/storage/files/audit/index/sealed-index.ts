@@ -10,7 +10,6 @@ import type { ReadFiles } from "../../../read-files.ts";
 import type { FacetCounts } from "./facet-counts.ts";
 import { lowerBound, PackedDictionary, type Dictionary } from "./dictionary.ts";
 import { hashOf } from "./hash.ts";
-import { Postings } from "./postings.ts";
 import { FIELDS, type Column } from "./fields.ts";
 import type { SegmentIndex } from "./segment-index.ts";
 import { arrayOf, checksumOf, decodeHeader, HEADER_BYTES } from "../sidecar/format.ts";
@@ -24,6 +23,7 @@ const NO_ROWS = new Uint32Array(0);
 
 /** An index that was read from its sidecar. */
 export class SealedIndex implements SegmentIndex {
+  readonly isSealed = true;
   readonly segment: number;
   readonly rows: number;
   readonly bytes: number;
@@ -37,7 +37,6 @@ export class SealedIndex implements SegmentIndex {
   readonly dictionaries: readonly Dictionary[];
   readonly counts: readonly Uint32Array[];
   readonly packedCounts: Uint32Array;
-  readonly postings: readonly Postings[];
   readonly facetCounts: FacetCounts | undefined;
   readonly lastUsed: Float64Array;
   readonly texts: Column;
@@ -58,8 +57,6 @@ export class SealedIndex implements SegmentIndex {
   ) {
     const column = <T extends SectionArray>(name: string): T =>
       arrayOf(columns, table.columns[name] as Section) as T;
-    const columnIfAny = <T extends SectionArray>(name: string): T | undefined =>
-      table.columns[name] === undefined ? undefined : column<T>(name);
     this.segment = table.segment;
     this.rows = table.rows;
     this.bytes = table.bytes;
@@ -69,8 +66,8 @@ export class SealedIndex implements SegmentIndex {
     this.times = column("times");
     this.offsets = column("offsets");
     this.textStarts = column("textStarts");
-    this.facets = column("kinds");
-    this.packedCounts = column("kindCounts");
+    this.facets = column("facets");
+    this.packedCounts = column("packedCounts");
     this.texts = column("texts");
     this.textCount = this.textStarts.length - 1;
     this.nameFilters = column("nameFilters");
@@ -79,24 +76,15 @@ export class SealedIndex implements SegmentIndex {
     this.counts = FIELDS.map((name) => column<Uint32Array>(`${name}.counts`));
     this.dictionaries = FIELDS.map((name) => new PackedDictionary(column(`${name}.values`)));
     this.lastUsed = column("lastUsed");
-    this.postings = FIELDS.map(
-      (name, field) =>
-        new Postings(
-          column(`${name}.starts`),
-          column(`${name}.steps`),
-          this.counts[field] as Uint32Array,
-        ),
-    );
-    this.facetCounts =
-      table.columns["classKinds"] === undefined
-        ? undefined
-        : {
-            facets: column("classKinds"),
-            statuses: column("classStatuses"),
-            policies: column("classPolicies"),
-            counts: column("classCounts"),
-            tables: FIELDS.map((name) => columnIfAny<Column>(`${name}.classes`)),
-          };
+    const columnIfAny = <T extends SectionArray>(name: string): T | undefined =>
+      table.columns[name] === undefined ? undefined : column<T>(name);
+    this.facetCounts = table.columns["facetKeys.facets"] && {
+      facets: column("facetKeys.facets"),
+      statuses: column("facetKeys.statuses"),
+      policies: column("facetKeys.policies"),
+      counts: column("facetKeys.counts"),
+      tables: FIELDS.map((name) => columnIfAny<Column>(`${name}.byFacets`)),
+    };
     this.#traceHashes = column("traceHashes");
     this.#order = columnIfAny("order");
     this.#rest = new OnDemandSections(reads, path, header, table, column("restChecksums"));

@@ -7,11 +7,12 @@ import type { Awaitable } from "../../../../core/caller.ts";
 import type { FacetCounts } from "./facet-counts.ts";
 import type { Dictionary } from "./dictionary.ts";
 import type { Column } from "./fields.ts";
-import type { Postings } from "./postings.ts";
 
 /** The columns of a segment. Arrays may be longer than `rows`. */
 export interface SegmentIndex {
   readonly segment: number;
+  /** Whether the segment takes no more writes, so that nothing here changes any more. */
+  readonly isSealed: boolean;
   readonly rows: number;
   /** Bytes of the log that the index knows. */
   readonly bytes: number;
@@ -28,10 +29,9 @@ export interface SegmentIndex {
   readonly codes: readonly Column[];
   readonly dictionaries: readonly Dictionary[];
   readonly counts: readonly Uint32Array[];
+  /** How many rows have each packed facet. */
   readonly packedCounts: Uint32Array;
-  /** The rows of each code by time; `undefined` while the segment grows. */
-  readonly postings: readonly Postings[] | undefined;
-  /** Totals by combination; `undefined` while the segment grows, or where they would be large. */
+  /** How many rows have each combination; `undefined` while the segment grows, or where the tables would be large. */
   readonly facetCounts: FacetCounts | undefined;
   /** The newest `timestamp` by provider code. */
   readonly lastUsed: Float64Array;

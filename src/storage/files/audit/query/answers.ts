@@ -1,5 +1,5 @@
 /**
- * The answers to questions about one organization's events: which rows, by `Listing`, and then their
+ * The answers to questions about one organization's events: which rows, by `MergingCursor`, and then their
  * lines, which are the log's own bytes. Everything is decided on views taken when the query came,
  * so an answer shows one moment, whatever arrives meanwhile.
  */
@@ -13,7 +13,8 @@ import { firstLine } from "../write/lines.ts";
 import { MergingCursor, type Match } from "./merging-cursor.ts";
 import { Yielder } from "../../../../core/yielder.ts";
 import type { SegmentQuery } from "./segment-query.ts";
-import { decisionAt, rowAt, selectRows, viewOf, type SegmentView } from "./select-rows.ts";
+import { rowAt, selectRows, viewOf, type SegmentView } from "./select-rows.ts";
+import { decisionOfFacets } from "../index/packed-facets.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
 import { lineParts, PIECE_BYTES, readShort, type Shortening } from "./short-lines.ts";
 
@@ -44,14 +45,15 @@ export async function answerPage(
   query: SegmentQuery,
   { limit, start, signal, lease, shortening }: PageParts,
 ): Promise<AuditRows> {
-  const listing = await MergingCursor.of(indexes.map(viewOf), query, new Yielder(signal), limit);
-  if (typeof start === "number") await listing.skip(start);
-  else listing.startAfter(start);
-  const matches = await listing.take(limit);
-  const next = await listing.positionAfter(matches);
+  const [offset, after] = typeof start === "number" ? [start, undefined] : [0, start];
+  const views = indexes.map(viewOf);
+  const cursor = await MergingCursor.of(views, query, new Yielder(signal), after);
+  await cursor.skip(offset);
+  const matches = await cursor.take(limit);
+  const next = await cursor.positionAfter(matches);
   const slices = slicesOf(matches);
   const returned = matches.length;
-  const { total } = listing;
+  const { total } = cursor;
   if (shortening) {
     const done = lease();
     const lines = await readShort(log, slices, shortening, signal).finally(done);
@@ -92,20 +94,20 @@ export async function answerExport(
   signal: AbortSignal | undefined,
   lease: Lease,
 ): Promise<AuditExport> {
-  const listing = await MergingCursor.of(indexes.map(viewOf), query, new Yielder(signal));
-  return { total: listing.total, rows: underLease(pieces(log, listing, signal), lease) };
+  const cursor = await MergingCursor.of(indexes.map(viewOf), query, new Yielder(signal));
+  return { total: cursor.total, rows: underLease(pieces(log, cursor, signal), lease) };
 }
 
 async function* pieces(
   log: SegmentedLog,
-  listing: MergingCursor,
+  cursor: MergingCursor,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Buffer> {
   let target = NO_BYTES;
   const yielder = new Yielder(signal);
   for (;;) {
     signal?.throwIfAborted();
-    const matches = await listing.take(EXPORT_ROWS);
+    const matches = await cursor.take(EXPORT_ROWS);
     if (matches.length === 0) return;
     for (const portion of portionsOf(slicesOf(matches), PORTION_BYTES)) {
       signal?.throwIfAborted();
@@ -183,7 +185,7 @@ function countInto(
   row: number,
   { from, intervalMs }: { readonly from: number; readonly intervalMs: number },
 ): void {
-  const list = counts[decisionAt(view, row)] as number[];
+  const list = counts[decisionOfFacets(view.index.facets[row] as number)] as number[];
   const bucket = Math.floor(((view.index.times[row] as number) - from) / intervalMs);
   list[bucket] = (list[bucket] as number) + 1;
 }

@@ -4,7 +4,7 @@
  * searched. The searches that were asked for last are kept, of all organizations together, as far as
  * they fit into a number of bytes.
  */
-import type { RowSet } from "./row-set.ts";
+import type { RowSet } from "../index/row-set.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
 
 const MAX_BYTES = 16 << 20;

@@ -57,7 +57,7 @@ function textQuery(q: string, organization = "", found?: SearchCache): TextQuery
   };
 }
 
-/** Whether a field belongs to what rows are counted by in classes. */
+/** Whether a field is one of the facets that rows are counted by in combination. */
 export function isFacet(field: number): boolean {
   return field === STATUS || field === POLICY;
 }

@@ -5,18 +5,15 @@
  * bytes: those of UTF-8 only ever match where the characters do. Each distinct text is tried once, and
  * then one pass over a column finds the rows that have one of those found.
  */
-import type { Awaitable } from "../../../../core/caller.ts";
-import { addBits } from "../index/columns.ts";
+import { addBits, marksOf } from "../index/columns.ts";
 import { TextFinder } from "./text-finder.ts";
 import type { Yielder } from "../../../../core/yielder.ts";
 import type { TextQuery } from "./segment-query.ts";
-import { countBits, noBits, RowSet } from "./row-set.ts";
+import { countBits, noBits, RowSet } from "../index/row-set.ts";
+import type { Dictionary } from "../index/dictionary.ts";
 import { SEARCHED, type Column } from "../index/fields.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
 import { BLOCK_TEXTS, FILTER_BYTES, mayHold } from "../index/trigrams.ts";
-
-/** Codes that so small a share of the rows have are looked up in their lists. */
-const RARE = 16;
 
 /**
  * Memory into which searches read from the disk, of those that are over: fresh memory for every piece
@@ -30,20 +27,24 @@ const ROOM_BYTES = 512 << 10;
 /** What dictionaries know: by searched field, the codes whose values hold the text. */
 type Codes = readonly (readonly number[])[];
 
-/** Finds the rows below `rows` that hold a text; at once where nothing has to be read from disk. */
-export function rowsHolding(
+/** Finds the rows below `rows` that hold a text. */
+export async function rowsHolding(
   index: SegmentIndex,
   rows: number,
   query: TextQuery,
   yielder: Yielder,
-): Awaitable<RowSet> {
-  const isSealed = index.postings !== undefined;
-  const known = isSealed ? query.found.in(index) : undefined;
+): Promise<RowSet> {
+  const known = index.isSealed ? query.found.in(index) : undefined;
   if (known !== undefined) return known;
-  const codes = yielder.run(searchNames(index, query));
-  return codes instanceof Promise
-    ? codes.then((found) => searchRows(index, rows, query, found, yielder))
-    : searchRows(index, rows, query, codes, yielder);
+  const codes = await yielder.run(searchNames(index, query));
+  const blocks = index.blocksWith(query.bits);
+  const isHopeless = blocks.length === 0 && codes.every(({ length }) => length === 0);
+  const found = isHopeless
+    ? RowSet.none
+    : await collect(index, rows, query, codes, blocks, yielder);
+  if (index.isSealed) query.found.keep(index, found);
+  if (yielder.isDue) await yielder.step();
+  return found;
 }
 
 function* searchNames(
@@ -61,24 +62,10 @@ function* searchNames(
   return codes;
 }
 
-function searchRows(
-  index: SegmentIndex,
-  rows: number,
-  query: TextQuery,
-  codes: Codes,
-  yielder: Yielder,
-): Awaitable<RowSet> {
-  const blocks = index.blocksWith(query.bits);
-  const isHopeless = blocks.length === 0 && codes.every(({ length }) => length === 0);
-  if (!isHopeless) return collect(index, rows, query, codes, blocks, yielder);
-  if (index.postings !== undefined) query.found.keep(index, RowSet.none);
-  return RowSet.none;
-}
-
 async function collect(
   index: SegmentIndex,
   rows: number,
-  { needle, found }: TextQuery,
+  { needle }: TextQuery,
   codes: Codes,
   blocks: readonly number[],
   yielder: Yielder,
@@ -86,7 +73,10 @@ async function collect(
   let bits: Uint32Array | undefined; // most segments have nothing, and need none then
   for (const [i, field] of SEARCHED.entries()) {
     const wanted = codes[i] as readonly number[];
-    if (wanted.length > 0) addField(index, field, wanted, (bits ??= noBits(rows)), rows);
+    const { size } = index.dictionaries[field] as Dictionary;
+    if (wanted.length > 0) {
+      addBits((bits ??= noBits(rows)), index.codes[field] as Column, marksOf(wanted, size), rows);
+    }
     if (yielder.isDue) await yielder.step();
   }
   if (bits === undefined || countBits(bits) < rows) {
@@ -97,38 +87,7 @@ async function collect(
       addBits((bits ??= noBits(rows)), index.texts, marksOf(texts, index.textCount), rows);
     }
   }
-  const set = bits === undefined ? RowSet.none : RowSet.ofBits(bits);
-  if (index.postings !== undefined) found.keep(index, set);
-  if (yielder.isDue) await yielder.step();
-  return set;
-}
-
-function addField(
-  index: SegmentIndex,
-  field: number,
-  codes: readonly number[],
-  bits: Uint32Array,
-  rows: number,
-): void {
-  const counts = index.counts[field] as Uint32Array;
-  const postings = index.postings?.[field];
-  const total = codes.reduce((sum, code) => sum + (counts[code] as number), 0);
-  if (postings === undefined || total * RARE > rows) {
-    const wanted = marksOf(codes, counts.length);
-    return addBits(bits, index.codes[field] as Column, wanted, rows);
-  }
-  for (const code of codes) {
-    for (const row of postings.rowsOf(code) ?? []) {
-      bits[row >>> 5] = (bits[row >>> 5] as number) | (1 << (row & 31));
-    }
-  }
-}
-
-/** A byte for each number up to the greatest one, 1 for those in a list. */
-function marksOf(numbers: readonly number[], greatest: number): Uint8Array {
-  const marks = new Uint8Array(greatest + 1);
-  for (const number of numbers) marks[number] = 1;
-  return marks;
+  return bits === undefined ? RowSet.none : RowSet.ofBits(bits);
 }
 
 /** The numbers of the texts of some blocks that hold a text. */

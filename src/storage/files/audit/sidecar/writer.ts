@@ -3,10 +3,9 @@ import { nextTurn } from "../../../../core/timers.ts";
 import type { FileOperations } from "../../../file-operations.ts";
 import { replaceFile } from "../../../snapshot.ts";
 import type { GrowingIndex } from "../index/growing-index.ts";
-import { countFacets, countByFacets } from "../index/facet-counts.ts";
 import type { GrowingDictionary } from "../index/growing-dictionary.ts";
+import { countByFacets, countFacets } from "../index/facet-counts.ts";
 import { orderByHash } from "../index/hash.ts";
-import { packPostings } from "../index/postings.ts";
 import { COUNTED, FIELDS, PROVIDER, SEARCHED, type Column } from "../index/fields.ts";
 import { encodeHeader, checksumOf, HEADER_BYTES, PAGE_BYTES, alignedLength } from "./format.ts";
 import { SectionWriter, type SectionArray, type Table } from "./format.ts";
@@ -64,26 +63,23 @@ function* columnSections(index: GrowingIndex): Generator<readonly [string, Secti
   const { rows } = index;
   yield ["times", index.times.subarray(0, rows)];
   yield ["offsets", index.offsets.subarray(0, rows + 1)];
-  yield ["kinds", index.facets.subarray(0, rows)];
-  yield ["kindCounts", index.packedCounts];
+  yield ["facets", index.facets.subarray(0, rows)];
+  yield ["packedCounts", index.packedCounts];
   const order = index.order();
   if (order !== undefined) yield ["order", order];
   yield ["texts", narrowed(index.texts, rows, index.textCount)];
   yield ["textStarts", index.textStarts.subarray(0, index.textCount + 1)];
   const { filters, fullBlocks } = index.allTexts;
   yield ["filters", sliceFilters(filters, fullBlocks)];
-  yield* fieldSections(index, order);
-  yield* classSections(index);
+  yield* fieldSections(index);
+  yield* facetSections(index);
   const providers = (index.dictionaries[PROVIDER]?.size ?? 0) + 1;
   yield ["lastUsed", index.lastUsed.subarray(0, providers)];
   yield ["traceHashes", index.traceDictionary.hashes.slice().sort()];
 }
 
-/** Of each field its codes, and what leads from values to codes and from codes to rows. */
-function* fieldSections(
-  index: GrowingIndex,
-  order: Uint32Array | undefined,
-): Generator<readonly [string, SectionArray]> {
+/** Of each field its codes, how many rows have each, and its dictionary. */
+function* fieldSections(index: GrowingIndex): Generator<readonly [string, SectionArray]> {
   const nameFilters = new Uint8Array(SEARCHED.length * FILTER_BYTES);
   for (let field = 0; field < FIELDS.length; field++) {
     const name = FIELDS[field] as string;
@@ -93,9 +89,6 @@ function* fieldSections(
     const counts = (index.counts[field] as Uint32Array).subarray(0, size + 1);
     yield [`${name}.codes`, codes];
     yield [`${name}.counts`, counts];
-    const { starts, steps } = packPostings(codes, counts, order, index.rows);
-    yield [`${name}.starts`, starts];
-    yield [`${name}.steps`, steps];
     const isSearched = SEARCHED.includes(field);
     yield [`${name}.values`, dictionary.pack(isSearched)];
     if (isSearched) addNames(nameFilters, field * FILTER_BYTES, dictionary);
@@ -111,25 +104,19 @@ function addNames(filters: Uint8Array, filterStart: number, names: GrowingDictio
   }
 }
 
-/** Totals by class; none where there are too many classes. */
-function* classSections(index: GrowingIndex): Generator<readonly [string, SectionArray]> {
-  const classified = countFacets(index.facets, index.codes, index.rows);
-  if (classified === undefined) return;
-  const { keys, column } = classified;
-  yield ["classKinds", keys.facets];
-  yield ["classStatuses", keys.statuses];
-  yield ["classPolicies", keys.policies];
-  yield ["classCounts", keys.counts];
-  for (let field = 0; field < FIELDS.length; field++) {
+/** Totals by combination of facets; none where there are too many combinations. */
+function* facetSections(index: GrowingIndex): Generator<readonly [string, SectionArray]> {
+  const counted = countFacets(index.facets, index.codes, index.rows);
+  if (counted === undefined) return;
+  const { keys, column } = counted;
+  for (const [name, array] of Object.entries(keys)) yield [`facetKeys.${name}`, array];
+  for (const field of COUNTED) {
     const size = index.dictionaries[field]?.size ?? 0;
-    const codes = index.codes[field] as Uint32Array;
-    const table = COUNTED.includes(field)
-      ? countByFacets(column, keys.facets.length, codes, size)
-      : undefined;
-    if (table !== undefined) {
-      const greatest = table.reduce((most, count) => Math.max(most, count), 0);
-      yield [`${FIELDS[field] as string}.classes`, narrowed(table, table.length, greatest)];
-    }
+    const codes = index.codes[field] as Column;
+    const table = countByFacets(column, keys.facets.length, codes, size);
+    if (table === undefined) continue;
+    const greatest = table.reduce((most, count) => Math.max(most, count), 0);
+    yield [`${FIELDS[field] as string}.byFacets`, narrowed(table, table.length, greatest)];
   }
 }
 

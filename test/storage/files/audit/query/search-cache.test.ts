@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { SearchCache } from "../../../../../src/storage/files/audit/query/search-cache.ts";
 import { GrowingIndex } from "../../../../../src/storage/files/audit/index/growing-index.ts";
-import { RowSet } from "../../../../../src/storage/files/audit/query/row-set.ts";
+import { RowSet } from "../../../../../src/storage/files/audit/index/row-set.ts";
 
 const index = new GrowingIndex(1);
 const large = RowSet.ofBits(new Uint32Array(2_500).fill(-1)); // 10 KB

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { greatest } from "../../../../../src/storage/files/audit/query/activity-counts.ts";
+import { greatest } from "../../../../../src/storage/files/audit/query/last-day.ts";
 import { Yielder } from "../../../../../src/core/yielder.ts";
 
 const someNumbers = fc.uniqueArray(
@@ -9,19 +9,15 @@ const someNumbers = fc.uniqueArray(
   { selector: ([name]) => name, maxLength: 26, size: "max" },
 );
 
-test("the greatest numbers are those that a sorted list begins with", async () => {
+test("the greatest numbers are those of a sorted list", async () => {
   await fc.assert(
     fc.asyncProperty(someNumbers, fc.integer({ min: 1, max: 30 }), async (numbers, most) => {
       const found = await greatest(() => numbers, most, new Yielder());
-      const values = (list: typeof found): number[] => list.map(([, number]) => number);
-      const sorted = [...numbers].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
-      assert.deepEqual(values(found), values(sorted.slice(0, most)));
+      const values = (list: typeof found): number[] =>
+        list.map(([, number]) => number).sort((a, b) => b - a);
+      assert.deepEqual(values(found), values(numbers).slice(0, most));
       const given = new Set(numbers);
       assert.ok(found.every((entry) => given.has(entry as [string, number])));
-      assert.deepEqual(
-        found,
-        sorted.filter((entry) => found.includes(entry)),
-      );
     }),
   );
 });

@@ -25,6 +25,11 @@ export class RowSet {
     return new RowSet(listOf(bits, count), undefined, count);
   }
 
+  /** The rows of an ascending list, which the set keeps. */
+  static ofList(list: Uint32Array): RowSet {
+    return list.length === 0 ? RowSet.none : new RowSet(list, undefined, list.length);
+  }
+
   /** Bytes that it takes in memory, about. */
   get bytes(): number {
     return 64 + (this.#list?.byteLength ?? 0) + (this.#bits?.byteLength ?? 0);

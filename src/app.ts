@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Config } from "./config.ts";
 import { canonicalAddress } from "./core/address.ts";
 import { MINUTE_MS, SECOND_MS, type Clock } from "./core/clock.ts";
+import { type CloseStack, openParts } from "./core/close-stack.ts";
 import { isLoopback } from "./core/host-name.ts";
 import { createIds } from "./core/ids.ts";
 import { createLogWriter } from "./core/log-writer.ts";
@@ -45,17 +46,13 @@ export async function openApp(
   const standardError = writeLog ? undefined : createLogWriter(process.stderr.fd);
   const write = writeLog ?? standardError?.write ?? (() => {});
   const log = createLog(config.logLevel, now, write, config.named);
-  const opened: (() => unknown)[] = [() => standardError?.flush()];
-  const close = async (): Promise<void> => {
-    for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
-  };
+  const limited = config.demo ? demoSettings(config) : undefined;
   try {
-    const limited = config.demo ? demoSettings(config) : undefined;
-    const url = await open({ ...config, ...limited }, now, log, opened, substitutes);
-    let closing: Promise<void> | undefined;
-    return { url, close: () => (closing ??= close()) };
+    return await openParts(async (opened) => {
+      opened.add(() => standardError?.flush());
+      return { url: await open({ ...config, ...limited }, now, log, opened, substitutes) };
+    });
   } catch (error) {
-    await close();
     if (error instanceof Error) error.message = config.named(error.message);
     throw error;
   }
@@ -71,14 +68,14 @@ async function open(
   config: Config,
   now: Clock,
   log: Log,
-  opened: (() => unknown)[],
+  opened: CloseStack,
   substitutes: Substitutes,
 ): Promise<string> {
   const metrics = config.metrics === "off" ? undefined : new Metrics();
-  opened.push(() => metrics?.close());
+  opened.add(() => metrics?.close());
   const requestLog = createRequestLog(log);
   const summaries = setInterval(() => requestLog.summarize(), MINUTE_MS).unref();
-  opened.push(() => clearInterval(summaries));
+  opened.add(() => clearInterval(summaries));
 
   const assets = await readPortalAssets();
   if (!assets.hasModules) {
@@ -95,12 +92,12 @@ async function open(
     admit: config.demo ? createWriteLimit(DEMO_LIMITS.writesPerMinute, now) : undefined,
   };
   const served: Served = { service: await openService(parts) };
-  opened.push(() => served.service.close());
+  opened.add(() => served.service.close());
   const listener = config.demo ? renewedDaily(served, parts, opened) : served.service.listener;
   const socket = await listen(listener, config, parts.requestIds).catch((error: unknown) => {
     throw addressFault(error as NodeJS.ErrnoException, config);
   });
-  opened.push(() => {
+  opened.add(() => {
     log.info("stopping");
     served.service.endStreams();
     return socket.close();
@@ -115,11 +112,7 @@ async function open(
 }
 
 /** The listener of a demo, whose service is closed, wiped and opened again when its day is over. */
-function renewedDaily(
-  served: Served,
-  parts: ServiceParts,
-  opened: (() => unknown)[],
-): RequestListener {
+function renewedDaily(served: Served, parts: ServiceParts, opened: CloseStack): RequestListener {
   const { now, log, requestIds } = parts;
   const gate = new Gate(
     {
@@ -137,7 +130,7 @@ function renewedDaily(
     served.service.listener,
   );
   const timer = setInterval(() => gate.check(), RESET_CHECK_MS).unref();
-  opened.push(() => {
+  opened.add(() => {
     clearInterval(timer);
     return gate.idle();
   });

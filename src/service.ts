@@ -13,6 +13,7 @@ import type { Config } from "./config.ts";
 import { listenForCommands } from "./control/server.ts";
 import { DEFAULT_ORGANIZATION } from "./core/caller.ts";
 import type { Clock } from "./core/clock.ts";
+import { type CloseStack, openParts } from "./core/close-stack.ts";
 import { hourly } from "./core/hourly.ts";
 import { createIds, type IdSource } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
@@ -89,37 +90,25 @@ export interface OpenService {
  * @throws Error when the directory cannot be used, or there is no catalog
  */
 export async function openService(parts: ServiceParts): Promise<OpenService> {
-  const opened: (() => unknown)[] = [];
-  const close = async (): Promise<void> => {
-    for (let undo = opened.pop(); undo; undo = opened.pop()) await undo();
-  };
-  try {
-    return { ...(await open(parts, opened)), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  return openParts((opened) => open(parts, opened));
 }
 
 /** Opens part after part, and leaves with each how it is closed again. */
-async function open(
-  parts: ServiceParts,
-  opened: (() => unknown)[],
-): Promise<Omit<OpenService, "close">> {
+async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenService, "close">> {
   const { config, now, log, metrics, substitutes } = parts;
   const engineParts = { config, now, log, logs: metrics?.logs };
   const engine = await (substitutes.openEngine ?? openEngine)(engineParts);
-  opened.push(() => engine.close());
+  opened.add(() => engine.close());
   const { stores } = engine;
   const catalog = await openCatalog(config.catalogSource, engine.catalogCopy, log);
-  opened.push(() => catalog.close());
+  opened.add(() => catalog.close());
 
   const secret = config.jwtSecret ?? engine.secret;
   const ids = createIds(now);
   const passwords = substitutes.passwords ?? createPasswords({ now });
   await createAdmin(config, { users: stores.users, passwords, now, ids }, log);
   const demo = engine.demo && (await openDemoOver(stores, engine.demo, now, log));
-  opened.push(() => demo?.close());
+  opened.add(() => demo?.close());
 
   const description: ServiceDescription = {
     rows: routes,
@@ -169,7 +158,7 @@ async function open(
   };
   const { directory } = engine;
   if (directory !== undefined) {
-    opened.push(
+    opened.add(
       await listenForCommands({
         commit: engine.commit,
         ...stores,
@@ -181,7 +170,7 @@ async function open(
       }),
     );
   }
-  opened.push(hourly(() => removeOld(parts, stores)));
+  opened.add(hourly(() => removeOld(parts, stores)));
   const listener = createListener({
     router: new Router(
       recordingRows(routes, { commit: engine.commit, activity: stores.activity, now, ids }),

@@ -4,6 +4,7 @@ import type { AuditRemoval, AuditRows, AuditStore, AuditTail } from "../../audit
 import type { AuditUsage, Position, ProviderActivity, TailListener } from "../../audit/store.ts";
 import type { Awaitable } from "../../core/caller.ts";
 import type { Clock } from "../../core/clock.ts";
+import { CloseStack } from "../../core/close-stack.ts";
 import { describeError, type Log } from "../../core/log.ts";
 import type { Durability } from "../append-log-options.ts";
 import { DamageRegister } from "../damage.ts";
@@ -207,9 +208,11 @@ export class FileAuditStore implements AuditStore {
   /** Stores what was given, and closes every file. */
   async close(): Promise<void> {
     this.#trails.refuse();
-    await this.#options.threads?.close();
-    await this.#trails.close();
-    await this.#reads.close();
+    const opened = new CloseStack();
+    opened.keep(this.#reads);
+    opened.keep(this.#trails);
+    opened.add(() => this.#options.threads?.close());
+    await opened.close();
   }
 
   async #ask<T>(organization: string, answer: (trail: AuditTrail) => Promise<T>): Promise<T> {

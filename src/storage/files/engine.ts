@@ -3,6 +3,7 @@ import { statfs } from "node:fs/promises";
 import { changeThenEntry } from "../../activity/unit-of-work.ts";
 import type { CatalogCopy } from "../../catalog/source.ts";
 import { SECOND_MS } from "../../core/clock.ts";
+import { type CloseStack, openParts } from "../../core/close-stack.ts";
 import { describeError } from "../../core/log.ts";
 import { systemStopwatch } from "../../core/timers.ts";
 import { nextReset } from "../../demo/limits.ts";
@@ -32,11 +33,6 @@ import { FileSettings } from "./settings.ts";
 /** How much of the logs is read for damage before the service listens; the rest is read behind it. */
 const CHECKED_BEFORE_BYTES = 128 << 20;
 
-/** What is opened, to be closed in the opposite order. */
-interface Closable {
-  close(): Promise<void>;
-}
-
 /**
  * Takes a data directory and opens every store in it.
  *
@@ -50,16 +46,10 @@ export async function openFileEngine(
   const layout = new Layout(parts.config.dataDir);
   await refuseLinks(files, layout);
   const lock = await acquireLock(files, layout, parts.now);
-  const opened: Closable[] = [{ close: () => lock.release() }];
-  const close = async (): Promise<void> => {
-    for (let store = opened.pop(); store; store = opened.pop()) await store.close();
-  };
-  try {
-    return { ...(await openDirectory(parts, files, layout, opened)), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  return openParts((opened) => {
+    opened.add(() => lock.release());
+    return openDirectory(parts, files, layout, opened);
+  });
 }
 
 /** Opens part after part of a directory whose lock is held, and adds each to what is closed. */
@@ -67,7 +57,7 @@ async function openDirectory(
   parts: EngineParts,
   files: FileOperations,
   layout: Layout,
-  opened: Closable[],
+  opened: CloseStack,
 ): Promise<Omit<Engine, "close">> {
   const { config, now, log } = parts;
   await warnIfOpen(files, layout, log);
@@ -131,27 +121,23 @@ async function openStores(
   files: FileOperations,
   layout: Layout,
   damage: DamageRegister,
-  opened: Closable[],
+  opened: CloseStack,
 ) {
-  const keep = <T extends Closable>(store: T): T => {
-    opened.push(store);
-    return store;
-  };
   const measured = (name: "audit" | "fleet"): FileOperations =>
     logs ? measuredFiles(files, systemStopwatch, logs[name]) : files;
-  const organizations = keep(await FileOrganizations.open(files, layout, now));
+  const organizations = opened.keep(await FileOrganizations.open(files, layout, now));
   const ids = organizations.ids();
   const reportLateKeys = (error: unknown) =>
     log.error("the last use of API keys could not be written", { error: describeError(error) });
-  const keys = keep(await FileKeys.open(files, layout, ids, reportLateKeys));
-  const fleet = keep(
+  const keys = opened.keep(await FileKeys.open(files, layout, ids, reportLateKeys));
+  const fleet = opened.keep(
     await FileFleet.open(measured("fleet"), layout, ids, now, log, undefined, damage),
   );
-  const policies = keep(await FilePolicies.open(files, layout, ids));
-  const overrides = keep(await FileProviderOverrides.open(files, layout, ids));
+  const policies = opened.keep(await FilePolicies.open(files, layout, ids));
+  const overrides = opened.keep(await FileProviderOverrides.open(files, layout, ids));
   const { auditDurability: durability, auditSegmentBytes: segmentBytes } = config;
   const threads = files === systemFiles ? new IndexThreads() : undefined;
-  const audit = keep(
+  const audit = opened.keep(
     new FileAuditStore({
       files: measured("audit"),
       layout,
@@ -163,14 +149,14 @@ async function openStores(
       ...(threads && { threads }),
     }),
   );
-  const activity = keep(
+  const activity = opened.keep(
     new FileActivity({ files, layout, now, log, damage, maxBytes: config.maxActivityBytes }),
   );
-  const settings = keep(new FileSettings(files, layout));
+  const settings = opened.keep(new FileSettings(files, layout));
   await settings.check(ids);
   const checks = [...(await audit.checks(ids)), ...(await activity.checks(ids))];
-  const checking = keep(await runChecks(checks, CHECKED_BEFORE_BYTES, log));
-  keep({
+  const checking = opened.keep(await runChecks(checks, CHECKED_BEFORE_BYTES, log));
+  opened.keep({
     async close() {
       const ended = checking.close();
       await threads?.close(); // the check under way may be waiting for them

@@ -4,6 +4,7 @@
  * room. What is open costs memory and a file descriptor; what is stored costs neither.
  */
 import { MINUTE_MS, SECOND_MS, type Clock } from "../../../core/clock.ts";
+import { CloseStack } from "../../../core/close-stack.ts";
 import { clearInterval, nextTurn, setInterval } from "../../../core/timers.ts";
 import type { AuditTrail } from "./trail.ts";
 
@@ -125,7 +126,9 @@ export class OpenTrails {
     this.refuse();
     await Promise.allSettled(this.#opening.values());
     await Promise.all(this.#closing.values());
-    for (const { trail } of this.#open.values()) await trail.close();
+    const opened = new CloseStack();
+    for (const { trail } of this.#open.values()) opened.keep(trail);
+    await opened.close();
   }
 
   async #begin(organization: string): Promise<AuditTrail> {

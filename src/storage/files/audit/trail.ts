@@ -3,6 +3,7 @@ import type { AuditEvent } from "../../../audit/schema.ts";
 import type { AuditActivity, AuditAllowance, AuditExport } from "../../../audit/store.ts";
 import type { AuditFilter, AuditHistogram, AuditRemoval, Stored } from "../../../audit/store.ts";
 import type { AuditRows, AuditUsage, ProviderActivity } from "../../../audit/store.ts";
+import { CloseStack } from "../../../core/close-stack.ts";
 import type { Quota } from "../../../core/quota.ts";
 import { parseTimestamp } from "../../../core/time.ts";
 import type { Durability } from "../../append-log-options.ts";
@@ -264,8 +265,10 @@ export class AuditTrail implements TailSource {
 
   async close(): Promise<void> {
     for (const tail of this.#tails) tail.close();
-    await this.#log.close();
-    await this.#segments.close();
+    const opened = new CloseStack();
+    opened.keep(this.#segments);
+    opened.keep(this.#log); // first, since it may still seal a segment
+    await opened.close();
   }
 
   /** Answers a query, once more when an index turns out to be damaged and was made again. */

@@ -10,42 +10,6 @@ export const TIMESTAMP_BYTES = 24;
 
 const DAYS_IN_MONTH = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Where the seconds stand in a stored timestamp. */
-const SECONDS = 17;
-
-/** Reads one stored timestamp after another, most of which are of the same minute as the last. */
-export class TimeReader {
-  readonly #last = new Int32Array(SECONDS >> 2);
-  #minute = Number.NaN;
-
-  /**
-   * Milliseconds since the epoch; NaN where no stored timestamp stands.
-   *
-   * @param words the same bytes, with some to spare at their end
-   */
-  read(bytes: Uint8Array, words: DataView, at: number): number {
-    const last = this.#last;
-    const isSameMinute =
-      words.getInt32(at + 12, true) === last[3] &&
-      words.getInt32(at + 8, true) === last[2] &&
-      words.getInt32(at + 4, true) === last[1] &&
-      words.getInt32(at, true) === last[0] &&
-      bytes[at + 16] === 58 &&
-      bytes[at + 19] === 46 &&
-      bytes[at + 23] === 90;
-    if (isSameMinute) {
-      const second = two(bytes, at + SECONDS);
-      return second <= 59 ? this.#minute + second * SECOND_MS + fraction(bytes, at) : Number.NaN;
-    }
-    const time = canonicalTime(bytes, at);
-    if (!Number.isNaN(time)) {
-      for (let i = 0; i < last.length; i++) last[i] = words.getInt32(at + 4 * i, true);
-      this.#minute = time - two(bytes, at + SECONDS) * SECOND_MS - fraction(bytes, at);
-    }
-    return time;
-  }
-}
-
 /** Milliseconds since the epoch; NaN where no stored timestamp stands. */
 export function canonicalTime(bytes: Uint8Array, at: number): number {
   const isInForm =
@@ -62,7 +26,7 @@ export function canonicalTime(bytes: Uint8Array, at: number): number {
   const day = two(bytes, at + 8);
   const hour = two(bytes, at + 11);
   const minute = two(bytes, at + 14);
-  const second = two(bytes, at + SECONDS);
+  const second = two(bytes, at + 17);
   if (!(month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month))) return Number.NaN;
   if (!(hour <= 23 && minute <= 59 && second <= 59)) return Number.NaN;
   const days = daysBefore(year, month) + day - 1;
@@ -70,7 +34,7 @@ export function canonicalTime(bytes: Uint8Array, at: number): number {
   return days * DAY_MS + clock + fraction(bytes, at);
 }
 
-/** A timestamp of any form in milliseconds; 0 for what is none. */
+/** A timestamp of any form in milliseconds; 0 for a text that is no timestamp. */
 export function timeOf(timestamp: string): number {
   return parseTimestamp(timestamp) ?? 0;
 }

@@ -6,7 +6,7 @@
  * same by `JSON.parse`. Whatever looks different is refused, and takes the long way; see `own-form.ts`.
  */
 import { areEqual, bytesBefore, withSpareBytes, specialsIn } from "./byte-words.ts";
-import { TIMESTAMP_BYTES, TimeReader } from "./canonical-time.ts";
+import { canonicalTime, TIMESTAMP_BYTES } from "./canonical-time.ts";
 import { hashEnd, hashOf, hashWord } from "./hash.ts";
 import { FIELDS } from "./fields.ts";
 import { CONSUMERS, DECISIONS, packFacets } from "./packed-facets.ts";
@@ -101,7 +101,6 @@ export class LineScanner {
   #bytes: Buffer = Buffer.alloc(0);
   readonly #organization: Uint8Array;
   readonly #organizationWords: DataView;
-  readonly #times = new TimeReader();
 
   constructor(organization: string) {
     this.#organization = new TextEncoder().encode(organization);
@@ -205,8 +204,8 @@ export class LineScanner {
     const { starts, ends, escaped } = this;
     if (!this.#isOrganization() || ends[ID] === 0) return false;
     if (ends[TIMESTAMP] === 0 || ends[INGESTED] === 0) return false;
-    this.time = this.#times.read(this.#bytes, this.words, starts[TIMESTAMP] as number);
-    this.ingestedAt = this.#times.read(this.#bytes, this.words, starts[INGESTED] as number);
+    this.time = canonicalTime(this.#bytes, starts[TIMESTAMP] as number);
+    this.ingestedAt = canonicalTime(this.#bytes, starts[INGESTED] as number);
     if (Number.isNaN(this.time) || Number.isNaN(this.ingestedAt)) return false;
     const consumer = this.#wordOf(CONSUMER, CONSUMERS);
     const policy_decision = this.#wordOf(DECISION, DECISIONS);

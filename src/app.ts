@@ -118,7 +118,7 @@ function renewedDaily(served: Served, parts: ServiceParts, opened: CloseStack): 
     {
       requestIds,
       isDue: () => now() >= (served.service.demo?.nextResetAt ?? Infinity),
-      leave: () => served.service.endStreams(),
+      endStreams: () => served.service.endStreams(),
       async renew() {
         log.info("resetting the demo");
         await served.service.close();

@@ -10,7 +10,7 @@ import type { Clock } from "../core/clock.ts";
 import { Refusal, Unrecorded } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import { formatTimestamp } from "../core/time.ts";
-import { DeferredReply, discard, JsonReply, StreamReply, TextReply } from "../http/reply.ts";
+import { discard, JsonReply, StreamReply, TextReply } from "../http/reply.ts";
 import type { Change, ChangeNote, Route } from "../http/route.ts";
 import type { ActivityEntry } from "./schema.ts";
 import type { ActivityStore } from "./store.ts";
@@ -62,7 +62,7 @@ function recording<Needs>(
     let answer: unknown;
     try {
       return await recorder.commit(async (stores) => {
-        answer = await settled(await row.handle(noting, { ...needs, ...stores }));
+        answer = await row.handle(noting, { ...needs, ...stores });
         const happened = { change, input, note, action, outcome: "done" } as const;
         const entry = entryOf(recorder, { ...happened, answer: valueOf(answer) });
         return { result: answer, entry };
@@ -133,14 +133,6 @@ function entryOf(
 function actorOf(actor: NonNullable<AnyInput["actor"]>): ActivityEntry["actor"] {
   const { kind, id } = actor;
   return kind === "user" ? { kind, id, email: actor.email } : { kind, id, name: actor.name };
-}
-
-/** Waits for an answer that comes by call-back: the change is there only then. */
-function settled(answer: unknown): unknown {
-  if (!(answer instanceof DeferredReply)) return answer;
-  return new Promise((resolve, reject) => {
-    answer.start((error, value) => (error ? reject(error as Error) : resolve(value)));
-  });
 }
 
 function valueOf(answer: unknown): unknown {

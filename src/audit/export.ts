@@ -118,10 +118,10 @@ async function* linesOf(rows: AsyncIterable<Buffer>, bom: boolean): AsyncGenerat
 /** Writes, and waits until the system has taken all of it: then the piece may be written over. */
 function write(output: Writable, piece: Buffer | string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const leave = (): void => reject(signal.reason as Error);
-    signal.addEventListener("abort", leave, { once: true });
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener("abort", onAbort, { once: true });
     output.write(piece, (error) => {
-      signal.removeEventListener("abort", leave);
+      signal.removeEventListener("abort", onAbort);
       if (error) reject(error);
       else resolve();
     });

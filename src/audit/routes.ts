@@ -147,6 +147,7 @@ export const auditRoutes = [
     tags: ["audit"],
     body: report,
     report: true,
+    holdsBody: true,
     replies: { 202: { anyOf: [auditEvent, auditBatchResult] } },
     refuses: [400, 413, 500, 507],
     handle({ organization, actor, surface, body }, needs: Needs) {

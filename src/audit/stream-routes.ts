@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { later, stream } from "../http/reply.ts";
+import { stream } from "../http/reply.ts";
 import { route } from "../http/route.ts";
 import { readStreamPosition } from "./cursor.ts";
 import { filterOf, filterQuery } from "./filter.ts";
@@ -38,24 +38,19 @@ export const auditStreamRoutes = [
     replies: { 200: STREAM_TYPE },
     replyHeaders: { "X-Accel-Buffering": "`no`: a proxy is not to hold events back." },
     refuses: [400, 429, 500, 503],
-    handle({ organization, query, headers, client }, { audit, auditStreams }: Needs) {
+    async handle({ organization, query, headers, client }, { audit, auditStreams }: Needs) {
       const filter = filterOf(query);
       const position = headers["Last-Event-ID"] || undefined;
-      // Room is looked for and taken in one go: nothing happens between the two.
-      return later((settle) => {
-        const begin = (last: number): void => {
-          const after =
-            position === undefined ? last : readStreamPosition(position, organization, last);
-          const caller = client.party;
-          auditStreams.requireRoom(caller);
-          const isAllowed = client.acceptance();
-          const source = { audit, organization, caller, filter, after, isAllowed };
-          const run = (output: Writable, gone: AbortSignal): Promise<void> =>
-            auditStreams.run(source, output, gone);
-          settle(undefined, stream(STREAM_TYPE, run, ["X-Accel-Buffering", "no"]));
-        };
-        Promise.resolve(audit.lastRow(organization)).then(begin).catch(settle);
-      });
+      const last = await audit.lastRow(organization);
+      const after =
+        position === undefined ? last : readStreamPosition(position, organization, last);
+      const caller = client.party;
+      auditStreams.requireRoom(caller);
+      const isAllowed = client.acceptance();
+      const source = { audit, organization, caller, filter, after, isAllowed };
+      const run = (output: Writable, gone: AbortSignal): Promise<void> =>
+        auditStreams.run(source, output, gone);
+      return stream(STREAM_TYPE, run, ["X-Accel-Buffering", "no"]);
     },
   }),
 ];

@@ -73,11 +73,14 @@ export class AuditStreams {
   /**
    * Sends what matches after a row until the reader leaves, stays behind, or the service stops. Where
    * there is no room for one more, the newest stream of the address that has most of them ends.
+   *
+   * @throws like `requireRoom`: other streams may have begun since the handler called it
    */
   async run(source: StreamSource, output: Writable, gone: AbortSignal): Promise<void> {
     const stop = new AbortController();
     const { perOrganization } = this.#limits;
     const { caller } = source;
+    this.requireRoom(caller);
     const holding = this.#shares.hold(caller, stop);
     this.#shares.makeRoom(holding, 1, perOrganization, (cut) => cut.abort(), groupOf(caller));
     holding.set(1);
@@ -150,12 +153,12 @@ function sendEvents(
     const end = (error?: unknown): void => {
       clearInterval(ticks);
       output.off("drain", catchUp);
-      signal.removeEventListener("abort", leave);
+      signal.removeEventListener("abort", onAbort);
       tail?.close();
       if (error === undefined) resolve();
       else reject(error as Error);
     };
-    const leave = (): void => end();
+    const onAbort = (): void => end();
     const catchUp = (): void => {
       if (ticksBehind === undefined) return;
       ticksBehind = undefined;
@@ -172,8 +175,8 @@ function sendEvents(
     };
     const ticks = setInterval(tick, keepAliveMs).unref();
     output.on("drain", catchUp);
-    signal.addEventListener("abort", leave);
-    if (signal.aborted) return leave();
+    signal.addEventListener("abort", onAbort);
+    if (signal.aborted) return onAbort();
 
     output.write(`retry: ${RETRY_MS}\n${idLine(organization, after)}\n`);
     try {

@@ -42,21 +42,21 @@ export function createLoginThrottle(now: Clock): LoginThrottle {
         const seconds = Math.ceil(waitMs / SECOND_MS);
         throw new TooMany("Too many failed attempts: try again later", seconds);
       }
-      pair.enter();
-      all.enter();
+      pair.begin();
+      all.begin();
       return {
         failed() {
-          pair.leave(true);
-          all.leave(true);
+          pair.end(true);
+          all.end(true);
         },
         succeeded() {
-          pair.leave(false);
+          pair.end(false);
           pair.forget();
-          all.leave(false);
+          all.end(false);
         },
         abandoned() {
-          pair.leave(false);
-          all.leave(false);
+          pair.end(false);
+          all.end(false);
         },
       };
     },
@@ -107,11 +107,11 @@ class Counter {
     return freeing === undefined ? SECOND_MS : freeing + WINDOW_MS - now;
   }
 
-  enter(): void {
+  begin(): void {
     this.#underWay++;
   }
 
-  leave(isFailure: boolean): void {
+  end(isFailure: boolean): void {
     this.#underWay--;
     if (isFailure) this.#failures.push(this.#now());
   }

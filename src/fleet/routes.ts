@@ -40,11 +40,11 @@ interface Report {
 
 const OK = json(200, '{"status":"ok"}');
 
-/** Both heartbeat paths: every runtime calls one of them all the time, so no promise is made here. */
+/** Keeps a heartbeat, for both paths. */
 function keepHeartbeat(
   { organization, surface, body }: Report,
   { fleet, now, quotas }: Needs,
-): Reply {
+): Promise<Reply> {
   const quota = quotas.runtimes(surface);
   return later((settle) =>
     fleet.heartbeat(organization, body, now(), (error) => settle(error, OK), quota),
@@ -160,6 +160,7 @@ export const fleetRoutes = [
     replies: { 200: registerResult, 201: registerResult },
     refuses: [400, 429, 500],
     report: true,
+    holdsBody: true,
     handle({ organization, surface, body }, { fleet, now, quotas }: Needs) {
       const { name } = body;
       const quota = quotas.runtimes(surface);

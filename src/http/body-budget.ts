@@ -14,7 +14,7 @@ export type BodyRoom = Holding<() => void>;
 /** A large body that waits to be worked on. */
 interface Waiting {
   readonly bytes: number;
-  readonly start: (leave: () => void) => void;
+  readonly start: (release: () => void) => void;
 }
 
 /**
@@ -69,9 +69,9 @@ export class BodyBudget {
 
   /**
    * Calls `start` when a large body may be worked on, in the order of asking; at once if that is now.
-   * `leave` is to be called once, when the work is over.
+   * `release` is to be called once, when the work is over.
    */
-  work(bytes: number, start: (leave: () => void) => void): void {
+  work(bytes: number, start: (release: () => void) => void): void {
     this.#waiting.push({ bytes, start });
     this.#admit();
   }

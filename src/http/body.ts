@@ -11,15 +11,15 @@ import { findLoneSurrogate, mendSurrogates, parseJson } from "../core/json.ts";
 import type { Schema } from "../core/schema.ts";
 import { readValue } from "../core/validate.ts";
 import { tooBusy, type BodyBudget, type Sender } from "./body-budget.ts";
-import { ClientGone } from "./client.ts";
+import { ClientGone } from "./exchange.ts";
 import { Pieces } from "./pieces.ts";
 import { isCustomBody, type CustomBody } from "./route.ts";
 
 /**
- * Takes the parsed body, or the refusal. `leave` comes with the value of a large one, and is to be
- * called when the request is answered: others may be waiting for their turn.
+ * Takes the parsed body, or the refusal. `release` comes with the value of a large body, and frees its
+ * part of the budget: call it when the request is answered, since other bodies wait for it.
  */
-export type BodyDone = (error: unknown, value?: unknown, leave?: () => void) => void;
+export type BodyDone = (error: unknown, value?: unknown, release?: () => void) => void;
 
 /** Bodies above this take turns; those below are small, or many runtimes' everyday batches. */
 export const LARGE_BODY_BYTES = 256 * 1024;
@@ -98,14 +98,14 @@ function collect(
   const finishWhole = (): void => {
     if (ended) return;
     if (pieces.length <= LARGE_BODY_BYTES) return finish(undefined, pieces.join());
-    budget.work(pieces.length, (leave) => {
-      if (ended) return leave(); // it had to give way while it waited
+    budget.work(pieces.length, (release) => {
+      if (ended) return release(); // it had to give way while it waited
       ended = true;
       const bytes = pieces.join();
       pieces.free();
       parse(bytes, mendsTexts, (error, value) => {
-        if (error) leave();
-        done(error, value, error ? undefined : leave);
+        if (error) release();
+        done(error, value, error ? undefined : release);
       });
     });
   };
@@ -133,15 +133,15 @@ function collectInflated(request: IncomingMessage, limits: BodyLimits, done: Bod
   const inflate = createGunzip();
   inflate.once("close", () => room.close());
   let ended = false;
-  const once: BodyDone = (error, value, leave) => {
-    if (ended) return leave?.();
+  const once: BodyDone = (error, value, release) => {
+    if (ended) return release?.();
     ended = true;
     if (error) {
       request.unpipe(inflate);
       request.resume();
       inflate.destroy();
     }
-    done(error, value, leave);
+    done(error, value, release);
   };
   inflate.on("error", () => once(new BadInput("The body is not valid gzip")));
   request.on("close", () => {

@@ -50,9 +50,9 @@ export class Connections {
       this.#forget(holding);
     });
     if (this.#open.size <= this.#limit) return;
-    const leaving = this.#leastUseful(holding);
-    this.#forget(leaving); // its own event comes later, and other connections may come before
-    leaving.owner.destroy();
+    const evicted = this.#leastUseful(holding);
+    this.#forget(evicted); // its own event comes later, and other connections may come before
+    evicted.owner.destroy();
   }
 
   #forget(holding: Holding<Socket>): void {

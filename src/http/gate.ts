@@ -14,8 +14,8 @@ import { errorHeaders } from "./server.ts";
 export interface GateParts {
   /** Whether the service is to be renewed before it gets another request. */
   readonly isDue: () => boolean;
-  /** Asks the service to end what would not end by itself. */
-  readonly leave: () => void;
+  /** Ends the streams, which would not end by themselves. */
+  readonly endStreams: () => void;
   /** Ends the service and begins it anew; asked again later when it fails. */
   readonly renew: () => Promise<RequestListener>;
   readonly onFailure: (error: unknown) => void;
@@ -68,7 +68,7 @@ export class Gate {
 
   async #renew(): Promise<void> {
     try {
-      this.#parts.leave();
+      this.#parts.endStreams();
       await this.#lastAnswers();
       this.#listener = await this.#parts.renew();
       this.#isBroken = false;

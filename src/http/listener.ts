@@ -1,283 +1,164 @@
 /**
- * The life of a request: find its row, learn its caller, read its body, call the handler, answer.
- * What needs no waiting happens in one go: a step that has its result at once goes straight on, and
- * only a store that must wait gives control back to the event loop.
+ * The life of a request: find its row, resolve its caller, read its body, call the handler, answer.
+ * A step that has its result at once calls the next one directly; only a step that must wait gives
+ * control back to the event loop. A promise for each step would cost a tenth of the hot path.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { networkOf } from "../core/address.ts";
 import { DEFAULT_ORGANIZATION, type Awaitable, type Caller } from "../core/caller.ts";
 import { Forbidden, InternalError, Refusal } from "../core/errors.ts";
-import type { Party } from "../core/fair-share.ts";
-import { Client, type AcceptanceCheck, sentStatus } from "./client.ts";
+import { abandonBody } from "./abandon-body.ts";
 import { bodyRefusal, checkBody, readJsonBody } from "./body.ts";
 import { originHeaders } from "./cors.ts";
-import type { Credentials, ListenerParts } from "./listener-parts.ts";
+import { Exchange } from "./exchange.ts";
+import type { ListenerParts } from "./listener-parts.ts";
 import { optionsHeaders } from "./options.ts";
 import { readQuery } from "./query.ts";
-import { leaveBody } from "./unread-body.ts";
-import {
-  callerAddress,
-  checkAuthorization,
-  checkHost,
-  pickHeaders,
-  splitTarget,
-} from "./request.ts";
-import { DeferredReply, discard, empty, StreamReply } from "./reply.ts";
-import { refuse, respond, type Exchange } from "./respond.ts";
+import { checkAuthorization, checkHost, pickHeaders, splitTarget } from "./request.ts";
+import { discard, empty, StreamReply } from "./reply.ts";
+import { refuse, respond } from "./respond.ts";
 import type { Route } from "./route.ts";
-import type { UnreadAnswers } from "./unread-answers.ts";
-import type { Endpoint, Match } from "./router.ts";
 
 type AnyInput = Parameters<Route<unknown>["handle"]>[0];
 
-const NO_HEADERS: readonly string[] = [];
 const NOT_RECORDED = (): void => {};
-const SANE_REQUEST_ID = /^[\w.:/+=-]{1,128}$/;
 
 /** Creates the function that `node:http` calls for each request. */
 export function createListener<Needs>(
   parts: ListenerParts<Needs>,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  return (request, response) => new Conversation(parts, request, response).run();
+  return (request, response) => begin(new Exchange(parts, request, response));
 }
 
-/** One request and its answer. */
-class Conversation<Needs> extends Client implements Exchange {
-  readonly requestId: string;
-  readonly unreadAnswers: UnreadAnswers;
-  originHeaders = NO_HEADERS;
-  awaitBody: Exchange["awaitBody"] = undefined;
-  bytesSent = 0;
-  readonly #parts: ListenerParts<Needs>;
-  readonly #request: IncomingMessage;
-  readonly #startedAt: number | undefined;
-  /** Whether the client waits for a 100 before it sends the body; HTTP/1.0 knows no such thing. */
-  #isHeldBack: boolean;
-  #search = "";
-  #match: Match<Needs> | undefined;
-  #caller: Caller | undefined;
-  #error: unknown;
-  #isAnswered = false;
-  /** Set while a large body is worked on, which others wait for. */
-  #leaveWork: (() => void) | undefined;
-
-  constructor(parts: ListenerParts<Needs>, request: IncomingMessage, response: ServerResponse) {
-    super(response);
-    this.#parts = parts;
-    this.#request = request;
-    this.#startedAt = parts.stopwatch?.();
-    this.unreadAnswers = parts.unreadAnswers;
-    this.#isHeldBack = request.headers.expect !== undefined && request.httpVersion === "1.1";
-    const given = request.headers["x-request-id"];
-    this.requestId =
-      typeof given === "string" && SANE_REQUEST_ID.test(given) ? given : parts.requestIds();
-  }
-
-  run(): void {
-    try {
-      const { method = "", headers } = this.#request;
-      const { origin } = headers;
-      if (origin !== undefined && this.#parts.isAllowedOrigin(origin)) {
-        this.originHeaders = originHeaders(origin);
-      }
-      checkHost(this.#request, this.#parts.isAllowedHost);
-      const { path, search } = splitTarget(this.#request.url ?? "");
-      this.#search = search;
-      if (method === "OPTIONS") return this.#answerOptions(path);
-
-      this.#match = this.#parts.router.find(method, path);
-      const { row, surface } = this.#match.endpoint;
-      this.#parts.admit?.(row, surface, this.#address());
-      const caller = this.#resolveCaller();
-      if (!(caller instanceof Promise)) return this.#withCaller(caller);
-      caller.then((known) => this.#withCaller(known)).catch((error: unknown) => this.#fail(error));
-    } catch (error) {
-      this.#fail(error);
+function begin<Needs>(exchange: Exchange<Needs>): void {
+  const { parts, request } = exchange;
+  try {
+    const { method = "", headers } = request;
+    const { origin } = headers;
+    if (origin !== undefined && parts.isAllowedOrigin(origin)) {
+      exchange.originHeaders = originHeaders(origin);
     }
-  }
+    checkHost(request, parts.isAllowedHost);
+    const { path, search } = splitTarget(request.url ?? "");
+    exchange.search = search;
+    if (method === "OPTIONS") return answerOptions(exchange, path);
 
-  #resolveCaller(): Awaitable<Caller> {
-    const { row, surface } = this.#endpoint();
-    const credentials = this.#credentials();
-    if (credentials.authorization !== undefined && surface === "v1") {
-      checkAuthorization(this.#request);
-    }
-    return this.#parts.resolveCaller(row, surface, credentials);
+    exchange.match = parts.router.find(method, path);
+    const { row, surface } = exchange.match.endpoint;
+    parts.admit?.(row, surface, exchange.address);
+    const caller = resolveCaller(exchange);
+    if (!(caller instanceof Promise)) return withCaller(exchange, caller);
+    caller
+      .then((known) => withCaller(exchange, known))
+      .catch((error: unknown) => fail(exchange, error));
+  } catch (error) {
+    fail(exchange, error);
   }
+}
 
-  #credentials(): Credentials {
-    const { authorization, "x-api-key": apiKey } = this.#request.headers;
-    return { authorization, apiKey: apiKey as string | undefined };
+function answerOptions<Needs>(exchange: Exchange<Needs>, path: string): void {
+  const { "access-control-request-method": wanted } = exchange.request.headers;
+  const isPreflight = wanted !== undefined && exchange.originHeaders.length > 0;
+  answer(exchange, empty(204, optionsHeaders(exchange.parts.router, path, isPreflight)));
+}
+
+function resolveCaller<Needs>(exchange: Exchange<Needs>): Awaitable<Caller> {
+  const { row, surface } = exchange.endpoint;
+  const { credentials } = exchange;
+  if (credentials.authorization !== undefined && surface === "v1") {
+    checkAuthorization(exchange.request);
   }
+  return exchange.parts.resolveCaller(row, surface, credentials);
+}
 
-  acceptance(): AcceptanceCheck {
-    const { resolveCaller } = this.#parts;
-    const { row, surface } = this.#endpoint();
-    const credentials = this.#credentials();
-    const organization = this.#caller?.organization;
-    return async () => {
-      try {
-        return (await resolveCaller(row, surface, credentials)).organization === organization;
-      } catch (error) {
-        if (error instanceof Refusal) return false;
-        throw error;
-      }
-    };
+function withCaller<Needs>(exchange: Exchange<Needs>, caller: Caller): void {
+  const { request, endpoint, parts } = exchange;
+  const { row } = endpoint;
+  exchange.caller = caller;
+  if (row.defaultOnly !== undefined && caller.organization !== DEFAULT_ORGANIZATION) {
+    throw new Forbidden(row.defaultOnly);
   }
+  if (row.body === undefined) return handle(exchange, undefined);
+  const { maxBodyBytes, bodyBudget } = parts;
+  const refusal = bodyRefusal(request, maxBodyBytes);
+  if (refusal) return fail(exchange, refusal);
+  if (exchange.awaitsContinue) {
+    exchange.awaitsContinue = false;
+    exchange.response.writeContinue();
+  }
+  const limits = {
+    maxBytes: maxBodyBytes,
+    budget: bodyBudget,
+    sender: exchange,
+    mendsTexts: row.report === true,
+  };
+  readJsonBody(request, limits, (error, value, release) => {
+    exchange.freeBudget = release;
+    if (error) fail(exchange, error);
+    else handle(exchange, value);
+  });
+}
 
-  #withCaller(caller: Caller): void {
-    this.#caller = caller;
-    const { row } = this.#endpoint();
-    if (row.defaultOnly !== undefined && caller.organization !== DEFAULT_ORGANIZATION) {
-      throw new Forbidden(row.defaultOnly);
-    }
-    if (row.body === undefined) return this.#handle(undefined);
-    const { maxBodyBytes, bodyBudget } = this.#parts;
-    const refusal = bodyRefusal(this.#request, maxBodyBytes);
-    if (refusal) return this.#fail(refusal);
-    if (this.#isHeldBack) {
-      this.#isHeldBack = false;
-      this.response.writeContinue();
-    }
-    const limits = {
-      maxBytes: maxBodyBytes,
-      budget: bodyBudget,
-      sender: this,
-      mendsTexts: row.report === true,
-    };
-    readJsonBody(this.#request, limits, (error, value, leave) => {
-      this.#leaveWork = leave;
-      if (error) this.#fail(error);
-      else this.#handle(value);
+function handle<Needs>(exchange: Exchange<Needs>, value: unknown): void {
+  try {
+    const { request, caller, parts } = exchange;
+    const { row, surface } = exchange.endpoint;
+    const input = {
+      organization: caller?.organization,
+      actor: caller?.actor,
+      token: caller?.token,
+      surface,
+      isHead: request.method === "HEAD",
+      params: exchange.match?.params,
+      query: row.query ? readQuery(row.query, exchange.search) : undefined,
+      headers: row.headers ? pickHeaders(request, row.headers) : undefined,
+      body: row.body && checkBody(row.body, value),
+      address: exchange.address,
+      requestId: exchange.requestId,
+      client: exchange,
+      note: NOT_RECORDED,
+    } as unknown as AnyInput;
+    if (row.large === undefined || row.isSmall?.(input)) return callHandler(exchange, input);
+    exchange.takeTurn(parts.turns[row.large], (reason) => {
+      if (reason) fail(exchange, reason);
+      else callHandler(exchange, input);
     });
+  } catch (error) {
+    fail(exchange, error);
   }
+}
 
-  #handle(value: unknown): void {
-    try {
-      const { row, surface } = this.#endpoint();
-      const input = {
-        organization: this.#caller?.organization,
-        actor: this.#caller?.actor,
-        token: this.#caller?.token,
-        surface,
-        isHead: this.#request.method === "HEAD",
-        params: this.#match?.params,
-        query: row.query ? readQuery(row.query, this.#search) : undefined,
-        headers: row.headers ? pickHeaders(this.#request, row.headers) : undefined,
-        body: row.body && checkBody(row.body, value),
-        address: this.#address(),
-        requestId: this.requestId,
-        client: this,
-        note: NOT_RECORDED,
-      } as unknown as AnyInput;
-      if (row.large === undefined || row.isSmall?.(input)) return this.#callHandler(input);
-      this.takeTurn(this.#parts.turns[row.large], (reason) => {
-        if (reason) this.#fail(reason);
-        else this.#callHandler(input);
-      });
-    } catch (error) {
-      this.#fail(error);
-    }
-  }
-
-  #callHandler(input: AnyInput): void {
-    try {
-      const answer = this.#endpoint().row.handle(input, this.#parts.services);
-      if (answer instanceof Promise) this.#await(answer);
-      else this.#answer(answer);
-    } catch (error) {
-      this.#fail(error);
-    }
-  }
-
-  #await(answer: Promise<unknown>): void {
-    this.#endWork(); // who makes others wait with a promise bounds how many do
-    answer.then(
-      (value) => this.#answer(value),
-      (error: unknown) => this.#fail(error),
+function callHandler<Needs>(exchange: Exchange<Needs>, input: AnyInput): void {
+  try {
+    const { row } = exchange.endpoint;
+    const answered = row.handle(input, exchange.parts.services);
+    if (!(answered instanceof Promise)) return answer(exchange, answered);
+    if (!row.holdsBody) exchange.releaseBudget();
+    answered.then(
+      (value) => answer(exchange, value),
+      (error: unknown) => fail(exchange, error),
     );
+  } catch (error) {
+    fail(exchange, error);
   }
+}
 
-  #defer(answer: DeferredReply): void {
-    answer.start((error, value) => {
-      if (error) this.#fail(error);
-      else this.#answer(value);
-    });
+function answer<Needs>(exchange: Exchange<Needs>, value: unknown): void {
+  if (exchange.isAnswered) return discard(value); // the first answer stands
+  try {
+    respond(exchange, value);
+  } catch (error) {
+    discard(value);
+    return fail(exchange, error);
   }
+  exchange.isAnswered = true;
+  if (!(value instanceof StreamReply)) exchange.finish(undefined);
+  else if (exchange.endpoint.row.large === "made") exchange.endTurn();
+}
 
-  #answer(answer: unknown): void {
-    if (this.#isAnswered) return discard(answer); // the first answer stands
-    try {
-      if (answer instanceof DeferredReply) return this.#defer(answer);
-      respond(this, answer);
-    } catch (error) {
-      discard(answer);
-      return this.#fail(error);
-    }
-    this.#isAnswered = true;
-    if (!(answer instanceof StreamReply)) this.#report();
-    else if (this.#endpoint().row.large === "made") this.leaveTurn();
-  }
-
-  streamEnded(error: unknown): void {
-    this.#error = error;
-    this.#report();
-  }
-
-  #fail(error: unknown): void {
-    if (this.#isAnswered) return;
-    this.#isAnswered = true;
-    this.#error = error;
-    this.awaitBody = leaveBody(this.#request, this.#isHeldBack);
-    refuse(this, error instanceof Refusal ? error : new InternalError());
-    this.#report();
-  }
-
-  /** Lets the next large body be worked on. */
-  #endWork(): void {
-    this.#leaveWork?.();
-    this.#leaveWork = undefined;
-  }
-
-  /** Tells what happened, once per request. */
-  #report(): void {
-    this.#endWork();
-    this.leaveTurn();
-    const endpoint = this.#match?.endpoint;
-    const { stopwatch, onAnswered } = this.#parts;
-    const startedAt = this.#startedAt;
-    onAnswered({
-      method: this.#request.method ?? "",
-      route: endpoint?.path,
-      status: sentStatus(this.response, this.bytesSent, this.#error),
-      requestId: this.requestId,
-      organization: this.#caller?.organization,
-      isChange: endpoint !== undefined && endpoint.row.method !== "GET" && !endpoint.row.report,
-      durationMs: stopwatch && startedAt !== undefined ? stopwatch() - startedAt : undefined,
-      contentLength: this.#request.headers["content-length"],
-      bytesSent: this.bytesSent,
-      error: this.#error,
-    });
-  }
-
-  #answerOptions(path: string): void {
-    const { "access-control-request-method": wanted } = this.#request.headers;
-    const isPreflight = wanted !== undefined && this.originHeaders.length > 0;
-    this.#answer(empty(204, optionsHeaders(this.#parts.router, path, isPreflight)));
-  }
-
-  /** Made when it is asked for: requests that are small, and answered briefly, never need it. */
-  get party(): Party {
-    const surface = this.#match?.endpoint.surface ?? "";
-    return [surface, this.#caller?.organization ?? "", networkOf(this.#address())];
-  }
-
-  #address(): string {
-    return callerAddress(this.#request, this.#parts.trustedProxies);
-  }
-
-  #endpoint(): Endpoint<Needs> {
-    if (!this.#match) throw new Error("The request has no row yet");
-    return this.#match.endpoint;
-  }
+function fail<Needs>(exchange: Exchange<Needs>, error: unknown): void {
+  if (exchange.isAnswered) return;
+  exchange.isAnswered = true;
+  exchange.awaitBody = abandonBody(exchange.request, exchange.awaitsContinue);
+  refuse(exchange, error instanceof Refusal ? error : new InternalError());
+  exchange.finish(error);
 }

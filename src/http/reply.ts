@@ -12,7 +12,7 @@ export type HeaderList = readonly string[];
 const NO_HEADERS: HeaderList = [];
 
 /** An answer with a status of its own: one of the kinds below. */
-export type Reply = JsonReply | TextReply | StreamReply | DeferredReply;
+export type Reply = JsonReply | TextReply | StreamReply;
 
 /** A value that is sent as JSON. */
 export class JsonReply {
@@ -90,15 +90,6 @@ export function discard(answer: unknown): void {
 /** Takes the answer, or the error instead of one. To be called once. */
 export type Settle = (error: unknown, answer?: unknown) => void;
 
-/** An answer that comes by call-back: the request path spares the tenth that a promise costs. */
-export class DeferredReply {
-  readonly start: (settle: Settle) => void;
-
-  constructor(start: (settle: Settle) => void) {
-    this.start = start;
-  }
-}
-
 /** Sends a value as JSON with a status. */
 export function reply(status: number, value: unknown): Reply {
   return new JsonReply(status, value);
@@ -166,7 +157,12 @@ export function streamOf(
   return new StreamReply(200, contentType, headers, start, () => pieces.close());
 }
 
-/** Answers when `settle` is called. */
-export function later(start: (settle: Settle) => void): Reply {
-  return new DeferredReply(start);
+/** Answers when a store has called back. */
+export function later(start: (settle: Settle) => void): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    start((error, answer) => {
+      if (error) reject(error as Error);
+      else resolve(answer as Reply);
+    });
+  });
 }

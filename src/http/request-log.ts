@@ -1,6 +1,6 @@
 import { describeError, type Log } from "../core/log.ts";
 import { Refusal, Unauthenticated } from "../core/errors.ts";
-import { CLIENT_GONE } from "./client.ts";
+import { CLIENT_GONE } from "./exchange.ts";
 import type { RequestSummary } from "./request-summary.ts";
 
 /** Tells the log about requests: each at `debug`, changes and refused credentials at `info`, a summary a minute. */

@@ -5,8 +5,7 @@
 import type { ServerResponse } from "node:http";
 import { SECOND_MS } from "../core/clock.ts";
 import type { Refusal } from "../core/errors.ts";
-import type { Party } from "../core/fair-share.ts";
-import type { UnreadAnswers } from "./unread-answers.ts";
+import type { Exchange } from "./exchange.ts";
 import { type Body, JsonReply, type PreparedHead, StreamReply, TextReply } from "./reply.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -16,26 +15,6 @@ export const STALLED_MS = 120 * SECOND_MS;
 /** Shorter answers fit into the buffers of the system, and hold no memory here. */
 export const LONG_BYTES = 64 * 1024;
 const NO_STORE = ["Cache-Control", "no-store"] as const;
-
-/** What a response needs to know of its request. */
-export interface Exchange {
-  readonly response: ServerResponse;
-  readonly requestId: string;
-  /** Cross-origin headers of an allowed origin; empty for everybody else. */
-  readonly originHeaders: readonly string[];
-  readonly unreadAnswers: UnreadAnswers;
-  /** Whose share of it a long answer counts for. */
-  readonly party: Party;
-  /**
-   * Set where a large body was left unread: the connection is to be closed, but only after this has
-   * called back, so that the client can read the answer before it is reset.
-   */
-  readonly awaitBody: ((done: () => void) => void) | undefined;
-  /** Set to the bytes of the body that was sent. */
-  bytesSent: number;
-  /** Called when a stream is over, with what made it fail; a reader that leaves is no failure. */
-  streamEnded(error: unknown): void;
-}
 
 /** Sends what a handler answered: a reply, or a plain value as a 200. */
 export function respond(exchange: Exchange, answer: unknown): void {
@@ -82,12 +61,12 @@ function send(exchange: Exchange, reply: TextReply): void {
 
 /** Text that the system does not take at once would be copied again, bytes wait as they are. */
 function sendLong(exchange: Exchange, body: Body): void {
-  const { response, unreadAnswers, awaitBody } = exchange;
+  const { response, awaitBody } = exchange;
   response.setTimeout(STALLED_MS);
   writeParts(response, body);
   if (awaitBody) awaitBody(() => response.end());
   else response.end();
-  if (response.writableLength > 0) unreadAnswers.add(response, exchange.party);
+  if (response.writableLength > 0) exchange.parts.unreadAnswers.add(response, exchange.party);
 }
 
 /** Hands the parts over together: putting them into one would copy them all. */
@@ -120,22 +99,22 @@ function sendStream(exchange: Exchange, reply: StreamReply): void {
   const { response } = exchange;
   if (response.destroyed) {
     reply.discard();
-    return exchange.streamEnded(undefined);
+    return exchange.finish(undefined);
   }
   const headers = [...completeHeaders(reply.headers), "Content-Type", reply.contentType];
   response.writeHead(reply.status, withExchange(headers, exchange));
   if (response.req.method === "HEAD") {
     reply.discard();
     response.end();
-    return exchange.streamEnded(undefined);
+    return exchange.finish(undefined);
   }
   response.setTimeout(STALLED_MS);
-  exchange.unreadAnswers.add(response, exchange.party);
+  exchange.parts.unreadAnswers.add(response, exchange.party);
   const { socket } = response.req; // the response lets go of it at its end
   const sentBefore = socket.bytesWritten;
   const end = (error: unknown): void => {
     exchange.bytesSent = socket.bytesWritten - sentBefore;
-    exchange.streamEnded(error);
+    exchange.finish(error);
   };
   const gone = new AbortController();
   response.on("close", () => gone.abort());

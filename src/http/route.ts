@@ -7,7 +7,7 @@ import type { Actor, Caller, ShownToken, UserActor } from "../core/caller.ts";
 import type { KeyGrant } from "../core/key-scopes.ts";
 import type { Role } from "../core/roles.ts";
 import type { Infer, IntegerSchema, Schema, StringSchema } from "../core/schema.ts";
-import type { Client } from "./client.ts";
+import type { Exchange } from "./exchange.ts";
 import type { Reply } from "./reply.ts";
 
 /** `public` is `/api/public`, `v1` is `/api/v1`, `portal` is what stands under no prefix. */
@@ -151,7 +151,7 @@ export interface Input<
   readonly address: string;
   readonly requestId: string;
   /** The client that waits for the answer, for work that takes long. */
-  readonly client: Pick<Client, "gone" | "acceptance" | "party">;
+  readonly client: Pick<Exchange, "gone" | "acceptance" | "party">;
   /** Adds to the record of this change; does nothing in a row without `change`. */
   readonly note: (note: ChangeNote) => void;
 }
@@ -198,6 +198,8 @@ interface RowFields<M extends Method, Path extends string, A extends Access, Q, 
   readonly large?: LargeAnswer;
   /** A runtime's report, or a question: it changes nothing that an operator would look for in a log of changes. */
   readonly report?: true;
+  /** Holds the budget of large bodies until the answer. Without it the budget is released when the handler waits. */
+  readonly holdsBody?: true;
 }
 
 /** A row as the rest of the program sees it: types erased, except for what the handler needs. */

@@ -12,7 +12,7 @@ export interface TurnLimits {
 /** A request that waits for its turn. */
 interface Waiting {
   readonly party: Party;
-  readonly begin: (leave: () => void) => void;
+  readonly begin: (end: () => void) => void;
   readonly refuse: (error: Unavailable) => void;
   holding?: Holding<Waiting>;
 }

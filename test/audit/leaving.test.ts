@@ -6,7 +6,7 @@ import { createApiKey } from "../../src/auth/api-key.ts";
 import { createCallerResolver } from "../../src/auth/caller.ts";
 import { createTokenIssuer } from "../../src/auth/tokens.ts";
 import { HOUR_MS } from "../../src/core/clock.ts";
-import { ClientGone } from "../../src/http/client.ts";
+import { ClientGone } from "../../src/http/exchange.ts";
 import type { NeedsOf, Route } from "../../src/http/route.ts";
 import { PortalAssets } from "../../src/portal/assets.ts";
 import { auditPageRoutes } from "../../src/portal/audit-routes.ts";

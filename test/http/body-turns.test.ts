@@ -13,7 +13,10 @@ const SENDER = { party: ["portal", "default", "127.0.0.1"] };
 const piecesOf = (budget: BodyBudget): Pieces => new Pieces(budget, SENDER, assert.ifError);
 
 /** A row whose requests are answered when a test says so. */
-function slowRow(settles: { push(settle: Settle): void }) {
+function slowRow(
+  settles: { push(settle: Settle): void },
+  holdsBody: { holdsBody?: true } = { holdsBody: true },
+) {
   const free = { type: "object", additionalProperties: true } as const;
   return route({
     surfaces: ["portal"],
@@ -24,6 +27,7 @@ function slowRow(settles: { push(settle: Settle): void }) {
     path: "/slow",
     body: free,
     replies: { 200: free },
+    ...holdsBody,
     handle: () => later((settle) => settles.push(settle)),
   });
 }
@@ -54,6 +58,19 @@ test("large bodies are worked on in turn, and small ones pass them by", async (t
   }
   for (const connection of connections) assert.equal((await connection.next()).status, 200);
   assert.deepEqual([budget.inWork, budget.held], [0, 0]);
+});
+
+test("a handler that waits without holding the budget lets the next large body go on", async (t) => {
+  const settles: Settle[] = [];
+  const budget = new BodyBudget(8 << 20, 1 << 20);
+  const { open } = await serve(t, [slowRow(settles, {})], { bodyBudget: budget });
+  const connections = [open(), open()];
+  for (const connection of connections) connection.post("/slow", jsonOf(900 * KIB));
+  await until(() => settles.length === 2);
+  assert.equal(budget.inWork, 0);
+  for (const settle of settles) settle(undefined, {});
+  for (const connection of connections) assert.equal((await connection.next()).status, 200);
+  assert.equal(budget.inWork, 0);
 });
 
 test("the bytes of large bodies are lent and come back, and a flood's memory is given up", () => {
@@ -94,7 +111,7 @@ test("a body that arrived in pieces of any size is put together as it was sent",
 
 test("the engine is asked to look for garbage after large bodies, not after everyday ones", () => {
   const budget = new BodyBudget(64 << 20, 8 << 20);
-  const work = (bytes: number): void => budget.work(bytes, (leave) => leave());
+  const work = (bytes: number): void => budget.work(bytes, (release) => release());
   for (let i = 0; i < 8; i++) work(1 << 20);
   assert.equal(budget.memory.hints, 0);
   work(2 << 20);

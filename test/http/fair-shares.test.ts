@@ -112,6 +112,7 @@ test("a body that waits for its turn gives way too, and the turns go on", async 
     path: "/slow",
     body: free,
     replies: { 200: free },
+    holdsBody: true,
     handle: () => later((settle) => settles.push(settle)),
   });
   const budget = new BodyBudget(1000 * KIB, 300 * KIB);

@@ -9,7 +9,7 @@ import type { Reply, Settle } from "../../src/http/reply.ts";
 import { route } from "../../src/http/route.ts";
 import { serve, until } from "./serve.ts";
 
-function row(handle: () => Reply) {
+function row(handle: () => Reply | Promise<Reply>) {
   return route({
     method: "GET",
     path: "/answer",
@@ -199,6 +199,7 @@ for (const [what, answer] of [
     } catch (error) {
       settle(error);
     }
+    await until(() => summaries.length > 0);
     assert.deepEqual(
       summaries.map(({ status }) => status),
       [499],

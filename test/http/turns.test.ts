@@ -10,18 +10,18 @@ function turnsWithRecord(limits: Partial<TurnLimits> = {}) {
   const turns = new Turns({ ...LIMITS, ...limits });
   const begun: string[] = [];
   const refused: string[] = [];
-  const leave = new Map<string, () => void>();
+  const ends = new Map<string, () => void>();
   /** Names are like `public a 1`: surface, address, number. */
   const take = (name: string) =>
     turns.take(
       name.split(" ").slice(0, -1),
       (end) => {
         begun.push(name);
-        leave.set(name, end);
+        ends.set(name, end);
       },
       ({ status }) => refused.push(`${name}: ${status}`),
     );
-  return { take, begun, refused, end: (name = "") => leave.get(name)?.() };
+  return { take, begun, refused, end: (name = "") => ends.get(name)?.() };
 }
 
 async function turnsOfTheLoop(count: number): Promise<void> {

@@ -13,13 +13,13 @@ const LINGER_MS = 2_000;
  *
  * @returns calls back when the connection may be closed; `undefined` where the connection stays open
  */
-export function leaveBody(
+export function abandonBody(
   request: IncomingMessage,
-  isHeldBack: boolean,
+  awaitsContinue: boolean,
 ): ((done: () => void) => void) | undefined {
   const { "content-length": length, "transfer-encoding": transfer } = request.headers;
   const isSmall = transfer === undefined && Number(length ?? 0) <= MAX_DRAINED_BYTES;
-  if (request.complete || (isSmall && !isHeldBack)) return undefined;
+  if (request.complete || (isSmall && !awaitsContinue)) return undefined;
   request.resume();
   return (done) => {
     const timer = setTimeout(done, LINGER_MS);

@@ -130,7 +130,14 @@ export class Exchange<Needs = unknown> {
       this.#endTurn = end;
       begin();
     };
-    const cancel = turns.take(this.party, onTurn, begin);
+    const { response } = this;
+    const { socket } = this.request; // the response lets go of it at its end
+    const reader = {
+      taken: () =>
+        response.writableLength > 0 ? socket.bytesWritten - socket.writableLength : undefined,
+      cut: () => void response.destroy(),
+    };
+    const cancel = turns.take(this.party, onTurn, begin, reader);
     if (!cancel) return;
     const { gone } = this;
     gone.addEventListener("abort", () => {

@@ -1,6 +1,8 @@
+import { SECOND_MS } from "../core/clock.ts";
 import { Unavailable } from "../core/errors.ts";
 import { FairShare, type Holding, type Party } from "../core/fair-share.ts";
-import { setImmediate } from "../core/timers.ts";
+
+import { clearInterval, setImmediate, setInterval } from "../core/timers.ts";
 
 /** How many answers are made at a time, at most for one user, and how many wait. */
 export interface TurnLimits {
@@ -9,28 +11,54 @@ export interface TurnLimits {
   readonly waiting: number;
 }
 
+/** The client that an answer is sent to while it has its turn. */
+export interface Reader {
+  /** The bytes that its connection has taken; `undefined` while no bytes wait for it. */
+  taken(): number | undefined;
+  /** Cuts the answer, which ends its turn. */
+  cut(): void;
+}
+
 /** A request that waits for its turn. */
 interface Waiting {
   readonly party: Party;
   readonly begin: (end: () => void) => void;
   readonly refuse: (error: Unavailable) => void;
+  readonly reader: Reader | undefined;
   holding?: Holding<Waiting>;
 }
 
+/** An answer that has its turn. */
+interface Begun {
+  readonly reader: Reader | undefined;
+  /** What the reader had taken at the last check. */
+  taken: number;
+  /** The checks in a row at which it had taken too little. */
+  slowChecks: number;
+}
+
 const RETRY_SECONDS = 2;
+/** A reader is slow when it takes fewer bytes than this in a second. */
+export const SLOW_BYTES = 128 * 1024;
+/** An answer whose reader was slow for so many seconds in a row is cut while others wait. */
+export const SLOW_SECONDS = 3;
 
 /**
  * Bounds how many large answers are made at a time; the other requests wait. Surfaces take turns, in
  * each of them organizations, in those addresses: a client that sends a thousand requests delays
  * another client by a few answers. At most one answer begins in a turn of the event loop, so small
  * requests wait for one large answer, not for all that arrived together.
+ *
+ * Where an answer keeps its turn until it is sent, clients on a few addresses could hold all turns by
+ * reading slowly. So slow readers are cut while every turn is taken and a request waits.
  */
 export class Turns {
   readonly #limits: TurnLimits;
   readonly #line = new Line();
   readonly #shares = new FairShare<Waiting>();
   readonly #activeOf = new Map<string, number>();
-  #active = 0;
+  readonly #begun = new Set<Begun>();
+  #checks: NodeJS.Timeout | undefined;
   /** Whether an answer began in this turn of the loop. */
   #hasBegun = false;
 
@@ -45,8 +73,13 @@ export class Turns {
    * @returns cancels a turn that has not begun; `undefined` if it began at once
    * @throws Unavailable when the user with most waiting requests is this one
    */
-  take(party: Party, begin: Waiting["begin"], refuse: Waiting["refuse"]): (() => void) | undefined {
-    const request: Waiting = { party, begin, refuse };
+  take(
+    party: Party,
+    begin: Waiting["begin"],
+    refuse: Waiting["refuse"],
+    reader?: Reader,
+  ): (() => void) | undefined {
+    const request: Waiting = { party, begin, refuse, reader };
     if (!this.#hasBegun && this.#line.isEmpty && this.#hasRoom(party)) {
       this.#begin(request);
       return undefined;
@@ -62,6 +95,7 @@ export class Turns {
     }
     request.holding.set(1);
     this.#line.add(request);
+    this.#checks ??= setInterval(() => this.check(), SECOND_MS).unref();
     if (!this.#hasBegun) this.#beginNext(); // those before it may all lack room
     return () => {
       request.holding?.close();
@@ -69,28 +103,37 @@ export class Turns {
     };
   }
 
+  /** Cuts slow readers if they hold up others; called every second while requests wait. */
+  check(): void {
+    if (this.#line.isEmpty) {
+      clearInterval(this.#checks);
+      this.#checks = undefined;
+    } else if (this.#begun.size >= this.#limits.atOnce) {
+      for (const begun of this.#begun) if (isTooSlow(begun)) begun.reader?.cut();
+    }
+  }
+
   #hasRoom = (party: Party): boolean =>
-    this.#active < this.#limits.atOnce &&
+    this.#begun.size < this.#limits.atOnce &&
     (this.#activeOf.get(keyOf(party)) ?? 0) < this.#limits.atOnceOfOne;
 
-  #begin({ party, begin }: Waiting): void {
+  #begin({ party, begin, reader }: Waiting): void {
+    const begun = { reader, taken: 0, slowChecks: 0 };
+    this.#begun.add(begun);
     this.#count(party, 1);
     this.#hasBegun = true;
     setImmediate(() => {
       this.#hasBegun = false;
       this.#beginNext();
     });
-    let isOver = false;
     begin(() => {
-      if (isOver) return;
-      isOver = true;
+      if (!this.#begun.delete(begun)) return;
       this.#count(party, -1);
       if (!this.#hasBegun) this.#beginNext();
     });
   }
 
   #count(party: Party, by: number): void {
-    this.#active += by;
     const key = keyOf(party);
     const count = (this.#activeOf.get(key) ?? 0) + by;
     if (count > 0) this.#activeOf.set(key, count);
@@ -144,6 +187,14 @@ class Line {
     else return undefined;
     return first;
   }
+}
+
+function isTooSlow(begun: Begun): boolean {
+  const taken = begun.reader?.taken();
+  const isSlow = taken !== undefined && taken - begun.taken < SLOW_BYTES;
+  begun.slowChecks = isSlow ? begun.slowChecks + 1 : 0;
+  begun.taken = taken ?? begun.taken;
+  return begun.slowChecks >= SLOW_SECONDS;
 }
 
 function keyOf(party: Party): string {

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import type { Writable } from "node:stream";
 import { test, type TestContext } from "node:test";
+import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { stream, text } from "../../src/http/reply.ts";
 import { route, type LargeAnswer } from "../../src/http/route.ts";
 import { Turns } from "../../src/http/turns.ts";
@@ -85,4 +87,38 @@ test("a stream that is made as it is read leaves its turn at its beginning", asy
   for (let i = 0; i < 5; i++) ask();
   await until(() => making.length === 5);
   for (const finish of making) finish();
+});
+
+test("clients on several addresses that read nothing do not keep the turns from another", async (t) => {
+  const sent = new Turns({ ...LIMITS, atOnceOfOne: 1 });
+  // More than the buffers of a loopback connection take, so that most of it waits in the process.
+  const body = Buffer.alloc(16 << 20);
+  const begun: Writable[] = [];
+  const row = route({
+    ...{ ...ROW, method: "GET", path: "/large", replies: { 200: "text/plain" } },
+    large: "sent",
+    handle: () =>
+      stream("text/plain", async (response) => {
+        begun.push(response);
+        response.write(body);
+        while (response.writableLength > 0 && !response.destroyed) await turnOfTheLoop();
+      }),
+  });
+  const { open, url } = await serve(t, [row], { turns: { made: new Turns(LIMITS), sent } });
+  for (const address of ["127.0.0.2", "127.0.0.3"]) {
+    const { socket, send } = open(address);
+    socket.pause();
+    send.call({ socket }, "GET /large HTTP/1.1", "Host: test", "", "");
+  }
+  await until(() => begun.length === 2);
+  const answer = fetch(`${url}/large`);
+  await until(() => {
+    sent.check(); // stands for a second that goes by
+    return begun.length === 3;
+  });
+  assert.deepEqual(
+    begun.map(({ destroyed }) => destroyed),
+    [true, true, false],
+  );
+  assert.equal((await (await answer).arrayBuffer()).byteLength, body.length);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { Turns, type TurnLimits } from "../../src/http/turns.ts";
+import { SLOW_BYTES, SLOW_SECONDS, Turns, type TurnLimits } from "../../src/http/turns.ts";
 
 const LIMITS: TurnLimits = { atOnce: 3, atOnceOfOne: 2, waiting: 5 };
 
@@ -59,6 +59,33 @@ test("a user whose turns are used up keeps no other user waiting", async () => {
   await turnsOfTheLoop(4);
   take("p b 1");
   assert.deepEqual(begun, ["p a 1", "p a 2", "p b 1"]);
+});
+
+/** Turns that one reader each holds, which take so many bytes a check. */
+async function turnsWithReaders(rates: readonly number[]) {
+  const turns = new Turns({ atOnce: rates.length, atOnceOfOne: 1, waiting: 5 });
+  const cut: number[] = [];
+  for (const [n, rate] of rates.entries()) {
+    let taken = 0;
+    const reader = { taken: () => (taken += rate), cut: () => void cut.push(n) };
+    turns.take([`address ${n}`], () => {}, assert.fail, reader);
+    await turn();
+  }
+  const check = (times: number): void => {
+    for (let n = 0; n < times; n++) turns.check();
+  };
+  return { turns, cut, check };
+}
+
+test("readers that are slow for some seconds are cut while another client waits", async () => {
+  const { turns, cut, check } = await turnsWithReaders([0, SLOW_BYTES, SLOW_BYTES - 1]);
+  check(10);
+  assert.deepEqual(cut, []);
+  turns.take(["another address"], () => {}, assert.fail);
+  check(SLOW_SECONDS - 1);
+  assert.deepEqual(cut, []);
+  check(1);
+  assert.deepEqual(cut, [0, 2]);
 });
 
 test("surfaces take turns, and in each of them addresses", async () => {

@@ -18,6 +18,7 @@ import { LARGE_BODY_BYTES } from "../../src/http/body.ts";
 import { MAX_WAITING_REQUESTS } from "../../src/http/pipeline.ts";
 import { STALLED_MS } from "../../src/http/respond.ts";
 import { LIMITS } from "../../src/http/server.ts";
+import * as turns from "../../src/http/turns.ts";
 import { TIME_LIMIT_MS } from "../../src/policies/check-thread.ts";
 import * as check from "../../src/policies/check.ts";
 import * as nodes from "../../src/policies/document-nodes.ts";
@@ -65,6 +66,7 @@ const said = [
   `on one connection | ${MAX_WAITING_REQUESTS} |`,
   `| ${service.UNREAD_ANSWERS_BYTES / MIB} MiB, each stalled for ${seconds(STALLED_MS)} s, shared |`,
   `| ${service.MADE_AT_ONCE}; ${service.SENT_AT_ONCE}, half of them for one user |`,
+  `| ${turns.SLOW_BYTES / KIB} KiB a second | the answer is cut after ${turns.SLOW_SECONDS} s |`,
   `| requests that wait for that turn | ${service.LINE_LENGTH}, shared | 503 |`,
   `| ${grouped(policyText.MOST_LINES)}; ${grouped(policyText.MOST_CHARACTERS)} | cut`,
   `| ${MOST_VERSIONS}; ${MOST_ROWS}; ${MOST_FLEET_ROWS} |`,

@@ -13,7 +13,8 @@ import { BEGUN, type Examined, type Question } from "./examine.ts";
 
 export const TIME_LIMIT_MS = MINUTE_MS;
 const RETRY_SECONDS = 30;
-const MEMORY_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64 };
+/** Well above what `MAX_TOKENS` can take. A larger young generation takes more memory and saves no time. */
+const MEMORY_LIMITS = { maxOldGenerationSizeMb: 320, maxYoungGenerationSizeMb: 16 };
 const REST_MS = 5 * SECOND_MS;
 
 /** Threads that wait for a question, each with the timer that ends it. They keep no process alive. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { stringify } from "yaml";
-import { MAX_DOCUMENT_BYTES, parseDocument } from "../../src/policies/document.ts";
+import { Lexer, stringify } from "yaml";
+import { MAX_DOCUMENT_BYTES, MAX_TOKENS, parseDocument } from "../../src/policies/document.ts";
 import { Problems } from "../../src/policies/problems.ts";
 import { Work } from "../../src/policies/work.ts";
 
@@ -112,6 +112,30 @@ test("a document may have 1 MiB in UTF-8, and not a byte more", () => {
   assert.equal(Buffer.byteLength(most), MAX_DOCUMENT_BYTES);
   assert.deepEqual(problemsOf(most), []);
   assert.match(problemsOf(`${most}x`)[0]?.message ?? "", /larger than 1 MiB/);
+});
+
+test("a document may have 300,000 tokens, and not one more", () => {
+  const tokensOf = (yaml: string) => [...new Lexer().lex(yaml)].length;
+  const list = `a: [${"1,".repeat(99_000)}]`;
+  const most = list + "\n".repeat(MAX_TOKENS - tokensOf(list));
+  assert.equal(tokensOf(most), MAX_TOKENS);
+  assert.deepEqual(problemsOf(most), []);
+  assert.match(problemsOf(`${most}\n`)[0]?.message ?? "", /more than 300,000 tokens of YAML/);
+});
+
+test("a large policy in block style is valid", () => {
+  const rule = (i: number) => `
+  - id: allow-kubectl-get-${i}
+    effect: allow
+    description: "Lets agents look at the pods of team ${i}"
+    match:
+      commands:
+        - prefix: kubectl get pods -n team-${i}
+        - glob: "kubectl describe * -n team-${i}"`;
+  const rules = Array.from({ length: 4_100 }, (_, i) => rule(i)).join("");
+  const large = `schema: signalbox/policy/v1\nrules:${rules}\n`;
+  assert.ok(large.length > 0.9 * MAX_DOCUMENT_BYTES);
+  assert.deepEqual(problemsOf(large), []);
 });
 
 test("nesting of any kind and depth is refused at once, and never exhausts the stack", () => {

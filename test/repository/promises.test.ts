@@ -22,7 +22,7 @@ import * as turns from "../../src/http/turns.ts";
 import { TIME_LIMIT_MS } from "../../src/policies/check-thread.ts";
 import * as check from "../../src/policies/check.ts";
 import * as nodes from "../../src/policies/document-nodes.ts";
-import { MAX_DOCUMENT_BYTES } from "../../src/policies/document.ts";
+import { MAX_DOCUMENT_BYTES, MAX_TOKENS } from "../../src/policies/document.ts";
 import { MAX_STEPS } from "../../src/policies/work.ts";
 import * as events from "../../src/portal/loaders/events.ts";
 import { MOST_ROWS } from "../../src/portal/pages/access.ts";
@@ -56,7 +56,7 @@ const said = [
   `(\`MAX_BATCH_EVENTS\`) | ${grouped(setting("MAX_BATCH_EVENTS"))} | ${new TooLarge("").status} |`,
   `| ${text.LONG_TEXT / MIB} MiB; ${text.SHORT_TEXT / KIB} KiB |`,
   `above ${json.SHORT_TEXT / KIB} Ki characters different names, objects and lists, values | ${json.MAX_DEPTH}; ${[json.MAX_NAMES, json.MAX_CONTAINERS, json.MAX_VALUES].map(grouped).join(", ")} |`,
-  `| ${MAX_DOCUMENT_BYTES / MIB} MiB; ${nodes.MAX_DEPTH} |`,
+  `| ${MAX_DOCUMENT_BYTES / MIB} MiB; ${grouped(MAX_TOKENS)}; ${nodes.MAX_DEPTH} |`,
   `| time to check a policy | ${seconds(TIME_LIMIT_MS)} s |`,
   `| ${grouped(nodes.MAX_ALIASED_NODES)} nodes, ${nodes.MAX_ALIASED_CHARACTERS / MIB} Mi characters |`,
   `| ${grouped(MAX_STEPS)} steps each (compared characters) |`,

@@ -2,7 +2,7 @@ import type { Config } from "./config.ts";
 
 /** RFC 7518 §3.2: a secret for HS256 is at least as long as the hash. */
 const SAFE_SECRET_BYTES = 32;
-/** A `METRICS` token below this length was probably meant as a switch, such as `on`. */
+/** A `METRICS` token below this length can be found by trying. */
 const SAFE_TOKEN_LENGTH = 16;
 
 /**

@@ -113,6 +113,8 @@ interface Case {
   readonly bad: readonly string[];
   /** What an embedder may not pass, beside the bad texts. */
   readonly wrong: readonly unknown[];
+  /** How a message shows a bad text; as JSON when absent. */
+  readonly shown?: string;
 }
 
 const MIB = 1024 * 1024;
@@ -152,9 +154,10 @@ const cases: readonly Case[] = [
     good: [
       ["1", 1],
       ["0.25", 0.25],
+      ["0.000001", 0.000001],
       ["8784", 8784],
     ],
-    bad: ["0", "0.0", "-1", "8785", "24h", "1e3", ".5", "Infinity"],
+    bad: ["0", "0.0", "0.0000001", "-1", "8785", "24h", "1e3", ".5", "Infinity"],
     wrong: ["24", 0, -1, Number.NaN, Infinity, 8785, 1e-9],
   },
   {
@@ -162,9 +165,9 @@ const cases: readonly Case[] = [
     good: [
       ["*", ["*"]],
       ["https://a.example, http://localhost:3000,", ["https://a.example", "http://localhost:3000"]],
-      [" , ", []],
     ],
     bad: [
+      " , ",
       "a.example",
       "https://a.example/",
       "https://a.example/x",
@@ -190,9 +193,17 @@ const cases: readonly Case[] = [
     good: [
       ["Box.example, 192.0.2.7,", ["box.example", "192.0.2.7"]],
       ["[2001:DB8::7],::1", ["2001:db8::7", "::1"]],
-      [" , ", []],
     ],
-    bad: ["*", "*.example", "https://box.example", "box.example:80", "a b", "a/b", "u@box.example"],
+    bad: [
+      ",",
+      "*",
+      "*.example",
+      "https://box.example",
+      "box.example:80",
+      "a b",
+      "a/b",
+      "u@box.example",
+    ],
     wrong: [1, null, ["a b"], {}],
   },
   {
@@ -343,9 +354,11 @@ const cases: readonly Case[] = [
       ["off", "off"],
       ["open", "open"],
       ["s3cret-token!", "s3cret-token!"],
+      ["on-call", "on-call"],
     ],
-    bad: [],
+    bad: ["OFF", "on", "false", "Open", "True", "yes", "no", "0", "a b"],
     wrong: [true, null, 1],
+    shown: "the value given",
   },
   {
     option: "logLevel",
@@ -358,7 +371,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-for (const { option, good, bad, wrong } of cases) {
+for (const { option, good, bad, wrong, shown } of cases) {
   const row = settingRows.find((each) => each.option === option);
   const variable = row?.variable ?? "";
   const accepts = row?.accepts ?? "";
@@ -377,7 +390,7 @@ for (const { option, good, bad, wrong } of cases) {
         (error: Error) =>
           error instanceof ConfigError &&
           error.message ===
-            `${variable}: ${JSON.stringify(text)} is not understood, expected ${accepts}`,
+            `${variable}: ${shown ?? JSON.stringify(text)} is not understood, expected ${accepts}`,
         text,
       );
     }

@@ -33,11 +33,11 @@ export function integer(minimum: number, maximum: number): Kind<number> {
   };
 }
 
-/** A length of time in hours, fractions allowed. */
+/** A length of time in hours, with up to six decimals. */
 export function hours(): Kind<number> {
   const longest = 24 * 366;
   return {
-    accepts: `a number of hours above 0, at most ${longest}`,
+    accepts: `a number of hours from 0.000001 to ${longest}, with at most 6 decimals`,
     textOf: numberText,
     parse(given) {
       const value = /^\d{1,6}(?:\.\d{1,6})?$/.test(given) ? Number(given) : Number.NaN;
@@ -66,12 +66,18 @@ export function choice<const Choices extends readonly string[]>(
   };
 }
 
-/** One of a few words, or a token as a header can carry it. */
+/** A value that was meant to switch something, which as a token would be public knowledge. */
+const SWITCH = /^(?:on|off|open|closed?|true|false|yes|no|enabled?|disabled?|none|0|1)$/i;
+
+/** One of a few words, or a token as a header can carry it; other words for a switch are refused. */
 export function wordOrToken(...words: readonly string[]): Kind<string> {
   return {
-    accepts: `${words.join(", ")}, or a token of ASCII characters without spaces`,
+    accepts: `${words.join(", ")}, or a token of ASCII characters without spaces, other than a word such as on or true`,
     textOf: stringOf,
-    parse: (given) => (/^[!-~]+$/.test(given) ? given : undefined),
+    parse(given) {
+      if (words.includes(given)) return given;
+      return /^[!-~]+$/.test(given) && !SWITCH.test(given) ? given : undefined;
+    },
   };
 }
 
@@ -83,6 +89,7 @@ export function origins(): Kind<readonly string[]> {
     parse(given) {
       const list = given.split(",").map((origin) => origin.trim());
       const wanted = list.filter((origin) => origin !== "");
+      if (wanted.length === 0 && given !== "") return undefined;
       return wanted.every((origin) => origin === "*" || isOrigin(origin)) ? wanted : undefined;
     },
   };
@@ -96,6 +103,7 @@ export function hosts(): Kind<readonly string[]> {
     parse(given) {
       const list = given.split(",").map((host) => host.trim());
       const names = list.filter((host) => host !== "").map(bareHostName);
+      if (names.length === 0 && given !== "") return undefined;
       return names.every((name) => name !== undefined) ? names : undefined;
     },
   };

@@ -126,7 +126,7 @@ test("the token opens the metrics, and nothing shows it", async (t) => {
 
 test("a token that is easy to guess is warned of at start", async (t) => {
   const lines: string[] = [];
-  await start(t, { metrics: "on", logLevel: "warn", writeLog: (line) => void lines.push(line) });
+  await start(t, { metrics: "guess", logLevel: "warn", writeLog: (line) => void lines.push(line) });
   assert.match(lines.join(""), /metrics is a token of fewer than 16 characters/);
 });
 

@@ -11,7 +11,7 @@ type Parsed<T extends Options> = ReturnType<
 /**
  * Reads the arguments of a command that takes so many positional ones.
  *
- * @throws UsageError naming what is missing, or there and not understood
+ * @throws UsageError naming what is missing, empty, repeated or not understood
  */
 export function readArguments<const T extends Options>(
   args: readonly string[],
@@ -20,10 +20,17 @@ export function readArguments<const T extends Options>(
 ): Parsed<T> {
   let parsed: Parsed<T>;
   try {
-    parsed = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+    const settings = { options, allowPositionals: true, strict: true, tokens: true } as const;
+    const { tokens, ...rest } = parseArgs({ args: [...args], ...settings });
+    const given = tokens.flatMap((token) => (token.kind === "option" ? [token.name] : []));
+    const repeated = given.find((name, i) => given.indexOf(name) !== i);
+    if (repeated !== undefined) throw new Error(`--${repeated}: given twice, expected it once`);
+    parsed = rest;
   } catch (error) {
     throw new UsageError((error as Error).message.split("\n")[0]);
   }
+  const empty = positionals[parsed.positionals.indexOf("")];
+  if (empty !== undefined) throw new UsageError(`${empty}: was empty, expected a directory`);
   const missing = positionals[parsed.positionals.length];
   if (missing !== undefined) throw new UsageError(`${missing} is missing`);
   const extra = parsed.positionals[positionals.length];

@@ -1,5 +1,6 @@
 import { readBuildInfo } from "../build-info.ts";
 import { askForBackup } from "../control/client.ts";
+import { printable } from "../core/printable.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { writeBackup, type BackupSource } from "../storage/backup/backup.ts";
 import { stageFiles } from "../storage/backup/staging.ts";
@@ -8,6 +9,7 @@ import { systemFiles } from "../storage/file-operations.ts";
 import { Layout } from "../storage/layout.ts";
 import { acquireLock } from "../storage/lock.ts";
 import { removeStrays } from "../storage/strays.ts";
+import { requireApart } from "./apart.ts";
 import { readArguments } from "./arguments.ts";
 import type { Command, Terminal } from "./command.ts";
 import { requireDataDirectory } from "./existing.ts";
@@ -24,6 +26,7 @@ The secret that signs tokens is in the copy: keep it as safe as DIR itself.`,
     const [directory, target] = positionals as [string, string];
     const layout = new Layout(directory);
     await requireDataDirectory(layout);
+    await requireApart(directory, target, "TARGET");
     const held = await askForBackup(layout.socket);
     if (!held) return backUpStopped(layout, target, terminal);
     await copy(held, target, terminal).finally(() => held.release());
@@ -53,5 +56,5 @@ async function copy(
   const source = { directory, files, created_at: formatTimestamp(now()), version };
   const manifest = await writeBackup(systemFiles, source, target);
   const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
-  out(`Copied ${manifest.files.length} files, ${bytes} bytes, to ${target}\n`);
+  out(`Copied ${manifest.files.length} files, ${bytes} bytes, to ${printable(target)}\n`);
 }

@@ -1,3 +1,4 @@
+import { printable } from "../core/printable.ts";
 import { apiKeyCreate } from "../keys/schema.ts";
 import { readArguments, required } from "./arguments.ts";
 import { UsageError, type Command } from "./command.ts";
@@ -31,7 +32,7 @@ The key stands alone on standard output; what is said of it goes to standard err
       readonly expires_at?: string;
     };
     const until = expires_at === undefined ? "" : `, which expires at ${expires_at}`;
-    terminal.error(`Created the key "${name}" (${id})${until}. ${warning}.\n`);
+    terminal.error(`Created the key "${printable(name)}" (${id})${until}. ${warning}.\n`);
     terminal.out(`${api_key}\n`);
     return 0;
   },

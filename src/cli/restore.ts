@@ -1,5 +1,7 @@
+import { printable } from "../core/printable.ts";
 import { restoreBackup } from "../storage/backup/backup.ts";
 import { systemFiles } from "../storage/file-operations.ts";
+import { requireApart } from "./apart.ts";
 import { readArguments } from "./arguments.ts";
 import type { Command } from "./command.ts";
 
@@ -12,8 +14,11 @@ DIR is there as a whole or not at all. Tokens and keys of the backup are valid a
   async run(args, { out }) {
     const { positionals } = readArguments(args, {}, ["BACKUP", "DIR"]);
     const [backup, directory] = positionals as [string, string];
+    await requireApart(backup, directory, "DIR");
     const manifest = await restoreBackup(systemFiles, backup, directory);
-    out(`Restored ${manifest.files.length} files of ${manifest.created_at} to ${directory}\n`);
+    out(
+      `Restored ${manifest.files.length} files of ${manifest.created_at} to ${printable(directory)}\n`,
+    );
     return 0;
   },
 };

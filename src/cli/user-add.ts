@@ -1,3 +1,4 @@
+import { printable } from "../core/printable.ts";
 import { readArguments, required } from "./arguments.ts";
 import { UsageError, type Command } from "./command.ts";
 import { dataDirectory, makeChange } from "./directory.ts";
@@ -25,7 +26,7 @@ The password is never an argument, since everybody on the machine could read it.
     if (!ROLES.includes(role)) throw new UsageError(`--role: expected ${ROLES.join(", ")}`);
     const { name, organization } = values;
     const dataDir = dataDirectory(values.data);
-    const password = await terminal.readPassword(`Password for ${email}: `);
+    const password = await terminal.readPassword(`Password for ${printable(email)}: `);
     const body = { email, role, name, organization, password };
     const user = (await makeChange(dataDir, "add-user", body, terminal.now)) as { id: string };
     terminal.out(`Created ${role} ${email} (${user.id})\n`);

@@ -10,7 +10,7 @@ import {
   truncate,
   writeFile,
 } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { after, test } from "node:test";
 import { askForBackup } from "../../src/control/client.ts";
 import { openBackup, writeBackup } from "../../src/storage/backup/backup.ts";
@@ -240,6 +240,27 @@ test("neither a backup nor a restore writes into a directory that holds somethin
     assert.equal(code, 1);
     assert.match(error, /is not empty/);
   }
+});
+
+test("a backup lies outside of its data directory, and a restore outside of its backup", async () => {
+  const backup = join(folder, "held");
+  await symlink(join(app.dataDir, "organizations"), join(folder, "inner-link"));
+  const within = `${app.dataDir}/organizations/y`;
+  for (const [args, said] of [
+    [["backup", app.dataDir, within], `"${within}" lies in "${app.dataDir}"`],
+    [["backup", app.dataDir, join(folder, "inner-link", "y")], `inner-link/y" lies in "`],
+    [["backup", app.dataDir, `${app.dataDir}/../${basename(app.dataDir)}/b`], "choose a TARGET"],
+    [["restore", backup, `${backup}/in`], `in" lies in "${backup}": choose a DIR outside of it`],
+    [["restore", backup, dirname(backup)], `"${backup}" lies in "${folder}"`],
+  ] as const) {
+    const { code, out, error } = await run(args);
+    assert.deepEqual([code, out], [1, ""]);
+    assert.ok(error.includes(said), error);
+  }
+  assert.ok(!(await readdir(join(app.dataDir, "organizations"))).includes("y"));
+  await openBackup(systemFiles, backup); // holds no other file than before
+  assert.equal((await run(["backup", app.dataDir, `${app.dataDir}-2`])).code, 0);
+  await rm(`${app.dataDir}-2`, { recursive: true });
 });
 
 test("a backup that fails lets go of the server, which forgets what it held", async () => {

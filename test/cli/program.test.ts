@@ -32,6 +32,22 @@ for (const [args, said] of [
     ["restore", "a", "b", "c"],
     'signalbox restore: "c" is not expected; see signalbox restore --help\n',
   ],
+  [
+    ["verify", ""],
+    "signalbox verify: DIR: was empty, expected a directory; see signalbox verify --help\n",
+  ],
+  [
+    ["backup", "a", ""],
+    "signalbox backup: TARGET: was empty, expected a directory; see signalbox backup --help\n",
+  ],
+  [
+    ["restore", "a", ""],
+    "signalbox restore: DIR: was empty, expected a directory; see signalbox restore --help\n",
+  ],
+  [
+    ["key", "create", "--name", "k", "--name=z"],
+    "signalbox key create: --name: given twice, expected it once; see signalbox key create --help\n",
+  ],
   [["key", "create"], "signalbox key create: --name is missing; see signalbox key create --help\n"],
   [
     ["user", "add", "--email", "a@b.c"],
@@ -84,7 +100,7 @@ test("a place that cannot be used is told in a sentence, with the way out", asyn
     [["backup", app.dataDir, file], `"${file}" is a file, or lies in one (ENOTDIR)`],
     [["backup", app.dataDir, long], "is too long a name (ENAMETOOLONG): name another place"],
     [["restore", file, join(directory, "new")], "is a file, or lies in one (ENOTDIR)"],
-    [["restore", directory, join(file, "new")], "is a file, or lies in one (ENOTDIR)"],
+    [["restore", join(directory, "b"), join(file, "new")], "is a file, or lies in one (ENOTDIR)"],
     [["key", "create", "--name", "k", "--data", file], "is a file, or lies in one (ENOTDIR)"],
   ] as const) {
     const { code, out, error } = await run(args);
@@ -199,4 +215,17 @@ test("a path that is too long for a socket is served all the same, and the log s
   const refused = await run(["key", "create", "--name", "k", "--data", dataDir]);
   assert.equal(refused.code, 1);
   assert.match(refused.error, /in use by process/);
+});
+
+test("a name is printed without what a terminal would act on", async () => {
+  const { code, error } = await run([
+    "key",
+    "create",
+    "--name",
+    "\u001b[31mx",
+    "--data",
+    app.dataDir,
+  ]);
+  assert.equal(code, 0);
+  assert.ok(error.startsWith('Created the key "\\u001b[31mx" ('), error);
 });

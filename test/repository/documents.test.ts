@@ -8,7 +8,7 @@ import { routes } from "../../src/routes.ts";
 import { readSource } from "./source-files.ts";
 
 const root = join(import.meta.dirname, "..", "..");
-const folders = ["", "docs", "data", "bench", "catalog", "deploy"];
+const folders = ["", "docs", "bench", "catalog", "deploy"];
 const documents = folders.flatMap((folder) =>
   readdirSync(join(root, folder))
     .filter((name) => name.endsWith(".md"))

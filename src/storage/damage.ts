@@ -161,7 +161,7 @@ export class DamageRegister {
   }
 }
 
-/** What the first line of such a file says; whoever emptied or edited it left one line at least. */
+/** What the first line of such a file says. A file that was emptied or edited counts as one damaged line. */
 function parseSum(bytes: Buffer, file: string): DamagedLines {
   const end = bytes.indexOf("\n");
   let value: unknown;

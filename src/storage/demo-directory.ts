@@ -2,7 +2,7 @@
  * Whether a data directory belongs to the demo. A demo is wiped every day, so it must never be wrong
  * about this: a marker is written into a directory that holds no organization yet, before anything
  * else, and only a directory with that marker is ever wiped. A service that is no demo removes it:
- * from then on what is stored there is somebody's.
+ * from then on the directory holds real data.
  */
 import { isObject } from "../core/validate.ts";
 import { listDirectory } from "./directories.ts";
@@ -31,7 +31,7 @@ export async function prepareDemoDirectory(
   if (typeof seededAt === "number" && organizations.length > 0 && !isDue(seededAt)) {
     return { seededAt };
   }
-  // Half a wipe and half a seeding are begun again, so nobody may take them for the whole.
+  // Marks the wipe and the seeding as unfinished: the next start begins them again.
   await writeSnapshot(files, layout.demoMarker, { seeded_at: null });
   await files.remove(layout.organizations);
   await syncDirectory(files, layout.root);

@@ -20,8 +20,8 @@ export async function makeDurableDirectory(
 }
 
 /**
- * Makes the data directory itself. Its parents belong to somebody else, who may not let us read them,
- * and so cannot be synced then: whoever made them saw to that.
+ * Makes the data directory itself. Its parents may not be readable for this process, and cannot be
+ * synced then: that is left to the program that made them.
  */
 export async function makeRootDirectory(files: FileOperations, root: string): Promise<void> {
   await files.makeDirectory(root, DIRECTORY_MODE);

@@ -1,4 +1,4 @@
-/** What the system refuses to do with a file, said so that somebody can do something about it. */
+/** Describes what the system refuses to do with a file, with the way to mend it. */
 
 interface Fault {
   readonly what: string;

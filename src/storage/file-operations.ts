@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 /**
  * Every file operation that storage uses, as an argument, so that a test can run the same code on a
  * disk that is full, fails, forgets what was not synced, or loses its power. Errors are Node's own
- * (`code` says which). Directories are made 0700 and files 0600 by whoever calls.
+ * (`code` says which). The callers make directories 0700 and files 0600.
  */
 export interface FileOperations {
   /** Makes a directory and its parents; an existing one is left as it is. */

@@ -2,7 +2,7 @@
  * The lock that keeps a second server off a data directory.
  *
  * A lock is written aside and linked into place, which only one taker can do. Taking over from a dead
- * owner is a chain of such links, so that it has one winner too: whoever links `lock.after-<token of
+ * owner is a chain of such links, so that it has one winner too: the process that links `lock.after-<token of
  * the dead owner>` comes after it; a claimant that died as well is followed by the same rule. The
  * winner renames its own lock over the dead one and removes the chain. A slow taker, which read the
  * dead owner's lock before that, could then link a claim anew; so a claim counts only if, after it
@@ -49,7 +49,7 @@ export async function acquireLock(
   const token = randomBytes(12).toString("hex");
   const own: Owner = { ...(await ownIdentity()), since: formatTimestamp(now()), token };
   const attempt = new Attempt(files, layout, own);
-  while (!(await attempt.take())); // each further round means that somebody else was faster
+  while (!(await attempt.take())); // each further round means that another process was faster
   return {
     async release() {
       if ((await attempt.read(layout.lock))?.token === token) await files.remove(layout.lock);
@@ -58,8 +58,8 @@ export async function acquireLock(
 }
 
 /**
- * Says who has a data directory, without touching it; `undefined` when nobody has. In doubt somebody
- * has: an owner on another host, or a lock that cannot be read.
+ * Says which process holds a data directory, without touching it; `undefined` when it is free. In doubt it
+ * counts as held: by an owner on another host, or with a lock that cannot be read.
  */
 export async function ownerOf(files: FileOperations, layout: Layout): Promise<string | undefined> {
   const bytes = await readFileIfAny(files, layout.lock);
@@ -133,7 +133,7 @@ class Attempt {
       return true;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // Without our file aside: whoever has the lock by now cleared away what it took for a leftover.
+      // Our file aside is gone: the process that has the lock by now removed it as a leftover.
       if (code === "EEXIST" || code === "ENOENT") return false;
       throw error;
     }

@@ -1,6 +1,6 @@
 /**
- * Hears how an append ended; must not throw. Without an error the text stands in the file with that
- * number, from byte `offset`, as these `bytes`, which whoever appended it may keep and change.
+ * Called when an append has ended; must not throw. Without an error the text is in the file with that
+ * number, from byte `offset`, as these `bytes`, which the callback may keep and change.
  */
 export type Appended = (
   error: unknown,
@@ -20,7 +20,7 @@ interface Entry {
   readonly done: Appended;
 }
 
-/** Texts that are written together, and those who wait for them. */
+/** Texts that are written together, and their callbacks. */
 export class LogBlock {
   readonly #entries: Entry[] = [];
   #text = ""; // concatenating beats a list of buffers: one encoding, one write
@@ -70,7 +70,7 @@ export class LogBlock {
     return this.#bytes;
   }
 
-  /** Answers everybody with the place of their text. */
+  /** Calls every callback back with the place of its text. */
   answer(sequence: number): void {
     const isAscii = this.#end - this.#start === this.length; // then units are bytes
     let at = 0;

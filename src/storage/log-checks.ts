@@ -1,6 +1,6 @@
 /**
- * Logs are read once at start, so that damage is found then and not when somebody needs what it
- * swallowed. A small directory is read before the service listens; of a large one the rest is read
+ * Logs are read once at start, so that damage is found then, and not when the lost lines are
+ * needed. A small directory is read before the service listens; of a large one the rest is read
  * behind it, log after log.
  */
 import { describeError, type Log } from "../core/log.ts";

@@ -187,8 +187,8 @@ export async function cutBack(
 }
 
 /**
- * Cuts half an append off the end of a file that nobody writes; a file that has none is left alone, but
- * synced: what a killed server left there is shown from now on, and must not go back.
+ * Cuts half an append off the end of a file that is not open for writing. A file without one is only synced:
+ * the lines that a killed server left there are shown from now on, and must not be lost again.
  */
 export async function cutTornEnd(
   files: FileOperations,

@@ -39,7 +39,7 @@ function processExists(pid: number): boolean {
     process.kill(pid, 0); // sends nothing, only asks
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH"; // EPERM: somebody else's process
+    return (error as NodeJS.ErrnoException).code !== "ESRCH"; // EPERM: the process of another user
   }
 }
 

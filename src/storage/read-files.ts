@@ -147,13 +147,13 @@ export class ReadFiles {
     }
   }
 
-  /** Closes a file that is not in the list any more, once nobody reads it. */
+  /** Closes a file that was taken off the list, once no read needs it. */
   async #leave(file: OpenFile): Promise<void> {
     file.isForgotten = true;
     if (file.readers > 0) return;
     const descriptor = await file.opening.catch(() => undefined);
     if (descriptor === undefined || file.descriptor === undefined) return;
-    file.descriptor = undefined; // whoever comes second finds it closed
+    file.descriptor = undefined; // a second call finds it closed
     await this.#files.close(descriptor);
   }
 }

@@ -21,7 +21,7 @@ export interface TableOptions<T> {
   readonly name: string;
   /** The file of an organization. */
   readonly pathOf: (organization: string) => string;
-  /** Checks a stored record; throws `BadInput` when it is none. */
+  /** Checks a stored record; throws `BadInput` for a malformed one. */
   readonly read: (value: unknown, place: string) => T;
 }
 

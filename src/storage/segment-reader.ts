@@ -56,7 +56,7 @@ export class SegmentReader {
     return waiting.length === 0 ? found : Promise.all(waiting).then(() => found);
   }
 
-  /** Closes the file of a segment that nobody reads any more. */
+  /** Closes the file of a segment that is not read any more. */
   async forget(segment: number): Promise<void> {
     const path = this.#path(segment);
     this.#paths.delete(segment);

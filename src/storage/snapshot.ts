@@ -1,7 +1,7 @@
 /**
  * An atomically replaced file: written aside, synced, renamed over the old one, and the directory
  * synced. The rename is the commit point: before it the old content stands, after it the new one,
- * and nobody ever reads half of either. Rename is atomic within one file system only, so the file
+ * and no reader ever sees half of either. Rename is atomic within one file system only, so the file
  * aside lies in the same directory.
  */
 import { dirname } from "node:path";
@@ -82,7 +82,7 @@ export async function readSnapshot(files: FileOperations, path: string): Promise
   }
 }
 
-/** Text of UTF-8, without a byte order mark; throws where it is none, for that is damage too. */
+/** Text of UTF-8, without a byte order mark; throws for other bytes, since that is damage too. */
 function decode(bytes: Buffer): string {
   return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }

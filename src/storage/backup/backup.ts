@@ -104,7 +104,7 @@ export async function restoreBackup(
   const aside = join(dirname(to), `.${basename(to)}-${token}${TEMPORARY_SUFFIX}`);
   try {
     await makeDurableDirectory(files, aside, dirname(to)).catch((error: unknown) => {
-      throw faultAt(target, error); // nobody has heard of the one aside
+      throw faultAt(target, error); // the caller knows the target, not the directory aside
     });
     for (const file of manifest.files) {
       await refuseOther(files, backup, file, () => copyFile(files, file, backup, aside));

@@ -33,7 +33,7 @@ export function manifestText(manifest: Manifest): string {
 }
 
 /**
- * Reads a manifest back. Whoever changes any byte of one makes a text that is not written like that.
+ * Reads a manifest back. A manifest with any byte changed is refused, since it is not written like that.
  *
  * @throws Error saying what is wrong with it
  */

@@ -40,7 +40,7 @@ export interface Staging {
 /** How far the logs that are being written are acknowledged, in bytes by their paths. */
 export type Committed = () => ReadonlyMap<string, number>;
 
-/** Gives the files of a data directory second names; only for whoever has its lock. Throws for a symbolic link. */
+/** Gives the files of a data directory second names. The caller holds its lock. Throws for a symbolic link. */
 export async function stageFiles(
   files: FileOperations,
   layout: Layout,
@@ -149,7 +149,7 @@ class Stage {
     return true;
   }
 
-  /** What of a log is acknowledged: as its writer says, and all that is whole where nobody writes. */
+  /** How many bytes of a log are acknowledged: what its writer says, or all whole appends of a log without a writer. */
   async #logBytes(path: string): Promise<number> {
     const staged = this.#staged(path);
     const { size } = await this.#disk.stat(staged);

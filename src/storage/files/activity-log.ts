@@ -55,7 +55,7 @@ export class ActivityLog {
   }
 
   /**
-   * Cuts off what is half written at the end of an organization's log, while nobody writes it.
+   * Cuts off half an entry at the end of an organization's log, which must not be open for writing.
    *
    * @returns how many bytes there are to be looked through; `undefined` when there is no log
    */
@@ -130,7 +130,7 @@ export class ActivityLog {
     });
   }
 
-  /** The newest entries that match, but for the first `offset`, and how many match over all. */
+  /** The newest entries that match, without the first `offset`, and how many match in all. */
   async newest(
     matches: (entry: ActivityEntry) => boolean,
     limit: number,

@@ -13,7 +13,7 @@ import type { FileOperations } from "../file-operations.ts";
 import { isOrganizationId, type Layout } from "../layout.ts";
 import type { LogCheck } from "../log-checks.ts";
 import { ReadFiles } from "../read-files.ts";
-import { EngineCounters } from "./audit/engine-counters.ts";
+import { EngineCounters } from "./audit/write/event-writer.ts";
 import { SearchCache } from "./audit/query/search-cache.ts";
 import type { IndexThreads } from "./audit/sidecar/index-threads.ts";
 import { OpenTrails } from "./audit/open-trails.ts";
@@ -200,7 +200,7 @@ export class FileAuditStore implements AuditStore {
     return this.#ask(organization, (trail) => trail.trim(allowed));
   }
 
-  /** Closes what nobody has asked for in a while. */
+  /** Closes organizations that have been idle for long. */
   closeIdle(): void {
     this.#trails.closeIdle();
   }

@@ -119,7 +119,7 @@ export class FleetIndex {
 
   /**
    * Gives out, in slices, the names of those that were last seen before a moment. Each slice is as things
-   * are when it is taken: whoever has reported since, or is about to, is not in it.
+   * are when it is taken: a runtime that has reported since, or is about to, is not in it.
    */
   *silentBefore(moment: number, length: number): Generator<readonly string[]> {
     const { slots, lastSeen } = this.#order.copy();

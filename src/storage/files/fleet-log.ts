@@ -88,7 +88,7 @@ export class FleetLog {
     for (const path of logs) await fleet.#replay(path);
     await fleet.#recallFolded(logs);
     fleet.index.sort(); // a snapshot is in no order
-    fleet.index.counts(parts.now(), ""); // who left while the service was away: nobody waits for it here
+    fleet.index.counts(parts.now(), ""); // counts who went offline while the service was down, before any request waits
     return fleet;
   }
 

@@ -66,7 +66,7 @@ type PolicyIndex = Infer<typeof indexSchema>;
 
 const RECORD_FILE = /-[0-9a-f]{32}\.json$/;
 
-/** The files of an organization's policies, but for the texts. */
+/** The files of an organization's policies, without the texts. */
 export class PolicyRecords {
   readonly #files: FileOperations;
   readonly #directory: string;

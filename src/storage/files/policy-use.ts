@@ -10,7 +10,7 @@ const FIRST_SIZE = 64;
 /** Counts slots, small whole numbers, by the version that they report and by who is present. */
 export class PolicyUse {
   readonly #numbers = new Map<string, number>();
-  /** By the number of a version; nobody has the first one. */
+  /** By the number of a version; number 0 stands for no version. */
   readonly #versions: string[] = [""];
   readonly #runtimes: number[] = [0];
   readonly #present: number[] = [0];
@@ -51,7 +51,7 @@ export class PolicyUse {
 
   /** The versions that most runtimes report, at most so many of them, in no order. */
   most(limit: number): readonly PolicyCount[] {
-    // Counted, sorted and picked as numbers: somebody may report another version from each runtime.
+    // Counted, sorted and picked as numbers: every runtime may report another version.
     const counts = Int32Array.from(this.#runtimes).sort();
     const least = Math.max(1, counts[counts.length - limit] ?? 0);
     let room = limit;

@@ -1,7 +1,7 @@
 /**
  * The order in which runtimes were last seen, as a chain through typed arrays: a report moves its
  * slot to the front, so nothing is ever sorted, and who is online, or not offline, is a first part of
- * the chain whose end only moves when somebody asks. Numbers in arrays instead of objects, since a
+ * the chain whose end only moves when a count is asked for. Numbers in arrays instead of objects, since a
  * walk along 100,000 objects in that order misses the processor's caches at every step.
  */
 import { IDLE_MS, ONLINE_MS } from "../../fleet/status.ts";
@@ -27,7 +27,7 @@ export class SeenOrder implements SeenChain {
   readonly #online: SeenWindow;
   readonly #present: SeenWindow;
 
-  /** @param crossed hears who stops or begins to be offline, as far as somebody asked */
+  /** @param crossed called for each slot that is found to have become or ceased to be offline */
   constructor(crossed?: Crossed) {
     this.#online = new SeenWindow(this, ONLINE_MS);
     this.#present = new SeenWindow(this, IDLE_MS, crossed);

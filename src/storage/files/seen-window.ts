@@ -13,8 +13,8 @@ export interface SeenChain {
 export type Crossed = (slot: number, isInside: boolean) => void;
 
 /**
- * Who was seen less than a while ago: a first part of the chain, whose end only moves when somebody
- * asks, over those alone that crossed it since.
+ * Counts the slots that were seen less than a while ago. They are a first part of the chain. Its end only
+ * moves when the count is asked for, past the slots that crossed it since.
  */
 export class SeenWindow {
   readonly #chain: SeenChain;

@@ -1,15 +1,15 @@
 import type { Pieces } from "../../../core/pieces.ts";
 
-/** Who is reading: files that are removed stay until everybody who may know of them is done. */
+/** Readers in progress. Removed files stay on disk until every reader that may know of them is done. */
 export class Leases {
   readonly #open = new Set<Promise<void>>();
 
-  /** Whether nobody is reading. */
+  /** Whether no reader is in progress. */
   get areNone(): boolean {
     return this.#open.size === 0;
   }
 
-  /** Enters a reader, who calls what is returned when it is done. */
+  /** Adds a reader. The reader calls the returned function when it is done. */
   take(): () => void {
     let done = (): void => {};
     const lease = new Promise<void>((resolve) => {
@@ -22,16 +22,16 @@ export class Leases {
     return done;
   }
 
-  /** Resolves when those who are reading now are done. */
+  /** Resolves when all readers of this moment are done. */
   async ended(): Promise<void> {
     await Promise.all(this.#open);
   }
 }
 
-/** Keeps the files of the segments until what it returns is called. */
+/** Takes a lease on the segment files, and returns the function that ends it. */
 export type Lease = () => () => void;
 
-/** Takes the lease now: retention may come before the first piece is asked for. */
+/** Reads pieces under a lease, which is taken now: retention may run before the first piece is read. */
 export function underLease(pieces: AsyncIterable<Buffer>, lease: Lease): Pieces {
   const close = lease();
   const read = async function* (): AsyncGenerator<Buffer> {

@@ -1,19 +1,19 @@
 /**
- * The organizations whose events are open. One is opened by its first use, and closed when nobody has
- * asked for it in a while, or when so many are open that the one that was used longest ago has to make
- * room. What is open costs memory and a file descriptor; what is stored costs neither.
+ * Opens and closes the trails of organizations. The first use opens a trail. It is closed after ten idle
+ * minutes, or to make room when too many are open: then the one that was used longest ago goes. An open
+ * trail costs memory and a file descriptor; one that is only stored costs neither.
  */
 import { MINUTE_MS, SECOND_MS, type Clock } from "../../../core/clock.ts";
 import { CloseStack } from "../../../core/close-stack.ts";
 import { clearInterval, nextTurn, setInterval } from "../../../core/timers.ts";
 import type { AuditTrail } from "./trail.ts";
 
-/** An organization that nobody asks for is closed after so long. */
+/** An organization without a request for this long is closed. */
 const IDLE_MS = 10 * MINUTE_MS;
-/** Beyond so many, one that has rested for a second is closed for each that is opened. */
+/** While more than this are open, each opening closes one that has been idle for a second. */
 const MAX_OPEN = 1_000;
 const RESTED_MS = SECOND_MS;
-/** What is opened only to be looked at is left open while fewer events than these are in memory. */
+/** A trail that was opened only for a check stays open while fewer events than this are in memory. */
 const KEPT_ROWS = 1_000_000;
 
 interface Open {
@@ -25,9 +25,9 @@ interface Open {
 export interface OpenTrailsParts {
   readonly open: (organization: string) => Promise<AuditTrail>;
   readonly now: Clock;
-  /** Hears that files could not be closed. */
+  /** Called when files could not be closed. */
   readonly closeFailed: (error: unknown) => void;
-  /** How many may be open before some have to make room. */
+  /** How many may be open before some are closed to make room. */
   readonly limit?: number | undefined;
 }
 
@@ -38,7 +38,7 @@ export class OpenTrails {
   readonly #open = new Map<string, Open>();
   readonly #opening = new Map<string, Promise<AuditTrail>>();
   readonly #closing = new Map<string, Promise<void>>();
-  /** Why it failed when that was tried last, by organization. */
+  /** Errors of the last attempt to open, by organization. */
   readonly #unopened = new Map<string, unknown>();
   readonly #sweeper: NodeJS.Timeout;
   #closed = false;
@@ -49,7 +49,7 @@ export class OpenTrails {
     this.#sweeper = setInterval(() => this.closeIdle(), MINUTE_MS).unref();
   }
 
-  /** Those that are open now. */
+  /** All open trails. */
   get all(): readonly AuditTrail[] {
     return Array.from(this.#open.values(), ({ trail }) => trail);
   }
@@ -94,20 +94,20 @@ export class OpenTrails {
     return opening;
   }
 
-  /** Opens one to see whether that can be done; it stays open when it is small, or used meanwhile. */
+  /** Opens a trail to check that it can be opened. It stays open if it is small, or used meanwhile. */
   async look(organization: string): Promise<void> {
     if (this.#open.has(organization) || this.#opening.has(organization)) return;
     await this.opened(organization);
     let rows = 0;
     for (const { trail } of this.#open.values()) rows += trail.usage().events;
     if (rows < KEPT_ROWS) return;
-    await nextTurn(); // whoever waited for it as well has begun to use it by now
+    await nextTurn(); // other callers that waited for it use it by now
     const open = this.#open.get(organization);
     if (open?.isUsed === false) open.usedAt = -Infinity;
     this.closeIdle();
   }
 
-  /** Closes what nobody has asked for in a while. */
+  /** Closes trails that have been idle for long. */
   closeIdle(): void {
     const oldest = this.#parts.now() - IDLE_MS;
     for (const [organization, open] of this.#open) {
@@ -115,13 +115,13 @@ export class OpenTrails {
     }
   }
 
-  /** Opens nothing from now on. */
+  /** Refuses to open trails from now on. */
   refuse(): void {
     this.#closed = true;
     clearInterval(this.#sweeper);
   }
 
-  /** Stores what was given, and closes every trail. */
+  /** Finishes pending writes, and closes every trail. */
   async close(): Promise<void> {
     this.refuse();
     await Promise.allSettled(this.#opening.values());
@@ -161,7 +161,7 @@ export class OpenTrails {
   }
 }
 
-/** Whether nobody would miss it: it waits for nothing, and all that was given to it is stored. */
+/** Whether a trail can be closed unnoticed: it has no work in progress, and everything is stored. */
 function isAtRest({ trail }: Open): boolean {
   return trail.isIdle && trail.writer.failure === undefined;
 }

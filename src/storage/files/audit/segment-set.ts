@@ -1,8 +1,8 @@
 /**
- * The segments of one organization with their indexes: sidecars of the sealed ones, loaded or made
- * from the log again, and the growing index of the one that takes the writes. When a segment is
- * sealed its growing index goes on answering until the sidecar is written, synced and renamed. A
- * crash in between costs nothing: the sidecar is missing then, and is made at the next start.
+ * The segments of one organization and their indexes. A sealed segment's index comes from its sidecar,
+ * or from the log where the sidecar is missing or damaged. The active segment has a growing index. When
+ * a segment is sealed, its growing index answers queries until the sidecar is written, synced and
+ * renamed. A crash in between costs nothing: the next start rebuilds the missing sidecar.
  */
 import { join } from "node:path";
 import type { AuditUsage } from "../../../audit/store.ts";
@@ -28,11 +28,11 @@ export interface SegmentSetOptions {
   readonly reads: ReadFiles;
   readonly directory: string;
   readonly organization: string;
-  /** Takes in lines that are no events of this organization; they are skipped. */
+  /** Registers damaged lines: those that are not events of this organization. Queries skip them. */
   readonly damage: DamageRegister;
-  /** Hears that an index could not be written; it stays in memory, and is made again at start. */
+  /** Called when a sidecar could not be written. The index stays in memory until the next start rebuilds it. */
   readonly indexFailed: (error: unknown, file: string) => void;
-  /** Make the indexes that are missing; without them that is done here. */
+  /** Threads that rebuild missing sidecars; without them it is done on the main thread. */
   readonly threads?: IndexThreads;
 }
 
@@ -82,7 +82,7 @@ export class SegmentSet {
     return this.#indexes;
   }
 
-  /** How many bytes all segments hold; asked for each append, so sealed ones are not summed up again. */
+  /** The size of all segments in bytes. Asked for each append, so sealed segments are summed up once. */
   get bytes(): number {
     return this.#sealedBytes + this.#growing.bytes;
   }
@@ -96,7 +96,7 @@ export class SegmentSet {
     return this.#indexes.find((index) => index.segment === segment);
   }
 
-  /** Enters lines that were written to the growing segment, from byte `offset` of it on. */
+  /** Adds lines that were written to the active segment, from byte `offset` on, to its index. */
   add(bytes: Buffer, offset: number): void {
     this.#indexer.add(this.#growing, bytes, offset, () => {}); // nothing is damaged yet
   }
@@ -117,11 +117,11 @@ export class SegmentSet {
     this.#sealedUse = new Map();
   }
 
-  /** Makes the index of a segment again whose sidecar turned out to be damaged. */
+  /** Rebuilds the index of a segment whose sidecar is damaged. */
   remake(segment: number): Promise<void> {
     return this.#sealing.run(async () => {
       const before = this.find(segment);
-      if (!(before instanceof SealedIndex)) return; // somebody was faster
+      if (!(before instanceof SealedIndex)) return; // another query had it rebuilt
       this.#replace(before, await this.#make(segment));
       await before.close();
     });
@@ -136,7 +136,7 @@ export class SegmentSet {
     await this.#options.damage.remove(this.#log.path(index.segment));
   }
 
-  /** When the named providers were used last, in milliseconds; those that never were are left out. */
+  /** When the named providers were used last, in milliseconds; unused ones are left out. */
   async lastUsed(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const [growing, sealedUse] = [this.#growing, this.#sealedUse];
     const sealed = this.#indexes.slice(0, -1);
@@ -158,7 +158,7 @@ export class SegmentSet {
     return times;
   }
 
-  /** The providers that events name, in no order; of too many those of the newest segments. */
+  /** The providers that events name, in no order. Where there are too many, those of the newest segments. */
   async providerNames(most: number): Promise<ReadonlySet<string>> {
     const names = new Set<string>();
     const yielder = new Yielder();
@@ -273,7 +273,7 @@ function sidecarOf(path: string): string {
   return path.replace(/\.jsonl$/, ".idx");
 }
 
-/** Removes half-written files, and what lies beside segments that are gone. */
+/** Removes unfinished files, and files that belong to segments that are gone. */
 async function removeStrays(
   { files, directory }: SegmentSetOptions,
   log: SegmentedLog,

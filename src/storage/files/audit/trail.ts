@@ -1,4 +1,7 @@
-/** The events of one organization: log, indexes, known ids. Order: write, sync, index, answer. */
+/**
+ * The events of one organization: log, indexes and recent ids. Events are written, synced, indexed, and
+ * only then answered. Queries take a lease, so that retention keeps the files that they read.
+ */
 import type { AuditEvent } from "../../../audit/schema.ts";
 import type { AuditActivity, AuditAllowance, AuditExport } from "../../../audit/store.ts";
 import type { AuditFilter, AuditHistogram, AuditRemoval, Stored } from "../../../audit/store.ts";
@@ -8,7 +11,7 @@ import type { Quota } from "../../../core/quota.ts";
 import { parseTimestamp } from "../../../core/time.ts";
 import type { Durability } from "../../append-log-options.ts";
 import { SegmentedLog, type SegmentedLogOptions } from "../../segmented-log.ts";
-import type { EngineCounters } from "./engine-counters.ts";
+import type { EngineCounters } from "./write/event-writer.ts";
 import type { SearchCache } from "./query/search-cache.ts";
 import { type Lease, Leases } from "./leases.ts";
 import { lineOf, recentIdsOf, rowsAfter, rowsOfId } from "./write/known-events.ts";
@@ -63,7 +66,7 @@ export class AuditTrail implements TailSource {
     this.#intake = new EventWriter({ log, segments, ids, durability, counts });
   }
 
-  /** Opens the log, loads the index of each segment, and makes those anew that are missing. */
+  /** Opens the log, loads the index of each segment, and rebuilds missing ones. */
   static async open(options: AuditTrailOptions): Promise<AuditTrail> {
     const { organization } = options;
     let segments: SegmentSet | undefined;
@@ -87,12 +90,12 @@ export class AuditTrail implements TailSource {
     }
   }
 
-  /** How writing goes: whether it fails, what is held, what is acknowledged. */
+  /** The state of writing: failures, text that is held, bytes that are acknowledged. */
   get writer(): Pick<SegmentedLog, "failure" | "held" | "committed" | "recover"> {
     return this.#log;
   }
 
-  /** Whether nobody is waiting for anything, so that it could be closed. */
+  /** Whether no append, stream or query is in progress, so that the trail could be closed. */
   get isIdle(): boolean {
     return this.#intake.isIdle && this.#tails.size === 0 && this.#leases.areNone;
   }
@@ -109,7 +112,7 @@ export class AuditTrail implements TailSource {
     else this.#intake.append(events, named, stored);
   }
 
-  /** Enters lines that are as safe as was asked for into the index. */
+  /** Adds acknowledged lines to the index, to the recent ids and to the streams. */
   #add(bytes: Buffer, segment: number, offset: number): void {
     const index = this.#segments.growing;
     const first = index.rows;
@@ -118,7 +121,7 @@ export class AuditTrail implements TailSource {
     if (this.#tails.size > 0) this.#offer(bytes, index, first, offset);
   }
 
-  /** Tells every tail of the events from a row on; their lines stand in these bytes. */
+  /** Gives every tail the events from a row on. Their lines are in `bytes`. */
   #offer(bytes: Buffer, index: SegmentIndex, first: number, offset: number): void {
     for (let row = first; row < index.rows; row++) {
       const start = (index.offsets[row] as number) - offset;
@@ -199,7 +202,7 @@ export class AuditTrail implements TailSource {
     return this.#segments.usage();
   }
 
-  /** Begins to give a tail what is stored. */
+  /** Starts a tail. */
   attach(tail: Tail): void {
     if (tail.attach(this)) this.#tails.add(tail);
   }
@@ -211,7 +214,7 @@ export class AuditTrail implements TailSource {
   get lastRow(): number {
     const last = this.#segments.indexes.findLast(({ rows }) => rows > 0);
     if (last !== undefined) return globalRow(last.segment, last.rows - 1);
-    // All that was there may have been removed, and rows never come again.
+    // Retention may have removed all events, but row numbers are never used again.
     const { segment } = this.#segments.growing;
     return segment === 1 ? 0 : globalRow(segment, 0) - 1;
   }
@@ -225,7 +228,7 @@ export class AuditTrail implements TailSource {
     return (await this.#log.read(slices)).map(firstLine);
   }
 
-  /** Removes sealed segments that are older as a whole; their files go when nobody reads them now. */
+  /** Removes sealed segments of which every event is older. Their files go when all current readers are done. */
   async retain(olderThanMs: number): Promise<AuditRemoval | undefined> {
     const old = this.#segments.indexes
       .slice(0, -1)
@@ -271,7 +274,7 @@ export class AuditTrail implements TailSource {
     await opened.close();
   }
 
-  /** Answers a query, once more when an index turns out to be damaged and was made again. */
+  /** Answers a query. When an index turns out to be damaged, it is rebuilt and the query repeated. */
   async #ask<T>(answer: (indexes: readonly SegmentIndex[]) => Promise<T>): Promise<T> {
     const done = this.#leases.take();
     try {

@@ -46,7 +46,7 @@ export class VerifyReport {
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);
       const message = describeFault(error, path)?.replace(`"${path}" `, "") ?? said;
-      // The way out that a start names is not for somebody who only wants to know.
+      // A check only reports the fault; how to start without the file is said at start.
       const fault = /is damaged \((.*)\): /s.exec(message)?.[1] ?? message;
       this.problem(path, fault.replaceAll(`${this.#root}/`, ""));
       return undefined;

@@ -34,7 +34,7 @@ export function canonicalTime(bytes: Uint8Array, at: number): number {
   return days * DAY_MS + clock + fraction(bytes, at);
 }
 
-/** A timestamp of any form in milliseconds; 0 for a text that is no timestamp. */
+/** A timestamp of any form in milliseconds; 0 for any other text. */
 export function timeOf(timestamp: string): number {
   return parseTimestamp(timestamp) ?? 0;
 }

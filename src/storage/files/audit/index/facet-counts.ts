@@ -5,7 +5,7 @@
  * is no facet. A segment where the tables would be large has none, and its rows are compared.
  */
 import { POLICY, STATUS, type Column } from "./fields.ts";
-import { PACKED_FACETS } from "./packed-facets.ts";
+import { PACKED_FACETS } from "./fields.ts";
 
 /** A segment with more combinations than this has no counts. */
 const MAX_COMBINATIONS = 1024;

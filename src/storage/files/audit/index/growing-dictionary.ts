@@ -1,24 +1,21 @@
 /**
- * The dictionary of a segment that grows. Its texts lie one after another in one piece of memory, in
- * the order of their codes, and a table of codes is probed by the hash: a value that was seen before
- * is recognised among the bytes of a line, and no string is made of it. Sealing then copies what is
- * there. Texts in lower case are made when a search first asks for them, or at sealing.
+ * The dictionary of the active segment. Its texts lie one after another in one buffer, in the order of
+ * their codes, beside a hash table of codes. A known value is found from the bytes of a line, without
+ * making a string. Sealing copies the buffer. Lower-cased texts are built on first use or at sealing.
  *
- * The hash is a public one, and texts can be made that have the same, whatever it begins with. Nobody
- * may slow a segment down with them: a value that finds no place near its own goes into a `Map`, which
- * hashes by a secret of the process. By chance that happens to one dictionary in thousands.
+ * The hash function is public, so a client can send values of equal hash. To keep them from slowing
+ * inserts down, a value without a free slot near its place goes into a `Map`, whose hash has a secret
+ * seed. With honest values that happens to one dictionary in thousands.
  */
 import { areEqual, withSpareBytes, SPARE_BYTES } from "./byte-words.ts";
 import { hashOf, orderByHash } from "./hash.ts";
 import { SEPARATOR, type Dictionary } from "./dictionary.ts";
 import { codesHolding } from "../query/text-finder.ts";
-import { grown } from "./growth.ts";
 import type { LineScanner } from "./line-scanner.ts";
-import { LOWER_CASE_GROWTH, writeLowerCase } from "./lower-case.ts";
 
 const FIRST_VALUES = 8;
 const FIRST_BYTES = 128;
-/** So many slots are looked at; at half full, even a million values lie within about 70 of their place. */
+/** How many slots are probed. In a table that is half full, even a million values lie within about 70 slots. */
 const MOST_LOOKS = 128;
 const NO_SLOT = -1;
 const LOWERED_AT_ONCE = 128 << 10;
@@ -37,14 +34,14 @@ export class GrowingDictionary implements Dictionary {
   #lowered = 0;
   readonly #decoded: (string | undefined)[] = [];
 
-  /** The code of a value, which is added if it is new; 0 for none. */
+  /** The code of a value, which is added if it is new; 0 for `undefined`. */
   add(value: string | undefined): number {
     if (value === undefined) return 0;
     const bytes = Buffer.from(value, "utf8");
     return this.addBytes(withSpareBytes(bytes), 0, bytes.length, hashOf(value));
   }
 
-  /** The same for a value of a line that was scanned. */
+  /** The code of a value of a scanned line. */
   addFrom(line: LineScanner, place: number): number {
     const end = line.ends[place] as number;
     if (end === 0) return 0;
@@ -53,7 +50,7 @@ export class GrowingDictionary implements Dictionary {
     return this.addBytes(line.words, start, end - start, line.hashes[place] as number);
   }
 
-  /** The same for a value in UTF-8 that stands in some bytes, and has that hash. */
+  /** The code of a value that is given as UTF-8 with its hash. */
   addBytes(bytes: DataView, at: number, length: number, hash: number): number {
     const slot = this.#slotOf(bytes, at, length, hash);
     const code = this.#codeAt(slot, bytes, at, length);
@@ -123,7 +120,7 @@ export class GrowingDictionary implements Dictionary {
     return Buffer.concat(parts);
   }
 
-  /** Where a value's code stands in the table, or may be put; `NO_SLOT` where it is too crowded. */
+  /** The slot of a value's code, or the free one for it; `NO_SLOT` when all slots near its place are taken. */
   #slotOf(bytes: DataView, at: number, length: number, hash: number): number {
     const mask = this.#slots.length - 1;
     for (let look = 0; look < MOST_LOOKS; look++) {
@@ -138,7 +135,7 @@ export class GrowingDictionary implements Dictionary {
     return NO_SLOT;
   }
 
-  /** The code of a value that has that slot; 0 when there is none yet. */
+  /** The code of a value with that slot; 0 for a new value. */
   #codeAt(slot: number, bytes: DataView, at: number, length: number): number {
     if (slot !== NO_SLOT) return this.#slots[slot] as number;
     return this.#crowded.get(keyOf(Buffer.from(bytes.buffer, bytes.byteOffset + at, length))) ?? 0;
@@ -192,7 +189,7 @@ export class GrowingDictionary implements Dictionary {
     while (!this.#lowerCaseSome());
   }
 
-  /** Makes lower-cased texts of the values that came since, up to some bytes; whether that was all. */
+  /** Lower-cases values that were added since, up to some bytes; returns whether all are done. */
   #lowerCaseSome(): boolean {
     if (this.#lowerEnds.length < this.#ends.length) {
       this.#lowerEnds = grown(this.#lowerEnds, this.#ends.length);
@@ -216,4 +213,43 @@ export class GrowingDictionary implements Dictionary {
 
 function keyOf(bytes: Buffer): string {
   return bytes.toString("latin1");
+}
+
+/** A copy of an array that is twice as long, and has room for `least` entries at least. */
+export function grown<T extends Float64Array | Uint32Array | Uint8Array>(array: T, least = 0): T {
+  const length = Math.max(least, array.length * 2);
+  const Type = array.constructor as new (length: number) => T;
+  const copy = Buffer.isBuffer(array) ? (Buffer.alloc(length) as unknown as T) : new Type(length);
+  copy.set(array as never);
+  return copy;
+}
+
+const LOWER = Uint8Array.from({ length: 128 }, (_, byte) =>
+  byte >= 65 && byte <= 90 ? byte + 32 : byte,
+);
+
+/** A lower-cased text takes at most this many times the bytes: `Ⱥ` takes two, `ⱥ` three. */
+export const LOWER_CASE_GROWTH = 1.5;
+
+/**
+ * Writes what `toLowerCase()` makes of the text between two places.
+ *
+ * @param target has room for `LOWER_CASE_GROWTH` times the text from `at` on
+ * @returns where the written text ends
+ */
+export function writeLowerCase(
+  text: Buffer,
+  from: number,
+  to: number,
+  target: Buffer,
+  at: number,
+): number {
+  let end = at;
+  for (let i = from; i < to; i++) {
+    const byte = text[i] as number;
+    // One letter may depend on those around it: a sigma at the end of a word.
+    if (byte > 127) return at + target.write(text.toString("utf8", from, to).toLowerCase(), at);
+    target[end++] = LOWER[byte] as number;
+  }
+  return end;
 }

@@ -1,17 +1,17 @@
 /**
- * The index of the segment that takes the writes, and of one that is read back from the log. Arrays
- * double when they are full; what has been entered never changes, so whoever remembers the number of
- * rows has a snapshot.
+ * The index of the active segment, and of a segment that is read back from the log. Arrays double when
+ * they are full. Invariant: an entry never changes, so a query that remembers the number of rows sees a
+ * snapshot.
  */
 import { addBits, marksOf } from "./columns.ts";
 import { GrowingDictionary } from "./growing-dictionary.ts";
 import { GrowingTexts } from "./growing-texts.ts";
-import { grown } from "./growth.ts";
+import { grown } from "./growing-dictionary.ts";
 import { COLUMNS, TRACE, type LineScanner } from "./line-scanner.ts";
 import { noBits, RowSet } from "./row-set.ts";
 import { RowOrder } from "./row-order.ts";
 import { FIELDS, PROVIDER } from "./fields.ts";
-import { PACKED_FACETS } from "./packed-facets.ts";
+import { PACKED_FACETS } from "./fields.ts";
 import type { SegmentIndex } from "./segment-index.ts";
 import { BLOCK_TEXTS } from "./trigrams.ts";
 
@@ -48,8 +48,8 @@ export class GrowingIndex implements SegmentIndex {
   }
 
   /**
-   * Enters the event of a line that was scanned. In the log the line begins at byte
-   * `offset`; the next one begins at `end` or later.
+   * Adds the event of a scanned line. In the log the line begins at byte `offset`; the next one begins
+   * at `end` or later.
    */
   add(line: LineScanner, offset: number, end: number): void {
     const row = this.rows;

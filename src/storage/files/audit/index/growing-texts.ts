@@ -5,7 +5,7 @@
  * is a filter of trigrams as soon as the block is full.
  */
 import { GrowingDictionary } from "./growing-dictionary.ts";
-import { grown } from "./growth.ts";
+import { grown } from "./growing-dictionary.ts";
 import { COMMAND, type LineScanner } from "./line-scanner.ts";
 import { addTrigrams, BLOCK_TEXTS, blocksInFilters, FILTER_BYTES } from "./trigrams.ts";
 

@@ -1,8 +1,8 @@
 /**
  * A 32-bit hash of a text: MurmurHash3 (x86, 32 bits, seed 0) over its UTF-8. It takes four bytes at a
- * time, so that whoever looks for the end of a value in a line has its hash on the way. It is written
- * into sidecars, so it never changes within a format version. Equal hashes are always followed by a
- * look at the texts.
+ * time, so the scan for the end of a value in a line computes its hash on the way. It is written
+ * into sidecars, so it never changes within a format version. Where hashes are equal, the texts are
+ * always compared.
  */
 import { withSpareBytes, SPARE_BYTES } from "./byte-words.ts";
 

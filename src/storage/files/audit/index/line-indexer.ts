@@ -1,16 +1,18 @@
 /**
- * From bytes of the log to rows of an index. The lines that were just acknowledged and the lines that
- * are read back at start take this one way, so what a restart finds is what was there before.
+ * Turns bytes of the log into rows of an index. Lines that were just acknowledged and lines that are read
+ * back at start take the same path, so a restart finds what was there before.
  */
 import { isUtf8 } from "node:buffer";
 import { eachLine, isBlank, type TakeLine } from "../../../log-lines.ts";
 import type { GrowingIndex } from "./growing-index.ts";
-import { LineScanner } from "./line-scanner.ts";
-import { inCanonicalForm } from "../write/canonical-form.ts";
+import { LineScanner, ORDER } from "./line-scanner.ts";
+import { formatTimestamp, parseTimestamp } from "../../../../core/time.ts";
+import { readLine } from "../write/lines.ts";
+import { CONSUMERS, DECISIONS } from "./fields.ts";
 
 const NEWLINE = 0x0a;
 
-/** Enters the lines of one organization. */
+/** Indexes the lines of one organization. */
 export class LineIndexer {
   readonly #organization: string;
   readonly #scanner: LineScanner;
@@ -21,10 +23,10 @@ export class LineIndexer {
   }
 
   /**
-   * Enters whole lines, each of which ends in a newline; empty ones are passed over.
+   * Adds whole lines, each of which ends in a newline; empty ones are skipped.
    *
    * @param offset where the bytes begin in the log
-   * @param damaged takes lines that are no events of this organization, as readers of lines give them
+   * @param damaged takes lines that are not events of this organization
    */
   add(index: GrowingIndex, bytes: Buffer, offset: number, damaged: TakeLine): void {
     const isText = isUtf8(bytes);
@@ -45,11 +47,11 @@ export class LineIndexer {
     }
   }
 
-  /** Enters a line of another form; `false` when it is no event. */
+  /** Adds a line that is not in the canonical form; `false` when it is not an event. */
   #addOther(index: GrowingIndex, line: Buffer, offset: number): boolean {
-    const own = inCanonicalForm(line, this.#organization);
-    if (own === undefined) return false;
-    this.#scanner.open(own);
+    const canonical = inCanonicalForm(line, this.#organization);
+    if (canonical === undefined) return false;
+    this.#scanner.open(canonical);
     if (this.#scanner.scan(0) === -1) return false;
     index.add(this.#scanner, offset, offset + line.length);
     return true;
@@ -60,4 +62,37 @@ function afterBlanks(bytes: Buffer, from: number): number {
   let at = from;
   while (isBlank(bytes[at])) at++;
   return at;
+}
+
+/**
+ * Writes a line in the canonical form, with a newline: the fields of an event that ingest knows, in their
+ * order. An editor, `jq` or another version may have written the line differently. It is parsed and
+ * written again for the scanner, so that there is one way only into the index.
+ *
+ * @returns `undefined` for a line that is not an event of that organization
+ */
+export function inCanonicalForm(line: Buffer, organization: string): Buffer | undefined {
+  const event: Readonly<Record<string, unknown>> | undefined = readLine(line, organization);
+  if (event === undefined) return undefined;
+  const known: Record<string, unknown> = {};
+  for (const name of ORDER) known[name] = valueOf(name, event[name]);
+  return Buffer.from(`${JSON.stringify(known)}\n`, "utf8");
+}
+
+function valueOf(name: (typeof ORDER)[number], value: unknown): unknown {
+  switch (name) {
+    case "timestamp":
+    case "ingested_at":
+      return formatTimestamp((typeof value === "string" ? parseTimestamp(value) : 0) ?? 0);
+    case "consumer":
+      return CONSUMERS.includes(value as string) ? value : undefined;
+    case "policy_decision":
+      return DECISIONS.includes(value as string) ? value : undefined;
+    case "ai":
+      return value === true;
+    case "duration_ms":
+      return undefined; // no index has it
+    default:
+      return typeof value === "string" ? value : undefined;
+  }
 }

@@ -3,13 +3,13 @@
  * has its fields in one order, without white space and none of them twice, so one walk over its bytes
  * finds every value, checks that it is what JSON allows, and hashes it on the way. The names of fields
  * are compared whole, and a quote within a value is always escaped, so what is accepted here reads the
- * same by `JSON.parse`. Whatever looks different is refused, and takes the long way; see `own-form.ts`.
+ * same by `JSON.parse`. A line of any other form is refused; `line-indexer.ts` then parses it.
  */
 import { areEqual, bytesBefore, withSpareBytes, specialsIn } from "./byte-words.ts";
 import { canonicalTime, TIMESTAMP_BYTES } from "./canonical-time.ts";
 import { hashEnd, hashOf, hashWord } from "./hash.ts";
 import { FIELDS } from "./fields.ts";
-import { CONSUMERS, DECISIONS, packFacets } from "./packed-facets.ts";
+import { CONSUMERS, DECISIONS, packFacets } from "./fields.ts";
 
 /** The fields of a line in their order. */
 export const ORDER = [
@@ -54,7 +54,7 @@ export const ID = placeOf("id");
 export const COMMAND = placeOf("command");
 export const TRACE = placeOf("trace_id");
 export const COLUMNS = FIELDS.map(placeOf);
-/** 1 for the places of texts that an index looks up; nobody asks for the hash of another. */
+/** 1 for the places of texts that an index looks up; no other text is hashed. */
 const HASHED = new Uint8Array(ORDER.length);
 for (const place of [ID, COMMAND, TRACE, ...COLUMNS]) HASHED[place] = 1;
 
@@ -94,7 +94,7 @@ export class LineScanner {
   /** `timestamp` and `ingested_at` in milliseconds. */
   time = 0;
   ingestedAt = 0;
-  /** Decision, consumer and `ai` in one number; see `kindOf`. */
+  /** Decision, consumer and `ai` in one number; see `packFacets`. */
   kind = 0;
   /** What is read, with some bytes to spare at its end. */
   words: DataView = NOTHING;
@@ -107,7 +107,7 @@ export class LineScanner {
     this.#organizationWords = withSpareBytes(this.#organization);
   }
 
-  /** Begins to read bytes, which are UTF-8 and end in a newline. */
+  /** Starts on new bytes, which are UTF-8 and end in a newline. */
   open(bytes: Buffer): void {
     this.words = withSpareBytes(bytes);
     this.#bytes = bytes;
@@ -155,7 +155,7 @@ export class LineScanner {
     return this.escaped[ID] === 0 ? (this.hashes[ID] as number) : hashOf(this.textOf(ID));
   }
 
-  /** Notes where a value ends; gives the place after it and its quote, or -1. */
+  /** Records where a value ends; returns the place after it and its quote, or -1. */
   #endOf(place: number, start: number): number {
     const { words } = this;
     if (place === AI) return (this.ends[AI] = endOfFlag(this.#bytes, start)) || -1;
@@ -199,7 +199,7 @@ export class LineScanner {
     return this.#bytes[end] === QUOTE ? end + 1 : -1;
   }
 
-  /** Reads the values that are no mere texts; `false` when one of them is not as it must be. */
+  /** Reads the values that are not plain texts; `false` when one of them is malformed. */
   #understand(): boolean {
     const { starts, ends, escaped } = this;
     if (!this.#isOrganization() || ends[ID] === 0) return false;

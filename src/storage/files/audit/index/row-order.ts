@@ -1,8 +1,8 @@
 /**
- * The rows of a growing segment by time. Nothing is kept while events come in order. Once one is
- * late there is a list of rows; new rows are sorted among themselves and merged in from the end, so
- * the work is the distance by which they are late, not the length of the list. A list that a
- * question has taken is not changed any more, but for being continued.
+ * The rows of the active segment by time. While events come in order there is no list. Once an event is
+ * late, a list of rows exists: new rows are sorted among themselves and merged in from the end, so the
+ * work grows with their delay, not with the length of the list. A list that a query has taken is only
+ * extended; a merge into it works on a copy.
  */
 const MERGE_ROWS = 4096;
 
@@ -13,7 +13,7 @@ export class RowOrder {
   #isTaken = false;
   #isSorted = true;
 
-  /** Hears of each row in turn. */
+  /** Adds the next row. */
   add(times: Float64Array, row: number): void {
     if (row === 0) return;
     if ((times[row] as number) < (times[row - 1] as number)) this.#isSorted = false;

@@ -1,6 +1,6 @@
 /**
  * The index of a sealed segment, from its sidecar. Its columns lie in memory as they lie in the file;
- * nothing is parsed but the table. What stays on disk is read when it is asked for; see `sidecar-rest.ts`.
+ * only the table is parsed. The sections that stay on disk are read on demand; see `on-demand-sections.ts`.
  */
 import type { Awaitable } from "../../../../core/caller.ts";
 import { nextTurn } from "../../../../core/timers.ts";
@@ -17,7 +17,7 @@ import type { Header, Section, SectionArray, Table } from "../sidecar/format.ts"
 import { OnDemandSections } from "../sidecar/on-demand-sections.ts";
 import { BLOCK_TEXTS, blocksInSlices } from "./trigrams.ts";
 
-/** Many segments are read at once, and each of them takes such a step in every turn of the loop. */
+/** Many segments are read at once; each checks this many bytes in a turn of the loop. */
 const STEP_BYTES = 64 << 10;
 const NO_ROWS = new Uint32Array(0);
 
@@ -158,7 +158,7 @@ export class SealedIndex implements SegmentIndex {
   }
 
   async rowsOfId(hash: number): Promise<readonly number[]> {
-    // Hashes are spread evenly, so the place of one is known but for a few neighbours.
+    // Hashes are spread evenly, so a hash predicts its place to within a few neighbours.
     const guess = Math.floor((hash / 2 ** 32) * this.rows);
     const margin = 8 + 4 * Math.ceil(Math.sqrt(this.rows));
     let from = Math.max(0, guess - margin);

@@ -1,13 +1,12 @@
 /**
- * One listener to events as they arrive. It remembers the last row that it was given or that did not
- * match, and nothing else: what is stored beyond that row is read from the log until nothing is left,
- * and from that moment on, within the same turn of the loop, each event is handed over as it is
- * stored. So there is neither a gap nor a duplicate between the two, and a listener that asks for a
- * pause costs no memory: it goes on from its row, by the log.
+ * Gives one listener the events of an organization in the order of ingest. A tail remembers only the
+ * last row that it has passed. It reads the rows after that one from the log until none is left. From
+ * then on, within the same turn of the loop, it gets each event as it is stored. So there is no gap and
+ * no duplicate between the two, and a paused listener costs no memory: it continues from its row.
  */
 import type { AuditEvent } from "../../../../audit/schema.ts";
 import type { AuditFilter, AuditTail, TailListener } from "../../../../audit/store.ts";
-import { matchesEvent } from "./event-match.ts";
+import { timeOf } from "../index/canonical-time.ts";
 
 const READ_ROWS = 256;
 /** An event may be some MiB long, and many tails may read at once. */
@@ -46,7 +45,7 @@ export class Tail implements AuditTail {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.caughtUp.catch(() => {}); // whoever wants to know waits for it
+    this.caughtUp.catch(() => {}); // unhandled only if the caller never awaits it
   }
 
   /** Begins to read; a tail that was closed meanwhile does not. */
@@ -119,4 +118,36 @@ export class Tail implements AuditTail {
       }
     }
   }
+}
+
+/** Whether an event matches a filter: the rule in plain words, for events one by one. */
+export function matchesEvent(event: AuditEvent, filter: AuditFilter): boolean {
+  const is = (wanted: string | undefined, value: string | undefined): boolean =>
+    wanted === undefined || value === wanted;
+  if (
+    !is(filter.decision, event.policy_decision) ||
+    !is(filter.provider, event.provider) ||
+    !is(filter.consumer, event.consumer) ||
+    !is(filter.executor, event.executor) ||
+    !is(filter.capability, event.capability) ||
+    !is(filter.status, event.status) ||
+    !is(filter.runtime, event.runtime_name) ||
+    !is(filter.trace_id, event.trace_id) ||
+    !is(filter.policy, event.policy) ||
+    !is(filter.reported_by, event.reported_by)
+  ) {
+    return false;
+  }
+  const { q, from = -Infinity, to = Infinity } = filter;
+  const time = timeOf(event.timestamp);
+  return (
+    time >= from && time < to && (q === undefined || q === "" || holds(event, q.toLowerCase()))
+  );
+}
+
+function holds(event: AuditEvent, lower: string): boolean {
+  const { command, executor, resource, provider, capability } = event;
+  return [command, executor, resource, provider, capability].some((text) =>
+    text?.toLowerCase().includes(lower),
+  );
 }

@@ -14,7 +14,7 @@ import { MergingCursor, type Match } from "./merging-cursor.ts";
 import { Yielder } from "../../../../core/yielder.ts";
 import type { SegmentQuery } from "./segment-query.ts";
 import { rowAt, selectRows, viewOf, type SegmentView } from "./select-rows.ts";
-import { decisionOfFacets } from "../index/packed-facets.ts";
+import { decisionOfFacets } from "../index/fields.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
 import { lineParts, PIECE_BYTES, readShort, type Shortening } from "./short-lines.ts";
 

@@ -5,7 +5,7 @@
  * since the last histogram is counted.
  */
 import { HOUR_MS } from "../../../../core/clock.ts";
-import { decisionOfFacets, PACKED_FACETS } from "../index/packed-facets.ts";
+import { decisionOfFacets, PACKED_FACETS } from "../index/fields.ts";
 import type { Yielder } from "../../../../core/yielder.ts";
 import type { SegmentQuery } from "./segment-query.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";

@@ -9,7 +9,7 @@ import { DAY_MS, SECOND_MS } from "../../../../core/clock.ts";
 import { Yielder } from "../../../../core/yielder.ts";
 import { Queue } from "../../../queue.ts";
 import { LONGEST_LISTED, PROVIDER, STATUS, type Column } from "../index/fields.ts";
-import { decisionOfFacets, isAi, PACKED_FACETS } from "../index/packed-facets.ts";
+import { decisionOfFacets, isAi, PACKED_FACETS } from "../index/fields.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
 import { segmentQuery } from "./segment-query.ts";
 import { rowAt, selectRows, viewOf, type SegmentView } from "./select-rows.ts";

@@ -2,7 +2,7 @@
 import type { AuditFilter } from "../../../../audit/store.ts";
 import { CachedMatches, type SearchCache } from "./search-cache.ts";
 import { FIELDS, POLICY, STATUS } from "../index/fields.ts";
-import { packedFacetsWith } from "../index/packed-facets.ts";
+import { packedFacetsWith } from "../index/fields.ts";
 import { bitsOf } from "../index/trigrams.ts";
 
 /** A text to be found in any letter case. */

@@ -9,7 +9,7 @@ import type { Yielder } from "../../../../core/yielder.ts";
 import { addBits, keepWanted, marksOf, rowsWithCode } from "../index/columns.ts";
 import { matchingCount } from "../index/facet-counts.ts";
 import { POLICY, STATUS, type Column } from "../index/fields.ts";
-import { PACKED_FACETS } from "../index/packed-facets.ts";
+import { PACKED_FACETS } from "../index/fields.ts";
 import { rowOf, segmentOf, type SegmentIndex } from "../index/segment-index.ts";
 import { noBits, RowSet } from "../index/row-set.ts";
 import { isFacet, type SegmentQuery } from "./segment-query.ts";

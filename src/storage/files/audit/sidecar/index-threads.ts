@@ -1,17 +1,17 @@
 /**
- * Threads that make sidecars while the service goes on. Reading back a segment is nothing but
- * computing, about half a second for 64 MiB, so where many of them have lost their sidecars each
- * processor takes one at a time. A thread ends when nothing is left to be made. Where no thread can be
- * started, or one dies, whoever asked is told to make the sidecar itself.
+ * Threads that rebuild sidecars while the service answers requests. Indexing a segment takes about half a
+ * second of processor time for 64 MiB, so where many sidecars are missing each processor rebuilds one at
+ * a time. A thread ends when no job is left. When no thread can be started, or one dies, the caller is
+ * told to rebuild the sidecar itself.
  */
 import { availableParallelism } from "node:os";
 import type { Worker } from "node:worker_threads";
 import { startThread } from "../../../../core/thread.ts";
-import type { SegmentWithout } from "./remake.ts";
+import type { SegmentWithout } from "./writer.ts";
 
-/** A thread takes up to 150 MiB while it works. */
+/** Each thread needs up to 150 MiB. */
 const MOST_THREADS = 4;
-/** To start one for less than this would take longer than the work. */
+/** For fewer bytes than this, starting a thread takes longer than the work. */
 const WORTHWHILE_BYTES = 16 << 20;
 
 interface Job {

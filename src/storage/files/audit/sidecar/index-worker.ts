@@ -1,9 +1,9 @@
 /** The thread in which sidecars are made; `index-threads.ts` gives it one segment after another. */
 import { parentPort } from "node:worker_threads";
 import { systemFiles } from "../../../file-operations.ts";
-import { remakeSidecar, type SegmentWithout } from "./remake.ts";
+import { remakeSidecar, type SegmentWithout } from "./writer.ts";
 
-/** Nobody else waits for this thread, so it reads without the detour through the pool. */
+/** Nothing else runs on this thread, so it reads synchronously, without the thread pool. */
 const files = {
   ...systemFiles,
   read: async (descriptor: number, target: Uint8Array, position: number) =>
@@ -13,6 +13,6 @@ const files = {
 parentPort?.on("message", (segment: SegmentWithout) => {
   remakeSidecar(files, segment).then(
     (isMade) => parentPort?.postMessage(isMade),
-    () => parentPort?.postMessage(false), // whoever asked makes it, and hears what is wrong
+    () => parentPort?.postMessage(false), // the caller then rebuilds it, and reports the error
   );
 });

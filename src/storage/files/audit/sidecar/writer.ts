@@ -1,15 +1,25 @@
-/** Makes the sidecar of a segment that takes no more writes, in steps that hold nobody up. */
+/** Writes the sidecar of a sealed segment, in short steps between which the event loop serves requests. */
 import { nextTurn } from "../../../../core/timers.ts";
 import type { FileOperations } from "../../../file-operations.ts";
 import { replaceFile } from "../../../snapshot.ts";
-import type { GrowingIndex } from "../index/growing-index.ts";
+import { GrowingIndex } from "../index/growing-index.ts";
 import type { GrowingDictionary } from "../index/growing-dictionary.ts";
 import { countByFacets, countFacets } from "../index/facet-counts.ts";
 import { orderByHash } from "../index/hash.ts";
 import { COUNTED, FIELDS, PROVIDER, SEARCHED, type Column } from "../index/fields.ts";
-import { encodeHeader, checksumOf, HEADER_BYTES, PAGE_BYTES, alignedLength } from "./format.ts";
-import { SectionWriter, type SectionArray, type Table } from "./format.ts";
+import {
+  encodeHeader,
+  checksumOf,
+  HEADER_BYTES,
+  PAGE_BYTES,
+  alignedLength,
+  SectionWriter,
+  type SectionArray,
+  type Table,
+} from "./format.ts";
 import { addTrigrams, FILTER_BYTES, sliceFilters } from "../index/trigrams.ts";
+import { readManyLines } from "../../../log-lines.ts";
+import { LineIndexer } from "../index/line-indexer.ts";
 
 const STEP_BYTES = 1 << 20;
 
@@ -194,4 +204,27 @@ async function pageChecksums(bytes: Uint8Array): Promise<Uint32Array> {
     if ((page * PAGE_BYTES) % STEP_BYTES === 0) await nextTurn();
   }
   return sums;
+}
+
+/** A segment that has no sidecar. */
+export interface SegmentWithout {
+  readonly segment: number;
+  readonly organization: string;
+  readonly log: string;
+  readonly sidecar: string;
+}
+
+/** Rebuilds the sidecar of a segment; `false` when a line is damaged, which the caller has to report. */
+export async function remakeSidecar(files: FileOperations, of: SegmentWithout): Promise<boolean> {
+  const index = new GrowingIndex(of.segment);
+  const indexer = new LineIndexer(of.organization);
+  let isWhole = true;
+  await readManyLines(files, of.log, (bytes, offset) => {
+    indexer.add(index, bytes, offset, () => void (isWhole = false));
+    return isWhole ? undefined : false;
+  });
+  if (!isWhole) return false;
+  const { size } = await files.stat(of.log);
+  await writeSidecar(files, of.sidecar, index, size);
+  return true;
 }

@@ -10,12 +10,33 @@ import type { AuditEvent } from "../../../../audit/schema.ts";
 import type { Stored } from "../../../../audit/store.ts";
 import type { Durability } from "../../../append-log-options.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
-import type { EngineCounters } from "../engine-counters.ts";
 import { hashOf } from "../index/hash.ts";
 import { lineOf } from "./known-events.ts";
 import { firstLine, idOf, linesAsList, reporterOf, writeLines } from "./lines.ts";
 import type { RecentIds } from "./recent-ids.ts";
 import type { SegmentSet } from "../segment-set.ts";
+
+/** What an audit store has done since it was opened, over all organizations. */
+export class EngineCounters {
+  stored = 0;
+  /** Events that had been stored before, and were answered with what was stored. */
+  repeated = 0;
+  failed = 0;
+  /** Events that are being stored now. */
+  pending = 0;
+
+  /** Events go to the log. */
+  began(events: number): void {
+    this.pending += events;
+  }
+
+  /** They were answered, with the error if there was one. */
+  ended(events: number, error: unknown): void {
+    this.pending -= events;
+    if (error === null) this.stored += events;
+    else this.failed += events;
+  }
+}
 
 /** Events on their way to the disk, and those who sent one of them again meanwhile. */
 interface Flight {

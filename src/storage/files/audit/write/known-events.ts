@@ -54,7 +54,7 @@ export async function* rowsOfId(segments: SegmentSet, id: string): AsyncGenerato
   }
 }
 
-/** The next rows after a row: at most `count`, and, but for the first of them, at most `bytes` long. */
+/** The next rows after a row: at most `count` of them, with at most `bytes` in all, and at least one row if there is any. */
 export function rowsAfter(
   indexes: readonly SegmentIndex[],
   row: number,

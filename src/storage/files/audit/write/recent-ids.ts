@@ -1,17 +1,17 @@
 /**
- * Where the newest events stand, by the hash of their id. A hash only says where to look: whoever
- * asks compares the id in the line, so that 16 bytes an event are enough, whatever ids look like.
+ * Finds the newest events by the hash of their id. A hash only gives candidates: the caller compares the
+ * id in the line. So 16 bytes an event are enough for ids of any length.
  *
- * There are two generations, each a table that is probed by the hash. When the younger one is full
- * the older one is dropped as a whole, so that forgetting costs nothing per id.
+ * There are two generations, each a hash table. When the younger one is full, the older one is dropped as
+ * a whole, so forgetting an id costs nothing.
  */
 
 /** How many of the newest ids are known at least; up to twice as many are. */
 export const KNOWN_IDS = 100_000;
 
 /**
- * So many events of equal hash are known of each generation. By chance there are hardly ever two; more than
- * a few were made to be alike, and each would cost those after it a look at its line.
+ * How many events of equal hash a generation keeps. By chance there are hardly ever two. A client can make
+ * more on purpose, and each would cost a look at its line for every later one.
  */
 const MOST_ALIKE = 32;
 const FIRST_SLOTS = 64;

@@ -6,7 +6,7 @@ import { hashOf } from "../../../../../src/storage/files/audit/index/hash.ts";
 import { LineIndexer } from "../../../../../src/storage/files/audit/index/line-indexer.ts";
 import { readLine } from "../../../../../src/storage/files/audit/write/lines.ts";
 import { FIELDS } from "../../../../../src/storage/files/audit/index/fields.ts";
-import { packFacets } from "../../../../../src/storage/files/audit/index/packed-facets.ts";
+import { packFacets } from "../../../../../src/storage/files/audit/index/fields.ts";
 
 const ORGANIZATION = "acme";
 

@@ -1,8 +1,0 @@
-/** A copy of an array that is twice as long, and has room for `least` entries at least. */
-export function grown<T extends Float64Array | Uint32Array | Uint8Array>(array: T, least = 0): T {
-  const length = Math.max(least, array.length * 2);
-  const Type = array.constructor as new (length: number) => T;
-  const copy = Buffer.isBuffer(array) ? (Buffer.alloc(length) as unknown as T) : new Type(length);
-  copy.set(array as never);
-  return copy;
-}

@@ -12,9 +12,6 @@ const BANNED = [
   /(?<!\bthere )\b(?:is|are|was|were) none\b/i,
 ];
 
-/** Folders whose comments are still to be rewritten. */
-const STILL_TO_DO = ["src/storage/"];
-
 /** The text before each token of a tree, which is white space and comments. */
 function* triviaOf(node: ts.Node, text: string): Generator<string> {
   const children = node.getChildren().filter((child) => !ts.isJSDoc(child));
@@ -37,7 +34,7 @@ function offencesIn(path: string): readonly string[] {
 }
 
 test("comments are written in plain English", () => {
-  const files = filesBelow("src").filter((path) => !STILL_TO_DO.some((at) => path.startsWith(at)));
+  const files = filesBelow("src");
   assert.ok(files.length > 0);
   assert.deepEqual(files.flatMap(offencesIn), []);
 });

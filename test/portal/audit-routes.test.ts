@@ -106,6 +106,15 @@ test("the list goes on by links, page after page, and no event is left out", asy
   assert.deepEqual(seen, events.map(({ id }) => id).reverse());
 });
 
+test("the CSV link asks for what spreadsheets read, and keeps the filters", async () => {
+  const { text } = await app.get("/portal/audit?decision=denied");
+  const [, href = ""] = /href="([^"]+)"[^>]*>CSV, for spreadsheets/.exec(text) ?? [];
+  const address = new URL(href.replaceAll("&amp;", "&"), app.url);
+  assert.equal(address.searchParams.get("decision"), "denied");
+  const bytes = await (await fetch(address)).arrayBuffer();
+  assert.equal(Buffer.from(bytes).toString("utf8", 0, 6), "\uFEFFid,");
+});
+
 test("where credentials are demanded the page carries no event", async (t) => {
   const closed = await start(t, { requireAuth: true });
   await closed.post("/api/public/audit", { id: "wagon", command: "wagon-7" });

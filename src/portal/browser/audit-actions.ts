@@ -5,8 +5,9 @@ import { DRAFT_KEY, EDITOR_PATH } from "../handover.ts";
 import { ApiError, call, read } from "./api.ts";
 
 /** Downloads what the link of an export asks for: by a ticket, so that no credential stands in an address. */
-export async function download(href: string, format: string): Promise<void> {
-  const body = { ...Object.fromEntries(new URL(href).searchParams), format };
+export async function download(href: string): Promise<void> {
+  const { bom, ...rest } = Object.fromEntries(new URL(href).searchParams);
+  const body = { ...rest, bom: bom === "true" };
   const { url } = await call<{ readonly url: string }>("POST", "/audit/export-tickets", { body });
   const link = document.createElement("a");
   link.href = url;

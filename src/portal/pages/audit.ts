@@ -74,23 +74,26 @@ export function liveButton({ view, tail }: Pick<AuditModel, "view" | "tail">): H
 
 /** Takes the view away as a file; the links work by themselves, and modules trade them for tickets. */
 function exportMenu({ apiUrl, query }: AuditModel, total: number): Html {
-  const link = (format: string, word: string): Html =>
-    html`<a href="${exportHref(apiUrl, query, format)}" data-export="${format}" download
-      >${word}</a
-    >`;
+  const link = (format: Readonly<Record<string, string>>, word: string): Html =>
+    html`<a href="${exportHref(apiUrl, query, format)}" data-export download>${word}</a>`;
   return html`<details class="menu" id="export">
     <summary class="button">Export</summary>
     <div class="card">
       <p>
         <b>${count(total)}</b> ${total === 1 ? "event" : "events"}, exactly this view, newest first
       </p>
-      ${link("csv", "CSV, for spreadsheets")} ${link("ndjson", "NDJSON, one event a line")}
+      ${link({ format: "csv", bom: "true" }, "CSV, for spreadsheets")}
+      ${link({ format: "ndjson" }, "NDJSON, one event a line")}
     </div>
   </details>`;
 }
 
-function exportHref(apiUrl: string, query: AuditQuery, format: string): string {
+function exportHref(
+  apiUrl: string,
+  query: AuditQuery,
+  format: Readonly<Record<string, string>>,
+): string {
   // The page's own origin: the address of the API may be another one, which shell lines show.
   const { pathname } = new URL(apiUrl);
-  return `${pathname}/audit/export?${new URLSearchParams({ format, ...query }).toString()}`;
+  return `${pathname}/audit/export?${new URLSearchParams({ ...format, ...query }).toString()}`;
 }

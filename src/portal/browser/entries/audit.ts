@@ -120,13 +120,13 @@ function serveClicks(): void {
     const menu = document.getElementById("export");
     if (menu?.hasAttribute("open") && !menu.contains(target ?? null)) menu.removeAttribute("open");
     if (!control) return;
-    const { exportFormat, draft } = actionsOf(control);
+    const draft = control.getAttribute("data-draft");
     if (control.id === "live") toggleLive();
     else if (control.id === "show-arrived") showArrived();
     else if (draft === "allow" || draft === "deny") draftOpen(draft).catch(say);
-    else if (exportFormat !== undefined && control instanceof HTMLAnchorElement) {
+    else if (control.hasAttribute("data-export") && control instanceof HTMLAnchorElement) {
       event.preventDefault();
-      download(control.href, exportFormat).catch(say);
+      download(control.href).catch(say);
     } else if (control.id === "older") {
       event.preventDefault();
       void screen.loadOlder();
@@ -137,14 +137,6 @@ function serveClicks(): void {
 async function draftOpen(effect: Effect): Promise<void> {
   const event = await screen.readOpen();
   if (event) await draftRule(event, effect);
-}
-
-function actionsOf(control: Element): {
-  readonly exportFormat: string | undefined;
-  readonly draft: string | undefined;
-} {
-  const of = (name: string): string | undefined => control.getAttribute(name) ?? undefined;
-  return { exportFormat: of("data-export"), draft: of("data-draft") };
 }
 
 /** Follows a link to another view within the page, unless the click asks for another tab. */

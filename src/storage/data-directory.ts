@@ -1,7 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { randomBytes } from "node:crypto";
+import { basename } from "node:path";
 import type { Log } from "../core/log.ts";
 import { isObject } from "../core/validate.ts";
+import { listDirectory } from "./directories.ts";
 import type { FileOperations } from "./file-operations.ts";
 import type { Layout } from "./layout.ts";
 import { readFileIfAny, readSnapshot, replaceFile, writeSnapshot } from "./snapshot.ts";
@@ -64,10 +66,31 @@ function textOf(bytes: Buffer): string {
 
 const OTHERS = 0o077;
 
-/** Warns when the group or the world may enter, list or change a data directory. */
-export async function warnIfOpen(files: FileOperations, { root }: Layout, log: Log): Promise<void> {
+/**
+ * Closes a new data directory to other users: git and `mkdir` make it open to all. Only warns where there
+ * is data already, since a group may have been let in on purpose, and where other files show that the
+ * setting names a directory that is not ours, such as /tmp.
+ */
+export async function closeToOthers(
+  files: FileOperations,
+  { root, lock }: Layout,
+  log: Log,
+): Promise<void> {
   const { mode } = await files.stat(root);
   if ((mode & OTHERS) === 0) return;
+  const names = await listDirectory(files, root);
+  const isNew = names.every(
+    (name) => name.startsWith(".") || name === "README.md" || name === basename(lock),
+  );
+  const close = (): Promise<void> => files.changeMode(root, mode & 0o7777 & ~OTHERS);
+  if (
+    isNew &&
+    (await close().then(
+      () => true,
+      () => false, // another user's directory, or a file system without modes
+    ))
+  )
+    return;
   log.warn(`the data directory is open to other users: chmod 700 ${JSON.stringify(root)}`, {
     mode: (mode & 0o777).toString(8).padStart(4, "0"),
   });

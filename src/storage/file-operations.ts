@@ -18,6 +18,7 @@ export interface FileOperations {
   stat(
     path: string,
   ): Promise<{ readonly size: number; readonly mtimeMs: number; readonly mode: number }>;
+  changeMode(path: string, mode: number): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   /** Gives a file a second name; fails with `EEXIST` when that name is taken. */
   link(from: string, to: string): Promise<void>;
@@ -49,6 +50,7 @@ export const systemFiles: FileOperations = {
   },
   readFile: (path) => promises.readFile(path),
   stat: (path) => promises.stat(path),
+  changeMode: (path, mode) => promises.chmod(path, mode),
   rename: (from, to) => promises.rename(from, to),
   link: (from, to) => promises.link(from, to),
   remove: (path) => promises.rm(path, { recursive: true, force: true }),

@@ -121,6 +121,10 @@ export class ForgetfulFiles implements FileOperations {
     return { size: node instanceof FileNode ? node.bytes.length : 0, mtimeMs: 0, mode: 0o700 };
   }
 
+  async changeMode(path: string): Promise<void> {
+    this.#enter("changeMode", path);
+  }
+
   async rename(from: string, to: string): Promise<void> {
     this.#enter("rename", from);
     const node = this.#find(from);

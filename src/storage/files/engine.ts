@@ -10,7 +10,7 @@ import { nextReset } from "../../demo/limits.ts";
 import type { Engine, EngineDemo, EngineFigures, EngineParts, Stores } from "../../engine.ts";
 import { stageFiles } from "../backup/staging.ts";
 import { DamageRegister } from "../damage.ts";
-import { checkFormat, readOrCreateSecret, warnIfOpen } from "../data-directory.ts";
+import { checkFormat, readOrCreateSecret, closeToOthers } from "../data-directory.ts";
 import { disownDemo, markSeeded, prepareDemoDirectory } from "../demo-directory.ts";
 import { systemFiles, type FileOperations } from "../file-operations.ts";
 import { Layout } from "../layout.ts";
@@ -60,7 +60,7 @@ async function openDirectory(
   opened: CloseStack,
 ): Promise<Omit<Engine, "close">> {
   const { config, now, log } = parts;
-  await warnIfOpen(files, layout, log);
+  await closeToOthers(files, layout, log);
   await removeStrays(files, layout);
   await checkFormat(files, layout);
   const secret = await readOrCreateSecret(files, layout);

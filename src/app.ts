@@ -6,6 +6,7 @@ import { canonicalAddress } from "./core/address.ts";
 import { MINUTE_MS, SECOND_MS, type Clock } from "./core/clock.ts";
 import { type CloseStack, openParts } from "./core/close-stack.ts";
 import { isLoopback } from "./core/host-name.ts";
+import { ConfigError } from "./core/config-error.ts";
 import { createIds } from "./core/ids.ts";
 import { createLogWriter } from "./core/log-writer.ts";
 import { createLog, describeError, type Log } from "./core/log.ts";
@@ -140,7 +141,10 @@ function renewedDaily(served: Served, parts: ServiceParts, opened: CloseStack): 
 /** Why an address cannot be had, in the words of the settings that name it. */
 function addressFault(error: NodeJS.ErrnoException, { host, port }: Config): Error {
   const { code } = error;
-  const told = (what: string): Error => new Error(`${what} (${code})`, { cause: error });
+  const told = (
+    what: string,
+    Kind: new (message: string, options: ErrorOptions) => Error = Error,
+  ): Error => new Kind(`${what} (${code})`, { cause: error });
   if (code === "EADDRINUSE") {
     return told(`PORT: ${port} of "${host}" is in use, stop what listens there or choose another`);
   }
@@ -148,7 +152,7 @@ function addressFault(error: NodeJS.ErrnoException, { host, port }: Config): Err
     return told(`PORT: this user may not listen on ${port} of "${host}", choose another`);
   }
   const isNoAddress = ["EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN"].includes(code ?? "");
-  return isNoAddress ? told(`HOST: "${host}" is no address of this machine`) : error;
+  return isNoAddress ? told(`HOST: "${host}" is no address of this machine`, ConfigError) : error;
 }
 
 /** How a client on this machine reaches the service; a wildcard address is no address to call. */

@@ -2,6 +2,7 @@
  * Reads the settings from the environment or from options, and checks them. The only reader of
  * `process.env`. One that is not understood stops the start.
  */
+import { ConfigError } from "./core/config-error.ts";
 import { withoutUserInfo } from "./core/setting-kinds.ts";
 import { settings, type Setting } from "./setting-table.ts";
 
@@ -29,11 +30,6 @@ export type SettingOptions = Partial<Omit<Values, "dataDir" | "requireAuth">> & 
   /** Whether `/api/v1` demands credentials; a function is asked on every request. */
   readonly requireAuth?: boolean | (() => boolean);
 };
-
-/** A setting that was not understood; the message is one line that says what is accepted. */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-}
 
 const OPTIONS: ReadonlyMap<string, string> = new Map(
   Object.entries(settings).map(([option, { variable }]) => [variable, option]),

@@ -1,7 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { openApp } from "./app.ts";
-import { ConfigError, configFromOptions, type SettingOptions } from "./config.ts";
+import { configFromOptions, type SettingOptions } from "./config.ts";
 import type { Clock } from "./core/clock.ts";
+import { ConfigError } from "./core/config-error.ts";
 
 /** The settings of `startSignalbox`, and what an embedder may put in place of the outside world. */
 export interface SignalboxOptions extends SettingOptions {
@@ -28,14 +29,20 @@ export const systemClock: Clock = Date.now;
  * Starts a service inside this process, by default on a free port of the loopback interface and
  * without a log. The environment is never read.
  *
- * @throws ConfigError for an option that is not understood; Error when the directory is in use, is
- *   damaged, or the address cannot be had
+ * @throws ConfigError naming an option that is not understood or cannot be used, such as a host that is
+ *   no address of this machine. Error for what the machine refuses: an address that is in use or not
+ *   allowed (`cause` is Node's own error), a directory that is in use, damaged or not writable
  */
 export async function startSignalbox(options: SignalboxOptions): Promise<Signalbox> {
   const { now = systemClock, writeLog, ...settings } = asObject(options);
   for (const [name, value] of Object.entries({ now, writeLog })) {
     if (value === undefined || typeof value === "function") continue;
     throw new ConfigError(`${name}: expected a function`);
+  }
+  const time: unknown = now();
+  if (typeof time !== "number" || Number.isNaN(new Date(time).getTime())) {
+    const shown = typeof time === "number" ? String(time) : "no number";
+    throw new ConfigError(`now: returned ${shown}, expected milliseconds since the epoch`);
   }
   const { url, close } = await openApp(configFromOptions(settings), now, writeLog);
   return { url, close, [Symbol.asyncDispose]: close };

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import {
-  ConfigError,
   configFromEnvironment,
   configFromOptions,
   settingRows,
   type Config,
   type SettingOptions,
 } from "../src/config.ts";
+import { ConfigError } from "../src/core/config-error.ts";
 
 /** Reads the settings from an environment that holds these variables and no other of ours. */
 function fromEnvironment(t: TestContext, given: Readonly<Record<string, string>>): Config {

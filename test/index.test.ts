@@ -29,6 +29,27 @@ test("a clock or a log that is no function is refused by name, before anything i
   }
 });
 
+test("a wrong option is a ConfigError that names it", async (t) => {
+  const dataDir = await newDirectory(t);
+  const admin = { adminEmail: "a@b.example", adminPassword: "long enough 1" };
+  for (const [options, said] of [
+    [{ host: "nope.invalid" }, /^host: "nope\.invalid" is no address of this machine/],
+    [{ ...admin, adminPassword: "short" }, /^adminPassword: expected 10 to 256 characters$/],
+    [{ ...admin, adminEmail: "nobody" }, /^adminEmail: expected an email address$/],
+    [{ catalogSource: "/nope" }, /^catalogSource: "\/nope" cannot be read \(ENOENT\)$/],
+    [{ dataDir: "/etc/passwd/x" }, /is a file, or lies in one: choose another dataDir/],
+    [{ now: () => Number.NaN }, /^now: returned NaN, expected milliseconds since the epoch$/],
+    [{ now: () => 1e20 }, /^now: returned 100000000000000000000, expected milliseconds/],
+    [{ now: () => new Date(0) }, /^now: returned no number, expected milliseconds/],
+  ] as const) {
+    await assert.rejects(start({ dataDir, ...options }), (error: unknown) => {
+      assert.ok(error instanceof ConfigError, String(error));
+      assert.match(error.message, said);
+      return true;
+    });
+  }
+});
+
 test("fake timers of a test harness hold nothing up", IN_TIME, async (t) => {
   const dataDir = await newDirectory(t);
   t.mock.timers.enable({ apis: ["setTimeout", "setInterval", "setImmediate"] });

@@ -5,6 +5,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { ConfigError } from "../core/config-error.ts";
 import { MINUTE_MS, SECOND_MS } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import { clearInterval, setInterval } from "../core/timers.ts";
@@ -45,7 +46,8 @@ export interface OpenCatalog extends Catalog {
 /**
  * Opens the catalog that the setting names: `embed`, an `http` or `https` URL, or a file's path.
  *
- * @throws Error naming the setting and the fault, when there is no catalog to start with
+ * @throws ConfigError for a file that cannot be used, Error for an address without a catalog; both name
+ *   the setting and the fault
  */
 export async function openCatalog(
   setting: string,
@@ -72,12 +74,12 @@ async function readDocument(path: string, called: string): Promise<CatalogDocume
     text = await readFile(path, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Error(`CATALOG_SOURCE: ${called} cannot be read (${code ?? "unknown reason"})`);
+    throw new ConfigError(`CATALOG_SOURCE: ${called} cannot be read (${code ?? "unknown reason"})`);
   }
   try {
     return parseCatalog(text);
   } catch (error) {
-    throw new Error(`CATALOG_SOURCE: ${called}: ${messageOf(error)}`);
+    throw new ConfigError(`CATALOG_SOURCE: ${called}: ${messageOf(error)}`);
   }
 }
 

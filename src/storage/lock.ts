@@ -12,6 +12,7 @@
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import type { Clock } from "../core/clock.ts";
+import { ConfigError } from "../core/config-error.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { isObject } from "../core/validate.ts";
 import { listDirectory, makeRootDirectory } from "./directories.ts";
@@ -169,20 +170,24 @@ class Attempt {
   }
 }
 
-/** What a user can do something about, said so; any other error as it is. */
+/** The error of a directory in a sentence with the way out; an unknown error unchanged. */
 function directoryFault(error: NodeJS.ErrnoException, root: string): Error {
   const { code = "" } = error;
-  const told = (what: string): Error =>
-    new Error(`The data directory "${root}" ${what} (${code})`, { cause: error });
+  const told = (
+    what: string,
+    Kind: new (message: string, options: ErrorOptions) => Error = Error,
+  ): Error => new Kind(`The data directory "${root}" ${what} (${code})`, { cause: error });
   if (["EACCES", "EPERM", "EROFS"].includes(code)) {
     return told("cannot be written by this user: make it theirs, or choose another DATA_DIR");
   }
-  if (code === "ENOENT") return told("is not there and cannot be made: choose another DATA_DIR");
   if (["ENOSPC", "EDQUOT"].includes(code)) {
     return told("is on a disk without space left: free some, or choose another DATA_DIR");
   }
-  const isNone = ["EEXIST", "ENOTDIR"].includes(code);
-  return isNone ? told("is a file, or lies in one: choose another DATA_DIR") : error;
+  if (code === "ENOENT") {
+    return told("is not there and cannot be made: choose another DATA_DIR", ConfigError);
+  }
+  const isFile = ["EEXIST", "ENOTDIR"].includes(code);
+  return isFile ? told("is a file, or lies in one: choose another DATA_DIR", ConfigError) : error;
 }
 
 function parseOwner(text: string): Owner | undefined {

@@ -1,6 +1,7 @@
 import { checkNewPassword, type Passwords } from "../auth/password.ts";
 import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
+import { ConfigError } from "../core/config-error.ts";
 import type { IdSource } from "../core/ids.ts";
 import { draftUser } from "./draft.ts";
 import { checkEmail } from "./email.ts";
@@ -19,14 +20,18 @@ export interface FirstAdminServices {
  * whatever organization and state, is left as it is.
  *
  * @returns whether it was created
- * @throws BadInput naming the setting whose value cannot be used
+ * @throws ConfigError naming the setting whose value cannot be used
  */
 export async function ensureFirstAdmin(
   { email, password }: { readonly email: string; readonly password: string },
   { users, passwords, now, ids }: FirstAdminServices,
 ): Promise<boolean> {
-  checkEmail(email, "ADMIN_EMAIL");
-  checkNewPassword(password, "ADMIN_PASSWORD");
+  try {
+    checkEmail(email, "ADMIN_EMAIL");
+    checkNewPassword(password, "ADMIN_PASSWORD");
+  } catch (error) {
+    throw new ConfigError((error as Error).message);
+  }
   if (await users.findByEmail(email)) return false;
   const hash = await passwords.hash(password);
   const admin = draftUser({ email, role: "admin" }, hash, ids(), now());

@@ -1,6 +1,6 @@
 /**
- * The static files of the portal: one module for each page, which the build bundles, one stylesheet
- * made of `style/*.css`, and the icon. They are read once at start and served under a path that holds
+ * The static files of the portal, which the build bundles and minifies: one module for each page, one
+ * stylesheet made of `style/*.css`, and the icon. They are read once at start and served under a path that holds
  * a hash of all of them, so that browsers may keep every file for good. Compressed forms are made
  * when they are first asked for, beside the event loop, and kept.
  */
@@ -132,45 +132,21 @@ function encode(bytes: Buffer, coding: ContentCoding): Promise<Buffer> {
 }
 
 /**
- * Reads the files: styles from beside this one, modules from where the build puts them, which is
- * the same place whether this runs compiled or from its source.
+ * Reads the files from where the build puts them, which is the same folder whether this runs compiled or
+ * from its source. Without a build there are none: pages then are plain text.
  */
 export async function readPortalAssets(): Promise<PortalAssets> {
-  const styles = fileURLToPath(new URL("./style/", import.meta.url));
-  const built = fileURLToPath(new URL("../../dist/portal/browser/", import.meta.url));
-  const contents = new Map<string, string>([
-    [STYLE, await readStyles(styles)],
-    [ICON, (await readFile(`${styles}icon.svg`, "utf8")).trim()],
-  ]);
-  for (const name of await modulesIn(built)) {
-    contents.set(name, await readFile(built + name, "utf8"));
+  const folder = fileURLToPath(new URL("../../dist/portal/browser/", import.meta.url));
+  const contents = new Map<string, string>();
+  for (const name of await filesIn(folder)) {
+    contents.set(name, await readFile(folder + name, "utf8"));
   }
   return new PortalAssets(contents);
 }
 
-async function readStyles(folder: string): Promise<string> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith(".css")).sort();
-  // The base opens, since it names the layers in their order; the others may follow in any.
-  const ordered = ["base.css", ...names.filter((name) => name !== "base.css")];
-  const texts = await Promise.all(ordered.map((name) => readFile(folder + name, "utf8")));
-  return compact(texts.join("\n"));
-}
-
-/** Leaves out what says nothing to browsers. It reads no strings, so none may hold `: `, ` {` or a comment. */
-function compact(css: string): string {
-  return css
-    .replace(/\/\*.*?\*\//gs, "")
-    .replace(/\s*\n\s*/g, "\n")
-    .replace(/(?<=[{};:,])\n/g, "")
-    .replace(/(?<=[\w-]): /g, ":")
-    .replace(/ \{/g, "{")
-    .replace(/;\}/g, "}")
-    .trim();
-}
-
-async function modulesIn(folder: string): Promise<readonly string[]> {
+async function filesIn(folder: string): Promise<readonly string[]> {
   try {
-    return (await readdir(folder)).filter((name) => name.endsWith(".js")).sort();
+    return (await readdir(folder)).sort();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;

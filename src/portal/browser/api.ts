@@ -54,7 +54,7 @@ export async function open(
   path: string,
   { query = {}, body, headers: own = {}, signal, isEndless = false }: CallOptions = {},
 ): Promise<Response> {
-  const url = new URL((document.body.dataset["prefix"] ?? "") + path, location.origin);
+  const url = new URL(prefix() + path, location.origin);
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== "") url.searchParams.set(name, String(value));
   }
@@ -83,4 +83,13 @@ export async function open(
 /** Says in a sentence what went wrong. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Whether the page calls the surface on which data can be changed; the server decides that in `mode.ts`. */
+export function callsV1(): boolean {
+  return prefix() === "/api/v1";
+}
+
+function prefix(): string {
+  return document.body.dataset["prefix"] ?? "";
 }

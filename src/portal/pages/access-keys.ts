@@ -3,7 +3,7 @@ import type { ApiKey } from "../../keys/schema.ts";
 import { curlLine } from "../curl.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { accessFrame, addForm, textField, moreRows, MOST_ROWS } from "./access.ts";
+import { MOST_ROWS, accessFrame, addForm, moreRows, rowButton, textField } from "./access.ts";
 import {
   badge,
   credentialHeaders,
@@ -181,9 +181,7 @@ function row(key: ApiKey, model: KeysModel): Html {
       ${
         revoked || !isAllowed(model, "DELETE /api-keys/{id}")
           ? undefined
-          : html`<button type="button" class="needs-modules" data-revoke="${id}">
-              Revoke<span class="visually-hidden"> ${name}</span>
-            </button>`
+          : rowButton("revoke", id, "Revoke", name)
       }
     </td>
   </tr>`;

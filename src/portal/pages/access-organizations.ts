@@ -2,12 +2,13 @@ import type { Organization } from "../../organizations/schema.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import {
+  MOST_ROWS,
   accessFrame,
   addForm,
-  newPasswordField,
-  textField,
   moreRows,
-  MOST_ROWS,
+  newPasswordField,
+  rowButton,
+  textField,
 } from "./access.ts";
 import { timeAgo, type PageContext } from "./parts.ts";
 import { allowedOrNote, isAllowed } from "../withheld.ts";
@@ -92,9 +93,7 @@ function row(organization: Organization, model: OrganizationsModel, isOwn: boole
     <td class="actions">
       ${
         isOwn && isAllowed(model, "PATCH /organizations/{id}")
-          ? html`<button type="button" class="needs-modules" data-rename="${id}">
-              Rename<span class="visually-hidden"> ${name}</span>
-            </button>`
+          ? rowButton("rename", id, "Rename", name)
           : undefined
       }
     </td>

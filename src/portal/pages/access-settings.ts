@@ -1,7 +1,7 @@
 import type { Settings } from "../../settings/schema.ts";
 import { count, exactly, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { accessFrame, addForm, textField } from "./access.ts";
+import { accessFrame, addForm, rowButton, textField } from "./access.ts";
 import { credentialHeaders, emptyState, type PageContext } from "./parts.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
 
@@ -89,23 +89,17 @@ function table(model: SettingsModel): Html {
               <td>
                 ${value === "" ? html`<span class="faint">empty</span>` : html`<span class="value">${shorten(value, LONGEST_SHOWN)}</span>`}
               </td>
-              <td class="actions">${ifAllowed(model, "PUT /settings", pairButtons(key))}</td>
+              <td class="actions">
+                ${ifAllowed(model, "PUT /settings", [
+                  rowButton("change", key, "Change", key),
+                  rowButton("remove", key, "Remove", key),
+                ])}
+              </td>
             </tr>`,
         )}
       </tbody>
     </table>
   </div>`;
-}
-
-function pairButtons(key: string): Html {
-  return html`<span class="needs-modules">
-    <button type="button" data-change="${key}">
-      Change<span class="visually-hidden"> ${key}</span>
-    </button>
-    <button type="button" data-remove="${key}">
-      Remove<span class="visually-hidden"> ${key}</span>
-    </button>
-  </span>`;
 }
 
 function deployment({ edition, organization_id: id, auth, audit }: Settings): Html {

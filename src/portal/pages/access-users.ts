@@ -3,12 +3,13 @@ import type { User } from "../../users/schema.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import {
+  MOST_ROWS,
   accessFrame,
   addForm,
-  newPasswordField,
-  textField,
   moreRows,
-  MOST_ROWS,
+  newPasswordField,
+  rowButton,
+  textField,
 } from "./access.ts";
 import { badge, credentialHeaders, emptyState, type PageContext } from "./parts.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
@@ -108,17 +109,11 @@ function row({ id, email, name, role, active }: User, model: UsersModel): Html {
     </th>
     <td>${role}</td>
     <td>${active ? badge("active", "ok") : badge("deactivated", "none")}</td>
-    <td class="actions">${ifAllowed(model, "PATCH /users/{id}", userButtons(id, email))}</td>
+    <td class="actions">
+      ${ifAllowed(model, "PATCH /users/{id}", [
+        rowButton("edit", id, "Edit", email),
+        rowButton("delete", id, "Delete", email),
+      ])}
+    </td>
   </tr>`;
-}
-
-function userButtons(id: string, email: string): Html {
-  return html`<span class="needs-modules">
-    <button type="button" data-edit="${id}">
-      Edit<span class="visually-hidden"> ${email}</span>
-    </button>
-    <button type="button" data-delete="${id}">
-      Delete<span class="visually-hidden"> ${email}</span>
-    </button>
-  </span>`;
 }

@@ -116,3 +116,10 @@ export function newPasswordField(id: string, name: string, label: string): Html 
     autocomplete: "new-password",
   });
 }
+
+/** A button of a row. Its module finds it by the attribute `data-…`; `name` says what it acts on. */
+export function rowButton(action: string, id: string, word: string, name: string): Html {
+  return html`<button type="button" class="needs-modules" data-${action}="${id}">
+    ${word}<span class="visually-hidden"> ${name}</span>
+  </button>`;
+}

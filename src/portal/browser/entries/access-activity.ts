@@ -9,6 +9,7 @@ import {
 import { activityPage, type ActivityModel } from "../../pages/access-activity.ts";
 import type { PageContext } from "../../pages/parts.ts";
 import { read } from "../api.ts";
+import { isModified } from "../clicks.ts";
 import { contentElement, keepFresh } from "../live.ts";
 
 const EVERY_MS = 15_000;
@@ -53,7 +54,7 @@ contentElement().addEventListener("change", (event) => {
 contentElement().addEventListener("click", (event) => {
   if (!(event.target instanceof Element)) return;
   const link = event.target.closest<HTMLAnchorElement>(".pages a");
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (!link || isModified(event)) return;
   event.preventDefault();
   void goTo(link.pathname + link.search).then(() => window.scrollTo(0, 0));
 });

@@ -18,6 +18,7 @@ import { linkOf } from "../audit-pieces.ts";
 import { AuditScreen } from "../audit-screen.ts";
 import { followEvents } from "../audit-tail.ts";
 import { serveZoom } from "../audit-zoom.ts";
+import { isModified } from "../clicks.ts";
 import { serviceNow } from "../clock.ts";
 import { addShortcuts } from "../keys.ts";
 import { contentElement } from "../live.ts";
@@ -142,7 +143,7 @@ async function draftOpen(effect: Effect): Promise<void> {
 /** Follows a link to another view within the page, unless the click asks for another tab. */
 function followLink(link: Element, event: MouseEvent): void {
   const href = link.getAttribute("href");
-  if (href === null || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  if (href === null || isModified(event)) return;
   if (new URL(href, location.href).pathname !== location.pathname || href.startsWith("#")) return;
   event.preventDefault();
   const isRow = link.classList.contains("row");

@@ -4,7 +4,7 @@ import type { Provider } from "../../../providers/schema.ts";
 import { catalogLink, type CatalogView } from "../../catalog-view.ts";
 import { catalogPage, type CatalogModel } from "../../pages/catalog.ts";
 import type { PageContext } from "../../pages/parts.ts";
-import { call, read, reasonOf } from "../api.ts";
+import { call, callsV1, read, reasonOf } from "../api.ts";
 import { serveButtons, serveForm } from "../form.ts";
 import { contentElement, keepFresh, pageContext } from "../live.ts";
 import { morph } from "../morph.ts";
@@ -30,7 +30,7 @@ function asked(): Pick<CatalogModel, "view" | "canSet"> {
     provider: given.get("provider") || undefined,
     q: given.get("q") || undefined,
   };
-  return { view, canSet: document.body.dataset["prefix"] === "/api/v1" };
+  return { view, canSet: callsV1() };
 }
 
 async function load(context: PageContext, signal: AbortSignal): Promise<CatalogModel> {

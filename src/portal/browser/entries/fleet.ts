@@ -10,7 +10,8 @@ import {
   type FleetView,
 } from "../../pages/fleet.ts";
 import type { PageContext } from "../../pages/parts.ts";
-import { call, read } from "../api.ts";
+import { call, callsV1, read } from "../api.ts";
+import { isModified } from "../clicks.ts";
 import { ask } from "../dialog.ts";
 import { contentElement, keepFresh } from "../live.ts";
 import { toast } from "../toast.ts";
@@ -28,7 +29,7 @@ function view(): FleetView {
   return {
     query,
     limit: Math.min(Math.max(limit, 1), MOST_FLEET_ROWS),
-    canForget: document.body.dataset["prefix"] === "/api/v1",
+    canForget: callsV1(),
   };
 }
 
@@ -88,7 +89,7 @@ contentElement().addEventListener("click", (event) => {
   const name = event.target.closest<HTMLElement>("[data-forget]")?.dataset["forget"];
   if (name !== undefined) return askToForget(name);
   const more = event.target.closest<HTMLAnchorElement>("[data-more]");
-  if (!more || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (!more || isModified(event)) return;
   event.preventDefault();
   history.replaceState(null, "", more.pathname + more.search);
   void page.refresh();

@@ -6,7 +6,8 @@ import { policiesPage, type PoliciesModel, type PoliciesQuery } from "../../page
 import { policyChanges } from "../../pages/policy-text.ts";
 import type { PageContext } from "../../pages/parts.ts";
 import { policyLink } from "../../policy-link.ts";
-import { call, read } from "../api.ts";
+import { call, callsV1, read } from "../api.ts";
+import { isModified } from "../clicks.ts";
 import { ask } from "../dialog.ts";
 import { contentElement, keepFresh } from "../live.ts";
 import { readVersion, readVersions } from "../policy-list.ts";
@@ -39,7 +40,7 @@ async function load(context: PageContext, signal: AbortSignal): Promise<Policies
     runtimes: new Map(reported.map(({ version, present }) => [version, present])),
     shown,
     against,
-    hasActivity: document.body.dataset["prefix"] === "/api/v1",
+    hasActivity: callsV1(),
   };
 }
 
@@ -90,7 +91,7 @@ contentElement().addEventListener("click", (event) => {
     return;
   }
   const link = event.target.closest<HTMLAnchorElement>(".versions a");
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (!link || isModified(event)) return;
   event.preventDefault();
   goTo(link.pathname + link.search);
 });

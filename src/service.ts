@@ -28,7 +28,7 @@ import { hostRule } from "./http/host-rule.ts";
 import { createListener } from "./http/listener.ts";
 import type { RequestLog } from "./http/request-log.ts";
 import { Router } from "./http/router.ts";
-import { Turns } from "./http/turns.ts";
+import { Turns } from "./core/turns.ts";
 import { UnreadAnswers } from "./http/unread-answers.ts";
 import { servedSurfaces, type ServiceDescription } from "./metadata/service.ts";
 import type { Gauges, Metrics } from "./metrics/metrics.ts";

@@ -68,7 +68,7 @@ export class Pulse {
     const active = await policies.active(organization);
     if (active === undefined || active === this.#fetched) return;
     this.#fetched = active;
-    const document = await readDocument("demo", active.yaml);
+    const document = await readDocument({ party: ["demo"] }, active.yaml);
     if (document) this.#current = { version: active.version, document };
   }
 

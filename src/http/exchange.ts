@@ -6,7 +6,7 @@ import type { Party } from "../core/fair-share.ts";
 import type { Credentials, ListenerParts } from "./listener-parts.ts";
 import { callerAddress } from "./request.ts";
 import type { Endpoint, Match } from "./router.ts";
-import type { Turns } from "./turns.ts";
+import type { Turns } from "../core/turns.ts";
 
 /** The status that log and metrics show for a request whose client disconnected before the answer. */
 export const CLIENT_GONE = 499;

@@ -7,7 +7,7 @@ import type { HostRule } from "./host-rule.ts";
 import type { RequestSummary } from "./request-summary.ts";
 import type { LargeAnswer, RouteDescription, Surface } from "./route.ts";
 import type { Router } from "./router.ts";
-import type { Turns } from "./turns.ts";
+import type { Turns } from "../core/turns.ts";
 import type { UnreadAnswers } from "./unread-answers.ts";
 
 /** The credentials of a request, as its headers give them. */

@@ -1,32 +1,39 @@
 /**
- * Examining documents without stalling the event loop. What takes a few milliseconds is done at once;
- * anything else could take seconds and goes to a thread. What decides is the work, never the length
- * alone: a short text can hold many tokens, aliases that stand for much, and rules times tests. Few
- * threads run at a time, since each takes a whole processor.
+ * Examines documents without stalling the event loop. What takes a few milliseconds is done at once;
+ * anything else could take seconds and goes to a thread. The decision goes by the work, never by the
+ * length alone: a short text can hold many tokens, aliases that stand for much, and rules times tests.
+ * Two threads run at a time, since each takes a whole processor and memory: one for large documents and
+ * one for small ones, which would else wait for the large ones.
  */
-import { BadInput, Unavailable } from "../core/errors.ts";
+import { BadInput } from "../core/errors.ts";
+import type { Party } from "../core/fair-share.ts";
+import { Turns } from "../core/turns.ts";
 import { examineInThread } from "./check-thread.ts";
 import { MAX_DOCUMENT_BYTES } from "./document.ts";
 import type { Command, PolicyDocument, Verdict } from "./evaluate.ts";
 import { examine, type Examined, type Question } from "./examine.ts";
 import type { PolicyProblem } from "./schema.ts";
-import { Turns } from "./turns.ts";
 import { parsingSteps } from "./work.ts";
 
-/** What is done on the event loop: parsing takes at most so many steps, and the rest as many again. */
+/** The limit on the event loop: parsing takes at most so many steps, and the rest as many again. */
 const INLINE_STEPS = 500_000;
-const RETRY_SECONDS = 5;
+/** The limit for small documents, some tenths of a second; 2,000 rules in 130 KiB are below it. */
+const SMALL_STEPS = 50_000_000;
 
-/** Documents in line, of all who ask, and of one of them. */
+/** Documents that wait for each of the two threads. */
 export const MAX_WAITING = 32;
-export const MAX_WAITING_OF_ONE = 16;
 
-/** Two threads at work. Of the process, as its processors are. */
-const threads = new Turns({
-  running: 2,
-  waiting: MAX_WAITING,
-  waitingOfOne: MAX_WAITING_OF_ONE,
-});
+// Of the process, as its processors are.
+const small = oneAtATime();
+const large = oneAtATime();
+
+/** A client that asks for a check. */
+export interface Asker {
+  /** Surface, organization and network, which take turns. */
+  readonly party: Party;
+  /** Fires when the client leaves: a check that still waits is then dropped. */
+  readonly gone?: AbortSignal;
+}
 
 /** How a document decides a command: no verdict when it is not of our schema, or wrong. */
 export interface Simulated {
@@ -37,13 +44,9 @@ export interface Simulated {
 /**
  * Checks a document by all that is known about it; one without problems may be published.
  *
- * @param asker who wants to know: those who ask take turns where documents are costly
  * @throws Unavailable when too many costly documents wait to be checked, or the check takes too long
  */
-export async function checkDocument(
-  asker: string,
-  yaml: string,
-): Promise<readonly PolicyProblem[]> {
+export async function checkDocument(asker: Asker, yaml: string): Promise<readonly PolicyProblem[]> {
   return (await answer(asker, { yaml, command: undefined })).problems;
 }
 
@@ -53,7 +56,7 @@ export async function checkDocument(
  * @throws Unavailable when too many costly documents wait to be checked, or the check takes too long
  */
 export async function readDocument(
-  asker: string,
+  asker: Asker,
   yaml: string,
 ): Promise<PolicyDocument | undefined> {
   return (await answer(asker, { yaml, command: undefined, wantsDocument: true })).document;
@@ -65,7 +68,7 @@ export async function readDocument(
  * @throws BadInput naming the first problem with its line and column, and how many more there are
  * @throws Unavailable when too many costly documents wait to be checked, or the check takes too long
  */
-export async function requireValid(asker: string, yaml: string): Promise<void> {
+export async function requireValid(asker: Asker, yaml: string): Promise<void> {
   const problems = await checkDocument(asker, yaml);
   if (problems.length > 0) throw new BadInput(summaryOf(problems));
 }
@@ -87,24 +90,40 @@ export function summaryOf(problems: readonly PolicyProblem[], called = "yaml"): 
  *
  * @throws Unavailable when too many costly documents wait to be checked, or the check takes too long
  */
-export function simulateDocument(
-  asker: string,
-  yaml: string,
-  command: Command,
-): Promise<Simulated> {
+export function simulateDocument(asker: Asker, yaml: string, command: Command): Promise<Simulated> {
   return answer(asker, { yaml, command });
 }
 
-async function answer(asker: string, question: Question): Promise<Examined> {
+async function answer(asker: Asker, question: Question): Promise<Examined> {
   const { yaml } = question;
-  // One that is too large is refused by its size alone, which needs no thread.
+  // A document that is too large is refused by its size alone, which needs no thread.
   if (Buffer.byteLength(yaml, "utf8") > MAX_DOCUMENT_BYTES) return examine(question);
   if (parsingSteps(yaml, INLINE_STEPS) <= INLINE_STEPS) {
-    const examined = examine(question, INLINE_STEPS);
+    const examined = examine({ ...question, maxSteps: INLINE_STEPS });
     if (!examined.isGivenUp) return examined;
   }
-  if (threads.isFull(asker)) {
-    throw new Unavailable("Too many costly policies are being checked, try again", RETRY_SECONDS);
+  if (parsingSteps(yaml, SMALL_STEPS) <= SMALL_STEPS) {
+    const examined = await inTurn(small, asker, { ...question, maxSteps: SMALL_STEPS });
+    if (!examined.isGivenUp) return examined;
   }
-  return threads.run(asker, () => examineInThread(question));
+  return inTurn(large, asker, question);
+}
+
+function inTurn(turns: Turns, { party, gone }: Asker, question: Question): Promise<Examined> {
+  return new Promise((resolve, reject) => {
+    const begin = (end: () => void): void => {
+      void examineInThread(question).then(resolve, reject).finally(end);
+    };
+    const cancel = turns.take(party, begin, reject);
+    if (!cancel) return;
+    gone?.addEventListener("abort", () => {
+      cancel();
+      reject(gone.reason as Error);
+    });
+  });
+}
+
+function oneAtATime(): Turns {
+  const limits = { atOnce: 1, atOnceOfOne: 1, waiting: MAX_WAITING };
+  return new Turns(limits, "Too many costly policies are being checked: try again");
 }

@@ -12,6 +12,8 @@ export interface Question {
   readonly command: Command | undefined;
   /** Whether a thread is to send the document back, which costs the receiver time. */
   readonly wantsDocument?: boolean;
+  /** Where the examination is given up, if below its usual limit. */
+  readonly maxSteps?: number;
 }
 
 /** What an examination found. Plain data, so that it can come from another thread. */
@@ -30,7 +32,7 @@ export interface Examined {
 export const BEGUN = "begun";
 
 /** Checks a policy document by all that is known about it, or asks it about a command. */
-export function examine({ yaml, command }: Question, maxSteps = MAX_STEPS): Examined {
+export function examine({ yaml, command, maxSteps = MAX_STEPS }: Question): Examined {
   const work = new Work(maxSteps);
   const problems = new Problems(yaml);
   let document: PolicyDocument | undefined;

@@ -126,10 +126,10 @@ export const policyRoutes = [
       target: ({ body }, answer) => ({ type: "policy", id: answer?.version ?? body.version }),
       after: (_, { version, name, description }) => ({ active: version, name, description }),
     },
-    async handle({ organization, surface, actor, body, note }, needs: Needs) {
+    async handle({ organization, surface, actor, body, client, note }, needs: Needs) {
       const { policies, now, quotas } = needs;
       const draft = draftPolicy(body, now(), actor);
-      await requireValid(askerOf(surface, organization), draft.yaml);
+      await requireValid(client, draft.yaml);
       note({ before: { active: await policies.activeVersion(organization) } });
       return reply(
         201,
@@ -197,8 +197,8 @@ export const policyRoutes = [
     report: true,
     replies: { 200: policyValidation },
     refuses: [400, 500, 503],
-    async handle({ organization, surface, body }) {
-      const problems = await checkDocument(askerOf(surface, organization), body.yaml);
+    async handle({ body, client }) {
+      const problems = await checkDocument(client, body.yaml);
       return { valid: problems.length === 0, problems };
     },
   }),
@@ -216,16 +216,11 @@ export const policyRoutes = [
     report: true,
     replies: { 200: policySimulation },
     refuses: [400, 404, 500, 503],
-    handle({ organization, surface, body }, { policies }: Needs) {
-      return simulate(askerOf(surface, organization), organization, body, policies);
+    handle({ organization, body, client }, { policies }: Needs) {
+      return simulate(client, organization, body, policies);
     },
   }),
 ] as const;
-
-/** Who takes turns at costly documents: the open surface's visitors are not the organization's own. */
-function askerOf(surface: Surface, organization: string): string {
-  return `${surface} ${organization}`;
-}
 
 /** A policy as a conditional GET answers it; at once when the store does. */
 function answerPolicy(

@@ -1,6 +1,6 @@
 import { BadInput, NotFound } from "../core/errors.ts";
 import type { Infer } from "../core/schema.ts";
-import { simulateDocument, summaryOf } from "./check.ts";
+import { type Asker, simulateDocument, summaryOf } from "./check.ts";
 import type { policySimulate, policySimulation } from "./schema.ts";
 import { SCHEMA_NAME } from "./signalbox-document.ts";
 import type { PolicyStore } from "./store.ts";
@@ -8,12 +8,11 @@ import type { PolicyStore } from "./store.ts";
 /**
  * Decides a command by the document that a request names.
  *
- * @param asker who wants to know, as `checkDocument` takes it
  * @throws NotFound when there is no such version, or none is active
  * @throws BadInput when both a document and a version are named, or the document cannot decide
  */
 export async function simulate(
-  asker: string,
+  asker: Asker,
   organization: string,
   { yaml, version, ...command }: Infer<typeof policySimulate>,
   policies: PolicyStore,

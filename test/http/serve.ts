@@ -9,7 +9,7 @@ import type { RequestSummary } from "../../src/http/request-summary.ts";
 import type { Route } from "../../src/http/route.ts";
 import { Router } from "../../src/http/router.ts";
 import { listen, type Address } from "../../src/http/server.ts";
-import { Turns } from "../../src/http/turns.ts";
+import { Turns } from "../../src/core/turns.ts";
 import { UnreadAnswers } from "../../src/http/unread-answers.ts";
 import { Connection } from "./connection.ts";
 

@@ -8,6 +8,7 @@ import {
   simulateDocument,
 } from "../../src/policies/check.ts";
 
+const ACME = { party: ["v1", "acme"] };
 const flatMap = Array.from({ length: 25_000 }, (_, i) => `key${i}: value${i}`).join("\n");
 const large = `schema: signalbox/policy/v1
 rules:
@@ -20,16 +21,16 @@ test("a flat mapping of 400 KiB is valid, and the event loop turns while it is c
   let turns = 0;
   const turning = setInterval(() => turns++, 1);
   t.after(() => clearInterval(turning));
-  assert.deepEqual(await checkDocument("acme", flatMap), []);
+  assert.deepEqual(await checkDocument(ACME, flatMap), []);
   assert.ok(turns > 3);
 });
 
 test("a large document is examined in a thread just as a small one is here", async () => {
-  assert.deepEqual(await checkDocument("acme", large), []);
-  assert.equal((await readDocument("acme", large))?.rules[0]?.id, "r");
-  const { verdict } = await simulateDocument("acme", large, { command: "git status" });
+  assert.deepEqual(await checkDocument(ACME, large), []);
+  assert.equal((await readDocument(ACME, large))?.rules[0]?.id, "r");
+  const { verdict } = await simulateDocument(ACME, large, { command: "git status" });
   assert.deepEqual(verdict, { decision: "ALLOWED", rule: "r", reason: null });
-  assert.equal((await checkDocument("acme", `${large}a: ]`))[0]?.line, 5);
+  assert.equal((await checkDocument(ACME, `${large}a: ]`))[0]?.line, 5);
 });
 
 /** Eight kibibytes: 901 patterns, each to be compared with the commands of 901 tests. */
@@ -47,7 +48,7 @@ test("what aliases multiply is refused by its work, and the event loop turns mea
   const turning = setInterval(() => turns++, 1);
   t.after(() => clearInterval(turning));
   assert.ok(multiplied.length < 10_000);
-  const [problem] = await checkDocument("acme", multiplied);
+  const [problem] = await checkDocument(ACME, multiplied);
   assert.match(
     problem?.message ?? "",
     /^tests\[\d+\]: running the tests up to this one takes more/,
@@ -58,10 +59,10 @@ test("what aliases multiply is refused by its work, and the event loop turns mea
 });
 
 test("a decision does not run the document's tests, and is refused beyond the same limit", async () => {
-  const { verdict } = await simulateDocument("acme", multiplied, { command: "ls" });
+  const { verdict } = await simulateDocument(ACME, multiplied, { command: "ls" });
   assert.equal(verdict?.decision, "DENIED");
   const many = multiplied.replace("&c ", `&c {glob: "*b*"}, ${"*c, ".repeat(2_000)}`);
-  const { problems } = await simulateDocument("acme", many, { command: "a".repeat(65_536) });
+  const { problems } = await simulateDocument(ACME, many, { command: "a".repeat(65_536) });
   assert.deepEqual(problems, [{ message: `This ${steps}`, line: 1, column: 1 }]);
 });
 
@@ -69,7 +70,7 @@ test("a short text of many tokens is examined in a thread as well", async (t) =>
   let turns = 0;
   const turning = setInterval(() => turns++, 1);
   t.after(() => clearInterval(turning));
-  assert.deepEqual(await checkDocument("acme", `a: [${"{},".repeat(2_000)}]`), []);
+  assert.deepEqual(await checkDocument(ACME, `a: [${"{},".repeat(2_000)}]`), []);
   assert.ok(turns > 3);
 });
 
@@ -90,20 +91,53 @@ test("a check that runs into its limit of time is the server's fault, not the do
 });
 
 test("more large documents than there are threads are all checked", async () => {
-  const checks = Array.from({ length: 4 }, () =>
-    checkDocument("acme", `a: "${"x".repeat(10_000)}`),
-  );
+  const checks = Array.from({ length: 4 }, () => checkDocument(ACME, `a: "${"x".repeat(10_000)}`));
   for (const problems of await Promise.all(checks)) assert.equal(problems.length, 1);
 });
 
+/** Many steps by their estimate, so it counts as large, but it is checked quickly. */
+const largeComment = `a: 1\n# ${"-".repeat(60_000)}\n`;
+
+test("a small document does not wait for large ones", async () => {
+  const finished: string[] = [];
+  const check = async (name: string, yaml: string): Promise<void> => {
+    await checkDocument(ACME, yaml);
+    finished.push(name);
+  };
+  const flood = Array.from({ length: 4 }, () =>
+    check("large", `${multiplied}# ${"-".repeat(60_000)}`),
+  );
+  await check("small", `a: [${"{},".repeat(2_000)}]`);
+  await Promise.all(flood);
+  assert.notEqual(finished.at(-1), "small");
+});
+
+test("a client with many large documents takes no other client's place in line", async () => {
+  const flood = Array.from({ length: 40 }, () =>
+    checkDocument({ party: ["public", "default", "192.0.2.1"] }, largeComment),
+  );
+  const outcomes = Promise.allSettled(flood);
+  const other = { party: ["public", "default", "192.0.2.2"] };
+  assert.deepEqual(await checkDocument(other, largeComment), []);
+  const refused = (await outcomes).filter(({ status }) => status === "rejected");
+  assert.equal(refused.length, 40 - 1 - 32 + 1); // one runs, 32 wait, and one of those gave way
+});
+
+test("a check whose client leaves is dropped from the line", async () => {
+  const running = checkDocument(ACME, largeComment);
+  const client = new AbortController();
+  const left = checkDocument({ ...ACME, gone: client.signal }, largeComment);
+  const reason = new Error("left");
+  client.abort(reason);
+  await assert.rejects(left, reason);
+  assert.deepEqual(await running, []);
+});
+
 test("a refusal names line and column of the first problem, and how many more there are", async () => {
-  await assert.rejects(requireValid("acme", "a: 1\na: 2"), {
+  await assert.rejects(requireValid(ACME, "a: 1\na: 2"), {
     status: 400,
     message: 'yaml, line 2, column 1: Duplicate key "a"',
   });
-  await assert.rejects(
-    requireValid("acme", "a: 1\na: 2\na: 3"),
-    /Duplicate key "a" \(and 1 more\)$/,
-  );
-  await requireValid("acme", "a: 1");
+  await assert.rejects(requireValid(ACME, "a: 1\na: 2\na: 3"), /Duplicate key "a" \(and 1 more\)$/);
+  await requireValid(ACME, "a: 1");
 });

@@ -4,6 +4,8 @@ import { draftPolicy } from "../../src/policies/draft.ts";
 import { simulate } from "../../src/policies/simulate.ts";
 import { MemoryPolicies } from "./memory-policies.ts";
 
+const ASKER = { party: ["v1", "acme"] };
+
 const denyRm = `schema: signalbox/policy/v1
 default: allow
 rules:
@@ -23,14 +25,14 @@ test("the active policy decides unless a version or a document is named", async 
   const policies = await storeOf({ v1: denyRm, v2: denyAll });
   const none = { decision: "DENIED", rule: null, reason: null };
   const command = "rm x";
-  assert.deepEqual(await simulate("v1 acme", "acme", { command }, policies), {
+  assert.deepEqual(await simulate(ASKER, "acme", { command }, policies), {
     ...none,
     version: "v2",
   });
   const byRule = { decision: "DENIED", rule: "no-rm", reason: "Too final" };
-  const named = await simulate("v1 acme", "acme", { command, version: "v1" }, policies);
+  const named = await simulate(ASKER, "acme", { command, version: "v1" }, policies);
   assert.deepEqual(named, { ...byRule, version: "v1" });
-  const given = await simulate("v1 acme", "acme", { command, yaml: denyRm }, policies);
+  const given = await simulate(ASKER, "acme", { command, yaml: denyRm }, policies);
   assert.deepEqual(given, { ...byRule, version: null });
 });
 
@@ -45,15 +47,14 @@ rules:
   const fields = { provider: "p", capability: "p/c", consumer: "ai", executor: "e" } as const;
   const policies = await storeOf({});
   const decide = async (resource: string) =>
-    (await simulate("v1 acme", "acme", { yaml, command: "x", ...fields, resource }, policies))
-      .decision;
+    (await simulate(ASKER, "acme", { yaml, command: "x", ...fields, resource }, policies)).decision;
   assert.equal(await decide("r"), "ALLOWED");
   assert.equal(await decide("s"), "DENIED");
 });
 
 test("a document whose own tests fail can be tried all the same", async () => {
   const yaml = `${denyRm}tests: [{command: rm x, expect: allow}]`;
-  const { rule } = await simulate("v1 acme", "acme", { yaml, command: "rm x" }, await storeOf({}));
+  const { rule } = await simulate(ASKER, "acme", { yaml, command: "rm x" }, await storeOf({}));
   assert.equal(rule, "no-rm");
 });
 
@@ -72,9 +73,9 @@ test("what cannot decide is refused, and told why", async () => {
     [{ yaml: "schema: signalbox/policy/v1" }, 400, "yaml, line 1, column 1: rules: required"],
   ] as const;
   for (const [named, status, message] of refusals) {
-    const deciding = simulate("v1 acme", "acme", { command: "x", ...named }, policies);
+    const deciding = simulate(ASKER, "acme", { command: "x", ...named }, policies);
     await assert.rejects(deciding, { status, message });
   }
-  const empty = simulate("v1 acme", "acme", { command: "x" }, await storeOf({}));
+  const empty = simulate(ASKER, "acme", { command: "x" }, await storeOf({}));
   await assert.rejects(empty, { status: 404, message: "No policy is active" });
 });

@@ -8,7 +8,7 @@ const reference = readSource("docs/policies.md");
 const UNKNOWN = "qqqqqqqqqqqq";
 
 async function messagesOf(yaml: string): Promise<readonly string[]> {
-  const problems = await checkDocument("test", yaml);
+  const problems = await checkDocument({ party: ["test"] }, yaml);
   return problems.map(({ message }) => message);
 }
 

@@ -18,7 +18,7 @@ import { LARGE_BODY_BYTES } from "../../src/http/body.ts";
 import { MAX_WAITING_REQUESTS } from "../../src/http/pipeline.ts";
 import { STALLED_MS } from "../../src/http/respond.ts";
 import { LIMITS } from "../../src/http/server.ts";
-import * as turns from "../../src/http/turns.ts";
+import * as turns from "../../src/core/turns.ts";
 import { TIME_LIMIT_MS } from "../../src/policies/check-thread.ts";
 import * as check from "../../src/policies/check.ts";
 import * as nodes from "../../src/policies/document-nodes.ts";
@@ -60,7 +60,7 @@ const said = [
   `| time to check a policy | ${seconds(TIME_LIMIT_MS)} s |`,
   `| ${grouped(nodes.MAX_ALIASED_NODES)} nodes, ${nodes.MAX_ALIASED_CHARACTERS / MIB} Mi characters |`,
   `| ${grouped(MAX_STEPS)} steps each (compared characters) |`,
-  `of one organization and prefix | ${check.MAX_WAITING}; ${check.MAX_WAITING_OF_ONE}, in turns |`,
+  `milliseconds to check | ${check.MAX_WAITING} small and ${check.MAX_WAITING} large ones, shared |`,
   `an organization | ${MAX_HELD / MIB} Mi characters |`,
   `| ${grouped(setting("MAX_CONNECTIONS"))}, idle for ${seconds(LIMITS.keepAliveTimeout)} s, shared |`,
   `on one connection | ${MAX_WAITING_REQUESTS} |`,

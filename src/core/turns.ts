@@ -1,10 +1,9 @@
-import { SECOND_MS } from "../core/clock.ts";
-import { Unavailable } from "../core/errors.ts";
-import { FairShare, type Holding, type Party } from "../core/fair-share.ts";
+import { SECOND_MS } from "./clock.ts";
+import { Unavailable } from "./errors.ts";
+import { FairShare, type Holding, type Party } from "./fair-share.ts";
+import { clearInterval, setImmediate, setInterval } from "./timers.ts";
 
-import { clearInterval, setImmediate, setInterval } from "../core/timers.ts";
-
-/** How many answers are made at a time, at most for one user, and how many wait. */
+/** How many tasks run at a time, at most for one user, and how many wait. */
 export interface TurnLimits {
   readonly atOnce: number;
   readonly atOnceOfOne: number;
@@ -44,9 +43,9 @@ export const SLOW_BYTES = 128 * 1024;
 export const SLOW_SECONDS = 3;
 
 /**
- * Bounds how many large answers are made at a time; the other requests wait. Surfaces take turns, in
- * each of them organizations, in those addresses: a client that sends a thousand requests delays
- * another client by a few answers. At most one answer begins in a turn of the event loop, so small
+ * Bounds how many large answers are made at a time, or costly policies checked; the other requests
+ * wait. Surfaces take turns, in each of them organizations, in those addresses: a client that sends a
+ * thousand requests delays another client by a few answers. At most one answer begins in a turn of the event loop, so small
  * requests wait for one large answer, not for all that arrived together.
  *
  * Where an answer keeps its turn until it is sent, clients on a few addresses could hold all turns by
@@ -54,6 +53,7 @@ export const SLOW_SECONDS = 3;
  */
 export class Turns {
   readonly #limits: TurnLimits;
+  readonly #refusal: string;
   readonly #line = new Line();
   readonly #shares = new FairShare<Waiting>();
   readonly #activeOf = new Map<string, number>();
@@ -62,8 +62,10 @@ export class Turns {
   /** Whether an answer began in this turn of the loop. */
   #hasBegun = false;
 
-  constructor(limits: TurnLimits) {
+  /** @param refusal what a request hears when the line is full */
+  constructor(limits: TurnLimits, refusal = "Too many large answers are being made: try again") {
     this.#limits = limits;
+    this.#refusal = refusal;
   }
 
   /**
@@ -87,11 +89,11 @@ export class Turns {
     request.holding = this.#shares.hold(party, request);
     const isIn = this.#shares.makeRoom(request.holding, 1, this.#limits.waiting, (other) => {
       this.#line.remove(other);
-      other.refuse(busy());
+      other.refuse(new Unavailable(this.#refusal, RETRY_SECONDS));
     });
     if (!isIn) {
       request.holding.close();
-      throw busy();
+      throw new Unavailable(this.#refusal, RETRY_SECONDS);
     }
     request.holding.set(1);
     this.#line.add(request);
@@ -199,8 +201,4 @@ function isTooSlow(begun: Begun): boolean {
 
 function keyOf(party: Party): string {
   return JSON.stringify(party);
-}
-
-function busy(): Unavailable {
-  return new Unavailable("Too many large answers are being made: try again", RETRY_SECONDS);
 }

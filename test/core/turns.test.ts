@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { SLOW_BYTES, SLOW_SECONDS, Turns, type TurnLimits } from "../../src/http/turns.ts";
+import { SLOW_BYTES, SLOW_SECONDS, Turns, type TurnLimits } from "../../src/core/turns.ts";
 
 const LIMITS: TurnLimits = { atOnce: 3, atOnceOfOne: 2, waiting: 5 };
 

@@ -5,7 +5,7 @@ import type { TornTail } from "./log-file.ts";
 /** When an append is acknowledged: after the sync that covers it, or after the write. */
 export type Durability = "sync" | "write";
 
-/** What a log is made of, and who hears of what happens to it. */
+/** The parts of a log, and the callbacks for its events. */
 export interface AppendLogOptions {
   readonly files: FileOperations;
   readonly now: Clock;
@@ -13,17 +13,17 @@ export interface AppendLogOptions {
   readonly pathOf: (sequence: number) => string;
   /** Whether a file of that size is full, asked before each write; if so a new one is begun. */
   readonly full?: (size: number) => boolean;
-  /** Hears that a new file takes the writes from now on. */
-  readonly began?: (sequence: number) => void;
+  /** Called when the log has rolled: a new file takes the writes from now on. */
+  readonly rolled?: (sequence: number) => void;
   /**
-   * Hears, right before the answers, of text that is as safe as was asked for; appends of the same
-   * durability come in the order of the file. These bytes stand in the file with that number, from byte `offset` on.
+   * Called right before the answers, with text that is as safe as was asked for. Appends of the same
+   * durability come in the order of the file. The bytes are in the file with that number, from `offset` on.
    */
   readonly acknowledged?: (bytes: Buffer, sequence: number, offset: number) => void;
-  /** Hears that a file was removed, since nothing in it was ever acknowledged. */
+  /** Called when a file was removed, since nothing in it was ever acknowledged. */
   readonly removed?: (sequence: number) => void;
-  /** Hears of half an append that was cut off at start. */
+  /** Called when half an append was cut off at start. */
   readonly torn?: (tail: TornTail) => void;
-  /** Hears, once, that writing stopped; the error is `undefined` when it goes on in that file. */
+  /** Called once when writing stops; and with `undefined` when it goes on in that file. */
   readonly failed?: (error: unknown, file: string) => void;
 }

@@ -1,16 +1,29 @@
 /**
- * An append-only log with group commit. What arrives while the loop is busy goes out as one write;
+ * An append-only log with group commit. Text that arrives while the loop is busy goes out as one write;
  * while its sync is under way the next writes may follow, and up to four syncs are under way at a
  * time. An append with durability `sync` is acknowledged after its own sync and all earlier ones, in
  * the order of those appends. One with durability `write` is acknowledged right after its write: it
- * waits for no sync, and may overtake appends that wait for theirs. It waits only while a new file is
- * begun. A sync follows within a second.
+ * waits for no sync, and may overtake appends that wait for theirs. It waits only while the log rolls
+ * to a new file. A sync follows within a second.
  *
- * A failed sync is never repeated or trusted. When a write or a sync fails, everything that was in
- * flight is answered with the error, the file is cut back to the last acknowledged byte and never
- * written again, and writing goes on in a new file. What was refused but stands before a byte that was
- * acknowledged is overwritten with empty lines, so that acknowledged text stays in its place. Until all
- * that succeeds appends fail, and it is tried at most once a second.
+ * A failed sync is never repeated or trusted. When a write or a sync fails, every append in flight is
+ * answered with the error, the file is cut back to the last acknowledged byte and never written again,
+ * and the log rolls to a new file. Refused text before an acknowledged byte is overwritten with empty
+ * lines, so that acknowledged text stays in its place. Until all that succeeds appends fail, and it is
+ * tried at most once a second.
+ *
+ * | State | Event | Next state | Then |
+ * |---|---|---|---|
+ * | ready | append, or a sync is wanted | ready | write the next blocks, start a sync |
+ * | ready | append, and the file is full | draining | sync what is not synced |
+ * | ready | a write or a sync fails | draining | remember the error, write no more |
+ * | draining | the last sync in flight ends | rolling | after a failure: refuse every block in flight |
+ * | rolling | the new file is there | ready | after a failure: report that writing goes on |
+ * | rolling | no new file can be had | broken | refuse what waits |
+ * | broken | append or `recover`, a second after the last try | rolling | |
+ * | broken | append, sooner | broken | refuse it |
+ *
+ * After a failure within a second of the last try, draining ends in broken.
  */
 import { SECOND_MS } from "../core/clock.ts";
 import { Unavailable } from "../core/errors.ts";
@@ -18,7 +31,7 @@ import { clearTimeout, setImmediate, setTimeout } from "../core/timers.ts";
 import type { AppendLogOptions, Durability } from "./append-log-options.ts";
 import { LogBlock, type Appended } from "./log-block.ts";
 import type { LogFile } from "./log-file.ts";
-import { createNextFile, openLastFile, takeBack, type GoodPart } from "./log-files.ts";
+import { createNextFile, currentOf, openLastFile, takeBack, type Current } from "./log-files.ts";
 import { PendingBlocks } from "./pending-blocks.ts";
 
 /** Text that is given but not answered, in UTF-16 units; appends beyond it are refused. */
@@ -27,19 +40,15 @@ export const MAX_HELD = 64 << 20;
 /** Appends text, which ends in a newline (see `log-lines.ts`), to the last of a row of files. */
 export class AppendLog {
   readonly #options: AppendLogOptions;
-  #file: LogFile;
-  /** `draining` waits for syncs under way before a new file; `broken` has failed to get one. */
-  #state: "ready" | "draining" | "renewing" | "broken" = "ready";
+  #current: Current;
+  #state: "ready" | "draining" | "rolling" | "broken" = "ready";
   readonly #pending = new PendingBlocks();
   /** Written, and waiting for their sync. */
   #flying: LogBlock[] = [];
   #held = 0;
   #scheduled = false;
-  /** How far the file is good; blocks before its last acknowledged byte may still wait for their sync. */
-  #good: GoodPart;
-  #dirty = false; // something was answered that no sync covers yet
-  #syncWanted = false;
   #timer: NodeJS.Timeout | undefined;
+  /** Why the log is draining, rolling or broken after a failure; `undefined` while it is not. */
   #error: unknown;
   /** Why a write failed, until one succeeds: on a full disk a new file can be had, and not written. */
   #doubt: unknown;
@@ -49,19 +58,17 @@ export class AppendLog {
 
   private constructor(options: AppendLogOptions, file: LogFile) {
     this.#options = options;
-    this.#file = file;
-    this.#good = { synced: file.size, acknowledged: file.size, holes: [] };
+    this.#current = currentOf(file);
   }
 
   /** Opens a log at the last of its files, which is repaired; `undefined` creates the first. */
   static async open(options: AppendLogOptions, last: number | undefined): Promise<AppendLog> {
-    const file = await openLastFile(options, last);
-    return new AppendLog(options, file);
+    return new AppendLog(options, await openLastFile(options, last));
   }
 
   /** The number of the file that takes the writes. */
   get sequence(): number {
-    return this.#file.sequence;
+    return this.#current.file.sequence;
   }
 
   /** Why writing is stopped, or why the last write failed; `undefined` while neither is so. */
@@ -76,13 +83,13 @@ export class AppendLog {
 
   /** The file that takes the writes, and how much of it is acknowledged. */
   get committed(): readonly [path: string, bytes: number] {
-    return [this.#file.path, this.#good.acknowledged];
+    return [this.#current.file.path, this.#current.good.acknowledged];
   }
 
   /** Tries to write again after a failure, at most once a second. A try leaves an empty line. */
   recover(): void {
     if (this.failure === undefined || this.#closed !== undefined || !this.#mayTry()) return;
-    if (this.#state === "broken") void this.#renew();
+    if (this.#state === "broken") void this.#roll();
     else if (this.#state === "ready" && this.#held === 0) this.append("\n", "sync", () => {});
   }
 
@@ -106,15 +113,15 @@ export class AppendLog {
 
   async #close(): Promise<void> {
     clearTimeout(this.#timer);
-    this.#syncWanted ||= this.#dirty;
+    this.#current.isSyncWanted ||= this.#current.isDirty;
     await new Promise<void>((resolve) => {
       this.#resting = resolve;
       this.#schedule();
     });
-    await this.#file.close();
+    await this.#current.file.close();
     // A last try to take back what was refused, since the next start would find it.
     if (this.#error !== undefined)
-      await takeBack(this.#options, this.#file, this.#good).catch(() => {});
+      await takeBack(this.#options, this.#current.file, this.#current.good).catch(() => {});
   }
 
   #refusalOf(text: string | Buffer): unknown {
@@ -134,10 +141,10 @@ export class AppendLog {
   readonly #flush = (): void => {
     this.#scheduled = false;
     const { isEmpty } = this.#pending;
-    if (isEmpty && !this.#syncWanted) this.#rest();
-    else if (this.#state === "broken") this.#renewOrRefuse();
+    if (isEmpty && !this.#current.isSyncWanted) this.#rest();
+    else if (this.#state === "broken") this.#rollOrRefuse();
     else if (this.#state !== "ready") return;
-    else if (!isEmpty && this.#options.full?.(this.#file.size) === true) this.#roll();
+    else if (!isEmpty && this.#options.full?.(this.#current.file.size) === true) this.#drain();
     else this.#writeNext();
   };
 
@@ -147,8 +154,8 @@ export class AppendLog {
     const written = write.shift();
     if (written !== undefined) this.#write(written);
     if (write.length > 0) return this.#schedule(); // a removal may not overtake the report before it
-    if (this.#state !== "ready" || (sync.length === 0 && !this.#syncWanted)) return;
-    if (!this.#file.wantSync(this.#schedule)) return;
+    if (this.#state !== "ready" || (sync.length === 0 && !this.#current.isSyncWanted)) return;
+    if (!this.#current.file.wantSync(this.#schedule)) return;
     this.#writeAndSync(sync.shift() ?? new LogBlock());
     if (sync.length > 0) this.#schedule();
   }
@@ -156,7 +163,7 @@ export class AppendLog {
   /** Writes a block, and acknowledges it. */
   #write(block: LogBlock): void {
     if (!this.#place(block)) return;
-    this.#dirty = true;
+    this.#current.isDirty = true;
     this.#timer ??= setTimeout(this.#syncLate, SECOND_MS).unref();
     this.#acknowledge(block);
   }
@@ -165,9 +172,9 @@ export class AppendLog {
   #writeAndSync(block: LogBlock): void {
     if (!this.#place(block)) return;
     this.#flying.push(block);
-    this.#dirty = false;
-    this.#syncWanted = false;
-    this.#file.sync((error) => {
+    this.#current.isDirty = false;
+    this.#current.isSyncWanted = false;
+    this.#current.file.sync((error) => {
       if (error) this.#fail(error);
       else block.synced = true;
       this.#settle();
@@ -177,7 +184,7 @@ export class AppendLog {
   /** Writes a block to the end of the file. One that cannot be written is refused with the others. */
   #place(block: LogBlock): boolean {
     try {
-      this.#file.write(block.place(this.#file.size));
+      this.#current.file.write(block.place(this.#current.file.size));
       return true;
     } catch (error) {
       this.#flying.push(block);
@@ -189,7 +196,7 @@ export class AppendLog {
 
   readonly #syncLate = (): void => {
     this.#timer = undefined;
-    this.#syncWanted ||= this.#dirty;
+    this.#current.isSyncWanted ||= this.#current.isDirty;
     this.#schedule();
   };
 
@@ -203,71 +210,69 @@ export class AppendLog {
   #settle(): void {
     for (let block = this.#flying[0]; block?.synced === true; block = this.#flying[0]) {
       this.#flying.shift();
-      this.#good.synced = block.end;
+      this.#current.good.synced = block.end;
       this.#acknowledge(block);
     }
     if (this.#state === "ready") this.#schedule();
-    else if (this.#state === "draining" && !this.#file.syncing) this.#drained();
+    else if (this.#state === "draining" && !this.#current.file.syncing) this.#drained();
   }
 
   #acknowledge(block: LogBlock): void {
     this.#held -= block.length;
-    this.#good.acknowledged = Math.max(this.#good.acknowledged, block.end);
+    this.#current.good.acknowledged = Math.max(this.#current.good.acknowledged, block.end);
     if (this.#state === "ready") this.#doubt = undefined;
     if (block.length > 0) this.#options.acknowledged?.(block.bytes, this.sequence, block.start);
     block.answer(this.sequence);
   }
 
-  /** Begins a new file, once everything that was written to this one is synced. */
-  #roll(): void {
-    if (this.#dirty) {
-      if (!this.#file.wantSync(this.#schedule)) return;
+  /** Rolls to a new file, once everything that was written to this one is synced. */
+  #drain(): void {
+    if (this.#current.isDirty) {
+      if (!this.#current.file.wantSync(this.#schedule)) return;
       this.#writeAndSync(new LogBlock());
     }
     this.#state = "draining";
-    if (!this.#file.syncing) this.#drained();
+    if (!this.#current.file.syncing) this.#drained();
   }
 
   #drained(): void {
     this.#state = "broken";
     if (this.#error !== undefined) {
-      this.#options.failed?.(this.#error, this.#file.path);
-      this.#good.holes = this.#flying.filter(({ end }) => end <= this.#good.acknowledged);
+      this.#options.failed?.(this.#error, this.#current.file.path);
+      const { good } = this.#current;
+      good.holes = this.#flying.filter(({ end }) => end <= good.acknowledged);
       this.#refuse(this.#flying);
     }
-    this.#renewOrRefuse();
+    this.#rollOrRefuse();
   }
 
   #mayTry(): boolean {
     return Math.abs(this.#options.now() - this.#triedAt) >= SECOND_MS; // a clock may be set back
   }
 
-  #renewOrRefuse(): void {
-    if (this.#error === undefined || this.#mayTry()) void this.#renew();
+  #rollOrRefuse(): void {
+    if (this.#error === undefined || this.#mayTry()) void this.#roll();
     else this.#refuseAll();
   }
 
-  async #renew(): Promise<void> {
+  async #roll(): Promise<void> {
     const hadFailed = this.#error !== undefined;
-    this.#state = "renewing";
+    this.#state = "rolling";
     try {
       if (hadFailed) this.#triedAt = this.#options.now();
-      await this.#file.close();
-      if (hadFailed) await takeBack(this.#options, this.#file, this.#good);
-      this.#file = await createNextFile(this.#options, this.#file);
-      this.#good = { synced: 0, acknowledged: 0, holes: [] };
-      this.#dirty = false;
-      this.#syncWanted = false;
+      await this.#current.file.close();
+      if (hadFailed) await takeBack(this.#options, this.#current.file, this.#current.good);
+      this.#current = currentOf(await createNextFile(this.#options, this.#current.file));
       this.#error = undefined;
       this.#state = "ready";
-      this.#options.began?.(this.#file.sequence);
-      if (hadFailed) this.#options.failed?.(undefined, this.#file.path);
+      this.#options.rolled?.(this.#current.file.sequence);
+      if (hadFailed) this.#options.failed?.(undefined, this.#current.file.path);
       this.#schedule();
     } catch (error) {
       this.#error = error;
       this.#state = "broken";
       this.#triedAt = this.#options.now();
-      if (!hadFailed) this.#options.failed?.(error, this.#file.path);
+      if (!hadFailed) this.#options.failed?.(error, this.#current.file.path);
       this.#refuseAll();
     }
   }
@@ -282,7 +287,7 @@ export class AppendLog {
   #refuseAll(): void {
     this.#refuse(this.#pending.write);
     this.#refuse(this.#pending.sync);
-    this.#syncWanted = false;
+    this.#current.isSyncWanted = false;
     this.#rest();
   }
 

@@ -36,6 +36,22 @@ export interface GoodPart {
   holes: readonly Range[];
 }
 
+/** The file that takes the writes, with all that ends when the log rolls to the next one. */
+export interface Current {
+  readonly file: LogFile;
+  /** How far the file is good; blocks before its last acknowledged byte may still wait for their sync. */
+  readonly good: GoodPart;
+  /** Whether text was answered that no sync covers yet. */
+  isDirty: boolean;
+  isSyncWanted: boolean;
+}
+
+/** A file of which all is good so far. */
+export function currentOf(file: LogFile): Current {
+  const good = { synced: file.size, acknowledged: file.size, holes: [] };
+  return { file, good, isDirty: false, isSyncWanted: false };
+}
+
 /** Takes back what was written but not acknowledged. A file without an acknowledged byte is removed. */
 export async function takeBack(
   { files, removed }: AppendLogOptions,

@@ -1,9 +1,9 @@
 /**
  * A log in numbered files, the segments: `000000000001.jsonl` and so on in a directory of their own.
- * The last one takes the writes until it is large enough, or a day old; the others never change. When
- * the log is closed one that holds much takes no more either: what is made of a segment that never
- * changes, such as an index, can be kept, and the next start has little to read.
- * Other files in the directory, such as an index beside a segment, are left alone.
+ * The last one, the active segment, takes the writes until it is full or a day old; then the log rolls to
+ * a new one. The others never change. Closing the log rolls it as well where the active segment is large:
+ * so that segment's index can be kept, and the next start has little to read. Other files in the
+ * directory, such as an index beside a segment, are left alone.
  */
 import { join } from "node:path";
 import type { Awaitable } from "../core/caller.ts";
@@ -19,7 +19,7 @@ import type { ReadFiles } from "./read-files.ts";
 import { SegmentReader, type Slice } from "./segment-reader.ts";
 import { syncDirectory } from "./snapshot.ts";
 
-/** A segment of this share of the full size is large enough when the log is closed. */
+/** A segment of at least this share of the full size is large when the log is closed. */
 const MUCH = 1 / 8;
 const SEGMENT_NAME = /^(\d{12})\.jsonl$/;
 
@@ -35,15 +35,15 @@ export interface SegmentedLogOptions {
   readonly segmentBytes: number;
   /** When a line was written, in milliseconds, so that a segment's age survives a restart. */
   readonly timeOf: (line: Buffer) => number | undefined;
-  /** Hears that a new segment takes the writes; every append to earlier ones was answered. */
-  readonly began?: (segment: number) => void;
-  /** Hears of what was appended, right before the answers; see `AppendLogOptions`. */
+  /** Called when the log has rolled to a new segment; every append to earlier ones was answered. */
+  readonly rolled?: (segment: number) => void;
+  /** Called with acknowledged text, right before the answers; see `AppendLogOptions`. */
   readonly acknowledged?: (bytes: Buffer, segment: number, offset: number) => void;
-  /** Hears that a segment was removed, since nothing in it was ever acknowledged. */
+  /** Called when a segment was removed, since nothing in it was ever acknowledged. */
   readonly removed?: (segment: number) => void;
-  /** Hears of half an append that was cut off at start. */
+  /** Called when half an append was cut off at start. */
   readonly torn: (tail: TornTail) => void;
-  /** Hears, once, that writing stopped; the error is `undefined` when it goes on in that file. */
+  /** Called once when writing stops; and with `undefined` when it goes on in that file. */
   readonly failed: (error: unknown, file: string) => void;
 }
 
@@ -74,10 +74,10 @@ export class SegmentedLog {
         now,
         pathOf: (segment) => segmentPath(directory, segment),
         full: (size) => size >= segmentBytes || (size > 0 && now() - beganAt >= DAY_MS),
-        began: (segment) => {
+        rolled: (segment) => {
           beganAt = now();
           segments.push(segment);
-          options.began?.(segment);
+          options.rolled?.(segment);
         },
         ...(options.acknowledged && { acknowledged: options.acknowledged }),
         removed: (segment) => {
@@ -155,18 +155,18 @@ export class SegmentedLog {
     await this.#log.close();
     const [, bytes] = this.committed;
     if (this.failure === undefined && bytes >= this.#options.segmentBytes * MUCH) {
-      await this.#sealLast().catch(() => {}); // it takes the writes after the next start, then
+      await this.#rollAtClose().catch(() => {}); // it takes the writes after the next start, then
     }
     await this.#reader.close();
   }
 
-  /** Makes the segment that takes the writes after the next start. */
-  async #sealLast(): Promise<void> {
+  /** Creates the segment that takes the writes after the next start. */
+  async #rollAtClose(): Promise<void> {
     const segment = this.#log.sequence + 1;
     const file = await LogFile.create(this.#options.files, this.path(segment), segment);
     await file.close();
     this.#segments.push(segment);
-    this.#options.began?.(segment);
+    this.#options.rolled?.(segment);
   }
 }
 

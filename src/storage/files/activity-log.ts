@@ -82,7 +82,7 @@ export class ActivityLog {
         now,
         pathOf: (file) => activityPath(parts, file),
         full: (size) => size >= fileBytes,
-        began(file) {
+        rolled(file) {
           ends.set(file, 0);
           opened?.retain().catch((error: unknown) =>
             log.error("old activity entries could not be removed", {

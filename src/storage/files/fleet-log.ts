@@ -188,7 +188,7 @@ export class FleetLog {
           now,
           pathOf: (sequence) => this.#pathOf(before + sequence),
           full: (size) => this.#isFull(size),
-          began: (sequence) => this.#fold(before + sequence),
+          rolled: (sequence) => this.#fold(before + sequence),
           torn,
           failed: (error) => {
             if (error) warn("the fleet's log cannot be written", error);

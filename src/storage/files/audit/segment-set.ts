@@ -101,8 +101,8 @@ export class SegmentSet {
     this.#indexer.add(this.#growing, bytes, offset, () => {}); // nothing is damaged yet
   }
 
-  /** Hears that a new segment takes the writes. */
-  begin(segment: number): void {
+  /** Makes a new segment the active one, and seals the one before: writes its sidecar. */
+  roll(segment: number): void {
     const previous = this.#growing;
     this.#growing = new GrowingIndex(segment);
     this.#adopt([...this.#indexes, this.#growing]);

@@ -28,7 +28,7 @@ import { SegmentSet, type SegmentSetOptions } from "./segment-set.ts";
 import type { ShortLines } from "./query/short-lines.ts";
 import type { Tail, TailSource } from "./live/tail.ts";
 
-type LogOptions = Omit<SegmentedLogOptions, "timeOf" | "began" | "acknowledged" | "removed">;
+type LogOptions = Omit<SegmentedLogOptions, "timeOf" | "rolled" | "acknowledged" | "removed">;
 
 export interface AuditTrailOptions extends LogOptions, SegmentSetOptions {
   readonly durability: Durability;
@@ -74,7 +74,7 @@ export class AuditTrail implements TailSource {
     const log = await SegmentedLog.open({
       ...options,
       timeOf: (line) => parseTimestamp(readLine(line, organization)?.ingested_at ?? ""),
-      began: (segment) => segments?.begin(segment),
+      rolled: (segment) => segments?.roll(segment),
       acknowledged: (bytes, segment, offset) => {
         if (trail !== undefined) trail.#add(bytes, segment, offset);
       },

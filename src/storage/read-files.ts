@@ -1,15 +1,15 @@
 /**
- * Files that are read at random places. Two things make such reads cheap:
+ * Reads files at random places. Two things make such reads cheap:
  *
- * What was read a moment ago is still in the page cache, and copying it from there takes a
- * microsecond, a fiftieth of the way through the thread pool. So a range that was read before is read
- * at once, without leaving the event loop; a range that was not may have to come from the disk, and
- * goes through the pool. A read at once that takes long was kept waiting by the disk, or by other
- * programs: its range counts as not read. A second one in a row shows that the cache has dropped what
- * was there: then all of the file's ranges do.
+ * A range that was read a moment ago is still in the page cache. Copying it from there takes a microsecond,
+ * a fiftieth of a read through the thread pool, whose threads may all be waiting for syncs. So a range that
+ * was read before is read synchronously; any other may have to come from the disk, and goes through the
+ * pool. A synchronous read that takes long was kept waiting by the disk or by other programs: its range
+ * counts as not read. A second slow one in a row shows that the cache has dropped the file: then none of
+ * its ranges counts as read.
  *
- * Descriptors stay open from one read to the next, but only so many of them: the file that was not
- * read for the longest time is closed first.
+ * Descriptors stay open from one read to the next, up to a limit: the file that was not read for the
+ * longest time is closed first.
  */
 import type { Awaitable } from "../core/caller.ts";
 import { systemStopwatch } from "../core/timers.ts";

@@ -8,9 +8,9 @@ export interface Slice {
   readonly length: number;
 }
 
-/** Slices this near to each other are read in one go: a way through the pool costs more than the rest. */
+/** Slices this near to each other are read together: a read through the pool costs more than the gap. */
 const NEAR_BYTES = 16 << 10;
-/** The same for what is at hand, where a read costs a microsecond or two. */
+/** The same for cached ranges, where a read costs a microsecond or two. */
 const NEAR_AT_HAND = 4 << 10;
 
 /** Slices that follow one another in the list, and are read together. */

@@ -16,7 +16,7 @@ import { hashOf } from "./hash.ts";
 
 const NUMBER = Uint32Array.BYTES_PER_ELEMENT;
 export const SEPARATOR = 0xff;
-/** So many values are kept as strings once they were asked for. */
+/** How many values are kept as strings after their first use. */
 const DECODED = 256;
 
 /** Finds codes by values, and values by codes. */

@@ -1,7 +1,7 @@
 /**
- * What is known of the events of one segment without reading the log: an array for each column, in
- * the order of ingest, so that a row is an index into each of them. About 40 bytes an event stay in
- * memory. Of a sealed segment the commands in lower case do not: they are read from its sidecar.
+ * The index of one segment: an array for each column, in the order of ingest, so that a row number is an
+ * index into each of them. About 40 bytes an event stay in memory. The lower-cased commands of a sealed
+ * segment do not: they are read from its sidecar.
  */
 import type { Awaitable } from "../../../../core/caller.ts";
 import type { FacetCounts } from "./facet-counts.ts";

@@ -1,13 +1,13 @@
 /**
- * What keeps a search from reading most of the text. For each block of 256 texts a filter of 8,192
- * bits says which sequences of three bytes occur in the block: one bit for each, by hash. A text can
- * hold another only when its block has all of that one's sequences. Small blocks and the high bits of
- * the product matter: a hash that sees two of three bytes, or a block of thousands of texts, fills
- * the filter and skips nothing.
+ * Trigram filters, which keep a search from reading most of the text. For each block of 256 texts a filter
+ * of 8,192 bits says which sequences of three bytes occur in the block: one bit for each, by hash. A text
+ * can contain another only if its block has all of the other's sequences. Small blocks and the high bits
+ * of the product matter: a hash of two of the three bytes, or a block of thousands of texts, would fill
+ * the filter and skip nothing.
  *
- * A sealed segment's filters lie the other way round, as they are asked: for each of the 8,192 bits
- * one bit for each block. A search takes the slices of its own bits and ANDs them, 32 blocks at a
- * time, and mostly knows after five of them that there is nothing in the whole segment.
+ * A sealed segment stores its filters transposed: for each of the 8,192 bits one bit for each block, a
+ * slice. A search ANDs the slices of its own bits, 32 blocks at a time, and mostly knows after five of
+ * them that the segment has no match.
  */
 export const BLOCK_TEXTS = 256;
 export const FILTER_BITS = 8192;

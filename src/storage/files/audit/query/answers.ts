@@ -1,7 +1,7 @@
 /**
- * The answers to questions about one organization's events: which rows, by `MergingCursor`, and then their
- * lines, which are the log's own bytes. Everything is decided on views taken when the query came,
- * so an answer shows one moment, whatever arrives meanwhile.
+ * Answers queries over one organization's events: pages, exports and histograms. `MergingCursor` gives the
+ * rows, and the answer is made of their lines, byte for byte as they are in the log. Each query works on
+ * views that are taken when it comes, so its answer shows one moment.
  */
 import type { AuditExport, AuditHistogram } from "../../../../audit/store.ts";
 import type { AuditRows, Position } from "../../../../audit/store.ts";
@@ -22,13 +22,13 @@ const COMMA = 0x2c;
 const NEWLINE = 0x0a;
 const NO_BYTES = Buffer.alloc(0);
 const EXPORT_ROWS = 256;
-/** An event may be some MiB long, so what an export reads at once is bounded by its size as well. */
+/** An event may be some MiB long, so an export bounds each read in bytes as well. */
 const PORTION_BYTES = 1 << 20;
 
 /** Where a page begins: after a number of rows, or after a place. */
 export type PageStart = number | Position;
 
-/** Which part of what matches a page is, and how it is read. */
+/** Which part of the matches is wanted, and how it is read. */
 export interface PageParts {
   readonly limit: number;
   readonly start: PageStart;
@@ -38,7 +38,7 @@ export interface PageParts {
   readonly shortening?: Shortening | undefined;
 }
 
-/** A page of what matches; a long one is read piece by piece, under a lease as an export is. */
+/** Answers a page. A long one is read piece by piece under a lease, like an export. */
 export async function answerPage(
   log: SegmentedLog,
   indexes: readonly SegmentIndex[],
@@ -82,11 +82,11 @@ async function* pagePieces(
     const [first] = portion;
     if (first !== undefined && first.length > PIECE_BYTES) yield* lineParts(log, first, yielder);
     else yield joined(await log.read(portion), COMMA);
-    await yielder.step(); // what is at hand is read and taken without a turn of the loop
+    await yielder.step(); // cached ranges are read and sent without a turn of the loop
   }
 }
 
-/** All that matches, to be read piece by piece under a lease. */
+/** Answers an export: all matches, read piece by piece under a lease. */
 export async function answerExport(
   log: SegmentedLog,
   indexes: readonly SegmentIndex[],
@@ -126,7 +126,7 @@ function totalBytes(slices: readonly Buffer[]): number {
   return length;
 }
 
-/** The lines at the beginning of some bytes each, with a byte between every two, and after the last if it is wanted. */
+/** Joins lines by a separator; with `isEnded` it also stands after the last one. */
 function joined(
   slices: readonly Buffer[],
   separator: number,
@@ -151,7 +151,7 @@ function slicesOf(matches: readonly Match[]): readonly Slice[] {
   });
 }
 
-/** What matches, counted by time and decision. */
+/** Answers a histogram: the matches by time and decision. */
 export async function answerHistogram(
   indexes: readonly SegmentIndex[],
   query: SegmentQuery,

@@ -1,8 +1,8 @@
 /**
- * How many events of each kind a segment has in each hour. Counted when a histogram first asks, and
- * kept as long as the segment's index is: a segment of a few days takes some kilobytes, and a histogram
- * of a long history then adds up hours rather than events. Of a segment that grows, only what came
- * since the last histogram is counted.
+ * Counts the events of a segment by hour and facets. The table is built when a histogram first needs it,
+ * and lives as long as the segment's index: some kilobytes for a segment of a few days. So a histogram of
+ * a long history adds up hours instead of events. For the active segment only the events since the last
+ * histogram are counted.
  */
 import { HOUR_MS } from "../../../../core/clock.ts";
 import { decisionOfFacets, PACKED_FACETS } from "../index/fields.ts";
@@ -20,7 +20,7 @@ interface Hours {
   rows: number;
   /** The first hour, counted from 1970. */
   first: number;
-  /** Hour after hour, how many events are of each kind. */
+  /** Hour after hour, how many events have each packed facet. */
   facets: Uint32Array;
   /** The same by decision. */
   decisions: Uint32Array;
@@ -75,13 +75,13 @@ async function hoursOf(index: SegmentIndex, yielder: Yielder): Promise<Hours | u
   for (;;) {
     const hours = roomFor(index);
     if (hours === undefined || hours.rows >= rows) return hours;
-    // Others may count the same segment: what is counted and how far stays one step.
+    // Other queries may count the same segment: rows and their number change in one step.
     countRows(index, hours, Math.min(rows, hours.rows + ROWS_AT_ONCE));
     if (yielder.isDue) await yielder.step();
   }
 }
 
-/** The table of a segment, with room for every hour that it has now; `undefined` where those are too many. */
+/** The table of a segment, with room for all its hours; `undefined` when there are too many. */
 function roomFor(index: SegmentIndex): Hours | undefined {
   const first = Math.floor(index.oldest / HOUR_MS);
   const length = Math.floor(index.newest / HOUR_MS) - first + 1;
@@ -104,10 +104,10 @@ function roomFor(index: SegmentIndex): Hours | undefined {
 function countRows({ times, facets }: SegmentIndex, hours: Hours, end: number): void {
   for (let row = hours.rows; row < end; row++) {
     const hour = Math.floor((times[row] as number) / HOUR_MS) - hours.first;
-    const kind = facets[row] as number;
+    const packed = facets[row] as number;
     const [ofFacets, ofDecision] = [
-      hour * PACKED_FACETS + kind,
-      hour * DECISIONS + decisionOfFacets(kind),
+      hour * PACKED_FACETS + packed,
+      hour * DECISIONS + decisionOfFacets(packed),
     ];
     hours.facets[ofFacets] = (hours.facets[ofFacets] as number) + 1;
     hours.decisions[ofDecision] = (hours.decisions[ofDecision] as number) + 1;

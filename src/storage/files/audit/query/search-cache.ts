@@ -1,19 +1,18 @@
 /**
- * What searches have found, so that the next page of a search does not search again. A sealed segment
- * never changes, so neither does what a text is found in; the segment that takes the writes is always
- * searched. The searches that were asked for last are kept, of all organizations together, as far as
- * they fit into a number of bytes.
+ * Caches the matches of text searches, so that the next page of a search does not search again. A sealed
+ * segment never changes, so its matches stay valid; the active segment is always searched. The cache is
+ * shared by all organizations, is bounded in bytes, and drops the searches that were used longest ago.
  */
 import type { RowSet } from "../index/row-set.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
 
 const MAX_BYTES = 16 << 20;
-/** What a search takes that has found nothing yet, about. */
+/** About the size of a search without matches. */
 const ENTRY_BYTES = 512;
 
-/** What one search has found in the segments it has come to. */
+/** The matches of one search, by segment. */
 export class CachedMatches {
-  // An index that is dropped, by retention or for being damaged, takes what was found in it along.
+  // Weak, so that an index that retention or damage drops takes its matches along.
   readonly #sets = new WeakMap<SegmentIndex, RowSet>();
   readonly #grew: (found: CachedMatches, bytes: number) => void;
   bytes = ENTRY_BYTES;
@@ -33,7 +32,7 @@ export class CachedMatches {
   }
 }
 
-/** Remembers searches. */
+/** The searches that were used last. */
 export class SearchCache {
   readonly #limit: number;
   readonly #searches = new Map<string, CachedMatches>(); // the one that was asked for last comes last

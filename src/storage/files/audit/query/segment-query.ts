@@ -1,4 +1,4 @@
-/** A filter as it is put to one segment after another: what is the same for all of them is made once. */
+/** A filter in the terms of the engine, made once and asked of one segment after another. */
 import type { AuditFilter } from "../../../../audit/store.ts";
 import { CachedMatches, type SearchCache } from "./search-cache.ts";
 import { FIELDS, POLICY, STATUS } from "../index/fields.ts";
@@ -8,7 +8,7 @@ import { bitsOf } from "../index/trigrams.ts";
 /** A text to be found in any letter case. */
 export interface TextQuery {
   readonly needle: Buffer;
-  /** What a filter of trigrams must have. */
+  /** The bits that a trigram filter must have. */
   readonly bits: Uint16Array;
   readonly found: CachedMatches;
 }
@@ -19,13 +19,13 @@ export interface SegmentQuery {
   readonly to: number;
   /** Fields and the values that they must have. */
   readonly wanted: readonly { readonly field: number; readonly value: string }[];
-  /** Kinds that match, 1 for each; `undefined` when all do. */
+  /** By packed facet, 1 where it matches; `undefined` when all do. */
   readonly facets: Uint8Array | undefined;
   readonly trace: string | undefined;
   readonly text: TextQuery | undefined;
 }
 
-/** Puts a filter into those terms; `found` remembers what an organization's searches have found. */
+/** Makes the query of a filter; `found` caches the matches of an organization's searches. */
 export function segmentQuery(
   filter: AuditFilter,
   organization?: string,

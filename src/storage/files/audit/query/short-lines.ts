@@ -1,7 +1,7 @@
 /**
- * Events with their long texts cut, for pages and summaries. An event of some MiB is read part by part
- * and only what is shown of it is kept; since a stored line never changes, the short form is kept for
- * the next pages that show it, as far as all of them fit into a number of bytes.
+ * Cuts the long texts of events, for pages and summaries. An event of some MiB is read part by part, and
+ * only its short form is kept. A stored line never changes, so the short form is cached for the next
+ * pages, in a cache that is bounded in bytes.
  */
 import { Yielder } from "../../../../core/yielder.ts";
 import { TextCutter } from "../../../../core/text-cutter.ts";
@@ -9,13 +9,13 @@ import { portionsOf, type Slice } from "../../../segment-reader.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
 import { firstLine, LineParts } from "../write/lines.ts";
 
-/** So much of a line is read at once. */
+/** How much of a line is read at once. */
 export const PIECE_BYTES = 64 << 10;
 const MAX_BYTES = 16 << 20;
-/** What an entry takes beside its line, about. */
+/** About the size of an entry without its line. */
 const ENTRY_BYTES = 256;
 
-/** Remembers the short forms of long lines; the ones that were shown last stay. */
+/** Caches the short forms of long lines; the ones that were shown longest ago are dropped. */
 export class ShortLines {
   readonly #limit: number;
   readonly #lines = new Map<string, Buffer>(); // the line that was shown last comes last

@@ -1,12 +1,12 @@
 /**
- * Which of many texts hold another. The texts stand one after another in UTF-8 and lower case, each
- * followed by a byte FF, which is in no text; so they are searched as one, and a match never runs over
- * a boundary. They are searched piece by piece, and no piece takes longer than a millisecond: it ends
- * at a number of bytes, be that within a text, or at a number of texts that were found. The next one
- * begins with the first place at which a match was not ruled out.
+ * Finds those of many texts that contain another. The texts stand one after another, in UTF-8 and lower
+ * case, each followed by a byte FF, which occurs in no text. So they are searched as one, and no match
+ * crosses a boundary. The search goes piece by piece, each under a millisecond: a piece ends after a
+ * number of bytes, even within a text, or after a number of matches. The next piece begins at the first
+ * place where a match is still possible.
  */
 const PIECE_BYTES = 256 << 10;
-/** In texts made for it the native search compares most of a long text with every 250th place or so. */
+/** With hostile texts the native search compares most of a long needle at every 250th place or so. */
 const LONG_BYTES = 256;
 /** Each text that is found costs another call of the native search. */
 const PIECE_FOUND = 4096;

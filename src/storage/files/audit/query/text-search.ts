@@ -1,9 +1,9 @@
 /**
- * The rows of a segment in which a text occurs. Dictionaries answer for four of the five fields; where
- * they alone find every row, nothing else is asked. The commands are asked block by block: those whose
- * filter of trigrams rules the text out are skipped, the others are read and searched in pieces, as
- * bytes: those of UTF-8 only ever match where the characters do. Each distinct text is tried once, and
- * then one pass over a column finds the rows that have one of those found.
+ * Finds the rows of a segment in which a text occurs: the filter `q`. Four of the five fields are searched
+ * in their dictionaries; when these already give every row, the search ends. The commands are searched
+ * block by block. Blocks whose trigram filter rules the text out are skipped; the others are read and
+ * searched as bytes, which match in UTF-8 exactly where the characters do. Each distinct text is compared
+ * once, and one pass over a column then finds the rows that have a matching text.
  */
 import { addBits, marksOf } from "../index/columns.ts";
 import { TextFinder } from "./text-finder.ts";
@@ -16,15 +16,15 @@ import type { SegmentIndex } from "../index/segment-index.ts";
 import { BLOCK_TEXTS, FILTER_BYTES, mayHold } from "../index/trigrams.ts";
 
 /**
- * Memory into which searches read from the disk, of those that are over: fresh memory for every piece
- * would make the garbage collector the largest part of a search.
+ * Buffers of finished searches, used again by the next ones: with a new buffer for every piece the
+ * garbage collector would take most of a search.
  */
 const rooms: Buffer[] = [];
 const MOST_ROOMS = 4;
 /** As much as a piece needs with the pages at its ends. */
 const ROOM_BYTES = 512 << 10;
 
-/** What dictionaries know: by searched field, the codes whose values hold the text. */
+/** By searched field, the codes whose values contain the text. */
 type Codes = readonly (readonly number[])[];
 
 /** Finds the rows below `rows` that hold a text. */
@@ -70,7 +70,7 @@ async function collect(
   blocks: readonly number[],
   yielder: Yielder,
 ): Promise<RowSet> {
-  let bits: Uint32Array | undefined; // most segments have nothing, and need none then
+  let bits: Uint32Array | undefined; // most segments have no match, and need no bits
   for (const [i, field] of SEARCHED.entries()) {
     const wanted = codes[i] as readonly number[];
     const { size } = index.dictionaries[field] as Dictionary;

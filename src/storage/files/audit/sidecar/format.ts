@@ -10,7 +10,7 @@
  * The columns are read whole when an organization is opened; the rest is read in pages of 64 KiB on
  * demand, of which the checksums are a column. Numbers have the byte order of the machine, which is
  * little-endian wherever this runs; elsewhere the version reads wrong, and the index is rebuilt.
- * A sidecar is a cache: missing, stale, damaged or of another version, it is made from the log again.
+ * A sidecar is a cache: one that is missing, stale, damaged or of another version is rebuilt from the log.
  */
 import { crc32 } from "node:zlib";
 
@@ -43,7 +43,7 @@ export interface Table {
   readonly rest: Readonly<Record<string, Section>>;
 }
 
-/** What a header says. */
+/** The fields of a header. */
 export interface Header {
   readonly tableBytes: number;
   readonly columnBytes: number;
@@ -106,7 +106,7 @@ export function alignedLength(length: number): number {
 
 /** Continues a checksum (CRC-32) over more bytes. */
 export function checksumOf(bytes: Uint8Array, before = 0): number {
-  // Of no bytes at a null pointer, as an empty column may be, zlib forgets what came before.
+  // For no bytes at a null pointer, as in an empty column, zlib would start from zero.
   return bytes.length === 0 ? before : crc32(bytes, before);
 }
 

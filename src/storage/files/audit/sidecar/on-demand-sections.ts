@@ -1,6 +1,6 @@
 /**
- * The part of a sidecar that stays on disk: texts, rows by trace id, rows by the hash of the id. It is
- * read in whole pages, and the checksum of each is compared the first time that it is read.
+ * The sections of a sidecar that stay on disk: texts, rows by trace id, rows by the hash of the id. They
+ * are read in whole pages. The first read of a page compares its checksum: here damage is detected.
  */
 import type { Awaitable } from "../../../../core/caller.ts";
 import type { ReadFiles } from "../../../read-files.ts";
@@ -10,7 +10,7 @@ import type { Header, Section, Table } from "./format.ts";
 const STEP_BYTES = 1 << 20;
 const NUMBER = Uint32Array.BYTES_PER_ELEMENT;
 
-/** A sidecar does not hold what its checksums say; its segment has to be indexed again. */
+/** A page of a sidecar does not match its checksum; the segment has to be indexed again. */
 export class SidecarDamaged extends Error {
   readonly segment: number;
 
@@ -20,7 +20,7 @@ export class SidecarDamaged extends Error {
   }
 }
 
-/** Reads sections of one sidecar's rest. */
+/** Reads the on-demand sections of one sidecar. */
 export class OnDemandSections {
   readonly #reads: ReadFiles;
   readonly #path: string;
@@ -49,7 +49,7 @@ export class OnDemandSections {
     this.#checked = new Uint8Array(checksums.length);
   }
 
-  /** Reads all of it; throws `SidecarDamaged` when it does not hold what its checksums say. */
+  /** Reads all pages; throws `SidecarDamaged` when one does not match its checksum. */
   async check(): Promise<void> {
     for (const [name, { bytes }] of Object.entries(this.#sections)) {
       for (let at = 0; at < bytes; at += STEP_BYTES) {
@@ -62,7 +62,7 @@ export class OnDemandSections {
     return this.#reads.forget(this.#path);
   }
 
-  /** Some numbers of a section of them. */
+  /** Reads numbers of a section that consists of 32-bit numbers. */
   async numbers(name: string, index: number, count: number): Promise<Uint32Array> {
     const reading = this.read(name, index * NUMBER, (index + count) * NUMBER);
     const bytes = reading instanceof Promise ? await reading : reading;
@@ -70,10 +70,13 @@ export class OnDemandSections {
   }
 
   /**
-   * Reads a range of a section, which begins at a multiple of four bytes in memory. What
-   * comes at once is valid until the next call, so nothing may be awaited before it is used.
+   * Reads a range of a section, into memory that is aligned to four bytes.
    *
-   * @param room takes what comes later, in whole pages, when it is long enough; aligned or not
+   * Hazard: bytes that are returned without a promise are valid until the next call only, so the caller
+   * must not await anything before it has used them.
+   *
+   * @param room is filled in whole pages by a read that returns a promise, if it is long enough; it may
+   *   be unaligned
    */
   read(name: string, from: number, to: number, room?: Buffer): Awaitable<Buffer> {
     const start = (this.#sections[name] as Section).offset + from;
@@ -115,7 +118,7 @@ export class OnDemandSections {
   }
 }
 
-/** Memory for what is read at once and used at once, instead of a fresh piece each time. */
+/** The buffer of all reads that return without a promise. */
 let scratch = Buffer.alloc(0);
 
 function scratchOf(length: number): Buffer {

@@ -4,7 +4,7 @@ import type { FileOperations } from "../../../file-operations.ts";
 import type { Layout } from "../../../layout.ts";
 import type { LogCheck } from "../../../log-checks.ts";
 
-/** The checks of organizations that have events, each of which `run` does. */
+/** The checks of all organizations that have events; `run` does the check of one. */
 export async function checksOf(
   files: FileOperations,
   layout: Layout,
@@ -21,8 +21,8 @@ export async function checksOf(
 }
 
 /**
- * How many bytes of an organization's events no index vouches for: those of the last segment, and of
- * those that have none. `undefined` when there are no segments.
+ * The bytes of an organization's events that no sidecar covers: those of the active segment, and of
+ * segments without a sidecar. `undefined` when there are no segments.
  */
 async function unindexedBytes(
   files: FileOperations,

@@ -115,7 +115,7 @@ async function* linesOf(rows: AsyncIterable<Buffer>, bom: boolean): AsyncGenerat
   for await (const piece of rows) yield csvLines(piece);
 }
 
-/** Writes, and waits until the system has taken all of it: then the piece may be written over. */
+/** Writes, and waits until the system has taken all of it, so that one piece at a time is in memory. */
 function write(output: Writable, piece: Buffer | string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error);

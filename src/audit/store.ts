@@ -27,22 +27,25 @@ export interface AuditFilter {
 }
 
 /**
- * An event's place in a list. Lists are sorted by `timestamp` (milliseconds), then by `row`, which
- * rises in the order of ingest and belongs to the event for good; it is greater than 0.
+ * A place in a list or in a stream: bytes that the store makes and reads, at most 64 of them. They stay
+ * valid for good, also after a restart, and at every server that shares the storage.
  */
-export interface Position {
-  readonly timestamp: number;
-  readonly row: number;
-}
+export type Position = Buffer;
 
-/** One page of a list. */
+/** A position that the store did not make, or that is beyond its newest event. */
+export class UnknownPosition extends Error {}
+
+/**
+ * One page of a list, which is sorted by `timestamp` and, where that is equal, by the order of ingest.
+ * Bytes that a store gives out belong to the caller: the store never writes over them.
+ */
 export interface AuditRows {
   /** The rows as JSON objects, newest first, joined by commas; in pieces when they are long. */
   readonly json: Buffer | Pieces;
   readonly returned: number;
   /** Rows that match, before paging. */
   readonly total: number;
-  /** The last row's place, after which the next page begins; `undefined` when no row is left. */
+  /** The place after the last row, where the next page begins; `undefined` when no row is left. */
   readonly next: Position | undefined;
 }
 
@@ -50,23 +53,29 @@ export interface AuditRows {
 export interface AuditExport {
   readonly total: number;
   /**
-   * Newest first; each piece is a run of whole JSON rows, each of which ends in a newline. A piece is
-   * good until the next one is asked for, which may be written over it. Retention removes none of what
-   * they are read from before `close`.
+   * Newest first; each piece is a run of whole JSON rows, each of which ends in a newline. Retention
+   * removes none of the rows before `close`.
    */
   readonly rows: Pieces;
 }
 
-/** Takes an event and its row; `false` asks for a pause. */
-export type TailListener = (row: number, json: Buffer | string) => boolean | void;
+/** An event that a tail gives out. */
+export interface Arrival {
+  /** The place after the event: a tail that begins there goes on with the next one. */
+  readonly position: Position;
+  readonly json: Buffer;
+}
 
-/** Events as they arrive. */
+/** Events in the order of ingest, from a place on. */
 export interface AuditTail {
-  /** Settles when what was stored already has been given out; rejects when it cannot be read. */
-  readonly caughtUp: Promise<void>;
-  /** Goes on after the listener asked for a pause. */
-  resume(): void;
-  close(): void;
+  /** Where the tail begins. */
+  readonly start: Position;
+  /**
+   * Gives out the events that are stored after `start`, then each one as it is stored, until the signal
+   * fires or the store closes. A reader that stays behind costs bounded memory and loses nothing: its events
+   * are read again from the store. To be called once; nothing is held before the first event is asked for.
+   */
+  arrivals(signal: AbortSignal): AsyncIterable<Arrival>;
 }
 
 /** Events by `timestamp` and decision; one number for each bucket. */
@@ -77,27 +86,25 @@ export interface AuditHistogram {
   readonly other: readonly number[];
 }
 
-/** What an organization's events take up. */
+/** How much an organization has stored. */
 export interface AuditUsage {
   readonly events: number;
-  /** Of the log; an index beside it is not counted. */
+  /** Of the events themselves; indexes are not counted. */
   readonly bytes: number;
   /** The oldest `timestamp`, in milliseconds. */
   readonly oldest: number | undefined;
-  readonly segments: number;
 }
 
 /** How much of an organization's events may be kept. */
 export interface AuditAllowance {
   readonly events: number;
-  /** Of the log, as in `AuditUsage`. */
+  /** As in `AuditUsage`. */
   readonly bytes: number;
 }
 
 /** What retention removed of one organization. */
 export interface AuditRemoval {
   readonly organization: string;
-  readonly segments: number;
   readonly events: number;
   readonly bytes: number;
 }
@@ -125,7 +132,7 @@ export interface AuditActivity {
 /** Takes the stored events as JSON objects joined by commas, in the order sent, or the error. */
 export type Stored = (error: unknown, json?: string | Buffer) => void;
 
-/** Keeps the audit events of every organization. A question whose signal is aborted rejects. */
+/** Keeps the audit events of every organization. A query whose signal is aborted rejects. */
 export interface AuditStore {
   /**
    * Stores events, all or none, and calls back when they are as safe as the deployment demands. An
@@ -133,10 +140,9 @@ export interface AuditStore {
    * the first time and not stored again. All events of one call have the same reporter. May call back before
    * it returns; never throws.
    *
-   * `named` holds the ids that the client gave; every id counts as given when it is absent. Only these
-   * are looked for: an id that the service has just generated never takes a stored event's place.
-   *
-   * `quota` is asked with the bytes of the organization's log; without one there is no limit.
+   * @param named a hint: the ids that the client gave. The store need not look for the others, which the
+   *   service has just generated. Every id counts as given when it is absent
+   * @param quota asked with the bytes of `usage`; without one there is no limit
    */
   append(
     organization: string,
@@ -147,29 +153,18 @@ export interface AuditStore {
   ): void;
 
   /**
-   * Rows `offset` to `offset + limit` of those that match, newest `timestamp` first.
+   * A page of the rows that match, newest `timestamp` first. Whatever arrives meanwhile, following `next`
+   * neither skips nor repeats an event that was there at first.
    *
+   * @param start how many rows to skip, or the place after which the page begins
    * @param characters cuts each longer text of a row, which then ends in `…`; whole texts when absent
+   * @throws UnknownPosition for a place that is not the store's
    */
   page(
     organization: string,
     filter: AuditFilter,
     limit: number,
-    offset: number,
-    signal?: AbortSignal,
-    characters?: number,
-  ): Awaitable<AuditRows>;
-
-  /**
-   * The rows after a position, newest first; without one, the newest. Whatever arrives meanwhile,
-   * following `next` neither skips nor repeats an event that was there at first. `characters` is that of
-   * `page`.
-   */
-  pageAfter(
-    organization: string,
-    filter: AuditFilter,
-    limit: number,
-    after: Position | undefined,
+    start: number | Position,
     signal?: AbortSignal,
     characters?: number,
   ): Awaitable<AuditRows>;
@@ -181,18 +176,15 @@ export interface AuditStore {
   export(organization: string, filter: AuditFilter, signal?: AbortSignal): Awaitable<AuditExport>;
 
   /**
-   * Gives a listener the events that match, in the order of ingest: those after a row (0: all), then
-   * each as it is stored. Without a row, only what is stored from now on.
+   * Follows the events that match, after a place; without one, only the events that are stored from now on.
+   *
+   * @throws UnknownPosition for a place that is not the store's
    */
   tail(
     organization: string,
     filter: AuditFilter,
-    after: number | undefined,
-    listener: TailListener,
-  ): AuditTail;
-
-  /** A row that no stored event is beyond, and every later one is; 0 when there never was an event. */
-  lastRow(organization: string): Awaitable<number>;
+    after: Position | undefined,
+  ): Awaitable<AuditTail>;
 
   /** Counts what matches from one moment up to another, in buckets of `intervalMs`. */
   histogram(
@@ -220,14 +212,11 @@ export interface AuditStore {
   usage(organization: string): Awaitable<AuditUsage>;
 
   /**
-   * Removes whole segments of which every event was ingested before a moment (milliseconds); of all
-   * organizations when none is named. The segment that takes the writes is never removed.
+   * Removes events that were ingested before a moment (milliseconds); of all organizations when none is
+   * named. A store may remove them in groups, each once all of its events are that old.
    */
   retain(organization: string | undefined, olderThanMs: number): Promise<readonly AuditRemoval[]>;
 
-  /**
-   * Removes the oldest whole segments until no more is left than is allowed. The segment that takes
-   * the writes is never removed.
-   */
+  /** Removes the oldest events, in the same groups, until no more is left than is allowed. */
   trim(organization: string, allowed: AuditAllowance): Promise<AuditRemoval | undefined>;
 }

@@ -1,9 +1,9 @@
 import type { Writable } from "node:stream";
 import { stream } from "../http/reply.ts";
 import { route } from "../http/route.ts";
-import { readStreamPosition } from "./cursor.ts";
+import { positionFault, readStreamId } from "./cursor.ts";
 import { filterOf, filterQuery } from "./filter.ts";
-import type { AuditStore } from "./store.ts";
+import type { AuditStore, AuditTail } from "./store.ts";
 import { STREAM_TYPE, type AuditStreams } from "./stream.ts";
 
 interface Needs {
@@ -40,17 +40,27 @@ export const auditStreamRoutes = [
     refuses: [400, 429, 500, 503],
     async handle({ organization, query, headers, client }, { audit, auditStreams }: Needs) {
       const filter = filterOf(query);
-      const position = headers["Last-Event-ID"] || undefined;
-      const last = await audit.lastRow(organization);
-      const after =
-        position === undefined ? last : readStreamPosition(position, organization, last);
+      const lastId = headers["Last-Event-ID"];
+      const after = lastId ? readStreamId(lastId, organization) : undefined;
+      const tail = await tailOf(audit, organization, filter, after);
       const caller = client.party;
       auditStreams.requireRoom(caller);
       const isAllowed = client.acceptance();
-      const source = { audit, organization, caller, filter, after, isAllowed };
+      const source = { tail, organization, caller, isAllowed };
       const run = (output: Writable, gone: AbortSignal): Promise<void> =>
         auditStreams.run(source, output, gone);
       return stream(STREAM_TYPE, run, ["X-Accel-Buffering", "no"]);
     },
   }),
 ];
+
+async function tailOf(
+  audit: AuditStore,
+  ...wanted: Parameters<AuditStore["tail"]>
+): Promise<AuditTail> {
+  try {
+    return await audit.tail(...wanted);
+  } catch (error) {
+    throw positionFault("Last-Event-ID", error);
+  }
+}

@@ -2,17 +2,18 @@
  * Live events as Server-Sent Events (HTML Standard §9.2). Each event carries its position as `id`,
  * and so does the very first block, which has no event: a client that is cut before anything came
  * still knows where to go on. A reader is written to until 64 KiB wait for it; then its events are
- * left in the store until all that has gone out, so a burst costs memory that is bounded, and a
- * reader that is merely slow loses nothing. One that has not caught up at the second tick is closed.
+ * left in the store until all that has gone out, so a burst costs bounded memory, and a reader that is
+ * merely slow loses nothing. A reader that has not caught up at the second tick is closed.
  */
+import { once } from "node:events";
 import type { Writable } from "node:stream";
 import type { Awaitable } from "../core/caller.ts";
 import { HOUR_MS, SECOND_MS } from "../core/clock.ts";
 import { TooMany, Unavailable } from "../core/errors.ts";
 import { FairShare, type Party } from "../core/fair-share.ts";
 import { clearInterval, setInterval } from "../core/timers.ts";
-import { streamPosition } from "./cursor.ts";
-import type { AuditFilter, AuditStore, AuditTail } from "./store.ts";
+import { streamIds } from "./cursor.ts";
+import type { Arrival, AuditTail, Position } from "./store.ts";
 
 /** The media type of a stream. */
 export const STREAM_TYPE = "text/event-stream";
@@ -71,8 +72,8 @@ export class AuditStreams {
   }
 
   /**
-   * Sends what matches after a row until the reader leaves, stays behind, or the service stops. Where
-   * there is no room for one more, the newest stream of the address that has most of them ends.
+   * Sends the events of a tail until the reader leaves, stays behind, or the service stops. Where there
+   * is no room for one more, the newest stream of the address that has most of them ends.
    *
    * @throws like `requireRoom`: other streams may have begun since the handler called it
    */
@@ -108,87 +109,67 @@ function groupOf(caller: Party): Party {
 
 /** Makes the text of an event once for all the streams that it goes to, one after the other. */
 class Blocks {
-  #organization = "";
-  #row = 0;
+  #json: Buffer | undefined;
   #text = "";
 
-  of(organization: string, row: number, json: Buffer | string): string {
-    if (row !== this.#row || organization !== this.#organization) {
-      this.#organization = organization;
-      this.#row = row;
-      this.#text = `${idLine(organization, row)}data: ${json.toString()}\n\n`;
+  of({ json, position }: Arrival, idOf: (position: Position) => string): string {
+    if (json !== this.#json) {
+      this.#json = json;
+      this.#text = `id: ${idOf(position)}\ndata: ${json.toString("utf8")}\n\n`;
     }
     return this.#text;
   }
 }
 
-function idLine(organization: string, row: number): string {
-  return `id: ${streamPosition(row, organization)}\n`;
-}
-
 /** Which events a stream gives out. */
 export interface StreamSource {
-  readonly audit: Pick<AuditStore, "tail">;
+  readonly tail: AuditTail;
   readonly organization: string;
   /** Whose share of the streams it is. */
   readonly caller: Party;
-  readonly filter: AuditFilter;
-  /** The row after which it begins. */
-  readonly after: number;
   /** Whether the reader may still have them, asked with every comment. */
   readonly isAllowed: () => Awaitable<boolean>;
 }
 
-function sendEvents(
-  { audit, organization, filter, after, isAllowed }: StreamSource,
+async function sendEvents(
+  { tail, organization, isAllowed }: StreamSource,
   output: Writable,
-  signal: AbortSignal,
+  gone: AbortSignal,
   { keepAliveMs, lifetimeMs }: StreamLimits,
   blocks: Blocks,
 ): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let tail: AuditTail | undefined;
-    let ticksLeft = Math.ceil(lifetimeMs / keepAliveMs);
-    let ticksBehind: number | undefined; // counted while the reader is behind
-    const end = (error?: unknown): void => {
-      clearInterval(ticks);
-      output.off("drain", catchUp);
-      signal.removeEventListener("abort", onAbort);
-      tail?.close();
-      if (error === undefined) resolve();
-      else reject(error as Error);
-    };
-    const onAbort = (): void => end();
-    const catchUp = (): void => {
-      if (ticksBehind === undefined) return;
+  const over = new AbortController();
+  const signal = AbortSignal.any([gone, over.signal]);
+  if (signal.aborted) return;
+  const idOf = streamIds(organization);
+  let ticksLeft = Math.ceil(lifetimeMs / keepAliveMs);
+  let ticksBehind: number | undefined; // counted while the reader is behind
+  let fault: unknown;
+  const check = async (): Promise<void> => {
+    if (!(await isAllowed())) over.abort();
+  };
+  const tick = (): void => {
+    check().catch((error: unknown) => {
+      fault = error;
+      over.abort();
+    });
+    if (--ticksLeft <= 0) over.abort();
+    else if (ticksBehind === undefined) output.write(": keep-alive\n\n");
+    else if (++ticksBehind > 1) output.destroy(); // which aborts `gone`
+  };
+  const ticks = setInterval(tick, keepAliveMs).unref();
+  try {
+    output.write(`retry: ${RETRY_MS}\nid: ${idOf(tail.start)}\n\n`);
+    for await (const arrival of tail.arrivals(signal)) {
+      output.write(blocks.of(arrival, idOf));
+      if (output.writableLength < MAX_WAITING_BYTES) continue;
+      ticksBehind = 0;
+      await once(output, "drain", { signal }).catch(() => {}); // it may end while it waits
+      if (signal.aborted) break;
       ticksBehind = undefined;
-      tail?.resume();
-    };
-    const check = async (): Promise<void> => {
-      if (!(await isAllowed())) end();
-    };
-    const tick = (): void => {
-      check().catch(end);
-      if (--ticksLeft <= 0) end();
-      else if (ticksBehind === undefined) output.write(": keep-alive\n\n");
-      else if (++ticksBehind > 1) output.destroy(); // which aborts the signal
-    };
-    const ticks = setInterval(tick, keepAliveMs).unref();
-    output.on("drain", catchUp);
-    signal.addEventListener("abort", onAbort);
-    if (signal.aborted) return onAbort();
-
-    output.write(`retry: ${RETRY_MS}\n${idLine(organization, after)}\n`);
-    try {
-      tail = audit.tail(organization, filter, after, (row, json) => {
-        output.write(blocks.of(organization, row, json));
-        if (output.writableLength < MAX_WAITING_BYTES) return true;
-        ticksBehind ??= 0;
-        return false;
-      });
-      tail.caughtUp.catch(end);
-    } catch (error) {
-      end(error);
     }
-  });
+    if (fault !== undefined) throw fault;
+  } finally {
+    clearInterval(ticks);
+  }
 }

@@ -1,7 +1,8 @@
 /**
  * Policies as bytes. Thousands of runtimes ask for the active version every few seconds, and nearly
- * all of them have it already; what they are sent is therefore made once for each policy object, and
- * a poll costs one look-up and one comparison of entity tags.
+ * all of them have it already. So the answer is made once for each policy object, and a poll costs one
+ * look-up and one comparison of entity tags. A store that gives a new object for each request costs the
+ * making of an answer, never a wrong one.
  */
 import { etagOf, isCurrent } from "../http/entity-tag.ts";
 import { empty, json, type Reply } from "../http/reply.ts";

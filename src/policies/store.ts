@@ -41,7 +41,10 @@ export interface PolicyStore {
     seen?: (active: string) => void,
   ): Promise<Policy | undefined>;
 
-  /** The active version: the same object until another one, or the same anew, becomes active. */
+  /**
+   * The active version. It is another than before when its `version` or its `activated_at` is. A store that
+   * gives the same object as long as it is the same version spares the making of its representation.
+   */
   active(organization: string): Awaitable<Policy | undefined>;
 
   /** The active version's name, `""` when there is none. */

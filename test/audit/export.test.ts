@@ -4,7 +4,7 @@ import { test, type TestContext } from "node:test";
 import type { AuditExport } from "../../src/audit/store.ts";
 import { Unauthenticated } from "../../src/core/errors.ts";
 import { until } from "../http/serve.ts";
-import { MemoryAudit, piecesOf } from "./memory-audit.ts";
+import { MemoryAudit, piecesOf } from "../support/memory-audit.ts";
 import { serveAudit } from "./serve-audit.ts";
 
 const EXPORT = "/api/public/audit/export";

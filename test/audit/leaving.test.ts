@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cursorAfter } from "../../src/audit/cursor.ts";
+import { cursorOf } from "../../src/audit/cursor.ts";
 import type { AuditFilter, AuditRows, AuditStore } from "../../src/audit/store.ts";
 import { createApiKey } from "../../src/auth/api-key.ts";
 import { createCallerResolver } from "../../src/auth/caller.ts";
 import { createTokenIssuer } from "../../src/auth/tokens.ts";
+import type { Awaitable } from "../../src/core/caller.ts";
 import { HOUR_MS } from "../../src/core/clock.ts";
 import { ClientGone } from "../../src/http/exchange.ts";
 import type { NeedsOf, Route } from "../../src/http/route.ts";
@@ -13,7 +14,7 @@ import { auditPageRoutes } from "../../src/portal/audit-routes.ts";
 import { serve, until } from "../http/serve.ts";
 import { EventStream } from "../support/event-stream.ts";
 import { describeService } from "../support/service-description.ts";
-import { MemoryAudit } from "./memory-audit.ts";
+import { MemoryAudit } from "../support/memory-audit.ts";
 import { serveAudit } from "./serve-audit.ts";
 import { NOON } from "./store-suite.ts";
 
@@ -22,10 +23,6 @@ class EndlessAudit extends MemoryAudit {
   searching = 0;
 
   override page(...[, , , , signal]: readonly unknown[]): never {
-    return this.#search(signal);
-  }
-
-  override pageAfter(...[, , , , signal]: readonly unknown[]): never {
     return this.#search(signal);
   }
 
@@ -49,7 +46,7 @@ class EndlessAudit extends MemoryAudit {
   }
 }
 
-const CURSOR = cursorAfter({ timestamp: NOON, row: 1 }, "default", {});
+const CURSOR = cursorOf(Buffer.from("[1,1]"), "default", {});
 
 for (const path of ["", `?cursor=${CURSOR}`, "/histogram", "/export", "/export?format=csv"]) {
   test(`a client that leaves ends the search of /audit${path.slice(0, 12)}`, async (t) => {
@@ -92,10 +89,10 @@ class HeardAudit extends MemoryAudit {
   readonly signals: AbortSignal[] = [];
 
   override page(
-    ...[organization, filter, limit, offset, signal]: Parameters<AuditStore["page"]>
-  ): AuditRows {
+    ...[organization, filter, limit, start, signal]: Parameters<AuditStore["page"]>
+  ): Awaitable<AuditRows> {
     if (signal !== undefined) this.signals.push(signal);
-    return super.page(organization, filter, limit, offset);
+    return super.page(organization, filter, limit, start);
   }
 }
 

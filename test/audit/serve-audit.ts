@@ -9,7 +9,7 @@ import { createIds } from "../../src/core/ids.ts";
 import type { ListenerParts } from "../../src/http/listener-parts.ts";
 import type { NeedsOf, Route } from "../../src/http/route.ts";
 import { serve, type Served } from "../http/serve.ts";
-import { MemoryAudit } from "./memory-audit.ts";
+import { MemoryAudit } from "../support/memory-audit.ts";
 import { append, auditEventOf, NOON } from "./store-suite.ts";
 
 const rows = [...auditRoutes, ...auditExportRoutes, ...auditStreamRoutes];

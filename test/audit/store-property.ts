@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import fc from "fast-check";
 import type { AuditEvent } from "../../src/audit/schema.ts";
-import type { AuditFilter, AuditStore, Position } from "../../src/audit/store.ts";
+import type { AuditFilter, AuditRows, AuditStore, Position } from "../../src/audit/store.ts";
 import { DAY_MS } from "../../src/core/clock.ts";
 import {
   activityOf,
@@ -16,6 +16,7 @@ import {
   append,
   auditEventOf,
   eventsIn,
+  Follower,
   NOON,
   ORGANIZATION,
   page,
@@ -99,13 +100,14 @@ export function testAgainstNaive(open: (t: TestContext) => Promise<AuditEngine>)
       fc.asyncProperty(fc.array(someStep, { maxLength: 25 }), async (steps) => {
         const engine = await open(t);
         let { store } = engine;
+        const { start } = await store.tail(ORGANIZATION, {}, undefined);
         const model: AuditEvent[] = [];
         for (const step of steps) {
           if ("restart" in step) store = await engine.restart();
           else if ("damage" in step) store = await (engine.loseIndexes ?? engine.restart)();
           else if ("batch" in step) await appendToBoth(store, model, step.batch);
           else if ("walk" in step) await walkBoth(store, model, step.walk, step.limit);
-          else await askBoth(store, model, step);
+          else await askBoth(store, model, start, step);
         }
         await engine.close?.();
       }),
@@ -192,6 +194,7 @@ async function appendToBoth(
 async function askBoth(
   store: AuditStore,
   model: readonly AuditEvent[],
+  beginning: Position,
   { filter, limit, offset }: { filter: AuditFilter; limit: number; offset: number },
 ): Promise<void> {
   const found = matchesOf(model, filter);
@@ -210,7 +213,9 @@ async function askBoth(
   const event = await store.get(ORGANIZATION, id);
   const expected = model.find((one) => one.id === id);
   assert.deepEqual(event === undefined ? undefined : JSON.parse(String(event)), expected);
-  assert.deepEqual(await tailOf(store, filter), inOrder(model, filter));
+  const followed = inOrder(model, filter);
+  const follower = await Follower.of(store, filter, beginning);
+  assert.deepEqual(await follower.stop(followed.length), followed);
 }
 
 function inOrder(model: readonly AuditEvent[], filter: AuditFilter): AuditEvent[] {
@@ -233,19 +238,6 @@ async function exportOf(
   };
 }
 
-/** Everything that matches by a tail from the start, which is paused after each event. */
-async function tailOf(store: AuditStore, filter: AuditFilter): Promise<AuditEvent[]> {
-  const events: AuditEvent[] = [];
-  const tail = store.tail(ORGANIZATION, filter, 0, (_, json) => {
-    events.push(JSON.parse(String(json)) as AuditEvent);
-    setImmediate(() => tail.resume());
-    return false;
-  });
-  await tail.caughtUp;
-  tail.close();
-  return events;
-}
-
 /** Follows cursors to the end while an event arrives between every two pages. */
 async function walkBoth(
   store: AuditStore,
@@ -255,29 +247,25 @@ async function walkBoth(
 ): Promise<void> {
   const before = matchesOf(model, filter);
   const known = new Set(model.map(({ id }) => id));
-  const live: AuditEvent[] = [];
-  const tail = store.tail(ORGANIZATION, filter, undefined, (_, json) => {
-    live.push(JSON.parse(String(json)) as AuditEvent);
-  });
-  await tail.caughtUp;
+  const follower = await Follower.of(store, filter);
   const stored = model.length;
   const seen: AuditEvent[] = [];
-  let after: Position | undefined;
+  let start: number | Position = 0;
   for (let turn = 0; ; turn++) {
-    const rows = await store.pageAfter(ORGANIZATION, filter, limit, after);
+    const rows: AuditRows = await store.page(ORGANIZATION, filter, limit, start);
     assert.equal(rows.total, matchesOf(model, filter).length);
     seen.push(...(await eventsIn(rows.json)));
-    after = rows.next;
-    if (after === undefined) break;
+    if (rows.next === undefined) break;
+    start = rows.next;
     const late = { id: `w-${model.length}`, command: "a", provider: "git" };
     const timestamp = new Date(NOON + ((turn % 5) - 2) * (DAY_MS / 3)).toISOString();
     await appendToBoth(store, model, [{ ...late, timestamp }]);
   }
-  tail.close();
+  const live = inOrder(model.slice(stored), filter);
+  assert.deepEqual(await follower.stop(live.length), live);
   assert.deepEqual(
     seen.filter(({ id }) => known.has(id)),
     before,
   );
   assert.equal(new Set(seen.map(({ id }) => id)).size, seen.length);
-  assert.deepEqual(live, inOrder(model.slice(stored), filter));
 }

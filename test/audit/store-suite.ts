@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import type { AuditEvent } from "../../src/audit/schema.ts";
-import type { AuditFilter, AuditRows, AuditStore, Stored } from "../../src/audit/store.ts";
+import { UnknownPosition } from "../../src/audit/store.ts";
+import type { AuditFilter, AuditRows, AuditStore, AuditTail } from "../../src/audit/store.ts";
+import type { Position, Stored } from "../../src/audit/store.ts";
 import { DAY_MS } from "../../src/core/clock.ts";
 
 /** A store that is closed when the test ends, and can be closed and opened again before that. */
@@ -69,6 +72,44 @@ export async function eventsIn(json: AuditRows["json"]): Promise<AuditEvent[]> {
   return JSON.parse(`[${Buffer.concat(pieces).toString("utf8")}]`) as AuditEvent[];
 }
 
+/** Collects the events of a tail, until it is stopped. */
+export class Follower {
+  readonly events: AuditEvent[] = [];
+  readonly start: Position;
+  readonly #leaving = new AbortController();
+  readonly #reading: Promise<void>;
+
+  constructor(tail: AuditTail) {
+    this.start = tail.start;
+    this.#reading = this.#read(tail);
+  }
+
+  /** Begins after a position, or with what is stored from now on. */
+  static async of(
+    store: AuditStore,
+    filter: AuditFilter = {},
+    after?: Position,
+    organization = ORGANIZATION,
+  ): Promise<Follower> {
+    return new Follower(await store.tail(organization, filter, after));
+  }
+
+  /** Waits for so many events, gives more of them a chance to come, and leaves. */
+  async stop(count: number): Promise<readonly AuditEvent[]> {
+    while (this.events.length < count) await turn();
+    for (let i = 0; i < 5; i++) await turn();
+    this.#leaving.abort();
+    await this.#reading;
+    return this.events;
+  }
+
+  async #read(tail: AuditTail): Promise<void> {
+    for await (const { json } of tail.arrivals(this.#leaving.signal)) {
+      this.events.push(JSON.parse(json.toString("utf8")) as AuditEvent);
+    }
+  }
+}
+
 async function commandsOf(store: AuditStore, filter?: AuditFilter): Promise<unknown[]> {
   return (await page(store, filter)).events.map((event) => event.command);
 }
@@ -84,6 +125,126 @@ export function testAuditStore(open: (t: TestContext) => Promise<AuditEngine>): 
   testIds(open);
   testIdsOfReporters(open);
   testActivity(open);
+  testPositions(open);
+  testRemoval(open);
+}
+
+function testPositions(open: (t: TestContext) => Promise<AuditEngine>): void {
+  const commands = (events: readonly AuditEvent[]) => events.map(({ command }) => command);
+  const fifty = (from: number) =>
+    Array.from({ length: 50 }, (_, n) => auditEventOf({ command: `c${from + n}` }));
+
+  test("a tail gives what was stored after its position, then what is stored, in the order of ingest", async (t) => {
+    const { store } = await open(t);
+    const { start } = await store.tail(ORGANIZATION, {}, undefined);
+    const events = fifty(0);
+    await append(store, events);
+    const all = await Follower.of(store, {}, start);
+    const late = await Follower.of(store, { q: "C7" });
+    await append(store, events.slice(3)); // known ids are no events
+    await append(store, fifty(50));
+    await append(store, [auditEventOf({ organization_id: "other", command: "c7" })], "other");
+    const given = commands(await all.stop(100));
+    assert.deepEqual(
+      given,
+      Array.from({ length: 100 }, (_, n) => `c${n}`),
+    );
+    const seventies = Array.from({ length: 10 }, (_, n) => `c7${n}`);
+    assert.deepEqual(commands(await late.stop(10)), seventies);
+  });
+
+  test("the position of an event is where a tail goes on after it, also after a restart", async (t) => {
+    const engine = await open(t);
+    const { start } = await engine.store.tail(ORGANIZATION, {}, undefined);
+    await append(engine.store, fifty(0));
+    const reading = new AbortController();
+    let position: Position = start;
+    for await (const arrival of (await engine.store.tail(ORGANIZATION, {}, start)).arrivals(
+      reading.signal,
+    )) {
+      position = arrival.position;
+      if (arrival.json.includes('"c19"')) break;
+    }
+    const store = await engine.restart();
+    const rest = await (await Follower.of(store, {}, position)).stop(30);
+    assert.deepEqual(commands(rest)[0], "c20");
+    assert.equal(rest.length, 30);
+  });
+
+  test("bytes that a tail gave out stay as they are", async (t) => {
+    const { store } = await open(t);
+    const { start } = await store.tail(ORGANIZATION, {}, undefined);
+    await append(store, fifty(0));
+    const kept: Buffer[] = [];
+    for await (const { json } of (await store.tail(ORGANIZATION, {}, start)).arrivals(
+      new AbortController().signal,
+    )) {
+      if (kept.push(json) === 50) break;
+    }
+    const pieces: Buffer[] = [];
+    await append(store, fifty(50));
+    for await (const piece of (await store.export(ORGANIZATION, {})).rows) pieces.push(piece);
+    const found = kept.map((json) => JSON.parse(json.toString("utf8")) as AuditEvent);
+    assert.equal(commands(found).join(), Array.from({ length: 50 }, (_, n) => `c${n}`).join());
+    const lines = Buffer.concat(pieces).toString("utf8").split("\n").slice(0, -1);
+    assert.equal(new Set(lines).size, 100);
+  });
+
+  test("positions that the store did not make are refused", async (t) => {
+    const { store } = await open(t);
+    await append(store, fifty(0));
+    const { next } = await store.page(ORGANIZATION, {}, 10, 0);
+    const { start } = await store.tail(ORGANIZATION, {}, undefined);
+    assert.ok(next);
+    for (const bytes of [Buffer.of(1), Buffer.alloc(64, "x"), start]) {
+      const reading = async () => store.page(ORGANIZATION, {}, 10, bytes);
+      await assert.rejects(reading(), UnknownPosition);
+    }
+    for (const bytes of [Buffer.of(1), Buffer.alloc(64, "x"), next]) {
+      await assert.rejects(async () => store.tail(ORGANIZATION, {}, bytes), UnknownPosition);
+    }
+  });
+
+  test("a page that begins after a position goes on where the one before ended", async (t) => {
+    const { store } = await open(t);
+    await append(store, fifty(0));
+    const seen: AuditEvent[] = [];
+    let start: number | Position | undefined = 0;
+    while (start !== undefined) {
+      const rows: AuditRows = await store.page(ORGANIZATION, {}, 7, start);
+      seen.push(...(await eventsIn(rows.json)));
+      await append(store, [auditEventOf({ command: "late" })]);
+      start = rows.next;
+    }
+    assert.deepEqual(
+      commands(seen),
+      Array.from({ length: 50 }, (_, n) => `c${49 - n}`),
+    );
+  });
+
+  test("long texts are cut where a page asks for it", async (t) => {
+    const { store } = await open(t);
+    await append(store, [auditEventOf({ command: "x".repeat(5_000) })]);
+    const { json } = await store.page(ORGANIZATION, {}, 1, 0, undefined, 100);
+    assert.equal((await eventsIn(json))[0]?.command, `${"x".repeat(100)}…`);
+  });
+}
+
+function testRemoval(open: (t: TestContext) => Promise<AuditEngine>): void {
+  test("usage, retention and trimming speak of events and bytes, and never take what is young", async (t) => {
+    const { store } = await open(t);
+    assert.deepEqual(await store.usage(ORGANIZATION), { events: 0, bytes: 0, oldest: undefined });
+    const events = [auditEventOf(), auditEventOf({ timestamp: "2026-01-01T00:00:00.000Z" })];
+    await append(store, events);
+    const { bytes, ...usage } = await store.usage(ORGANIZATION);
+    assert.deepEqual(usage, { events: 2, oldest: Date.UTC(2026, 0, 1) });
+    const lines = events.map((event) => `${JSON.stringify(event)}\n`).join("");
+    assert.equal(bytes, Buffer.byteLength(lines));
+    assert.deepEqual(await store.retain(undefined, NOON), []);
+    assert.deepEqual(await store.retain(ORGANIZATION, NOON), []);
+    assert.equal(await store.trim(ORGANIZATION, { events: 2, bytes }), undefined);
+    assert.equal((await store.usage(ORGANIZATION)).events, 2);
+  });
 }
 
 function testOrder(open: (t: TestContext) => Promise<AuditEngine>): void {

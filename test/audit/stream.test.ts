@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { Writable } from "node:stream";
 import { test, type TestContext } from "node:test";
-import type { AuditFilter, AuditTail, TailListener } from "../../src/audit/store.ts";
+import type { AuditFilter, AuditTail, Position } from "../../src/audit/store.ts";
 import { AuditStreams } from "../../src/audit/stream.ts";
 import { until } from "../http/serve.ts";
 import { EventStream } from "../support/event-stream.ts";
-import { MemoryAudit } from "./memory-audit.ts";
+import { MemoryAudit } from "../support/memory-audit.ts";
 import { append, auditEventOf } from "./store-suite.ts";
 import { serveAudit, type ServedAudit } from "./serve-audit.ts";
 
@@ -192,16 +192,16 @@ test("what waits for a reader that takes nothing is bounded, however much there 
   const output = new Writable({ write: () => {} }); // never says that it is done
   t.after(() => gone.abort());
   const source = {
-    audit: store,
+    tail: store.tail("default", {}, undefined),
     organization: "default",
     caller: ["public", "default", "127.0.0.1"],
-    filter: {},
-    after: 0,
     isAllowed: () => true,
   };
   const running = streams.run(source, output, gone.signal);
   const event = auditEventOf({ organization_id: "default", command: "x".repeat(4 * KIB) });
   for (let n = 0; n < 100; n++) await append(store, [{ ...event, id: `e${n}` }], "default");
+  await until(() => output.writableLength >= 64 * KIB);
+  for (let n = 0; n < 10; n++) await new Promise(setImmediate);
   assert.ok(output.writableLength >= 64 * KIB, `${output.writableLength}`);
   assert.ok(output.writableLength <= 70 * KIB, `${output.writableLength}`);
   gone.abort();
@@ -240,18 +240,22 @@ test("HEAD opens no stream", async (t) => {
 test("a stream whose events cannot be read is cut, and the cause is known", async (t) => {
   const fault = new Error("EIO");
   let fail = (_: Error): void => {};
-  const caughtUp = new Promise<void>((_, reject) => {
+  const failing = new Promise<never>((_, reject) => {
     fail = reject;
   });
   const store = new (class extends MemoryAudit {
     override tail(
       organization: string,
       filter: AuditFilter,
-      after: number | undefined,
-      listener: TailListener,
+      after: Position | undefined,
     ): AuditTail {
-      const tail = super.tail(organization, filter, after, listener);
-      return { ...tail, caughtUp };
+      const { start } = super.tail(organization, filter, after);
+      return {
+        start,
+        async *arrivals() {
+          yield await failing;
+        },
+      };
     }
   })();
   const app = await serveAudit(t, {}, store);

@@ -8,7 +8,7 @@ import { POLICY_TEXTS } from "../../src/demo/policy-documents.ts";
 import { Pulse } from "../../src/demo/pulse.ts";
 import { createTraffic } from "../../src/demo/traffic.ts";
 import type { Policy } from "../../src/policies/schema.ts";
-import { MemoryFleet } from "./memory-fleet.ts";
+import { MemoryFleet } from "../support/memory-fleet.ts";
 
 const NOON = Date.parse("2026-11-20T12:00:00Z");
 const traffic = createTraffic(createCommands((await readShippedCatalog()).capabilities), 1);

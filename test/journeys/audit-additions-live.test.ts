@@ -108,8 +108,8 @@ test("events past retention are removed at start, told in the log, and the rest 
   const { body } = await app.get(`${AUDIT}?limit=9`);
   const kept = body.events.map(({ id }: { id: string }) => id);
   assert.ok(!kept.includes("a") && kept.includes("d") && kept.includes("e"), String(kept));
-  const { level, organization, segments, events, bytes } = JSON.parse(removals()[0] ?? "{}");
+  const { level, organization, events, bytes } = JSON.parse(removals()[0] ?? "{}");
   assert.deepEqual([level, organization], ["info", "default"]);
   assert.deepEqual([removals().length, events], [1, 5 - kept.length]);
-  assert.ok(segments > 0 && bytes > 40_000);
+  assert.ok(bytes > 40_000);
 });

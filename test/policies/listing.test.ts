@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { StreamReply, TextReply } from "../../src/http/reply.ts";
 import { draftPolicy } from "../../src/policies/draft.ts";
 import { answerList, answerSummaries } from "../../src/policies/listing.ts";
-import { MemoryPolicies } from "./memory-policies.ts";
+import { MemoryPolicies } from "../support/memory-policies.ts";
 
 const NOW = Date.parse("2026-11-20T20:30:00.000Z");
 
@@ -37,7 +37,7 @@ test("a list names the active version and holds every policy whole", async () =>
   const policies = await storeOf("a: 1", "a: 2");
   const { status, body } = await small(policies);
   assert.equal(status, 200);
-  const expected = { active: "v2", policies: policies.list() };
+  const expected = { active: "v2", policies: policies.list("acme") };
   assert.deepEqual(JSON.parse(String(body)), JSON.parse(JSON.stringify(expected)));
 });
 
@@ -64,7 +64,7 @@ test("a large list is streamed as the same JSON", async () => {
   const received = textOf(output);
   await reply.start(output, new AbortController().signal);
   output.end();
-  const expected = { active: "v2", policies: policies.list() };
+  const expected = { active: "v2", policies: policies.list("acme") };
   assert.deepEqual(JSON.parse(await received), JSON.parse(JSON.stringify(expected)));
 });
 
@@ -80,7 +80,7 @@ test("a list without texts is streamed as well when it is long, and has a tag of
   const received = textOf(output);
   await reply.start(output, new AbortController().signal);
   output.end();
-  const summaries = policies.versions().map(({ policy }) => policy);
+  const summaries = policies.versions("acme").map(({ policy }) => policy);
   assert.deepEqual(JSON.parse(await received), { active: "long299", policies: summaries });
   assert.notEqual(etagOf(reply), etagOf(await large(policies)));
   assert.ok((await answerSummaries("acme", policies, etagOf(reply))) instanceof TextReply);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { draftPolicy } from "../../src/policies/draft.ts";
 import { simulate } from "../../src/policies/simulate.ts";
-import { MemoryPolicies } from "./memory-policies.ts";
+import { MemoryPolicies } from "../support/memory-policies.ts";
 
 const ASKER = { party: ["v1", "acme"] };
 

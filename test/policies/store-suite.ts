@@ -136,8 +136,8 @@ export function policyStoreSuite(open: (t: TestContext) => Promise<PolicyStore>)
     const policies = await open(t);
     await policies.publish("acme", draftOf("v1"));
     const before = await policies.active("acme");
-    assert.equal(await policies.activate("acme", "v1", LATER, "ada"), before);
-    assert.equal(await policies.active("acme"), before);
+    assert.deepEqual(await policies.activate("acme", "v1", LATER, "ada"), before);
+    assert.deepEqual(await policies.active("acme"), before);
   });
 
   test("an unknown version cannot be made active", async (t) => {
@@ -147,16 +147,20 @@ export function policyStoreSuite(open: (t: TestContext) => Promise<PolicyStore>)
     assert.equal(await policies.activeVersion("acme"), "v1");
   });
 
-  test("the active version is answered at once, as the same frozen object, until it changes", async (t) => {
+  test("the active version is told by its name and the time of its activation", async (t) => {
     const policies = await open(t);
+    const active = async () => {
+      const policy = await policies.active("acme");
+      return [policy?.version, policy?.activated_at];
+    };
     await policies.publish("acme", draftOf("v1"));
-    const active = policies.active("acme");
-    assert.ok(!(active instanceof Promise));
-    assert.ok(Object.isFrozen(active));
-    await policies.publish("globex", draftOf("v1"));
-    assert.equal(policies.active("acme"), active);
-    await policies.publish("acme", draftOf("v2"));
-    assert.notEqual(policies.active("acme"), active);
+    assert.deepEqual(await active(), ["v1", undefined]);
+    await policies.publish("globex", draftOf("v2"));
+    assert.deepEqual(await active(), ["v1", undefined]);
+    await policies.publish("acme", draftOf("v2", "a: 1", 1));
+    assert.deepEqual(await active(), ["v2", undefined]);
+    await policies.activate("acme", "v1", LATER, "ada");
+    assert.deepEqual(await active(), ["v1", LATER]);
   });
 
   test("exactly one version is active at every moment of many changes", async (t) => {

@@ -13,7 +13,7 @@ import { eventOf, eventsOf, MOST_IN_LIST } from "./events.ts";
 
 /** What the audit page is read from. */
 export interface AuditPageNeeds {
-  readonly audit: Pick<AuditStore, "get" | "histogram" | "page" | "pageAfter" | "providerNames">;
+  readonly audit: Pick<AuditStore, "get" | "histogram" | "page" | "providerNames">;
   readonly catalog: Catalog;
 }
 

@@ -1,8 +1,7 @@
 import type { AuditActivity, AuditAllowance, AuditExport } from "../../audit/store.ts";
 import type { AuditFilter, AuditHistogram } from "../../audit/store.ts";
 import type { AuditRemoval, AuditRows, AuditStore, AuditTail } from "../../audit/store.ts";
-import type { AuditUsage, Position, ProviderActivity, TailListener } from "../../audit/store.ts";
-import type { Awaitable } from "../../core/caller.ts";
+import type { AuditUsage, Position, ProviderActivity } from "../../audit/store.ts";
 import type { Clock } from "../../core/clock.ts";
 import { CloseStack } from "../../core/close-stack.ts";
 import { describeError, type Log } from "../../core/log.ts";
@@ -19,6 +18,7 @@ import type { IndexThreads } from "./audit/sidecar/index-threads.ts";
 import { OpenTrails } from "./audit/open-trails.ts";
 import { ShortLines } from "./audit/query/short-lines.ts";
 import { Tail } from "./audit/live/tail.ts";
+import { readListPosition, readStreamPosition } from "./audit/positions.ts";
 import { AuditTrail } from "./audit/trail.ts";
 import { checksOf } from "./audit/sidecar/unindexed.ts";
 
@@ -38,8 +38,6 @@ export interface FileAuditOptions {
   /** How many organizations may be open before some have to make room; 1,000 when absent. */
   readonly maxOpen?: number;
 }
-
-const FROM_THE_TOP = { timestamp: Infinity, row: Infinity };
 
 /** Keeps audit events in segments of JSON lines; an organization's are opened on first use. */
 export class FileAuditStore implements AuditStore {
@@ -95,25 +93,14 @@ export class FileAuditStore implements AuditStore {
     organization: string,
     filter: AuditFilter,
     limit: number,
-    offset: number,
+    start: number | Position,
     signal?: AbortSignal,
     characters?: number,
   ): Promise<AuditRows> {
-    return this.#ask(organization, (trail) =>
-      trail.page(filter, limit, offset, signal, characters),
-    );
-  }
-
-  pageAfter(
-    organization: string,
-    filter: AuditFilter,
-    limit: number,
-    after: Position | undefined,
-    signal?: AbortSignal,
-    characters?: number,
-  ): Promise<AuditRows> {
-    const start = after ?? FROM_THE_TOP;
-    return this.#ask(organization, (trail) => trail.page(filter, limit, start, signal, characters));
+    return this.#ask(organization, async (trail) => {
+      const from = typeof start === "number" ? start : readListPosition(start);
+      return trail.page(filter, limit, from, signal, characters);
+    });
   }
 
   get(organization: string, id: string): Promise<Buffer | undefined> {
@@ -124,26 +111,12 @@ export class FileAuditStore implements AuditStore {
     return this.#ask(organization, (trail) => trail.export(filter, signal));
   }
 
-  tail(
-    organization: string,
-    filter: AuditFilter,
-    after: number | undefined,
-    listener: TailListener,
-  ): AuditTail {
-    const tail = new Tail(filter, after, listener);
-    const trail = this.#trails.atHand(organization);
-    if (trail !== undefined) trail.attach(tail);
-    else {
-      this.#trails.opened(organization).then(
-        (opened) => opened.attach(tail),
-        (error: unknown) => tail.fail(error),
-      );
-    }
-    return tail;
-  }
-
-  lastRow(organization: string): Awaitable<number> {
-    return this.#ask(organization, async (trail) => trail.lastRow);
+  tail(organization: string, filter: AuditFilter, after: Position | undefined): Promise<AuditTail> {
+    return this.#ask(organization, async ({ lastRow }) => {
+      const row = after === undefined ? lastRow : readStreamPosition(after, lastRow);
+      const open = () => this.#trails.atHand(organization) ?? this.#trails.opened(organization);
+      return new Tail(filter, row, open);
+    });
   }
 
   histogram(

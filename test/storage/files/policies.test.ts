@@ -27,6 +27,18 @@ async function setUp(t: TestContext, maxTextBytes?: number) {
 
 policyStoreSuite(async (t) => (await setUp(t)).policies);
 
+test("the active version is answered at once, as the same frozen object, until it changes", async (t) => {
+  const { policies } = await setUp(t);
+  await policies.publish("acme", draftOf("v1"));
+  const active = policies.active("acme");
+  assert.ok(!(active instanceof Promise));
+  assert.ok(Object.isFrozen(active));
+  await policies.publish("globex", draftOf("v1"));
+  assert.equal(policies.active("acme"), active);
+  await policies.publish("acme", draftOf("v2"));
+  assert.notEqual(policies.active("acme"), active);
+});
+
 test("everything is there again after a restart", async (t) => {
   const { disk, policies } = await setUp(t);
   await policies.publish("acme", draftOf("v1", "# é\r\na: 1", 60));

@@ -176,12 +176,11 @@ export class SegmentSet {
 
   /** What all segments take up. */
   usage(): AuditUsage {
-    const usage = { events: 0, bytes: 0, oldest: Infinity, segments: 0 };
+    const usage = { events: 0, bytes: 0, oldest: Infinity };
     for (const { rows, bytes, oldest } of this.#indexes) {
       usage.events += rows;
       usage.bytes += bytes;
       usage.oldest = Math.min(usage.oldest, oldest);
-      usage.segments++;
     }
     return { ...usage, oldest: usage.events === 0 ? undefined : usage.oldest };
   }

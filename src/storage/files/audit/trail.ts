@@ -125,7 +125,8 @@ export class AuditTrail implements TailSource {
   #offer(bytes: Buffer, index: SegmentIndex, first: number, offset: number): void {
     for (let row = first; row < index.rows; row++) {
       const start = (index.offsets[row] as number) - offset;
-      const line = firstLine(bytes.subarray(start, (index.offsets[row + 1] as number) - offset));
+      const end = (index.offsets[row + 1] as number) - offset;
+      const line = Buffer.from(firstLine(bytes.subarray(start, end))); // tails keep it for a while
       const event = JSON.parse(line.toString("utf8")) as AuditEvent;
       for (const tail of this.#tails) tail.offer(globalRow(index.segment, row), event, line);
     }
@@ -202,9 +203,9 @@ export class AuditTrail implements TailSource {
     return this.#segments.usage();
   }
 
-  /** Starts a tail. */
+  /** Begins to offer events to a tail. */
   attach(tail: Tail): void {
-    if (tail.attach(this)) this.#tails.add(tail);
+    this.#tails.add(tail);
   }
 
   detach(tail: Tail): void {
@@ -260,7 +261,6 @@ export class AuditTrail implements TailSource {
     if (!wasRead) await removing;
     return {
       organization: this.#organization,
-      segments: old.length,
       events: old.reduce((sum, { rows }) => sum + rows, 0),
       bytes: old.reduce((sum, { bytes }) => sum + bytes, 0),
     };

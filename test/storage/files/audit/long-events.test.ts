@@ -6,11 +6,23 @@ import type { FileOperations } from "../../../../src/storage/file-operations.ts"
 import { FileAuditStore } from "../../../../src/storage/files/audit.ts";
 import { makeDurableDirectory } from "../../../../src/storage/directories.ts";
 import { Layout } from "../../../../src/storage/layout.ts";
-import { append, auditEventOf, eventsIn, ORGANIZATION } from "../../../audit/store-suite.ts";
+import { listPosition, streamPosition } from "../../../../src/storage/files/audit/positions.ts";
+import {
+  append,
+  auditEventOf,
+  eventsIn,
+  Follower,
+  ORGANIZATION,
+} from "../../../audit/store-suite.ts";
 import { ForgetfulFiles } from "../../../support/forgetful-files.ts";
 
 const KIB = 1024;
 const LONG = 600 * KIB;
+/** Nothing is newer. */
+const LAST_PLACE = {
+  timestamp: Date.parse("9999-12-31T23:59:59.999Z"),
+  row: Number.MAX_SAFE_INTEGER,
+};
 
 /** A store with six events of 600 KiB, and the most bytes that were read from it at once. */
 async function storeOfLongEvents(t: TestContext) {
@@ -70,7 +82,7 @@ test("a page of short texts is whole, and its long events are read once", async 
     const short = [undefined, 100] as const;
     const pages = [
       await store.page(ORGANIZATION, {}, 100, 0, ...short),
-      await store.pageAfter(ORGANIZATION, {}, 100, undefined, ...short),
+      await store.page(ORGANIZATION, {}, 100, listPosition(LAST_PLACE), ...short),
     ];
     for (const { json, returned } of pages) {
       assert.ok(Buffer.isBuffer(json) && json.length < 6_000);
@@ -93,13 +105,8 @@ test("a page that nobody reads to its end keeps no file", async (t) => {
 
 test("a tail that begins in the past reads few long events at a time", async (t) => {
   const { store, events, read } = await storeOfLongEvents(t);
-  const seen: unknown[] = [];
-  const tail = store.tail(ORGANIZATION, {}, 0, (_row, json) => {
-    seen.push(JSON.parse(String(json)));
-  });
-  await tail.caughtUp;
-  tail.close();
-  assert.deepEqual(seen, events);
+  const follower = await Follower.of(store, {}, streamPosition(0));
+  assert.deepEqual(await follower.stop(events.length), events);
   assert.ok(read.atOnce > 0 && read.atOnce <= 1_024 * KIB, `${read.atOnce}`);
 });
 

@@ -1,122 +1,116 @@
 /**
- * Gives one listener the events of an organization in the order of ingest. A tail remembers only the
- * last row that it has passed. It reads the rows after that one from the log until none is left. From
- * then on, within the same turn of the loop, it gets each event as it is stored. So there is no gap and
- * no duplicate between the two, and a paused listener costs no memory: it continues from its row.
+ * A reader of events as they arrive. It remembers the last row that it has taken in. Rows beyond that
+ * are read from the log until none is left; from that moment on, within the same turn of the loop, each
+ * event is handed over as it is stored. So there is neither a gap nor a duplicate between the two. Events
+ * that are handed over wait for the reader up to a bound; beyond it the reader goes on by the log, so a
+ * slow reader costs no more memory.
  */
 import type { AuditEvent } from "../../../../audit/schema.ts";
-import type { AuditFilter, AuditTail, TailListener } from "../../../../audit/store.ts";
+import type { Arrival, AuditFilter, AuditTail, Position } from "../../../../audit/store.ts";
+import type { Awaitable } from "../../../../core/caller.ts";
 import { timeOf } from "../index/canonical-time.ts";
+import { streamPosition } from "../positions.ts";
 
 const READ_ROWS = 256;
 /** An event may be some MiB long, and many tails may read at once. */
-const READ_BYTES = 64 << 10;
+const MOST_BYTES = 64 << 10;
 
 /** What a tail reads from. */
 export interface TailSource {
-  readonly lastRow: number;
-  /** The next rows after a row, at least one if there is one, and at most so many or so long. */
+  /** The next rows after a row: at least one if there is one, and at most so many or so long. */
   rowsAfter(row: number, count: number, bytes: number): readonly number[];
-  /** Their lines, which are read only when asked for. */
+  /** The lines of rows. */
   readRows(rows: readonly number[]): Promise<readonly Buffer[]>;
-  /** Forgets a tail that was closed. */
+  /** Begins to offer events to a tail. */
+  attach(tail: Tail): void;
   detach(tail: Tail): void;
 }
 
-/** Gives one listener what is stored, in the order of ingest. */
+/** Gives one reader the events after a row, in the order of ingest. */
 export class Tail implements AuditTail {
-  readonly caughtUp: Promise<void>;
+  readonly start: Position;
   readonly #filter: AuditFilter;
   readonly #takesAll: boolean;
-  readonly #listener: TailListener;
-  #resolve = (): void => {};
-  #reject: (error: unknown) => void = () => {};
-  #source: TailSource | undefined;
-  #at: number | undefined;
-  #state: "replaying" | "live" | "paused" | "closed" = "replaying";
-  #wasResumed = false;
+  readonly #open: () => Awaitable<TailSource>;
+  #at: number;
+  /** Whether every row up to now was taken in, so that the next one is handed over. */
+  #isLive = false;
+  #waiting: Arrival[] = [];
+  #waitingBytes = 0;
+  #isClosed = false;
+  #wake = (): void => {};
 
-  constructor(filter: AuditFilter, after: number | undefined, listener: TailListener) {
+  constructor(filter: AuditFilter, after: number, open: () => Awaitable<TailSource>) {
+    this.start = streamPosition(after);
     this.#filter = filter;
     this.#takesAll = Object.values(filter).every((wanted) => wanted === undefined);
     this.#at = after;
-    this.#listener = listener;
-    this.caughtUp = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-    this.caughtUp.catch(() => {}); // unhandled only if the caller never awaits it
+    this.#open = open;
   }
 
-  /** Begins to read; a tail that was closed meanwhile does not. */
-  attach(source: TailSource): boolean {
-    if (this.#state === "closed") return false;
-    this.#source = source;
-    const last = source.lastRow;
-    this.#at = Math.min(this.#at ?? last, last);
-    if (this.#at === last) this.#goLive();
-    else this.#replay();
-    return true;
+  async *arrivals(signal: AbortSignal): AsyncGenerator<Arrival> {
+    const leave = (): void => this.#wake();
+    const source = await this.#open();
+    source.attach(this);
+    signal.addEventListener("abort", leave);
+    try {
+      while (!signal.aborted && !this.#isClosed) {
+        const arrived = this.#waiting;
+        this.#waiting = [];
+        this.#waitingBytes = 0;
+        for (const arrival of arrived) {
+          yield arrival;
+          if (signal.aborted) return;
+        }
+        if (arrived.length > 0) continue;
+        if (this.#isLive) await new Promise<void>((resolve) => (this.#wake = resolve));
+        else await this.#readOn(source);
+      }
+    } finally {
+      signal.removeEventListener("abort", leave);
+      source.detach(this);
+    }
   }
 
-  /** Ends a tail that cannot be read. */
-  fail(error: unknown): void {
-    this.#reject(error);
-    this.close();
-  }
-
-  /** Hears of each event when it is stored, and of its line. */
+  /** Takes an event when it is stored, and its line, which may be kept. */
   offer(row: number, event: AuditEvent, line: Buffer): void {
-    if (this.#state !== "live" || row <= (this.#at as number)) return;
-    this.#at = row;
-    if (matchesEvent(event, this.#filter)) this.#give(row, line);
+    if (!this.#isLive || row <= this.#at) return;
+    const isWanted = this.#takesAll || matchesEvent(event, this.#filter);
+    if (isWanted && this.#waitingBytes > MOST_BYTES) this.#isLive = false;
+    else {
+      this.#at = row;
+      if (isWanted) this.#hand(row, line);
+    }
   }
 
-  resume(): void {
-    this.#wasResumed = true;
-    if (this.#state !== "paused") return;
-    this.#state = "replaying";
-    this.#replay();
-  }
-
+  /** Ends the reading. */
   close(): void {
-    if (this.#state === "closed") return;
-    this.#state = "closed";
-    this.#source?.detach(this);
-    this.#resolve();
+    this.#isClosed = true;
+    this.#wake();
   }
 
-  #give(row: number, json: Buffer): void {
-    this.#wasResumed = false;
-    const wantsPause = this.#listener(row, json) === false && !this.#wasResumed;
-    if (wantsPause && this.#state !== "closed") this.#state = "paused";
+  #hand(row: number, json: Buffer): void {
+    this.#waiting.push({ position: streamPosition(row), json });
+    this.#waitingBytes += json.length;
+    this.#wake();
+  }
+
+  async #readOn(source: TailSource): Promise<void> {
+    const rows = source.rowsAfter(this.#at, READ_ROWS, MOST_BYTES);
+    if (rows.length === 0) {
+      this.#isLive = true;
+      return;
+    }
+    const lines = await source.readRows(rows);
+    for (const [i, row] of rows.entries()) {
+      const line = lines[i] as Buffer;
+      this.#at = row;
+      if (this.#takesAll || this.#matches(line)) this.#hand(row, line);
+    }
   }
 
   #matches(line: Buffer): boolean {
     return matchesEvent(JSON.parse(line.toString("utf8")) as AuditEvent, this.#filter);
-  }
-
-  #goLive(): void {
-    this.#state = "live";
-    this.#resolve();
-  }
-
-  #replay(): void {
-    this.#readOn().catch((error: unknown) => this.fail(error));
-  }
-
-  async #readOn(): Promise<void> {
-    const source = this.#source as TailSource;
-    while (this.#state === "replaying") {
-      const rows = source.rowsAfter(this.#at as number, READ_ROWS, READ_BYTES);
-      if (rows.length === 0) return this.#goLive();
-      const lines = await source.readRows(rows);
-      for (let i = 0; i < rows.length && this.#state === "replaying"; i++) {
-        const line = lines[i] as Buffer;
-        this.#at = rows[i] as number;
-        if (this.#takesAll || this.#matches(line)) this.#give(this.#at, line);
-      }
-    }
   }
 }
 

@@ -4,11 +4,12 @@
  * views that are taken when it comes, so its answer shows one moment.
  */
 import type { AuditExport, AuditHistogram } from "../../../../audit/store.ts";
-import type { AuditRows, Position } from "../../../../audit/store.ts";
+import type { AuditRows } from "../../../../audit/store.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
 import { portionsOf, type Slice } from "../../../segment-reader.ts";
 import { addHours } from "./histogram.ts";
 import { type Lease, underLease } from "../leases.ts";
+import { listPosition, type Place } from "../positions.ts";
 import { firstLine } from "../write/lines.ts";
 import { MergingCursor, type Match } from "./merging-cursor.ts";
 import { Yielder } from "../../../../core/yielder.ts";
@@ -20,13 +21,12 @@ import { lineParts, PIECE_BYTES, readShort, type Shortening } from "./short-line
 
 const COMMA = 0x2c;
 const NEWLINE = 0x0a;
-const NO_BYTES = Buffer.alloc(0);
 const EXPORT_ROWS = 256;
 /** An event may be some MiB long, so an export bounds each read in bytes as well. */
 const PORTION_BYTES = 1 << 20;
 
 /** Where a page begins: after a number of rows, or after a place. */
-export type PageStart = number | Position;
+export type PageStart = number | Place;
 
 /** Which part of the matches is wanted, and how it is read. */
 export interface PageParts {
@@ -50,7 +50,8 @@ export async function answerPage(
   const cursor = await MergingCursor.of(views, query, new Yielder(signal), after);
   await cursor.skip(offset);
   const matches = await cursor.take(limit);
-  const next = await cursor.positionAfter(matches);
+  const place = await cursor.positionAfter(matches);
+  const next = place && listPosition(place);
   const slices = slicesOf(matches);
   const returned = matches.length;
   const { total } = cursor;
@@ -103,7 +104,6 @@ async function* pieces(
   cursor: MergingCursor,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Buffer> {
-  let target = NO_BYTES;
   const yielder = new Yielder(signal);
   for (;;) {
     signal?.throwIfAborted();
@@ -111,28 +111,17 @@ async function* pieces(
     if (matches.length === 0) return;
     for (const portion of portionsOf(slicesOf(matches), PORTION_BYTES)) {
       signal?.throwIfAborted();
-      const lines = await log.read(portion);
-      const length = totalBytes(lines);
-      if (target.length < length) target = Buffer.allocUnsafeSlow(length);
-      yield joined(lines, NEWLINE, target, true);
+      yield joined(await log.read(portion), NEWLINE, true);
       await yielder.step();
     }
   }
 }
 
-function totalBytes(slices: readonly Buffer[]): number {
+/** Joins the first line of each slice with a separator, which also follows the last one if `isEnded`. */
+function joined(slices: readonly Buffer[], separator: number, isEnded = false): Buffer {
   let length = 0;
   for (const slice of slices) length += slice.length + 1;
-  return length;
-}
-
-/** Joins lines by a separator; with `isEnded` it also stands after the last one. */
-function joined(
-  slices: readonly Buffer[],
-  separator: number,
-  target = Buffer.allocUnsafe(totalBytes(slices)),
-  isEnded = false,
-): Buffer {
+  const target = Buffer.allocUnsafe(length);
   let end = 0;
   for (const slice of slices) {
     if (end > 0) target[end++] = separator;

@@ -4,7 +4,7 @@
  * far as its newest event. To pass over many matches costs little: all that a segment has before the
  * next segment's turn are passed in one step.
  */
-import type { Position } from "../../../../audit/store.ts";
+import type { Place } from "../positions.ts";
 import type { Yielder } from "../../../../core/yielder.ts";
 import { globalRow } from "../index/segment-index.ts";
 import type { SegmentQuery } from "./segment-query.ts";
@@ -31,7 +31,7 @@ export class MergingCursor {
   readonly total: number;
   readonly #query: SegmentQuery;
   readonly #yielder: Yielder;
-  readonly #start: Position;
+  readonly #start: Place;
   /** Segments with matches that were not looked into yet; the one with the newest event comes last. */
   readonly #waiting: SegmentView[];
   readonly #open: Part[] = [];
@@ -41,7 +41,7 @@ export class MergingCursor {
     total: number,
     query: SegmentQuery,
     yielder: Yielder,
-    start: Position,
+    start: Place,
   ) {
     this.total = total;
     this.#query = query;
@@ -61,7 +61,7 @@ export class MergingCursor {
     views: readonly SegmentView[],
     query: SegmentQuery,
     yielder: Yielder,
-    start: Position = { timestamp: Infinity, row: Infinity },
+    start: Place = { timestamp: Infinity, row: Infinity },
   ): Promise<MergingCursor> {
     const matching: SegmentView[] = [];
     let total = 0;
@@ -106,7 +106,7 @@ export class MergingCursor {
   }
 
   /** The place of the last match that was taken, when there are more; else `undefined`. */
-  async positionAfter(matches: readonly Match[]): Promise<Position | undefined> {
+  async positionAfter(matches: readonly Match[]): Promise<Place | undefined> {
     const last = matches.at(-1);
     if (last === undefined || (await this.#next()) === undefined) return undefined;
     const { view, row } = last;

@@ -1,0 +1,53 @@
+/** Positions of lists and streams as bytes, which leave the engine, and as numbers, which it works with. */
+import { UnknownPosition, type Position } from "../../../audit/store.ts";
+
+const FIRST_MS = -62_167_219_200_000; // 0000-01-01T00:00:00Z
+const LAST_MS = 253_402_300_799_999; // 9999-12-31T23:59:59.999Z
+
+/**
+ * An event's place in a list. Lists are sorted by `timestamp` (milliseconds), then by `row`, which
+ * rises in the order of ingest and belongs to the event for good; it is greater than 0.
+ */
+export interface Place {
+  readonly timestamp: number;
+  readonly row: number;
+}
+
+/** The position after an event of a list. */
+export function listPosition({ timestamp, row }: Place): Position {
+  return write([timestamp, row]);
+}
+
+/** Reads a position of a list. Throws `UnknownPosition` for bytes that no list has given out. */
+export function readListPosition(position: Position): Place {
+  const [timestamp, row] = read(position, 2) as [number, number];
+  if (!isWhole(timestamp, FIRST_MS, LAST_MS) || !isWhole(row, 1)) throw new UnknownPosition();
+  return { timestamp, row };
+}
+
+/** The position of a stream that has given out everything up to a row; 0 for nothing. */
+export function streamPosition(row: number): Position {
+  return write([row]);
+}
+
+/** Reads the row that a stream goes on after. Throws `UnknownPosition` for a row beyond the last one. */
+export function readStreamPosition(position: Position, lastRow: number): number {
+  const [row] = read(position, 1) as [number];
+  if (!isWhole(row, 0, lastRow)) throw new UnknownPosition();
+  return row;
+}
+
+function write(numbers: readonly number[]): Position {
+  const bytes = Buffer.allocUnsafe(numbers.length * 8);
+  numbers.forEach((number, index) => bytes.writeDoubleBE(number, index * 8));
+  return bytes;
+}
+
+function read(bytes: Position, count: number): readonly number[] {
+  if (bytes.length !== count * 8) throw new UnknownPosition();
+  return Array.from({ length: count }, (_, index) => bytes.readDoubleBE(index * 8));
+}
+
+function isWhole(value: number, least: number, most = Number.MAX_SAFE_INTEGER): boolean {
+  return Number.isSafeInteger(value) && value >= least && value <= most;
+}

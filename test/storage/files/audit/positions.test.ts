@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { UnknownPosition } from "../../../../src/audit/store.ts";
+import {
+  listPosition,
+  readListPosition,
+  readStreamPosition,
+  streamPosition,
+} from "../../../../src/storage/files/audit/positions.ts";
+
+test("a position of a list is read back, also at the ends of time", () => {
+  const times = [
+    "0000-01-01T00:00:00.000Z",
+    "1969-12-31T23:59:59.999Z",
+    "2026-11-20T20:30:00.123Z",
+    "9999-12-31T23:59:59.999Z",
+  ];
+  for (const timestamp of [0, ...times.map((time) => Date.parse(time))]) {
+    for (const row of [1, 2 ** 32, Number.MAX_SAFE_INTEGER]) {
+      const place = { timestamp, row };
+      assert.deepEqual(readListPosition(listPosition(place)), place);
+    }
+  }
+});
+
+test("a position of a stream is read back, from before the first event up to the newest", () => {
+  for (const row of [0, 1, 41, 42]) assert.equal(readStreamPosition(streamPosition(row), 42), row);
+  assert.throws(() => readStreamPosition(streamPosition(43), 42), UnknownPosition);
+});
+
+test("places that no list has are refused", () => {
+  for (const [timestamp, row] of [
+    [Date.parse("2026-11-20T20:30:00Z"), 0],
+    [0, -1],
+    [0, 1.5],
+    [0, Number.NaN],
+    [0, 2 ** 53],
+    [0.5, 1],
+    [Infinity, 1],
+    [253_402_300_800_000, 1],
+    [-62_167_219_200_001, 1],
+  ] as const) {
+    assert.throws(() => readListPosition(listPosition({ timestamp, row })), UnknownPosition);
+  }
+  for (const row of [-1, 0.5, Number.NaN, Infinity]) {
+    assert.throws(() => readStreamPosition(streamPosition(row), 9), UnknownPosition);
+  }
+  for (const bytes of [Buffer.alloc(0), Buffer.alloc(15), Buffer.alloc(17), streamPosition(1)]) {
+    assert.throws(() => readListPosition(bytes), UnknownPosition);
+  }
+});

@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import { checkQuota, type Quota } from "../../src/core/quota.ts";
+import { freeVersion, type PolicyDraft, publishedPolicy } from "../../src/policies/draft.ts";
+import type { Policy } from "../../src/policies/schema.ts";
+import type { PolicyStore, PolicyVersion } from "../../src/policies/store.ts";
+
+/** A policy store in its plainest form. */
+export class MemoryPolicies implements PolicyStore {
+  /** In the order of publishing, newest first. */
+  readonly #policies = new Map<string, readonly Policy[]>();
+
+  async publish(organization: string, draft: PolicyDraft, quota?: Quota): Promise<Policy> {
+    const own = this.#own(organization);
+    checkQuota(quota, own.length);
+    const version = freeVersion(draft, (name) => own.some((policy) => policy.version === name));
+    const published = { ...publishedPolicy(organization, version, draft), yaml: draft.yaml };
+    const others = own.map((policy) => ({ ...policy, active: false }));
+    this.#policies.set(organization, [published, ...others]);
+    return published;
+  }
+
+  async activate(
+    organization: string,
+    version: string,
+    at: string,
+    by: string,
+  ): Promise<Policy | undefined> {
+    const known = this.get(organization, version);
+    if (!known || known.active) return known;
+    const activation = { active: true, activated_at: at, activated_by: by };
+    const changed = this.#own(organization).map((policy) => {
+      const { activated_at: _at, activated_by: _by, ...rest } = policy;
+      return policy === known ? { ...policy, ...activation } : { ...rest, active: false };
+    });
+    this.#policies.set(organization, changed);
+    return this.get(organization, version);
+  }
+
+  active(organization: string): Policy | undefined {
+    return this.#own(organization).find(({ active }) => active);
+  }
+
+  activeVersion(organization: string): string {
+    return this.active(organization)?.version ?? "";
+  }
+
+  get(organization: string, version: string): Policy | undefined {
+    return this.#own(organization).find((policy) => policy.version === version);
+  }
+
+  list(organization: string): readonly Policy[] {
+    return this.#own(organization).toSorted((a, b) =>
+      a.updated_at < b.updated_at ? 1 : a.updated_at > b.updated_at ? -1 : 0,
+    );
+  }
+
+  versions(organization: string): readonly PolicyVersion[] {
+    return this.list(organization).map(({ yaml, ...policy }) => ({
+      policy,
+      sha256: createHash("sha256").update(yaml).digest("hex"),
+      bytes: Buffer.byteLength(yaml),
+    }));
+  }
+
+  text(organization: string, version: string): string | undefined {
+    return this.get(organization, version)?.yaml;
+  }
+
+  #own(organization: string): readonly Policy[] {
+    return this.#policies.get(organization) ?? [];
+  }
+}

@@ -4,11 +4,13 @@ import type { IdSource } from "../core/ids.ts";
 import type { Quotas } from "../core/quota.ts";
 import type { Schema } from "../core/schema.ts";
 import { isObject } from "../core/validate.ts";
+import type { Work } from "../core/work.ts";
+import { Yielder } from "../core/yielder.ts";
 import { json, jsonAround, later, type Settle } from "../http/reply.ts";
 import { route, type CustomBody } from "../http/route.ts";
 import { filterOf, filterQuery } from "./filter.ts";
 import { bucketsFor, histogramOf } from "./histogram.ts";
-import { hasId, ingestEvent } from "./ingest.ts";
+import { hasId, ingestEvent, type IngestContext } from "./ingest.ts";
 import { readPage } from "./page.ts";
 import {
   auditBatchResult,
@@ -36,6 +38,8 @@ interface Report {
   readonly events: readonly unknown[];
 }
 
+/** Drafted within some 0.2 ms. */
+const EVENTS_OF_A_PART = 64;
 const NO_IDS: ReadonlySet<string> = new Set();
 
 /** Tells a batch from a single event: a body that has `events` is a batch. */
@@ -89,6 +93,16 @@ function answering(settle: Settle, isBatch: boolean, accepted: number): Stored {
     if (error) settle(error);
     else settle(undefined, json(202, isBatch ? batchResult(accepted, stored) : stored));
   };
+}
+
+/** Drafts the events of a batch in small parts: nothing is stored before the last one is checked. */
+function* draftBatch(events: readonly unknown[], context: IngestContext): Work<AuditEvent[]> {
+  const drafts: AuditEvent[] = [];
+  for (const [i, event] of events.entries()) {
+    drafts.push(ingestEvent(event, `events[${i}]`, context));
+    if (i % EVENTS_OF_A_PART === 0) yield;
+  }
+  return drafts;
 }
 
 /** The ids that came with events that were sent. */
@@ -149,7 +163,7 @@ export const auditRoutes = [
     report: true,
     holdsBody: true,
     replies: { 202: { anyOf: [auditEvent, auditBatchResult] } },
-    refuses: [400, 413, 500, 507],
+    refuses: [400, 413, 500],
     handle({ organization, actor, surface, body }, needs: Needs) {
       const { audit, now, ids, maxBatchEvents, quotas } = needs;
       const { isBatch, events } = body;
@@ -157,13 +171,17 @@ export const auditRoutes = [
         throw new TooLarge(`events: expected at most ${maxBatchEvents} in one batch`);
       }
       const context = { organization, now: now(), ids, reporter: actor?.id };
-      const drafts = isBatch
-        ? events.map((event, i) => ingestEvent(event, `events[${i}]`, context))
+      const drafting = isBatch
+        ? new Yielder().run(draftBatch(events, context))
         : [ingestEvent(events[0], "", context)];
       return later((settle) => {
-        const done = answering(settle, isBatch, drafts.length);
-        const named = namedIds(events, drafts);
-        audit.append(organization, drafts, done, named, quotas.auditBytes(surface));
+        const store = (drafts: readonly AuditEvent[]): void => {
+          const done = answering(settle, isBatch, drafts.length);
+          const named = namedIds(events, drafts);
+          audit.append(organization, drafts, done, named, quotas.auditBytes(surface));
+        };
+        if (drafting instanceof Promise) drafting.then(store, settle);
+        else store(drafting);
       });
     },
   }),

@@ -99,8 +99,7 @@ export function parseCatalog(text: string): CatalogDocument {
   try {
     value = JSON.parse(text);
   } catch {
-    const { line, column, expected } = locateFault(text);
-    throw new Error(`it is not JSON: line ${line}, column ${column}: ${expected}`);
+    throw new Error(`it is not JSON: ${locateFault(text)}`);
   }
   const file = validate(catalogFile, value, "catalog");
   if (parseTimestamp(file.generated_at) === undefined) {

@@ -104,7 +104,7 @@ export class TooMany extends RetryLater {
   readonly status = 429;
 }
 
-/** The organization has no room for what was sent. RFC 4918 §11.5. */
+/** The organization, or the disk, has no room for what was sent. RFC 4918 §11.5. */
 export class InsufficientStorage extends RetryLater {
   readonly status = 507;
 }
@@ -121,4 +121,17 @@ export class InternalError extends Refusal {
   constructor() {
     super("The service failed to answer this request");
   }
+}
+
+const DISK_FULL = new Set(["ENOSPC", "EDQUOT"]);
+const DISK_FULL_RETRY_SECONDS = 10;
+
+/** What the caller hears of an error: a refusal as it is, a full disk by name, of all else that there was one. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (!(error instanceof Error) || !("code" in error)) return new InternalError();
+  if (!DISK_FULL.has(String(error.code))) return new InternalError();
+  const message =
+    "The disk of this service is full, so nothing was stored: try again when it has room";
+  return new InsufficientStorage(message, DISK_FULL_RETRY_SECONDS);
 }

@@ -1,39 +1,55 @@
 /**
- * Reading JSON (RFC 8259) from strangers. The engine's own message quotes the text it failed on,
- * which may hold a secret, and differs from version to version; a failure is therefore located by
- * the small scanner below, which runs only after `JSON.parse` has refused a text.
+ * Parses untrusted JSON (RFC 8259) of moderate length; `long-json.ts` parses longer texts. The message of
+ * `JSON.parse` quotes the text, which may hold a secret, and differs between versions of Node; so the
+ * small scanner below locates the fault. It runs only after `JSON.parse` has refused a text.
  */
-import { randomInt } from "node:crypto";
 import { BadInput } from "./errors.ts";
 import { pathOf } from "./validate.ts";
 
 /** How deep objects and lists may be nested in a request body. */
 export const MAX_DEPTH = 64;
-/** How many different names a long body may hold: each costs the parser as much as ten values. */
-export const MAX_NAMES = 1_000;
-/** How many commas a long body may have outside its strings: 25 for each event of a full batch. */
-export const MAX_VALUES = 250_000;
-/** How many objects and lists a long body may hold: each costs as much as several other values. */
-export const MAX_CONTAINERS = 50_000;
-/** Up to this many code units a text is parsed within some 40 ms, whatever it holds. */
-export const SHORT_TEXT = 1 << 19;
 
 /**
  * Parses one JSON value.
  *
- * @throws BadInput when the text nests too deep, or is no JSON (with line and column)
+ * @throws BadInput when the text nests too deep, or is not JSON (with line and column)
  */
 export function parseJson(text: string): unknown {
   if (mayNestDeeperThan(text, MAX_DEPTH) && nestsDeeperThan(text, MAX_DEPTH)) {
-    throw new BadInput(`The body nests deeper than ${MAX_DEPTH} levels`);
+    throw tooDeep();
   }
-  if (text.length > SHORT_TEXT) checkCounts(text);
   try {
     return JSON.parse(text);
   } catch {
-    const { line, column, expected } = locateFault(text);
-    throw new BadInput(`Malformed JSON at line ${line}, column ${column}: ${expected}`);
+    throw new BadInput(`Malformed JSON at ${locateFault(text)}`);
   }
+}
+
+/** The refusal of a text that nests too deep. */
+export function tooDeep(): BadInput {
+  return new BadInput(`The body nests deeper than ${MAX_DEPTH} levels`);
+}
+
+/** Names the first fault of a text that is not JSON: `line 2, column 8: expected a value`. */
+export function locateFault(text: string): string {
+  const { at, expected } = findFault(text);
+  return describeFault(Buffer.from(text), Buffer.byteLength(text.slice(0, at)), expected);
+}
+
+/** Names the fault at a byte, by its line, and by its column in UTF-16 units. */
+export function describeFault(bytes: Uint8Array, index: number, expected: string): string {
+  let line = 1;
+  let column = 1;
+  for (let at = 0; at < index; at++) {
+    const code = bytes[at] as number;
+    if (code === 0x0a) {
+      line++;
+      column = 1;
+    } else if (code >= 0xf0) column += 2;
+    else if ((code & 0xc0) !== 0x80) column++;
+  }
+  const ending = index >= bytes.length ? "the text ends here, " : "";
+  return `line ${line}, column ${column}: ${ending}${expected}`;
 }
 
 const NESTED_OBJECT = /:\s*\{/g;
@@ -69,81 +85,19 @@ function nestsDeeperThan(text: string, limit: number): boolean {
   return false;
 }
 
-/**
- * Refuses a long text with very many values before it is parsed: eight mebibytes can hold millions of
- * empty lists, or hundreds of thousands of names, which take seconds and a hundred times their size.
- */
-function checkCounts(text: string): void {
-  const names = new NameCount();
-  let values = 0;
-  let containers = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 0x22) {
-      const end = endOfString(text, i);
-      if (isName(text, end) && names.add(text, i + 1, end) > MAX_NAMES) {
-        throw new BadInput(`The body holds more than ${MAX_NAMES} different names`);
-      }
-      i = end;
-    } else if (code === 0x2c) {
-      if (++values > MAX_VALUES)
-        throw new BadInput(`The body holds more than ${MAX_VALUES} values`);
-    } else if (code === 0x7b || code === 0x5b) {
-      if (++containers > MAX_CONTAINERS) {
-        throw new BadInput(`The body holds more than ${MAX_CONTAINERS} objects and lists`);
-      }
-    }
-  }
-}
-
-/** Whether the string that ends there is followed by a colon. */
-function isName(text: string, end: number): boolean {
-  let at = end + 1;
-  while (text.charCodeAt(at) <= 0x20) at++;
-  return text.charCodeAt(at) === 0x3a;
-}
-
-const NAME_SLOTS = 1 << 20;
-/** Drawn for each process, so that a client cannot choose names whose hashes collide. */
-const NAME_FACTOR = randomInt(1 << 16, 1 << 30) | 1;
-
-/** Counts different names by their hashes; of names with one hash it counts one. */
-class NameCount {
-  readonly #seen = new Uint8Array(NAME_SLOTS);
-  #count = 0;
-
-  /** Takes in a name, and returns how many there are. */
-  add(text: string, start: number, end: number): number {
-    let hash = 0;
-    for (let at = start; at < end; at++) hash = Math.imul(hash ^ text.charCodeAt(at), NAME_FACTOR);
-    const slot = (hash ^ (hash >>> 15)) & (NAME_SLOTS - 1);
-    if (this.#seen[slot] === 0) {
-      this.#seen[slot] = 1;
-      this.#count++;
-    }
-    return this.#count;
-  }
-}
-
-/** Where the string that begins at `start` ends; the text's end when it does not. */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let before = end - 1;
-    while (text.charCodeAt(before) === 0x5c) before--;
-    if ((end - before) % 2 === 1) return end; // an even number of backslashes: they escape each other, not the quote
-  }
-  return text.length;
-}
-
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 
 /**
  * Replaces, in the bytes of a JSON text, each escape of half a surrogate pair by that of U+FFFD, which
  * it would become in UTF-8. Done before parsing and in place: no value has to be walked afterwards.
+ *
+ * @param to where to stop; an escape that begins before it is handled whole
+ * @returns where to go on
  */
-export function mendSurrogates(bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length; at++) {
+export function mendSurrogates(bytes: Uint8Array, from = 0, to = bytes.length): number {
+  let at = from;
+  for (; at < to; at++) {
     if (bytes[at] !== BACKSLASH) continue;
     const unit = unitAt(bytes, at);
     if (isLow(unit)) replaceUnit(bytes, at);
@@ -153,6 +107,7 @@ export function mendSurrogates(bytes: Uint8Array): void {
     }
     at++; // what is escaped may be a backslash
   }
+  return at;
 }
 
 const LONE_SURROGATE = /\p{Cs}/u;
@@ -200,10 +155,9 @@ function isLow(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-/** Where a text stops being JSON, counted from 1, and what was expected there. */
+/** Where a text stops being JSON, and what was expected there. */
 export interface JsonFault {
-  readonly line: number;
-  readonly column: number;
+  readonly at: number;
   readonly expected: string;
 }
 
@@ -220,7 +174,7 @@ function isUnicodeEscape(text: string, at: number): boolean {
 }
 
 /** Finds the first place at which a text is not JSON; to be called for texts that are not. */
-export function locateFault(text: string): JsonFault {
+export function findFault(text: string): JsonFault {
   let at = 0;
   const skip = (pattern: RegExp): boolean => {
     pattern.lastIndex = at;
@@ -278,15 +232,5 @@ export function locateFault(text: string): JsonFault {
     skip(SPACE);
     expected = "expected nothing after the value";
   }
-  let line = 1;
-  let lineStart = 0;
-  for (let end = text.indexOf("\n"); end !== -1 && end < at; end = text.indexOf("\n", lineStart)) {
-    line++;
-    lineStart = end + 1;
-  }
-  return {
-    line,
-    column: at - lineStart + 1,
-    expected: at >= text.length ? `the text ends here, ${expected}` : expected,
-  };
+  return { at, expected };
 }

@@ -79,13 +79,20 @@ export class BodyMemory {
     Buffer.allocUnsafeSlow(HINT_BYTES);
   }
 
-  /** Puts buffers together; what comes back is overwritten by the next call. */
+  /** Puts buffers together. The result is given back when it was parsed, for the next body. */
   join(parts: readonly Buffer[], length: number): Buffer {
-    if (this.#whole === undefined || this.#whole.length < length) {
-      this.#whole = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(length)));
+    let whole = this.#whole;
+    this.#whole = undefined;
+    if (whole === undefined || whole.length < length) {
+      whole = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(length)));
     }
     let end = 0;
-    for (const part of parts) end += part.copy(this.#whole, end, 0, length - end);
-    return this.#whole.subarray(0, end);
+    for (const part of parts) end += part.copy(whole, end, 0, length - end);
+    return whole.subarray(0, end);
+  }
+
+  /** Takes back what `join` returned: the longest is kept. */
+  giveBack({ buffer }: Buffer): void {
+    if (buffer.byteLength > (this.#whole?.length ?? 0)) this.#whole = Buffer.from(buffer);
   }
 }

@@ -8,8 +8,10 @@ import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { BadInput, TooLarge, UnsupportedMediaType, type Refusal } from "../core/errors.ts";
 import { findLoneSurrogate, mendSurrogates, parseJson } from "../core/json.ts";
+import { LONG_JSON_BYTES, parseLongJson } from "../core/long-json.ts";
 import type { Schema } from "../core/schema.ts";
 import { readValue } from "../core/validate.ts";
+import { Yielder } from "../core/yielder.ts";
 import { tooBusy, type BodyBudget, type Sender } from "./body-budget.ts";
 import { ClientGone } from "./exchange.ts";
 import { Pieces } from "./pieces.ts";
@@ -97,13 +99,18 @@ function collect(
   const pieces = new Pieces(budget, sender, finish);
   const finishWhole = (): void => {
     if (ended) return;
-    if (pieces.length <= LARGE_BODY_BYTES) return finish(undefined, pieces.join());
+    if (pieces.length <= LARGE_BODY_BYTES) {
+      const bytes = pieces.join();
+      finish(undefined, bytes);
+      return pieces.giveBack(bytes);
+    }
     budget.work(pieces.length, (release) => {
       if (ended) return release(); // it had to give way while it waited
       ended = true;
       const bytes = pieces.join();
       pieces.free();
       parse(bytes, mendsTexts, (error, value) => {
+        pieces.giveBack(bytes);
         if (error) release();
         done(error, value, error ? undefined : release);
       });
@@ -151,24 +158,39 @@ function collectInflated(request: IncomingMessage, limits: BodyLimits, done: Bod
   request.pipe(inflate);
 }
 
+/** Parses a body; a long one in parts, between which other requests are served. */
 function parse(bytes: Buffer, mendsTexts: boolean, done: BodyDone): void {
   let value: unknown;
   try {
     const isPlain = isAscii(bytes);
     if (!isPlain && !isUtf8(bytes)) throw new BadInput("The body is not valid UTF-8");
     if (bytes.length === 0) throw new BadInput("A JSON body is required");
+    if (bytes.length > LONG_JSON_BYTES) return parseLong(bytes, mendsTexts, done);
     // Only an escape can smuggle half of a surrogate pair through UTF-8.
     const hasEscapes = bytes.includes("\\u");
     if (hasEscapes && mendsTexts) mendSurrogates(bytes);
     // ASCII as latin1 is kept outside the heap, and is the faster one to make and to parse.
     value = parseJson(bytes.toString(isPlain ? "latin1" : "utf8"));
-    const place = hasEscapes && !mendsTexts ? findLoneSurrogate(value) : undefined;
-    if (place !== undefined)
-      throw new BadInput(`${place}: expected Unicode text, found half of a surrogate pair`);
+    if (hasEscapes && !mendsTexts) refuseLoneSurrogates(value);
   } catch (error) {
     return done(error);
   }
   done(undefined, value);
+}
+
+function parseLong(bytes: Buffer, mendsTexts: boolean, done: BodyDone): void {
+  const parsing = async (): Promise<unknown> => {
+    const value = await new Yielder().run(parseLongJson(bytes, mendsTexts));
+    if (!mendsTexts && bytes.includes("\\u")) refuseLoneSurrogates(value);
+    return value;
+  };
+  parsing().then((value) => done(undefined, value), done);
+}
+
+function refuseLoneSurrogates(value: unknown): void {
+  const place = findLoneSurrogate(value);
+  if (place === undefined) return;
+  throw new BadInput(`${place}: expected Unicode text, found half of a surrogate pair`);
 }
 
 function isJson(contentType: string | undefined): boolean {

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { DEFAULT_ORGANIZATION, type Awaitable, type Caller } from "../core/caller.ts";
-import { Forbidden, InternalError, Refusal } from "../core/errors.ts";
+import { Forbidden, refusalOf } from "../core/errors.ts";
 import { abandonBody } from "./abandon-body.ts";
 import { bodyRefusal, checkBody, readJsonBody } from "./body.ts";
 import { originHeaders } from "./cors.ts";
@@ -159,6 +159,6 @@ function fail<Needs>(exchange: Exchange<Needs>, error: unknown): void {
   if (exchange.isAnswered) return;
   exchange.isAnswered = true;
   exchange.awaitBody = abandonBody(exchange.request, exchange.awaitsContinue);
-  refuse(exchange, error instanceof Refusal ? error : new InternalError());
+  refuse(exchange, refusalOf(error));
   exchange.finish(error);
 }

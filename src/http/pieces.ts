@@ -36,10 +36,15 @@ export class Pieces {
     return true;
   }
 
-  /** The whole, as one buffer, which is good until the next large body is put together. */
+  /** The whole, as one buffer, which `giveBack` takes when it was parsed. */
   join(): Buffer {
     if (this.length > BLOCK_BYTES) return this.#budget.memory.join(this.#blocks, this.length);
     return Buffer.concat(this.#blocks, this.length);
+  }
+
+  /** Lets the next large body use what `join` returned. */
+  giveBack(whole: Buffer): void {
+    if (whole.length > BLOCK_BYTES) this.#budget.memory.giveBack(whole);
   }
 
   #grow(wanted: number): boolean {

@@ -57,7 +57,8 @@ const REFUSALS: Readonly<Record<number, RefusalText>> = {
   },
   507: {
     name: "InsufficientStorage",
-    description: "The organization has stored as much as the setting that the error names allows.",
+    description:
+      "The organization has stored as much as the setting that the error names allows, or the disk is full.",
     headers: ["Retry-After"],
   },
 };
@@ -89,6 +90,7 @@ export function refusedStatuses({ row, surface, method }: Operation): readonly n
   if (demand === "key" || demand === "user") statuses.add(403);
   if (row.large) statuses.add(503);
   if (row.body) for (const status of [413, 415, 503]) statuses.add(status);
+  if (method !== "GET") statuses.add(507); // a full disk
   if (surface === "public" && method !== "GET") statuses.add(429); // an open demo limits writes
   return [...statuses].sort((a, b) => a - b);
 }

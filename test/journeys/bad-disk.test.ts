@@ -108,7 +108,11 @@ for (const [what, fault] of Object.entries(FAULTS)) {
         const code = path.includes("activity") ? undefined : fault(operation, flags);
         if (code !== undefined) throw systemError(code);
       };
-      assert.equal((await change(send, 2)).status, 500, name);
+      const failed = await change(send, 2);
+      assert.equal(failed.status, what === "is full" ? 507 : 500, name);
+      const error =
+        what === "is full" ? /^The disk of this service is full,/ : /^The service failed/;
+      assert.match(failed.body.error, error);
       assert.deepEqual(await see(send), before, `${name}: reads go on, and show what stood`);
       const refused = await send("GET", "/ready");
       assert.equal(refused.status, 503, name);
@@ -168,7 +172,7 @@ test("an audit log and an activity log that cannot be opened make the service un
   files.before = (_operation, path, flags) => {
     if (opensToWrite(flags) && /\/(audit|activity)/.test(path)) throw systemError("ENOSPC");
   };
-  assert.equal((await send("POST", "/audit", { command: "ls" })).status, 500);
+  assert.equal((await send("POST", "/audit", { command: "ls" })).status, 507);
   assert.equal((await send("POST", "/api-keys", { name: "k" })).status, 500); // its entry is missing
   assert.deepEqual((await send("GET", "/ready")).body, {
     error: "Not ready: cannot write the audit log (ENOSPC) and the activity log (ENOSPC)",

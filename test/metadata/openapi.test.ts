@@ -120,6 +120,7 @@ test("the refusals of an operation are those it names and those that follow from
     "431",
     "500",
     "503",
+    "507",
   ]);
   assert.deepEqual(refusals("/api/v1/wagons", "post"), [
     "400",
@@ -133,6 +134,7 @@ test("the refusals of an operation are those it names and those that follow from
     "431",
     "500",
     "503",
+    "507",
   ]);
   assert.deepEqual(refusals("/api/v1/wagons/{id}/brakes", "get"), [
     "400",

@@ -13,6 +13,7 @@ import { settingRows } from "../../src/config.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/core/clock.ts";
 import { TooLarge } from "../../src/core/errors.ts";
 import * as json from "../../src/core/json.ts";
+import * as longJson from "../../src/core/long-json.ts";
 import { MOST_CHARACTERS as DASHBOARD_CHARACTERS } from "../../src/dashboard/routes.ts";
 import { LARGE_BODY_BYTES } from "../../src/http/body.ts";
 import { MAX_WAITING_REQUESTS } from "../../src/http/pipeline.ts";
@@ -55,7 +56,7 @@ const said = [
   `| bodies above ${LARGE_BODY_BYTES / KIB} KiB that are worked on | ${service.BODIES_IN_WORK_BYTES / MIB} MiB |`,
   `(\`MAX_BATCH_EVENTS\`) | ${grouped(setting("MAX_BATCH_EVENTS"))} | ${new TooLarge("").status} |`,
   `| ${text.LONG_TEXT / MIB} MiB; ${text.SHORT_TEXT / KIB} KiB |`,
-  `above ${json.SHORT_TEXT / KIB} Ki characters different names, objects and lists, values | ${json.MAX_DEPTH}; ${[json.MAX_NAMES, json.MAX_CONTAINERS, json.MAX_VALUES].map(grouped).join(", ")} |`,
+  `above ${longJson.LONG_JSON_BYTES / KIB} KiB different names, objects and lists, values | ${json.MAX_DEPTH}; ${[longJson.MAX_NAMES, longJson.MAX_CONTAINERS, longJson.MAX_VALUES].map(grouped).join(", ")} |`,
   `| ${MAX_DOCUMENT_BYTES / MIB} MiB; ${grouped(MAX_TOKENS)}; ${nodes.MAX_DEPTH} |`,
   `| time to check a policy | ${seconds(TIME_LIMIT_MS)} s |`,
   `| ${grouped(nodes.MAX_ALIASED_NODES)} nodes, ${nodes.MAX_ALIASED_CHARACTERS / MIB} Mi characters |`,

@@ -1,0 +1,356 @@
+/**
+ * Parses long JSON texts (RFC 8259) in small parts, so that a body of some MiB never holds the event
+ * loop. One pass over the bytes follows strings and brackets. When about 32 KiB wait, their complete
+ * members are parsed by `JSON.parse`; a list, object or string that is longer than that is put together
+ * from its parts. The result and the faults are those of parsing the whole text at once.
+ *
+ * Invariant: the broken-up values are the outermost ones of the stack, and all bytes before `#from` are
+ * parsed. So the bytes that wait belong to the innermost broken-up value.
+ */
+import { isAscii } from "node:buffer";
+import { randomInt } from "node:crypto";
+import { BadInput } from "./errors.ts";
+import { describeFault, findFault, MAX_DEPTH, mendSurrogates, tooDeep } from "./json.ts";
+import type { Work } from "./work.ts";
+
+/** Up to this many bytes a text is parsed at once, within some 40 ms, whatever it holds. */
+export const LONG_JSON_BYTES = 1 << 19;
+/** How many different names a long text may hold: each costs the parser as much as ten values. */
+export const MAX_NAMES = 1_000;
+/** How many commas a long text may have outside its strings: 25 for each event of a full batch. */
+export const MAX_VALUES = 250_000;
+/** How many objects and lists a long text may hold: each costs as much as several other values. */
+export const MAX_CONTAINERS = 50_000;
+/** How long a name in a long text may be. */
+export const MAX_NAME_BYTES = 4 << 10;
+/** How long a number, or white space, in a long text may be: it is parsed in one go. */
+export const MAX_GAP_BYTES = 64 << 10;
+
+const PART_BYTES = 32 << 10;
+const STEP_BYTES = 16 << 10;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const LETTER_U = 0x75;
+
+/**
+ * Parses one JSON value.
+ *
+ * @param bytes valid UTF-8, not to be changed before the end
+ * @param mendsTexts whether lone surrogates become U+FFFD, in the bytes as well
+ * @throws BadInput for a text that nests too deep, holds too much, or is no JSON
+ */
+export function* parseLongJson(bytes: Buffer, mendsTexts: boolean): Work<unknown> {
+  if (mendsTexts && bytes.includes("\\u")) {
+    for (let at = 0; at < bytes.length; yield) {
+      at = mendSurrogates(bytes, at, Math.min(bytes.length, at + STEP_BYTES));
+    }
+  }
+  const parser = new LongParser(bytes);
+  while (!parser.advance()) yield;
+  return parser.value;
+}
+
+/** A list, object or long string that has begun and not ended; the document itself is the first. */
+interface Open {
+  /** The byte that ends it; 0 for the document. */
+  readonly closer: number;
+  /** Where its first byte stands; -1 for the document. */
+  readonly start: number;
+  /** Where its current member begins. */
+  member: number;
+  /** The name of the member that is being put together. */
+  name: string;
+  /** The values so far; for an object with their names. Used once it is broken up. */
+  readonly values: unknown[];
+}
+
+/** Whether a byte begins a string, or is a bracket or comma. */
+function isToken(code: number): boolean {
+  if (code === QUOTE || code === COMMA || code === OPEN_LIST || code === CLOSE_LIST) return true;
+  return code === OPEN_OBJECT || code === CLOSE_OBJECT;
+}
+
+class LongParser {
+  value: unknown;
+  readonly #bytes: Buffer;
+  readonly #open: Open[] = [{ closer: 0, start: -1, member: 0, name: "", values: [] }];
+  /** How many of the open values are broken up. */
+  #broken = 1;
+  #from = 0;
+  /** Whether a broken-up value ended at `#from`, and no comma has come since. */
+  #isAfterValue = false;
+  #at = 0;
+  /** Where the last string, bracket or comma ended. */
+  #tokenEnd = 0;
+  /** Where the string begins that the parser is in; -1 outside of strings. */
+  #string = -1;
+  #isName = false;
+  readonly #names = new NameCount();
+  #values = 0;
+  #containers = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  /** Goes on by some KiB; `true` at the end. */
+  advance(): boolean {
+    const bytes = this.#bytes;
+    const stop = Math.min(bytes.length, this.#at + STEP_BYTES);
+    while (this.#at < stop) {
+      if (this.#string !== -1) {
+        this.#passString(stop);
+        continue;
+      }
+      const code = bytes[this.#at] as number;
+      if (!isToken(code)) {
+        this.#at++;
+        continue;
+      }
+      this.#checkGap();
+      if (code === QUOTE) this.#beginString(this.#at);
+      else if (code === COMMA) this.#comma(this.#at);
+      else if (code === OPEN_LIST) this.#begin(this.#at, CLOSE_LIST);
+      else if (code === OPEN_OBJECT) this.#begin(this.#at, CLOSE_OBJECT);
+      else this.#end(this.#at, code);
+      this.#tokenEnd = ++this.#at;
+    }
+    if (this.#string === -1) this.#checkGap();
+    if (this.#at < bytes.length) return false;
+    this.#finish();
+    return true;
+  }
+
+  #checkGap(): void {
+    if (this.#at - this.#tokenEnd <= MAX_GAP_BYTES) return;
+    throw new BadInput(
+      `The body holds a number, or white space, of more than ${MAX_GAP_BYTES} bytes`,
+    );
+  }
+
+  #top(): Open {
+    return this.#open[this.#open.length - 1] as Open;
+  }
+
+  #isPartDue(at: number): boolean {
+    return at - this.#from >= PART_BYTES;
+  }
+
+  #begin(start: number, closer: number): void {
+    if (++this.#containers > MAX_CONTAINERS) {
+      throw new BadInput(`The body holds more than ${MAX_CONTAINERS} objects and lists`);
+    }
+    this.#open.push({ closer, start, member: start + 1, name: "", values: [] });
+    if (this.#open.length - 1 > MAX_DEPTH) throw tooDeep();
+    if (this.#isPartDue(start)) this.#breakUp();
+  }
+
+  #comma(at: number): void {
+    if (++this.#values > MAX_VALUES) {
+      throw new BadInput(`The body holds more than ${MAX_VALUES} values`);
+    }
+    const top = this.#top();
+    if (top.closer === 0) throw this.#fault(at + 1);
+    if (this.#isAfterValue && this.#isBroken()) this.#takeNothing(at);
+    else if (this.#isPartDue(at)) {
+      this.#breakUp();
+      this.#take(top, at);
+    }
+    top.member = at + 1;
+  }
+
+  #end(at: number, closer: number): void {
+    const top = this.#top();
+    if (top.closer !== closer) throw this.#fault(at + 1);
+    if (!this.#isBroken()) {
+      this.#open.pop();
+      return;
+    }
+    const isEmpty = top.member === top.start + 1 && this.#isBlank(at);
+    if (this.#isAfterValue) this.#takeNothing(at);
+    else if (!isEmpty) this.#take(top, at);
+    const { values } = top;
+    const entries = values as [string, unknown][];
+    this.#give(closer === CLOSE_LIST ? values : Object.fromEntries(entries), at + 1);
+  }
+
+  #beginString(start: number): void {
+    const { closer, member } = this.#top();
+    this.#isName = closer === CLOSE_OBJECT && this.#tokenEnd === member;
+    this.#string = start;
+    if (!this.#isName && this.#isPartDue(start)) this.#breakUpString();
+  }
+
+  #breakUpString(): void {
+    const start = this.#string;
+    this.#open.push({ closer: QUOTE, start, member: start + 1, name: "", values: [] });
+    this.#breakUp();
+  }
+
+  #passString(stop: number): void {
+    const bytes = this.#bytes;
+    let at = this.#at;
+    let code = 0;
+    while (at < stop && (code = bytes[at] as number) !== QUOTE) {
+      at += code !== BACKSLASH ? 1 : bytes[at + 1] === LETTER_U ? 6 : 2;
+    }
+    while (at < bytes.length && ((bytes[at] as number) & 0xc0) === 0x80) at++; // not within a character
+    at = Math.min(at, bytes.length);
+    this.#at = at;
+    if (this.#isName && at - this.#string > MAX_NAME_BYTES) {
+      throw new BadInput(`The body holds a name of more than ${MAX_NAME_BYTES} bytes`);
+    }
+    const isEnd = at < stop && bytes[at] === QUOTE;
+    const isBroken = this.#top().closer === QUOTE;
+    if (isEnd) {
+      if (isBroken) this.#endBrokenString(at);
+      else if (this.#isName && this.#names.add(bytes, this.#string + 1, at) > MAX_NAMES) {
+        throw new BadInput(`The body holds more than ${MAX_NAMES} different names`);
+      }
+      this.#string = -1;
+      this.#tokenEnd = ++this.#at;
+    } else if (isBroken) {
+      if (this.#isPartDue(at)) this.#takeString(at);
+    } else if (!this.#isName && at - this.#string >= PART_BYTES) this.#breakUpString();
+  }
+
+  #takeString(to: number): void {
+    this.#top().values.push(this.#parse(`"${this.#text(this.#from, to)}"`, to));
+    this.#from = to;
+  }
+
+  #endBrokenString(at: number): void {
+    this.#takeString(at);
+    this.#give(this.#top().values.join(""), at + 1);
+  }
+
+  /** Whether the innermost open value is broken up. */
+  #isBroken(): boolean {
+    return this.#broken === this.#open.length;
+  }
+
+  /** Breaks up every open value: what waits before the innermost one is parsed. */
+  #breakUp(): void {
+    while (!this.#isBroken()) {
+      const parent = this.#open[this.#broken - 1] as Open;
+      const { start } = this.#open[this.#broken] as Open;
+      if (this.#isAfterValue) throw this.#fault(start + 1);
+      if (parent.member > this.#from) this.#take(parent, parent.member - 1);
+      const label = this.#text(this.#from, start);
+      if (parent.closer === CLOSE_OBJECT) {
+        parent.name = Object.keys(this.#parse(`{${label}null}`, start + 1) as object)[0] ?? "";
+      } else this.#parse(parent.closer === 0 ? `${label}null` : `[${label}null]`, start + 1);
+      this.#from = start + 1;
+      this.#broken++;
+    }
+  }
+
+  /** Parses the members that wait; a comma or the end of their list or object follows. */
+  #take({ closer, values }: Open, to: number): void {
+    if (this.#isBlank(to)) throw this.#fault(to + 1);
+    const text = this.#text(this.#from, to);
+    if (closer === CLOSE_LIST) {
+      for (const value of this.#parse(`[${text}]`, to + 1) as unknown[]) values.push(value);
+    } else {
+      const members = Object.entries(this.#parse(`{${text}}`, to + 1) as object);
+      for (const member of members) values.push(member);
+    }
+    this.#from = to + 1;
+  }
+
+  /** Makes sure that nothing stands between a broken-up value and the comma or bracket after it. */
+  #takeNothing(to: number): void {
+    if (!this.#isBlank(to)) throw this.#fault(to + 1);
+    this.#from = to + 1;
+    this.#isAfterValue = false;
+  }
+
+  /** Ends a broken-up value, and gives it to the one around it. */
+  #give(value: unknown, end: number): void {
+    this.#open.pop();
+    this.#broken--;
+    const { closer, name, values } = this.#top();
+    values.push(closer === CLOSE_OBJECT ? [name, value] : value);
+    this.#from = end;
+    this.#isAfterValue = true;
+  }
+
+  #finish(): void {
+    const end = this.#bytes.length;
+    if (this.#open.length > 1 || this.#string !== -1) throw this.#fault(end);
+    if (this.#isAfterValue) this.#takeNothing(end);
+    const [whole] = this.#top().values;
+    this.value = this.#top().values.length > 0 ? whole : this.#parse(this.#text(0, end), end);
+  }
+
+  /** Whether only white space waits. */
+  #isBlank(to: number): boolean {
+    for (let at = this.#from; at < to; at++) {
+      const code = this.#bytes[at];
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return false;
+    }
+    return true;
+  }
+
+  #text(from: number, to: number): string {
+    const part = this.#bytes.subarray(from, to);
+    return part.toString(isAscii(part) ? "latin1" : "utf8");
+  }
+
+  /** Parses a part; the bytes up to `end` tell why it is no JSON. */
+  #parse(text: string, end: number): unknown {
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw this.#fault(end);
+    }
+  }
+
+  /** The refusal of a text of which the bytes that wait, up to `end`, are no JSON. */
+  #fault(end: number): BadInput {
+    const before = this.#contextOfFault();
+    const text = before + this.#text(this.#from, end);
+    const { at, expected } = findFault(text);
+    const index = this.#from + Buffer.byteLength(text.slice(before.length, at));
+    return new BadInput(`Malformed JSON at ${describeFault(this.#bytes, index, expected)}`);
+  }
+
+  /** A short text after which the bytes that wait are as right or wrong as where they stand. */
+  #contextOfFault(): string {
+    const { closer, start } = this.#open[this.#broken - 1] as Open;
+    if (closer === QUOTE) return '"';
+    const value = closer === CLOSE_OBJECT ? '"":0' : "0";
+    const opener = closer === 0 ? "" : closer === CLOSE_OBJECT ? "{" : "[";
+    if (this.#isAfterValue) return opener + value;
+    return this.#from === start + 1 ? opener : `${opener}${value},`;
+  }
+}
+
+const NAME_SLOTS = 1 << 16;
+/** Drawn for each process, so that a client cannot choose names that are counted as one. */
+const NAME_FACTOR = randomInt(1 << 16, 1 << 30) | 1;
+
+/** Counts different names by their hashes; of names with one hash it counts one. */
+class NameCount {
+  readonly #seen = new Uint8Array(NAME_SLOTS);
+  #count = 0;
+
+  /** Takes in a name, and returns how many there are. */
+  add(bytes: Uint8Array, start: number, end: number): number {
+    let hash = 0;
+    for (let at = start; at < end; at++)
+      hash = Math.imul(hash ^ (bytes[at] as number), NAME_FACTOR);
+    const slot = (hash ^ (hash >>> 15)) & (NAME_SLOTS - 1);
+    if (this.#seen[slot] === 0) {
+      this.#seen[slot] = 1;
+      this.#count++;
+    }
+    return this.#count;
+  }
+}

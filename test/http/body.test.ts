@@ -14,6 +14,8 @@ import { serve, until, type Served } from "./serve.ts";
 const KIB = 1024;
 const MAX = 1 << 20;
 
+const ROW = { surfaces: ["portal"], access: "open", summary: "s", tags: ["t"] } as const;
+
 const size: CustomBody<number> = {
   schema: { type: "object" },
   read: (value) => JSON.stringify(value).length,
@@ -22,10 +24,7 @@ const size: CustomBody<number> = {
 const echo = {
   method: "POST",
   path: "/echo",
-  surfaces: ["portal"],
-  access: "open",
-  summary: "s",
-  tags: ["t"],
+  ...ROW,
   body: { type: "object", additionalProperties: true },
   replies: { 200: { type: "object", additionalProperties: true } },
   handle: ({ body }: { readonly body: Readonly<Record<string, unknown>> }) => body,
@@ -37,10 +36,7 @@ const rows = [
   route({
     method: "POST",
     path: "/size",
-    surfaces: ["portal"],
-    access: "open",
-    summary: "s",
-    tags: ["t"],
+    ...ROW,
     body: size,
     replies: { 201: { type: "object" } },
     handle: ({ body }) => reply(201, { size: body }),
@@ -48,10 +44,7 @@ const rows = [
   route({
     method: "POST",
     path: "/conflict",
-    surfaces: ["portal"],
-    access: "open",
-    summary: "s",
-    tags: ["t"],
+    ...ROW,
     body: { type: "object", additionalProperties: true },
     replies: { 201: { type: "object" } },
     async handle() {
@@ -62,10 +55,7 @@ const rows = [
   route({
     method: "GET",
     path: "/alive",
-    surfaces: ["portal"],
-    access: "open",
-    summary: "s",
-    tags: ["t"],
+    ...ROW,
     replies: { 201: { type: "object" } },
     handle: () => reply(201, { alive: true }),
   }),
@@ -574,10 +564,7 @@ test("a function of the row's own may read the body, and refuse it", async (t) =
   const picky = route({
     method: "POST",
     path: "/picky",
-    surfaces: ["portal"],
-    access: "open",
-    summary: "s",
-    tags: ["t"],
+    ...ROW,
     body: {
       schema: { type: "object" },
       read(): never {

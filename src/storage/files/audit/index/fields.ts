@@ -3,25 +3,36 @@
  * turns back into it. A column holds the codes of one field, in as few bytes as they need.
  */
 
-/** The fields that are kept as codes, in the order of the columns. */
-export const FIELDS = [
-  "provider",
-  "executor",
-  "capability",
-  "resource",
-  "status",
-  "runtime_name",
-  "policy",
-  "reported_by",
+/**
+ * The fields, in the order of the columns: the filter that asks for each, whether `q` searches it besides
+ * the command, and whether its values are counted together with the facets. A field that is added here
+ * changes the sidecars, so the version of their format has to rise.
+ */
+const CODED = [
+  { name: "provider", filter: "provider", isSearched: true, isCounted: true },
+  { name: "executor", filter: "executor", isSearched: true, isCounted: true },
+  { name: "capability", filter: "capability", isSearched: true, isCounted: true },
+  { name: "resource", filter: undefined, isSearched: true, isCounted: false },
+  { name: "status", filter: "status", isSearched: false, isCounted: false },
+  { name: "runtime_name", filter: "runtime", isSearched: false, isCounted: true },
+  { name: "policy", filter: "policy", isSearched: false, isCounted: false },
+  { name: "reported_by", filter: "reported_by", isSearched: false, isCounted: false },
 ] as const;
 
-/** The places in `FIELDS` of those that `q` searches, besides the command. */
-export const SEARCHED = [0, 1, 2, 3];
-/** The places of those that rows are counted by together with decision, consumer, status and policy. */
-export const COUNTED = [0, 1, 2, 5];
-export const PROVIDER = 0;
-export const STATUS = 4;
-export const POLICY = 6;
+export const FIELDS = CODED.map(({ name }) => name);
+/** By the place of a field, the filter that asks for it. */
+export const FILTERS = CODED.map(({ filter }) => filter);
+/** The places in `FIELDS` of the searched fields, and of the counted ones. */
+export const SEARCHED = placesWhere(({ isSearched }) => isSearched);
+export const COUNTED = placesWhere(({ isCounted }) => isCounted);
+export const PROVIDER = FIELDS.indexOf("provider");
+export const STATUS = FIELDS.indexOf("status");
+export const POLICY = FIELDS.indexOf("policy");
+
+function placesWhere(holds: (field: (typeof CODED)[number]) => boolean): readonly number[] {
+  return CODED.flatMap((field, place) => (holds(field) ? [place] : []));
+}
+
 /** Runtimes choose names of any length: longer ones, in characters, are not listed. */
 export const LONGEST_LISTED = 256;
 

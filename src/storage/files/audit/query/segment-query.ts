@@ -1,8 +1,7 @@
 /** A filter in the terms of the engine, made once and asked of one segment after another. */
 import type { AuditFilter } from "../../../../audit/store.ts";
 import { CachedMatches, type SearchCache } from "./search-cache.ts";
-import { FIELDS, POLICY, STATUS } from "../index/fields.ts";
-import { packedFacetsWith } from "../index/fields.ts";
+import { FILTERS, packedFacetsWith, POLICY, STATUS } from "../index/fields.ts";
 import { bitsOf } from "../index/trigrams.ts";
 
 /** A text to be found in any letter case. */
@@ -31,10 +30,9 @@ export function segmentQuery(
   organization?: string,
   found?: SearchCache,
 ): SegmentQuery {
-  const { provider, executor, capability, status, runtime, policy, reported_by, q } = filter;
-  const values = [provider, executor, capability, undefined, status, runtime, policy, reported_by];
-  const wanted = FIELDS.flatMap((_, field) => {
-    const value = values[field];
+  const { q } = filter;
+  const wanted = FILTERS.flatMap((name, field) => {
+    const value = name && filter[name];
     return value === undefined ? [] : [{ field, value }];
   });
   return {

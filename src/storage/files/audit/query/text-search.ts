@@ -52,11 +52,11 @@ function* searchNames(
   { needle, bits }: TextQuery,
 ): Generator<undefined, Codes> {
   const codes: (readonly number[])[] = [];
-  for (const field of SEARCHED) {
+  for (const [i, field] of SEARCHED.entries()) {
     const dictionary = dictionaries[field];
     const isHopeless =
       dictionary === undefined ||
-      (nameFilters !== undefined && !mayHold(nameFilters, field * FILTER_BYTES, bits));
+      (nameFilters !== undefined && !mayHold(nameFilters, i * FILTER_BYTES, bits));
     codes.push(isHopeless ? [] : yield* dictionary.search(needle));
   }
   return codes;

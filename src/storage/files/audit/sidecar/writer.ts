@@ -101,7 +101,7 @@ function* fieldSections(index: GrowingIndex): Generator<readonly [string, Sectio
     yield [`${name}.counts`, counts];
     const isSearched = SEARCHED.includes(field);
     yield [`${name}.values`, dictionary.pack(isSearched)];
-    if (isSearched) addNames(nameFilters, field * FILTER_BYTES, dictionary);
+    if (isSearched) addNames(nameFilters, SEARCHED.indexOf(field) * FILTER_BYTES, dictionary);
   }
   yield ["nameFilters", nameFilters];
 }

@@ -67,7 +67,7 @@ function textOf(bytes: Buffer): string {
 const OTHERS = 0o077;
 
 /**
- * Closes a new data directory to other users: git and `mkdir` make it open to all. Only warns where there
+ * Closes a new data directory to other users: `mkdir` makes it open to all. Only warns where there
  * is data already, since a group may have been let in on purpose, and where other files show that the
  * setting names a directory that is not ours, such as /tmp.
  */
@@ -79,9 +79,7 @@ export async function closeToOthers(
   const { mode } = await files.stat(root);
   if ((mode & OTHERS) === 0) return;
   const names = await listDirectory(files, root);
-  const isNew = names.every(
-    (name) => name.startsWith(".") || name === "README.md" || name === basename(lock),
-  );
+  const isNew = names.every((name) => name.startsWith(".") || name === basename(lock));
   const close = (): Promise<void> => files.changeMode(root, mode & 0o7777 & ~OTHERS);
   if (
     isNew &&

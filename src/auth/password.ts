@@ -14,7 +14,7 @@ import { type Lane, PasswordLine, type Party } from "./password-line.ts";
 interface Asker {
   /** The caller's IP address. */
   readonly address: string;
-  /** Whose requests are dropped from the line when it leaves. */
+  /** When it leaves, its request is dropped from the line. */
   readonly client?: { readonly gone: AbortSignal };
 }
 

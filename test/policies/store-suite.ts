@@ -140,6 +140,17 @@ export function policyStoreSuite(open: (t: TestContext) => Promise<PolicyStore>)
     assert.deepEqual(await policies.active("acme"), before);
   });
 
+  test("each activation tells which version it replaced, also when several are sent at once", async (t) => {
+    const policies = await open(t);
+    await policies.publish("acme", draftOf("v1"));
+    await policies.publish("acme", draftOf("v2"));
+    const replaced: string[] = [];
+    const seen = (active: string): void => void replaced.push(active);
+    const versions = ["v1", "v2", "v2", "v1"];
+    await Promise.all(versions.map((one) => policies.activate("acme", one, LATER, "ada", seen)));
+    assert.deepEqual(replaced, ["v2", "v1", "v2", "v2"]);
+  });
+
   test("an unknown version cannot be made active", async (t) => {
     const policies = await open(t);
     await policies.publish("acme", draftOf("v1"));

@@ -24,7 +24,9 @@ export class MemoryPolicies implements PolicyStore {
     version: string,
     at: string,
     by: string,
+    seen?: (active: string) => void,
   ): Promise<Policy | undefined> {
+    seen?.(this.activeVersion(organization));
     const known = this.get(organization, version);
     if (!known || known.active) return known;
     const activation = { active: true, activated_at: at, activated_by: by };

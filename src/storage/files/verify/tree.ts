@@ -13,6 +13,8 @@ const ORGANIZATION =
 const AUDIT = /^\d{12}\.(?:jsonl(?:\.damaged)?|idx)$/;
 const POLICIES = /^(?:index\.json|[a-z0-9.-]+-[0-9a-f]{32}\.(?:yaml|json))$/;
 const NOTHING = /^$/;
+/** Comes with a clone, in the default data directory; a person wrote it, so its mode is theirs. */
+const GUIDE = "README.md";
 
 /**
  * Checks that everything in a data directory belongs there, and to its owner alone.
@@ -52,12 +54,13 @@ async function verifyNames(
   const links: readonly string[] = await files.readLinks(directory).catch(() => []);
   for (const name of await listDirectory(files, directory)) {
     const path = join(directory, name);
+    if (known === ROOT && name === GUIDE) continue;
     if (links.includes(name)) {
       report.problem(path, "is a symbolic link, and is not followed");
     } else if (name.endsWith(TEMPORARY_SUFFIX)) {
       report.note(path, "was being written when a server ended; the next start removes it");
     } else if (!known.test(name) && !directories.includes(name)) {
-      report.problem(path, "is nothing that Signalbox has put there");
+      report.problem(path, "is not a file of Signalbox");
     } else if ((await verifyMode(path, report)) !== directories.includes(name)) {
       report.problem(path, directories.includes(name) ? "is no directory" : "is no file");
     }

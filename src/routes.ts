@@ -11,6 +11,7 @@ import { metadataRoutes } from "./metadata/routes.ts";
 import { metricsRoutes } from "./metrics/routes.ts";
 import { organizationRoutes } from "./organizations/routes.ts";
 import { policyRoutes } from "./policies/routes.ts";
+import { draftRoutes } from "./portal/draft-routes.ts";
 import { portalRoutes } from "./portal/routes.ts";
 import { providerRoutes } from "./providers/routes.ts";
 import { settingsRoutes } from "./settings/routes.ts";
@@ -18,6 +19,7 @@ import { userRoutes } from "./users/routes.ts";
 
 const rows = [
   ...policyRoutes,
+  ...draftRoutes,
   ...auditRoutes,
   ...auditExportRoutes,
   ...auditStreamRoutes,

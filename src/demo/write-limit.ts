@@ -8,7 +8,11 @@ import type { RouteDescription, Surface } from "../http/route.ts";
 export type CountWrite = (row: RouteDescription, surface: Surface, address: string) => void;
 
 // They change nothing, and trying out a policy is what a demo is for.
-const QUESTIONS: ReadonlySet<string> = new Set(["/policies/validate", "/policies/simulate"]);
+const QUESTIONS: ReadonlySet<string> = new Set([
+  "/policies/validate",
+  "/policies/simulate",
+  "/policies/draft-rule",
+]);
 
 /** Ten thousand addresses at the limit of 120 take 10 MB; the one that wrote longest ago is forgotten. */
 const MAX_ADDRESSES = 10_000;

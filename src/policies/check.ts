@@ -10,7 +10,8 @@ import type { Party } from "../core/fair-share.ts";
 import { Turns } from "../core/turns.ts";
 import { examineInThread } from "./check-thread.ts";
 import { MAX_DOCUMENT_BYTES } from "./document.ts";
-import type { Command, PolicyDocument, Verdict } from "./evaluate.ts";
+import type { DraftEvent } from "./draft-event.ts";
+import type { Command, Effect, PolicyDocument, Verdict } from "./evaluate.ts";
 import { examine, type Examined, type Question } from "./examine.ts";
 import type { PolicyProblem } from "./schema.ts";
 import { parsingSteps } from "./work.ts";
@@ -92,6 +93,21 @@ export function summaryOf(problems: readonly PolicyProblem[], called = "yaml"): 
  */
 export function simulateDocument(asker: Asker, yaml: string, command: Command): Promise<Simulated> {
   return answer(asker, { yaml, command });
+}
+
+/**
+ * Drafts a policy with a rule that decides an event's command, before the rules of a stored document.
+ *
+ * @returns `undefined` when the event says nothing that a rule could match
+ * @throws Unavailable when too many costly documents wait to be checked, or the work takes too long
+ */
+export async function draftRule(
+  asker: Asker,
+  event: DraftEvent,
+  effect: Effect,
+  yaml = "",
+): Promise<string | undefined> {
+  return (await answer(asker, { yaml, command: undefined, draft: { event, effect } })).drafted;
 }
 
 async function answer(asker: Asker, question: Question): Promise<Examined> {

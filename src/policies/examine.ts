@@ -1,5 +1,13 @@
 import { parseDocument } from "./document.ts";
-import { type Command, evaluate, type PolicyDocument, type Verdict } from "./evaluate.ts";
+import type { DraftEvent } from "./draft-event.ts";
+import { draftPolicyWithRule } from "./draft-rule.ts";
+import {
+  type Command,
+  type Effect,
+  evaluate,
+  type PolicyDocument,
+  type Verdict,
+} from "./evaluate.ts";
 import { Problems } from "./problems.ts";
 import type { PolicyProblem } from "./schema.ts";
 import { isSignalboxDocument, readSignalboxDocument } from "./signalbox-document.ts";
@@ -10,6 +18,8 @@ export interface Question {
   readonly yaml: string;
   /** A command to be decided; without one the document's own tests are run. */
   readonly command: Command | undefined;
+  /** The event and the effect of a rule to be added to the document; nothing else is then asked. */
+  readonly draft?: { readonly event: DraftEvent; readonly effect: Effect };
   /** Whether a thread is to send the document back, which costs the receiver time. */
   readonly wantsDocument?: boolean;
   /** Where the examination is given up, if below its usual limit. */
@@ -24,6 +34,8 @@ export interface Examined {
   readonly document: PolicyDocument | undefined;
   /** How that document decides the command asked about. */
   readonly verdict: Verdict | undefined;
+  /** The document with the rule that was asked for. */
+  readonly drafted?: string | undefined;
   /** Whether the examination was given up at its limit of steps, which is then its last problem. */
   readonly isGivenUp: boolean;
 }
@@ -32,7 +44,12 @@ export interface Examined {
 export const BEGUN = "begun";
 
 /** Checks a policy document by all that is known about it, or asks it about a command. */
-export function examine({ yaml, command, maxSteps = MAX_STEPS }: Question): Examined {
+export function examine(question: Question): Examined {
+  const { yaml, command, draft, maxSteps = MAX_STEPS } = question;
+  if (draft) {
+    const drafted = draftPolicyWithRule(draft.event, draft.effect, yaml);
+    return { problems: [], document: undefined, verdict: undefined, drafted, isGivenUp: false };
+  }
   const work = new Work(maxSteps);
   const problems = new Problems(yaml);
   let document: PolicyDocument | undefined;

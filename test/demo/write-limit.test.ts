@@ -65,6 +65,7 @@ test("reading, validating, simulating and the other surfaces are not counted", (
     rowOf("GET", "/fleet"),
     rowOf("POST", "/policies/validate"),
     rowOf("POST", "/policies/simulate"),
+    rowOf("POST", "/policies/draft-rule"),
   ];
   for (const row of free) for (let i = 0; i < 5; i++) assert.ok(limit.takes("192.0.2.1", row));
   const count = createWriteLimit(1, () => 0);

@@ -125,6 +125,7 @@ test("what runtimes report, and questions, are no changes", () => {
     [
       "POST /audit",
       "POST /fleet/heartbeat",
+      "POST /policies/draft-rule",
       "POST /policies/simulate",
       "POST /policies/validate",
       "POST /runtime/heartbeat",

@@ -112,6 +112,8 @@ test("a JSON error is located, and what was sent is not repeated", async () => {
 const RIGHT: Readonly<Record<string, unknown>> = {
   yaml: "a: 1",
   command: "ls",
+  event: "e1",
+  effect: "deny",
   name: "n",
   email: "new@example.com",
   password: "long enough 1",

@@ -32,6 +32,7 @@ const LEAST: Readonly<Record<string, Role>> = {
 const VIEWER = [
   "POST /policies/validate",
   "POST /policies/simulate",
+  "POST /policies/draft-rule",
   "POST /audit/export-tickets",
   "POST /auth/login",
   "POST /auth/logout",

@@ -1,5 +1,5 @@
 import type { AuditEvent } from "../../audit/schema.ts";
-import { canDraft } from "../draft-rule.ts";
+import { canDraft } from "../../policies/draft-event.ts";
 import { count, exactly, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import type { AuditModel } from "./audit-source.ts";

@@ -1,7 +1,7 @@
 /** The audit page, alive: what is clicked, typed, pressed and dragged becomes a view and its address. */
 import "../frame.ts";
 import type { AuditEvent } from "../../../audit/schema.ts";
-import type { Effect } from "../../draft-rule.ts";
+import type { Effect } from "../../../policies/evaluate.ts";
 import {
   ALL_TIME,
   ANEW,

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { examine } from "../../src/policies/examine.ts";
-import { draftPolicyWithRule, type DraftEvent } from "../../src/portal/draft-rule.ts";
+import type { DraftEvent } from "../../src/policies/draft-event.ts";
+import { draftPolicyWithRule } from "../../src/policies/draft-rule.ts";
 
 const EVENT: DraftEvent = {
   id: "e1",
@@ -132,4 +133,17 @@ test("whatever an event holds, its draft is a valid policy that decides it", () 
     }),
     { numRuns: 60 },
   );
+});
+
+test("entries in front of a list with comments, anchors or a document mark are put where lists begin", () => {
+  for (const active of [
+    `---\n${ACTIVE}`,
+    ACTIVE.replace("rules:", "rules: &all # of them"),
+    ACTIVE.replace("rules:", '"rules":'),
+    ACTIVE.replace("\n    # the first", ""),
+  ]) {
+    const yaml = draftPolicyWithRule(EVENT, "allow", active) ?? "";
+    assert.equal(verdictOf(yaml)?.rule, "allow-kubectl-delete-pod", yaml);
+    assert.match(yaml, /deny-kubectl-delete-pod/);
+  }
 });

@@ -1,0 +1,48 @@
+/** What an audit event offers to a rule. Browsers load this too, so it must not import the YAML library. */
+import type { Command } from "./evaluate.ts";
+
+/** The fields of an event that a draft is made of. */
+export interface DraftEvent extends Omit<Command, "command"> {
+  readonly command?: string | undefined;
+  readonly id: string;
+  readonly timestamp: string;
+  readonly reason?: string | undefined;
+}
+
+export const LONGEST_VALUE = 500;
+const CAPABILITY = /^[^/\s]+\/[^/\s]+$/;
+
+/** The keys of a rule's match, each with the field of an event that it is made of. */
+const MATCH_FIELDS = [
+  ["providers", "provider"],
+  ["capabilities", "capability"],
+  ["consumers", "consumer"],
+  ["executors", "executor"],
+  ["resources", "resource"],
+] as const;
+
+/** A value of an event that a rule could match. */
+export interface Fact {
+  readonly key: (typeof MATCH_FIELDS)[number][0];
+  readonly field: (typeof MATCH_FIELDS)[number][1];
+  readonly value: string;
+}
+
+/** The values of an event that a rule could match beside the command. */
+export function factsOf(event: DraftEvent): readonly Fact[] {
+  return MATCH_FIELDS.flatMap(([key, field]) => {
+    const value = event[field];
+    if (value === undefined || value.trim() === "" || value.length > LONGEST_VALUE) return [];
+    return field === "capability" && !CAPABILITY.test(value) ? [] : [{ key, field, value }];
+  });
+}
+
+/** Whether a fact is enough to match by: a star is a pattern, and a kind of caller matches far too much. */
+export function isNarrow({ field, value }: Fact): boolean {
+  return !value.includes("*") && field !== "consumer";
+}
+
+/** Whether an event says enough to make a rule that does not match everything. */
+export function canDraft(event: DraftEvent): boolean {
+  return (event.command ?? "").trim() !== "" || factsOf(event).some(isNarrow);
+}

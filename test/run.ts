@@ -17,16 +17,27 @@ const FILES_IN_BATCH = 8;
 
 const SEED = "20261120";
 
+/** Journeys that read no files run a second time, on the engine in memory; a filter finds them by `memory:`. */
+const ON_MEMORY = [
+  ...["audit-additions", "audit-list", "audit-reporter", "audit", "fleet", "key-scopes", "keys"],
+  ...["policies", "quotas", "roles", "runtime-day", "tenants", "users"],
+].map((name) => `memory:test/journeys/${name}.test.ts`);
+
 const root = fileURLToPath(new URL("..", import.meta.url));
 const filters = process.argv.slice(2);
 
 const files = readdirSync(`${root}/test`, { recursive: true, encoding: "utf8" })
   .map((path) => `test/${path.replaceAll("\\", "/")}`)
   .filter((path) => path.endsWith(".test.ts"))
-  .filter((path) => filters.length === 0 || filters.some((filter) => path.includes(filter)))
-  .sort();
+  .sort()
+  .filter(isWanted);
+const onMemory = ON_MEMORY.filter(isWanted).map((path) => path.replace("memory:", ""));
 
-if (files.length === 0) {
+function isWanted(path: string): boolean {
+  return filters.length === 0 || filters.some((filter) => path.includes(filter));
+}
+
+if (files.length + onMemory.length === 0) {
   console.error(
     filters.length === 0 ? "There are no tests" : `No test matches ${filters.join(", ")}`,
   );
@@ -45,12 +56,18 @@ test("the files of this batch are loaded", () => loaded);
 `;
 
 /** Writes a module for each batch, which loads its files one after the other and then runs them. */
-function writeBatches(folder: string): readonly string[] {
+function writeBatches(
+  folder: string,
+  name: string,
+  files: readonly string[],
+  first: readonly string[] = [],
+): readonly string[] {
   const batches: string[] = [];
   for (let start = 0; start < files.length; start += FILES_IN_BATCH) {
-    const batch = ["test/support/fuzz-seed.ts", ...files.slice(start, start + FILES_IN_BATCH)];
+    const own = files.slice(start, start + FILES_IN_BATCH);
+    const batch = ["test/support/fuzz-seed.ts", ...first, ...own];
     const urls = batch.map((file) => pathToFileURL(join(root, file)));
-    const path = join(folder, `batch-${String(batches.length).padStart(3, "0")}.test.mjs`);
+    const path = join(folder, `${name}-${String(batches.length).padStart(3, "0")}.test.mjs`);
     const imports = urls.map((url) => `await import(${JSON.stringify(url)});\n`);
     writeFileSync(
       path,
@@ -70,13 +87,19 @@ const flags = [
   `--test-timeout=${10 * 60_000}`,
   `--test-concurrency=${Math.max(1, availableParallelism())}`,
 ];
-const runner = spawn(process.execPath, [...flags, ...writeBatches(folder)], {
+const batches = [
+  ...writeBatches(folder, "batch", files),
+  ...writeBatches(folder, "memory", onMemory, ["test/support/use-memory.ts"]),
+];
+const runner = spawn(process.execPath, [...flags, ...batches], {
   cwd: root,
   env: { FUZZ_SEED: SEED, ...process.env },
   stdio: "inherit",
 });
 runner.on("exit", (code, signal) => {
   rmSync(folder, { recursive: true, force: true });
-  console.log(`${files.length} test files, ${code === 0 ? "all passed" : "not all passed"}`);
+  console.log(
+    `${files.length + onMemory.length} test files, ${code === 0 ? "all passed" : "not all passed"}`,
+  );
   process.exitCode = signal === null ? (code ?? 1) : 1;
 });

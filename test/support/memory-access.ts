@@ -103,9 +103,15 @@ export class MemoryOrganizations implements OrganizationStore {
     return created;
   }
 
-  async rename(id: string, name: string, updatedAt: string): Promise<Organization | undefined> {
+  async rename(
+    id: string,
+    name: string,
+    updatedAt: string,
+    seen?: (before: Organization) => void,
+  ): Promise<Organization | undefined> {
     const before = this.#records.get(id);
     if (!before) return undefined;
+    seen?.(before);
     const after = { ...before, name, updated_at: updatedAt };
     this.#records.set(id, after);
     return after;
@@ -154,7 +160,12 @@ export class MemorySettings implements SettingsStore {
     return this.#settings.get(organization) ?? [];
   }
 
-  async replace(organization: string, settings: readonly Setting[]): Promise<void> {
+  async replace(
+    organization: string,
+    settings: readonly Setting[],
+    seen?: (before: readonly Setting[]) => void,
+  ): Promise<void> {
+    seen?.(this.list(organization));
     this.#settings.set(organization, settings);
   }
 }
@@ -166,8 +177,14 @@ export class MemoryOverrides implements ProviderOverrideStore {
     return new Map(this.#overrides.get(organization));
   }
 
-  async set(organization: string, provider: string, status: ProviderStatus): Promise<void> {
+  async set(
+    organization: string,
+    provider: string,
+    status: ProviderStatus,
+    seen?: (before: ProviderStatus | undefined) => void,
+  ): Promise<void> {
     const own = this.#overrides.get(organization) ?? new Map<string, ProviderStatus>();
+    seen?.(own.get(provider));
     this.#overrides.set(organization, own.set(provider, status));
   }
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { openApp, type App as Running } from "../../src/app.ts";
 import { createPasswords, type Passwords } from "../../src/auth/password.ts";
 import { configFromOptions } from "../../src/config.ts";
+import type { OpenEngine } from "../../src/engine.ts";
 import type { SignalboxOptions } from "../../src/index.ts";
 import { Client, type Answer, type SentBody, type SentHeaders } from "./client.ts";
 import { contractOf } from "./contract.ts";
@@ -26,6 +27,13 @@ export const ADMIN_SETTINGS = { adminEmail: ADMIN.email, adminPassword: ADMIN.pa
 
 /** Scrypt's N; with the service's own a third of the time of all tests would go into it. */
 const QUICK_COST = 2 ** 8;
+
+let makeEngine: (() => OpenEngine) | undefined;
+
+/** Lets every service that starts from now on keep its state in another engine than the files. */
+export function useEngine(make: () => OpenEngine): void {
+  makeEngine = make;
+}
 
 /**
  * Starts the service on a free port over a new directory; both are gone when the test ends. Its
@@ -52,6 +60,8 @@ export class App {
   readonly dataDir: string;
   #settings: Settings;
   readonly #passwords: Passwords;
+  /** One for the whole life of the app, so that a restart finds what was stored. */
+  readonly #openEngine = makeEngine?.();
   #now = Date.parse(START_TIME);
   #running: Running | undefined;
   #contract: ReturnType<typeof contractOf> | undefined;
@@ -86,7 +96,10 @@ export class App {
     const { writeLog, ...settings } = this.#settings;
     const config = configFromOptions({ ...settings, dataDir });
     const passwords = this.#passwords;
-    this.#running = await openApp(config, () => this.#now, writeLog, { passwords });
+    this.#running = await openApp(config, () => this.#now, writeLog, {
+      passwords,
+      ...(this.#openEngine && { openEngine: this.#openEngine }),
+    });
     this.#contract = undefined;
   }
 

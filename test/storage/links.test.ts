@@ -104,10 +104,10 @@ for (const [mode, isOpen] of [
   [0o777, true],
 ] as const) {
   test(`a data directory of mode ${mode.toString(8)} is ${isOpen ? "" : "not "}warned of`, async (t) => {
-    const folder = await folderOf(t);
-    await chmod(folder, mode);
+    const { root } = await usedDirectory(t);
+    await chmod(root, mode);
     const lines: string[] = [];
-    const app = new App(folder, { logLevel: "warn", writeLog: (line) => void lines.push(line) });
+    const app = new App(root, { logLevel: "warn", writeLog: (line) => void lines.push(line) });
     await app.open();
     await app.close();
     const found = lines.filter((line) => line.includes("chmod 700"));

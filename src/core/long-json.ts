@@ -8,9 +8,11 @@
  * parsed. So the bytes that wait belong to the innermost broken-up value.
  */
 import { isAscii } from "node:buffer";
-import { randomInt } from "node:crypto";
 import { BadInput } from "./errors.ts";
 import { describeFault, findFault, MAX_DEPTH, mendSurrogates, tooDeep } from "./json.ts";
+import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COMMA, isBlank, isToken } from "./json-tokens.ts";
+import { LETTER_U, OPEN_LIST, OPEN_OBJECT, QUOTE, type Open } from "./json-tokens.ts";
+import { NameCount } from "./name-count.ts";
 import type { Work } from "./work.ts";
 
 /** Up to this many bytes a text is parsed at once, within some 40 ms, whatever it holds. */
@@ -29,15 +31,6 @@ export const MAX_GAP_BYTES = 64 << 10;
 const PART_BYTES = 32 << 10;
 const STEP_BYTES = 16 << 10;
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const OPEN_LIST = 0x5b;
-const CLOSE_LIST = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-const LETTER_U = 0x75;
-
 /**
  * Parses one JSON value.
  *
@@ -54,26 +47,6 @@ export function* parseLongJson(bytes: Buffer, mendsTexts: boolean): Work<unknown
   const parser = new LongParser(bytes);
   while (!parser.advance()) yield;
   return parser.value;
-}
-
-/** A list, object or long string that has begun and not ended; the document itself is the first. */
-interface Open {
-  /** The byte that ends it; 0 for the document. */
-  readonly closer: number;
-  /** Where its first byte stands; -1 for the document. */
-  readonly start: number;
-  /** Where its current member begins. */
-  member: number;
-  /** The name of the member that is being put together. */
-  name: string;
-  /** The values so far; for an object with their names. Used once it is broken up. */
-  readonly values: unknown[];
-}
-
-/** Whether a byte begins a string, or is a bracket or comma. */
-function isToken(code: number): boolean {
-  if (code === QUOTE || code === COMMA || code === OPEN_LIST || code === CLOSE_LIST) return true;
-  return code === OPEN_OBJECT || code === CLOSE_OBJECT;
 }
 
 class LongParser {
@@ -172,7 +145,7 @@ class LongParser {
       this.#open.pop();
       return;
     }
-    const isEmpty = top.member === top.start + 1 && this.#isBlank(at);
+    const isEmpty = top.member === top.start + 1 && isBlank(this.#bytes, this.#from, at);
     if (this.#isAfterValue) this.#takeNothing(at);
     else if (!isEmpty) this.#take(top, at);
     const { values } = top;
@@ -253,7 +226,7 @@ class LongParser {
 
   /** Parses the members that wait; a comma or the end of their list or object follows. */
   #take({ closer, values }: Open, to: number): void {
-    if (this.#isBlank(to)) throw this.#fault(to + 1);
+    if (isBlank(this.#bytes, this.#from, to)) throw this.#fault(to + 1);
     const text = this.#text(this.#from, to);
     if (closer === CLOSE_LIST) {
       for (const value of this.#parse(`[${text}]`, to + 1) as unknown[]) values.push(value);
@@ -266,7 +239,7 @@ class LongParser {
 
   /** Makes sure that nothing stands between a broken-up value and the comma or bracket after it. */
   #takeNothing(to: number): void {
-    if (!this.#isBlank(to)) throw this.#fault(to + 1);
+    if (!isBlank(this.#bytes, this.#from, to)) throw this.#fault(to + 1);
     this.#from = to + 1;
     this.#isAfterValue = false;
   }
@@ -287,15 +260,6 @@ class LongParser {
     if (this.#isAfterValue) this.#takeNothing(end);
     const [whole] = this.#top().values;
     this.value = this.#top().values.length > 0 ? whole : this.#parse(this.#text(0, end), end);
-  }
-
-  /** Whether only white space waits. */
-  #isBlank(to: number): boolean {
-    for (let at = this.#from; at < to; at++) {
-      const code = this.#bytes[at];
-      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return false;
-    }
-    return true;
   }
 
   #text(from: number, to: number): string {
@@ -329,28 +293,5 @@ class LongParser {
     const opener = closer === 0 ? "" : closer === CLOSE_OBJECT ? "{" : "[";
     if (this.#isAfterValue) return opener + value;
     return this.#from === start + 1 ? opener : `${opener}${value},`;
-  }
-}
-
-const NAME_SLOTS = 1 << 16;
-/** Drawn for each process, so that a client cannot choose names that are counted as one. */
-const NAME_FACTOR = randomInt(1 << 16, 1 << 30) | 1;
-
-/** Counts different names by their hashes; of names with one hash it counts one. */
-class NameCount {
-  readonly #seen = new Uint8Array(NAME_SLOTS);
-  #count = 0;
-
-  /** Takes in a name, and returns how many there are. */
-  add(bytes: Uint8Array, start: number, end: number): number {
-    let hash = 0;
-    for (let at = start; at < end; at++)
-      hash = Math.imul(hash ^ (bytes[at] as number), NAME_FACTOR);
-    const slot = (hash ^ (hash >>> 15)) & (NAME_SLOTS - 1);
-    if (this.#seen[slot] === 0) {
-      this.#seen[slot] = 1;
-      this.#count++;
-    }
-    return this.#count;
   }
 }

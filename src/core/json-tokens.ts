@@ -1,0 +1,38 @@
+/** The bytes that structure a JSON text, and the values that they begin. */
+export const QUOTE = 0x22;
+export const BACKSLASH = 0x5c;
+export const COMMA = 0x2c;
+export const OPEN_LIST = 0x5b;
+export const CLOSE_LIST = 0x5d;
+export const OPEN_OBJECT = 0x7b;
+export const CLOSE_OBJECT = 0x7d;
+export const LETTER_U = 0x75;
+
+/** A list, object or long string that has begun and not ended; the document itself is the first. */
+export interface Open {
+  /** The byte that ends it; 0 for the document. */
+  readonly closer: number;
+  /** Where its first byte stands; -1 for the document. */
+  readonly start: number;
+  /** Where its current member begins. */
+  member: number;
+  /** The name of the member that is being put together. */
+  name: string;
+  /** The values so far; for an object with their names. Used once it is broken up. */
+  readonly values: unknown[];
+}
+
+/** Whether a byte begins a string, or is a bracket or comma. */
+export function isToken(code: number): boolean {
+  if (code === QUOTE || code === COMMA || code === OPEN_LIST || code === CLOSE_LIST) return true;
+  return code === OPEN_OBJECT || code === CLOSE_OBJECT;
+}
+
+/** Whether there is only white space between two places. */
+export function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) {
+    const code = bytes[at];
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return false;
+  }
+  return true;
+}

@@ -144,13 +144,13 @@ async function sendEvents(
   const idOf = streamIds(organization);
   let ticksLeft = Math.ceil(lifetimeMs / keepAliveMs);
   let ticksBehind: number | undefined; // counted while the reader is behind
-  let fault: unknown;
+  let fault: Error | undefined;
   const check = async (): Promise<void> => {
     if (!(await isAllowed())) over.abort();
   };
   const tick = (): void => {
     check().catch((error: unknown) => {
-      fault = error;
+      fault = new Error("A stream's credentials could not be checked", { cause: error });
       over.abort();
     });
     if (--ticksLeft <= 0) over.abort();

@@ -45,6 +45,8 @@ export const UNREAD_ANSWERS_BYTES = 64 << 20;
 export const MADE_AT_ONCE = 8;
 export const SENT_AT_ONCE = 16;
 export const LINE_LENGTH = 256;
+/** Long rows that become lines of CSV at a time: an export that has begun is not refused, it waits. */
+const LONG_LINES = { atOnce: 4, atOnceOfOne: 2, waiting: Infinity };
 
 /** Parts of a service that tests replace. */
 export interface Substitutes {
@@ -139,6 +141,7 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
     ...stores,
     auditStreams,
     exportTickets: new ExportTickets(now),
+    longLines: new Turns(LONG_LINES),
     config,
     maxBatchEvents: config.maxBatchEvents,
     quotas,

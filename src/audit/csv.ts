@@ -1,4 +1,6 @@
 /** Events as comma-separated values (RFC 4180), safe to open in a spreadsheet. */
+import { parseLongJson } from "../core/long-json.ts";
+import type { Work } from "../core/work.ts";
 import { auditEvent, type AuditEvent } from "./schema.ts";
 
 const COLUMNS = Object.keys(auditEvent.properties) as readonly (keyof AuditEvent)[];
@@ -14,7 +16,14 @@ const NEEDS_QUOTES = /[",;\t\r\n]/;
 const FORMULA_AHEAD =
   // eslint-disable-next-line no-control-regex -- a formula behind a NUL is one
   /^(?=[\t\r\n])|(?:^|(?<=[;\t\r\n]))(?=["\p{Z}\p{Cf}\0-\x08\v\f\x0e-\x1f\x7f-\x9f]*[=+\-@\uff1d\uff0b\uff0d\uff20])/gu;
+const SEPARATORS = ";\t\r\n";
+const FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20";
+/** What may stand between a separator and a formula: the first class of `FORMULA_AHEAD`. */
+// eslint-disable-next-line no-control-regex -- NUL is one of them
+const INVISIBLE = /["\p{Z}\p{Cf}\0-\x08\v\f\x0e-\x1f\x7f-\x9f]/u;
 const NEWLINE = 0x0a;
+/** A longer text is made a cell in parts of this many UTF-16 units. */
+const LONG_CELL = 8 << 10;
 
 /** Tells a spreadsheet, at the beginning of the file, that the text is UTF-8. */
 export const BYTE_ORDER_MARK = "\ufeff";
@@ -23,15 +32,59 @@ export const BYTE_ORDER_MARK = "\ufeff";
 export const CSV_HEADER = `${COLUMNS.join(",")}\r\n`;
 
 /** Turns whole JSON rows, each of which ends in a newline, into lines of values. */
-export function csvLines(rows: Buffer): string {
+export function* csvLines(rows: Buffer): Work<string> {
   let lines = "";
-  for (let start = 0; start < rows.length;) {
+  for (let start = 0; start < rows.length; yield) {
     const newline = rows.indexOf(NEWLINE, start);
     const end = newline === -1 ? rows.length : newline;
     if (end > start) lines += csvLine(JSON.parse(rows.toString("utf8", start, end)) as AuditEvent);
     start = end + 1;
   }
   return lines;
+}
+
+/** Does what `csvLines` does for one row that may be some MiB long, in smaller steps. */
+export function* longCsvLine(row: Buffer): Work<string> {
+  const event = (yield* parseLongJson(row, false)) as AuditEvent;
+  const cells: string[] = [];
+  for (const name of COLUMNS) {
+    const value = event[name];
+    const isLong = typeof value === "string" && value.length > LONG_CELL;
+    cells.push(isLong ? yield* longCell(value) : cell(value));
+  }
+  return `${cells.join(",")}\r\n`;
+}
+
+/** Does what `cell` does for a text, in small steps. */
+export function* longCell(text: string): Work<string> {
+  let made = "";
+  let isQuoted = false;
+  let taken = 0;
+  /** Where an apostrophe goes if a formula begins behind the invisible characters there; -1 for nowhere. */
+  let ahead = 0;
+  let pause = LONG_CELL;
+  for (let at = 0; at < text.length;) {
+    const char = String.fromCodePoint(text.codePointAt(at) as number);
+    const isSeparator = SEPARATORS.includes(char);
+    const isFormula = ahead !== -1 && FORMULA.includes(char);
+    if (isFormula || (at === 0 && isSeparator && char !== ";")) {
+      made += `${text.slice(taken, ahead).replaceAll('"', '""')}'`;
+      taken = ahead;
+    }
+    if (isSeparator || char === '"' || char === ",") isQuoted = true;
+    at += char.length;
+    if (isSeparator) ahead = at;
+    else if (ahead !== -1 && !INVISIBLE.test(char)) ahead = -1;
+    if (at < pause) continue;
+    pause = at + LONG_CELL;
+    // What could still get an apostrophe in front of it is not taken yet.
+    const end = ahead === -1 ? at : ahead;
+    made += text.slice(taken, end).replaceAll('"', '""');
+    taken = end;
+    yield;
+  }
+  made += text.slice(taken).replaceAll('"', '""');
+  return isQuoted ? `"${made}"` : made;
 }
 
 /** One event's line, in the order of the columns. */

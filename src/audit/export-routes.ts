@@ -1,6 +1,7 @@
 import type { Clock } from "../core/clock.ts";
 import { NotFound } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time.ts";
+import type { Turns } from "../core/turns.ts";
 import { reply } from "../http/reply.ts";
 import { PREFIXES, route } from "../http/route.ts";
 import { answerExport, exportFacts, exportTicketBody, exportView } from "./export.ts";
@@ -18,6 +19,8 @@ import type { ExportTickets } from "./tickets.ts";
 interface Needs {
   readonly audit: AuditStore;
   readonly exportTickets: ExportTickets;
+  /** Bounds how many long rows of all exports become lines of CSV at a time. */
+  readonly longLines: Turns;
   readonly now: Clock;
 }
 
@@ -56,11 +59,12 @@ export const auditExportRoutes = [
       target: () => ({ type: "audit" }),
       after: ({ query }) => query,
     },
-    handle({ organization, query, client }, { audit, now }: Needs) {
+    handle({ organization, query, client }, needs: Needs) {
       const format = exportFormats.find((one) => one === query.format) ?? "ndjson";
       const view = exportView(format, query.bom === "true", query);
-      const reader = { gone: client.gone, isAllowed: client.acceptance() };
-      return answerExport(audit, organization, view, now, reader);
+      const { party, gone } = client;
+      const reader = { party, gone, isAllowed: client.acceptance() };
+      return answerExport(needs.audit, organization, view, needs, reader);
     },
   }),
   route({
@@ -113,8 +117,9 @@ export const auditExportRoutes = [
     replyHeaders: downloadHeaders,
     refuses: [404, 500],
     change: { action: "audit.export", isReading: true, target: () => ({ type: "audit" }) },
-    async handle({ params, surface, isHead, client, note }, { audit, exportTickets, now }: Needs) {
+    async handle({ params, surface, isHead, client, note }, needs: Needs) {
       const { ticket } = params;
+      const { audit, exportTickets } = needs;
       const grant = isHead
         ? exportTickets.find(ticket, surface)
         : exportTickets.take(ticket, surface);
@@ -123,7 +128,8 @@ export const auditExportRoutes = [
       }
       const { organization, actor, view, isAllowed } = grant;
       note({ caller: { organization, actor }, after: exportFacts(view) });
-      return answerExport(audit, organization, view, now, { gone: client.gone, isAllowed });
+      const { party, gone } = client;
+      return answerExport(audit, organization, view, needs, { party, gone, isAllowed });
     },
   }),
 ];

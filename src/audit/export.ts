@@ -1,11 +1,14 @@
 import type { Writable } from "node:stream";
 import type { Awaitable } from "../core/caller.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
+import type { Party } from "../core/fair-share.ts";
+import type { Reader, Turns } from "../core/turns.ts";
+import { Yielder } from "../core/yielder.ts";
 import { BadInput, TooLarge, Unauthenticated } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { validate } from "../core/validate.ts";
 import { streamOf, type Reply } from "../http/reply.ts";
-import { BYTE_ORDER_MARK, CSV_HEADER, csvLines } from "./csv.ts";
+import { BYTE_ORDER_MARK, CSV_HEADER, csvLines, longCsvLine } from "./csv.ts";
 import { EXPORT_TYPES, exportParameters, type ExportFormat } from "./export-schema.ts";
 import { filterOf, type GivenFilter } from "./filter.ts";
 import type { AuditFilter, AuditStore } from "./store.ts";
@@ -14,6 +17,9 @@ import type { AuditFilter, AuditStore } from "./store.ts";
 const MAX_PARAMETERS_LENGTH = 16 * 1024;
 /** As often as streams are looked at. */
 const CHECK_EVERY_MS = 15 * SECOND_MS;
+const NEWLINE = 0x0a;
+/** A long line is written in parts, so that a reader that takes it slowly can be told from one that does not. */
+const PART_BYTES = 64 << 10;
 
 /** What is exported, and how. */
 export interface ExportView {
@@ -25,6 +31,8 @@ export interface ExportView {
 
 /** Who reads an export. */
 export interface ExportReader {
+  /** Whose share of the long CSV lines it is. */
+  readonly party: Party;
   /** Ends the search for what matches, and the reading. */
   readonly gone: AbortSignal;
   /** Whether the reader may still have it. */
@@ -77,25 +85,34 @@ export async function answerExport(
   audit: Pick<AuditStore, "export">,
   organization: string,
   { format, bom, filter }: ExportView,
-  now: Clock,
-  { gone, isAllowed }: ExportReader,
+  { now, longLines }: { readonly now: Clock; readonly longLines: Turns },
+  { party, gone, isAllowed }: ExportReader,
 ): Promise<Reply> {
   const { total, rows } = await audit.export(organization, filter, gone);
   let checkedAt = now();
+  let sent = 0;
   const moment = formatTimestamp(checkedAt).replaceAll(/[-:]|\.\d+/g, "");
   return streamOf(
     `${EXPORT_TYPES[format]}; charset=utf-8`,
     rows,
     async (output, signal) => {
-      const pieces = format === "csv" ? linesOf(rows, bom === true) : rows;
-      for await (const piece of pieces) {
+      const send = async (piece: Buffer | string): Promise<void> => {
         signal.throwIfAborted();
+        // The clock may be set back.
         if (Math.abs(now() - checkedAt) >= CHECK_EVERY_MS) {
-          // a clock may be set back
           if (!(await isAllowed())) throw noLongerAllowed();
           checkedAt = now();
         }
         await write(output, piece, signal);
+        sent += piece.length;
+      };
+      if (format === "ndjson") for await (const piece of rows) await send(piece);
+      else {
+        const taken = () => (output.writableLength > 0 ? sent : undefined);
+        const reader = { taken, cut: () => void output.destroy() };
+        const turn = () => turnOf(longLines, party, reader, signal);
+        await send(bom === true ? BYTE_ORDER_MARK + CSV_HEADER : CSV_HEADER);
+        await sendLines(rows, send, turn, signal);
       }
     },
     [
@@ -110,9 +127,62 @@ function noLongerAllowed(): Unauthenticated {
   return new Unauthenticated(message, { tokenRefused: true });
 }
 
-async function* linesOf(rows: AsyncIterable<Buffer>, bom: boolean): AsyncGenerator<string> {
-  yield bom ? BYTE_ORDER_MARK + CSV_HEADER : CSV_HEADER;
-  for await (const piece of rows) yield csvLines(piece);
+/**
+ * Sends rows as lines of CSV. A long row comes in several pieces and is in memory several times while
+ * it becomes a line, so it takes a turn, until the reader has the whole line.
+ */
+async function sendLines(
+  rows: AsyncIterable<Buffer>,
+  send: (piece: Buffer | string) => Promise<void>,
+  turn: () => Promise<() => void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const yielder = new Yielder(signal);
+  let parts: Buffer[] = [];
+  let endTurn: (() => void) | undefined;
+  try {
+    for await (const piece of rows) {
+      const isEnded = piece.at(-1) === NEWLINE;
+      if (isEnded && parts.length === 0) {
+        await send(await yielder.run(csvLines(piece)));
+        continue;
+      }
+      endTurn ??= await turn();
+      parts.push(piece);
+      if (!isEnded) continue;
+      const row = Buffer.concat(parts);
+      parts = [];
+      const line = Buffer.from(await yielder.run(longCsvLine(row)));
+      for (let at = 0; at < line.length; at += PART_BYTES) {
+        await send(line.subarray(at, at + PART_BYTES));
+      }
+      endTurn();
+      endTurn = undefined;
+    }
+  } finally {
+    endTurn?.();
+  }
+}
+
+/** Waits for a turn; the result ends it. */
+function turnOf(
+  turns: Turns,
+  party: Party,
+  reader: Reader,
+  signal: AbortSignal,
+): Promise<() => void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      cancel?.();
+      reject(signal.reason as Error);
+    };
+    const begin = (end: () => void): void => {
+      signal.removeEventListener("abort", onAbort);
+      resolve(end);
+    };
+    const cancel = turns.take(party, begin, reject, reader);
+    if (cancel) signal.addEventListener("abort", onAbort, { once: true });
+  });
 }
 
 /** Writes, and waits until the system has taken all of it, so that one piece at a time is in memory. */

@@ -53,8 +53,8 @@ export interface AuditRows {
 export interface AuditExport {
   readonly total: number;
   /**
-   * Newest first; each piece is a run of whole JSON rows, each of which ends in a newline. Retention
-   * removes none of the rows before `close`.
+   * JSON rows, newest first, each of which ends in a newline. A piece holds whole rows, or a part of one
+   * long row. Retention removes none of the rows before `close`.
    */
   readonly rows: Pieces;
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { cell, CSV_HEADER, csvLine, csvLines } from "../../src/audit/csv.ts";
+import { cell, CSV_HEADER, csvLine, csvLines, longCell, longCsvLine } from "../../src/audit/csv.ts";
+import { finish } from "../../src/core/work.ts";
 import { auditEvent } from "../../src/audit/schema.ts";
 import { auditEventOf } from "./store-suite.ts";
 
@@ -97,7 +98,7 @@ test("whatever the texts hold, as many lines are read back as there are events",
       const events = commands.map((command) => auditEventOf({ command }));
       const rows = Buffer.from(events.map((event) => `${JSON.stringify(event)}\n`).join(""));
       const column = Object.keys(auditEvent.properties).indexOf("command");
-      const found = readCsv(csvLines(rows)).map((line) => line[column]);
+      const found = readCsv(finish(csvLines(rows))).map((line) => line[column]);
       const safe = commands.map((text) =>
         text
           .replace(/^(?=[\r\n])/, "'")
@@ -163,3 +164,23 @@ for (const separators of [",", ";", "\t", ",;\t"]) {
     );
   });
 }
+
+test("a long text becomes the cell that a short one would", () => {
+  const unit = fc.constantFrom(
+    ...'",;\t\r\n =+-@\uff1d\uff20aé\0\u00a0\u200b',
+    "\u{e0001}",
+    "x".repeat(5_000),
+    " ".repeat(9_000),
+  );
+  fc.assert(
+    fc.property(fc.string({ unit }), (text) => {
+      assert.equal(finish(longCell(text)), cell(text));
+    }),
+  );
+});
+
+test("a long row becomes the line that a short one would", () => {
+  const event = auditEventOf({ command: "x".repeat(90_000), reason: '=1\t=a"\n'.repeat(40_000) });
+  const row = Buffer.from(`${JSON.stringify(event)}\n`);
+  assert.equal(finish(longCsvLine(row)), csvLine(event));
+});

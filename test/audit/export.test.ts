@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { request, type IncomingMessage } from "node:http";
 import { test, type TestContext } from "node:test";
+import { CSV_HEADER, csvLine } from "../../src/audit/csv.ts";
 import type { AuditExport } from "../../src/audit/store.ts";
 import { Unauthenticated } from "../../src/core/errors.ts";
+import { Turns } from "../../src/core/turns.ts";
 import { until } from "../http/serve.ts";
 import { MemoryAudit, piecesOf } from "../support/memory-audit.ts";
 import { serveAudit } from "./serve-audit.ts";
@@ -237,4 +239,24 @@ test("a CSV file begins with a byte order mark where that is asked for, and no o
   assert.deepEqual([refused.status, await refused.json()], [400, refusal]);
   assert.deepEqual(await ticketFor(app.url, { bom: true }), { status: 400, body: refusal });
   assert.equal((await fetch(`${app.url}${EXPORT}?format=csv&bom=yes`)).status, 400);
+});
+
+test("a long row becomes CSV in its turn, and a reader that leaves gives its turn up", async (t) => {
+  const turns = new Turns({ atOnce: 1, atOnceOfOne: 1, waiting: Infinity });
+  const app = await serveAudit(t, {}, new MemoryAudit(), {}, turns);
+  const event = await app.add({ command: "x".repeat(200_000) });
+  const other = ["public", "default", "other"];
+  const take = (): Promise<() => void> =>
+    new Promise((resolve, reject) => void turns.take(other, resolve, reject));
+  const end = await take();
+  const gone = new AbortController();
+  const left = await fetch(`${app.url}${EXPORT}?format=csv`, { signal: gone.signal });
+  gone.abort();
+  await assert.rejects(left.text());
+  const stayed = await fetch(`${app.url}${EXPORT}?format=csv`);
+  assert.equal(await (await fetch(app.url + EXPORT)).text(), `${JSON.stringify(event)}\n`);
+  await until(() => app.summaries.length === 2); // the one that left, and the one of plain rows
+  end();
+  assert.equal(await stayed.text(), CSV_HEADER + csvLine(event));
+  (await take())(); // no turn is left taken
 });

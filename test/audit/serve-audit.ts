@@ -8,6 +8,7 @@ import { ExportTickets } from "../../src/audit/tickets.ts";
 import { createIds } from "../../src/core/ids.ts";
 import type { ListenerParts } from "../../src/http/listener-parts.ts";
 import type { NeedsOf, Route } from "../../src/http/route.ts";
+import { Turns } from "../../src/core/turns.ts";
 import { serve, type Served } from "../http/serve.ts";
 import { MemoryAudit } from "../support/memory-audit.ts";
 import { append, auditEventOf, NOON } from "./store-suite.ts";
@@ -30,6 +31,7 @@ export async function serveAudit(
   limits: Partial<StreamLimits> = {},
   store = new MemoryAudit(),
   parts: Partial<ListenerParts<unknown>> = {},
+  longLines = new Turns({ atOnce: 4, atOnceOfOne: 2, waiting: Infinity }),
 ): Promise<ServedAudit> {
   let time = NOON;
   const now = () => time;
@@ -38,6 +40,7 @@ export async function serveAudit(
     audit: store,
     auditStreams: streams,
     exportTickets: new ExportTickets(now),
+    longLines,
     now,
     ids: createIds(now),
     maxBatchEvents: 100,

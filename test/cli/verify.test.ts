@@ -218,13 +218,13 @@ const WRONG: readonly Case[] = [
   [
     "a file that does not belong there",
     `${OWN}/notes.txt`,
-    /nothing that Signalbox/,
+    /is not a file of Signalbox/,
     (root) => writeFile(join(root, OWN, "notes.txt"), "", { mode: 0o600 }),
   ],
   [
     "a segment under another name",
     `${OWN}/audit/1.jsonl`,
-    /nothing that Signalbox/,
+    /is not a file of Signalbox/,
     (root) => rename(join(root, `${FIRST}.jsonl`), join(root, OWN, "audit/1.jsonl")),
   ],
 ];

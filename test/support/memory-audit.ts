@@ -36,6 +36,8 @@ interface Row {
 }
 
 /** An audit store in its plainest form: the second implementation that every test of the seam runs on. */
+const PIECE_BYTES = 64 << 10;
+
 export class MemoryAudit implements AuditStore {
   readonly #rows = new Map<string, Row[]>();
   #last = 0;
@@ -123,7 +125,10 @@ export class MemoryAudit implements AuditStore {
     try {
       for (const { json } of rows) {
         this.rowsRead++;
-        yield Buffer.from(`${json}\n`);
+        const row = Buffer.from(`${json}\n`);
+        for (let at = 0; at < row.length; at += PIECE_BYTES) {
+          yield row.subarray(at, at + PIECE_BYTES);
+        }
       }
     } finally {
       this.exporting--;

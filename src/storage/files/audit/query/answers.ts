@@ -23,7 +23,7 @@ const COMMA = 0x2c;
 const NEWLINE = 0x0a;
 const EXPORT_ROWS = 256;
 /** An event may be some MiB long, so an export bounds each read in bytes as well. */
-const PORTION_BYTES = 1 << 20;
+const PORTION_BYTES = 128 << 10;
 
 /** Where a page begins: after a number of rows, or after a place. */
 export type PageStart = number | Place;
@@ -111,7 +111,11 @@ async function* pieces(
     if (matches.length === 0) return;
     for (const portion of portionsOf(slicesOf(matches), PORTION_BYTES)) {
       signal?.throwIfAborted();
-      yield joined(await log.read(portion), NEWLINE, true);
+      const [first] = portion;
+      if (first !== undefined && first.length > PORTION_BYTES) {
+        yield* lineParts(log, first, yielder);
+        yield Buffer.of(NEWLINE);
+      } else yield joined(await log.read(portion), NEWLINE, true);
       await yielder.step();
     }
   }

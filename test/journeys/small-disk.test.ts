@@ -76,9 +76,9 @@ async function reportUntilRefused(
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, fill));
-  assert.equal(refusal, 500);
+  assert.equal(refusal, 507);
   // A shorter event may have found its place since; this one is longer than all that was left.
-  assert.equal(await report("too-long", 1_000_000), 500);
+  assert.equal(await report("too-long", 1_000_000), 507);
   const refused = await send("GET", "/ready");
   assert.equal(refused.status, 503);
   assert.match(refused.body.error, /cannot write the audit log \((ENOSPC|EIO)\)/);

@@ -435,7 +435,7 @@ test("an export never holds more than a few long events at once, and loses none"
   let lines = 0;
   for await (const piece of rows) {
     assert.ok(piece.length < 2 << 20, String(piece.length));
-    lines += piece.toString("utf8").trimEnd().split("\n").length;
+    lines += piece.toString("utf8").split("\n").length - 1; // a long row comes in several pieces
   }
   assert.deepEqual([lines, total], [12, 12]);
   await store.close();

@@ -1,4 +1,4 @@
-/** The codings that a client may be sent instead of the plain bytes, best first. */
+/** The content codings that a response may use, best first. */
 export type ContentCoding = "br" | "gzip";
 
 const CODINGS: readonly ContentCoding[] = ["br", "gzip"];
@@ -6,10 +6,10 @@ const ELEMENT =
   /^\s*([!#$%&'*+.^_`|~\w-]+)\s*(?:;\s*q\s*=\s*((?:0(?:\.\d{0,3})?)|(?:1(?:\.0{0,3})?))\s*)?$/i;
 
 /**
- * Chooses how to encode an answer (RFC 9110 §12.5.3): of the codings at hand the one of the highest
- * weight, of equal ones the first of `br` and `gzip`. An element that breaks the grammar is skipped.
+ * Chooses the content coding of a response (RFC 9110 §12.5.3): the available coding with the highest
+ * weight, and `br` before `gzip` at equal weights. Elements that break the grammar are skipped.
  *
- * @returns `undefined` for the plain bytes: nothing else is wanted, or plain is wanted more
+ * @returns `undefined` for the plain bytes: no coding is accepted, or plain bytes have a higher weight
  */
 export function codingFor(
   acceptEncoding: string | undefined,
@@ -22,7 +22,7 @@ export function codingFor(
   }
   const rest = weights.get("*") ?? 0;
   let best: ContentCoding | undefined;
-  let bestWeight = weights.get("identity") ?? 0; // silence about plain bytes is no wish for them
+  let bestWeight = weights.get("identity") ?? 0; // a field that does not mention plain bytes does not prefer them
   for (const coding of CODINGS) {
     const weight = weights.get(coding) ?? rest;
     if (weight === 0 || !available.has(coding)) continue;

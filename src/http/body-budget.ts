@@ -3,27 +3,27 @@ import { FairShare, type Holding, type Party } from "../core/fair-share.ts";
 import { setImmediate } from "../core/timers.ts";
 import { BodyMemory } from "./body-memory.ts";
 
-/** Whose body it is; asked only when the body needs room of its own. */
+/** The sender of a body. Its party is computed only when the body needs room of its own. */
 export interface Sender {
   readonly party: Party;
 }
 
-/** The room of a body; what it holds is called when the room went to another sender. */
+/** The room of a body. The owner is a function that is called when another sender takes the room. */
 export type BodyRoom = Holding<() => void>;
 
-/** A large body that waits to be worked on. */
+/** A large body that waits until it may be parsed. */
 interface Waiting {
   readonly bytes: number;
   readonly start: (release: () => void) => void;
 }
 
 /**
- * Counts the bytes that all bodies in flight hold together, and lets few bytes of large ones be worked
- * on at a time: until a body is parsed, checked, stored and answered, it costs ten times its size. When
- * the room is used up, the sender that holds most gives way: its newest bodies are refused.
+ * Counts the bytes of all request bodies in flight, and limits how many bytes of large bodies are
+ * processed at a time: until a body is parsed, checked, stored and answered, it costs ten times its
+ * size. When the room is used up, the sender that holds most gives way: its newest bodies are refused.
  */
 export class BodyBudget {
-  /** Where the bytes of large bodies are. */
+  /** The memory that large bodies arrive in. */
   readonly memory: BodyMemory;
   readonly #limit: number;
   readonly #workLimit: number;
@@ -33,7 +33,8 @@ export class BodyBudget {
 
   /**
    * @param limit the most bytes that are held
-   * @param workLimit the most bytes of large bodies in work; one that is larger is worked on alone
+   * @param workLimit the most bytes of large bodies that are processed at a time; a body above this limit
+   *   is processed alone
    */
   constructor(limit: number, workLimit = limit) {
     this.memory = new BodyMemory(limit);
@@ -41,12 +42,11 @@ export class BodyBudget {
     this.#workLimit = workLimit;
   }
 
-  /** The bytes held now. */
   get held(): number {
     return this.#shares.used();
   }
 
-  /** The bytes of large bodies that are worked on now. */
+  /** The bytes of large bodies that are being processed now. */
   get inWork(): number {
     return this.#inWork;
   }
@@ -54,13 +54,13 @@ export class BodyBudget {
   /**
    * Opens the room of a body, empty at first.
    *
-   * @param cut called when the room went to another sender: the body is to be refused
+   * @param cut called when another sender took the room: refuse the body
    */
   open({ party }: Sender, cut: () => void): BodyRoom {
     return this.#shares.hold(party, cut);
   }
 
-  /** Lets a room grow, where needed at the cost of a sender that holds more; `false` when it cannot. */
+  /** Lets a room grow, if needed by taking room from a sender that holds more; `false` if it cannot. */
   grow(room: BodyRoom, bytes: number): boolean {
     if (!this.#shares.makeRoom(room, bytes, this.#limit, (cut) => cut())) return false;
     room.set(room.amount + bytes);
@@ -68,8 +68,8 @@ export class BodyBudget {
   }
 
   /**
-   * Calls `start` when a large body may be worked on, in the order of asking; at once if that is now.
-   * `release` is to be called once, when the work is over.
+   * Calls `start` when a large body may be processed, in the order of the calls, or at once if
+   * there is room. Call `release` once, when the body is answered.
    */
   work(bytes: number, start: (release: () => void) => void): void {
     this.#waiting.push({ bytes, start });
@@ -86,13 +86,13 @@ export class BodyBudget {
       start(() => {
         this.#inWork -= bytes;
         this.memory.workOn(bytes);
-        setImmediate(() => this.#admit()); // others are served between two large ones
+        setImmediate(() => this.#admit()); // other requests are served between two large bodies
       });
     }
   }
 }
 
-/** The refusal of a body that has no room, or had to give way. */
+/** The refusal of a body that found no room, or whose room another sender took. */
 export function tooBusy(): Unavailable {
   return new Unavailable("Too many large bodies are being received at once: try again shortly", 1);
 }

@@ -1,21 +1,21 @@
 /**
- * The memory that bodies arrive in: blocks of one stretch, of which the system gives a page when it is
- * first written to. A buffer for each block would be garbage afterwards, and garbage outside its heap
- * is what the engine sees last: it lay around by the hundred mebibytes while bodies came.
+ * The memory that bodies arrive in: one allocation, divided into blocks. The system provides each page
+ * when it is first written. Buffers for single blocks would become garbage outside the JavaScript
+ * heap, which the engine collects late: they piled up to hundreds of mebibytes while bodies arrived.
  */
 export const BLOCK_BYTES = 64 * 1024;
 
-/** What is kept for the next bodies when none is there; after a flood the rest goes back. */
+/** Up to this number of blocks are kept when no body holds any; after a flood all memory is freed. */
 const KEPT_BLOCKS = 128;
 
-/** Bodies up to this size leave little behind, and are what many runtimes send every day. */
+/** Bodies up to this size leave little garbage; most batches of runtimes are smaller. */
 const LITTLE_BYTES = 1 << 20;
-/** Before or after so many bytes of larger ones the engine is asked to look for garbage. */
+/** After this many bytes of larger bodies the garbage collector gets a hint. */
 const BYTES_BEFORE_HINT = 4 << 20;
-/** What the engine lets pile up outside its heap; a buffer of that size makes it look. */
+/** Allocating a buffer of this size makes the engine collect the garbage outside its heap. */
 const HINT_BYTES = 64 << 20;
 
-/** Lends blocks, and a place in which the blocks of one body are put together. */
+/** Lends blocks, and one buffer in which the blocks of a body are joined. */
 export class BodyMemory {
   readonly #blocks: number;
   #stretch: Buffer | undefined;
@@ -25,27 +25,29 @@ export class BodyMemory {
   #workBytes = 0;
   #hints = 0;
 
-  /** @param limit the most bytes that are lent, rounded up to whole blocks */
+  /**
+   * @param limit the most bytes that are lent, rounded up to whole blocks
+   */
   constructor(limit: number) {
     this.#blocks = Math.ceil(limit / BLOCK_BYTES);
   }
 
-  /** The blocks that are lent. */
+  /** The number of lent blocks. */
   get lent(): number {
     return this.#touched - this.#free.length;
   }
 
-  /** The blocks that were lent since memory was last given back. */
+  /** The number of blocks that were used since the memory was last freed. */
   get touched(): number {
     return this.#touched;
   }
 
-  /** How often the engine was asked to look for garbage. */
+  /** The number of hints that the garbage collector got. */
   get hints(): number {
     return this.#hints;
   }
 
-  /** Lends a block, as it was left; the one that came back last first. */
+  /** Lends a block with its old content; the block that came back last is lent first. */
   take(): Buffer {
     const used = this.#free.pop();
     if (used) return used;
@@ -55,7 +57,6 @@ export class BodyMemory {
     return this.#stretch.subarray(start, start + BLOCK_BYTES);
   }
 
-  /** Takes a block back. */
   give(block: Buffer): void {
     this.#free.push(block);
     if (this.lent > 0 || this.#touched <= KEPT_BLOCKS) return;
@@ -66,9 +67,9 @@ export class BodyMemory {
   }
 
   /**
-   * Hears that a body is about to be parsed, stored and answered, and again that it was. What that
-   * leaves behind is several times its size, and the engine would wait for more before it looks. A large
-   * buffer is how it hears that memory is wanted; nothing is written there, so the system gives none.
+   * Call before a body is parsed and after it was answered. Both leave several times the size of
+   * the body as garbage, and the engine would wait for more before it collects. Allocating a large
+   * buffer makes it collect. The buffer is never written, so the system provides no memory for it.
    */
   workOn(bytes: number): void {
     if (bytes <= LITTLE_BYTES) return;
@@ -79,7 +80,7 @@ export class BodyMemory {
     Buffer.allocUnsafeSlow(HINT_BYTES);
   }
 
-  /** Puts buffers together. The result is given back when it was parsed, for the next body. */
+  /** Joins buffers. Pass the result to `giveBack` when it was parsed: the next body reuses it. */
   join(parts: readonly Buffer[], length: number): Buffer {
     let whole = this.#whole;
     this.#whole = undefined;
@@ -91,7 +92,7 @@ export class BodyMemory {
     return whole.subarray(0, end);
   }
 
-  /** Takes back what `join` returned: the longest is kept. */
+  /** Takes back the result of `join`, and keeps the longest buffer. */
   giveBack({ buffer }: Buffer): void {
     if (buffer.byteLength > (this.#whole?.length ?? 0)) this.#whole = Buffer.from(buffer);
   }

@@ -1,6 +1,6 @@
 /**
- * Reads request bodies: bounded each by itself and all together, inflated where they are gzip, and
- * given on by call-back, since a promise here would cost a tenth of what ingest can do.
+ * Reads request bodies. Each body and all bodies together are bounded; gzip is inflated. Results
+ * are passed to call-backs, since a promise here would cost a tenth of the ingest rate.
  */
 import { isAscii, isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
@@ -18,19 +18,19 @@ import { Pieces } from "./pieces.ts";
 import { isCustomBody, type CustomBody } from "./route.ts";
 
 /**
- * Takes the parsed body, or the refusal. `release` comes with the value of a large body, and frees its
- * part of the budget: call it when the request is answered, since other bodies wait for it.
+ * Takes the parsed body or the refusal. A large body comes with `release`, which frees its part of
+ * the budget: call it when the request is answered, since other bodies wait for it.
  */
 export type BodyDone = (error: unknown, value?: unknown, release?: () => void) => void;
 
-/** Bodies above this take turns; those below are small, or many runtimes' everyday batches. */
+/** Larger bodies are processed in turns. Smaller ones are single events or usual batches of runtimes. */
 export const LARGE_BODY_BYTES = 256 * 1024;
-/** What inflating one body takes beside its bytes: zlib's window, its state and a piece of output. */
+/** The memory that inflating one body takes beside its bytes: zlib's window, its state and a piece of output. */
 const INFLATER_BYTES = 48 * 1024;
 
 /**
- * Judges a body by its headers alone, before any of it is asked for: `UnsupportedMediaType` (not
- * JSON, or an encoding other than gzip), `TooLarge` (as declared), or `BadInput` where there is none.
+ * Checks the headers of a body before it is read. Returns `UnsupportedMediaType` (not JSON, or an
+ * encoding other than gzip), `TooLarge` (by `Content-Length`), or `BadInput` if there is no body.
  */
 export function bodyRefusal(request: IncomingMessage, maxBytes: number): Refusal | undefined {
   const { headers } = request;
@@ -46,22 +46,22 @@ export function bodyRefusal(request: IncomingMessage, maxBytes: number): Refusal
   return new UnsupportedMediaType("Content-Encoding: expected gzip, or none");
 }
 
-/** How much is read, within which budget, and for whom. */
+/** The limits of a body, the budget that it uses, and its sender. */
 export interface BodyLimits {
   readonly maxBytes: number;
   readonly budget: BodyBudget;
   readonly sender: Sender;
   /**
-   * Whether half of a surrogate pair in a text becomes U+FFFD: an odd command line must not lose a report.
-   * It is refused elsewhere, where names are given that have to be found again as they were sent.
+   * Whether an unpaired surrogate in a text becomes U+FFFD: an odd command line must not lose a
+   * report. Otherwise it is refused: a name must be found again exactly as it was sent.
    */
   readonly mendsTexts: boolean;
 }
 
 /**
- * Reads a JSON body that `bodyRefusal` has let pass, and calls `done` once. The errors are `TooLarge`
- * (received or inflated), `Unavailable` (the budget is used up, by this sender more than by others),
- * `BadInput`, and `ClientGone` when the client leaves before the end.
+ * Reads a JSON body that `bodyRefusal` accepted, and calls `done` once. The errors are `TooLarge`
+ * (received or inflated), `Unavailable` (the budget is used up, and this sender holds most of it),
+ * `BadInput`, and `ClientGone` when the client disconnects before the end.
  */
 export function readJsonBody(request: IncomingMessage, limits: BodyLimits, done: BodyDone): void {
   if (request.destroyed) done(clientGone());
@@ -105,7 +105,7 @@ function collect(
       return pieces.giveBack(bytes);
     }
     budget.work(pieces.length, (release) => {
-      if (ended) return release(); // it had to give way while it waited
+      if (ended) return release(); // it lost its room while it waited
       ended = true;
       const bytes = pieces.join();
       pieces.free();
@@ -117,8 +117,8 @@ function collect(
     });
   };
   source.on("data", (chunk: Buffer) => {
-    if (ended) return; // what follows a refusal is read and thrown away
-    // Most bodies come whole in one piece, and are never held while others arrive.
+    if (ended) return; // after a refusal the rest is read and dropped
+    // Most bodies arrive whole in one piece and are not copied.
     if (pieces.length === 0 && chunk.length === length) return finish(undefined, chunk);
     if (pieces.length + chunk.length > maxBytes) return finish(tooLarge(maxBytes));
     if (!pieces.add(chunk)) finish(tooBusy());
@@ -152,13 +152,13 @@ function collectInflated(request: IncomingMessage, limits: BodyLimits, done: Bod
   };
   inflate.on("error", () => once(new BadInput("The body is not valid gzip")));
   request.on("close", () => {
-    if (!request.complete) inflate.destroy(); // the client has gone: free what it held
+    if (!request.complete) inflate.destroy(); // the client has disconnected: free the inflater
   });
   collect(inflate, undefined, limits, once);
   request.pipe(inflate);
 }
 
-/** Parses a body; a long one in parts, between which other requests are served. */
+/** Parses a body. A long one is parsed in parts; other requests are served between them. */
 function parse(bytes: Buffer, mendsTexts: boolean, done: BodyDone): void {
   let value: unknown;
   try {
@@ -166,10 +166,10 @@ function parse(bytes: Buffer, mendsTexts: boolean, done: BodyDone): void {
     if (!isPlain && !isUtf8(bytes)) throw new BadInput("The body is not valid UTF-8");
     if (bytes.length === 0) throw new BadInput("A JSON body is required");
     if (bytes.length > LONG_JSON_BYTES) return parseLong(bytes, mendsTexts, done);
-    // Only an escape can smuggle half of a surrogate pair through UTF-8.
+    // Only an escape can carry an unpaired surrogate through UTF-8.
     const hasEscapes = bytes.includes("\\u");
     if (hasEscapes && mendsTexts) mendSurrogates(bytes);
-    // ASCII as latin1 is kept outside the heap, and is the faster one to make and to parse.
+    // An ASCII text decoded as latin1 is kept outside the heap, and is faster to make and to parse.
     value = parseJson(bytes.toString(isPlain ? "latin1" : "utf8"));
     if (hasEscapes && !mendsTexts) refuseLoneSurrogates(value);
   } catch (error) {
@@ -206,7 +206,7 @@ function tooLarge(maxBytes: number): TooLarge {
   return new TooLarge(`The body is larger than ${maxBytes} bytes, the most accepted here`);
 }
 
-/** Holds a parsed body against what a row says of it: a schema, or a function of its own. */
+/** Validates a parsed body by its row: by a schema, or by a function. */
 export function checkBody(body: Schema | CustomBody<unknown>, value: unknown): unknown {
   return isCustomBody(body) ? body.read(value) : readValue(body, value, "");
 }

@@ -1,8 +1,8 @@
 /**
- * The connections that are open, up to a limit. At the limit a new connection takes the place of another
- * one: of the address that has most of them, the new one counted, and there of one that waits for
- * nothing, or else of one whose request has not arrived yet. So an address that opens thousands cuts
- * its own, and everybody else gets in.
+ * The open connections, up to a limit. At the limit a new connection replaces another one. The
+ * address with the most connections gives way, with the new connection counted. Of that address an
+ * idle connection is closed, or else one whose request has not arrived yet. So an address that
+ * opens thousands of connections closes its own, and all other addresses still get in.
  */
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -10,35 +10,35 @@ import { networkOf } from "../core/address.ts";
 import { FairShare, type Holding, type Share } from "../core/fair-share.ts";
 import { isAnswering, type Latest } from "./pipeline.ts";
 
-/** How many connections are looked at to find the least useful one: the work must not grow with the limit. */
+/** How many connections are examined to find the least useful one: the work must not grow with the limit. */
 const LOOKED_AT = 64;
 
-/** What a connection does, the least useful first. */
+/** The states of a connection, least useful first. */
 const IDLE = 0;
 const RECEIVING = 1;
 const ANSWERING = 2;
 
-/** Knows every connection, and decides which one makes room. */
+/** Knows every open connection, and closes one when a new one needs its place. */
 export class Connections {
-  /** The last response on each. */
+  /** The last response on each connection. */
   readonly latest: Latest = new Map();
   readonly #limit: number;
   readonly #isByAddress: boolean;
   readonly #shares = new FairShare<Socket>();
   readonly #open = new Set<Holding<Socket>>();
-  /** Where the search for idle ones goes on. */
+  /** The position at which the next search for idle connections starts. */
   #sweep = this.#open.values();
 
   /**
-   * @param isByAddress whether the peer is the client; behind proxies all connections are theirs, and
-   *   count as one address
+   * @param isByAddress whether the peer is the client; behind proxies all connections come from the
+   *   proxies, and count as one address
    */
   constructor(limit: number, isByAddress: boolean) {
     this.#limit = limit;
     this.#isByAddress = isByAddress;
   }
 
-  /** Takes a new connection in, at the limit in the place of another one or not at all. */
+  /** Adds a new connection. At the limit it replaces another connection, or is closed. */
   add(socket: Socket): void {
     const address = this.#isByAddress ? networkOf(socket.remoteAddress ?? "") : "";
     const holding = this.#shares.hold([address], socket);
@@ -51,7 +51,7 @@ export class Connections {
     });
     if (this.#open.size <= this.#limit) return;
     const evicted = this.#leastUseful(holding);
-    this.#forget(evicted); // its own event comes later, and other connections may come before
+    this.#forget(evicted); // its close event comes later, and other connections may come before
     evicted.owner.destroy();
   }
 
@@ -67,7 +67,7 @@ export class Connections {
     return found ?? this.#anyIdle(newcomer) ?? newcomer;
   }
 
-  /** An idle connection of any address, for one that has no other connection. */
+  /** An idle connection of any address, if the newcomer's address has no other connection. */
   #anyIdle(newcomer: Holding<Socket>): Holding<Socket> | undefined {
     if (newcomer.share.amount > 1) return undefined;
     for (let left = LOOKED_AT; left > 0; left--) {
@@ -80,7 +80,7 @@ export class Connections {
     return undefined;
   }
 
-  /** The least useful of some connections of an address that do no more than `most`. */
+  /** The least useful of some connections of an address, among those in the state `most` or a less useful one. */
   #leastUsefulOf(
     share: Share<Socket>,
     newcomer: Holding<Socket>,
@@ -94,7 +94,7 @@ export class Connections {
       if (left-- === 0 || least === IDLE) break;
       const doing = doingOf(this.latest.get(holding.owner));
       if (doing < least) [found, least] = [holding, doing];
-      if (doing === ANSWERING) share.moveToEnd(holding); // others are looked at the next time
+      if (doing === ANSWERING) share.moveToEnd(holding); // the next search looks at others
     }
     return found;
   }
@@ -102,5 +102,5 @@ export class Connections {
 
 function doingOf(response: ServerResponse | undefined): number {
   if (response?.writableFinished) return IDLE;
-  return isAnswering(response) ? ANSWERING : RECEIVING; // where nothing was asked yet, it is on its way
+  return isAnswering(response) ? ANSWERING : RECEIVING; // before its first response, a request is on its way
 }

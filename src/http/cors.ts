@@ -1,10 +1,10 @@
 /**
- * Cross-origin access, as the Fetch standard defines it. No cookies are used, so no answer ever
- * allows credentials; an origin that is not allowed gets the answer without these headers, and its
- * browser keeps it from the page.
+ * Cross-origin access, as the Fetch standard defines it. No cookies are used, so no response allows
+ * credentials. A request from an origin that is not allowed is answered without these headers, and
+ * the browser keeps the response from the page.
  */
 
-/** Decides whether a page of this origin may read answers. */
+/** Decides whether a page of this origin may read responses. */
 export type OriginRule = (origin: string) => boolean;
 
 const PAGES_DEV = /^https:\/\/(?:[a-z0-9-]+\.)+pages\.dev$/i;
@@ -30,14 +30,14 @@ const EXPOSED_HEADERS = [
 
 const MAX_AGE_SECONDS = "600";
 
-/** Builds the rule from the configured origins; `*` among them allows any. */
+/** Builds the rule from the configured origins; `*` allows any origin. */
 export function originRule(configured: readonly string[], pagesDev: "on" | "off"): OriginRule {
   if (configured.includes("*")) return () => true;
   const exact = new Set(configured);
   return (origin) => exact.has(origin) || (pagesDev === "on" && PAGES_DEV.test(origin));
 }
 
-/** The headers that let an allowed origin read an answer. */
+/** The headers that let an allowed origin read a response. */
 export function originHeaders(origin: string): readonly string[] {
   return ["Access-Control-Allow-Origin", origin, "Access-Control-Expose-Headers", EXPOSED_HEADERS];
 }

@@ -6,8 +6,8 @@ export function etagOf(identity: Buffer | string): string {
 }
 
 /**
- * Whether an `If-None-Match` field names an entity tag, by weak comparison. RFC 9110 §13.1.2. Tags
- * of others may hold commas; their fragments never look like one of ours, quotes on both ends.
+ * Whether an `If-None-Match` field contains an entity tag, by weak comparison (RFC 9110 §13.1.2). Foreign
+ * tags may contain commas; their fragments never equal one of our tags, which have quotes on both ends.
  */
 export function isCurrent(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;

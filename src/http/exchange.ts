@@ -8,21 +8,21 @@ import { callerAddress } from "./request.ts";
 import type { Endpoint, Match } from "./router.ts";
 import type { Turns } from "../core/turns.ts";
 
-/** The status that log and metrics show for a request whose client disconnected before the answer. */
+/** The status in log and metrics of a request whose client disconnected before the response. */
 export const CLIENT_GONE = 499;
 
-/** The reason why a request was abandoned. It cannot be sent; the request log shows it. */
+/** The reason why a request was abandoned. It is never sent; only the request log shows it. */
 export class ClientGone extends Refusal {
   readonly status = CLIENT_GONE;
 }
 
-/** Tells whether credentials that were accepted would be accepted now as well. */
+/** Tells whether credentials that were accepted before would still be accepted. */
 export type AcceptanceCheck = () => Awaitable<boolean>;
 
 const NO_HEADERS: readonly string[] = [];
 const SANE_REQUEST_ID = /^[\w.:/+=-]{1,128}$/;
 
-/** One request and its answer: the state that the steps of the listener share. */
+/** One request and its response: the state that the steps of the listener share. */
 export class Exchange<Needs = unknown> {
   readonly parts: ListenerParts<Needs>;
   readonly request: IncomingMessage;
@@ -36,17 +36,17 @@ export class Exchange<Needs = unknown> {
   match: Match<Needs> | undefined;
   /** Set when the credentials are accepted. */
   caller: Caller | undefined;
-  /** Whether the client waits for a 100 before it sends the body; HTTP/1.0 has no such thing. */
+  /** Whether the client waits for a 100 before it sends the body; HTTP/1.0 has no 100. */
   awaitsContinue: boolean;
   /** Frees the request's part of the budget of large bodies; set while it holds one. */
   freeBudget: (() => void) | undefined;
   isAnswered = false;
   /**
-   * Set where a large body was left unread: the connection is closed, but only after this has called
-   * back, so that the client can read the answer before the connection is reset.
+   * Set when a large body is left unread. The connection is closed only after this has called back:
+   * the client needs time to read the response before the connection is reset.
    */
   awaitBody: ((done: () => void) => void) | undefined;
-  /** The bytes of the body that was sent. */
+  /** The bytes of the response body that were sent. */
   bytesSent = 0;
   readonly #startedAt: number | undefined;
   #gone: AbortController | undefined;
@@ -78,20 +78,20 @@ export class Exchange<Needs = unknown> {
   }
 
   /**
-   * Whose share of a budget it uses: surface, organization and network. Computed when asked for: small
-   * requests with short answers never need it.
+   * The party whose share of a budget the request uses: surface, organization and network. Computed
+   * on first use: small requests with short responses never need it.
    */
   get party(): Party {
     const surface = this.match?.endpoint.surface ?? "";
     return [surface, this.caller?.organization ?? "", networkOf(this.address)];
   }
 
-  /** Fires when the client disconnects. Created on first use: most answers come at once. */
+  /** Fires when the client disconnects. Created on first use: most requests are answered at once. */
   get gone(): AbortSignal {
     if (!this.#gone) {
       const gone = (this.#gone = new AbortController());
       const onClose = (): void => {
-        if (this.response.writableFinished) return; // it has its answer
+        if (this.response.writableFinished) return; // the response was sent
         gone.abort(new ClientGone("The client left before it was answered"));
       };
       if (this.response.destroyed) onClose();
@@ -101,8 +101,8 @@ export class Exchange<Needs = unknown> {
   }
 
   /**
-   * Makes a check whether the credentials of the request would still be accepted, for the same
-   * organization. The check may outlive the request: it holds the credentials alone.
+   * Makes a check whether the request's credentials are still accepted, for the same organization.
+   * The check may outlive the request: it holds only the credentials.
    */
   acceptance(): AcceptanceCheck {
     const { resolveCaller } = this.parts;
@@ -120,10 +120,10 @@ export class Exchange<Needs = unknown> {
   }
 
   /**
-   * Waits for a turn to answer at length.
+   * Waits for a turn to make a large answer.
    *
    * @param begin called when the turn comes, or with the reason why it will not come
-   * @throws Unavailable when too many wait already
+   * @throws Unavailable when too many requests wait already
    */
   takeTurn(turns: Turns, begin: (reason?: unknown) => void): void {
     const onTurn = (end: () => void): void => {
@@ -131,7 +131,7 @@ export class Exchange<Needs = unknown> {
       begin();
     };
     const { response } = this;
-    const { socket } = this.request; // the response lets go of it at its end
+    const { socket } = this.request; // the response drops its socket when it ends
     const reader = {
       taken: () =>
         response.writableLength > 0 ? socket.bytesWritten - socket.writableLength : undefined,
@@ -146,7 +146,7 @@ export class Exchange<Needs = unknown> {
     });
   }
 
-  /** Lets the next large body be worked on. */
+  /** Lets the next large body be processed. */
   releaseBudget(): void {
     this.freeBudget?.();
     this.freeBudget = undefined;
@@ -158,9 +158,9 @@ export class Exchange<Needs = unknown> {
   }
 
   /**
-   * Frees what the request holds, and reports what happened: once for each request.
+   * Frees the request's resources, and reports its outcome. Runs once for each request.
    *
-   * @param error why the request was refused or failed; a reader that disconnects is not a failure
+   * @param error why the request was refused or failed; a disconnected reader is not a failure
    */
   finish(error: unknown): void {
     this.releaseBudget();
@@ -184,11 +184,11 @@ export class Exchange<Needs = unknown> {
   }
 
   /**
-   * The status that was sent. Otherwise: that of the refusal that `server.ts` wrote past the response, 499
-   * when the client disconnected, 500 when it was cut off.
+   * The status that was sent, or the status of the refusal that `server.ts` wrote directly to the
+   * socket. Otherwise 499 if the client disconnected, and 500 if the response was cut off.
    */
   #sentStatus(error: unknown): number {
-    // The head of a stream goes out with its first bytes.
+    // The headers of a stream are sent with its first bytes.
     const { headersSent, destroyed, statusCode } = this.response;
     const isSent = headersSent && !(destroyed && this.bytesSent === 0);
     if (isSent || statusCode >= 400) return statusCode;

@@ -1,7 +1,7 @@
 /**
- * A gate before the listener, for a service that is replaced while the server runs (the demo's reset).
- * New requests wait, requests in flight are answered first, and a connection is closed only where its
- * answer takes too long.
+ * A gate before the listener, for a service that is replaced while the server runs (the demo's
+ * reset). New requests wait until the requests in flight are answered. A connection is closed only
+ * if its response takes too long.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { SECOND_MS } from "../core/clock.ts";
@@ -10,13 +10,13 @@ import { clearTimeout, setTimeout } from "../core/timers.ts";
 import { errorBody } from "./respond.ts";
 import { errorHeaders } from "./server.ts";
 
-/** What the gate is told about the service behind it. */
+/** What the gate needs of the service behind it. */
 export interface GateParts {
-  /** Whether the service is to be renewed before it gets another request. */
+  /** Whether the service must be replaced before the next request. */
   readonly isDue: () => boolean;
-  /** Ends the streams, which would not end by themselves. */
+  /** Ends the streams, which do not end by themselves. */
   readonly endStreams: () => void;
-  /** Ends the service and begins it anew; asked again later when it fails. */
+  /** Closes the service and starts a new one; called again later if it fails. */
   readonly renew: () => Promise<RequestListener>;
   readonly onFailure: (error: unknown) => void;
   readonly requestIds: IdSource;
@@ -25,7 +25,7 @@ export interface GateParts {
 const LAST_ANSWERS_MS = 2 * SECOND_MS;
 const RETRY_SECONDS = 5;
 
-/** Lets requests through, or has them wait. */
+/** Passes requests on, or makes them wait. */
 export class Gate {
   readonly #parts: GateParts;
   #listener: RequestListener;
@@ -40,7 +40,7 @@ export class Gate {
     this.#listener = listener;
   }
 
-  /** What `node:http` calls for each request. */
+  /** The listener for `node:http`. */
   readonly listener: RequestListener = (request, response) => {
     this.#renewIfDue(false);
     if (this.#renewing) this.#waiting.push([request, response]);
@@ -48,12 +48,12 @@ export class Gate {
     else this.#let(request, response);
   };
 
-  /** Renews the service if that is due, or failed before; to be called now and then. */
+  /** Replaces the service if that is due or has failed before. Call it at intervals. */
   check(): void {
     this.#renewIfDue(true);
   }
 
-  /** Resolves when no renewal is under way. */
+  /** Resolves when no replacement is under way. */
   async idle(): Promise<void> {
     await this.#renewing;
   }
@@ -92,7 +92,7 @@ export class Gate {
   }
 
   #let(request: IncomingMessage, response: ServerResponse): void {
-    if (response.destroyed || response.closed) return; // tired of waiting
+    if (response.destroyed || response.closed) return; // the client has disconnected meanwhile
     this.#inFlight.add(response);
     response.once("close", () => {
       this.#inFlight.delete(response);

@@ -1,30 +1,30 @@
 /**
- * Which names the service answers to. A page of any site can make its own name lead to 127.0.0.1 (DNS
- * rebinding). To its browser the service then is that page's own server, and only the `Host` header
- * shows the difference. A service that is bound to loopback therefore answers only to loopback names and
- * to the names in its settings.
+ * The host names that the service answers to. Any site can make its own name resolve to 127.0.0.1
+ * (DNS rebinding). The browser then treats the service as that site's own server, and only the
+ * `Host` header shows the difference. So a service that is bound to loopback answers only to
+ * loopback names and to the names in its settings.
  */
 import { isIP } from "node:net";
 import { canonicalAddress } from "../core/address.ts";
 import { hostNameOf, isLoopback } from "../core/host-name.ts";
 
-/** Decides whether a request for this host, as its header gives it, is answered. */
+/** Decides whether a request with this `Host` header is answered. */
 export type HostRule = (host: string) => boolean;
 
-/** Allowed hosts are remembered as they were sent, so that a request does not pay for parsing one. */
+/** Allowed hosts are remembered as they were sent, so that most requests need no parsing. */
 const MAX_KNOWN = 64;
 
-/** The settings that name hosts. */
+/** The settings that concern host names. */
 export interface HostSettings {
-  /** The address to listen on, as it was given. */
+  /** The address to listen on, as configured. */
   readonly host: string;
   readonly baseUrl: string | undefined;
-  /** As `hostNameOf` gives them. */
+  /** In the form that `hostNameOf` returns. */
   readonly allowedHosts: readonly string[];
 }
 
 /**
- * Builds the rule. It allows any host when the service is not bound to loopback and no host is named.
+ * Builds the rule. It allows any host when the service is not bound to loopback and no host is configured.
  *
  * @param boundTo gives the address of the listening socket. The text of `host` cannot decide: `127.1` and
  *   `2130706433` are spellings of 127.0.0.1, and a host name may resolve to it

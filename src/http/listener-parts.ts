@@ -10,7 +10,7 @@ import type { Router } from "./router.ts";
 import type { Turns } from "../core/turns.ts";
 import type { UnreadAnswers } from "./unread-answers.ts";
 
-/** The credentials of a request, as its headers give them. */
+/** The credentials in a request's headers. */
 export interface Credentials {
   readonly authorization: string | undefined;
   readonly apiKey: string | undefined;
@@ -23,25 +23,25 @@ export type ResolveCaller = (
   credentials: Credentials,
 ) => Awaitable<Caller>;
 
-/** What the listener is made of; `app.ts` gives it. */
+/** The parts of the listener; `app.ts` provides them. */
 export interface ListenerParts<Needs> {
   readonly router: Router<Needs>;
   readonly services: Needs;
   readonly resolveCaller: ResolveCaller;
   readonly isAllowedOrigin: OriginRule;
-  /** Absent where requests for any host are answered. */
+  /** `undefined` if requests for any host are answered. */
   readonly isAllowedHost?: HostRule | undefined;
   readonly requestIds: IdSource;
   readonly maxBodyBytes: number;
   readonly bodyBudget: BodyBudget;
   readonly unreadAnswers: UnreadAnswers;
-  /** In which large answers are made, by how long they count. */
+  /** The turns that large answers wait for, by the time at which the turn ends. */
   readonly turns: Readonly<Record<LargeAnswer, Turns>>;
-  /** How many proxies in front are believed about the caller's address. */
+  /** The number of trusted proxies in front, which state the caller's address. */
   readonly trustedProxies: number;
-  /** Asked about each request before its credentials are looked at; refuses by throwing. */
+  /** Called before the credentials of each request are checked; refuses by throwing. */
   readonly admit?: ((row: RouteDescription, surface: Surface, address: string) => void) | undefined;
   readonly onAnswered: (summary: RequestSummary) => void;
-  /** Absent where durations are not recorded. */
+  /** `undefined` if durations are not recorded. */
   readonly stopwatch?: Stopwatch | undefined;
 }

@@ -1,7 +1,7 @@
 /**
  * The life of a request: find its row, resolve its caller, read its body, call the handler, answer.
- * A step that has its result at once calls the next one directly; only a step that must wait gives
- * control back to the event loop. A promise for each step would cost a tenth of the hot path.
+ * A step whose result is ready calls the next one directly; only a step that must wait returns to
+ * the event loop. A promise for each step would cost a tenth of the hot path.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { DEFAULT_ORGANIZATION, type Awaitable, type Caller } from "../core/caller.ts";
@@ -22,7 +22,7 @@ type AnyInput = Parameters<Route<unknown>["handle"]>[0];
 
 const NOT_RECORDED = (): void => {};
 
-/** Creates the function that `node:http` calls for each request. */
+/** Creates the listener for `node:http`. */
 export function createListener<Needs>(
   parts: ListenerParts<Needs>,
 ): (request: IncomingMessage, response: ServerResponse) => void {

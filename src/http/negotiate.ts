@@ -1,10 +1,10 @@
 /**
- * Proactive content negotiation (RFC 9110 §12.5.1) between the two representations that the front
- * page has. The field is read in one pass, character by character, so a hostile one costs no more
- * than its length; an element that breaks the grammar is skipped and the others still count.
+ * Proactive content negotiation (RFC 9110 §12.5.1) between the two representations of the front
+ * page. The field is read in one pass, character by character, so a hostile field costs no more
+ * than its length. An element that breaks the grammar is skipped, and the others still count.
  */
 
-/** One `Accept` element: a media range, what it demands of the type's parameters, and its weight. */
+/** One `Accept` element: a media range, its parameters, and its weight. */
 interface MediaRange {
   readonly type: string;
   readonly subtype: string;
@@ -12,7 +12,7 @@ interface MediaRange {
   readonly q: number;
 }
 
-/** How well the ranges fit one representation: the weight and precedence of the most specific. */
+/** The weight and the precedence of the most specific range that matches a representation. */
 interface Fit {
   readonly q: number;
   readonly specificity: number;
@@ -23,9 +23,9 @@ const WEIGHT = /^(?:0?\.\d{1,32}|[01]|0\.|1\.0{0,32})$/;
 const NO_FIT: Fit = { q: 0, specificity: -1 };
 
 /**
- * Whether a request asks for HTML rather than JSON: by a higher weight, or by an equal one above
- * zero from a range that names HTML more specifically. Otherwise JSON is the answer, also when
- * there is no `Accept` at all and when neither is acceptable.
+ * Whether a request prefers HTML to JSON: by a higher weight, or by an equal non-zero weight from a
+ * range that names HTML more specifically. The default is JSON, also when there is no `Accept`
+ * field and when neither is acceptable.
  */
 export function prefersHtml(accept: string | undefined): boolean {
   if (accept === undefined) return false;
@@ -36,7 +36,7 @@ export function prefersHtml(accept: string | undefined): boolean {
   return html.q > 0 && html.specificity > json.specificity;
 }
 
-/** Of equally specific ranges the one with the higher weight counts. */
+/** Of equally specific ranges the highest weight counts. */
 function fitOf(ranges: readonly MediaRange[], type: string, subtype: string): Fit {
   let best = NO_FIT;
   for (const range of ranges) {
@@ -47,7 +47,7 @@ function fitOf(ranges: readonly MediaRange[], type: string, subtype: string): Fi
   return best;
 }
 
-/** How specifically a range names a type that we send with `charset=utf-8`; -1 if not at all. */
+/** How specifically a range matches a type that we send with `charset=utf-8`; -1 if it does not match. */
 function specificityOf(range: MediaRange, type: string, subtype: string): number {
   if (range.type === "*") return range.subtype === "*" && range.parameters.size === 0 ? 0 : -1;
   if (range.type !== type) return -1;
@@ -61,13 +61,13 @@ function specificityOf(range: MediaRange, type: string, subtype: string): number
 function parseRange(element: string): MediaRange | undefined {
   const [essence = "", ...rest] = splitOutsideQuotes(element, ";");
   const [type = "", subtype = "", ...more] = essence.trim().toLowerCase().split("/");
-  // A lone `*` stands for `*/*` in what old Java clients send.
+  // Old Java clients send a lone `*` for `*/*`.
   if (type === "*" && subtype === "" && more.length === 0) return withParameters("*", "*", rest);
   if (!TOKEN.test(type) || !TOKEN.test(subtype) || more.length > 0) return undefined;
   return withParameters(type, subtype, rest);
 }
 
-/** Parameters before `q` belong to the media range; what follows it is an extension, and none is defined. */
+/** Parameters before `q` belong to the media range. Those after it are extensions; none is defined. */
 function withParameters(
   type: string,
   subtype: string,
@@ -90,7 +90,7 @@ function withParameters(
   return { type, subtype, parameters, q: 1 };
 }
 
-/** Reads a quoted string (RFC 9110 §5.6.4); `undefined` when it does not end where the text does. */
+/** Reads a quoted string (RFC 9110 §5.6.4); `undefined` if the text does not end with its closing quote. */
 function unquote(value: string): string | undefined {
   let content = "";
   for (let i = 1; i < value.length; i++) {

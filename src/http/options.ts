@@ -3,10 +3,10 @@ import type { HeaderList } from "./reply.ts";
 import { EVERY_METHOD, type Router } from "./router.ts";
 
 /**
- * The headers that answer OPTIONS: the path's methods, or those of the server for `*`.
+ * The headers of the response to OPTIONS: the path's methods, or those of the server for `*`.
  *
- * @param isPreflight whether the browser of an allowed origin asks; it is let through to a path that
- *   is not there as well, since of a refused preflight it would not even show its page the 404
+ * @param isPreflight whether the browser of an allowed origin asks. It is answered for unknown paths
+ *   too: after a refused preflight the browser would not show its page the 404
  * @throws NotFound, or BadInput for an invalid percent-encoding
  */
 export function optionsHeaders(

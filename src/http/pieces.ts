@@ -4,11 +4,11 @@ import { BLOCK_BYTES } from "./body-memory.ts";
 const SMALLEST_BLOCK = 1024;
 
 /**
- * What has arrived of a body, copied into blocks that grow with it. The pieces themselves are not
- * kept: one of a single byte costs hundreds, and a client decides how small its pieces are.
+ * The received part of a body, copied into blocks. The received buffers are not kept: a buffer with
+ * a single byte costs hundreds, and the client decides how small its pieces are.
  */
 export class Pieces {
-  /** The bytes that have arrived. */
+  /** The bytes received so far. */
   length = 0;
   readonly #budget: BodyBudget;
   readonly #sender: Sender;
@@ -17,14 +17,16 @@ export class Pieces {
   #blocks: Buffer[] = [];
   #reserved = 0;
 
-  /** @param refuse called when another sender needs the room: everything is to be freed */
+  /**
+   * @param refuse called when another sender needs the room, after everything was freed
+   */
   constructor(budget: BodyBudget, sender: Sender, refuse: (error: unknown) => void) {
     this.#budget = budget;
     this.#sender = sender;
     this.#refuse = refuse;
   }
 
-  /** Copies a piece; `false` when the budget has no room for it. */
+  /** Copies a piece; `false` if the budget has no room for it. */
   add(piece: Buffer): boolean {
     for (let taken = 0; taken < piece.length;) {
       if (this.#reserved === this.length && !this.#grow(piece.length - taken)) return false;
@@ -36,13 +38,13 @@ export class Pieces {
     return true;
   }
 
-  /** The whole, as one buffer, which `giveBack` takes when it was parsed. */
+  /** The whole body in one buffer. Pass it to `giveBack` when it was parsed. */
   join(): Buffer {
     if (this.length > BLOCK_BYTES) return this.#budget.memory.join(this.#blocks, this.length);
     return Buffer.concat(this.#blocks, this.length);
   }
 
-  /** Lets the next large body use what `join` returned. */
+  /** Lets the next large body reuse the result of `join`. */
   giveBack(whole: Buffer): void {
     if (whole.length > BLOCK_BYTES) this.#budget.memory.giveBack(whole);
   }
@@ -58,7 +60,7 @@ export class Pieces {
     return true;
   }
 
-  /** Gives everything back to the budget. */
+  /** Returns everything to the budget. */
   free(): void {
     this.#room?.close();
     for (const block of this.#blocks) {

@@ -1,19 +1,19 @@
 /**
- * Requests that come on one connection before the last one was answered (RFC 9112 §9.3.2). Node hands
- * all of them over at once: a few KiB could then ask for thousands of long answers, each of which would
- * be made and wait in memory for those before it. Here the next one begins when the one before has
- * been answered and sent.
+ * HTTP pipelining: a client may send requests before the last one was answered (RFC 9112 §9.3.2).
+ * Node emits all of them at once. A few KiB could then request thousands of long answers, and each
+ * of them would be made and wait in memory for those before it. Here a request begins when the
+ * response to the previous one was sent.
  */
 import type { RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
-/** Every connection, and the last response on it; `undefined` where nothing was asked yet. */
+/** The last response of every connection; `undefined` before its first request. */
 export type Latest = Map<Duplex, ServerResponse | undefined>;
 
-/** A connection on which more requests wait is cut: browsers send none ahead, other clients a few. */
+/** A connection with more waiting requests is closed. Browsers do not pipeline; other clients send a few. */
 export const MAX_WAITING_REQUESTS = 64;
 
-/** Makes a listener that is given the requests of each connection one after the other. */
+/** Makes a listener that gets the requests of each connection one after the other. */
 export function inTurn(listener: RequestListener, latest: Latest): RequestListener {
   const waiting = new WeakMap<Duplex, number>();
   return (request, response) => {
@@ -25,19 +25,19 @@ export function inTurn(listener: RequestListener, latest: Latest): RequestListen
     const count = (waiting.get(socket) ?? 0) + 1;
     waiting.set(socket, count);
     if (count > MAX_WAITING_REQUESTS) return void socket.destroy();
-    socket.pause(); // what it sends meanwhile stays with the client
+    socket.pause(); // back-pressure: the client keeps what it would send
     before.once("finish", () => {
       const left = (waiting.get(socket) ?? 1) - 1;
       waiting.set(socket, left);
-      if (left === 0) socket.resume(); // its own body may not have arrived yet
+      if (left === 0) socket.resume(); // the body of the waiting request may not have arrived yet
       if (!socket.destroyed) listener(request, response);
     });
   };
 }
 
 /**
- * Whether a request that was received whole still waits for its answer, or has half of it. What is
- * written between would be taken for that answer, so garbage behind such a request gets none.
+ * Whether a response on this connection is due or half sent. The client would take any bytes
+ * written now for that response, so invalid bytes behind such a request are not answered.
  */
 export function isAnswering(response: ServerResponse | undefined): boolean {
   if (!response || response.writableFinished) return false;

@@ -4,15 +4,15 @@ import type { QueryParameter, QueryParameters } from "./route.ts";
 
 type Values = Readonly<Record<string, string | number | undefined>>;
 
-// A fleet of runtimes asks the same question again and again: the last one of each row is remembered.
+// Runtimes send the same query again and again, so each row remembers its last one.
 const latest = new WeakMap<QueryParameters, { readonly search: string; readonly values: Values }>();
 
 /**
- * Reads the declared parameters of a query string; others are ignored. An empty parameter is
- * absent, and of a repeated one the first counts.
+ * Reads the declared parameters of a query string, and ignores others. An empty parameter counts as
+ * absent. If a parameter is repeated, its first value counts.
  *
  * @param search the raw query, without its `?`
- * @throws BadInput naming a parameter that is not forgiving and does not fit
+ * @throws BadInput for an invalid value of a parameter that is not forgiving; it names the parameter
  */
 export function readQuery(parameters: QueryParameters, search: string): Values {
   const known = latest.get(parameters);

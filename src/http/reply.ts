@@ -1,17 +1,17 @@
 /**
- * What a handler returns when a plain value (a 200 with JSON) is not enough. Replies are data;
- * `respond.ts` alone touches the response.
+ * What a handler returns when a plain value (a 200 with JSON) is not enough. Replies are data; only
+ * `respond.ts` writes to the response.
  */
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 import type { Pieces } from "../core/pieces.ts";
 
-/** A flat list of header names and values, as `writeHead` takes it. */
+/** A flat list of header names and values, for `writeHead`. */
 export type HeaderList = readonly string[];
 
 const NO_HEADERS: HeaderList = [];
 
-/** An answer with a status of its own: one of the kinds below. */
+/** A response with its own status: one of the kinds below. */
 export type Reply = JsonReply | TextReply | StreamReply;
 
 /** A value that is sent as JSON. */
@@ -25,23 +25,23 @@ export class JsonReply {
   }
 }
 
-/** The part of a response's head that is the same for every request. */
+/** The part of a response's headers that is the same for every request. */
 export interface PreparedHead {
   readonly headers: HeaderList;
-  /** Of the body, in bytes. */
+  /** The length of the body in bytes. */
   readonly length: number;
 }
 
-/** Text, or bytes, in several parts where putting them together would copy much. */
+/** Text or bytes. A list of buffers avoids a copy where joining them would cost much. */
 export type Body = string | Buffer | readonly Buffer[];
 
-/** Bytes or text that are ready to be sent; `undefined` for an answer without a body. */
+/** Text or bytes that are ready to be sent; `undefined` for a response without a body. */
 export class TextReply {
   readonly status: number;
   readonly contentType: string | undefined;
   readonly body: Body | undefined;
   readonly headers: HeaderList;
-  /** What `respond.ts` works out when it first sends the reply; one that is kept spares it later. */
+  /** Computed by `respond.ts` when it first sends the reply; a reply that is sent again reuses it. */
   prepared: PreparedHead | undefined = undefined;
 
   constructor(
@@ -57,14 +57,14 @@ export class TextReply {
   }
 }
 
-/** A body that is written bit by bit; `start` is not called for a HEAD request. */
+/** A body that is written piece by piece; `start` is not called for a HEAD request. */
 export class StreamReply {
   readonly status: number;
   readonly contentType: string;
   readonly headers: HeaderList;
-  /** Writes the body; what it throws ends the connection. `signal` fires when the reader has gone. */
+  /** Writes the body; an error ends the connection. `signal` fires when the client has disconnected. */
   readonly start: (output: Writable, signal: AbortSignal) => Promise<void>;
-  /** Frees what `start` would have used. Called instead of it when the body is not sent. */
+  /** Frees the resources of `start`. Called in place of `start` when the body is not sent. */
   readonly discard: () => void;
 
   constructor(
@@ -82,12 +82,12 @@ export class StreamReply {
   }
 }
 
-/** Frees what an answer holds that will not be sent. */
+/** Frees the resources of an answer that will not be sent. */
 export function discard(answer: unknown): void {
   if (answer instanceof StreamReply) answer.discard();
 }
 
-/** Takes the answer, or the error instead of one. To be called once. */
+/** Takes the answer or an error. Call it once. */
 export type Settle = (error: unknown, answer?: unknown) => void;
 
 /** Sends a value as JSON with a status. */
@@ -95,12 +95,12 @@ export function reply(status: number, value: unknown): Reply {
   return new JsonReply(status, value);
 }
 
-/** Sends JSON text that exists already; headers of its own replace `Cache-Control: no-store`. */
+/** Sends JSON text that exists already; `headers` replace `Cache-Control: no-store`. */
 export function json(status: number, body: Body, headers: HeaderList = NO_HEADERS): Reply {
   return new TextReply(status, "application/json; charset=utf-8", body, headers);
 }
 
-/** Sends JSON whose middle exists already: at once where it is whole, else piece by piece as it is read. */
+/** Sends JSON whose middle exists already: at once if it is whole, otherwise piece by piece as it is read. */
 export function jsonAround(before: string, middle: Buffer | Pieces, after: string): Reply {
   if (Buffer.isBuffer(middle)) {
     return json(200, [Buffer.from(before), middle, Buffer.from(after)]);
@@ -126,12 +126,12 @@ export function text(
   return new TextReply(status, contentType, body, headers);
 }
 
-/** Answers without a body: 204, or 304 with the headers the 200 would have. */
+/** Sends a response without a body: 204, or 304 with the headers that the 200 would have. */
 export function empty(status: number, headers: HeaderList = NO_HEADERS): Reply {
   return new TextReply(status, undefined, undefined, headers);
 }
 
-/** Sends a body that is written while it is made. */
+/** Sends a body that is written while it is computed. */
 export function stream(
   contentType: string,
   start: StreamReply["start"],
@@ -140,7 +140,7 @@ export function stream(
   return new StreamReply(200, contentType, headers, start, () => {});
 }
 
-/** Sends a body that is made of pieces, and closes them when it is sent, or will not be. */
+/** Sends a body that consists of pieces, and closes them when it was sent or will not be sent. */
 export function streamOf(
   contentType: string,
   pieces: Pieces,
@@ -157,7 +157,7 @@ export function streamOf(
   return new StreamReply(200, contentType, headers, start, () => pieces.close());
 }
 
-/** Answers when a store has called back. */
+/** Sends an answer that a store delivers through a call-back. */
 export function later(start: (settle: Settle) => void): Promise<Reply> {
   return new Promise((resolve, reject) => {
     start((error, answer) => {

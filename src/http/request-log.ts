@@ -3,14 +3,14 @@ import { Refusal, Unauthenticated } from "../core/errors.ts";
 import { CLIENT_GONE } from "./exchange.ts";
 import type { RequestSummary } from "./request-summary.ts";
 
-/** Tells the log about requests: each at `debug`, changes and refused credentials at `info`, a summary a minute. */
+/** Logs requests: each at `debug`, changes and refused credentials at `info`, and a summary a minute. */
 export interface RequestLog {
   readonly onAnswered: (summary: RequestSummary) => void;
-  /** Writes the summary of the requests since the last one; nothing when there were none. */
+  /** Logs a summary of the requests since the last one, if there were any. */
   summarize(): void;
 }
 
-/** Creates a request log. Neither queries nor bodies nor credentials ever reach it. */
+/** Creates a request log. It never contains queries, bodies or credentials. */
 export function createRequestLog(log: Log): RequestLog {
   const counts = { requests: 0, refused: 0, failed: 0 };
   const logsAll = log.enabled("debug");
@@ -42,12 +42,12 @@ export function createRequestLog(log: Log): RequestLog {
   };
 }
 
-/** Whether the request was carried out, but its client left before the answer. */
+/** Whether the request was carried out, but its client disconnected before the response. */
 function isUnread({ status, error }: RequestSummary): boolean {
   return status === CLIENT_GONE && error === undefined;
 }
 
-/** The fields of a request's log line. The path is the row's template, never the path that was sent. */
+/** The fields of a request's log line. The path is the row's template, never the requested path. */
 function fieldsOf(summary: RequestSummary): Readonly<Record<string, string | number | undefined>> {
   const { method, route, status, durationMs, contentLength } = summary;
   return {

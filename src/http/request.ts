@@ -1,4 +1,4 @@
-/** What a request says of itself, beside its body: its target, its host, its headers, its sender. */
+/** The parts of a request other than its body: target, host, headers, client address. */
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { canonicalAddress } from "../core/address.ts";
@@ -34,12 +34,12 @@ export function splitTarget(url: string): Target {
 }
 
 /**
- * Checks that this is HTTP/1, since Node's parser takes 2.0 as well, and that there is exactly one Host
- * (RFC 9112 §3.2), where Node's own check would answer without a body; and that a body is framed in a
- * way that every proxy reads alike (§6.1): chunked alone, and not in HTTP/1.0. A host that is named, by
- * the target or else by the header, has to be one that the service answers to.
+ * Checks that a request is HTTP/1, since Node's parser accepts 2.0 as well; that it has exactly one
+ * Host (RFC 9112 §3.2), since Node's own check answers without a body; and that every proxy frames
+ * its body alike (§6.1): chunked alone, and not in HTTP/1.0. The host in the target, or else in the
+ * header, must be one that the service answers to.
  *
- * @param isAllowed absent where any host is
+ * @param isAllowed `undefined` if any host is allowed
  * @throws BadInput or Misdirected
  */
 export function checkHost(request: IncomingMessage, isAllowed?: HostRule): void {
@@ -54,7 +54,7 @@ export function checkHost(request: IncomingMessage, isAllowed?: HostRule): void 
   }
   if (isAllowed === undefined) return;
   const { url = "", headers } = request;
-  // An authority in the target counts in place of the header (RFC 9112 §3.2.2).
+  // A host in the target replaces the header (RFC 9112 §3.2.2).
   const host = url.startsWith("/") ? headers.host : (ORIGIN.exec(url)?.[1] ?? headers.host);
   if (host === undefined || isAllowed(host)) return;
   const shown = JSON.stringify(host.slice(0, SHOWN_HOST_LENGTH));
@@ -64,8 +64,8 @@ export function checkHost(request: IncomingMessage, isAllowed?: HostRule): void 
 }
 
 /**
- * Checks that there are not two `Authorization` headers: Node gives out the first, and a proxy in front
- * may have checked the second, which names another user.
+ * Checks that there is at most one `Authorization` header: Node returns the first, and a proxy in
+ * front may have checked the second, which names another user.
  *
  * @throws BadInput
  */
@@ -75,7 +75,7 @@ export function checkAuthorization(request: IncomingMessage): void {
   }
 }
 
-/** How often a header was sent, by its name in lower case. */
+/** How often a request has a header, given its name in lower case. */
 function headerCount(header: string, { rawHeaders }: IncomingMessage): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -87,7 +87,7 @@ function headerCount(header: string, { rawHeaders }: IncomingMessage): number {
 
 const lowerCased = new WeakMap<HeaderParameters, readonly (readonly [string, string])[]>();
 
-/** The headers that a row declares, by the names it gives them. */
+/** The headers that a row declares, under the row's names for them. */
 export function pickHeaders(
   request: IncomingMessage,
   declared: HeaderParameters,
@@ -105,15 +105,14 @@ export function pickHeaders(
   return picked;
 }
 
-/** An IPv4 address, or an IPv6 address in brackets, and a port after either. */
+/** An IPv4 address, or an IPv6 address in brackets, with or without a port. */
 const WITH_PORT = /^(?:(\d{1,3}(?:\.\d{1,3}){3})|\[([^\]]*)\])(?::\d{1,5})?$/;
 
 /**
- * The caller's IP address. Each proxy appends the address that it was called from, so with `n` trusted
- * proxies the caller is the nth entry from the end; entries before it may be forged. A port is left
- * out, and an entry that is not an address is replaced by the peer's address. Every spelling of an
- * address gives the same text: otherwise a caller could use a new spelling for each request and would
- * never be throttled.
+ * The caller's IP address. Each proxy appends the address of its own caller, so with `n` trusted proxies
+ * the caller is the nth entry from the end; earlier entries may be forged. The port is dropped. If the
+ * entry is not an address, the peer's address is returned. Every spelling of an address gives the same
+ * text: otherwise a caller could use a new spelling for each request and would never be throttled.
  */
 export function callerAddress(request: IncomingMessage, trustedProxies: number): string {
   const peer = request.socket.remoteAddress ?? "";

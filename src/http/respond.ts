@@ -1,6 +1,6 @@
 /**
- * The only place that touches a response. Headers go out as one flat list, which Node writes without
- * looking each up; text that is pure ASCII goes out as latin1, which needs no encoder.
+ * The only code that writes to a response. Headers go out as one flat list, which Node writes
+ * without looking each up. Pure ASCII text goes out as latin1, which needs no encoder.
  */
 import type { ServerResponse } from "node:http";
 import { SECOND_MS } from "../core/clock.ts";
@@ -10,13 +10,13 @@ import { type Body, JsonReply, type PreparedHead, StreamReply, TextReply } from 
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const NO_HEADERS: readonly string[] = [];
-/** A reader that takes nothing of a long answer for this long is cut off. */
+/** A reader that takes no bytes of a long response for this long is disconnected. */
 export const STALLED_MS = 120 * SECOND_MS;
-/** Shorter answers fit into the buffers of the system, and hold no memory here. */
+/** Shorter responses fit into the buffers of the system and hold no memory here. */
 export const LONG_BYTES = 64 * 1024;
 const NO_STORE = ["Cache-Control", "no-store"] as const;
 
-/** Sends what a handler answered: a reply, or a plain value as a 200. */
+/** Sends the answer of a handler: a reply, or a plain value as a 200. */
 export function respond(exchange: Exchange, answer: unknown): void {
   if (answer instanceof TextReply) return send(exchange, answer);
   if (answer instanceof StreamReply) return sendStream(exchange, answer);
@@ -59,7 +59,7 @@ function send(exchange: Exchange, reply: TextReply): void {
   }
 }
 
-/** Text that the system does not take at once would be copied again, bytes wait as they are. */
+/** Sends bytes instead of text: Node copies text again if the system does not take it at once. */
 function sendLong(exchange: Exchange, body: Body): void {
   const { response, awaitBody } = exchange;
   response.setTimeout(STALLED_MS);
@@ -69,7 +69,7 @@ function sendLong(exchange: Exchange, body: Body): void {
   if (response.writableLength > 0) exchange.parts.unreadAnswers.add(response, exchange.party);
 }
 
-/** Hands the parts over together: putting them into one would copy them all. */
+/** Writes the parts in one go: joining them would copy them all. */
 function writeParts(response: ServerResponse, body: Body): void {
   response.cork();
   for (const part of partsOf(body)) response.write(part);
@@ -110,7 +110,7 @@ function sendStream(exchange: Exchange, reply: StreamReply): void {
   }
   response.setTimeout(STALLED_MS);
   exchange.parts.unreadAnswers.add(response, exchange.party);
-  const { socket } = response.req; // the response lets go of it at its end
+  const { socket } = response.req; // the response drops its socket when it ends
   const sentBefore = socket.bytesWritten;
   const end = (error: unknown): void => {
     exchange.bytesSent = socket.bytesWritten - sentBefore;
@@ -118,25 +118,25 @@ function sendStream(exchange: Exchange, reply: StreamReply): void {
   };
   const gone = new AbortController();
   response.on("close", () => gone.abort());
-  const start = async () => reply.start(response, gone.signal); // a throw at once is a failure too
+  const start = async () => reply.start(response, gone.signal); // an error thrown at once becomes a rejection too
   start().then(
     () => {
       response.end();
       end(undefined);
     },
     (error: unknown) => {
-      // A write in flight fails before the connection's close is told (ECANCELED from Node 22 on).
+      // A pending write fails before the connection's close event (ECANCELED from Node 22 on).
       const hasLeft = gone.signal.aborted || socket.destroyed;
-      response.destroy(); // the status is sent: only a cut tells that this is not the whole
+      response.destroy(); // the status is sent: only a cut connection shows that the body is incomplete
       end(hasLeft ? undefined : (error ?? new Error("A stream failed")));
     },
   );
 }
 
-/** A reply's own headers, and those that every response has. */
+/** A reply's own headers, and those of every response. */
 function completeHeaders(own: readonly string[]): string[] {
   const headers = ["X-Content-Type-Options", "nosniff", ...own];
-  let hasVary = false; // a row that varies by more still varies by origin
+  let hasVary = false; // a row with its own Vary still varies by origin
   let hasCaching = false;
   for (let i = 0; i < own.length; i += 2) {
     if (own[i] === "Vary") hasVary = (own[i + 1] ?? "").split(/, ?/).includes("Origin");
@@ -147,7 +147,7 @@ function completeHeaders(own: readonly string[]): string[] {
   return headers;
 }
 
-/** Adds what depends on the request; the list that is given may be kept by its reply, and stays. */
+/** Adds the headers that depend on the request, to a copy: the reply may keep its list. */
 function withExchange(headers: readonly string[], exchange: Exchange): string[] {
   const all = [...headers, "X-Request-Id", exchange.requestId];
   if (exchange.originHeaders.length > 0) all.push(...exchange.originHeaders);

@@ -1,7 +1,7 @@
 import { BadInput, MethodNotAllowed, NotFound } from "../core/errors.ts";
 import { PREFIXES, type Method, type Route, type Surface } from "./route.ts";
 
-/** A row on one of its surfaces, ready to be called. */
+/** A row on one of its surfaces. */
 export interface Endpoint<Needs> {
   readonly row: Route<Needs>;
   readonly surface: Surface;
@@ -9,7 +9,7 @@ export interface Endpoint<Needs> {
   readonly path: string;
 }
 
-/** What a method and a path lead to; `params` are percent-decoded. */
+/** The endpoint of a method and a path; `params` are percent-decoded. */
 export interface Match<Needs> {
   readonly endpoint: Endpoint<Needs>;
   readonly params: Readonly<Record<string, string>>;
@@ -24,14 +24,14 @@ interface Pattern<Needs> {
 
 const NO_PARAMS = Object.freeze({});
 
-/** What `Allow` says of the server as a whole. */
+/** The `Allow` header of the server as a whole. */
 export const EVERY_METHOD = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
 /**
- * Finds the row for a method and a path in tables built once. Paths without parameters are one look
- * in a map; those with parameters are compared segment by segment with the few patterns of the same
- * length. A fixed path and a pattern may both fit (`/policies/validate`, `/policies/{version}`):
- * the fixed one wins where it knows the method.
+ * Finds the row for a method and a path in tables built once. A path without parameters is one
+ * look-up in a map; a path with parameters is compared segment by segment with the few patterns of
+ * the same length. A fixed path and a pattern may both match (`/policies/validate`,
+ * `/policies/{version}`): the fixed one wins if it has the method.
  */
 export class Router<Needs> {
   readonly #fixed = new Map<string, Methods<Needs>>();
@@ -72,7 +72,7 @@ export class Router<Needs> {
     throw new MethodNotAllowed(said, allow);
   }
 
-  /** The value of `Allow` for a path; throws as `find` does for an unknown one. */
+  /** The value of `Allow` for a path; throws as `find` does for an unknown path. */
   allowed(path: string): string {
     try {
       this.find("", path);
@@ -130,7 +130,7 @@ function decode(segment: string): string {
   }
 }
 
-/** Lists methods as `Allow` does, each once, with OPTIONS, which every path answers. */
+/** Formats methods for `Allow`, each once, with OPTIONS, which every path supports. */
 function allowHeader(methods: readonly string[]): string {
   return [...new Set(methods), "OPTIONS"].join(", ");
 }

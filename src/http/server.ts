@@ -15,45 +15,44 @@ import { inTurn, isAnswering, type Latest } from "./pipeline.ts";
 import { errorBody } from "./respond.ts";
 import { EVERY_METHOD } from "./router.ts";
 
-/** A socket that is being listened on. */
+/** A listening socket. */
 export interface Listening {
   /** The IP address and the port that the socket is bound to. */
   readonly bound: AddressInfo;
-  /** Stops accepting, answers what is in flight, and resolves when every connection has ended. */
+  /** Stops accepting connections, answers the requests in flight, and resolves when every connection has ended. */
   close(): Promise<void>;
 }
 
-/** How long and how large a request may be before it reaches the listener. */
+/** Limits on the time and the size of a request before it reaches the listener. */
 export const LIMITS = {
-  // Node looks for overdue requests only this often, so it has to be short for the rest to hold.
+  // Node checks the timeouts only at this interval, so it must be short for the others to hold.
   connectionsCheckingInterval: SECOND_MS,
   headersTimeout: 10 * SECOND_MS,
   requestTimeout: 60 * SECOND_MS,
-  keepAliveTimeout: 65 * SECOND_MS, // above the 60 s of common proxies, which must be the ones to close
+  keepAliveTimeout: 65 * SECOND_MS, // above the 60 s of common proxies: the proxy must close first
   maxHeaderSize: 16 * 1024,
-  requireHostHeader: false, // checked by the listener, whose answer has a body
+  requireHostHeader: false, // the listener checks it, and answers with a body
 };
 const LAST_ANSWERS_MS = 3 * SECOND_MS;
 const IDLE_CHECK_MS = 50;
 
-/** Where to listen. */
 export interface Address {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** How many connections are held at most; without it, as many as the system gives. */
+  /** The most connections at a time; unlimited if absent. */
   readonly maxConnections?: number;
-  /** How many proxies are in front; with any, connections are not counted by address. */
+  /** The number of proxies in front; behind proxies, connections are not counted by address. */
   readonly trustProxy?: number;
-  /** Others than the usual ones; for tests, which cannot wait for a minute. */
+  /** Other limits, for tests, which cannot wait for a minute. */
   readonly limits?: Partial<typeof LIMITS>;
 }
 
 /**
- * Listens on an address. Whatever is not HTTP is answered with an error in the service's own shape.
+ * Listens on an address. Invalid HTTP is answered with an error in the service's own shape.
  *
- * @param requestIds names what never reaches the listener
- * @throws Error of Node when the address cannot be had (`EADDRINUSE`, `EACCES`, …)
+ * @param requestIds makes ids for requests that never reach the listener
+ * @throws Error of Node when the address cannot be used (`EADDRINUSE`, `EACCES`, …)
  */
 export async function listen(
   listener: RequestListener,
@@ -64,9 +63,9 @@ export async function listen(
   const { latest } = connections;
   const answer = inTurn(listener, latest);
   const server = createServer({ ...LIMITS, ...limits }, answer);
-  server.maxHeadersCount = 0; // Node would leave out those beyond 2,000, and a Host or a key with them
+  server.maxHeadersCount = 0; // Node would drop headers beyond 2,000, and with them a Host or a key
   server.on("connection", (socket) => connections.add(socket));
-  server.on("checkContinue", answer); // a refusal is then sent before the body is asked for
+  server.on("checkContinue", answer); // a refusal is then sent before the client sends the body
   server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
     const body = errorBody("Expect: only 100-continue can be met");
     response.writeHead(417, [...errorHeaders(body, requestIds())]);
@@ -79,7 +78,8 @@ export async function listen(
     }
     const fault = faultOf(error.code);
     const response = latest.get(socket);
-    // For the record of a request whose body was at fault; at the end of the stream its client has left.
+    // For the record of a request with an invalid body. At the end of the stream the client has
+    // disconnected.
     if (response && error.code !== "HPE_INVALID_EOF_STATE") [response.statusCode] = fault;
     const refusal = rawErrorResponse(...fault, requestIds());
     socket.end(refusal, () => socket.destroy());
@@ -102,9 +102,9 @@ export async function listen(
 
 function closeGently(server: Server, latest: Latest): Promise<void> {
   return new Promise((resolve) => {
-    // A connection without a request waits for no answer, but Node counts it as busy.
+    // A connection without a request expects no response, but Node counts it as busy.
     for (const [socket, response] of latest) if (!response) socket.destroy();
-    // A connection that was busy when closing began becomes idle after its answer.
+    // A connection that was busy when closing began becomes idle after its response.
     const sweep = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
     const cut = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
     server.close(() => {
@@ -115,7 +115,7 @@ function closeGently(server: Server, latest: Latest): Promise<void> {
   });
 }
 
-/** The headers of a refusal that `respond.ts` has no part in, as a flat list. */
+/** The headers of a refusal that is sent without `respond.ts`, as a flat list. */
 export function errorHeaders(body: string, requestId: string): readonly string[] {
   return [
     ...["Content-Type", "application/json; charset=utf-8"],
@@ -128,7 +128,7 @@ export function errorHeaders(body: string, requestId: string): readonly string[]
   ];
 }
 
-/** The whole answer to what was no HTTP request, and has no response to write to. */
+/** The whole response to invalid HTTP, for which there is no response object. */
 function rawErrorResponse(
   status: number,
   reason: string,

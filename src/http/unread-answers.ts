@@ -1,34 +1,36 @@
 /**
- * Long answers whose readers have not taken them yet. Each is bounded, but not their number: a client
- * that asks for pages over hundreds of connections and reads none would fill the memory. When all of
- * them together hold too much, the reader with the most unread bytes gives way: of its answers the one
- * with the most unread bytes is cut, the oldest of equal ones. An export, which never has more than a
- * piece waiting, outlives unread pages, and no answer is refused at its start.
+ * Long responses that their readers have not taken yet. Each is bounded, but not their number: a
+ * client that requests pages over hundreds of connections and reads none would fill the memory.
+ * When all of them together hold too much, the reader with the most unread bytes gives way: its
+ * response with the most unread bytes is cut, the oldest of equal ones. An export never has more
+ * than one piece waiting, so it outlives unread pages. No response is refused at its start.
  */
 import type { ServerResponse } from "node:http";
 import { SECOND_MS } from "../core/clock.ts";
 import { FairShare, type Holding, type Party, type Share } from "../core/fair-share.ts";
 import { clearInterval, setInterval } from "../core/timers.ts";
 
-/** Counts what waits to be read, and cuts readers where it is too much. */
+/** Counts the unread bytes, and cuts responses when there are too many. */
 export class UnreadAnswers {
   readonly #limit: number;
   readonly #shares = new FairShare<ServerResponse>();
   readonly #open = new Set<Holding<ServerResponse>>();
   #checks: NodeJS.Timeout | undefined;
 
-  /** @param limit the most bytes that may wait */
+  /**
+   * @param limit the most unread bytes
+   */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** The bytes that wait now. */
+  /** The number of unread bytes now. */
   get bytes(): number {
     for (const answer of this.#open) answer.set(answer.owner.writableLength);
     return this.#shares.used();
   }
 
-  /** Follows an answer until it is sent. A stream fills later, so all are looked at every second too. */
+  /** Follows a response until it is sent. A stream fills later, so all are checked every second too. */
   add(response: ServerResponse, reader: Party): void {
     const answer = this.#shares.hold(reader, response);
     this.#open.add(answer);
@@ -45,19 +47,19 @@ export class UnreadAnswers {
     this.#checks = undefined;
   }
 
-  /** Cuts answers until few enough bytes wait, but never the one that has just begun. */
+  /** Cuts responses until few enough bytes are unread, but never the response that has just begun. */
   #check(begun?: Holding<ServerResponse>): void {
     if (this.bytes <= this.#limit) return;
     while (this.#shares.used() > this.#limit) {
       const most = longestOf(this.#shares.biggest(), begun);
       if (!most) return;
       most.owner.destroy();
-      this.#forget(most); // its own event comes later, and others may come before
+      this.#forget(most); // its close event comes later, and other responses may begin before
     }
   }
 }
 
-/** The holding with most unread bytes, the oldest of equal ones. */
+/** The holding with the most unread bytes, the oldest of equal ones. */
 function longestOf(
   share: Share<ServerResponse> | undefined,
   except: Holding<ServerResponse> | undefined,

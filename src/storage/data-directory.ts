@@ -5,7 +5,7 @@ import type { Log } from "../core/log.ts";
 import { isObject } from "../core/validate.ts";
 import { listDirectory } from "./directories.ts";
 import type { FileOperations } from "./file-operations.ts";
-import type { Layout } from "./layout.ts";
+import { GUIDE, type Layout } from "./layout.ts";
 import { readFileIfAny, readSnapshot, replaceFile, writeSnapshot } from "./snapshot.ts";
 
 /** The version of the layout on disk; raised when an older program could no longer read it. */
@@ -79,16 +79,16 @@ export async function closeToOthers(
   const { mode } = await files.stat(root);
   if ((mode & OTHERS) === 0) return;
   const names = await listDirectory(files, root);
-  const isNew = names.every((name) => name.startsWith(".") || name === basename(lock));
-  const close = (): Promise<void> => files.changeMode(root, mode & 0o7777 & ~OTHERS);
-  if (
-    isNew &&
-    (await close().then(
-      () => true,
-      () => false, // another user's directory, or a file system without modes
-    ))
-  )
-    return;
+  const isNew = names.every(
+    (name) => name.startsWith(".") || name === basename(lock) || name === GUIDE,
+  );
+  if (isNew) {
+    try {
+      return await files.changeMode(root, mode & 0o7777 & ~OTHERS);
+    } catch {
+      // another user's directory, or a file system without modes
+    }
+  }
   log.warn(`the data directory is open to other users: chmod 700 ${JSON.stringify(root)}`, {
     mode: (mode & 0o777).toString(8).padStart(4, "0"),
   });

@@ -3,6 +3,9 @@ import { join } from "node:path";
 
 const ORGANIZATION_ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
+/** A text for people at the top of a data directory; a clone brings one in its default directory. */
+export const GUIDE = "README.md";
+
 /** The paths of one organization's files. */
 export interface OrganizationLayout {
   readonly directory: string;

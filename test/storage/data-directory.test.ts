@@ -30,7 +30,7 @@ async function openedWith(
 }
 
 test("a new directory is closed to other users", async (t) => {
-  const fresh = [".gitkeep", "lock"];
+  const fresh = [".gitkeep", "README.md", "lock"];
   assert.deepEqual(await openedWith(t, 0o755, fresh), { mode: 0o700, log: "" });
   assert.deepEqual(await openedWith(t, 0o2775, []), { mode: 0o2700, log: "" });
 });

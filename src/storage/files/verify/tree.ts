@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
-import { isOrganizationId, type Layout } from "../../layout.ts";
+import { GUIDE, isOrganizationId, type Layout } from "../../layout.ts";
 import { TEMPORARY_SUFFIX } from "../../snapshot.ts";
 import type { VerifyReport } from "./report.ts";
 
@@ -13,8 +13,6 @@ const ORGANIZATION =
 const AUDIT = /^\d{12}\.(?:jsonl(?:\.damaged)?|idx)$/;
 const POLICIES = /^(?:index\.json|[a-z0-9.-]+-[0-9a-f]{32}\.(?:yaml|json))$/;
 const NOTHING = /^$/;
-/** Comes with a clone, in the default data directory; a person wrote it, so its mode is theirs. */
-const GUIDE = "README.md";
 
 /**
  * Checks that everything in a data directory belongs there, and to its owner alone.
@@ -54,7 +52,7 @@ async function verifyNames(
   const links: readonly string[] = await files.readLinks(directory).catch(() => []);
   for (const name of await listDirectory(files, directory)) {
     const path = join(directory, name);
-    if (known === ROOT && name === GUIDE) continue;
+    if (known === ROOT && name === GUIDE) continue; // a person wrote it, so its mode is theirs
     if (links.includes(name)) {
       report.problem(path, "is a symbolic link, and is not followed");
     } else if (name.endsWith(TEMPORARY_SUFFIX)) {

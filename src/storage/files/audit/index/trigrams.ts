@@ -33,9 +33,12 @@ export function addTrigrams(
   }
 }
 
-/** The bits that a text needs; none when it is shorter than a sequence. */
+/** How many bits a search needs at most: further ones rule out hardly any more blocks. */
+const MAX_BITS = 256;
+
+/** Bits that a text needs, from its beginning; none when it is shorter than a sequence. */
 export function bitsOf(text: Uint8Array): Uint16Array {
-  const bits = new Uint16Array(Math.max(0, text.length - 2));
+  const bits = new Uint16Array(Math.min(MAX_BITS, Math.max(0, text.length - 2)));
   for (let i = 0; i < bits.length; i++) {
     const first = ((text[i] as number) << 16) | ((text[i + 1] as number) << 8);
     bits[i] = Math.imul(first | (text[i + 2] as number), 0x9e3779b1) >>> SHIFT;

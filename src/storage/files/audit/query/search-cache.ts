@@ -7,7 +7,7 @@ import type { RowSet } from "../index/row-set.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
 
 const MAX_BYTES = 16 << 20;
-/** About the size of a search without matches. */
+/** About the size of a search without matches, apart from its text. */
 const ENTRY_BYTES = 512;
 
 /** The matches of one search, by segment. */
@@ -54,6 +54,7 @@ export class SearchCache {
     const found = new CachedMatches((one, bytes) => {
       if (this.#searches.get(key) === one) this.#add(bytes); // a search that was forgotten goes on
     });
+    found.bytes += 2 * key.length;
     this.#searches.set(key, found);
     this.#add(found.bytes);
     return found;

@@ -114,6 +114,15 @@ test("slices of filters find the same blocks as the filters one by one", () => {
   }
 });
 
+test("a long text needs no more bits than rule out most blocks, and is found by them", () => {
+  const text = Buffer.from(Array.from({ length: 5_000 }, (_, i) => String(i * i)).join(" "));
+  const filters = new Uint8Array(FILTER_BYTES);
+  addTrigrams(filters, 0, text, 0, text.length);
+  const bits = bitsOf(text);
+  assert.ok(bits.length <= 256, String(bits.length));
+  assert.deepEqual(blocksInFilters(filters, 1, bits), [0]);
+});
+
 test("a set of rows gives back the rows that were marked, few or many, and tells which are in it", () => {
   for (const isMarked of [
     () => false,

@@ -34,3 +34,10 @@ test("searches that find nothing are bounded as well", () => {
   for (let i = 0; i < 200; i++) rows.of("acme", `text ${i}`);
   assert.notEqual(rows.of("acme", "first"), first);
 });
+
+test("the text of a search counts, so long ones cannot fill the memory", () => {
+  const rows = new SearchCache(50_000);
+  const first = rows.of("acme", "first");
+  for (let i = 0; i < 3; i++) rows.of("acme", `${i}${"x".repeat(10_000)}`);
+  assert.notEqual(rows.of("acme", "first"), first);
+});

@@ -2,7 +2,7 @@ import type { Writable } from "node:stream";
 import type { Awaitable } from "../core/caller.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
 import type { Party } from "../core/fair-share.ts";
-import type { Reader, Turns } from "../core/turns.ts";
+import type { Turns } from "../core/turns.ts";
 import { Yielder } from "../core/yielder.ts";
 import { BadInput, TooLarge, Unauthenticated } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time.ts";
@@ -110,7 +110,7 @@ export async function answerExport(
       else {
         const taken = () => (output.writableLength > 0 ? sent : undefined);
         const reader = { taken, cut: () => void output.destroy() };
-        const turn = () => turnOf(longLines, party, reader, signal);
+        const turn = () => longLines.wait(party, signal, reader);
         await send(bom === true ? BYTE_ORDER_MARK + CSV_HEADER : CSV_HEADER);
         await sendLines(rows, send, turn, signal);
       }
@@ -162,27 +162,6 @@ async function sendLines(
   } finally {
     endTurn?.();
   }
-}
-
-/** Waits for a turn; the result ends it. */
-function turnOf(
-  turns: Turns,
-  party: Party,
-  reader: Reader,
-  signal: AbortSignal,
-): Promise<() => void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      cancel?.();
-      reject(signal.reason as Error);
-    };
-    const begin = (end: () => void): void => {
-      signal.removeEventListener("abort", onAbort);
-      resolve(end);
-    };
-    const cancel = turns.take(party, begin, reject, reader);
-    if (cancel) signal.addEventListener("abort", onAbort, { once: true });
-  });
 }
 
 /** Writes, and waits until the system has taken all of it, so that one piece at a time is in memory. */

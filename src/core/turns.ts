@@ -105,6 +105,27 @@ export class Turns {
     };
   }
 
+  /**
+   * Waits for a turn; the result ends it. When `signal` is aborted first, the request leaves the line and
+   * the promise rejects with the signal's reason.
+   *
+   * @throws Unavailable when the line is full
+   */
+  wait(party: Party, signal?: AbortSignal, reader?: Reader): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        cancel?.();
+        reject(signal?.reason as Error);
+      };
+      const begin = (end: () => void): void => {
+        signal?.removeEventListener("abort", onAbort);
+        resolve(end);
+      };
+      const cancel = this.take(party, begin, reject, reader);
+      if (cancel) signal?.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
   /** Cuts slow readers if they hold up others; called every second while requests wait. */
   check(): void {
     if (this.#line.isEmpty) {

@@ -125,18 +125,13 @@ async function answer(asker: Asker, question: Question): Promise<Examined> {
   return inTurn(large, asker, question);
 }
 
-function inTurn(turns: Turns, { party, gone }: Asker, question: Question): Promise<Examined> {
-  return new Promise((resolve, reject) => {
-    const begin = (end: () => void): void => {
-      void examineInThread(question).then(resolve, reject).finally(end);
-    };
-    const cancel = turns.take(party, begin, reject);
-    if (!cancel) return;
-    gone?.addEventListener("abort", () => {
-      cancel();
-      reject(gone.reason as Error);
-    });
-  });
+async function inTurn(turns: Turns, { party, gone }: Asker, question: Question): Promise<Examined> {
+  const end = await turns.wait(party, gone);
+  try {
+    return await examineInThread(question);
+  } finally {
+    end();
+  }
 }
 
 function oneAtATime(): Turns {

@@ -27,17 +27,17 @@ export function draftPolicyWithRule(
   active: string | undefined,
 ): string | undefined {
   if (!canDraft(event)) return undefined;
-  const root = active === undefined ? undefined : rootOf(active);
-  const id = freeId(event, effect, new Set(idsIn(root)));
+  const policy = active === undefined ? undefined : parsed(active);
+  const id = freeId(event, effect, new Set(idsIn(policy?.root)));
   const rule = ruleText(event, effect, id);
   const test = testText(event, effect, id);
-  return (root && extended(active ?? "", root, rule, test)) ?? alone(rule, test);
+  return (policy && extended(policy, rule, test)) ?? alone(rule, test);
 }
 
-/** The root of a document of our schema; `undefined` for any other document, and for one in flow style. */
-function rootOf(yaml: string): YAMLMap | undefined {
-  const { root, aliases } = parseDocument(yaml, new Problems(yaml), new Work(Infinity));
-  return root && !root.flow && isSignalboxDocument(root, aliases) ? root : undefined;
+/** Parses a document of our schema; `undefined` for any other document, and for one in flow style. */
+function parsed(text: string): Parsed | undefined {
+  const { root, aliases } = parseDocument(text, new Problems(text), new Work(Infinity));
+  return root && !root.flow && isSignalboxDocument(root, aliases) ? { text, root } : undefined;
 }
 
 /** A document that holds nothing but the rule. */
@@ -48,18 +48,22 @@ function alone(rule: string, test: string): string {
   return `${head}\nschema: ${SCHEMA_NAME}\ndefault: deny\nrules:\n${indented(rule, 2)}${tests}`;
 }
 
-/** The text with the rule and the test in front of its own; `undefined` where a list is in flow style. */
-function extended(text: string, root: YAMLMap, rule: string, test: string): string | undefined {
-  const withRule = inserted(text, root, "rules", rule);
-  const changed = withRule === undefined ? undefined : rootOf(withRule);
-  if (withRule === undefined || !changed) return undefined;
-  if (test === "") return withRule;
-  if (changed.has("tests")) return inserted(withRule, changed, "tests", test) ?? withRule;
-  return `${withRule.trimEnd()}\ntests:\n${indented(test, 2)}`;
+/** A document of our schema, as text and as what it parses to. */
+interface Parsed {
+  readonly text: string;
+  readonly root: YAMLMap;
 }
 
-/** The text with an entry more at the beginning of a list of its root. */
-function inserted(text: string, root: YAMLMap, key: string, entry: string): string | undefined {
+/** The text with the rule and the test in front of its own; `undefined` where a list is in flow style. */
+function extended(active: Parsed, rule: string, test: string): string | undefined {
+  const withRule = inserted(active, "rules", rule);
+  if (!withRule || test === "") return withRule?.text;
+  if (withRule.root.has("tests")) return (inserted(withRule, "tests", test) ?? withRule).text;
+  return `${withRule.text.trimEnd()}\ntests:\n${indented(test, 2)}`;
+}
+
+/** The document with one more entry at the beginning of a list of its root. */
+function inserted({ text, root }: Parsed, key: string, entry: string): Parsed | undefined {
   const pair = root.items.find((one) => isScalar(one.key) && one.key.value === key);
   const list = pair?.value;
   if (!isSeq(list) || !list.range) return undefined;
@@ -73,8 +77,8 @@ function inserted(text: string, root: YAMLMap, key: string, entry: string): stri
   const lineEnd = kept.indexOf("\n", keyEnd);
   const [before, after] =
     lineEnd === -1 ? [`${kept}\n`, ""] : [kept.slice(0, lineEnd + 1), kept.slice(lineEnd + 1)];
-  const result = before + indented(entry, margin) + after;
-  const found = rootOf(result)?.get(key);
+  const result = parsed(before + indented(entry, margin) + after);
+  const found = result?.root.get(key);
   return isSeq(found) && found.items.length === list.items.length + 1 ? result : undefined;
 }
 

@@ -6,26 +6,26 @@ import { auditEvent, type AuditEvent } from "./schema.ts";
 const COLUMNS = Object.keys(auditEvent.properties) as readonly (keyof AuditEvent)[];
 const NEEDS_QUOTES = /[",;\t\r\n]/;
 /**
- * Where a spreadsheet could begin a cell with a formula: one of `=+-@`, which some also take in their
- * full-width forms. That is at the beginning of a text, and behind a semicolon, a tab or a line break
- * too: where the locale's separator is not the comma, a line is split there, also within quotes, since
- * quotes count only at the beginning of a cell. Spaces of every kind, quotes and invisible characters
- * before the formula do not help: importers drop them. The separators are not among these, since each of
- * them begins a search of its own: together they would take time by the square of the length.
+ * Positions where a spreadsheet could begin a cell with a formula: at one of `=+-@`, which some also
+ * read in their full-width forms. That is at the start of a text, and after a semicolon, a tab or a
+ * line break: if the locale's separator is not the comma, a line is split there. Quotes do not prevent
+ * this, since they count only at the start of a cell. Nor do spaces of any kind, quotes and invisible
+ * characters before the formula: importers drop them. The separators are not in that set, since each
+ * of them begins a search of its own: a run of separators would take time by the square of its length.
  */
 const FORMULA_AHEAD =
   // eslint-disable-next-line no-control-regex -- a formula behind a NUL is one
   /^(?=[\t\r\n])|(?:^|(?<=[;\t\r\n]))(?=["\p{Z}\p{Cf}\0-\x08\v\f\x0e-\x1f\x7f-\x9f]*[=+\-@\uff1d\uff0b\uff0d\uff20])/gu;
 const SEPARATORS = ";\t\r\n";
 const FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20";
-/** What may stand between a separator and a formula: the first class of `FORMULA_AHEAD`. */
+/** The characters allowed between a separator and a formula: the first class of `FORMULA_AHEAD`. */
 // eslint-disable-next-line no-control-regex -- NUL is one of them
 const INVISIBLE = /["\p{Z}\p{Cf}\0-\x08\v\f\x0e-\x1f\x7f-\x9f]/u;
 const NEWLINE = 0x0a;
-/** A longer text is made a cell in parts of this many UTF-16 units. */
+/** Longer texts are turned into cells in parts of this many UTF-16 units. */
 const LONG_CELL = 8 << 10;
 
-/** Tells a spreadsheet, at the beginning of the file, that the text is UTF-8. */
+/** At the start of the file, it tells a spreadsheet that the text is UTF-8. */
 export const BYTE_ORDER_MARK = "\ufeff";
 
 /** The first line: the name of every field of an event. */
@@ -43,7 +43,7 @@ export function* csvLines(rows: Buffer): Work<string> {
   return lines;
 }
 
-/** Does what `csvLines` does for one row that may be some MiB long, in smaller steps. */
+/** Like `csvLines`, for one row that may have several MiB, in smaller steps. */
 export function* longCsvLine(row: Buffer): Work<string> {
   const event = (yield* parseLongJson(row, false)) as AuditEvent;
   const cells: string[] = [];
@@ -55,12 +55,12 @@ export function* longCsvLine(row: Buffer): Work<string> {
   return `${cells.join(",")}\r\n`;
 }
 
-/** Does what `cell` does for a text, in small steps. */
+/** Like `cell`, in small steps. */
 export function* longCell(text: string): Work<string> {
   let made = "";
   let isQuoted = false;
   let taken = 0;
-  /** Where an apostrophe goes if a formula begins behind the invisible characters there; -1 for nowhere. */
+  /** The position for an apostrophe if the characters after it turn out to begin a formula; -1 if none can. */
   let ahead = 0;
   let pause = LONG_CELL;
   for (let at = 0; at < text.length;) {
@@ -77,7 +77,7 @@ export function* longCell(text: string): Work<string> {
     else if (ahead !== -1 && !INVISIBLE.test(char)) ahead = -1;
     if (at < pause) continue;
     pause = at + LONG_CELL;
-    // What could still get an apostrophe in front of it is not taken yet.
+    // Text that may still need an apostrophe before it is not appended yet.
     const end = ahead === -1 ? at : ahead;
     made += text.slice(taken, end).replaceAll('"', '""');
     taken = end;
@@ -87,12 +87,12 @@ export function* longCell(text: string): Work<string> {
   return isQuoted ? `"${made}"` : made;
 }
 
-/** One event's line, in the order of the columns. */
+/** The line of one event, in the order of the columns. */
 export function csvLine(event: AuditEvent): string {
   return `${COLUMNS.map((name) => cell(event[name])).join(",")}\r\n`;
 }
 
-/** One value; an apostrophe before what could be a formula says that it is a text. */
+/** One value; an apostrophe before a possible formula marks it as text. */
 export function cell(value: string | number | boolean | undefined): string {
   if (value === undefined) return "";
   if (typeof value !== "string") return String(value);

@@ -1,8 +1,8 @@
 /**
- * Positions of lists and streams as clients hold them: opaque texts. Each names what it belongs to by a
- * hash, so that one is not carried over to another organization or to other filters, where it would
- * silently skip events. The store makes and reads the position inside. A cursor is neither a secret nor a
- * permission: a client that makes one up gets events that the filters would have shown anyway.
+ * Positions in lists and streams, as opaque texts for clients. Each contains a hash of what it
+ * belongs to: used for another organization or with other filters, it would silently skip events,
+ * so it is refused. The store makes and reads the position inside. A cursor is neither a secret nor
+ * a permission: a client that forges one gets only events that the filters would have shown anyway.
  */
 import { hash } from "node:crypto";
 import { BadInput } from "../core/errors.ts";
@@ -13,7 +13,7 @@ const STREAM_POSITION = 2;
 const BINDING_BYTES = 12;
 const POSITION_AT = 1 + BINDING_BYTES;
 
-/** The cursor of the page that begins at a position of a list. */
+/** The cursor of the page that begins at a position in a list. */
 export function cursorOf(position: Position, organization: string, filter: AuditFilter): string {
   return write(CURSOR, bindingOf(organization, filter), position);
 }
@@ -38,9 +38,9 @@ export function streamIds(organization: string): (position: Position) => string 
 }
 
 /**
- * Reads the position that a stream goes on after.
+ * Reads the position after which a stream continues.
  *
- * @throws BadInput when it does not belong to the organization
+ * @throws BadInput if it does not belong to the organization
  */
 export function readStreamId(text: string, organization: string): Position {
   const { binding, position } = read("Last-Event-ID", text, STREAM_POSITION);
@@ -48,7 +48,7 @@ export function readStreamId(text: string, organization: string): Position {
   return position;
 }
 
-/** The error of a store, or what to tell a client whose position the store does not know. */
+/** The error to answer with: a `BadInput` if the store does not know the position, otherwise the store's error. */
 export function positionFault(name: "cursor" | "Last-Event-ID", error: unknown): unknown {
   return error instanceof UnknownPosition ? notOurs(name) : error;
 }
@@ -64,7 +64,7 @@ function read(
 ): { readonly binding: Buffer; readonly position: Position } {
   const bytes = Buffer.from(text, "base64url");
   const fits = bytes.length > POSITION_AT && bytes[0] === kind;
-  // Written back it must be the same text: Node's decoder skips characters that it does not know.
+  // Node's decoder skips unknown characters, so the decoded bytes must encode to the same text.
   if (!fits || bytes.toString("base64url") !== text) throw notOurs(name);
   return { binding: bytes.subarray(1, POSITION_AT), position: bytes.subarray(POSITION_AT) };
 }
@@ -73,7 +73,7 @@ function notOurs(name: "cursor" | "Last-Event-ID"): BadInput {
   return new BadInput(`${name}: not understood; begin again without it`);
 }
 
-/** A hash of what a position belongs to. The filters' order is fixed, since `filterOf` alone makes them. */
+/** A hash of what a position belongs to. `filterOf` alone makes filters, so their order is fixed. */
 function bindingOf(organization: string, filter: AuditFilter | undefined): Buffer {
   const text = JSON.stringify([organization, filter]);
   return hash("sha256", text, "buffer").subarray(0, BINDING_BYTES);

@@ -19,7 +19,7 @@ import type { ExportTickets } from "./tickets.ts";
 interface Needs {
   readonly audit: AuditStore;
   readonly exportTickets: ExportTickets;
-  /** Bounds how many long rows of all exports become lines of CSV at a time. */
+  /** Bounds how many long rows of all exports are turned into CSV at a time. */
   readonly longLines: Turns;
   readonly now: Clock;
 }
@@ -30,7 +30,7 @@ const downloadHeaders = {
   "X-Total-Count": "How many events follow; a connection that ends before them was cut.",
 };
 
-/** The routes by which everything that matches is taken away as a file. */
+/** The routes that export all matching events as a file. */
 export const auditExportRoutes = [
   route({
     method: "GET",

@@ -1,7 +1,7 @@
 import type { Infer, Schema } from "../core/schema.ts";
 import { filterQuery } from "./filter.ts";
 
-/** How the rows of an export are written. */
+/** The formats of an export. */
 export const exportFormats = ["ndjson", "csv"] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
@@ -11,7 +11,7 @@ export const EXPORT_TYPES = {
   csv: "text/csv",
 } as const satisfies Readonly<Record<ExportFormat, string>>;
 
-/** How an export is written, as a parameter. */
+/** The parameter that chooses the format of an export. */
 export const formatParameter = {
   type: "string",
   enum: exportFormats,
@@ -21,7 +21,7 @@ export const formatParameter = {
 
 const BOM = "With `csv`: begin with a byte order mark, by which spreadsheets know UTF-8.";
 
-/** Whether a CSV file begins with a byte order mark, as a parameter. */
+/** The parameter that adds a byte order mark to a CSV file. */
 export const bomParameter = {
   type: "string",
   enum: ["true", "false"],
@@ -31,7 +31,7 @@ export const bomParameter = {
 
 const { decision, consumer } = filterQuery;
 
-/** The parameters of an export, as the body that asks for a ticket. */
+/** The parameters of an export in the body of a request for a ticket. */
 export const exportParameters = {
   title: "AuditExportParameters",
   type: "object",
@@ -51,7 +51,7 @@ export const exportParameters = {
 } as const satisfies Schema;
 export type ExportParameters = Infer<typeof exportParameters>;
 
-/** What a ticket is answered with. */
+/** The response to a request for a ticket. */
 export const exportTicket = {
   title: "AuditExportTicket",
   type: "object",

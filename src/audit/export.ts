@@ -13,15 +13,15 @@ import { EXPORT_TYPES, exportParameters, type ExportFormat } from "./export-sche
 import { filterOf, type GivenFilter } from "./filter.ts";
 import type { AuditFilter, AuditStore } from "./store.ts";
 
-// As much as a request line can carry; parameters in a body are to be no more than those in a query.
+// The size of a request line: a body may carry no more parameters than a query.
 const MAX_PARAMETERS_LENGTH = 16 * 1024;
-/** As often as streams are looked at. */
+/** The same interval as for streams. */
 const CHECK_EVERY_MS = 15 * SECOND_MS;
 const NEWLINE = 0x0a;
-/** A long line is written in parts, so that a reader that takes it slowly can be told from one that does not. */
+/** A long line is written in parts, so that a slow reader can be told from one that has stopped. */
 const PART_BYTES = 64 << 10;
 
-/** What is exported, and how. */
+/** The events and the format of an export. */
 export interface ExportView {
   readonly format: ExportFormat;
   readonly filter: AuditFilter;
@@ -29,17 +29,17 @@ export interface ExportView {
   readonly bom?: boolean;
 }
 
-/** Who reads an export. */
+/** The client that reads an export. */
 export interface ExportReader {
-  /** Whose share of the long CSV lines it is. */
+  /** The party whose share the export's long CSV lines count against. */
   readonly party: Party;
-  /** Ends the search for what matches, and the reading. */
+  /** Ends the search and the reading. */
   readonly gone: AbortSignal;
-  /** Whether the reader may still have it. */
+  /** Whether the reader's credentials are still accepted. */
   readonly isAllowed: () => Awaitable<boolean>;
 }
 
-/** The body that asks for a ticket: the parameters of an export. */
+/** The body of a request for a ticket: the parameters of an export. */
 export const exportTicketBody = {
   schema: exportParameters,
   read(value: unknown): ExportView {
@@ -52,9 +52,9 @@ export const exportTicketBody = {
 };
 
 /**
- * Puts together what is asked for.
+ * Builds the view that the parameters describe.
  *
- * @throws BadInput for a byte order mark in another format than CSV, and for filters that are not understood
+ * @throws BadInput for a byte order mark in another format than CSV, and for invalid filters
  */
 export function exportView(format: ExportFormat, bom: boolean, given: GivenFilter): ExportView {
   if (bom && format !== "csv") {
@@ -63,7 +63,7 @@ export function exportView(format: ExportFormat, bom: boolean, given: GivenFilte
   return { format, filter: filterOf(given), ...(bom && { bom }) };
 }
 
-/** An export as the record of changes shows it: the parameters that would ask for it again. */
+/** An export as the activity log shows it: the parameters that would request it again. */
 export function exportFacts({
   format,
   bom,
@@ -75,10 +75,10 @@ export function exportFacts({
 }
 
 /**
- * Answers with everything that matches at this moment, as a download. The rows are read while they
- * are sent, as fast as the reader takes them; a reader that leaves ends the reading.
+ * Answers with all events that match at this moment, as a download. The rows are read while they
+ * are sent, at the reader's pace; the reading ends when the reader disconnects.
  *
- * The reader's credentials are looked at again every 15 seconds; the export is cut when they are no
+ * The reader's credentials are checked again every 15 seconds; the export is cut when they are no
  * longer accepted.
  */
 export async function answerExport(
@@ -128,8 +128,8 @@ function noLongerAllowed(): Unauthenticated {
 }
 
 /**
- * Sends rows as lines of CSV. A long row comes in several pieces and is in memory several times while
- * it becomes a line, so it takes a turn, until the reader has the whole line.
+ * Sends rows as lines of CSV. A long row arrives in several pieces, and several copies of it are in
+ * memory while it becomes a line. So it waits for a turn, which ends when the reader has the whole line.
  */
 async function sendLines(
   rows: AsyncIterable<Buffer>,
@@ -164,7 +164,7 @@ async function sendLines(
   }
 }
 
-/** Writes, and waits until the system has taken all of it, so that one piece at a time is in memory. */
+/** Writes, and waits until the system has taken everything, so that only one piece at a time is in memory. */
 function write(output: Writable, piece: Buffer | string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error);

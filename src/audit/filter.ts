@@ -1,10 +1,10 @@
-/** What a list, an export, a stream and a histogram of events may be narrowed by: one definition for all. */
+/** The filters of lists, exports, streams and histograms of events: one definition for all. */
 import { readMoment } from "../core/moment.ts";
 import type { Schema } from "../core/schema.ts";
 import { consumers } from "./schema.ts";
 import type { AuditFilter } from "./store.ts";
 
-/** The filters as query parameters. `decision` and `consumer` refuse nothing: unknown ones match nothing. */
+/** The filters as query parameters. `decision` and `consumer` accept any value: unknown ones match nothing. */
 export const filterQuery = {
   q: {
     type: "string",
@@ -46,13 +46,13 @@ export const filterQuery = {
   },
 } as const satisfies Readonly<Record<string, Schema & { readonly forgiving?: true }>>;
 
-/** Filters as they were sent. */
+/** Filters as the client sent them. */
 export type GivenFilter = { readonly [K in keyof typeof filterQuery]?: string | undefined };
 
 /**
- * Reads the filters that were sent.
+ * Reads filters.
  *
- * @throws BadInput for a `from` or `to` that is no RFC 3339 timestamp
+ * @throws BadInput for a `from` or `to` that is not an RFC 3339 timestamp
  */
 export function filterOf(given: GivenFilter): AuditFilter {
   const { q, provider, executor, capability, status, runtime, trace_id, policy, reported_by } =

@@ -12,22 +12,22 @@ const INTERVAL_MS: Readonly<Record<Interval, number>> = {
   "1d": DAY_MS,
 };
 
-/** What is counted: events from one moment up to another, in buckets that cover that range. */
+/** A request for counts: events in a range of time, in buckets that cover it. */
 export interface Buckets {
-  /** What was asked for; the first and the last bucket may stand for less than they are long. */
+  /** The requested filter; the first and the last bucket may count only a part of their length. */
   readonly filter: AuditFilter;
-  /** Where the first bucket begins, in milliseconds: a whole number of intervals in UTC. */
+  /** The start of the first bucket, in milliseconds: a whole number of intervals in UTC. */
   readonly start: number;
-  /** Where the last bucket ends. */
+  /** The end of the last bucket. */
   readonly end: number;
   readonly intervalMs: number;
 }
 
 /**
- * Decides which buckets cover the range of a filter: by default the 24 hours that end at `to`, which
- * is by default now, an event of this very millisecond included.
+ * Chooses the buckets that cover the range of a filter. By default it is the 24 hours that end at
+ * `to`, which is now by default, including events of this very millisecond.
  *
- * @throws BadInput when they would be more than 1,000
+ * @throws BadInput if there would be more than 1,000 buckets
  */
 export function bucketsFor(interval: Interval, given: AuditFilter, now: number): Buckets {
   const intervalMs = INTERVAL_MS[interval];
@@ -46,7 +46,7 @@ export function bucketsFor(interval: Interval, given: AuditFilter, now: number):
   return { filter, start, end, intervalMs };
 }
 
-/** The answer: what was counted in each bucket, oldest first. */
+/** The answer: the counts of each bucket, oldest first. */
 export function histogramOf(
   interval: Interval,
   { start, end, intervalMs }: Buckets,

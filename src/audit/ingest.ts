@@ -1,7 +1,7 @@
 /**
- * What becomes of a reported event: names folded, values checked, gaps filled, in one pass over the
- * known fields. This is the hot path of the service: it runs for every event of every batch, so it
- * is written out by hand, and always builds objects with the same keys in the same order.
+ * Turns a reported event into a stored one: folds names, checks values, sets defaults, in one pass
+ * over the known fields. This is the hot path of the service: it runs for every event of every batch.
+ * So it is written out by hand, and always builds objects with the same keys in the same order.
  */
 import { BadInput } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
@@ -9,32 +9,32 @@ import { formatTimestamp, parseTimestamp } from "../core/time.ts";
 import { isObject, pathOf } from "../core/validate.ts";
 import { EVENT_ID, type AuditEvent, type Consumer, type Decision } from "./schema.ts";
 
-export const LONG_TEXT = 1 << 20; // 1 MiB, for what people and programs write freely
+export const LONG_TEXT = 1 << 20; // 1 MiB, for free text
 export const SHORT_TEXT = 64 * 1024;
 const CLIENT_ID = new RegExp(EVENT_ID.pattern);
 // These would be read as routes below `/audit/`.
 const RESERVED_IDS: ReadonlySet<string> = new Set(["export", "stream", "histogram"]);
 
-/** An event as a runtime sent it: an object whose fields are not checked yet. */
+/** An event as a runtime sent it: an object with unchecked fields. */
 export type RawEvent = Readonly<Record<string, unknown>>;
 
-/** What the service adds to each event of one request. */
+/** The data that the service adds to each event of one request. */
 export interface IngestContext {
   readonly organization: string;
   /** Milliseconds; one moment for the whole request. */
   readonly now: number;
   readonly ids: IdSource;
-  /** The id of the API key or user that reports; absent for reports without credentials. */
+  /** The id of the API key or user that reports; `undefined` without credentials. */
   readonly reporter?: string | undefined;
 }
 
 /**
- * Makes the stored event from the one that was sent. A canonical name beside its alias wins, and the
- * alias is not checked: an event is not refused for a value that is not stored. Optional fields that
- * were not given are left out.
+ * Makes a stored event from a reported one. A canonical name takes precedence over its alias, and
+ * the alias is then not checked: a value that is not stored does not make an event invalid. Absent
+ * optional fields are left out.
  *
  * @param place where the event stands in the body: `""`, or `events[3]`
- * @throws BadInput naming the field that is wrong and what was expected
+ * @throws BadInput naming the invalid field and what was expected
  */
 export function ingestEvent(raw: unknown, place: string, context: IngestContext): AuditEvent {
   if (!isObject(raw)) throw new BadInput(`${place || "The body"}: expected an audit event object`);
@@ -85,7 +85,7 @@ export function ingestEvent(raw: unknown, place: string, context: IngestContext)
 
   const ingestedAt = formatTimestamp(context.now);
   const actualConsumer = consumer ?? (ai === true ? "ai" : "human");
-  // JSON leaves out what is undefined; the order here is the order in the log.
+  // JSON omits undefined values; this is the order of fields in the log.
   return {
     id: id ?? context.ids(),
     organization_id: context.organization,
@@ -113,20 +113,20 @@ export function ingestEvent(raw: unknown, place: string, context: IngestContext)
   };
 }
 
-/** Whether an event that was sent has an id of its own. */
+/** Whether a reported event has its own id. */
 export function hasId(raw: unknown): boolean {
   return isObject(raw) && !isAbsent(raw["id"]);
 }
 
 /**
- * The first word of a command, which names the program that ran; `undefined` for blank text. One that
- * is longer than a provider may be is cut between two characters.
+ * The first word of a command, which names the program; `undefined` for blank text. A word that
+ * exceeds the limit of a provider is cut between two characters.
  */
 export function firstWord(command: string): string | undefined {
   const trimmed = command.trimStart();
   const end = trimmed.search(/\s/);
   const word = end === -1 ? trimmed : trimmed.slice(0, end);
-  if (word.length <= SHORT_TEXT / 3) return word || undefined; // no code unit takes more bytes
+  if (word.length <= SHORT_TEXT / 3) return word || undefined; // a code unit takes at most three bytes
   const { read } = new TextEncoder().encodeInto(word, new Uint8Array(SHORT_TEXT));
   return word.slice(0, read);
 }

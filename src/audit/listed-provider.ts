@@ -1,7 +1,7 @@
-/** Longer names of providers are no names: an event may carry 64 KiB of text there. */
+/** Longer texts are not names of providers: an event may carry 64 KiB there. */
 const LONGEST_LISTED = 256;
 
-/** Whether a provider that events name is listed among others, in counts and in suggestions. */
+/** Whether counts and suggestions list a provider that events name. */
 export function isListedProvider(name: string): boolean {
   return name.length <= LONGEST_LISTED;
 }

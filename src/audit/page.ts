@@ -1,19 +1,19 @@
 import { cursorOf, positionFault, readCursor } from "./cursor.ts";
 import type { AuditFilter, AuditRows, AuditStore } from "./store.ts";
 
-/** Where a page begins, and how long it may be. */
+/** The start and the length of a page. */
 export interface PageWanted {
   readonly limit: number;
-  /** Rows to skip; ignored beside a cursor. */
+  /** The number of rows to skip; ignored beside a cursor. */
   readonly offset: number;
   readonly cursor: string | undefined;
-  /** Cuts longer texts; whole texts when absent. */
+  /** Longer texts are cut to this length; not cut if absent. */
   readonly characters?: number;
 }
 
 /**
- * Reads a page of an organization's events, and the cursor of the next; `undefined` at the end. A
- * search ends when `gone` fires.
+ * Reads a page of an organization's events, and the cursor of the next one; `undefined` at the end.
+ * The search ends when `gone` fires.
  *
  * @throws BadInput for a cursor of other filters, or a text that is not a cursor
  */

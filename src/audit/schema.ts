@@ -7,7 +7,7 @@ export type Decision = (typeof decisions)[number];
 export type Consumer = (typeof consumers)[number];
 export { consumers, decisions };
 
-/** What an event's id may be: printable ASCII without space. */
+/** The ids of events: printable ASCII without spaces. */
 export const EVENT_ID = { pattern: "^[!-~]+$", minLength: 1, maxLength: 128 } as const;
 
 /** An event as it is stored and answered: one shape for the log, the wire and the rules. */
@@ -172,7 +172,7 @@ export const auditPage = {
   },
 } as const satisfies Schema;
 
-/** How long a bucket of a histogram can be. */
+/** The possible lengths of a histogram's buckets. */
 export const intervals = ["1m", "1h", "1d"] as const;
 export type Interval = (typeof intervals)[number];
 

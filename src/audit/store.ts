@@ -3,23 +3,22 @@ import type { Awaitable } from "../core/caller.ts";
 import type { Pieces } from "../core/pieces.ts";
 import type { AuditEvent } from "./schema.ts";
 
-/** What the rows of a list must match; a filter that is absent matches all. */
+/** The filters of a list; an absent filter matches all events. */
 export interface AuditFilter {
-  /** Literal, case-insensitive part of command, executor, resource, provider or capability. */
+  /** A literal, case-insensitive part of command, executor, resource, provider or capability. */
   readonly q?: string | undefined;
   /** `ALLOWED` or `DENIED`; any other text matches nothing. */
   readonly decision?: string | undefined;
   readonly provider?: string | undefined;
   /** `human`, `ai` or `ci`; any other text matches nothing. */
   readonly consumer?: string | undefined;
-  /** The first `timestamp` that matches, in milliseconds. */
+  /** The earliest `timestamp` that matches, in milliseconds. */
   readonly from?: number | undefined;
-  /** The first `timestamp` that is too late, in milliseconds. */
+  /** The first `timestamp` after the range, in milliseconds. */
   readonly to?: number | undefined;
   readonly executor?: string | undefined;
   readonly capability?: string | undefined;
   readonly status?: string | undefined;
-  /** `runtime_name`. */
   readonly runtime?: string | undefined;
   readonly trace_id?: string | undefined;
   readonly policy?: string | undefined;
@@ -27,58 +26,58 @@ export interface AuditFilter {
 }
 
 /**
- * A place in a list or in a stream: bytes that the store makes and reads, at most 64 of them. They stay
- * valid for good, also after a restart, and at every server that shares the storage.
+ * A position in a list or in a stream: at most 64 bytes that the store makes and reads. It stays
+ * valid for good, even after a restart, on every server that shares the storage.
  */
 export type Position = Buffer;
 
-/** A position that the store did not make, or that is beyond its newest event. */
+/** A position that the store did not make, or that lies beyond its newest event. */
 export class UnknownPosition extends Error {}
 
 /**
- * One page of a list, which is sorted by `timestamp` and, where that is equal, by the order of ingest.
- * Bytes that a store gives out belong to the caller: the store never writes over them.
+ * One page of a list, which is sorted by `timestamp` and, for equal ones, by the order of ingest.
+ * The caller owns the bytes: the store never overwrites them.
  */
 export interface AuditRows {
-  /** The rows as JSON objects, newest first, joined by commas; in pieces when they are long. */
+  /** The rows as JSON objects, newest first, joined by commas; in pieces if they are long. */
   readonly json: Buffer | Pieces;
   readonly returned: number;
-  /** Rows that match, before paging. */
+  /** The number of matching rows before paging. */
   readonly total: number;
-  /** The place after the last row, where the next page begins; `undefined` when no row is left. */
+  /** The position after the last row, where the next page begins; `undefined` on the last page. */
   readonly next: Position | undefined;
 }
 
-/** Everything that matched at one moment. */
+/** All events that matched at one moment. */
 export interface AuditExport {
   readonly total: number;
   /**
-   * JSON rows, newest first, each of which ends in a newline. A piece holds whole rows, or a part of one
-   * long row. Retention removes none of the rows before `close`.
+   * JSON rows, newest first, each of which ends in a newline. A piece contains whole rows, or a
+   * part of one long row. Retention removes none of the rows before `close`.
    */
   readonly rows: Pieces;
 }
 
-/** An event that a tail gives out. */
+/** An event that a tail delivers. */
 export interface Arrival {
-  /** The place after the event: a tail that begins there goes on with the next one. */
+  /** The position after the event: a tail that begins there continues with the next event. */
   readonly position: Position;
   readonly json: Buffer;
 }
 
-/** Events in the order of ingest, from a place on. */
+/** Events in the order of ingest, from a position on. */
 export interface AuditTail {
-  /** Where the tail begins. */
+  /** The position at which the tail begins. */
   readonly start: Position;
   /**
-   * Gives out the events that are stored after `start`, then each one as it is stored, until the signal
-   * fires or the store closes. A reader that stays behind costs bounded memory and loses nothing: its events
-   * are read again from the store. To be called once; nothing is held before the first event is asked for.
+   * Delivers the events stored after `start`, then each new one when it is stored, until the signal
+   * fires or the store closes. A slow reader costs bounded memory and loses nothing: its events are
+   * read again from the store. Call it once; it uses no resources before the first event is requested.
    */
   arrivals(signal: AbortSignal): AsyncIterable<Arrival>;
 }
 
-/** Events by `timestamp` and decision; one number for each bucket. */
+/** Counts of events by `timestamp` and decision; one number for each bucket. */
 export interface AuditHistogram {
   readonly allowed: readonly number[];
   readonly denied: readonly number[];
@@ -86,46 +85,46 @@ export interface AuditHistogram {
   readonly other: readonly number[];
 }
 
-/** How much an organization has stored. */
+/** The amount of data that an organization has stored. */
 export interface AuditUsage {
   readonly events: number;
-  /** Of the events themselves; indexes are not counted. */
+  /** The size of the events; indexes are not counted. */
   readonly bytes: number;
   /** The oldest `timestamp`, in milliseconds. */
   readonly oldest: number | undefined;
 }
 
-/** How much of an organization's events may be kept. */
+/** The amount of data that an organization may keep. */
 export interface AuditAllowance {
   readonly events: number;
   /** As in `AuditUsage`. */
   readonly bytes: number;
 }
 
-/** What retention removed of one organization. */
+/** The data that retention removed from one organization. */
 export interface AuditRemoval {
   readonly organization: string;
   readonly events: number;
   readonly bytes: number;
 }
 
-/** What one provider was used for. */
+/** The use of one provider. */
 export interface ProviderActivity {
   /** Events of the last 24 hours. */
   readonly events: number;
   /** Those of them that were denied, or whose status is `error` or `failed`, in any letter case. */
   readonly failed: number;
-  /** The newest event's `timestamp` over all that is stored, in milliseconds. */
+  /** The newest `timestamp` of all stored events, in milliseconds. */
   readonly lastUsed: number;
 }
 
-/** Counts by `timestamp`: later than 24 hours before `now`, and up to `now` itself. */
+/** Counts of events with a `timestamp` within the 24 hours up to and including `now`. */
 export interface AuditActivity {
   readonly commands: number;
   readonly allowed: number;
   readonly denied: number;
   readonly ai: number;
-  /** Events by provider, the most first, of equal ones by name; the 1,000 that were used most. */
+  /** Events by provider, sorted by number, then by name; the 1,000 providers with the most events. */
   readonly byProvider: readonly (readonly [provider: string, events: number])[];
 }
 
@@ -135,14 +134,14 @@ export type Stored = (error: unknown, json?: string | Buffer) => void;
 /** Keeps the audit events of every organization. A query whose signal is aborted rejects. */
 export interface AuditStore {
   /**
-   * Stores events, all or none, and calls back when they are as safe as the deployment demands. An
-   * event that its reporter sent before under the same id, or is just sending, is answered as it was stored
-   * the first time and not stored again. All events of one call have the same reporter. May call back before
-   * it returns; never throws.
+   * Stores events, all or none, and calls back when they are as durable as the deployment demands. If the
+   * reporter has sent an event with this id before, or is sending it at this moment, the answer is the
+   * event as first stored, and it is not stored again. All events of one call have the same reporter. May
+   * call back before it returns; never throws.
    *
-   * @param named a hint: the ids that the client gave. The store need not look for the others, which the
-   *   service has just generated. Every id counts as given when it is absent
-   * @param quota asked with the bytes of `usage`; without one there is no limit
+   * @param named a hint: the ids that the client gave. The store need not look up the others, which the
+   *   service has just generated. If absent, every id counts as given by the client
+   * @param quota checked with the bytes of `usage`; without it there is no limit
    */
   append(
     organization: string,
@@ -153,12 +152,12 @@ export interface AuditStore {
   ): void;
 
   /**
-   * A page of the rows that match, newest `timestamp` first. Whatever arrives meanwhile, following `next`
-   * neither skips nor repeats an event that was there at first.
+   * A page of the matching rows, newest `timestamp` first. Whatever is stored meanwhile, following
+   * `next` neither skips nor repeats an event that existed when the first page was read.
    *
-   * @param start how many rows to skip, or the place after which the page begins
-   * @param characters cuts each longer text of a row, which then ends in `…`; whole texts when absent
-   * @throws UnknownPosition for a place that is not the store's
+   * @param start the number of rows to skip, or the position after which the page begins
+   * @param characters cuts each longer text of a row, which then ends in `…`; not cut if absent
+   * @throws UnknownPosition for a position that the store did not make
    */
   page(
     organization: string,
@@ -169,16 +168,16 @@ export interface AuditStore {
     characters?: number,
   ): Awaitable<AuditRows>;
 
-  /** One event's JSON, by its id; where several reporters used the id, that of the event stored first. */
+  /** The JSON of an event by its id; if several reporters used the id, the event stored first. */
   get(organization: string, id: string): Awaitable<Buffer | undefined>;
 
-  /** Everything that matches at this moment, at constant memory. */
+  /** All events that match at this moment, at constant memory. */
   export(organization: string, filter: AuditFilter, signal?: AbortSignal): Awaitable<AuditExport>;
 
   /**
-   * Follows the events that match, after a place; without one, only the events that are stored from now on.
+   * Follows the matching events after a position; without one, only the events stored from now on.
    *
-   * @throws UnknownPosition for a place that is not the store's
+   * @throws UnknownPosition for a position that the store did not make
    */
   tail(
     organization: string,
@@ -186,7 +185,7 @@ export interface AuditStore {
     after: Position | undefined,
   ): Awaitable<AuditTail>;
 
-  /** Counts what matches from one moment up to another, in buckets of `intervalMs`. */
+  /** Counts the matching events of a range of time, in buckets of `intervalMs`. */
   histogram(
     organization: string,
     filter: AuditFilter,
@@ -196,27 +195,27 @@ export interface AuditStore {
     signal?: AbortSignal,
   ): Awaitable<AuditHistogram>;
 
-  /** What happened in the 24 hours that end at `now` (milliseconds). */
+  /** Counts over the 24 hours that end at `now` (milliseconds). */
   activity(organization: string, now: number): Awaitable<AuditActivity>;
 
-  /** What the named providers were used for, by `now`; those that no event names are left out. */
+  /** The use of the named providers up to `now`; providers without events are left out. */
   providerUse(
     organization: string,
     names: readonly string[],
     now: number,
   ): Awaitable<ReadonlyMap<string, ProviderActivity>>;
 
-  /** The providers that events name, in no order; where there are more than `most`, newer ones. */
+  /** The providers that events name, unordered; if there are more than `most`, newer ones. */
   providerNames(organization: string, most: number): Awaitable<ReadonlySet<string>>;
 
   usage(organization: string): Awaitable<AuditUsage>;
 
   /**
-   * Removes events that were ingested before a moment (milliseconds); of all organizations when none is
-   * named. A store may remove them in groups, each once all of its events are that old.
+   * Removes events that were ingested before a moment (milliseconds), of one organization or of
+   * all. A store may remove events in groups, each when all of its events are that old.
    */
   retain(organization: string | undefined, olderThanMs: number): Promise<readonly AuditRemoval[]>;
 
-  /** Removes the oldest events, in the same groups, until no more is left than is allowed. */
+  /** Removes the oldest events, in the same groups, until the rest is within the allowance. */
   trim(organization: string, allowed: AuditAllowance): Promise<AuditRemoval | undefined>;
 }

@@ -11,7 +11,7 @@ interface Needs {
   readonly auditStreams: AuditStreams;
 }
 
-/** The route by which events are followed as they arrive. */
+/** The route that streams events as they arrive. */
 export const auditStreamRoutes = [
   route({
     method: "GET",

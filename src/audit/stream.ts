@@ -1,9 +1,9 @@
 /**
  * Live events as Server-Sent Events (HTML Standard §9.2). Each event carries its position as `id`,
- * and so does the very first block, which has no event: a client that is cut before anything came
- * still knows where to go on. A reader is written to until 64 KiB wait for it; then its events are
- * left in the store until all that has gone out, so a burst costs bounded memory, and a reader that is
- * merely slow loses nothing. A reader that has not caught up at the second tick is closed.
+ * and so does the very first block, which has no event: a client that is disconnected before the
+ * first event still knows where to continue. When 64 KiB wait for a reader, its events stay in the
+ * store until all of that was sent, so a burst costs bounded memory, and a slow reader loses
+ * nothing. A reader that has not caught up at the second tick is disconnected.
  */
 import { once } from "node:events";
 import type { Writable } from "node:stream";
@@ -23,11 +23,11 @@ const RETRY_MS = 3 * SECOND_MS;
 const RETRY_SECONDS = 5;
 
 export interface StreamLimits {
-  /** How many streams an organization can have open under one prefix. */
+  /** The most streams that an organization can have open under one prefix. */
   readonly perOrganization: number;
-  /** How often a comment is sent, which keeps proxies and our own time limits from closing. */
+  /** The interval of comments, which keep proxies and our own timeouts from closing the connection. */
   readonly keepAliveMs: number;
-  /** When a stream is ended, so that the client comes back and its credentials are checked again. */
+  /** After this time a stream ends: the client connects again, and its credentials are checked again. */
   readonly lifetimeMs: number;
 }
 
@@ -37,7 +37,7 @@ export const STREAM_LIMITS: StreamLimits = {
   lifetimeMs: HOUR_MS,
 };
 
-/** Every stream that is open, so that they can be counted, and ended when the service stops. */
+/** All open streams, so that they can be counted, and ended when the service stops. */
 export class AuditStreams {
   readonly #limits: StreamLimits;
   readonly #shares = new FairShare<AbortController>();
@@ -49,16 +49,16 @@ export class AuditStreams {
     this.#limits = { ...STREAM_LIMITS, ...limits };
   }
 
-  /** How many there are. */
+  /** The number of open streams. */
   get size(): number {
     return this.#open.size;
   }
 
   /**
-   * Makes sure that a caller may open one more.
+   * Checks that a caller may open one more stream.
    *
-   * @throws TooMany when its organization has as many as it can under this prefix, and no other address
-   *   has more of them than the caller; Unavailable when the service stops
+   * @throws TooMany if the organization is at its limit under this prefix, and no other address
+   *   has more streams than the caller; Unavailable when the service stops
    */
   requireRoom(caller: Party): void {
     if (this.#closed) throw new Unavailable("The service is stopping", RETRY_SECONDS);
@@ -72,8 +72,8 @@ export class AuditStreams {
   }
 
   /**
-   * Sends the events of a tail until the reader leaves, stays behind, or the service stops. Where there
-   * is no room for one more, the newest stream of the address that has most of them ends.
+   * Sends the events of a tail until the reader disconnects, falls behind, or the service stops. At
+   * the limit, the newest stream of the address with the most streams ends.
    *
    * @throws like `requireRoom`: other streams may have begun since the handler called it
    */
@@ -95,19 +95,19 @@ export class AuditStreams {
     }
   }
 
-  /** Ends every stream, and lets none begin. */
+  /** Ends every stream, and refuses new ones. */
   close(): void {
     this.#closed = true;
     for (const stop of this.#open) stop.abort();
   }
 }
 
-/** Surface and organization: who shares the limit. */
+/** The group that shares the limit: surface and organization. */
 function groupOf(caller: Party): Party {
   return caller.slice(0, 2);
 }
 
-/** Makes the text of an event once for all the streams that it goes to, one after the other. */
+/** Caches the text of an event for all the streams that send it one after the other. */
 class Blocks {
   #json: Buffer | undefined;
   #text = "";
@@ -121,13 +121,13 @@ class Blocks {
   }
 }
 
-/** Which events a stream gives out. */
+/** The events of a stream. */
 export interface StreamSource {
   readonly tail: AuditTail;
   readonly organization: string;
-  /** Whose share of the streams it is. */
+  /** The party whose share of the streams it counts against. */
   readonly caller: Party;
-  /** Whether the reader may still have them, asked with every comment. */
+  /** Whether the reader's credentials are still accepted; called with every comment. */
   readonly isAllowed: () => Awaitable<boolean>;
 }
 
@@ -155,7 +155,7 @@ async function sendEvents(
     });
     if (--ticksLeft <= 0) over.abort();
     else if (ticksBehind === undefined) output.write(": keep-alive\n\n");
-    else if (++ticksBehind > 1) output.destroy(); // which aborts `gone`
+    else if (++ticksBehind > 1) output.destroy(); // this aborts `gone`
   };
   const ticks = setInterval(tick, keepAliveMs).unref();
   try {
@@ -164,7 +164,7 @@ async function sendEvents(
       output.write(blocks.of(arrival, idOf));
       if (output.writableLength < MAX_WAITING_BYTES) continue;
       ticksBehind = 0;
-      await once(output, "drain", { signal }).catch(() => {}); // it may end while it waits
+      await once(output, "drain", { signal }).catch(() => {}); // the stream may end during the wait
       if (signal.aborted) break;
       ticksBehind = undefined;
     }

@@ -10,14 +10,14 @@ export const LIFETIME_MS = 60 * SECOND_MS;
 export const MAX_TICKETS = 100;
 const TICKET_BYTES = 32;
 
-/** What a ticket is good for: one export, of one organization, under the prefix it was made for. */
+/** The permission that a ticket gives: one export, of one organization, under the prefix it was made for. */
 export interface TicketGrant {
   readonly organization: string;
-  /** Who asked for it. */
+  /** Who requested the ticket. */
   readonly actor?: Actor | undefined;
   readonly surface: Surface;
   readonly view: ExportView;
-  /** Whether the credentials that it was made with are still accepted. */
+  /** Whether the credentials that requested it are still accepted. */
   readonly isAllowed: () => Awaitable<boolean>;
 }
 
@@ -28,13 +28,13 @@ interface Held extends TicketGrant {
 
 /**
  * Tickets for downloads by a browser, which cannot send credentials with a link. A ticket is random,
- * good once, and for a minute; only its hash is kept, in memory, so a restart ends them all.
+ * valid once, and for a minute. Only its hash is kept, in memory, so a restart invalidates all.
  */
 export class ExportTickets {
   readonly #now: Clock;
-  // In the order in which they were made, so those that end first come first.
+  // In the order of creation, which is also the order of expiry.
   readonly #held = new Map<string, Held>();
-  /** The hashes of the tickets, by who holds them. */
+  /** The hashes of the tickets, by holder. */
   readonly #shares = new FairShare<string>();
 
   constructor(now: Clock) {
@@ -42,11 +42,11 @@ export class ExportTickets {
   }
 
   /**
-   * Makes a ticket; `expiresAt` is in milliseconds. Where the organization has 100 that were not used
-   * under this prefix, the newest ticket of the address that holds most of them ends.
+   * Makes a ticket; `expiresAt` is in milliseconds. If the organization has 100 unused ones under
+   * this prefix, the newest ticket of the address that holds most of them is removed.
    *
    * @param caller surface, organization and network
-   * @throws TooMany when that is the caller's own address
+   * @throws TooMany if the caller's own address holds most of them
    */
   issue(
     grant: TicketGrant,
@@ -70,7 +70,7 @@ export class ExportTickets {
     return { ticket, expiresAt };
   }
 
-  /** What a ticket is good for; `undefined` when it is unknown, used, over, or of another surface. */
+  /** The grant of a ticket; `undefined` if it is unknown, used, expired, or of another surface. */
   find(ticket: string, surface: Surface): TicketGrant | undefined {
     const held = this.#held.get(hashOf(ticket));
     return held?.surface === surface && held.expiresAt > this.#now() ? held : undefined;
@@ -83,7 +83,7 @@ export class ExportTickets {
     return held;
   }
 
-  /** When the first of an organization's tickets ends. */
+  /** The seconds until the first of an organization's tickets expires. */
   #secondsToRoom({ surface, organization }: TicketGrant): number {
     for (const held of this.#held.values()) {
       if (held.surface !== surface || held.organization !== organization) continue;

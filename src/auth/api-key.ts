@@ -3,11 +3,11 @@ import { createHash, randomBytes } from "node:crypto";
 const KEY = /^sbx_[A-Za-z0-9_-]{43}$/;
 const PREFIX_LENGTH = 12;
 
-/** A fresh API key: its text, which is shown once, and what may be kept of it. */
+/** A new API key: its text, which is shown once, and the data that may be stored. */
 export interface NewApiKey {
   readonly text: string;
   readonly hash: string;
-  /** The first characters: enough to tell keys apart, too few to use one. */
+  /** The first characters: enough to tell keys apart, too few to use a key. */
   readonly prefix: string;
 }
 
@@ -18,8 +18,8 @@ export function createApiKey(): NewApiKey {
 }
 
 /**
- * The hash under which a key is stored; `undefined` for a text that cannot be a key. One round of
- * SHA-256 is enough, and cheap enough for every request, since the key is random and not guessable.
+ * The hash under which a key is stored; `undefined` for a text that cannot be a key. One round of SHA-256
+ * is enough, and cheap enough for every request, since the key is random and cannot be guessed.
  */
 export function hashApiKey(text: string): string | undefined {
   return KEY.test(text) ? digest(text) : undefined;

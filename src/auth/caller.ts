@@ -1,6 +1,6 @@
 /**
- * Turns credentials into a caller. A credential that is not accepted is refused, also where none is
- * demanded: its request is never treated as anonymous.
+ * Turns credentials into a caller. Invalid credentials are always refused, even where none are
+ * required: such a request is never treated as anonymous.
  */
 import {
   DEFAULT_ORGANIZATION,
@@ -16,20 +16,20 @@ import { includesRole, roleOf, rolesFrom, type Role, type RolesMode } from "../c
 import { hashApiKey } from "./api-key.ts";
 import { tokenId, verifyToken, type Claims } from "./jwt.ts";
 
-/** What a row of the route table demands of its callers. */
+/** The access that a row of the route table requires. */
 export interface Demand {
   readonly access: "open" | "user" | "always";
   readonly keys?: KeyGrant;
   readonly role?: Role;
 }
 
-/** The credentials of a request; `undefined` where a header was not sent. */
+/** The credentials of a request; `undefined` if a header was not sent. */
 export interface GivenCredentials {
   readonly authorization: string | undefined;
   readonly apiKey: string | undefined;
 }
 
-/** What must be known of a user to accept a token. */
+/** The properties of a user that decide whether a token is accepted. */
 export interface Account {
   readonly id: string;
   readonly email: string;
@@ -37,24 +37,24 @@ export interface Account {
   readonly active: boolean;
   readonly organization_id: string;
   readonly credential_version: number;
-  /** Tokens that were ended before their time, by their ids. */
+  /** The ids of tokens that were ended before their expiry. */
   readonly ended_tokens?: readonly { readonly id: string }[] | undefined;
 }
 
-/** What must be known of an API key to accept it. */
+/** The properties of an API key that decide whether it is accepted. */
 export interface KnownKey {
   readonly id: string;
   readonly name: string;
   readonly organization_id: string;
   readonly scopes: string;
   readonly revoked: boolean;
-  /** In RFC 3339; `undefined` where it never expires. */
+  /** In RFC 3339; `undefined` if it never expires. */
   readonly expires_at?: string | undefined;
 }
 
-/** What the resolver asks; a look-up that answers at once makes the whole resolver do so. */
+/** The look-ups of the resolver. It answers at once if they do. */
 export interface CallerParts {
-  /** Asked on every request. */
+  /** Called on every request. */
   readonly requireAuth: () => boolean;
   readonly roles: RolesMode;
   readonly secret: string;
@@ -62,7 +62,7 @@ export interface CallerParts {
   readonly users: { findById(id: string): Awaitable<Account | undefined> };
   readonly keys: {
     findByHash(hash: string): Awaitable<KnownKey | undefined>;
-    /** Told of each accepted use of a key. */
+    /** Called on each accepted use of a key. */
     touch(organization: string, id: string, now: number): void;
   };
 }
@@ -89,7 +89,7 @@ export function createCallerResolver(parts: CallerParts): CallerResolver {
     if (surface !== "v1" || demand.access === "open") return ANYONE;
     const token = authorization === undefined ? undefined : bearerToken(authorization);
     if (token === undefined && apiKey === undefined) return withoutCredentials(parts, demand);
-    // A wrong token is named before a wrong key.
+    // An invalid token is reported before an invalid key.
     return after(token === undefined ? undefined : findPerson(parts, demand, token), (person) =>
       after(apiKey === undefined ? undefined : findKey(parts, apiKey), (key) =>
         decide(parts, demand, person, key),
@@ -98,12 +98,12 @@ export function createCallerResolver(parts: CallerParts): CallerResolver {
   };
 }
 
-/** Goes on with a value: at once if it is there. */
+/** Calls `next` with a value, at once if the value is ready. */
 function after<T, U>(value: Awaitable<T>, next: (value: T) => Awaitable<U>): Awaitable<U> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** The token of a Bearer header, "" when it holds none; `undefined` for every other scheme. */
+/** The token of a Bearer header, "" if it is missing; `undefined` for every other scheme. */
 export function bearerToken(authorization: string): string | undefined {
   const match = BEARER.exec(authorization.trim());
   return match ? (match[1] ?? "") : undefined;
@@ -149,9 +149,9 @@ function checkRole({ roles }: CallerParts, { role: needed }: Demand, { actor }: 
 }
 
 /**
- * Checks what a key without a token may do. Beyond the runtime routes the contract decides about a
- * `runtime` key: it is no credential while one is demanded, and accepted while none is. The other
- * scopes always bind.
+ * Checks the scope of a key that came without a token. Beyond the runtime routes the contract rules
+ * for a `runtime` key: it is not accepted while credentials are required, and accepted otherwise.
+ * The other scopes always bind.
  */
 function checkScope({ requireAuth }: CallerParts, { access, keys }: Demand, key: KnownKey): void {
   const scope = scopeOf(key.scopes);
@@ -177,7 +177,7 @@ function personOf(
   demand: Demand,
 ): Person {
   if (!account) {
-    // Routes about the caller alone have to find out, and say, that the user is gone.
+    // Routes about the caller alone must handle a deleted user themselves.
     if (demand.access !== "always") throw tokenRefused();
     const { sub: id, email, role, organization_id: organization } = claims;
     return { organization, actor: { kind: "user", id, email, role }, token };
@@ -201,7 +201,7 @@ function findKey({ keys, now }: CallerParts, text: string): Awaitable<KnownKey> 
 }
 
 function hasExpired({ expires_at }: KnownKey, now: Clock): boolean {
-  // What cannot be read is over: a date that an editor spoiled opens nothing.
+  // An unreadable date counts as expired: a date that an editor damaged gives no access.
   return expires_at !== undefined && !(now() < Date.parse(expires_at));
 }
 

@@ -6,7 +6,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { isObject } from "../core/validate.ts";
 
-/** What Signalbox says about a user in a token. Times are seconds since the epoch. */
+/** The claims of Signalbox about a user. Times are seconds since the epoch. */
 export interface Claims {
   /** The user's id. */
   readonly sub: string;
@@ -15,22 +15,22 @@ export interface Claims {
   readonly organization_id: string;
   readonly exp: number;
   readonly iat?: number;
-  /** The user's credential version when the token was made. */
+  /** The user's credential version when the token was issued. */
   readonly cv?: number;
 }
 
 const MAX_TOKEN_LENGTH = 8 * 1024;
 const HEADER = encode({ alg: "HS256", typ: "JWT" });
 
-/** Makes a token of the claims. The secret's UTF-8 bytes are the key. */
+/** Signs claims. The secret's UTF-8 bytes are the key. */
 export function signToken(claims: Claims, secret: string): string {
   const signed = `${HEADER}.${encode(claims)}`;
   return `${signed}.${signatureOf(signed, secret).toString("base64url")}`;
 }
 
 /**
- * Reads the claims of a token that was signed with the secret, is in force now, and carries every
- * claim that is required. Whatever is wrong with a token, the answer is the same `undefined`.
+ * Reads the claims of a token that was signed with the secret, is valid now, and carries every
+ * required claim. For every other token it returns `undefined`, whatever is wrong.
  */
 export function verifyToken(token: string, secret: string, nowSeconds: number): Claims | undefined {
   if (token.length > MAX_TOKEN_LENGTH) return undefined;
@@ -47,7 +47,7 @@ export function verifyToken(token: string, secret: string, nowSeconds: number): 
   return hasClaims(claims) && isInForce(claims, nowSeconds) ? claims : undefined;
 }
 
-/** What tells a token from every other one: its signature. Alone it is no credential. */
+/** The id of a token: its signature. The signature alone gives no access. */
 export function tokenId(token: string): string {
   return token.slice(token.lastIndexOf(".") + 1);
 }
@@ -60,7 +60,7 @@ function encode(value: unknown): string {
   return Buffer.from(JSON.stringify(value), "utf8").toString("base64url");
 }
 
-/** Decodes a part; `undefined` unless it is the one canonical spelling of its bytes, unpadded. */
+/** Decodes a part; `undefined` unless it is the canonical base64url of its bytes, unpadded. */
 function decode(part: string): Buffer | undefined {
   const bytes = Buffer.from(part, "base64url");
   return bytes.length > 0 && bytes.toString("base64url") === part ? bytes : undefined;
@@ -74,9 +74,9 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** `typ` is for applications that mix kinds of tokens (RFC 7519 §5.1), and is not looked at. */
+/** `typ` is for applications that mix kinds of tokens (RFC 7519 §5.1), and is ignored. */
 function isOurHeader(header: unknown): boolean {
-  // `crit` names extensions that must be understood (RFC 7515 §4.1.11), and none is.
+  // `crit` names extensions that must be understood (RFC 7515 §4.1.11); we support none.
   return isObject(header) && header["alg"] === "HS256" && !Object.hasOwn(header, "crit");
 }
 

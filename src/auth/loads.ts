@@ -10,9 +10,9 @@ interface Load {
   readonly at: number;
 }
 
-/** How much each of many keys has cost lately. A cost halves every minute; 20,000 keys are remembered. */
+/** The recent cost of each of many keys. A cost halves every minute; 20,000 keys are remembered. */
 export class Loads {
-  // The key that was added to longest ago comes first: a Map keeps the order of insertion.
+  // The key whose cost grew longest ago comes first: a Map keeps the order of insertion.
   readonly #loads = new Map<string, Load>();
   readonly #now: Clock;
 
@@ -20,7 +20,7 @@ export class Loads {
     this.#now = now;
   }
 
-  /** What a key has cost; 0 for one that is not remembered. */
+  /** The cost of a key; 0 if it is not remembered. */
   of(key: string): number {
     const load = this.#loads.get(key);
     if (!load) return 0;
@@ -29,7 +29,7 @@ export class Loads {
     return amount < LEAST ? 0 : amount;
   }
 
-  /** Adds to what a key has cost; a negative cost takes back, down to 0. */
+  /** Adds to the cost of a key; a negative amount reduces it, down to 0. */
   add(key: string, cost: number): void {
     const amount = Math.max(0, this.of(key) + cost);
     this.#loads.delete(key);

@@ -1,17 +1,17 @@
 /**
  * The order in which passwords are hashed. A hash occupies a core and one of the four threads that
- * also serve the disk, so one runs at a time and the others wait. Guesses, from however many networks,
- * must not keep right passwords from being checked.
+ * also serve the disk, so one runs at a time and the others wait. Guesses, from however many
+ * networks, must not keep right passwords from being checked.
  *
  * - There are four lines of 50 requests, which take turns, and a full line refuses only its own
  *   requests. So a flood in one line delays a request in another one by three hashes at most.
- * - A request has parties, such as its network. Each request costs them 1 when it comes and 1 when it
- *   is served. A wrong password costs them 100, and a right one takes back what its request cost.
- *   Costs halve every minute. Of a wider network only the wrong passwords count, and a quarter of
- *   them: others in it may be honest.
- * - The request with the least cost is served first, and a full line refuses the greatest cost. So
+ * - A request has parties, such as its network. Each request costs them 1 when it arrives and 1
+ *   when it is served. A wrong password costs them 100, and a right one takes back the cost of its
+ *   request. Costs halve every minute. For a wider network only wrong passwords count, at a quarter
+ *   of their cost: other clients in it may be honest.
+ * - The request with the lowest cost is served first, and a full line refuses the highest cost. So
  *   networks without failures come before those with some, and networks that keep asking come last.
- * - Of equal requests the newest is served first, and a full line refuses the oldest. Where each guess
+ * - Of equal requests the newest is served first, and a full line refuses the oldest. If each guess
  *   comes from a new network, a newcomer is then served as often as the hashes allow; the opposite
  *   order would serve only guesses, because they fill the line before the newcomer.
  */
@@ -22,22 +22,22 @@ import { Loads } from "./loads.ts";
 /** A network or user whose requests are counted. */
 export interface Party {
   readonly key: string;
-  /** A wider network, of which only failures count, and a quarter of them. */
+  /** A wider network: only failures count, at a quarter of their cost. */
   readonly isWide?: true;
 }
 
 /**
  * The line that a request waits in: a sign-in from a network where that email has signed in before
- * (`known`), with an email that lately had wrong passwords (`guessed`), any other sign-in (`fresh`), or
- * a request whose caller is signed in already (`setting`).
+ * (`known`), with an email that recently had wrong passwords (`guessed`), any other sign-in
+ * (`fresh`), or a request whose caller is signed in already (`setting`).
  */
 export type Lane = "known" | "guessed" | "fresh" | "setting";
 
-/** What a wrong password costs, where a request costs 1. */
+/** The cost of a wrong password, relative to a request. */
 const FAILURE_COST = 100;
 
 const WIDE_WEIGHT = 0.25;
-/** Requests that wait in each line. */
+/** The most requests that wait in each line. */
 export const MAX_WAITING = 50;
 const RETRY_AFTER_SECONDS = 10;
 
@@ -50,7 +50,7 @@ interface Waiting {
 /** Runs one task at a time; the others wait in lines. */
 export class PasswordLine {
   readonly #loads: Loads;
-  /** The line that was served last is the last one. */
+  /** The line that was served last comes last. */
   readonly #lines: Map<Lane, Line>;
   #isBusy = false;
 
@@ -63,7 +63,7 @@ export class PasswordLine {
   /**
    * Runs a task when its turn comes; settles as the task does.
    *
-   * @param gone fires when the client leaves: a request that still waits is then dropped
+   * @param gone fires when the client disconnects: a request that still waits is then dropped
    * @throws TooMany when the line is full, now or while it waits, and this request costs the most
    */
   async run<T>(
@@ -84,7 +84,7 @@ export class PasswordLine {
     }
   }
 
-  /** Records a wrong password: to be called within the task, before the next one is chosen. */
+  /** Records a wrong password. Call it within the task, before the next request is chosen. */
   failed(parties: readonly Party[]): void {
     for (const { key } of parties) this.#loads.add(key, FAILURE_COST);
   }
@@ -98,7 +98,7 @@ export class PasswordLine {
     for (const { key, isWide } of parties) if (!isWide) this.#loads.add(key, cost);
   }
 
-  /** Notes whose turn it is. */
+  /** Moves the lane's line behind the others. */
   #begin(lane: Lane): void {
     this.#isBusy = true;
     const line = this.#lines.get(lane);
@@ -106,7 +106,7 @@ export class PasswordLine {
     if (line) this.#lines.set(lane, line);
   }
 
-  /** Passes the turn on: busy stays set, so that a newcomer does not take the turn in between. */
+  /** Begins the next task. The line stays busy, so that a newcomer cannot take the turn in between. */
   #next(): void {
     for (const [lane, line] of this.#lines) {
       const next = line.take();
@@ -118,7 +118,7 @@ export class PasswordLine {
   }
 }
 
-/** The requests of one lane that wait. */
+/** The waiting requests of one lane. */
 class Line {
   readonly #loads: Loads;
   /** The oldest first. */
@@ -142,7 +142,7 @@ class Line {
     });
   }
 
-  /** Removes the request that is next. */
+  /** Removes the next request, and returns it. */
   take(): Waiting | undefined {
     const costs = this.#costs();
     return this.#waiting.splice(costs.lastIndexOf(Math.min(...costs)), 1)[0];
@@ -155,9 +155,8 @@ class Line {
   }
 
   /**
-   * The cost of each request: what its parties have cost, and how many of their requests wait before
-   * it. Whole numbers, because costs fall with time: without rounding the oldest of equal requests
-   * would come first.
+   * The cost of each request: the cost of its parties, and how many of their requests wait before it. Whole
+   * numbers, because costs fall with time: without rounding the oldest of equal requests would come first.
    */
   #costs(): readonly number[] {
     const ahead = new Map<string, number>();

@@ -1,6 +1,6 @@
 /**
- * Password hashes: scrypt (RFC 7914), written as `$scrypt$ln=15,r=8,p=3$<salt>$<key>`, so that each
- * hash says how it is checked and the parameters may change while old hashes live on.
+ * Password hashes: scrypt (RFC 7914), written as `$scrypt$ln=15,r=8,p=3$<salt>$<key>`. Each hash
+ * states its parameters, so they may change while old hashes remain valid.
  */
 import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from "node:crypto";
 import { networkOf, widerNetworkOf } from "../core/address.ts";
@@ -14,55 +14,54 @@ import { type Lane, PasswordLine, type Party } from "./password-line.ts";
 interface Asker {
   /** The caller's IP address. */
   readonly address: string;
-  /** When it leaves, its request is dropped from the line. */
+  /** The client; when it disconnects, its request is dropped from the line. */
   readonly client?: { readonly gone: AbortSignal };
 }
 
 /**
- * A request whose caller is signed in, or to whom authentication is switched off. Organizations take
- * turns, and in each of them users.
+ * A request whose caller is signed in, or needs no credentials because authentication is off.
+ * Organizations take turns, and in each of them users.
  */
 export interface Setter extends Asker {
   readonly organization: string;
-  /** Absent when authentication is off. */
+  /** `undefined` when authentication is off. */
   readonly actor?: { readonly id: string } | undefined;
 }
 
 /**
- * A sign-in. Organizations take no turns at it: the organization of an email is known only where a
- * user has that email.
+ * A sign-in. Organizations take no turns here: the organization of an email is known only if a user
+ * has that email.
  *
- * Invariant: the place in line depends on the text of the email and on the address, never on whether a
- * user has that email.
+ * Invariant: the place in line depends on the text of the email and on the address, never on
+ * whether a user has that email.
  */
 export interface SignIn extends Asker {
   readonly email: string;
 }
 
-/** Hashes passwords and compares them; one at a time, the rest wait in line. */
+/** Hashes and verifies passwords, one at a time; other requests wait in line. */
 export interface Passwords {
   /**
-   * Makes the hash under which a password is kept.
+   * Hashes a password for storage.
    *
-   * @param setter absent at the command line and at start
+   * @param setter `undefined` on the command line and at start
    * @throws TooMany when too many are waiting
    */
   hash(password: string, setter?: Setter): Promise<string>;
   /**
-   * Whether a password is the one that was hashed. Without a hash the answer is no, and takes as
-   * long as one with a hash, so that the time does not tell which users exist.
+   * Whether a password matches a hash. Without a hash the answer is no, after the same time as with
+   * one, so that the time does not reveal which users exist.
    *
    * @throws TooMany when too many are waiting
    */
   verify(password: string, hash: string | undefined, by: SignIn | Setter): Promise<boolean>;
 }
 
-/** What a hasher is made of. */
 export interface PasswordParts {
   readonly now: Clock;
-  /** Scrypt's N, a power of two; less than the default is for tests only. */
+  /** Scrypt's N, a power of two; lower than the default only in tests. */
   readonly cost?: number;
-  /** Computes scrypt; another one than the system's in tests only. */
+  /** Computes scrypt; replaced in tests only. */
   readonly derive?: typeof derive;
 }
 
@@ -72,14 +71,14 @@ export const PARALLELIZATION = 3;
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
 const MAX_KNOWN = 20_000;
-/** Stands for commands that change the data directory, with no network and no organization. */
+/** The party of commands that change the data directory: they have no network and no organization. */
 const OPERATOR: readonly Party[] = [{ key: "operator" }];
 const { minLength: MIN_CHARACTERS, maxLength: MAX_CHARACTERS } = NEW_PASSWORD;
 
 const STORED =
   /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9_-]{22,})\$([A-Za-z0-9_-]{43,})$/;
 
-/** A hash's parameters, its salt and its key. */
+/** The parameters, the salt and the key of a hash. */
 export interface StoredHash {
   readonly cost: number;
   readonly blockSize: number;
@@ -88,7 +87,7 @@ export interface StoredHash {
   readonly key: Buffer;
 }
 
-/** Creates a hasher with a line of its own. */
+/** Creates a hasher with its own line. */
 export function createPasswords(parts: PasswordParts): Passwords {
   const { now, cost = DEFAULT_COST, derive: compute = derive } = parts;
   const line = new PasswordLine(now);
@@ -116,7 +115,7 @@ export function createPasswords(parts: PasswordParts): Passwords {
       { key: `wide ${widerNetworkOf(address)}`, isWide: true },
     ];
     if (known.has(place)) {
-      // The network has proven the user, who then answers for its requests.
+      // The email has signed in from this network before, so it bears the cost instead of the network.
       lane = "known";
       parties = [{ key: `email ${email}` }];
     }
@@ -155,7 +154,7 @@ export function createPasswords(parts: PasswordParts): Passwords {
 }
 
 /**
- * Refuses a password that is too short or too long to be set; characters are code points.
+ * Refuses a new password that is too short or too long, in code points.
  *
  * @throws BadInput naming the place
  */
@@ -171,9 +170,9 @@ function settersOf({ organization, actor, address }: Setter): readonly Party[] {
   return [{ key: `organization ${organization}` }, { key: user }];
 }
 
-/** The networks where emails have signed in. They are forgotten at the next start, and beyond 20,000. */
+/** The networks where emails have signed in: at most 20,000, forgotten at a restart. */
 class KnownPlaces {
-  // The one that was seen longest ago comes first.
+  // The one that was used longest ago comes first.
   readonly #places = new Set<string>();
 
   has(place: string): boolean {
@@ -193,7 +192,7 @@ function derive(password: string, stored: StoredHash): Promise<Buffer> {
   // Twice what the algorithm itself needs; Node's own limit is just below 128 * 2^15 * 8.
   const maxmem = 2 * 128 * blockSize * (cost + parallelization);
   const options: ScryptOptions = { cost, blockSize, parallelization, maxmem };
-  // Keyboards differ in how they compose "é"; the same characters must make the same password.
+  // Keyboards compose "é" in different ways; the same characters must make the same password.
   const text = password.normalize("NFKC");
   return new Promise((resolve, reject) => {
     scrypt(text, salt, key.length, options, (error, derived) => {

@@ -1,23 +1,23 @@
 /**
  * Slows the guessing of passwords: failures of the last minute are counted for each pair of email
- * and address, and for each address over all emails. Attempts that are under way count as failures
- * until they end, or a burst of parallel guesses would all pass before the first one fails.
+ * and address, and for each address over all emails. Attempts under way count as failures until
+ * they end: otherwise a burst of parallel guesses would all pass before the first one fails.
  */
 import { networkOf } from "../core/address.ts";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../core/clock.ts";
 import { TooMany } from "../core/errors.ts";
 
-/** An attempt under way; exactly one of its ends is to be called. */
+/** An attempt under way; call exactly one of its methods. */
 export interface Attempt {
   /** The password was wrong. */
   failed(): void;
   /** The password was right: earlier failures for this email from this address are forgotten. */
   succeeded(): void;
-  /** Nothing was learned about the password. */
+  /** The password was not checked. */
   abandoned(): void;
 }
 
-/** Counts attempts to prove a password. */
+/** Counts attempts to sign in. */
 export interface LoginThrottle {
   /** @throws TooMany saying when the next attempt is allowed */
   begin(email: string, address: string): Attempt;
@@ -63,7 +63,7 @@ export function createLoginThrottle(now: Clock): LoginThrottle {
   };
 }
 
-/** The counters of one kind, by key; the one that was used longest ago goes when there are too many. */
+/** The counters of one kind, by key; at the limit the one that was used longest ago is dropped. */
 class Counters {
   readonly #counters = new Map<string, Counter>();
   readonly #limit: number;
@@ -76,7 +76,7 @@ class Counters {
 
   at(key: string): Counter {
     const counter = this.#counters.get(key) ?? new Counter(this.#limit, this.#now);
-    this.#counters.delete(key); // and back in as the newest: a Map keeps the order of insertion
+    this.#counters.delete(key); // and inserted again as the newest: a Map keeps the order of insertion
     this.#counters.set(key, counter);
     const oldest = this.#counters.keys().next();
     if (this.#counters.size > MAX_COUNTERS && !oldest.done) this.#counters.delete(oldest.value);
@@ -87,7 +87,7 @@ class Counters {
 class Counter {
   readonly #limit: number;
   readonly #now: Clock;
-  /** When the failures happened, oldest first; never more than the limit. */
+  /** The times of the failures, oldest first; never more than the limit. */
   #failures: number[] = [];
   #underWay = 0;
 
@@ -96,14 +96,14 @@ class Counter {
     this.#now = now;
   }
 
-  /** How long until another attempt is allowed; 0 when it is now. */
+  /** The time until another attempt is allowed; 0 if it is allowed now. */
   waitMs(): number {
     const now = this.#now();
     this.#failures = this.#failures.filter((at) => now - at < WINDOW_MS);
     const excess = this.#failures.length + this.#underWay - this.#limit;
     if (excess < 0) return 0;
     const freeing = this.#failures[excess];
-    // Without failures enough to wait for, it is attempts under way that fill the limit.
+    // With too few failures to wait for, attempts under way fill the limit.
     return freeing === undefined ? SECOND_MS : freeing + WINDOW_MS - now;
   }
 

@@ -13,18 +13,18 @@ export interface TokenSubject {
   readonly credential_version: number;
 }
 
-/** A token, and the moment at which it ends, in milliseconds since the epoch. */
+/** A token, and its expiry in milliseconds since the epoch. */
 export interface IssuedToken {
   readonly token: string;
   readonly expiresAt: number;
 }
 
-/** Issues tokens to people who have just proven who they are. */
+/** Issues tokens to users who have just signed in. */
 export interface TokenIssuer {
   issue(subject: TokenSubject): IssuedToken;
 }
 
-/** Creates an issuer whose tokens live for so many hours, rounded up to whole seconds. */
+/** Creates an issuer of tokens that live for this many hours, rounded up to whole seconds. */
 export function createTokenIssuer(secret: string, hours: number, now: Clock): TokenIssuer {
   const lifetimeSeconds = Math.ceil((hours * HOUR_MS) / 1_000);
   return {
@@ -39,7 +39,7 @@ export function createTokenIssuer(secret: string, hours: number, now: Clock): To
         iat,
         exp,
         cv: credential_version,
-        jti: randomBytes(ID_BYTES).toString("base64url"), // or two of one second would be one token
+        jti: randomBytes(ID_BYTES).toString("base64url"), // otherwise two tokens of one second would be equal
       };
       return { token: signToken(claims, secret), expiresAt: exp * 1_000 };
     },

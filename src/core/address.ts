@@ -3,9 +3,8 @@ import { isIPv4, isIPv6 } from "node:net";
 const MAPPED_GROUP = 0xffff;
 
 /**
- * An IP address in the one spelling that counts as its name: IPv4 mapped into IPv6, however it is
- * written, is that IPv4 address; any other IPv6 address is written as RFC 5952 has it, without a zone.
- * Anything else is returned as it is.
+ * The canonical spelling of an IP address. IPv4 mapped into IPv6 becomes the IPv4 address; any
+ * other IPv6 address is written by RFC 5952, without a zone. Any other text is returned unchanged.
  */
 export function canonicalAddress(address: string): string {
   if (!address.includes(":")) return address; // IPv4 has one spelling
@@ -15,9 +14,8 @@ export function canonicalAddress(address: string): string {
 }
 
 /**
- * The part of an IP address that stands for one caller when attempts or shares are counted: an IPv4
- * address itself, and the /64 of an IPv6 address, since every host there may pick among 2^64 of them.
- * Anything else is returned as it is.
+ * The network by which attempts and shares are counted: an IPv4 address itself, and the /64 of an IPv6
+ * address, since every host there may choose among 2^64 addresses. Any other text is returned unchanged.
  */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address;
@@ -28,8 +26,8 @@ export function networkOf(address: string): string {
 }
 
 /**
- * The wider network around that of an address, in which one party may well have many: the /24 of an
- * IPv4 address, the /48 of an IPv6 address.
+ * The wider network around an address, in which one party may own many networks: the /24 of an IPv4
+ * address, the /48 of an IPv6 address.
  */
 export function widerNetworkOf(address: string): string {
   const network = networkOf(address);
@@ -48,7 +46,7 @@ function groupsOf(address: string): readonly number[] | undefined {
   return [...left, ...Array<number>(gap).fill(0), ...right];
 }
 
-/** The groups on one side of `::`; an IPv4 address at the end stands for two. */
+/** The groups on one side of `::`; an IPv4 address at the end makes two groups. */
 function sideOf(text: string): readonly number[] {
   return text.split(":").flatMap((group) => {
     if (group === "") return [];
@@ -67,9 +65,9 @@ function mappedAddress(groups: readonly number[]): string | undefined {
     .join(".");
 }
 
-/** Leaves out the longest run of zeros, the first of equal ones (RFC 5952 §4.2). */
+/** Replaces the longest run of zeros by `::`, the first of equal runs (RFC 5952 §4.2). */
 function compressed(groups: readonly number[]): string {
-  let [start, length] = [0, 1]; // a single zero is written out
+  let [start, length] = [0, 1]; // a single zero is not replaced
   for (let i = 0; i < groups.length; i++) {
     let end = i;
     while (groups[end] === 0) end++;

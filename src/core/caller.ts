@@ -1,4 +1,4 @@
-/** Who is behind a request, once its credentials were accepted. */
+/** The user or API key behind a request whose credentials were accepted. */
 export type Actor = UserActor | KeyActor;
 
 /** A signed-in person. `role` restricts what the person may do while `ROLES` is `enforced`. */
@@ -9,32 +9,32 @@ export interface UserActor {
   readonly role: string;
 }
 
-/** A runtime that showed an API key. */
+/** A runtime with an API key. */
 export interface KeyActor {
   readonly kind: "key";
   readonly id: string;
   readonly name: string;
 }
 
-/** A token that was accepted. */
+/** An accepted token. */
 export interface ShownToken {
-  /** Its signature, which no other token has. */
+  /** The token's signature, which is unique. */
   readonly id: string;
-  /** When it ends, in seconds since the epoch. */
+  /** The expiry, in seconds since the epoch. */
   readonly exp: number;
-  /** The user's credential version when it was made, if it says so. */
+  /** The user's credential version when the token was issued, if the token states it. */
   readonly cv: number | undefined;
 }
 
-/** The organization a request acts in, the actor when there is one, and the actor's token. */
+/** The organization that a request acts in, its actor if there is one, and the actor's token. */
 export interface Caller {
   readonly organization: string;
   readonly actor: Actor | undefined;
   readonly token?: ShownToken;
 }
 
-/** The id (and slug) of the organization that belongs to the operator and answers open requests. */
+/** The id (and slug) of the operator's organization, to which open requests belong. */
 export const DEFAULT_ORGANIZATION = "default";
 
-/** A value at once where nothing has to be waited for, else a promise of it. */
+/** A value if it is ready, otherwise a promise of it. */
 export type Awaitable<T> = T | Promise<T>;

@@ -1,4 +1,4 @@
-/** Milliseconds since the Unix epoch. Injected everywhere, so that tests own the time. */
+/** Milliseconds since the Unix epoch. Injected everywhere, so that tests control the time. */
 export type Clock = () => number;
 
 export const SECOND_MS = 1_000;
@@ -6,5 +6,5 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 
-/** Milliseconds, with fractions, since some moment: for how long something took, never for when. */
+/** Milliseconds, with fractions, since an arbitrary moment. For durations only, never for timestamps. */
 export type Stopwatch = () => number;

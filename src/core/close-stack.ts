@@ -1,4 +1,4 @@
-/** Steps that close what was opened, run in the opposite order of opening. */
+/** Steps that close parts, run in the reverse order of opening. */
 export class CloseStack {
   readonly #steps: (() => unknown)[] = [];
   #closing: Promise<void> | undefined;
@@ -8,16 +8,16 @@ export class CloseStack {
     this.#steps.push(step);
   }
 
-  /** Adds the closing of a part, and returns the part. */
+  /** Adds a step that closes a part, and returns the part. */
   keep<T extends { close(): unknown }>(part: T): T {
     this.add(() => part.close());
     return part;
   }
 
   /**
-   * Runs every step, once. A step that fails does not stop the others: the last one frees the lock.
+   * Runs every step once. A failing step does not stop the others: the last one releases the lock.
    *
-   * @throws the error of the step that failed; an `AggregateError` when several did
+   * @throws the error of the failed step; an `AggregateError` if several failed
    */
   close(): Promise<void> {
     return (this.#closing ??= this.#run());
@@ -37,9 +37,9 @@ export class CloseStack {
 }
 
 /**
- * Opens part after part. When one cannot be opened, those before it are closed again.
+ * Opens several parts. If one cannot be opened, the parts opened before are closed again.
  *
- * @returns what was opened, with the function that closes all of it
+ * @returns the open parts, and a function that closes all of them
  */
 export async function openParts<T extends object>(
   open: (opened: CloseStack) => Promise<T>,

@@ -1,6 +1,6 @@
 /**
- * A failure the caller may hear about: its `message` is sent as `{ "error": message }` with its
- * `status`, its `cause` is only logged. Anything else that is thrown is a defect and answers 500.
+ * A failure that the caller may know about: its `message` is sent as `{ "error": message }` with
+ * its `status`; its `cause` is only logged. Any other error is a defect and is answered with a 500.
  */
 export abstract class Refusal extends Error {
   abstract readonly status: number;
@@ -11,12 +11,12 @@ export abstract class Refusal extends Error {
   }
 }
 
-/** The request cannot be understood; the message names the place and what was expected. */
+/** The request is invalid; the message names the place and says what was expected. */
 export class BadInput extends Refusal {
   readonly status = 400;
 }
 
-/** Credentials are missing, or (with `tokenRefused`) the given ones were not accepted. RFC 6750 §3. */
+/** Credentials are missing or, with `tokenRefused`, were not accepted. RFC 6750 §3. */
 export class Unauthenticated extends Refusal {
   readonly status = 401;
   readonly tokenRefused: boolean;
@@ -35,7 +35,7 @@ export class Unauthenticated extends Refusal {
   }
 }
 
-/** The caller is known, and may not do this. */
+/** The caller is known, but lacks the permission. */
 export class Forbidden extends Refusal {
   readonly status = 403;
 }
@@ -45,7 +45,7 @@ export class NotFound extends Refusal {
   readonly status = 404;
 }
 
-/** The path exists, the method does not; `allow` lists those that do. */
+/** The path exists, but not for this method; `allow` lists the methods it has. */
 export class MethodNotAllowed extends Refusal {
   readonly status = 405;
   readonly allow: string;
@@ -60,7 +60,7 @@ export class MethodNotAllowed extends Refusal {
   }
 }
 
-/** The record is in a state that does not allow the change. */
+/** The state of the record does not allow the change. */
 export class Conflict extends Refusal {
   readonly status = 409;
 }
@@ -75,17 +75,17 @@ export class Misdirected extends Refusal {
   readonly status = 421;
 }
 
-/** The body is not `application/json`, or is encoded in a way that is not understood. */
+/** The body is not `application/json`, or has an unsupported encoding. */
 export class UnsupportedMediaType extends Refusal {
   readonly status = 415;
 }
 
-/** What the caller asked for has happened or not, as the message says, but no record of it was kept. */
+/** The change was made or not, as the message says, but it could not be recorded. */
 export class Unrecorded extends Refusal {
   readonly status = 500;
 }
 
-/** A refusal that may be different in a while; `retryAfterSeconds` says when to come back. */
+/** A refusal that may pass; `retryAfterSeconds` says when to try again. */
 abstract class RetryLater extends Refusal {
   readonly retryAfterSeconds: number;
 
@@ -114,7 +114,7 @@ export class Unavailable extends RetryLater {
   readonly status = 503;
 }
 
-/** What the caller hears of a defect: that there was one. */
+/** The public form of a defect: it reveals no details. */
 export class InternalError extends Refusal {
   readonly status = 500;
 
@@ -126,7 +126,7 @@ export class InternalError extends Refusal {
 const DISK_FULL = new Set(["ENOSPC", "EDQUOT"]);
 const DISK_FULL_RETRY_SECONDS = 10;
 
-/** What the caller hears of an error: a refusal as it is, a full disk by name, of all else that there was one. */
+/** The public form of an error: a refusal itself, a full disk by name, and any other error without details. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (!(error instanceof Error) || !("code" in error)) return new InternalError();

@@ -1,19 +1,19 @@
 /**
- * Counts who uses how much of a shared budget, and says who has to give way when it is used up. Users
- * are counted in a tree: by surface, in it by organization, in it by network address. The user that
- * gives way is looked for from the top: the surface that uses most, in it the organization that uses
- * most, in it the address that uses most. So an organization keeps its share however many addresses
- * use another one, and signed-in users keep theirs however many use the open surface.
+ * Divides a shared budget fairly, and finds the user that gives way when it is used up. Users are
+ * counted in a tree: by surface, then by organization, then by network address. The search starts
+ * at the top: the surface that uses most, in it the organization that uses most, in it the address
+ * that uses most. So an organization keeps its share however many addresses another organization
+ * uses, and signed-in users keep theirs however many use the open surface.
  */
 
-/** A user of a budget, from the widest group to the narrowest: surface, organization, network. */
+/** A user of a budget, as a path from the widest group to the narrowest: surface, organization, network. */
 export type Party = readonly string[];
 
-/** What one user holds of a budget: the bytes of a body, a connection, a stream. */
+/** One user's use of a budget: the bytes of a body, a connection, a stream. */
 export class Holding<T> {
-  /** What is held. */
+  /** The body, connection or stream. */
   readonly owner: T;
-  /** The share that it counts for. */
+  /** The share to which it counts. */
   readonly share: Share<T>;
   #amount = 0;
   #isOpen = true;
@@ -27,14 +27,14 @@ export class Holding<T> {
     return this.#amount;
   }
 
-  /** Sets how much is held; `FairShare.makeRoom` is what asks for room. One that is closed stays empty. */
+  /** Sets the amount, without asking `FairShare.makeRoom` for room. A closed holding stays empty. */
   set(amount: number): void {
     if (!this.#isOpen) return;
     this.share.change(amount - this.#amount);
     this.#amount = amount;
   }
 
-  /** Gives everything back. */
+  /** Returns the whole amount, and removes the holding. */
   close(): void {
     if (!this.#isOpen) return;
     this.set(0);
@@ -43,15 +43,15 @@ export class Holding<T> {
   }
 }
 
-/** A node of the tree: all that a group of users, or one of them, holds. */
+/** A node of the tree: all holdings of a user, or of a group of users. */
 class Share<T> {
-  /** All holdings together. */
+  /** The sum of all holdings. */
   amount = 0;
   readonly #key: string;
   readonly #parent: Share<T> | undefined;
   readonly #children = new Map<string, Share<T>>();
   readonly #holdings = new Set<Holding<T>>();
-  /** The child that holds most, while that is known: it spares a look at all of them each time. */
+  /** The child that holds most; `undefined` while unknown. It saves a search through all children. */
   #largest: Share<T> | undefined;
 
   constructor(key = "", parent?: Share<T>) {
@@ -59,12 +59,12 @@ class Share<T> {
     this.#parent = parent;
   }
 
-  /** What the share itself holds, oldest first; empty for a group of users. */
+  /** The holdings of a user, oldest first; empty for a group of users. */
   get holdings(): Iterable<Holding<T>> {
     return this.#holdings;
   }
 
-  /** The one that was opened last of those that hold something. */
+  /** The newest holding with an amount above 0. */
   get newest(): Holding<T> | undefined {
     let newest: Holding<T> | undefined;
     for (const holding of this.#holdings) if (holding.amount > 0) newest = holding;
@@ -109,7 +109,7 @@ class Share<T> {
     this.#prune();
   }
 
-  /** The child that holds most, counting what one of them wants too; where two are equal, that one. */
+  /** The child that holds most, counting the amount that the user `asking` wants. At equal amounts, its child. */
   largestChild(asking: Share<T> | undefined, wanted: number): Share<T> | undefined {
     const largest = (this.#largest ??= this.#findLargest());
     let own = asking;
@@ -125,7 +125,7 @@ class Share<T> {
     return largest;
   }
 
-  /** Forgets shares that hold nothing, so that the tree is as large as what is held now. */
+  /** Removes empty shares, so that the tree does not grow with the number of past users. */
   #prune(): void {
     const parent = this.#parent;
     if (!parent || this.#holdings.size > 0 || this.#children.size > 0) return;
@@ -141,12 +141,12 @@ export type { Share };
 export class FairShare<T> {
   readonly #root = new Share<T>();
 
-  /** What is held by all, or by the users of one group. */
+  /** The amount that all users hold, or the users of one group. */
   used(group: Party = []): number {
     return this.#find(group)?.amount ?? 0;
   }
 
-  /** Opens a holding of a user, of nothing yet. */
+  /** Opens an empty holding of a user. */
   hold(party: Party, owner: T): Holding<T> {
     return party.reduce((share, key) => share.child(key), this.#root).hold(owner);
   }
@@ -154,8 +154,8 @@ export class FairShare<T> {
   /**
    * The user that holds most.
    *
-   * @param asking a user that wants more, which counts as if it had it
-   * @param group where to look; everywhere when absent
+   * @param asking a user that wants more; it counts as if it held that already
+   * @param group where to search; everywhere if absent
    */
   biggest(asking?: Share<T>, wanted = 0, group: Party = []): Share<T> | undefined {
     let share = this.#find(group);
@@ -163,18 +163,18 @@ export class FairShare<T> {
     return share;
   }
 
-  /** Whether `makeRoom` would find any; changes nothing. */
+  /** Whether `makeRoom` would find room; changes nothing. */
   hasRoom({ share }: Holding<T>, wanted: number, limit: number, group: Party = []): boolean {
     if (this.used(group) + wanted <= limit) return true;
     return this.biggest(share, wanted, group) !== share;
   }
 
   /**
-   * Makes room below a limit for a holding to grow, at the cost of users that hold more: the newest
-   * holding of the biggest is closed and handed to `cut`, until there is room.
+   * Makes room below a limit, so that a holding can grow, by taking it from users that hold more.
+   * The newest holding of the biggest user is closed and passed to `cut`, until there is room.
    *
-   * @param group whose limit it is; everybody's when absent
-   * @returns false when the one who asks is the biggest, or would be
+   * @param group the group that the limit applies to; all users if absent
+   * @returns false if the asking user is the biggest, or would become the biggest
    */
   makeRoom(
     { share }: Holding<T>,

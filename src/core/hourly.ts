@@ -2,9 +2,9 @@ import { HOUR_MS } from "./clock.ts";
 import { clearInterval, setInterval } from "./timers.ts";
 
 /**
- * Runs a task now and every hour, never two at a time. The task handles its own failures.
+ * Runs a task now and every hour; runs never overlap. The task handles its own failures.
  *
- * @returns what ends it; resolves when a run under way is done
+ * @returns stops the schedule; resolves when the current run is done
  */
 export function hourly(task: () => Promise<void>): () => Promise<void> {
   let running = task();

@@ -1,7 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import type { Clock } from "./clock.ts";
 
-/** Makes an id that no other call returns. Injected, as clocks are. */
+/** Makes an id that no other call returns. Injected, like clocks. */
 export type IdSource = () => string;
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"; // Crockford's base 32 keeps the order of its digits
@@ -11,17 +11,16 @@ const RANDOM_DIGITS = 13;
 const POOLED_IDS = 512;
 
 /**
- * Creates a source of ids that sort by the time they were made: 10 digits of milliseconds, 3 of a
- * counter within the millisecond, and 13 random ones (65 bits) drawn for each id, so that an id that
- * was seen does not tell the next ones. A clock that runs backwards is not followed, so the order
- * holds within a process.
+ * Creates a source of ids that sort by their time of creation: 10 digits of milliseconds, 3 of a counter
+ * within the millisecond, and 13 random ones (65 bits) drawn for each id, so that a known id does not
+ * reveal the next ones. A clock that runs backwards is ignored, so the order holds within a process.
  */
 export function createIds(now: Clock): IdSource {
   const random = createRandomDigits();
   let lastMs = 0;
   let prefix = digits(lastMs, 10);
   let counter = 0;
-  let head = ""; // all but the last digit of the counter, which changes each time
+  let head = ""; // all digits but the last one of the counter, which changes each time
   return () => {
     const ms = now();
     if (ms > lastMs || counter === COUNTER_LIMIT) {
@@ -37,8 +36,8 @@ export function createIds(now: Clock): IdSource {
 }
 
 /**
- * Gives 13 random digits behind a first one. The bytes come from a pool, since a system call for each
- * id would cost more than the rest of it; one call of `fromCharCode` makes a string that needs no
+ * Appends 13 random digits to a first one. The bytes come from a pool, since a system call for each
+ * id would cost more than all the rest. One call of `fromCharCode` makes a string that needs no
  * flattening later.
  */
 function createRandomDigits(): (first: number) => string {

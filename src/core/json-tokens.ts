@@ -1,4 +1,4 @@
-/** The bytes that structure a JSON text, and the values that they begin. */
+/** The bytes with a meaning in the grammar of JSON. */
 export const QUOTE = 0x22;
 export const BACKSLASH = 0x5c;
 export const COMMA = 0x2c;
@@ -10,15 +10,15 @@ export const LETTER_U = 0x75;
 
 /** A list, object or long string that has begun and not ended; the document itself is the first. */
 export interface Open {
-  /** The byte that ends it; 0 for the document. */
+  /** The byte that ends the value; 0 for the document. */
   readonly closer: number;
-  /** Where its first byte stands; -1 for the document. */
+  /** The position of the first byte; -1 for the document. */
   readonly start: number;
-  /** Where its current member begins. */
+  /** The start of the current member. */
   member: number;
-  /** The name of the member that is being put together. */
+  /** The name of the current member, while its value is assembled from parts. */
   name: string;
-  /** The values so far; for an object with their names. Used once it is broken up. */
+  /** The values so far; for an object, with their names. Used once the value is broken up. */
   readonly values: unknown[];
 }
 
@@ -28,7 +28,7 @@ export function isToken(code: number): boolean {
   return code === OPEN_OBJECT || code === CLOSE_OBJECT;
 }
 
-/** Whether there is only white space between two places. */
+/** Whether there is only white space between two positions. */
 export function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
   for (let at = from; at < to; at++) {
     const code = bytes[at];

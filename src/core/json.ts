@@ -1,18 +1,18 @@
 /**
- * Parses untrusted JSON (RFC 8259) of moderate length; `long-json.ts` parses longer texts. The message of
- * `JSON.parse` quotes the text, which may hold a secret, and differs between versions of Node; so the
+ * Parses untrusted JSON (RFC 8259) of moderate length; `long-json.ts` parses longer texts. The messages
+ * of `JSON.parse` quote the text, which may contain a secret, and differ between versions of Node. So the
  * small scanner below locates the fault. It runs only after `JSON.parse` has refused a text.
  */
 import { BadInput } from "./errors.ts";
 import { pathOf } from "./validate.ts";
 
-/** How deep objects and lists may be nested in a request body. */
+/** The deepest nesting of objects and lists in a request body. */
 export const MAX_DEPTH = 64;
 
 /**
  * Parses one JSON value.
  *
- * @throws BadInput when the text nests too deep, or is not JSON (with line and column)
+ * @throws BadInput if the text is nested too deep, or is not JSON (with line and column)
  */
 export function parseJson(text: string): unknown {
   if (mayNestDeeperThan(text, MAX_DEPTH) && nestsDeeperThan(text, MAX_DEPTH)) {
@@ -25,18 +25,18 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The refusal of a text that nests too deep. */
+/** The refusal of a text that is nested too deep. */
 export function tooDeep(): BadInput {
   return new BadInput(`The body nests deeper than ${MAX_DEPTH} levels`);
 }
 
-/** Names the first fault of a text that is not JSON: `line 2, column 8: expected a value`. */
+/** Names the first fault of invalid JSON: `line 2, column 8: expected a value`. */
 export function locateFault(text: string): string {
   const { at, expected } = findFault(text);
   return describeFault(Buffer.from(text), Buffer.byteLength(text.slice(0, at)), expected);
 }
 
-/** Names the fault at a byte, by its line, and by its column in UTF-16 units. */
+/** Describes a fault at a byte, by its line and its column in UTF-16 units. */
 export function describeFault(bytes: Uint8Array, index: number, expected: string): string {
   let line = 1;
   let column = 1;
@@ -55,9 +55,9 @@ export function describeFault(bytes: Uint8Array, index: number, expected: string
 const NESTED_OBJECT = /:\s*\{/g;
 
 /**
- * A bound that costs a sixth of the count below, and clears every batch of flat events. In a chain
- * of nested containers each one is a list, or an object in a list, or an object behind a colon: so
- * with `l` lists and `o` such objects the depth is at most `1 + 2 l + o`, whatever strings hold.
+ * An upper bound of the depth that costs a sixth of counting it, and suffices for every batch of flat
+ * events. In a chain of nested containers each is a list, or an object in a list, or an object behind a
+ * colon: with `l` lists and `o` such objects the depth is at most `1 + 2 l + o`, whatever strings contain.
  */
 function mayNestDeeperThan(text: string, limit: number): boolean {
   let bound = 1;
@@ -89,11 +89,11 @@ const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 
 /**
- * Replaces, in the bytes of a JSON text, each escape of half a surrogate pair by that of U+FFFD, which
- * it would become in UTF-8. Done before parsing and in place: no value has to be walked afterwards.
+ * Replaces each escaped unpaired surrogate in the bytes of a JSON text by an escaped U+FFFD, which
+ * it would become in UTF-8. Works in place and before parsing, so the values need not be walked.
  *
- * @param to where to stop; an escape that begins before it is handled whole
- * @returns where to go on
+ * @param to where to stop; an escape that begins before this position is handled whole
+ * @returns the position at which to continue
  */
 export function mendSurrogates(bytes: Uint8Array, from = 0, to = bytes.length): number {
   let at = from;
@@ -105,14 +105,14 @@ export function mendSurrogates(bytes: Uint8Array, from = 0, to = bytes.length): 
       if (isLow(unitAt(bytes, at + 6))) at += 6;
       else replaceUnit(bytes, at);
     }
-    at++; // what is escaped may be a backslash
+    at++; // the escaped character may be a backslash
   }
   return at;
 }
 
 const LONE_SURROGATE = /\p{Cs}/u;
 
-/** Where a parsed value holds half of a surrogate pair, in a text or a name; `undefined` when it holds none. */
+/** The place of a text or name with an unpaired surrogate in a parsed value; `undefined` if there is none. */
 export function findLoneSurrogate(value: unknown, place = ""): string | undefined {
   if (typeof value === "string") {
     return LONE_SURROGATE.test(value) ? place || "The body" : undefined;
@@ -126,13 +126,13 @@ export function findLoneSurrogate(value: unknown, place = ""): string | undefine
   return undefined;
 }
 
-/** Makes the escape at a place that of U+FFFD. */
+/** Replaces the escape at a position by that of U+FFFD. */
 function replaceUnit(bytes: Uint8Array, at: number): void {
   bytes[at + 2] = bytes[at + 3] = bytes[at + 4] = 0x66;
   bytes[at + 5] = 0x64;
 }
 
-/** The code unit of an escape `\\uXXXX`; -1 for anything else. */
+/** The code unit of an escape `\\uXXXX`; -1 for any other text. */
 function unitAt(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== BACKSLASH || bytes[at + 1] !== LETTER_U) return -1;
   let unit = 0;
@@ -155,7 +155,7 @@ function isLow(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-/** Where a text stops being JSON, and what was expected there. */
+/** The first position at which a text is not JSON, and what was expected there. */
 export interface JsonFault {
   readonly at: number;
   readonly expected: string;
@@ -173,7 +173,7 @@ function isUnicodeEscape(text: string, at: number): boolean {
   return true;
 }
 
-/** Finds the first place at which a text is not JSON; to be called for texts that are not. */
+/** Finds the first position at which a text is not JSON; call it only for invalid texts. */
 export function findFault(text: string): JsonFault {
   let at = 0;
   const skip = (pattern: RegExp): boolean => {

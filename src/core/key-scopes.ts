@@ -3,8 +3,8 @@ export const KEY_SCOPES = ["runtime", "report", "policy"] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
 /**
- * What routes let API keys do, by the name that rows of the route table use: the words for people,
- * and the scopes that include it. `runtime` covers exactly the runtime routes of the contract.
+ * The grants of routes to API keys, by the name that rows of the route table use: a description, and
+ * the scopes that include the grant. `runtime` covers exactly the runtime routes of the contract.
  */
 export const KEY_GRANTS = {
   "policy.read": { words: "reading policies", scopes: ["runtime", "report", "policy"] },
@@ -18,7 +18,7 @@ export const KEY_GRANTS = {
 >;
 export type KeyGrant = keyof typeof KEY_GRANTS;
 
-/** Whether a text is one of the scopes; any other text limits nothing. */
+/** Whether a text is one of the scopes. */
 export function isKeyScope(text: string): text is KeyScope {
   return (KEY_SCOPES as readonly string[]).includes(text);
 }

@@ -2,21 +2,21 @@ import { write } from "node:fs";
 import { clearTimeout, setImmediate, setTimeout } from "./timers.ts";
 
 const MAX_PENDING = 1 << 20; // 1 MiB of text
-const MAX_WRITE = 1 << 16; // what a pipe holds: a reader that is only slow is seen to take some
+const MAX_WRITE = 1 << 16; // the size of a pipe's buffer: it shows that a slow reader still takes bytes
 const PATIENCE_MS = 1_000;
 
-/** Where log lines go: never waits for the reader, and can be flushed at the end. */
+/** The destination of log lines: never waits for the reader, and can be flushed at the end. */
 export interface LogWriter {
   write(line: string): void;
-  /** Resolves when everything was handed over, or when the reader has taken nothing for a second. */
+  /** Resolves when everything was written, or when the reader has taken nothing for a second. */
   flush(): Promise<void>;
 }
 
 /**
- * Writes lines to a descriptor without ever stalling the caller. `process.stderr` is synchronous on
- * a pipe, so a reader that stops would stop the service; here one write at a time is under way off
- * the event loop, lines that come meanwhile wait in memory, and when too many do, they are counted
- * and dropped, which a line then says.
+ * Writes lines to a file descriptor without stalling the caller. `process.stderr` is synchronous on
+ * a pipe, so a reader that stops would stop the service. Here one write at a time runs off the
+ * event loop, and new lines wait in memory. When too many wait, further lines are dropped and
+ * counted, and a later line states the count.
  */
 export function createLogWriter(descriptor: number): LogWriter {
   let pending = "";
@@ -41,7 +41,7 @@ export function createLogWriter(descriptor: number): LogWriter {
   const put = (bytes: Buffer): void => {
     write(descriptor, bytes, 0, Math.min(bytes.length, MAX_WRITE), null, (error, written) => {
       if (!error) for (const { timer } of flushes) timer.refresh();
-      // EAGAIN: the other end is a full, non-blocking pipe. Anything else cannot be reported.
+      // EAGAIN: the other end is a full, non-blocking pipe. Any other error cannot be reported.
       if (error?.code === "EAGAIN") setTimeout(put, 20, bytes).unref();
       else if (!error && written < bytes.length) put(bytes.subarray(written));
       else next();

@@ -5,7 +5,7 @@ import { formatTimestamp } from "./time.ts";
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** What a line says beside its message. Never a secret, a password, a token or a body. */
+/** The fields of a line beside its message. Never a secret, a password, a token or a body. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface Log {
@@ -13,14 +13,14 @@ export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** Whether a line of this level would be written; spares the making of its fields. */
+  /** Whether a line of this level would be written; saves the making of its fields. */
   enabled(level: LogLevel): boolean;
 }
 
 /**
- * Creates a log of one JSON object a line: `time`, `level`, `message` and its fields.
+ * Creates a log with one JSON object per line: `time`, `level`, `message` and the fields.
  *
- * @param named puts the names of the settings into a message, as their source names them
+ * @param named replaces the names of settings in a message by those of their source
  */
 export function createLog(
   level: LogLevel,
@@ -41,10 +41,10 @@ export function createLog(
 
 const MAX_CAUSES = 8; // an error may be its own cause
 
-/** Describes what was thrown for a log line: an error's stack and its causes', else the value. */
+/** Describes a thrown value for a log line: the stacks of an error and its causes, or the value itself. */
 export function describeError(error: unknown, causes = MAX_CAUSES): string {
   if (!(error instanceof Error)) {
-    // An object may have no way to become text, and logging a failure must not be another one.
+    // Some objects cannot become text, and logging a failure must not fail.
     return typeof error === "object" ? Object.prototype.toString.call(error) : String(error);
   }
   const own = error.stack ?? `${error.name}: ${error.message}`;

@@ -1,11 +1,11 @@
 /**
- * Parses long JSON texts (RFC 8259) in small parts, so that a body of some MiB never holds the event
- * loop. One pass over the bytes follows strings and brackets. When about 32 KiB wait, their complete
- * members are parsed by `JSON.parse`; a list, object or string that is longer than that is put together
- * from its parts. The result and the faults are those of parsing the whole text at once.
+ * Parses long JSON texts (RFC 8259) in small parts, so that a body of several MiB never blocks the
+ * event loop. One pass over the bytes follows strings and brackets. When about 32 KiB are pending,
+ * their complete members are parsed by `JSON.parse`. A longer list, object or string is broken up:
+ * it is assembled from its parts. Results and errors equal those of parsing the whole text at once.
  *
- * Invariant: the broken-up values are the outermost ones of the stack, and all bytes before `#from` are
- * parsed. So the bytes that wait belong to the innermost broken-up value.
+ * Invariant: the broken-up values are the outermost ones of the stack, and all bytes before `#from`
+ * are parsed. So the pending bytes belong to the innermost broken-up value.
  */
 import { isAscii } from "node:buffer";
 import { BadInput } from "./errors.ts";
@@ -15,17 +15,17 @@ import { LETTER_U, OPEN_LIST, OPEN_OBJECT, QUOTE, type Open } from "./json-token
 import { NameCount } from "./name-count.ts";
 import type { Work } from "./work.ts";
 
-/** Up to this many bytes a text is parsed at once, within some 40 ms, whatever it holds. */
+/** Texts up to this many bytes are parsed at once, in 40 ms at most, whatever they contain. */
 export const LONG_JSON_BYTES = 1 << 19;
-/** How many different names a long text may hold: each costs the parser as much as ten values. */
+/** The most different names in a long text: each costs the parser as much as ten values. */
 export const MAX_NAMES = 1_000;
-/** How many commas a long text may have outside its strings: 25 for each event of a full batch. */
+/** The most commas outside the strings of a long text: 25 for each event of a full batch. */
 export const MAX_VALUES = 250_000;
-/** How many objects and lists a long text may hold: each costs as much as several other values. */
+/** The most objects and lists in a long text: each costs as much as several other values. */
 export const MAX_CONTAINERS = 50_000;
-/** How long a name in a long text may be. */
+/** The longest name in a long text. */
 export const MAX_NAME_BYTES = 4 << 10;
-/** How long a number, or white space, in a long text may be: it is parsed in one go. */
+/** The longest number or white space in a long text: it is parsed in one go. */
 export const MAX_GAP_BYTES = 64 << 10;
 
 const PART_BYTES = 32 << 10;
@@ -35,8 +35,8 @@ const STEP_BYTES = 16 << 10;
  * Parses one JSON value.
  *
  * @param bytes valid UTF-8, not to be changed before the end
- * @param mendsTexts whether lone surrogates become U+FFFD, in the bytes as well
- * @throws BadInput for a text that nests too deep, holds too much, or is no JSON
+ * @param mendsTexts whether unpaired surrogates become U+FFFD, in the bytes as well
+ * @throws BadInput for a text that is nested too deep, contains too much, or is not JSON
  */
 export function* parseLongJson(bytes: Buffer, mendsTexts: boolean): Work<unknown> {
   if (mendsTexts && bytes.includes("\\u")) {
@@ -53,15 +53,15 @@ class LongParser {
   value: unknown;
   readonly #bytes: Buffer;
   readonly #open: Open[] = [{ closer: 0, start: -1, member: 0, name: "", values: [] }];
-  /** How many of the open values are broken up. */
+  /** The number of open values that are broken up. */
   #broken = 1;
   #from = 0;
-  /** Whether a broken-up value ended at `#from`, and no comma has come since. */
+  /** Whether a broken-up value ended at `#from`, with no comma after it so far. */
   #isAfterValue = false;
   #at = 0;
-  /** Where the last string, bracket or comma ended. */
+  /** The end of the last string, bracket or comma. */
   #tokenEnd = 0;
-  /** Where the string begins that the parser is in; -1 outside of strings. */
+  /** The start of the current string; -1 outside of strings. */
   #string = -1;
   #isName = false;
   readonly #names = new NameCount();
@@ -72,7 +72,7 @@ class LongParser {
     this.#bytes = bytes;
   }
 
-  /** Goes on by some KiB; `true` at the end. */
+  /** Processes the next KiBs; returns `true` at the end of the text. */
   advance(): boolean {
     const bytes = this.#bytes;
     const stop = Math.min(bytes.length, this.#at + STEP_BYTES);
@@ -173,7 +173,7 @@ class LongParser {
     while (at < stop && (code = bytes[at] as number) !== QUOTE) {
       at += code !== BACKSLASH ? 1 : bytes[at + 1] === LETTER_U ? 6 : 2;
     }
-    while (at < bytes.length && ((bytes[at] as number) & 0xc0) === 0x80) at++; // not within a character
+    while (at < bytes.length && ((bytes[at] as number) & 0xc0) === 0x80) at++; // do not stop within a character
     at = Math.min(at, bytes.length);
     this.#at = at;
     if (this.#isName && at - this.#string > MAX_NAME_BYTES) {
@@ -208,7 +208,7 @@ class LongParser {
     return this.#broken === this.#open.length;
   }
 
-  /** Breaks up every open value: what waits before the innermost one is parsed. */
+  /** Breaks up every open value, and parses the pending bytes of each but the innermost. */
   #breakUp(): void {
     while (!this.#isBroken()) {
       const parent = this.#open[this.#broken - 1] as Open;
@@ -224,7 +224,7 @@ class LongParser {
     }
   }
 
-  /** Parses the members that wait; a comma or the end of their list or object follows. */
+  /** Parses the pending members, up to a comma or the end of their list or object. */
   #take({ closer, values }: Open, to: number): void {
     if (isBlank(this.#bytes, this.#from, to)) throw this.#fault(to + 1);
     const text = this.#text(this.#from, to);
@@ -237,14 +237,14 @@ class LongParser {
     this.#from = to + 1;
   }
 
-  /** Makes sure that nothing stands between a broken-up value and the comma or bracket after it. */
+  /** Checks that there is only white space between a broken-up value and the comma or bracket after it. */
   #takeNothing(to: number): void {
     if (!isBlank(this.#bytes, this.#from, to)) throw this.#fault(to + 1);
     this.#from = to + 1;
     this.#isAfterValue = false;
   }
 
-  /** Ends a broken-up value, and gives it to the one around it. */
+  /** Ends a broken-up value, and adds it to the enclosing value. */
   #give(value: unknown, end: number): void {
     this.#open.pop();
     this.#broken--;
@@ -267,7 +267,7 @@ class LongParser {
     return part.toString(isAscii(part) ? "latin1" : "utf8");
   }
 
-  /** Parses a part; the bytes up to `end` tell why it is no JSON. */
+  /** Parses a part. If it is not JSON, the bytes up to `end` locate the fault. */
   #parse(text: string, end: number): unknown {
     try {
       return JSON.parse(text);
@@ -276,7 +276,7 @@ class LongParser {
     }
   }
 
-  /** The refusal of a text of which the bytes that wait, up to `end`, are no JSON. */
+  /** The refusal of a text whose pending bytes, up to `end`, are not JSON. */
   #fault(end: number): BadInput {
     const before = this.#contextOfFault();
     const text = before + this.#text(this.#from, end);
@@ -285,7 +285,7 @@ class LongParser {
     return new BadInput(`Malformed JSON at ${describeFault(this.#bytes, index, expected)}`);
   }
 
-  /** A short text after which the bytes that wait are as right or wrong as where they stand. */
+  /** A short text that gives the pending bytes the same context as in the whole text. */
   #contextOfFault(): string {
     const { closer, start } = this.#open[this.#broken - 1] as Open;
     if (closer === QUOTE) return '"';

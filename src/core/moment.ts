@@ -2,10 +2,10 @@ import { BadInput } from "./errors.ts";
 import { parseTimestamp } from "./time.ts";
 
 /**
- * Reads a moment that a parameter gives; absent it is `undefined`.
+ * Reads a timestamp parameter; `undefined` if it is absent.
  *
  * @returns milliseconds since the epoch
- * @throws BadInput naming the parameter, when it is no RFC 3339 timestamp
+ * @throws BadInput naming the parameter, if it is not an RFC 3339 timestamp
  */
 export function readMoment(name: string, given: string | undefined): number | undefined {
   if (given === undefined) return undefined;

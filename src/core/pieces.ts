@@ -1,5 +1,5 @@
 /** Bytes that are read piece by piece. */
 export interface Pieces extends AsyncIterable<Buffer> {
-  /** Frees what the pieces are read from. Reading to the end does so too, and so does leaving off. */
+  /** Frees the source of the pieces. Reading to the end, or breaking off, frees it too. */
   close(): void;
 }

@@ -1,9 +1,9 @@
-/** Controls, marks of direction, other characters without a form of their own, and halves of pairs. */
+/** Controls, marks of direction, other invisible characters, and unpaired surrogates. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /**
- * Escapes characters that a terminal would act on or not show, as `\u001b`: a file may have any name, and
- * an escape sequence in it would write over what a report says. JSON stays JSON of the same value.
+ * Escapes characters that a terminal would obey or not show, as `\u001b`: a file may have any name,
+ * and an escape sequence in it could overwrite a report. JSON remains JSON of the same value.
  */
 export function printable(text: string): string {
   return text.replace(UNSEEN, (character) =>

@@ -1,19 +1,19 @@
 /**
- * Quotas bound what an organization may store. A store asks, where it adds something, whether there is
- * room beside what it holds already; what is stored above a quota stays and is served.
+ * Quotas bound how much an organization may store. A store checks its quota before it adds
+ * something. Data above a quota is kept and served.
  */
 import { InsufficientStorage, TooMany, type Refusal } from "./errors.ts";
 
-/** Retention and forgetting run every hour, so there is no new room by itself before. */
+/** Retention and the removal of silent runtimes run every hour, so they free no room before. */
 const RETRY_SECONDS = 3_600;
 
-/** How much may be stored of something. */
+/** A bound on one kind of stored data. */
 export interface Quota {
-  /** Why one more is refused beside so many; `undefined` while there is room. */
+  /** Why one more is refused beside `used`; `undefined` while there is room. */
   refusal(used: number): Refusal | undefined;
 }
 
-/** A quota that a setting gives, and how often it refused. */
+/** A quota from a setting, with a count of its refusals. */
 export interface SetQuota extends Quota {
   readonly setting: string;
   readonly limit: number;
@@ -33,10 +33,10 @@ export interface QuotaLimits {
   readonly publicMaxPolicyVersions: number;
 }
 
-/** Gives the quota of a request by its surface. */
+/** Returns the quota of a request by its surface. */
 export type QuotaOf = (surface: string) => Quota;
 
-/** Every quota. */
+/** All quotas. */
 export interface Quotas {
   readonly auditBytes: QuotaOf;
   readonly runtimes: QuotaOf;
@@ -44,14 +44,14 @@ export interface Quotas {
   readonly users: Quota;
   readonly apiKeys: Quota;
   readonly organizations: Quota;
-  /** One for each setting. */
+  /** One quota for each setting. */
   readonly all: readonly SetQuota[];
 }
 
 const auditFull = (bytes: number): string =>
   `the organization's audit log has reached ${bytes} bytes, so no events are taken: let AUDIT_RETENTION_DAYS remove old ones, or raise the setting`;
 
-/** What is counted, and how to make room for it. */
+/** What each quota counts, and how to make room. */
 const COUNTED = {
   runtimes: [
     "runtimes in the organization",
@@ -64,9 +64,9 @@ const COUNTED = {
 } as const;
 
 /**
- * Makes the quotas of a service.
+ * Creates the quotas of a service.
  *
- * @param requireAuth whether the smaller quotas of the public surface apply; asked only beyond them
+ * @param requireAuth whether the smaller quotas of the public surface apply; called only beyond them
  */
 export function createQuotas(limits: QuotaLimits, requireAuth: () => boolean): Quotas {
   const all: SetQuota[] = [];
@@ -111,7 +111,7 @@ export function createQuotas(limits: QuotaLimits, requireAuth: () => boolean): Q
   };
 }
 
-/** Throws the refusal of a quota, if there is a quota and it refuses. */
+/** Throws the refusal of a quota if there is a quota and it refuses. */
 export function checkQuota(quota: Quota | undefined, used: number): void {
   const refusal = quota?.refusal(used);
   if (refusal !== undefined) throw refusal;
@@ -133,7 +133,7 @@ function quotaOf(setting: string, limit: number, refuse: () => Refusal): SetQuot
   };
 }
 
-/** One comparison while there is room; the switch is read only when there may be none. */
+/** Compares once while there is room; reads the switch only beyond the smaller quota. */
 function onPublicSurface(smaller: SetQuota, general: SetQuota, requireAuth: () => boolean): Quota {
   const least = Math.min(smaller.limit, general.limit);
   return {

@@ -5,7 +5,7 @@ export type Role = (typeof ROLES)[number];
 /** Whether roles restrict users (`enforced`) or are only reported (`carried`). */
 export type RolesMode = "carried" | "enforced";
 
-/** The role that a stored text stands for; an unknown text counts as the lowest role. */
+/** The role of a stored text; an unknown text counts as the lowest role. */
 export function roleOf(text: string): Role {
   return ROLES.find((role) => role === text) ?? "viewer";
 }
@@ -15,7 +15,7 @@ export function includesRole(own: Role, needed: Role): boolean {
   return ROLES.indexOf(own) >= ROLES.indexOf(needed);
 }
 
-/** Names the roles that suffice where one is needed: `operator or admin`. */
+/** Lists the roles that include a role: `operator or admin`. */
 export function rolesFrom(needed: Role): string {
   return ROLES.slice(ROLES.indexOf(needed)).join(" or ");
 }

@@ -1,7 +1,7 @@
 /**
- * The subset of JSON Schema (2020-12) that Signalbox declares its data in. One literal validates,
- * documents and types: `validate.ts` enforces every keyword admitted here but `ruled`, the OpenAPI
- * document emits it, and `Infer` turns it into a TypeScript type.
+ * The subset of JSON Schema (2020-12) in which Signalbox declares its data. One literal validates,
+ * documents and types: `validate.ts` enforces every keyword except `ruled`, the OpenAPI document
+ * contains it, and `Infer` turns it into a TypeScript type.
  */
 export type Schema =
   | StringSchema
@@ -24,16 +24,16 @@ export interface StringSchema extends Annotations {
   readonly enum?: readonly string[];
   /** In UTF-16 code units. */
   readonly maxLength?: number;
-  /** An annotation: the rule behind a field checks what the format promises. */
+  /** An annotation: the field's own rule checks the format. */
   readonly format?: "date-time" | "email" | "password" | "uri";
   readonly default?: string;
-  /** What the rule behind the field enforces, in its own words. For documents: not checked here. */
+  /** The limits that the field's own rule enforces. For documents only: not checked here. */
   readonly ruled?: TextLimits;
 }
 
-/** Limits of a text as JSON Schema has them. */
+/** Limits of a text, in the terms of JSON Schema. */
 export interface TextLimits {
-  /** A regular expression with the flag `u`, anchored where it is meant to be. */
+  /** A regular expression with the flag `u`, anchored explicitly. */
   readonly pattern?: string;
   /** In code points, as is `maxLength`. */
   readonly minLength?: number;
@@ -70,7 +70,7 @@ export interface ObjectSchema extends Annotations {
   readonly additionalProperties?: Schema | true;
 }
 
-/** The value fits at least one of the schemas; used where an answer has two shapes. */
+/** The value matches at least one of the schemas; for answers with two shapes. */
 export interface AnyOfSchema extends Annotations {
   readonly anyOf: readonly Schema[];
 }
@@ -85,8 +85,8 @@ type InferObject<P, R extends PropertyKey> = Flat<
 >;
 
 /**
- * The TypeScript type of the values that a schema describes; `unknown` for the type `Schema` itself,
- * which has no end (the compiler asks for it while it infers a row).
+ * The TypeScript type of the values that a schema describes; `unknown` for the type `Schema`
+ * itself, which is recursive without end (the compiler evaluates it while it infers a row).
  */
 export type Infer<S> = Schema extends S
   ? unknown

@@ -1,16 +1,16 @@
-/** How settings are read from text: what is accepted, and what it becomes. */
+/** The kinds of settings: which texts each accepts, and the value that it reads from them. */
 import { isIPv6 } from "node:net";
 import { hostNameOf } from "./host-name.ts";
 
-/** How a value is read from text; `undefined` from `parse` means that it was not understood. */
+/** Reads values of one kind from text; `undefined` from `parse` means that the text is invalid. */
 export interface Kind<T> {
   readonly accepts: string;
   readonly parse: (text: string) => T | undefined;
-  /** Turns a value that an embedder passes into the text that `parse` reads. */
+  /** Turns an embedder's value into the text that `parse` reads. */
   readonly textOf: (value: unknown) => string | undefined;
 }
 
-/** Any text, as it is. */
+/** Any text, unchanged. */
 export const text: Kind<string> = { accepts: "text", parse: (given) => given, textOf: stringOf };
 
 function stringOf(value: unknown): string | undefined {
@@ -33,7 +33,7 @@ export function integer(minimum: number, maximum: number): Kind<number> {
   };
 }
 
-/** A length of time in hours, with up to six decimals. */
+/** A duration in hours, with up to six decimals. */
 export function hours(): Kind<number> {
   const longest = 24 * 366;
   return {
@@ -46,7 +46,7 @@ export function hours(): Kind<number> {
   };
 }
 
-/** `true` or `false`, and nothing else. */
+/** `true` or `false`. */
 export function boolean(): Kind<boolean> {
   return {
     accepts: "true or false",
@@ -66,10 +66,10 @@ export function choice<const Choices extends readonly string[]>(
   };
 }
 
-/** A value that was meant to switch something, which as a token would be public knowledge. */
+/** Words that were meant as a switch. As a token, such a word would be easy to guess. */
 const SWITCH = /^(?:on|off|open|closed?|true|false|yes|no|enabled?|disabled?|none|0|1)$/i;
 
-/** One of a few words, or a token as a header can carry it; other words for a switch are refused. */
+/** One of a few words, or a token that fits into a header; other words for a switch are refused. */
 export function wordOrToken(...words: readonly string[]): Kind<string> {
   return {
     accepts: `${words.join(", ")}, or a token of ASCII characters without spaces, other than a word such as on or true`,
@@ -116,11 +116,11 @@ function bareHostName(given: string): string | undefined {
 }
 
 function isOrigin(given: string): boolean {
-  // The URL standard lets a host hold `*`, which would look like a pattern and match nothing.
+  // The URL standard allows `*` in a host; it would look like a pattern and match nothing.
   return URL.canParse(given) && new URL(given).origin === given && !given.includes("*");
 }
 
-/** An http or https URL; slashes at its end are dropped. */
+/** An http or https URL, without its final slashes. */
 export function httpUrl(): Kind<string> {
   return {
     accepts: "an http or https URL without user, query or fragment",
@@ -134,7 +134,7 @@ export function httpUrl(): Kind<string> {
   };
 }
 
-/** `embed`, the path of a file, or an http or https URL. Text that begins like another URL is refused. */
+/** `embed`, the path of a file, or an http or https URL. Texts that begin like other URLs are refused. */
 export function catalogSource(): Kind<string> {
   return {
     accepts: "embed, the path of a file, or an http or https URL",
@@ -146,8 +146,8 @@ export function catalogSource(): Kind<string> {
   };
 }
 
-/** A text as a message may quote it: without the user-info of the URLs in it, which holds a secret. */
+/** A text that is safe to quote in a message: the user-info of its URLs, which contains a secret, is removed. */
 export function withoutUserInfo(given: string): string {
-  // Up to the last `@`: in a URL that was not understood a bare slash may be part of the password.
+  // Up to the last `@`: in an invalid URL a bare slash may be part of the password.
   return given.replace(/\/\/[^\s,"]*@/g, "//…@");
 }

@@ -1,8 +1,8 @@
 /**
- * Cuts long strings in JSON that passes by piece by piece, so that a list shows the beginning of a text
- * of a mebibyte without holding or parsing all of it. A cut string ends in an ellipsis. Works on bytes:
- * a character, an escape or a pair of escaped surrogates is kept whole or left out whole, also where
- * two pieces meet inside it.
+ * Cuts long strings in JSON that passes through piece by piece, so that a list shows the start of a
+ * text of a mebibyte without holding or parsing all of it. A cut string ends in an ellipsis. Works
+ * on bytes: a character, an escape or a pair of escaped surrogates is kept or dropped as a whole,
+ * even across two pieces.
  */
 import { Yielder } from "./yielder.ts";
 import type { Pieces } from "./pieces.ts";
@@ -14,28 +14,30 @@ const ELLIPSIS = Buffer.from("…");
 /** About a tenth of a millisecond of work. */
 const PIECE_BYTES = 64 << 10;
 
-/** Cuts the strings of one JSON text; names of members count as strings. */
+/** Cuts the strings of one JSON text, including the names of members. */
 export class TextCutter {
-  /** Whether a string was cut. */
+  /** Whether any string was cut. */
   hasCut = false;
   readonly #most: number;
   #isInText = false;
   #isCut = false;
-  /** Characters of the string so far. */
+  /** The characters of the current string so far. */
   #count = 0;
-  /** Position in an escape: 0 outside, 1 behind the backslash, 2 to 5 before the digits behind `\u`. */
+  /** The position in an escape: 0 outside, 1 after the backslash, 2 to 5 before the digits after `\u`. */
   #escape = 0;
-  /** Digits of the escape, of which two tell half a pair of surrogates. */
+  /** The first digits of the escape: two of them identify a surrogate. */
   #digits = "";
-  /** Whether the escape that comes next belongs to the last character. */
+  /** Whether an escape that follows now belongs to the last character. */
   #isHalf = false;
 
-  /** @param most how many characters of a string are kept */
+  /**
+   * @param most the most characters of a string that are kept
+   */
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** The next bytes of the text without what is cut. */
+  /** Returns the next bytes of the text, with long strings cut. */
   cut(piece: Buffer): Buffer {
     const kept: Buffer[] = [];
     let start = 0;
@@ -50,7 +52,7 @@ export class TextCutter {
       } else if (!this.#keeps(piece[at] as number)) {
         kept.push(piece.subarray(start, at), ELLIPSIS);
         this.#isCut = this.hasCut = true;
-        at--; // this byte is the first that is left out
+        at--; // this byte is the first to be dropped
       }
     }
     if (kept.length === 0) return start === 0 ? piece : piece.subarray(start);
@@ -65,7 +67,7 @@ export class TextCutter {
     this.#count = 0;
   }
 
-  /** Takes in a byte of the string; `false` when it begins a character too many. */
+  /** Processes a byte of the string; `false` if it begins a character beyond the limit. */
   #keeps(byte: number): boolean {
     if (this.#escape > 0) {
       this.#goOn(byte);
@@ -75,7 +77,7 @@ export class TextCutter {
       this.#isInText = false;
       return true;
     }
-    if (byte >= 0x80 && byte < 0xc0) return true; // goes on with a character
+    if (byte >= 0x80 && byte < 0xc0) return true; // continues a character
     const isNew = !(this.#isHalf && byte === BACKSLASH);
     if (isNew && this.#count === this.#most) return false;
     if (isNew) this.#count++;
@@ -96,18 +98,18 @@ export class TextCutter {
     }
   }
 
-  /** Finds the end of a string that is cut; the end of the piece when it is not in it. */
+  /** Finds the end of a cut string, or of the piece if the string goes on. */
   #skip(piece: Buffer, from: number): number {
     let at = from + this.#escape;
     this.#escape = 0;
     while (at < piece.length && piece[at] !== QUOTE) at += piece[at] === BACKSLASH ? 2 : 1;
     if (at < piece.length) this.#isInText = false;
-    else this.#escape = at - piece.length; // the second byte of an escape is in the next piece
+    else this.#escape = at - piece.length; // the second byte of the escape is in the next piece
     return Math.min(at, piece.length);
   }
 }
 
-/** JSON with its long strings cut, piece by piece as it is read; the loop turns now and then. */
+/** Cuts the long strings of JSON, piece by piece as it is read, without blocking the event loop. */
 export function cutTexts(json: Buffer | Pieces, cutter: TextCutter): Pieces {
   const read = async function* (): AsyncGenerator<Buffer> {
     const yielder = new Yielder();

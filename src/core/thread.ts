@@ -1,11 +1,10 @@
 import { Worker, type WorkerOptions } from "node:worker_threads";
 
 /**
- * Starts a thread with the module of a name beside the caller's: JavaScript in `dist`, TypeScript in
- * `src`.
+ * Starts a worker thread from a module next to the caller's: JavaScript in `dist`, TypeScript in `src`.
  *
  * @param caller the caller's `import.meta.url`
- * @throws Error when this process may start no thread
+ * @throws Error if this process may not start threads
  */
 export function startThread(caller: string, name: string, options: WorkerOptions = {}): Worker {
   if (caller.endsWith(".js")) return new Worker(new URL(`./${name}.js`, caller), options);
@@ -14,8 +13,8 @@ export function startThread(caller: string, name: string, options: WorkerOptions
 }
 
 /**
- * A script that runs TypeScript where threads do not inherit what the process was started with, as
- * on Node 20: it then registers the same loader for itself. Nothing that is built comes by here.
+ * A script that runs TypeScript in threads that do not inherit the loader of their process, as on
+ * Node 20: it registers the same loader in the thread. Built code never uses it.
  */
 function runFromSource(file: string): string {
   const loader = import.meta.resolve("tsx/esm/api");

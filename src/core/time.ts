@@ -1,11 +1,11 @@
 /**
- * RFC 3339 §5.6 timestamps. `Date.parse` is not used to read them: it takes 30 February, and much
- * that is no timestamp at all.
+ * RFC 3339 §5.6 timestamps. `Date.parse` does not read them: it accepts 30 February, and many texts
+ * that are not timestamps.
  */
 const TIMESTAMP =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
-/** The first moment that a timestamp can name: 0000-01-01T00:00:00Z. */
+/** The first moment that a timestamp can denote: 0000-01-01T00:00:00Z. */
 export const FIRST_MS = Date.UTC(2000, 0, 1) - 2000 * 365.2425 * 86_400_000;
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
@@ -13,7 +13,7 @@ const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
  * Reads a timestamp with any offset. A leap second (`:60`) counts as the last millisecond before
  * it; digits beyond the millisecond are cut.
  *
- * @returns milliseconds since the epoch, or `undefined` when the text is no timestamp or the
+ * @returns milliseconds since the epoch, or `undefined` if the text is not a timestamp or the
  *   moment lies outside the years 0000 to 9999 in UTC
  */
 export function parseTimestamp(text: string): number | undefined {
@@ -52,7 +52,7 @@ function daysIn(year: number, month: number): number {
 let cachedMs = Number.NaN;
 let cachedText = "";
 
-/** Writes a moment as RFC 3339 in UTC with milliseconds; the last one is remembered, since many events share it. */
+/** Formats a moment as RFC 3339 in UTC with milliseconds. Caches the last one, since many events share it. */
 export function formatTimestamp(ms: number): string {
   if (ms !== cachedMs) {
     cachedText = new Date(ms).toISOString();

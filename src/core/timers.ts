@@ -1,7 +1,7 @@
 /**
- * The runtime's timers as they were when this module was loaded. A test that embeds the service may put
- * fake ones in place of the globals (vitest, jest, `node:test`): writes and `close` would then wait for
- * a moment that never comes. No other module names the globals; a lint rule sees to that.
+ * The runtime's timers, read when this module was loaded. A test that embeds the service may
+ * replace the globals by fake timers (vitest, jest, `node:test`): writes and `close` would then
+ * wait for a moment that never comes. A lint rule keeps all other modules from using the globals.
  */
 import type { Stopwatch } from "./clock.ts";
 
@@ -17,7 +17,7 @@ export const {
 /** Milliseconds, with fractions, since the process began. */
 export const systemStopwatch: Stopwatch = performance.now.bind(performance);
 
-/** Waits until the event loop has served others. */
+/** Waits for the next turn of the event loop. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }

@@ -3,18 +3,18 @@ import { Unavailable } from "./errors.ts";
 import { FairShare, type Holding, type Party } from "./fair-share.ts";
 import { clearInterval, setImmediate, setInterval } from "./timers.ts";
 
-/** How many tasks run at a time, at most for one user, and how many wait. */
+/** The most tasks that run at a time, in total and for one user, and the most that wait. */
 export interface TurnLimits {
   readonly atOnce: number;
   readonly atOnceOfOne: number;
   readonly waiting: number;
 }
 
-/** The client that an answer is sent to while it has its turn. */
+/** The client that receives an answer during its turn. */
 export interface Reader {
-  /** The bytes that its connection has taken; `undefined` while no bytes wait for it. */
+  /** The bytes that the client's connection has taken; `undefined` while no bytes wait for it. */
   taken(): number | undefined;
-  /** Cuts the answer, which ends its turn. */
+  /** Cuts the response, which ends its turn. */
   cut(): void;
 }
 
@@ -30,25 +30,26 @@ interface Waiting {
 /** An answer that has its turn. */
 interface Begun {
   readonly reader: Reader | undefined;
-  /** What the reader had taken at the last check. */
+  /** The bytes that the reader had taken at the last check. */
   taken: number;
-  /** The checks in a row at which it had taken too little. */
+  /** The consecutive checks at which the reader was slow. */
   slowChecks: number;
 }
 
 const RETRY_SECONDS = 2;
 /** A reader is slow when it takes fewer bytes than this in a second. */
 export const SLOW_BYTES = 128 * 1024;
-/** An answer whose reader was slow for so many seconds in a row is cut while others wait. */
+/** A response whose reader was slow for this many seconds in a row is cut while others wait. */
 export const SLOW_SECONDS = 3;
 
 /**
- * Bounds how many large answers are made at a time, or costly policies checked; the other requests
- * wait. Surfaces take turns, in each of them organizations, in those addresses: a client that sends a
- * thousand requests delays another client by a few answers. At most one answer begins in a turn of the event loop, so small
- * requests wait for one large answer, not for all that arrived together.
+ * Bounds how many large answers are made, or costly policies checked, at a time; other requests
+ * wait. The turn passes between surfaces, within a surface between organizations, and within an
+ * organization between addresses: a client that sends a thousand requests delays another client by
+ * a few answers. At most one answer begins in each event loop turn, so small requests wait for one
+ * large answer, not for all that arrived together.
  *
- * Where an answer keeps its turn until it is sent, clients on a few addresses could hold all turns by
+ * If an answer keeps its turn until it is sent, clients on a few addresses could hold all turns by
  * reading slowly. So slow readers are cut while every turn is taken and a request waits.
  */
 export class Turns {
@@ -59,21 +60,23 @@ export class Turns {
   readonly #activeOf = new Map<string, number>();
   readonly #begun = new Set<Begun>();
   #checks: NodeJS.Timeout | undefined;
-  /** Whether an answer began in this turn of the loop. */
+  /** Whether an answer began in this event loop turn. */
   #hasBegun = false;
 
-  /** @param refusal what a request hears when the line is full */
+  /**
+   * @param refusal the error message when the line is full
+   */
   constructor(limits: TurnLimits, refusal = "Too many large answers are being made: try again") {
     this.#limits = limits;
     this.#refusal = refusal;
   }
 
   /**
-   * Calls `begin` at once if there is room, else when the turn comes; its argument ends the turn. When
-   * the line is full, the user with most waiting requests loses the newest one: `refuse` is called.
+   * Calls `begin` at once if there is room, otherwise when the turn comes; its argument ends the turn. When
+   * the line is full, the user with the most waiting requests loses its newest one: `refuse` is called.
    *
    * @returns cancels a turn that has not begun; `undefined` if it began at once
-   * @throws Unavailable when the user with most waiting requests is this one
+   * @throws Unavailable if this user has the most waiting requests
    */
   take(
     party: Party,
@@ -98,7 +101,7 @@ export class Turns {
     request.holding.set(1);
     this.#line.add(request);
     this.#checks ??= setInterval(() => this.check(), SECOND_MS).unref();
-    if (!this.#hasBegun) this.#beginNext(); // those before it may all lack room
+    if (!this.#hasBegun) this.#beginNext(); // the requests before it may all lack room
     return () => {
       request.holding?.close();
       this.#line.remove(request);
@@ -106,8 +109,8 @@ export class Turns {
   }
 
   /**
-   * Waits for a turn; the result ends it. When `signal` is aborted first, the request leaves the line and
-   * the promise rejects with the signal's reason.
+   * Waits for a turn; the result ends it. If `signal` aborts first, the request leaves the line and the
+   * promise rejects with the signal's reason.
    *
    * @throws Unavailable when the line is full
    */
@@ -126,7 +129,7 @@ export class Turns {
     });
   }
 
-  /** Cuts slow readers if they hold up others; called every second while requests wait. */
+  /** Cuts slow readers that hold up others; called every second while requests wait. */
   check(): void {
     if (this.#line.isEmpty) {
       clearInterval(this.#checks);
@@ -171,7 +174,7 @@ export class Turns {
   }
 }
 
-/** Waiting requests, grouped as parties are; each group's turn comes after those of its siblings. */
+/** Waiting requests, grouped like parties. A group that was served moves behind its siblings. */
 class Line {
   readonly #requests = new Set<Waiting>();
   readonly #groups = new Map<string, Line>();
@@ -196,16 +199,16 @@ class Line {
     if (key !== undefined && group?.isEmpty) this.#groups.delete(key);
   }
 
-  /** Takes the next request that has room out of the line. */
+  /** Removes the next request that has room from the line, and returns it. */
   next(hasRoom: (party: Party) => boolean): Waiting | undefined {
     for (const [key, group] of this.#groups) {
       const found = group.next(hasRoom);
       if (!found) continue;
-      this.#groups.delete(key); // and to the end
+      this.#groups.delete(key); // moves the group to the end
       if (!group.isEmpty) this.#groups.set(key, group);
       return found;
     }
-    const [first] = this.#requests; // all of them are of one party
+    const [first] = this.#requests; // all of them belong to one party
     if (first && hasRoom(first.party)) this.#requests.delete(first);
     else return undefined;
     return first;

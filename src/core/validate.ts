@@ -2,12 +2,12 @@ import { BadInput } from "./errors.ts";
 import type { ArraySchema, Infer, ObjectSchema, Schema } from "./schema.ts";
 
 /**
- * Reads an untrusted value against a schema and returns a clean copy: known properties only,
- * without those that were absent. `null` counts as absent everywhere, and so does `""` where a
- * string is optional; unknown properties are ignored, so `__proto__` and friends stay inert.
+ * Validates an untrusted value by a schema and returns a clean copy: known properties only, without
+ * absent ones. `null` counts as absent everywhere, and so does `""` where a string is optional.
+ * Unknown properties are ignored, so `__proto__` and the like have no effect.
  *
- * @param place where the value stands, as a message names it; `""` for the body itself
- * @throws BadInput naming the first place that does not fit, and what was expected there
+ * @param place the name of the value's place in messages; `""` for the body itself
+ * @throws BadInput naming the first invalid place, and what was expected there
  */
 export function validate<const S extends Schema>(schema: S, value: unknown, place = ""): Infer<S> {
   return readValue(schema, value, place) as Infer<S>;
@@ -18,7 +18,7 @@ export function pathOf(parent: string, name: string): string {
   return parent === "" ? name : `${parent}.${name}`;
 }
 
-/** Does what `validate` does for a schema that is not known until run time. */
+/** Like `validate`, for a schema that is not known until run time. */
 export function readValue(schema: Schema, value: unknown, place: string): unknown {
   if ("anyOf" in schema) return readAny(schema.anyOf, value, place);
   switch (schema.type) {
@@ -65,7 +65,7 @@ function readObject(schema: ObjectSchema, value: unknown, place: string): unknow
   for (const [name, property] of Object.entries(properties)) {
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
     if (given === undefined || given === null || given === "") {
-      // An empty text is absent; for any other type it is a wrong value, and is named as one.
+      // An empty text counts as absent only for a string; for any other type it is an invalid value.
       const absent = given !== "" || ("type" in property && property.type === "string");
       if (!absent) readValue(property, given, pathOf(place, name));
       if (required.includes(name)) refuse(pathOf(place, name), "required");
@@ -100,7 +100,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Lists accepted words as a message does: `human, ai or ci`. */
+/** Lists accepted words for a message: `human, ai or ci`. */
 export function oneOf(words: readonly string[]): string {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
 }

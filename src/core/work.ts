@@ -1,7 +1,7 @@
-/** Work that yields after every small part: `Pace.run` lets others go on between the parts. */
+/** Work that yields after every small part; `Yielder.run` lets other requests run between the parts. */
 export type Work<T> = Generator<undefined, T>;
 
-/** Does work in one go, where no other request waits for the thread: in a browser, or in a test. */
+/** Runs work in one go. Only for a browser or a test, where no other request waits for the thread. */
 export function finish<T>(work: Work<T>): T {
   for (;;) {
     const part = work.next();

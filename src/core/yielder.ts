@@ -5,8 +5,9 @@ import type { Work } from "./work.ts";
 const SLICE_MS = 0.5;
 
 /**
- * Cuts long work into slices of about half a millisecond, between which the loop serves others. All
- * long work together gets one slice a turn, so that others wait for ten searches as for one.
+ * Divides long work into slices of about half a millisecond, between which the event loop serves
+ * other requests. All long work together gets one slice a turn: others wait no longer for ten
+ * searches than for one.
  */
 export class Yielder {
   readonly #signal: AbortSignal | undefined;
@@ -17,12 +18,12 @@ export class Yielder {
     this.#signal = signal;
   }
 
-  /** Whether the slice is used up; then `step` is due. */
+  /** Whether the slice is used up; then call `step`. */
   get isDue(): boolean {
     return systemStopwatch() - this.#since > SLICE_MS;
   }
 
-  /** Lets the loop turn when the slice is used up; throws when the client has disconnected. */
+  /** Ends the turn if the slice is used up; throws when the client has disconnected. */
   async step(): Promise<void> {
     if (!this.isDue) return;
     await ownTurn();
@@ -30,7 +31,7 @@ export class Yielder {
     this.#since = systemStopwatch();
   }
 
-  /** Runs work that yields after every small part; its result comes at once if one slice is enough. */
+  /** Runs work that yields after every small part. Returns the result at once if one slice is enough. */
   run<T>(work: Work<T>): Awaitable<T> {
     while (!this.isDue) {
       const part = work.next();
@@ -48,10 +49,10 @@ export class Yielder {
   }
 }
 
-/** Those who wait for a slice, the one that has waited longest first. */
+/** The work that waits for a slice, longest wait first. */
 const waiting: (() => void)[] = [];
 
-/** Waits for a turn of the loop in which no other long work goes on. */
+/** Waits for an event loop turn in which no other long work runs. */
 export function ownTurn(): Promise<void> {
   return new Promise((resolve) => {
     if (waiting.push(resolve) === 1) setImmediate(wakeFirst);

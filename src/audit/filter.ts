@@ -1,29 +1,50 @@
 /** The filters of lists, exports, streams and histograms of events: one definition for all. */
 import { readMoment } from "../core/moment.ts";
-import type { Schema } from "../core/schema.ts";
-import { consumers } from "./schema.ts";
+import type { StringSchema } from "../core/schema.ts";
+import {
+  FILTERED_FIELDS,
+  recordOf,
+  SEARCHED_WORDS,
+  type EventFieldType,
+  type ExactFilter,
+} from "./event-fields.ts";
+import { consumers, decisions } from "./schema.ts";
 import type { AuditFilter } from "./store.ts";
+
+const EITHER_CASE = [...decisions, ...decisions.map((word) => word.toLowerCase())];
+
+const DESCRIPTIONS: Readonly<Record<ExactFilter, string>> = {
+  decision: "Only events with this decision; an unknown one matches nothing.",
+  consumer: "Only events of this kind of caller; an unknown one matches nothing.",
+  provider: "Only events of exactly this provider.",
+  executor: "Only events of exactly this executor.",
+  capability: "Only events of exactly this capability.",
+  status: "Only events with exactly this status.",
+  runtime: "Only events whose `runtime_name` is exactly this.",
+  trace_id: "Only events of exactly this trace.",
+  policy: "Only events that exactly this policy version decided.",
+  reported_by: "Only events that the API key or user with exactly this id reported.",
+};
+
+/** A parameter; one that is forgiving refuses no value. */
+type FilterSchema = StringSchema & { readonly description: string; readonly forgiving?: true };
+
+const exact: Readonly<Record<ExactFilter, FilterSchema>> = recordOf(
+  FILTERED_FIELDS.map(({ filter, type }) => {
+    const description = DESCRIPTIONS[filter];
+    const words = type === "decision" ? EITHER_CASE : type === "consumer" ? consumers : undefined;
+    const values = words && ({ enum: words, forgiving: true } as const);
+    return [filter, { type: "string", ...values, description } as const];
+  }),
+);
 
 /** The filters as query parameters. `decision` and `consumer` accept any value: unknown ones match nothing. */
 export const filterQuery = {
   q: {
     type: "string",
-    description:
-      "Text that the command, executor, resource, provider or capability must contain, in any letter case.",
+    description: `Text that the ${SEARCHED_WORDS} must contain, in any letter case.`,
   },
-  decision: {
-    type: "string",
-    enum: ["ALLOWED", "DENIED", "allowed", "denied"],
-    forgiving: true,
-    description: "Only events with this decision; an unknown one matches nothing.",
-  },
-  provider: { type: "string", description: "Only events of exactly this provider." },
-  consumer: {
-    type: "string",
-    enum: consumers,
-    forgiving: true,
-    description: "Only events of this kind of caller; an unknown one matches nothing.",
-  },
+  ...exact,
   from: {
     type: "string",
     format: "date-time",
@@ -34,17 +55,7 @@ export const filterQuery = {
     format: "date-time",
     description: "Only events whose `timestamp` is before this moment.",
   },
-  executor: { type: "string", description: "Only events of exactly this executor." },
-  capability: { type: "string", description: "Only events of exactly this capability." },
-  status: { type: "string", description: "Only events with exactly this status." },
-  runtime: { type: "string", description: "Only events whose `runtime_name` is exactly this." },
-  trace_id: { type: "string", description: "Only events of exactly this trace." },
-  policy: { type: "string", description: "Only events that exactly this policy version decided." },
-  reported_by: {
-    type: "string",
-    description: "Only events that the API key or user with exactly this id reported.",
-  },
-} as const satisfies Readonly<Record<string, Schema & { readonly forgiving?: true }>>;
+} as const satisfies Readonly<Record<string, FilterSchema>>;
 
 /** Filters as the client sent them. */
 export type GivenFilter = { readonly [K in keyof typeof filterQuery]?: string | undefined };
@@ -55,21 +66,17 @@ export type GivenFilter = { readonly [K in keyof typeof filterQuery]?: string | 
  * @throws BadInput for a `from` or `to` that is not an RFC 3339 timestamp
  */
 export function filterOf(given: GivenFilter): AuditFilter {
-  const { q, provider, executor, capability, status, runtime, trace_id, policy, reported_by } =
-    given;
   return {
-    q,
-    decision: given.decision?.toUpperCase(),
-    provider,
-    consumer: given.consumer?.toLowerCase(),
+    q: given.q,
+    ...recordOf(
+      FILTERED_FIELDS.map(({ filter, type }) => [filter, canonical(type, given[filter])]),
+    ),
     from: readMoment("from", given.from),
     to: readMoment("to", given.to),
-    executor,
-    capability,
-    status,
-    runtime,
-    trace_id,
-    policy,
-    reported_by,
   };
+}
+
+function canonical(type: EventFieldType, value: string | undefined): string | undefined {
+  if (type === "decision") return value?.toUpperCase();
+  return type === "consumer" ? value?.toLowerCase() : value;
 }

@@ -1,19 +1,37 @@
 /**
- * Turns a reported event into a stored one: folds names, checks values, sets defaults, in one pass
- * over the known fields. This is the hot path of the service: it runs for every event of every batch.
- * So it is written out by hand, and always builds objects with the same keys in the same order.
+ * Makes the stored event from a reported one: takes values from aliases, checks them and fills the gaps.
+ * This runs for every event of every batch, so it is written out by hand and always builds objects with the
+ * same keys in the same order: a loop over the table of fields took twice as long, one microsecond more for
+ * each event. The table has the aliases and limits, and the compiler asks for a line for each of its rows.
  */
 import { BadInput } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import { formatTimestamp, parseTimestamp } from "../core/time.ts";
 import { isObject, pathOf } from "../core/validate.ts";
+import {
+  EVENT_FIELDS,
+  recordOf,
+  REPORTED_FIELDS,
+  SHORT_TEXT,
+  type EventField,
+  type EventFieldName,
+} from "./event-fields.ts";
 import { EVENT_ID, type AuditEvent, type Consumer, type Decision } from "./schema.ts";
 
-export const LONG_TEXT = 1 << 20; // 1 MiB, for free text
-export const SHORT_TEXT = 64 * 1024;
 const CLIENT_ID = new RegExp(EVENT_ID.pattern);
 // These would be read as routes below `/audit/`.
 const RESERVED_IDS: ReadonlySet<string> = new Set(["export", "stream", "histogram"]);
+
+/** What ingest has to know of a field. All are of one shape, which keeps their use fast. */
+interface ReportedField {
+  readonly name: EventFieldName;
+  readonly alias: string | undefined;
+  readonly limit: number;
+}
+
+const FIELD = recordOf<EventFieldName, ReportedField>(
+  EVENT_FIELDS.map(({ name, alias, limit = 0 }: EventField) => [name, { name, alias, limit }]),
+);
 
 /** An event as a runtime sent it: an object with unchecked fields. */
 export type RawEvent = Readonly<Record<string, unknown>>;
@@ -39,78 +57,46 @@ export interface IngestContext {
 export function ingestEvent(raw: unknown, place: string, context: IngestContext): AuditEvent {
   if (!isObject(raw)) throw new BadInput(`${place || "The body"}: expected an audit event object`);
 
-  const id = clientId(raw["id"], place);
-  const timestamp = moment(raw["timestamp"], place);
-  const command = text(raw, "command", undefined, place, LONG_TEXT);
-  const executor = text(raw, "executor", "user", place, SHORT_TEXT);
-  const consumer = consumerOf(raw["consumer"], place);
-  const ai = flag(raw["ai"], place);
-  const provider = text(raw, "provider", "tool", place, SHORT_TEXT);
-  const capability = text(raw, "capability", undefined, place, SHORT_TEXT);
-  const resource = text(raw, "resource", "repository", place, SHORT_TEXT);
-  const decision = decisionOf(raw, place);
-  const policy = text(raw, "policy", "policyVersion", place, SHORT_TEXT);
-  const reason = text(raw, "reason", undefined, place, LONG_TEXT);
-  const status = text(raw, "status", undefined, place, SHORT_TEXT);
-  const message = text(raw, "message", undefined, place, LONG_TEXT);
-  const duration = durationOf(raw, place);
-  const runtimeName = text(raw, "runtime_name", "runtimeName", place, SHORT_TEXT);
-  const runtimeVersion = text(raw, "runtime_version", "runtimeVersion", place, SHORT_TEXT);
-  const runtimeContext = text(raw, "runtime_context", undefined, place, SHORT_TEXT);
-  const traceId = text(raw, "trace_id", "traceId", place, SHORT_TEXT);
-  const transport = text(raw, "transport", undefined, place, SHORT_TEXT);
-
-  const isEmpty =
-    id === undefined &&
-    timestamp === undefined &&
-    command === undefined &&
-    executor === undefined &&
-    consumer === undefined &&
-    ai === undefined &&
-    provider === undefined &&
-    capability === undefined &&
-    resource === undefined &&
-    decision === undefined &&
-    policy === undefined &&
-    reason === undefined &&
-    status === undefined &&
-    message === undefined &&
-    duration === undefined &&
-    runtimeName === undefined &&
-    runtimeVersion === undefined &&
-    runtimeContext === undefined &&
-    traceId === undefined &&
-    transport === undefined;
-  if (isEmpty) throw new BadInput(`${place || "The body"}: an audit event needs a known field`);
-
   const ingestedAt = formatTimestamp(context.now);
-  const actualConsumer = consumer ?? (ai === true ? "ai" : "human");
-  // JSON omits undefined values; this is the order of fields in the log.
-  return {
-    id: id ?? context.ids(),
+  const event = {
+    id: clientId(raw, FIELD.id, place),
     organization_id: context.organization,
-    timestamp: timestamp ?? ingestedAt,
+    timestamp: moment(raw, FIELD.timestamp, place),
     ingested_at: ingestedAt,
-    command,
-    executor,
-    consumer: actualConsumer,
-    ai: ai ?? actualConsumer === "ai",
-    provider: provider ?? (command === undefined ? undefined : firstWord(command)),
-    capability,
-    resource,
-    policy_decision: decision,
-    policy,
-    reason,
-    status: status ?? statusOf(decision),
-    message,
-    duration_ms: duration,
-    runtime_name: runtimeName,
-    runtime_version: runtimeVersion,
-    runtime_context: runtimeContext,
-    trace_id: traceId,
-    transport,
+    command: text(raw, FIELD.command, place),
+    executor: text(raw, FIELD.executor, place),
+    consumer: consumerOf(raw, FIELD.consumer, place),
+    ai: flag(raw, FIELD.ai, place),
+    provider: text(raw, FIELD.provider, place),
+    capability: text(raw, FIELD.capability, place),
+    resource: text(raw, FIELD.resource, place),
+    policy_decision: decisionOf(raw, FIELD.policy_decision, place),
+    policy: text(raw, FIELD.policy, place),
+    reason: text(raw, FIELD.reason, place),
+    status: text(raw, FIELD.status, place),
+    message: text(raw, FIELD.message, place),
+    duration_ms: durationOf(raw, FIELD.duration_ms, place),
+    runtime_name: text(raw, FIELD.runtime_name, place),
+    runtime_version: text(raw, FIELD.runtime_version, place),
+    runtime_context: text(raw, FIELD.runtime_context, place),
+    trace_id: text(raw, FIELD.trace_id, place),
+    transport: text(raw, FIELD.transport, place),
     reported_by: context.reporter,
-  };
+  } satisfies Record<EventFieldName, unknown>;
+  if (
+    event.command === undefined &&
+    REPORTED_FIELDS.every(({ name }) => event[name] === undefined)
+  ) {
+    throw new BadInput(`${place || "The body"}: an audit event needs a known field`);
+  }
+
+  event.id ??= context.ids();
+  event.timestamp ??= ingestedAt;
+  event.consumer ??= event.ai === true ? "ai" : "human";
+  event.ai ??= event.consumer === "ai";
+  if (event.command !== undefined) event.provider ??= firstWord(event.command);
+  event.status ??= statusOf(event.policy_decision);
+  return event as AuditEvent;
 }
 
 /** Whether a reported event has its own id. */
@@ -136,18 +122,13 @@ function statusOf(decision: Decision | undefined): string {
   return decision === "ALLOWED" ? "allowed" : "denied";
 }
 
-function text(
-  raw: RawEvent,
-  name: string,
-  alias: string | undefined,
-  place: string,
-  limit: number,
-): string | undefined {
+function text(raw: RawEvent, field: ReportedField, place: string): string | undefined {
+  const { name, alias, limit } = field;
   let value = raw[name];
-  let given = name;
+  let given = name as string;
   if (alias !== undefined && isAbsent(value)) {
-    value = raw[alias];
     given = alias;
+    value = raw[alias];
   }
   if (isAbsent(value)) return undefined;
   if (typeof value !== "string") refuse(place, given, "expected a string");
@@ -158,45 +139,50 @@ function text(
   return value;
 }
 
+/** The name under which a report has a field: the field's own name when it has a value, or none has. */
+function givenName(raw: RawEvent, { name, alias }: ReportedField): string {
+  return alias !== undefined && isAbsent(raw[name]) ? alias : name;
+}
+
 function isAbsent(value: unknown): value is undefined | null | "" {
   return value === undefined || value === null || value === "";
 }
 
-function clientId(value: unknown, place: string): string | undefined {
+function clientId(raw: RawEvent, field: ReportedField, place: string): string | undefined {
+  const given = givenName(raw, field);
+  const value = raw[given];
   if (isAbsent(value)) return undefined;
   if (typeof value !== "string" || value.length > EVENT_ID.maxLength || !CLIENT_ID.test(value)) {
-    refuse(place, "id", "expected 1 to 128 printable ASCII characters without space");
+    refuse(place, given, "expected 1 to 128 printable ASCII characters without space");
   }
-  if (RESERVED_IDS.has(value)) refuse(place, "id", `${JSON.stringify(value)} is reserved`);
+  if (RESERVED_IDS.has(value)) refuse(place, given, `${JSON.stringify(value)} is reserved`);
   return value;
 }
 
-function moment(value: unknown, place: string): string | undefined {
+function moment(raw: RawEvent, field: ReportedField, place: string): string | undefined {
+  const given = givenName(raw, field);
+  const value = raw[given];
   if (isAbsent(value)) return undefined;
   const ms = typeof value === "string" ? parseTimestamp(value) : undefined;
   if (ms === undefined) {
-    refuse(place, "timestamp", "expected an RFC 3339 date and time, such as 2026-01-31T12:00:00Z");
+    refuse(place, given, "expected an RFC 3339 date and time, such as 2026-01-31T12:00:00Z");
   }
   return formatTimestamp(ms);
 }
 
-function consumerOf(value: unknown, place: string): Consumer | undefined {
+function consumerOf(raw: RawEvent, field: ReportedField, place: string): Consumer | undefined {
+  const given = givenName(raw, field);
+  const value = raw[given];
   if (value === "human" || value === "ai" || value === "ci") return value;
   if (isAbsent(value)) return undefined;
   const lower = typeof value === "string" ? value.toLowerCase() : "";
   if (lower === "human" || lower === "ai" || lower === "ci") return lower;
-  return refuse(place, "consumer", "expected human, ai or ci");
+  return refuse(place, given, "expected human, ai or ci");
 }
 
-function flag(value: unknown, place: string): boolean | undefined {
-  if (typeof value === "boolean") return value;
-  if (value === undefined || value === null) return undefined;
-  return refuse(place, "ai", "expected true or false");
-}
-
-function decisionOf(raw: RawEvent, place: string): Decision | undefined {
-  const isAlias = isAbsent(raw["policy_decision"]);
-  const value = isAlias ? raw["decision"] : raw["policy_decision"];
+function decisionOf(raw: RawEvent, field: ReportedField, place: string): Decision | undefined {
+  const given = givenName(raw, field);
+  const value = raw[given];
   if (value === "ALLOWED" || value === "DENIED") return value;
   if (isAbsent(value)) return undefined;
   switch (typeof value === "string" ? value.toUpperCase() : "") {
@@ -207,20 +193,29 @@ function decisionOf(raw: RawEvent, place: string): Decision | undefined {
     case "DENY":
       return "DENIED";
     default:
-      return refuse(place, isAlias ? "decision" : "policy_decision", "expected ALLOWED or DENIED");
+      return refuse(place, given, "expected ALLOWED or DENIED");
   }
 }
 
-function durationOf(raw: RawEvent, place: string): number | undefined {
-  const isAlias = raw["duration_ms"] === undefined || raw["duration_ms"] === null;
-  const value = isAlias ? raw["durationMs"] : raw["duration_ms"];
+/** An empty text is a wrong value here, not an absent one. */
+function flag(raw: RawEvent, { name }: ReportedField, place: string): boolean | undefined {
+  const value = raw[name];
+  if (typeof value === "boolean") return value;
   if (value === undefined || value === null) return undefined;
+  return refuse(place, name, "expected true or false");
+}
+
+/** An empty text is a wrong value here, not an absent one. */
+function durationOf(
+  raw: RawEvent,
+  { name, alias }: ReportedField,
+  place: string,
+): number | undefined {
+  const given = alias !== undefined && (raw[name] ?? undefined) === undefined ? alias : name;
+  const value = raw[given] ?? undefined;
+  if (value === undefined) return undefined;
   if (!Number.isSafeInteger(value) || (value as number) < 0) {
-    refuse(
-      place,
-      isAlias ? "durationMs" : "duration_ms",
-      "expected a whole number of milliseconds, 0 or more",
-    );
+    refuse(place, given, "expected a whole number of milliseconds, 0 or more");
   }
   return (value as number) + 0; // turns -0 into 0
 }

@@ -1,4 +1,13 @@
 import type { Infer, Schema } from "../core/schema.ts";
+import {
+  EVENT_FIELDS,
+  LONG_TEXT,
+  recordOf,
+  REPORTED_FIELDS,
+  type EventField,
+  type EventFieldName,
+  type EventFieldType,
+} from "./event-fields.ts";
 
 const decisions = ["ALLOWED", "DENIED"] as const;
 const consumers = ["human", "ai", "ci"] as const;
@@ -10,61 +19,72 @@ export { consumers, decisions };
 /** The ids of events: printable ASCII without spaces. */
 export const EVENT_ID = { pattern: "^[!-~]+$", minLength: 1, maxLength: 128 } as const;
 
+/** What each type of field looks like in a stored event. */
+const SHAPES = {
+  id: { type: "string" },
+  text: { type: "string" },
+  timestamp: { type: "string", format: "date-time" },
+  consumer: { type: "string", enum: consumers },
+  boolean: { type: "boolean" },
+  decision: { type: "string", enum: decisions },
+  milliseconds: { type: "integer", minimum: 0 },
+} as const satisfies Readonly<Record<EventFieldType, Schema>>;
+
+/** Each field of a stored event. */
+const DESCRIPTIONS: Readonly<Record<EventFieldName, string>> = {
+  id: "The client's own id, or one generated at ingest; generated ids sort by time.",
+  organization_id: "The organization the event belongs to.",
+  timestamp: "When the command ran; the time of ingest where the client gave none.",
+  ingested_at: "When the event arrived here.",
+  command: "The full text of the command.",
+  executor: "Who ran the command.",
+  consumer: "What kind of caller ran it.",
+  ai: "Whether an AI agent ran it.",
+  provider: "The program or service that was used; the command's first word where absent.",
+  capability: "The capability used, `<provider>/<name>`.",
+  resource: "What the command acted on.",
+  policy_decision: "What the policy decided.",
+  policy: "The policy version that decided.",
+  reason: "Why the policy decided so.",
+  status: "How it ended: `allowed`, `denied` or `unknown` where the client gave nothing.",
+  message: "Anything the runtime adds for people.",
+  duration_ms: "How long it ran, in milliseconds.",
+  runtime_name: "The runtime that reported the event.",
+  runtime_version: "That runtime's version.",
+  runtime_context: "Where it ran: a shell, a pipeline, a session.",
+  trace_id: "Joins the events of one piece of work.",
+  transport: "How the event reached the service.",
+  reported_by:
+    "The id of the API key or user that reported the event, set by the service; absent where the " +
+    "report came without credentials.",
+};
+
+/** The fields that a report describes in another way: by its default, or by what it accepts. */
+const REPORT_DESCRIPTIONS: Readonly<Partial<Record<EventFieldName, string>>> = {
+  id: "1 to 128 printable ASCII characters; makes it safe to send the event again.",
+  timestamp: "Default: the time of ingest.",
+  consumer: "In any letter case. Default: `ai` where `ai` is true, else `human`.",
+  ai: "Default: whether `consumer` is `ai`.",
+  provider: "Default: the first word of `command`.",
+  policy_decision: "In any letter case; `allow` and `deny` are understood too.",
+  status: "Default: `allowed`, `denied`, or `unknown` without a decision.",
+};
+
 /** An event as it is stored and answered: one shape for the log, the wire and the rules. */
 export const auditEvent = {
   title: "AuditEvent",
   type: "object",
   description: "One command that a runtime allowed or denied.",
   required: ["id", "organization_id", "timestamp", "ingested_at", "consumer", "ai", "status"],
-  properties: {
-    id: {
-      type: "string",
-      description: "The client's own id, or one generated at ingest; generated ids sort by time.",
-    },
-    organization_id: { type: "string", description: "The organization the event belongs to." },
-    timestamp: {
-      type: "string",
-      format: "date-time",
-      description: "When the command ran; the time of ingest where the client gave none.",
-    },
-    ingested_at: {
-      type: "string",
-      format: "date-time",
-      description: "When the event arrived here.",
-    },
-    command: { type: "string", description: "The full text of the command." },
-    executor: { type: "string", description: "Who ran the command." },
-    consumer: { type: "string", enum: consumers, description: "What kind of caller ran it." },
-    ai: { type: "boolean", description: "Whether an AI agent ran it." },
-    provider: {
-      type: "string",
-      description: "The program or service that was used; the command's first word where absent.",
-    },
-    capability: { type: "string", description: "The capability used, `<provider>/<name>`." },
-    resource: { type: "string", description: "What the command acted on." },
-    policy_decision: { type: "string", enum: decisions, description: "What the policy decided." },
-    policy: { type: "string", description: "The policy version that decided." },
-    reason: { type: "string", description: "Why the policy decided so." },
-    status: {
-      type: "string",
-      description: "How it ended: `allowed`, `denied` or `unknown` where the client gave nothing.",
-    },
-    message: { type: "string", description: "Anything the runtime adds for people." },
-    duration_ms: { type: "integer", minimum: 0, description: "How long it ran, in milliseconds." },
-    runtime_name: { type: "string", description: "The runtime that reported the event." },
-    runtime_version: { type: "string", description: "That runtime's version." },
-    runtime_context: {
-      type: "string",
-      description: "Where it ran: a shell, a pipeline, a session.",
-    },
-    trace_id: { type: "string", description: "Joins the events of one piece of work." },
-    transport: { type: "string", description: "How the event reached the service." },
-    reported_by: {
-      type: "string",
-      description:
-        "The id of the API key or user that reported the event, set by the service; absent where the " +
-        "report came without credentials.",
-    },
+  properties: recordOf(
+    EVENT_FIELDS.map(({ name, type }) => [
+      name,
+      { ...SHAPES[type], description: DESCRIPTIONS[name] },
+    ]),
+  ) as {
+    readonly [
+      Field in (typeof EVENT_FIELDS)[number] as Field["name"]
+    ]: (typeof SHAPES)[Field["type"]];
   },
 } as const satisfies Schema;
 export type AuditEvent = Infer<typeof auditEvent>;
@@ -75,54 +95,18 @@ const reportedEvent = {
   type: "object",
   description:
     "An event as a runtime reports it. At least one field is needed; a canonical name wins over its alias, which is not looked at then.",
-  properties: {
-    id: {
-      type: "string",
-      maxLength: 128,
-      ruled: EVENT_ID,
-      description: "1 to 128 printable ASCII characters; makes it safe to send the event again.",
-    },
-    timestamp: { type: "string", format: "date-time", description: "Default: the time of ingest." },
-    command: { type: "string", description: "The full text of the command, up to 1 MiB." },
-    executor: { type: "string", description: "Who ran the command." },
-    user: { type: "string", description: "Alias of `executor`." },
-    consumer: {
-      type: "string",
-      enum: consumers,
-      description: "In any letter case. Default: `ai` where `ai` is true, else `human`.",
-    },
-    ai: { type: "boolean", description: "Default: whether `consumer` is `ai`." },
-    provider: { type: "string", description: "Default: the first word of `command`." },
-    tool: { type: "string", description: "Alias of `provider`." },
-    capability: { type: "string", description: "The capability used, `<provider>/<name>`." },
-    resource: { type: "string", description: "What the command acted on." },
-    repository: { type: "string", description: "Alias of `resource`." },
-    policy_decision: {
-      type: "string",
-      enum: decisions,
-      description: "In any letter case; `allow` and `deny` are understood too.",
-    },
-    decision: { type: "string", enum: decisions, description: "Alias of `policy_decision`." },
-    policy: { type: "string", description: "The policy version that decided." },
-    policyVersion: { type: "string", description: "Alias of `policy`." },
-    reason: { type: "string", description: "Why the policy decided so, up to 1 MiB." },
-    status: {
-      type: "string",
-      description: "Default: `allowed`, `denied`, or `unknown` without a decision.",
-    },
-    message: { type: "string", description: "Anything the runtime adds, up to 1 MiB." },
-    duration_ms: { type: "integer", minimum: 0, description: "How long it ran, in milliseconds." },
-    durationMs: { type: "integer", minimum: 0, description: "Alias of `duration_ms`." },
-    runtime_name: { type: "string", description: "The runtime that reports." },
-    runtimeName: { type: "string", description: "Alias of `runtime_name`." },
-    runtime_version: { type: "string", description: "That runtime's version." },
-    runtimeVersion: { type: "string", description: "Alias of `runtime_version`." },
-    runtime_context: { type: "string", description: "Where it ran." },
-    trace_id: { type: "string", description: "Joins the events of one piece of work." },
-    traceId: { type: "string", description: "Alias of `trace_id`." },
-    transport: { type: "string", description: "How the event was sent." },
-  },
+  properties: Object.fromEntries(REPORTED_FIELDS.flatMap(reportedProperties)),
 } as const satisfies Schema;
+
+function reportedProperties({ name, alias, type, limit }: EventField): readonly [string, Schema][] {
+  const shape = type === "id" ? { ...SHAPES.id, maxLength: 128, ruled: EVENT_ID } : SHAPES[type];
+  const size = limit === LONG_TEXT ? " Up to 1 MiB." : "";
+  const description = (REPORT_DESCRIPTIONS[name] ?? DESCRIPTIONS[name]) + size;
+  const field = [name, { ...shape, description }] as [string, Schema];
+  return alias === undefined
+    ? [field]
+    : [field, [alias, { ...shape, description: `Alias of \`${name}\`.` }]];
+}
 
 const auditBatch = {
   title: "AuditBatch",

@@ -1,28 +1,21 @@
 import type { Quota } from "../core/quota.ts";
 import type { Awaitable } from "../core/caller.ts";
 import type { Pieces } from "../core/pieces.ts";
+import type { ExactFilter } from "./event-fields.ts";
 import type { AuditEvent } from "./schema.ts";
 
-/** The filters of a list; an absent filter matches all events. */
-export interface AuditFilter {
-  /** A literal, case-insensitive part of command, executor, resource, provider or capability. */
+/**
+ * The filters of a list; an absent filter matches all events. `event-fields.ts` says which fields have an
+ * exact filter. A value that a field never has, such as a `decision` other than `ALLOWED` and `DENIED`,
+ * matches nothing.
+ */
+export interface AuditFilter extends Readonly<Partial<Record<ExactFilter, string | undefined>>> {
+  /** A literal, case-insensitive part of a searched field. */
   readonly q?: string | undefined;
-  /** `ALLOWED` or `DENIED`; any other text matches nothing. */
-  readonly decision?: string | undefined;
-  readonly provider?: string | undefined;
-  /** `human`, `ai` or `ci`; any other text matches nothing. */
-  readonly consumer?: string | undefined;
   /** The earliest `timestamp` that matches, in milliseconds. */
   readonly from?: number | undefined;
   /** The first `timestamp` after the range, in milliseconds. */
   readonly to?: number | undefined;
-  readonly executor?: string | undefined;
-  readonly capability?: string | undefined;
-  readonly status?: string | undefined;
-  readonly runtime?: string | undefined;
-  readonly trace_id?: string | undefined;
-  readonly policy?: string | undefined;
-  readonly reported_by?: string | undefined;
 }
 
 /**

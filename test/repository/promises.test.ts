@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { MAX_BUCKETS } from "../../src/audit/histogram.ts";
-import * as text from "../../src/audit/ingest.ts";
+import * as text from "../../src/audit/event-fields.ts";
 import { MAX_WAITING_BYTES, STREAM_LIMITS } from "../../src/audit/stream.ts";
 import * as tickets from "../../src/audit/tickets.ts";
 import * as line from "../../src/auth/password-line.ts";

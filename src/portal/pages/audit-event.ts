@@ -1,9 +1,10 @@
+import { EVENT_FIELDS, type EventField, type EventFieldName } from "../../audit/event-fields.ts";
 import type { AuditEvent } from "../../audit/schema.ts";
 import { canDraft } from "../../policies/draft-event.ts";
 import { count, exactly, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import type { AuditModel } from "./audit-source.ts";
-import { ANEW, viewHref, type AuditParameter, type AuditView } from "./audit-view.ts";
+import { ANEW, viewHref, type AuditView } from "./audit-view.ts";
 import { withUnseen } from "../unseen.ts";
 import { decisionBadge, timeAgo } from "./parts.ts";
 
@@ -12,31 +13,20 @@ const SHOWN_LENGTH = 10_000;
 const LONGEST_FILTER = 500;
 const AROUND_MS = 5 * 60_000;
 
-/** The fields of an event in the order in which they are read, each with the filter that finds its like. */
-const FIELDS = [
-  ["reason", "Reason"],
-  ["message", "Message"],
-  ["executor", "Executor", "executor"],
-  ["consumer", "Consumer", "consumer"],
-  ["ai", "By AI"],
-  ["provider", "Provider", "provider"],
-  ["capability", "Capability", "capability"],
-  ["resource", "Resource", "q"],
-  ["policy", "Policy version", "policy"],
-  ["status", "Status", "status"],
-  ["duration_ms", "Duration"],
-  ["runtime_name", "Runtime", "runtime"],
-  ["runtime_version", "Runtime version"],
-  ["runtime_context", "Runtime context"],
-  ["trace_id", "Trace", "trace_id"],
-  ["transport", "Transport"],
-  ["reported_by", "Reported by", "reported_by"],
-  ["ingested_at", "Arrived"],
-  ["id", "Id"],
-  ["organization_id", "Organization"],
-] as const satisfies readonly (
-  readonly [keyof AuditEvent, string] | readonly [keyof AuditEvent, string, AuditParameter]
-)[];
+/** Shown above the table of fields. */
+const ABOVE: readonly EventFieldName[] = ["timestamp", "policy_decision", "command"];
+const FIRST: readonly EventFieldName[] = ["reason", "message"];
+const LAST: readonly EventFieldName[] = ["ingested_at", "id", "organization_id"];
+
+/** All other fields of an event, in the order in which they are read. */
+const FIELDS: readonly EventField[] = EVENT_FIELDS.filter(({ name }) => !ABOVE.includes(name)).sort(
+  (a, b) => rankOf(a.name) - rankOf(b.name),
+);
+
+function rankOf(name: EventFieldName): number {
+  if (FIRST.includes(name)) return 0;
+  return LAST.includes(name) ? 2 : 1;
+}
 
 /** One event with everything that is known of it; it has an address of its own. */
 export function auditEventPanel({
@@ -76,9 +66,7 @@ export function auditEventPanel({
         <a class="small" href="${aroundHref(event)}">What happened around it</a>
       </p>
       ${isCut ? cutNotice(event, apiUrl) : undefined} ${command(event)} ${drafts(event)}
-      <dl class="facts fields">
-        ${FIELDS.map(([field, word, filter]) => fact(event, field, word, filter, view))}
-      </dl>
+      <dl class="facts fields">${FIELDS.map((field) => fact(event, field, view))}</dl>
       ${rawJson(event)}
     </div>
   </aside>`;
@@ -145,23 +133,22 @@ function drafts(event: AuditEvent): Html | undefined {
 
 function fact(
   event: AuditEvent,
-  field: keyof AuditEvent,
-  word: string,
-  filter: AuditParameter | undefined,
+  { name, label: word, filter, isSearched }: EventField,
   view: AuditView,
 ): Html | undefined {
-  const value = event[field];
+  const value = event[name];
   if (value === undefined) return undefined;
   const text = String(value);
-  const canFilter = filter !== undefined && text !== "" && text.length <= LONGEST_FILTER;
+  const parameter = filter ?? (isSearched ? "q" : undefined);
+  const canFilter = parameter !== undefined && text !== "" && text.length <= LONGEST_FILTER;
   return html`<dt>${word}</dt>
     <dd>
-      ${text.length > LONGEST_FILTER ? html`<div class="whole">${longText(text, word)}</div>` : shortValue(field, text)}
+      ${text.length > LONGEST_FILTER ? html`<div class="whole">${longText(text, word)}</div>` : shortValue(name, text)}
       <span class="does">
         ${
           canFilter
             ? html`<a
-                href="${viewHref(view, { [filter]: text, ...ANEW })}"
+                href="${viewHref(view, { [parameter]: text, ...ANEW })}"
                 aria-label="Only events with ${word.toLowerCase()} ${shorten(text, 60)}"
                 >Filter</a
               >`

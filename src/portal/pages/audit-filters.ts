@@ -1,3 +1,4 @@
+import { FILTERED_FIELDS, SEARCHED_WORDS } from "../../audit/event-fields.ts";
 import { shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import {
@@ -9,7 +10,6 @@ import {
   quickRangeOf,
   rangeWords,
   viewHref,
-  type AuditFilterName,
   type AuditView,
 } from "./audit-view.ts";
 
@@ -18,25 +18,14 @@ const MOST_SUGGESTED = 200;
 const LONGEST_SUGGESTED = 64;
 
 /** The filters that are a text to be matched exactly, each with an example. */
-const EXACT = [
-  ["provider", "kubectl"],
-  ["executor", "ada"],
-  ["capability", "kubernetes/delete"],
-  ["status", "failed"],
-  ["runtime", "build-1"],
-  ["trace_id", "4bf92f35"],
-  ["policy", "v1"],
-  ["reported_by", "01kb5w0m9g"],
-] as const satisfies readonly (readonly [AuditFilterName, string])[];
+const EXACT = FILTERED_FIELDS.filter(({ type }) => type === "text");
 
 /** The form that narrows the list: it works as it is, and modules spare its button. */
 export function auditFilters(view: AuditView, providers?: readonly string[]): Html {
   return html`<form class="audit-filters" id="audit-filters" role="search" action="/portal/audit">
     <div class="first">
       <div class="search">
-        <label class="visually-hidden" for="audit-q"
-          >Text in the command, executor, resource, provider or capability</label
-        >
+        <label class="visually-hidden" for="audit-q">Text in the ${SEARCHED_WORDS}</label>
         <input
           id="audit-q"
           name="q"
@@ -64,9 +53,9 @@ export function auditFilters(view: AuditView, providers?: readonly string[]): Ht
       <summary>More filters</summary>
       <div class="fields">
         ${EXACT.map(
-          ([name, example]) =>
+          ({ filter: name, label, example }) =>
             html`<div>
-              <label for="audit-${name}">${FILTER_WORDS[name]}</label>
+              <label for="audit-${name}">${label}</label>
               <input
                 id="audit-${name}"
                 name="${name}"

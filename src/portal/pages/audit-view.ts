@@ -1,21 +1,16 @@
 /** What the audit page is asked to show: exactly what its address says, so that a view can be shared. */
+import { FILTERED_FIELDS, recordOf, type ExactFilter } from "../../audit/event-fields.ts";
 import { exactly } from "../format.ts";
 
-/** What events are narrowed by, in the order in which people think of it. */
-export const AUDIT_FILTERS = [
-  "q",
-  "decision",
-  "consumer",
-  "provider",
-  "executor",
-  "capability",
-  "status",
-  "runtime",
-  "trace_id",
-  "policy",
-  "reported_by",
-] as const;
-export type AuditFilterName = (typeof AUDIT_FILTERS)[number];
+export type AuditFilterName = "q" | ExactFilter;
+
+/** The filters that come first, in the order in which people think of them; the others follow the table. */
+const FIRST: readonly AuditFilterName[] = ["q", "decision", "consumer", "provider"];
+
+/** What events are narrowed by. */
+export const AUDIT_FILTERS: readonly AuditFilterName[] = [
+  ...new Set([...FIRST, ...FILTERED_FIELDS.map(({ filter }) => filter)]),
+];
 
 /** The parameters of the page's address. */
 export const AUDIT_PARAMETERS = [
@@ -45,16 +40,7 @@ export const QUICK_RANGES = [
 /** What filters are called. */
 export const FILTER_WORDS: Readonly<Record<AuditFilterName, string>> = {
   q: "Text",
-  decision: "Decision",
-  consumer: "Consumer",
-  provider: "Provider",
-  executor: "Executor",
-  capability: "Capability",
-  status: "Status",
-  runtime: "Runtime",
-  trace_id: "Trace",
-  policy: "Policy",
-  reported_by: "Reported by",
+  ...recordOf(FILTERED_FIELDS.map(({ filter, label }) => [filter, label])),
 };
 
 const PATH = "/portal/audit";

@@ -2,34 +2,36 @@
  * The fields of an event that are kept as codes: a number for each text that occurs, which a dictionary
  * turns back into it. A column holds the codes of one field, in as few bytes as they need.
  */
+import { EVENT_FIELDS, type EventField } from "../../../../audit/event-fields.ts";
+import { consumers, decisions } from "../../../../audit/schema.ts";
 
+/** Kept in other ways: each command once, with trigram filters; trace ids by their hashes. */
+const KEPT_APART: readonly string[] = ["command", "trace_id"];
 /**
- * The fields, in the order of the columns: the filter that asks for each, whether `q` searches it besides
- * the command, and whether its values are counted together with the facets. A field that is added here
- * changes the sidecars, so the version of their format has to rise.
+ * Counted in combination with the facets. The others take too many values (`resource`), are facets
+ * themselves, or are seldom asked for together with one.
  */
-const CODED = [
-  { name: "provider", filter: "provider", isSearched: true, isCounted: true },
-  { name: "executor", filter: "executor", isSearched: true, isCounted: true },
-  { name: "capability", filter: "capability", isSearched: true, isCounted: true },
-  { name: "resource", filter: undefined, isSearched: true, isCounted: false },
-  { name: "status", filter: "status", isSearched: false, isCounted: false },
-  { name: "runtime_name", filter: "runtime", isSearched: false, isCounted: true },
-  { name: "policy", filter: "policy", isSearched: false, isCounted: false },
-  { name: "reported_by", filter: "reported_by", isSearched: false, isCounted: false },
-] as const;
+const COUNTED_NAMES: readonly string[] = ["provider", "executor", "capability", "runtime_name"];
+
+/** The texts that a filter asks for or `q` searches, in the order of the columns. */
+const CODED = EVENT_FIELDS.filter(
+  ({ name, type, filter, isSearched }: EventField) =>
+    type === "text" && (filter ?? isSearched) !== undefined && !KEPT_APART.includes(name),
+) as readonly EventField[];
 
 export const FIELDS = CODED.map(({ name }) => name);
 /** By the place of a field, the filter that asks for it. */
 export const FILTERS = CODED.map(({ filter }) => filter);
 /** The places in `FIELDS` of the searched fields, and of the counted ones. */
-export const SEARCHED = placesWhere(({ isSearched }) => isSearched);
-export const COUNTED = placesWhere(({ isCounted }) => isCounted);
+export const SEARCHED = placesWhere(({ isSearched }) => isSearched === true);
+export const COUNTED = placesWhere(({ name }) => COUNTED_NAMES.includes(name));
 export const PROVIDER = FIELDS.indexOf("provider");
 export const STATUS = FIELDS.indexOf("status");
 export const POLICY = FIELDS.indexOf("policy");
+/** The columns of an index: a sidecar with others is rebuilt, so a new field needs no new format. */
+export const INDEXED_FIELDS = CODED.map(({ name, isSearched = false }) => ({ name, isSearched }));
 
-function placesWhere(holds: (field: (typeof CODED)[number]) => boolean): readonly number[] {
+function placesWhere(holds: (field: EventField) => boolean): readonly number[] {
   return CODED.flatMap((field, place) => (holds(field) ? [place] : []));
 }
 
@@ -40,8 +42,8 @@ export type Column = Uint8Array | Uint16Array | Uint32Array;
 
 /** How many values the packed facets take: decision, consumer and `ai` in one number, one byte a row. */
 export const PACKED_FACETS = 24;
-export const DECISIONS: readonly string[] = ["ALLOWED", "DENIED"];
-export const CONSUMERS: readonly string[] = ["human", "ai", "ci"];
+export const DECISIONS: readonly string[] = decisions;
+export const CONSUMERS: readonly string[] = consumers;
 
 /** Packs the facets of an event into one number. */
 export function packFacets({

@@ -3,9 +3,10 @@
  * back at start take the same path, so a restart finds what was there before.
  */
 import { isUtf8 } from "node:buffer";
+import { EVENT_FIELDS, type EventFieldType } from "../../../../audit/event-fields.ts";
 import { eachLine, isBlank, type TakeLine } from "../../../log-lines.ts";
 import type { GrowingIndex } from "./growing-index.ts";
-import { LineScanner, ORDER } from "./line-scanner.ts";
+import { LineScanner } from "./line-scanner.ts";
 import { formatTimestamp, parseTimestamp } from "../../../../core/time.ts";
 import { readLine } from "../write/lines.ts";
 import { CONSUMERS, DECISIONS } from "./fields.ts";
@@ -75,22 +76,21 @@ export function inCanonicalForm(line: Buffer, organization: string): Buffer | un
   const event: Readonly<Record<string, unknown>> | undefined = readLine(line, organization);
   if (event === undefined) return undefined;
   const known: Record<string, unknown> = {};
-  for (const name of ORDER) known[name] = valueOf(name, event[name]);
+  for (const { name, type } of EVENT_FIELDS) known[name] = valueOf(type, event[name]);
   return Buffer.from(`${JSON.stringify(known)}\n`, "utf8");
 }
 
-function valueOf(name: (typeof ORDER)[number], value: unknown): unknown {
-  switch (name) {
+function valueOf(type: EventFieldType, value: unknown): unknown {
+  switch (type) {
     case "timestamp":
-    case "ingested_at":
       return formatTimestamp((typeof value === "string" ? parseTimestamp(value) : 0) ?? 0);
     case "consumer":
       return CONSUMERS.includes(value as string) ? value : undefined;
-    case "policy_decision":
+    case "decision":
       return DECISIONS.includes(value as string) ? value : undefined;
-    case "ai":
+    case "boolean":
       return value === true;
-    case "duration_ms":
+    case "milliseconds":
       return undefined; // no index has it
     default:
       return typeof value === "string" ? value : undefined;

@@ -5,41 +5,14 @@
  * are compared whole, and a quote within a value is always escaped, so what is accepted here reads the
  * same by `JSON.parse`. A line of any other form is refused; `line-indexer.ts` then parses it.
  */
+import { EVENT_FIELDS, type EventFieldName } from "../../../../audit/event-fields.ts";
 import { areEqual, bytesBefore, withSpareBytes, specialsIn } from "./byte-words.ts";
 import { canonicalTime, TIMESTAMP_BYTES } from "./canonical-time.ts";
 import { hashEnd, hashOf, hashWord } from "./hash.ts";
-import { FIELDS } from "./fields.ts";
-import { CONSUMERS, DECISIONS, packFacets } from "./fields.ts";
+import { CONSUMERS, DECISIONS, FIELDS, packFacets } from "./fields.ts";
 
-/** The fields of a line in their order. */
-export const ORDER = [
-  "id",
-  "organization_id",
-  "timestamp",
-  "ingested_at",
-  "command",
-  "executor",
-  "consumer",
-  "ai",
-  "provider",
-  "capability",
-  "resource",
-  "policy_decision",
-  "policy",
-  "reason",
-  "status",
-  "message",
-  "duration_ms",
-  "runtime_name",
-  "runtime_version",
-  "runtime_context",
-  "trace_id",
-  "transport",
-  "reported_by",
-] as const;
-
-type Name = (typeof ORDER)[number];
-const placeOf = (name: Name): number => ORDER.indexOf(name);
+const placeOf = (name: EventFieldName): number =>
+  EVENT_FIELDS.findIndex((field) => field.name === name);
 
 const ORGANIZATION = placeOf("organization_id");
 const TIMESTAMP = placeOf("timestamp");
@@ -47,7 +20,6 @@ const INGESTED = placeOf("ingested_at");
 const CONSUMER = placeOf("consumer");
 const AI = placeOf("ai");
 const DECISION = placeOf("policy_decision");
-const DURATION = placeOf("duration_ms");
 
 /** The places in a line of what an index takes; those of `FIELDS` in the order of its columns. */
 export const ID = placeOf("id");
@@ -55,7 +27,7 @@ export const COMMAND = placeOf("command");
 export const TRACE = placeOf("trace_id");
 export const COLUMNS = FIELDS.map(placeOf);
 /** 1 for the places of texts that an index looks up; no other text is hashed. */
-const HASHED = new Uint8Array(ORDER.length);
+const HASHED = new Uint8Array(EVENT_FIELDS.length);
 for (const place of [ID, COMMAND, TRACE, ...COLUMNS]) HASHED[place] = 1;
 
 const QUOTE = 0x22;
@@ -65,9 +37,16 @@ const ZERO = 0x30;
 const FIRST_PRINTABLE = 0x20;
 const SHORT_ESCAPES = Buffer.from('"\\/bfnrt', "latin1");
 
+/** The form of each value. All types but these three are texts. */
+const [TEXT, TIME, FLAG, NUMBER] = [0, 1, 2, 3] as const;
+const FORMS = Uint8Array.from(EVENT_FIELDS, ({ type }) => {
+  if (type === "timestamp") return TIME;
+  return type === "boolean" ? FLAG : type === "milliseconds" ? NUMBER : TEXT;
+});
+
 /** What stands before a value: the names of texts with their opening quote. */
-const OPENINGS = ORDER.map((name, place) => {
-  const quote = place === AI || place === DURATION ? "" : '"';
+const OPENINGS = EVENT_FIELDS.map(({ name }, place) => {
+  const quote = FORMS[place] === FLAG || FORMS[place] === NUMBER ? "" : '"';
   return new TextEncoder().encode(`${place === ID ? "{" : ","}"${name}":${quote}`);
 });
 /** The same in words, one opening after another, and after which of them each ends. */
@@ -85,12 +64,12 @@ const NOTHING: DataView = new DataView(new ArrayBuffer(0));
 /** Reads one line after another; what it found holds until the next. */
 export class LineScanner {
   /** Where each value begins and ends, by its place in the line; both are 0 where it is absent. */
-  readonly starts = new Uint32Array(ORDER.length);
-  readonly ends = new Uint32Array(ORDER.length);
+  readonly starts = new Uint32Array(EVENT_FIELDS.length);
+  readonly ends = new Uint32Array(EVENT_FIELDS.length);
   /** The hash of each text that has no escapes and that an index looks up. */
-  readonly hashes = new Uint32Array(ORDER.length);
+  readonly hashes = new Uint32Array(EVENT_FIELDS.length);
   /** 1 for a text with escapes. */
-  readonly escaped = new Uint8Array(ORDER.length);
+  readonly escaped = new Uint8Array(EVENT_FIELDS.length);
   /** `timestamp` and `ingested_at` in milliseconds. */
   time = 0;
   ingestedAt = 0;
@@ -158,9 +137,10 @@ export class LineScanner {
   /** Records where a value ends; returns the place after it and its quote, or -1. */
   #endOf(place: number, start: number): number {
     const { words } = this;
-    if (place === AI) return (this.ends[AI] = endOfFlag(this.#bytes, start)) || -1;
-    if (place === DURATION) return (this.ends[DURATION] = endOfNumber(this.#bytes, start)) || -1;
-    if (place === TIMESTAMP || place === INGESTED) return this.#endOfTime(place, start);
+    const form = FORMS[place];
+    if (form === FLAG) return (this.ends[place] = endOfFlag(this.#bytes, start)) || -1;
+    if (form === NUMBER) return (this.ends[place] = endOfNumber(this.#bytes, start)) || -1;
+    if (form === TIME) return this.#endOfTime(place, start);
     let hash = 0;
     let at = start;
     let word = words.getInt32(at, true);

@@ -2,6 +2,7 @@
  * The index of a sealed segment, from its sidecar. Its columns lie in memory as they lie in the file;
  * only the table is parsed. The sections that stay on disk are read on demand; see `on-demand-sections.ts`.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Awaitable } from "../../../../core/caller.ts";
 import { nextTurn } from "../../../../core/timers.ts";
 import type { FileOperations } from "../../../file-operations.ts";
@@ -10,7 +11,7 @@ import type { ReadFiles } from "../../../read-files.ts";
 import type { FacetCounts } from "./facet-counts.ts";
 import { lowerBound, PackedDictionary, type Dictionary } from "./dictionary.ts";
 import { hashOf } from "./hash.ts";
-import { FIELDS, type Column } from "./fields.ts";
+import { FIELDS, INDEXED_FIELDS, type Column } from "./fields.ts";
 import type { SegmentIndex } from "./segment-index.ts";
 import { arrayOf, checksumOf, decodeHeader, HEADER_BYTES } from "../sidecar/format.ts";
 import type { Header, Section, SectionArray, Table } from "../sidecar/format.ts";
@@ -118,6 +119,7 @@ export class SealedIndex implements SegmentIndex {
       if ((await checksumInTurns(head)) !== header.checksum) return undefined;
       const table = JSON.parse(head.toString("utf8", 0, tableBytes)) as Table;
       if (table.segment !== segment || table.bytes !== logBytes) return undefined;
+      if (!isDeepStrictEqual(table.fields, INDEXED_FIELDS)) return undefined;
       return new SealedIndex(reads, path, header, table, head.subarray(tableBytes));
     } finally {
       await files.close(descriptor);

@@ -5,6 +5,7 @@
  * that are handed over wait for the reader up to a bound; beyond it the reader goes on by the log, so a
  * slow reader costs no more memory.
  */
+import { FILTERED_FIELDS, SEARCHED_FIELDS } from "../../../../audit/event-fields.ts";
 import type { AuditEvent } from "../../../../audit/schema.ts";
 import type { Arrival, AuditFilter, AuditTail, Position } from "../../../../audit/store.ts";
 import type { Awaitable } from "../../../../core/caller.ts";
@@ -29,7 +30,7 @@ export interface TailSource {
 /** Gives one reader the events after a row, in the order of ingest. */
 export class Tail implements AuditTail {
   readonly start: Position;
-  readonly #filter: AuditFilter;
+  readonly #matches: (event: AuditEvent) => boolean;
   readonly #takesAll: boolean;
   readonly #open: () => Awaitable<TailSource>;
   #at: number;
@@ -42,7 +43,7 @@ export class Tail implements AuditTail {
 
   constructor(filter: AuditFilter, after: number, open: () => Awaitable<TailSource>) {
     this.start = streamPosition(after);
-    this.#filter = filter;
+    this.#matches = eventMatcher(filter);
     this.#takesAll = Object.values(filter).every((wanted) => wanted === undefined);
     this.#at = after;
     this.#open = open;
@@ -75,7 +76,7 @@ export class Tail implements AuditTail {
   /** Takes an event when it is stored, and its line, which may be kept. */
   offer(row: number, event: AuditEvent, line: Buffer): void {
     if (!this.#isLive || row <= this.#at) return;
-    const isWanted = this.#takesAll || matchesEvent(event, this.#filter);
+    const isWanted = this.#takesAll || this.#matches(event);
     if (isWanted && this.#waitingBytes > MOST_BYTES) this.#isLive = false;
     else {
       this.#at = row;
@@ -105,43 +106,27 @@ export class Tail implements AuditTail {
     for (const [i, row] of rows.entries()) {
       const line = lines[i] as Buffer;
       this.#at = row;
-      if (this.#takesAll || this.#matches(line)) this.#hand(row, line);
+      const isWanted =
+        this.#takesAll || this.#matches(JSON.parse(line.toString("utf8")) as AuditEvent);
+      if (isWanted) this.#hand(row, line);
     }
   }
-
-  #matches(line: Buffer): boolean {
-    return matchesEvent(JSON.parse(line.toString("utf8")) as AuditEvent, this.#filter);
-  }
 }
 
-/** Whether an event matches a filter: the rule in plain words, for events one by one. */
-export function matchesEvent(event: AuditEvent, filter: AuditFilter): boolean {
-  const is = (wanted: string | undefined, value: string | undefined): boolean =>
-    wanted === undefined || value === wanted;
-  if (
-    !is(filter.decision, event.policy_decision) ||
-    !is(filter.provider, event.provider) ||
-    !is(filter.consumer, event.consumer) ||
-    !is(filter.executor, event.executor) ||
-    !is(filter.capability, event.capability) ||
-    !is(filter.status, event.status) ||
-    !is(filter.runtime, event.runtime_name) ||
-    !is(filter.trace_id, event.trace_id) ||
-    !is(filter.policy, event.policy) ||
-    !is(filter.reported_by, event.reported_by)
-  ) {
-    return false;
-  }
-  const { q, from = -Infinity, to = Infinity } = filter;
-  const time = timeOf(event.timestamp);
-  return (
-    time >= from && time < to && (q === undefined || q === "" || holds(event, q.toLowerCase()))
-  );
-}
-
-function holds(event: AuditEvent, lower: string): boolean {
-  const { command, executor, resource, provider, capability } = event;
-  return [command, executor, resource, provider, capability].some((text) =>
-    text?.toLowerCase().includes(lower),
-  );
+/** Makes the test of single events against a filter, without an index. */
+export function eventMatcher(filter: AuditFilter): (event: AuditEvent) => boolean {
+  const exact = FILTERED_FIELDS.flatMap(({ name, filter: parameter }) => {
+    const wanted = filter[parameter];
+    return wanted === undefined ? [] : [{ name, wanted }];
+  });
+  const { q = "", from = -Infinity, to = Infinity } = filter;
+  const lower = q.toLowerCase();
+  return (event) => {
+    if (!exact.every(({ name, wanted }) => event[name] === wanted)) return false;
+    const time = timeOf(event.timestamp);
+    if (time < from || time >= to) return false;
+    return (
+      lower === "" || SEARCHED_FIELDS.some((name) => event[name]?.toLowerCase().includes(lower))
+    );
+  };
 }

@@ -1,7 +1,7 @@
 /**
- * Finds the rows of a segment in which a text occurs: the filter `q`. Four of the five fields are searched
- * in their dictionaries; when these already give every row, the search ends. The commands are searched
- * block by block. Blocks whose trigram filter rules the text out are skipped; the others are read and
+ * Finds the rows of a segment in which a text occurs: the filter `q`. All searched fields but the command
+ * are searched in their dictionaries; when these already give every row, the search ends. The commands are
+ * searched block by block. Blocks whose trigram filter rules the text out are skipped; the others are read and
  * searched as bytes, which match in UTF-8 exactly where the characters do. Each distinct text is compared
  * once, and one pass over a column then finds the rows that have a matching text.
  */

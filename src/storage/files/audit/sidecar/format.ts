@@ -39,6 +39,8 @@ export interface Table {
   readonly oldest: number;
   readonly newest: number;
   readonly newestIngested: number;
+  /** `INDEXED_FIELDS` of the version that wrote the sidecar. */
+  readonly fields: unknown;
   readonly columns: Readonly<Record<string, Section>>;
   readonly rest: Readonly<Record<string, Section>>;
 }

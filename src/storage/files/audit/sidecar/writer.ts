@@ -6,7 +6,14 @@ import { GrowingIndex } from "../index/growing-index.ts";
 import type { GrowingDictionary } from "../index/growing-dictionary.ts";
 import { countByFacets, countFacets } from "../index/facet-counts.ts";
 import { orderByHash } from "../index/hash.ts";
-import { COUNTED, FIELDS, PROVIDER, SEARCHED, type Column } from "../index/fields.ts";
+import {
+  COUNTED,
+  FIELDS,
+  INDEXED_FIELDS,
+  PROVIDER,
+  SEARCHED,
+  type Column,
+} from "../index/fields.ts";
 import {
   encodeHeader,
   checksumOf,
@@ -39,6 +46,7 @@ export async function writeSidecar(
   const { segment, rows, oldest, newest, newestIngested } = index;
   const table: Table = {
     ...{ segment, rows, bytes: logBytes, oldest, newest, newestIngested },
+    fields: INDEXED_FIELDS,
     columns: columns.sections,
     rest: rest.sections,
   };

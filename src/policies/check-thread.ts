@@ -1,8 +1,8 @@
 /**
- * Threads in which documents are examined. A thread examines one at a time and is ended when that
- * takes too much time or memory; else it rests for a while, since starting one costs more than most
- * examinations. The steps of an examination are limited, so the limit of time is a backstop: only a
- * machine that is far too busy reaches it, and then the document is not at fault.
+ * Threads that examine documents. A thread examines one document at a time, and is ended when that
+ * takes too much time or memory. Otherwise it idles for a while, since starting a thread costs more
+ * than most examinations. The steps of an examination are limited, so the time limit is a backstop:
+ * it is reached only on an overloaded machine, and then the document is not at fault.
  */
 import type { Worker } from "node:worker_threads";
 import { MINUTE_MS, SECOND_MS } from "../core/clock.ts";
@@ -13,17 +13,17 @@ import { BEGUN, type Examined, type Question } from "./examine.ts";
 
 export const TIME_LIMIT_MS = MINUTE_MS;
 const RETRY_SECONDS = 30;
-/** Well above what `MAX_TOKENS` can take. A larger young generation takes more memory and saves no time. */
+/** Well above the need of `MAX_TOKENS`. A larger young generation takes more memory and saves no time. */
 const MEMORY_LIMITS = { maxOldGenerationSizeMb: 320, maxYoungGenerationSizeMb: 16 };
 const REST_MS = 5 * SECOND_MS;
 
-/** Threads that wait for a question, each with the timer that ends it. They keep no process alive. */
+/** Idle threads, each with the timer that ends it. They do not keep the process alive. */
 const resting = new Map<Worker, NodeJS.Timeout>();
 
 /**
- * Examines a document in a thread. A document that takes too much memory has that as its only problem.
+ * Examines a document in a thread. If it takes too much memory, that is its only problem.
  *
- * @param timeLimitMs counted from when the thread has loaded what it needs
+ * @param timeLimitMs counted from when the thread has loaded its modules
  * @throws Unavailable when the time is over
  */
 export async function examineInThread(
@@ -89,7 +89,7 @@ function rest(thread: Worker): void {
   resting.set(thread, setTimeout(end, REST_MS).unref());
 }
 
-/** Event by event: the thread's own bookkeeping listens as well, and must go on. */
+/** Removes listeners by event: the thread's own internal listeners must stay. */
 function stopListening(thread: Worker): void {
   for (const event of ["message", "error", "exit"]) thread.removeAllListeners(event);
 }

@@ -1,4 +1,4 @@
-/** The thread in which costly documents are examined, one after another. */
+/** The thread that examines costly documents, one after another. */
 import { parentPort } from "node:worker_threads";
 import { BEGUN, examine, type Question } from "./examine.ts";
 

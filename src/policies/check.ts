@@ -1,9 +1,9 @@
 /**
- * Examines documents without stalling the event loop. What takes a few milliseconds is done at once;
- * anything else could take seconds and goes to a thread. The decision goes by the work, never by the
- * length alone: a short text can hold many tokens, aliases that stand for much, and rules times tests.
- * Two threads run at a time, since each takes a whole processor and memory: one for large documents and
- * one for small ones, which would else wait for the large ones.
+ * Examines documents without blocking the event loop. A document that takes a few milliseconds is
+ * examined at once; any other could take seconds and goes to a thread. The estimated work decides,
+ * never the length alone: a short text can contain many tokens, aliases that expand to much, and
+ * rules times tests. Two threads run at a time, since each takes a whole processor and memory: one
+ * for large documents and one for small ones, which would otherwise wait for the large ones.
  */
 import { BadInput } from "../core/errors.ts";
 import type { Party } from "../core/fair-share.ts";
@@ -16,34 +16,34 @@ import { examine, type Examined, type Question } from "./examine.ts";
 import type { PolicyProblem } from "./schema.ts";
 import { parsingSteps } from "./work.ts";
 
-/** The limit on the event loop: parsing takes at most so many steps, and the rest as many again. */
+/** The limit on the event loop: this many steps for parsing, and as many again for the rest. */
 const INLINE_STEPS = 500_000;
 /** The limit for small documents, some tenths of a second; 2,000 rules in 130 KiB are below it. */
 const SMALL_STEPS = 50_000_000;
 
-/** Documents that wait for each of the two threads. */
+/** The most documents that wait for each of the two threads. */
 export const MAX_WAITING = 32;
 
-// Of the process, as its processors are.
+// Shared by the whole process, like its processors.
 const small = oneAtATime();
 const large = oneAtATime();
 
-/** A client that asks for a check. */
+/** A client that requests a check. */
 export interface Asker {
   /** Surface, organization and network, which take turns. */
   readonly party: Party;
-  /** Fires when the client leaves: a check that still waits is then dropped. */
+  /** Fires when the client disconnects: a check that still waits is then dropped. */
   readonly gone?: AbortSignal;
 }
 
-/** How a document decides a command: no verdict when it is not of our schema, or wrong. */
+/** The verdict of a document on a command; absent if the document is invalid or of another schema. */
 export interface Simulated {
   readonly problems: readonly PolicyProblem[];
   readonly verdict: Verdict | undefined;
 }
 
 /**
- * Checks a document by all that is known about it; one without problems may be published.
+ * Runs every check on a document; one without problems may be published.
  *
  * @throws Unavailable when too many costly documents wait to be checked, or the check takes too long
  */
@@ -52,7 +52,7 @@ export async function checkDocument(asker: Asker, yaml: string): Promise<readonl
 }
 
 /**
- * Reads a document of our schema, also one whose tests fail; `undefined` for any other.
+ * Reads a document of our schema, even if its tests fail; `undefined` for any other document.
  *
  * @throws Unavailable when too many costly documents wait to be checked, or the check takes too long
  */
@@ -77,7 +77,7 @@ export async function requireValid(asker: Asker, yaml: string): Promise<void> {
 /**
  * Problems as one sentence: the first of them, and how many more there are.
  *
- * @param called what the document is to the caller: the field that held it, or a stored version
+ * @param called the caller's name for the document: the field that contained it, or a stored version
  */
 export function summaryOf(problems: readonly PolicyProblem[], called = "yaml"): string {
   const [first, ...others] = problems;
@@ -87,7 +87,7 @@ export function summaryOf(problems: readonly PolicyProblem[], called = "yaml"): 
 }
 
 /**
- * Asks a document about a command.
+ * Evaluates a command by a document.
  *
  * @throws Unavailable when too many costly documents wait to be checked, or the check takes too long
  */
@@ -96,9 +96,9 @@ export function simulateDocument(asker: Asker, yaml: string, command: Command): 
 }
 
 /**
- * Drafts a policy with a rule that decides an event's command, before the rules of a stored document.
+ * Drafts a policy: a stored document with a new first rule that decides an event's command.
  *
- * @returns `undefined` when the event says nothing that a rule could match
+ * @returns `undefined` if the event has no value that a rule could match
  * @throws Unavailable when too many costly documents wait to be checked, or the work takes too long
  */
 export async function draftRule(

@@ -1,45 +1,45 @@
 /**
- * One pass over the nodes of a document, for what the YAML library checks late, slowly or never:
- * keys that are used twice in a mapping, aliases without an anchor, and how much the aliases would
- * make of a small text. Nothing is expanded: every anchored node is measured once, and an alias
- * counts as what it stands for.
+ * One pass over the nodes of a document, for faults that the YAML library finds late, slowly or
+ * never: keys that are used twice in a mapping, aliases without an anchor, and a small text whose
+ * aliases expand to much. Nothing is expanded: every anchored node is measured once, and an alias
+ * counts as much as its target.
  */
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from "yaml";
 import type { YAMLMap } from "yaml";
 import type { Problems } from "./problems.ts";
 import { NODE_STEPS, type Work } from "./work.ts";
 
-/** How deep collections may be nested, those behind aliases included. */
+/** The deepest nesting of collections, including those behind aliases. */
 export const MAX_DEPTH = 100;
 
-/** How many nodes all aliases together may stand for. */
+/** The most nodes that all aliases together may expand to. */
 export const MAX_ALIASED_NODES = 20_000;
 
-/** How many characters of text all aliases together may stand for. */
+/** The most characters of text that all aliases together may expand to. */
 export const MAX_ALIASED_CHARACTERS = 1 << 20;
 
-/** What each alias of a document stands for. */
+/** The target of each alias in a document. */
 export type Aliases = ReadonlyMap<Alias, Node>;
 
-/** The extent of a node with its aliases expanded. */
+/** The size of a node with its aliases expanded. */
 interface Extent {
   readonly nodes: number;
-  /** Of the scalars. */
+  /** The characters of the scalars. */
   readonly characters: number;
   readonly height: number;
 }
 
 interface Anchored {
   readonly node: Node;
-  /** Undefined while the node is still open: an alias in it would stand for itself. */
+  /** Undefined while the node is still open: an alias inside would refer to the node around it. */
   extent: Extent | undefined;
 }
 
 /**
- * Checks the nodes of a document in the order of the text, and finds what its aliases stand for.
+ * Checks the nodes of a document in the order of the text, and finds the targets of its aliases.
  *
- * @param work pays for each alias with what it stands for
- * @throws TooMuchWork when all of them pass its limit
+ * @param work counts each alias at the cost of its target
+ * @throws TooMuchWork when all aliases exceed its limit
  */
 export function checkNodes(root: Node, problems: Problems, work: Work): Aliases {
   const check = new NodeCheck(problems, work);
@@ -110,7 +110,7 @@ class NodeCheck {
     return target.extent;
   }
 
-  /** Each limit is told of once, at the alias that passes it. */
+  /** Reports each limit once, at the alias that exceeds it. */
   #countAliased({ nodes, characters }: Extent, offset: number): void {
     this.#work.spend(NODE_STEPS * nodes + characters);
     const [nodesBefore, charactersBefore] = [this.#aliasedNodes, this.#aliasedCharacters];
@@ -136,9 +136,8 @@ class NodeCheck {
 }
 
 /**
- * Tells keys apart by what they mean: `a` and `"a"` are one key, `1` and `"1"` are two, and mappings
- * are equal in any order. A collection is reduced to a number once, so that keys within keys cost
- * nothing extra.
+ * Compares keys by meaning: `a` and `"a"` are one key, `1` and `"1"` are two, and mappings are equal in
+ * any order. Each collection is reduced to a number once, so that keys within keys cost nothing extra.
  */
 class KeyIdentities {
   readonly #aliases: Aliases;
@@ -188,7 +187,7 @@ function sourceLength({ value, source = "" }: Scalar): number {
 function scalarIdentity(node: Scalar): string {
   const { value, source } = node;
   if (typeof value === "string") return `string ${value}`;
-  // Large integers lose digits as numbers; as written they are still different.
+  // Large integers lose digits as numbers, so their text is compared.
   const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value);
   return value === null ? "null" : `${typeof value} ${isRounded ? source : String(value)}`;
 }
@@ -198,7 +197,7 @@ function duplicate(key: Node): string {
   return shown === undefined ? "Duplicate key" : `Duplicate key "${shown}"`;
 }
 
-/** Where a node begins in the text. */
+/** The offset of a node in the text. */
 export function offsetOf(node: Node): number {
   return node.range?.[0] ?? 0;
 }

@@ -1,9 +1,9 @@
 /**
- * What every policy document must be, whatever it means to its runtime: one YAML 1.2 document whose
- * root is a mapping with something in it. The library is used in its three stages, because the
- * whole is unsafe with strangers' texts: its composer recurses (so depth is bounded while tokens
- * are read), its check for duplicate keys is quadratic, and aliases are only looked at when a value
- * is made (both are done in one pass over the nodes, see `document-nodes.ts`).
+ * The rules for every policy document, whatever its schema: one YAML 1.2 document whose root is a
+ * non-empty mapping. The library's three stages are called one by one, because their combination is
+ * unsafe for untrusted texts: the composer recurses (so depth is bounded while tokens are read),
+ * its check for duplicate keys is quadratic, and aliases are resolved only when a value is made
+ * (one pass over the nodes does both, see `document-nodes.ts`).
  */
 import { Composer, type Document, isMap, Lexer, Parser, type CST, type YAMLError } from "yaml";
 import type { YAMLMap } from "yaml";
@@ -15,8 +15,8 @@ import type { Work } from "./work.ts";
 export const MAX_DOCUMENT_BYTES = 1 << 20;
 
 /**
- * The most lexical tokens of a document. The library makes several objects of each, up to 900 bytes, so
- * this bounds the memory of a check; 1 MiB of rules in block style has 240,000 tokens.
+ * The most lexical tokens of a document. The library makes several objects of each, up to 900
+ * bytes, so this bounds the memory of a check; 1 MiB of rules in block style has 240,000 tokens.
  */
 export const MAX_TOKENS = 250_000;
 
@@ -34,9 +34,9 @@ const OPTIONS = {
 // eslint-disable-next-line no-control-regex -- YAML 1.2 §5.1 admits none of them, anywhere
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/;
 
-/** A document after its check. */
+/** A parsed and checked document. */
 export interface ParsedDocument {
-  /** Present when there is no problem. */
+  /** `undefined` if there are problems. */
   readonly root: YAMLMap | undefined;
   readonly aliases: Aliases;
 }
@@ -46,9 +46,9 @@ const NOTHING: ParsedDocument = { root: undefined, aliases: new Map() };
 /**
  * Parses a policy document; takes time in proportion to its length, a few microseconds a token.
  *
- * @param problems takes what is wrong with it
- * @param work pays for what aliases stand for
- * @throws TooMuchWork when they stand for more than its limit
+ * @param problems takes the problems of the document
+ * @param work counts the targets of aliases
+ * @throws TooMuchWork when they exceed its limit
  */
 export function parseDocument(yaml: string, problems: Problems, work: Work): ParsedDocument {
   const document = compose(yaml, problems);
@@ -83,8 +83,8 @@ function compose(yaml: string, problems: Problems): Document | undefined {
 }
 
 /**
- * Reads the tokens of a text. It stops at the first one that nests too deep, and at the first one too
- * many, before the text takes much memory.
+ * Reads the tokens of a text. Stops at the first token that is nested too deep, and at the first
+ * one too many, before the text takes much memory.
  */
 function tokenize(yaml: string, problems: Problems): readonly CST.Token[] | undefined {
   const tokens: CST.Token[] = [];
@@ -97,7 +97,7 @@ function tokenize(yaml: string, problems: Problems): readonly CST.Token[] | unde
       return undefined;
     }
     for (const token of parser.next(lexeme)) tokens.push(token);
-    // Beside the open collections the stack holds the document and the value being read.
+    // Beside the open collections, the stack contains the document and the current value.
     if (parser.stack.length > MAX_DEPTH + 2) {
       problems.add(parser.offset, `The document nests deeper than ${MAX_DEPTH} levels`);
       return undefined;
@@ -132,7 +132,7 @@ function composeOne(
   return only;
 }
 
-/** The library makes an Error for each fault; a text of faults alone would spend its time on stacks. */
+/** The library makes an Error for each fault; a text full of faults would spend its time on stack traces. */
 function withoutStackTraces<T>(task: () => T): T {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;

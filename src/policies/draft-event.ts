@@ -1,7 +1,10 @@
-/** What an audit event offers to a rule. Browsers load this too, so it must not import the YAML library. */
+/**
+ * The values of an audit event that a rule can match. Browsers load this too, so it must not import
+ * the YAML library.
+ */
 import type { Command } from "./evaluate.ts";
 
-/** The fields of an event that a draft is made of. */
+/** The fields of an event that a draft uses. */
 export interface DraftEvent extends Omit<Command, "command"> {
   readonly command?: string | undefined;
   readonly id: string;
@@ -12,7 +15,7 @@ export interface DraftEvent extends Omit<Command, "command"> {
 export const LONGEST_VALUE = 500;
 const CAPABILITY = /^[^/\s]+\/[^/\s]+$/;
 
-/** The keys of a rule's match, each with the field of an event that it is made of. */
+/** The keys of a rule's match, each with its field of an event. */
 const MATCH_FIELDS = [
   ["providers", "provider"],
   ["capabilities", "capability"],
@@ -28,7 +31,7 @@ export interface Fact {
   readonly value: string;
 }
 
-/** The values of an event that a rule could match beside the command. */
+/** The values of an event, beside the command, that a rule could match. */
 export function factsOf(event: DraftEvent): readonly Fact[] {
   return MATCH_FIELDS.flatMap(([key, field]) => {
     const value = event[field];
@@ -42,7 +45,7 @@ export function isNarrow({ field, value }: Fact): boolean {
   return !value.includes("*") && field !== "consumer";
 }
 
-/** Whether an event says enough to make a rule that does not match everything. */
+/** Whether an event has enough values for a rule that does not match everything. */
 export function canDraft(event: DraftEvent): boolean {
   return (event.command ?? "").trim() !== "" || factsOf(event).some(isNarrow);
 }

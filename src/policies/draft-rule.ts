@@ -1,7 +1,7 @@
 /**
- * Drafts a policy from an audit event: the active policy with a rule that decides the same command, and a
- * test of it. The rule is narrow; comments beside it show what could widen or narrow it. The document is
- * edited at the positions of its parsed nodes, so every other line of it stays as it was written.
+ * Drafts a policy from an audit event: the active policy with a rule that decides the same command,
+ * and a test of it. The rule is narrow; comments beside it show how to widen or narrow it. The
+ * document is edited at the positions of its parsed nodes, so all its other lines stay unchanged.
  */
 import { Document, isMap, isSeq, isScalar, Scalar, type YAMLMap, type YAMLSeq } from "yaml";
 import { parseDocument } from "./document.ts";
@@ -15,11 +15,11 @@ const LONGEST_COMMAND = 2_000;
 const ID_WORDS = 3;
 
 /**
- * Drafts a policy with a rule that decides an event's command. Where the active policy cannot be extended
- * (another schema, or lists in flow style), the draft is a document of its own.
+ * Drafts a policy with a rule that decides an event's command. If the active policy cannot be
+ * extended (another schema, or lists in flow style), the draft contains only the rule.
  *
- * @param active the text of the active policy; `undefined` for none
- * @returns `undefined` when the event says nothing that a rule could match
+ * @param active the text of the active policy; `undefined` if none is active
+ * @returns `undefined` if the event has no value that a rule could match
  */
 export function draftPolicyWithRule(
   event: DraftEvent,
@@ -40,7 +40,7 @@ function parsed(text: string): Parsed | undefined {
   return root && !root.flow && isSignalboxDocument(root, aliases) ? { text, root } : undefined;
 }
 
-/** A document that holds nothing but the rule. */
+/** A document that contains only the rule and its test. */
 function alone(rule: string, test: string): string {
   const head =
     "# This document stands alone: published as it is, it takes the place of the whole active policy.";
@@ -48,13 +48,13 @@ function alone(rule: string, test: string): string {
   return `${head}\nschema: ${SCHEMA_NAME}\ndefault: deny\nrules:\n${indented(rule, 2)}${tests}`;
 }
 
-/** A document of our schema, as text and as what it parses to. */
+/** A document of our schema: its text and its parsed form. */
 interface Parsed {
   readonly text: string;
   readonly root: YAMLMap;
 }
 
-/** The text with the rule and the test in front of its own; `undefined` where a list is in flow style. */
+/** The text with the rule and the test before its own ones; `undefined` if a list is in flow style. */
 function extended(active: Parsed, rule: string, test: string): string | undefined {
   const withRule = inserted(active, "rules", rule);
   if (!withRule || test === "") return withRule?.text;
@@ -62,7 +62,7 @@ function extended(active: Parsed, rule: string, test: string): string | undefine
   return `${withRule.text.trimEnd()}\ntests:\n${indented(test, 2)}`;
 }
 
-/** The document with one more entry at the beginning of a list of its root. */
+/** The document with a new first entry in a list of its root. */
 function inserted({ text, root }: Parsed, key: string, entry: string): Parsed | undefined {
   const pair = root.items.find((one) => isScalar(one.key) && one.key.value === key);
   const list = pair?.value;
@@ -70,7 +70,7 @@ function inserted({ text, root }: Parsed, key: string, entry: string): Parsed | 
   const [start, end] = list.range;
   const isEmpty = list.items.length === 0;
   if (list.flow && !isEmpty) return undefined;
-  // Behind the line of the key: a comment in front of the first entry stays there.
+  // After the key's line: a comment before the first entry stays there.
   const keyEnd = (isScalar(pair?.key) && pair.key.range?.[1]) || 0;
   const kept = isEmpty ? text.slice(0, start).trimEnd() + text.slice(end) : text;
   const margin = isEmpty ? 2 : start - (text.lastIndexOf("\n", start) + 1);
@@ -106,7 +106,7 @@ function ruleText(event: DraftEvent, effect: Effect, id: string): string {
   return entryOf(document);
 }
 
-/** Matches the command as a whole, or by its first words where it is too long for a rule. */
+/** Matches the command as a whole, or by its first words if it is too long for a rule. */
 function addCommand(document: Document, command: string): void {
   const commands = document.getIn(["match", "commands"]) as YAMLSeq;
   const wider = scalar(leadingWords(command));
@@ -119,7 +119,7 @@ function addCommand(document: Document, command: string): void {
   }
 }
 
-/** The document's own test of the event; empty where no test could say the same. */
+/** A test of the event; empty if no test can express it. */
 function testText(event: DraftEvent, effect: Effect, id: string): string {
   const command = (event.command ?? "").trim();
   if (command === "" || command.length > LONGEST_COMMAND) return "";
@@ -134,7 +134,7 @@ function entryOf(document: Document): string {
   return lines.map((line, at) => `${at === 0 ? "- " : "  "}${line}\n`).join("");
 }
 
-/** Texts that a reader of YAML 1.1 takes for something else. */
+/** Words with another meaning in YAML 1.1. */
 const WORD = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 
 // Long texts stay on one line.
@@ -148,7 +148,7 @@ function oneLine(node: Scalar): string {
   return escaped(new Document(node).toString(WRITING)).trimEnd();
 }
 
-/** A text: plain where it is simple and can only be read as a text, else in double quotes. */
+/** A text: plain if it is simple and unambiguous, otherwise in double quotes. */
 function scalar(text: string): Scalar {
   const isSimple = /^[A-Za-z][\w./-]*(?: [\w./-]+)*$/.test(text) && !WORD.test(text);
   const node = new Scalar(text);
@@ -156,10 +156,10 @@ function scalar(text: string): Scalar {
   return node;
 }
 
-/** Escapes unprintable characters and separators of lines, which stand in double quotes or in comments. */
+/** Escapes unprintable characters and line separators, in double quotes and in comments. */
 function escaped(yaml: string): string {
   return yaml.replace(
-    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]/gu, // with u, half a pair only
+    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]/gu, // with the flag u, surrogates match only unpaired
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
@@ -169,7 +169,7 @@ function idsIn(root: YAMLMap | undefined): readonly unknown[] {
   return isSeq(rules) ? rules.items.map((rule) => (isMap(rule) ? rule.get("id") : undefined)) : [];
 }
 
-/** A rule's id that says what it is about, and that the policy does not have yet. */
+/** A rule id that says what the rule is about, and that the policy does not use yet. */
 function freeId(event: DraftEvent, effect: Effect, taken: ReadonlySet<unknown>): string {
   const source = event.command ?? event.capability ?? event.provider ?? event.resource ?? "";
   const words = source
@@ -183,7 +183,7 @@ function freeId(event: DraftEvent, effect: Effect, taken: ReadonlySet<unknown>):
   }
 }
 
-/** The words before the first that looks like an option, a path or a value: at most three. */
+/** The words before the first one that looks like an option, a path or a value: at most three. */
 function leadingWords(command: string): string {
   const words = command.slice(0, 4 * LONGEST_COMMAND).split(/\s+/);
   const end = words.findIndex((word, at) => at > 0 && !/^[a-z][a-z0-9-]{0,40}$/i.test(word));

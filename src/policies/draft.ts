@@ -3,7 +3,7 @@ import { BadInput, Conflict } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { type Policy, policyPublish, type PolicyPublish, VERSION_NAME } from "./schema.ts";
 
-/** The author of a policy version where the request names none and no user is signed in. */
+/** The author of a policy version if the request names none and no user is signed in. */
 const NOBODY = "portal-api";
 
 const { maxLength: MAX_VERSION_LENGTH } = VERSION_NAME; // code points
@@ -12,7 +12,7 @@ const VERSION = new RegExp(VERSION_NAME.pattern, "u");
 /** A policy version that is ready to be stored. */
 export interface PolicyDraft {
   readonly version: string;
-  /** Whether the version's name was made here, and may be changed when it is taken. */
+  /** Whether the version's name was generated here, and may be changed if it is taken. */
   readonly isGenerated: boolean;
   readonly name: string;
   readonly description: string | undefined;
@@ -22,10 +22,10 @@ export interface PolicyDraft {
 }
 
 /**
- * Completes what was given for a new policy version.
+ * Completes the request for a new policy version.
  *
  * @param now milliseconds since the epoch
- * @throws BadInput when the given version name is not a valid one
+ * @throws BadInput if the given version name is invalid
  */
 export function draftPolicy(
   body: PolicyPublish,
@@ -49,10 +49,10 @@ export function draftPolicy(
 }
 
 /**
- * The name that a draft is stored under: its own, or where that was generated and is taken, the
- * same with the first free suffix.
+ * The name that a draft is stored under: its own, or, if that was generated and is taken, the same
+ * with the first free suffix.
  *
- * @throws Conflict when the given name is taken: a version never changes
+ * @throws Conflict if the given name is taken: a version never changes
  */
 export function freeVersion(
   { version, isGenerated }: PolicyDraft,
@@ -78,19 +78,19 @@ export function publishedPolicy(
     ...(description === undefined ? {} : { description }),
     updated_by,
     updated_at,
-    active: true, // last, as it is after a restart: a version's bytes, and so its tag, stay the same
+    active: true, // last, as after a restart: a version's bytes, and so its tag, stay the same
   };
 }
 
-/** Who acts, as policy versions record it: a user's email, or `portal-api`. */
+/** The author that policy versions record: a user's email, or `portal-api`. */
 export function nameOf(actor: Actor | undefined): string {
   return actor?.kind === "user" ? actor.email : NOBODY;
 }
 
 /**
  * Whether a text can name a policy version: 1 to 128 code points, neither `.` nor `..` (which a URL
- * cannot hold), and nothing that breaks a line or a log: no control character (C0, DEL, C1) and no
- * line or paragraph separator.
+ * cannot contain), and no character that breaks a line or a log: no control character (C0, DEL, C1)
+ * and no line or paragraph separator.
  */
 export function isVersionName(text: string): boolean {
   if (text.length > 2 * MAX_VERSION_LENGTH || [...text].length > MAX_VERSION_LENGTH) return false;

@@ -1,6 +1,6 @@
 /**
- * How a document of the schema `signalbox/policy/v1` decides a command: rules whose every field
- * matches apply, a denying one wins over allowing ones, and without any the default decides.
+ * The evaluation of documents of the schema `signalbox/policy/v1`: rules whose every field matches
+ * apply, denying rules override allowing ones, and if no rule applies, the default decides.
  */
 import { matchesGlob } from "./glob.ts";
 import type { Decision } from "./schema.ts";
@@ -13,7 +13,7 @@ export type Effect = (typeof effects)[number];
 export type CommandPattern =
   { readonly exact: string } | { readonly prefix: string } | { readonly glob: string };
 
-/** The fields of a rule's match that list globs, each with the field of a command it looks at. */
+/** The fields of a rule's match that list globs, each with its field of a command. */
 export const globFields = {
   providers: "provider",
   capabilities: "capability",
@@ -24,7 +24,7 @@ export const globFields = {
 export type GlobField = keyof typeof globFields;
 export const GLOB_FIELDS = Object.keys(globFields) as GlobField[];
 
-/** What a rule applies to: every field given must match, by any of its entries. */
+/** The condition of a rule: every given field must match, by any of its entries. */
 export type Match = {
   readonly commands?: readonly CommandPattern[];
 } & { readonly [F in GlobField]?: readonly string[] };
@@ -38,10 +38,10 @@ export interface Rule {
   readonly match: Match;
 }
 
-/** A command to be decided; a field without a value matches no rule that asks for it. */
+/** A command to decide; an absent field does not match a rule that requires it. */
 export interface Command {
   readonly command: string;
-  /** The first word of the command when absent, as where audit events are taken in. */
+  /** If absent, the first word of the command, as for audit events. */
   readonly provider?: string | undefined;
   readonly capability?: string | undefined;
   readonly consumer?: string | undefined;
@@ -49,7 +49,7 @@ export interface Command {
   readonly resource?: string | undefined;
 }
 
-/** A document's own example: how a command must be decided, and by which rule when it says so. */
+/** A document's own test: the expected decision on a command, and optionally the expected rule. */
 export interface PolicyTest extends Command {
   readonly expect: Effect;
   readonly rule?: string;
@@ -64,7 +64,7 @@ export interface PolicyDocument {
   readonly tests: readonly PolicyTest[];
 }
 
-/** A decision, and the rule behind it: null when the default decided. */
+/** A decision, and the rule behind it: null if the default decided. */
 export interface Verdict {
   readonly decision: Decision;
   readonly rule: string | null;
@@ -72,10 +72,10 @@ export interface Verdict {
 }
 
 /**
- * Decides a command: by the first denying rule that applies, else the first allowing one.
+ * Decides a command: by the first denying rule that applies, otherwise by the first allowing one.
  *
- * @param work pays for each comparison with the lengths of what is compared
- * @throws TooMuchWork when the comparisons pass its limit
+ * @param work counts each comparison with the lengths of its texts
+ * @throws TooMuchWork when the comparisons exceed its limit
  */
 export function evaluate(document: PolicyDocument, command: Command, work: Work): Verdict {
   work.spend(COMPARISON_STEPS * document.rules.length);
@@ -90,7 +90,7 @@ export function evaluate(document: PolicyDocument, command: Command, work: Work)
   return verdict(allowing ? "allow" : document.default, allowing);
 }
 
-/** The word of the wire for an effect. */
+/** The word on the wire for an effect. */
 export function decisionOf(effect: Effect): Decision {
   return effect === "allow" ? "ALLOWED" : "DENIED";
 }
@@ -109,12 +109,12 @@ interface Facts extends Command {
 
 function factsOf(command: Command, work: Work): Facts {
   work.spend(WORD_STEPS * command.command.length);
-  const text = command.command.trim(); // space around a command is not part of it
+  const text = command.command.trim(); // surrounding space is not part of a command
   const words = wordsOf(text);
   return { ...command, command: text, provider: command.provider ?? words[0], words };
 }
 
-/** What splitting a text into words costs for each of its characters. */
+/** The steps for each character when a text is split into words. */
 const WORD_STEPS = 10;
 
 function wordsOf(text: string): readonly string[] {

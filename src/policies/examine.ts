@@ -13,37 +13,37 @@ import type { PolicyProblem } from "./schema.ts";
 import { isSignalboxDocument, readSignalboxDocument } from "./signalbox-document.ts";
 import { MAX_STEPS, TooMuchWork, Work } from "./work.ts";
 
-/** What an examination is asked. */
+/** A task for an examination. */
 export interface Question {
   readonly yaml: string;
-  /** A command to be decided; without one the document's own tests are run. */
+  /** A command to decide; without one the document's own tests are run. */
   readonly command: Command | undefined;
-  /** The event and the effect of a rule to be added to the document; nothing else is then asked. */
+  /** The event and the effect of a rule to add to the document; then nothing else is done. */
   readonly draft?: { readonly event: DraftEvent; readonly effect: Effect };
-  /** Whether a thread is to send the document back, which costs the receiver time. */
+  /** Whether a thread sends the document back, which costs the receiver time. */
   readonly wantsDocument?: boolean;
-  /** Where the examination is given up, if below its usual limit. */
+  /** A limit of steps below the usual one. */
   readonly maxSteps?: number;
 }
 
-/** What an examination found. Plain data, so that it can come from another thread. */
+/** The result of an examination. Plain data, so that it can come from another thread. */
 export interface Examined {
-  /** What stands against publishing the document; nothing when it is valid. */
+  /** The problems that prevent publishing; empty if the document is valid. */
   readonly problems: readonly PolicyProblem[];
-  /** Present when the document is of our schema and has its shape, even if tests of it fail. */
+  /** Present if the document is of our schema and has its shape, even if its tests fail. */
   readonly document: PolicyDocument | undefined;
-  /** How that document decides the command asked about. */
+  /** The document's verdict on the command. */
   readonly verdict: Verdict | undefined;
-  /** The document with the rule that was asked for. */
+  /** The document with the new rule. */
   readonly drafted?: string | undefined;
-  /** Whether the examination was given up at its limit of steps, which is then its last problem. */
+  /** Whether the examination stopped at its limit of steps; the last problem then says so. */
   readonly isGivenUp: boolean;
 }
 
-/** What a thread says when it has loaded this module and begins to examine. */
+/** The message of a thread that has loaded this module and begins to examine. */
 export const BEGUN = "begun";
 
-/** Checks a policy document by all that is known about it, or asks it about a command. */
+/** Runs every check on a policy document, or evaluates a command by it. */
 export function examine(question: Question): Examined {
   const { yaml, command, draft, maxSteps = MAX_STEPS } = question;
   if (draft) {

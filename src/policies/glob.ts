@@ -1,18 +1,18 @@
 /**
- * Matching of texts against patterns in which `*` stands for any characters, also none; everything
- * else, letter case included, stands for itself. No pattern becomes a regular expression, and
- * nothing is tried twice: the pieces between the stars are found from left to right, each by Knuth,
- * Morris and Pratt's search, so a match costs the sum of both lengths, whatever they hold.
+ * Matches texts against patterns in which `*` stands for any characters, or none; every other
+ * character stands for itself, in its letter case. No pattern becomes a regular expression, and
+ * there is no backtracking: the pieces between the stars are found from left to right by the
+ * Knuth-Morris-Pratt algorithm, so a match costs the sum of both lengths, whatever they contain.
  */
 import { COMPARISON_STEPS, type Work } from "./work.ts";
 
-/** What splitting and searching costs for each character. */
+/** The steps of splitting and searching for each character. */
 const SEARCH_STEPS = 4;
 
 /**
  * Whether a whole text matches a pattern.
  *
- * @throws TooMuchWork when the comparison passes the limit of `work`
+ * @throws TooMuchWork when the comparison exceeds the limit of `work`
  */
 export function matchesGlob(pattern: string, text: string, work: Work): boolean {
   work.spend(COMPARISON_STEPS + SEARCH_STEPS * pattern.length);
@@ -25,14 +25,14 @@ export function matchesGlob(pattern: string, text: string, work: Work): boolean 
   if (pieces.length > 2) work.spend(SEARCH_STEPS * (pattern.length + text.length));
   let at = first.length;
   for (const piece of pieces.slice(1, -1)) {
-    // The earliest place leaves the most room for the pieces that follow.
+    // The earliest position leaves the most room for the pieces that follow.
     at = endOfFirst(piece, text, at, end);
     if (at === -1) return false;
   }
   return true;
 }
 
-/** Finds the first `piece` in `text` from `start` to `end`; returns the place after it, or -1. */
+/** Finds the first `piece` in `text` between `start` and `end`; returns the position after it, or -1. */
 function endOfFirst(piece: string, text: string, start: number, end: number): number {
   if (piece.length <= 1) return endOfShort(piece, text, start, end);
   const borders = bordersOf(piece);
@@ -52,7 +52,7 @@ function endOfShort(piece: string, text: string, start: number, end: number): nu
   return at === -1 || at >= end ? -1 : at + 1;
 }
 
-/** For each beginning of a piece, the length of its longest proper beginning that also ends it. */
+/** For each prefix of a piece, the length of its longest proper prefix that is also its suffix. */
 function bordersOf(piece: string): Uint32Array {
   const borders = new Uint32Array(piece.length);
   let length = 0;

@@ -1,8 +1,7 @@
 /**
- * The list of policies, with or without every version's whole text, may grow without bound. A small
- * one is sent at once; a large one is written version by version, so that it never lies in memory. Its
- * entity tag is computed from what identifies the texts, before any of them is read, and once for each
- * state of the list.
+ * The list of policies, with or without texts, may grow without bound. A small list is sent at once; a
+ * large one is written version by version, so that it is never in memory as a whole. Its entity tag is
+ * computed from the identities of the texts, before any text is read, and once for each state of the list.
  */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -16,14 +15,14 @@ import type { PolicyStore, PolicyVersion } from "./store.ts";
 
 /** Lists with more text than this are streamed. */
 const MAX_BYTES_AT_ONCE = 1 << 20;
-/** About what a version takes in the list beside its text and description. */
+/** About the size of a version in the list, beside its text and description. */
 const BYTES_OF_VERSION = 1 << 10;
-/** So many versions are worked on before others have their turn. */
+/** This many versions are processed in one event loop turn. */
 const VERSIONS_AT_ONCE = 100;
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
-/** Answers a GET of an organization's policies, which may have been conditional. */
+/** Answers a GET, conditional or not, of an organization's policies. */
 export function answerList(
   organization: string,
   policies: PolicyStore,
@@ -33,7 +32,7 @@ export function answerList(
   return answer(organization, policies, ifNoneMatch, textOf);
 }
 
-/** Answers the same without the texts, for those who show versions to people. */
+/** Answers with the policies without their texts, for lists in user interfaces. */
 export function answerSummaries(
   organization: string,
   policies: PolicyStore,
@@ -72,7 +71,7 @@ async function answer(
 const identities = new WeakMap<readonly PolicyVersion[], Promise<string>>();
 const digests = new WeakMap<PolicyVersion, string>();
 
-/** What identifies a list: made once for each list, from what is made once for each version. */
+/** The identity of a list: computed once for each list, from parts computed once for each version. */
 function identityOf(versions: readonly PolicyVersion[]): Promise<string> {
   let identity = identities.get(versions);
   if (!identity) identities.set(versions, (identity = identify(versions)));
@@ -94,7 +93,7 @@ function activeOf(versions: readonly PolicyVersion[]): string {
   return versions.find(({ policy }) => policy.active)?.policy.version ?? "";
 }
 
-/** The JSON of a list, version by version, as the versions stood when it was asked for. */
+/** The JSON of a list, version by version, in the state of the moment of the request. */
 async function* partsOf(
   versions: readonly PolicyVersion[],
   textOf: TextOf | undefined,
@@ -115,7 +114,7 @@ async function send(
 ): Promise<void> {
   for await (const part of parts) {
     if (signal.aborted) return;
-    // A reader that has gone never drains; the signal ends the waiting, and the reply.
+    // A disconnected reader never drains; the signal ends the wait, and the reply.
     if (!output.write(part)) await once(output, "drain", { signal });
   }
 }

@@ -6,7 +6,7 @@ const MAX_MESSAGE_LENGTH = 300;
 const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
 
-/** Gathers what is wrong with a text, up to a hundred problems, and places each by line and column. */
+/** Collects the problems of a text, up to a hundred, and places each by line and column. */
 export class Problems {
   readonly #text: string;
   readonly #found: { readonly offset: number; readonly message: string }[] = [];
@@ -19,17 +19,17 @@ export class Problems {
     return this.#found.length;
   }
 
-  /** Whether further problems are not noted any more. */
+  /** Whether further problems are dropped. */
   get isFull(): boolean {
     return this.#found.length >= MAX_PROBLEMS;
   }
 
-  /** Notes a problem at an offset, counted in UTF-16 code units; a message is cut to one short line. */
+  /** Adds a problem at an offset, counted in UTF-16 code units; the message is cut to one short line. */
   add(offset: number, message: string): void {
     if (this.isFull) return;
     const isLong = message.length > MAX_MESSAGE_LENGTH;
     const cut = isLong ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…` : message;
-    // Breaks of every kind, and the half of a surrogate pair that a cut may have left.
+    // Line breaks of every kind, and an unpaired surrogate that the cut may have left.
     const line = cut.replace(/[\p{Cc}\p{Cs}\u2028\u2029]+/gu, " ");
     this.#found.push({ offset: Math.min(Math.max(offset, 0), this.#text.length), message: line });
   }

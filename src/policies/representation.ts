@@ -1,14 +1,14 @@
 /**
- * Policies as bytes. Thousands of runtimes ask for the active version every few seconds, and nearly
- * all of them have it already. So the answer is made once for each policy object, and a poll costs one
- * look-up and one comparison of entity tags. A store that gives a new object for each request costs the
- * making of an answer, never a wrong one.
+ * Policies as bytes. Thousands of runtimes request the active version every few seconds, and nearly
+ * all of them have it already. So the answer is made once for each policy object, and a poll costs
+ * one look-up and one comparison of entity tags. If a store returns a new object for each request,
+ * the answer is made each time, but it is never wrong.
  */
 import { etagOf, isCurrent } from "../http/entity-tag.ts";
 import { empty, json, type Reply } from "../http/reply.ts";
 import type { Policy } from "./schema.ts";
 
-/** The answers to a GET, for those who have the representation already and for those who do not. */
+/** The answers to a GET: a 200 and a 304. */
 export interface Representation {
   readonly etag: string;
   readonly whole: Reply;
@@ -18,7 +18,7 @@ export interface Representation {
 const MAX_TEXT = 32 * 1024;
 const prepared = new WeakMap<Policy, Representation>();
 
-/** The representation of a policy, made when it is first asked for. */
+/** The representation of a policy, made on first use. */
 export function representationOf(policy: Policy): Representation {
   let representation = prepared.get(policy);
   if (!representation) {
@@ -32,14 +32,14 @@ function represent(text: string): Representation {
   const bytes = Buffer.from(text, "utf8");
   const etag = etagOf(bytes);
   const headers = cacheHeaders(etag);
-  // ASCII text leaves in one write together with its head, where bytes would take two. But of a long
-  // text each slow reader would hold a copy, where bytes are shared by all.
+  // Node writes ASCII text together with its headers in one write; bytes would take two. But each
+  // slow reader would hold a copy of a long text, while bytes are shared by all.
   const isText = bytes.length === text.length && text.length <= MAX_TEXT;
   const body = isText ? text : bytes;
   return { etag, whole: json(200, body, headers), notModified: empty(304, headers) };
 }
 
-/** The headers of a policy answer, 304 included. RFC 9110 §15.4.5. */
+/** The headers of a policy response, including a 304. RFC 9110 §15.4.5. */
 export function cacheHeaders(etag: string): readonly string[] {
   return [
     "ETag",
@@ -51,7 +51,7 @@ export function cacheHeaders(etag: string): readonly string[] {
   ];
 }
 
-/** The answer to a GET that may have been conditional. */
+/** The answer to a GET, conditional or not. */
 export function conditional(
   representation: Representation,
   ifNoneMatch: string | undefined,

@@ -56,12 +56,12 @@ interface ListingQuestion {
   readonly headers: { readonly "X-Runtime-Client"?: string | undefined };
 }
 
-/** Tells a runtime's fetch of the active version from a question for the list of all versions. */
+/** Tells a runtime's fetch of the active version from a request for the list of all versions. */
 function asksForActive({ query, headers }: ListingQuestion): boolean {
   return query.active === "true" || headers["X-Runtime-Client"] !== undefined;
 }
 
-/** The routes of policies: what runtimes poll, and what people publish, try and roll back. */
+/** The routes of policies: runtimes poll them; users publish, try and roll back. */
 export const policyRoutes = [
   route({
     method: "GET",
@@ -222,7 +222,7 @@ export const policyRoutes = [
   }),
 ] as const;
 
-/** A policy as a conditional GET answers it; at once when the store does. */
+/** Answers a conditional GET of a policy; at once if the store answers at once. */
 function answerPolicy(
   found: Awaitable<Policy | undefined>,
   ifNoneMatch: string | undefined,

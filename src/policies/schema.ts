@@ -14,7 +14,7 @@ rules:
     match: { commands: [{ prefix: kubectl get }] }
 `;
 
-/** What a policy version may be called: no control characters, and nothing that a path cannot hold. */
+/** The names of policy versions: no control characters, and nothing that a path cannot contain. */
 export const VERSION_NAME = {
   pattern: "^(?!\\.{1,2}$)[^\\p{Cc}\\p{Cs}\\u2028\\u2029]+$",
   minLength: 1,
@@ -119,7 +119,7 @@ export const policyPublish = {
 } as const satisfies Schema;
 export type PolicyPublish = Infer<typeof policyPublish>;
 
-/** Activation says everything in its path; the body is there to be JSON. */
+/** Activation needs no fields: the path says everything. The body exists to require JSON. */
 export const policyActivate = {
   title: "PolicyActivate",
   type: "object",

@@ -1,7 +1,7 @@
 /**
- * Documents that declare `schema: signalbox/policy/v1`: those whose meaning Signalbox knows. They
- * are read strictly, since a rule with a misspelled key would silently match something else, and
- * the tests they bring are run, since a policy that breaks its own promises must not be published.
+ * Documents that declare `schema: signalbox/policy/v1`, whose meaning Signalbox knows. They are
+ * read strictly, since a rule with a misspelled key would silently match something else. Their
+ * tests are run, since a policy that fails its own tests must not be published.
  */
 import { isAlias, isMap, isScalar, type Node, type YAMLMap } from "yaml";
 import { oneOf } from "../core/validate.ts";
@@ -24,7 +24,7 @@ import { consumers } from "./schema.ts";
 import { given, optionalOf, StrictReader, type Value } from "./strict-reader.ts";
 import { TooMuchWork, Work } from "./work.ts";
 
-/** What a document declares as its `schema` to be understood here. */
+/** The value of `schema` that makes a document one of ours. */
 export const SCHEMA_NAME = "signalbox/policy/v1";
 
 const ROOT_KEYS = [
@@ -50,7 +50,7 @@ const TEST_KEYS = [
   "rule",
 ] as const;
 
-/** A list of consumers is compared with three short words while it is read, which costs little. */
+/** Not counted: a list of consumers is compared with three short words, which costs little. */
 const UNCOUNTED = new Work(Infinity);
 
 const CAPABILITY = /^[^/\s]+\/[^/\s]+$/;
@@ -62,17 +62,17 @@ export function isSignalboxDocument(root: YAMLMap, aliases: Aliases): boolean {
   return isScalar(node) && node.value === SCHEMA_NAME;
 }
 
-/** A document of our schema, read, and its tests. */
+/** The result of reading a document of our schema, with its tests. */
 export interface Reading {
   readonly document: PolicyDocument;
-  /** Runs the tests. One that fails is a problem, and so is one at which `work` is used up. */
+  /** Runs the tests. Each failing test is a problem, and so is the test at which `work` is used up. */
   readonly runTests: (work: Work) => void;
 }
 
 /**
  * Reads a document of our schema.
  *
- * @returns `undefined` when its shape is not right; what is wrong is added to `problems`
+ * @returns `undefined` if its shape is wrong; the faults are added to `problems`
  */
 export function readSignalboxDocument(
   root: YAMLMap,
@@ -158,7 +158,7 @@ function readMatch(reader: StrictReader, at: Value): Match | undefined {
     const entries = optional(field, (list) => reader.filledList(list));
     return [field, entries?.map((entry) => readGlob(reader, field, entry))] as const;
   });
-  // An entry that did not fit is a problem already, and a document with a problem is not used.
+  // An invalid entry is a problem already, and a document with problems is not used.
   return given({ commands, ...Object.fromEntries(globs) }) as Match;
 }
 

@@ -8,8 +8,8 @@ import type { PolicyStore } from "./store.ts";
 /**
  * Decides a command by the document that a request names.
  *
- * @throws NotFound when there is no such version, or none is active
- * @throws BadInput when both a document and a version are named, or the document cannot decide
+ * @throws NotFound if the version does not exist, or none is active
+ * @throws BadInput if both a document and a version are named, or the document cannot decide
  */
 export async function simulate(
   asker: Asker,

@@ -3,7 +3,7 @@ import type { Quota } from "../core/quota.ts";
 import type { PolicyDraft } from "./draft.ts";
 import type { Policy } from "./schema.ts";
 
-/** A policy version without its text, and what identifies that text. */
+/** A policy version without its text, and the identity of that text. */
 export interface PolicyVersion {
   readonly policy: Omit<Policy, "yaml">;
   /** SHA-256 of the text in UTF-8, in hexadecimal digits. */
@@ -14,24 +14,24 @@ export interface PolicyVersion {
 
 /**
  * Keeps the policy versions of every organization. From the first publish on exactly one version is
- * active at every moment. Answers come at once where nothing has to be read.
+ * active at every moment. Answers come at once unless something must be read.
  */
 export interface PolicyStore {
   /**
    * Stores a version and makes it the active one, in one step. A generated name that is taken gets
    * a suffix.
    *
-   * @param quota asked with the number of versions; without one there is no limit
-   * @throws Conflict when a version of the given name exists
+   * @param quota checked with the number of versions; without it there is no limit
+   * @throws Conflict if a version of the given name exists
    */
   publish(organization: string, draft: PolicyDraft, quota?: Quota): Promise<Policy>;
 
   /**
-   * Makes a stored version the active one; one that is active already is left as it is.
+   * Makes a stored version the active one; does nothing if it is active already.
    *
    * @param at RFC 3339; becomes `activated_at`, as `by` becomes `activated_by`
-   * @param seen told, before the change, which version was active; `""` when there was none
-   * @returns the version, or `undefined` when there is none of that name
+   * @param seen called, before the change, with the active version; `""` if there is none
+   * @returns the version, or `undefined` if no version has that name
    */
   activate(
     organization: string,
@@ -42,12 +42,12 @@ export interface PolicyStore {
   ): Promise<Policy | undefined>;
 
   /**
-   * The active version. It is another than before when its `version` or its `activated_at` is. A store that
-   * gives the same object as long as it is the same version spares the making of its representation.
+   * The active version. It has changed if its `version` or its `activated_at` has. A store that
+   * returns the same object for the same version saves the making of its representation.
    */
   active(organization: string): Awaitable<Policy | undefined>;
 
-  /** The active version's name, `""` when there is none. */
+  /** The active version's name, `""` if none is active. */
   activeVersion(organization: string): Awaitable<string>;
 
   get(organization: string, version: string): Awaitable<Policy | undefined>;
@@ -55,7 +55,7 @@ export interface PolicyStore {
   /** All versions with their texts, newest first: by `updated_at`, then by order of publishing. */
   list(organization: string): Awaitable<readonly Policy[]>;
 
-  /** The same without the texts. */
+  /** All versions without their texts, in the same order. */
   versions(organization: string): Awaitable<readonly PolicyVersion[]>;
 
   /** The text of a version. */

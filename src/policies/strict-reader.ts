@@ -3,7 +3,7 @@ import { oneOf, pathOf } from "../core/validate.ts";
 import { type Aliases, offsetOf } from "./document-nodes.ts";
 import type { Problems } from "./problems.ts";
 
-/** A value of a document: its node (aliases followed), where it stands, and the name of that place. */
+/** A value of a document: its node (aliases followed), its offset, and the name of its place. */
 export interface Value {
   readonly node: Node;
   readonly offset: number;
@@ -11,8 +11,8 @@ export interface Value {
 }
 
 /**
- * Reads a document that must have a certain shape. Whatever does not fit is noted as a problem that
- * names the place, and read as `undefined`, so that one reading finds all of them.
+ * Reads a document of a fixed shape. Each invalid value is recorded as a problem that names the
+ * place, and read as `undefined`, so that one reading finds all problems.
  */
 export class StrictReader {
   readonly #aliases: Aliases;
@@ -23,18 +23,18 @@ export class StrictReader {
     this.#problems = problems;
   }
 
-  /** A value for a node that stands at a named place. */
+  /** A value for a node at a named place. */
   value(node: Node, place: string): Value {
     const target = isAlias(node) ? this.#aliases.get(node) : node;
     return { node: target ?? node, offset: offsetOf(node), place };
   }
 
-  /** Notes that a value does not fit. */
+  /** Records a value as invalid. */
   refuse({ offset, place }: Value, message: string): undefined {
     this.#problems.add(offset, place === "" ? message : `${place}: ${message}`);
   }
 
-  /** The values of a mapping; keys that are neither known nor free are problems, and left out. */
+  /** The values of a mapping. Keys that are neither known nor free are problems, and left out. */
   mapping<K extends string>(
     at: Value,
     known: readonly K[],
@@ -57,13 +57,13 @@ export class StrictReader {
   }
 
   #refuseKey(at: Value, name: string, known: readonly string[]): void {
-    if (this.#problems.isFull) return; // looking for the word that was meant takes time
+    if (this.#problems.isFull) return; // the search for a similar word takes time
     const near = nearest(name, known);
     const hint = near === undefined ? `known are ${listed(known)}` : `did you mean "${near}"?`;
     this.refuse({ ...at, place: pathOf(at.place, name.slice(0, 80)) }, `unknown key, ${hint}`);
   }
 
-  /** Whether all these keys are there; each that is not is a problem. */
+  /** Whether all these keys are present; each missing key is a problem. */
   hasAll<K extends string>(
     at: Value,
     keys: ReadonlyMap<K, Value>,
@@ -107,7 +107,7 @@ export class StrictReader {
   }
 }
 
-/** A function that reads the value of a key where there is one. */
+/** A function that reads the value of a key if it is present. */
 export function optionalOf<K extends string>(keys: ReadonlyMap<K, Value>) {
   return <T>(key: K, read: (value: Value) => T): T | undefined => {
     const value = keys.get(key);
@@ -131,7 +131,7 @@ function listed(words: readonly string[]): string {
 
 const MAX_TYPOS = 2;
 
-/** The known word that a name was most likely meant to be; `undefined` when none is close. */
+/** The known word that a name was most likely meant to be; `undefined` if none is close. */
 function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > 40) return undefined;
   const [best] = known
@@ -142,7 +142,7 @@ function nearest(name: string, known: readonly string[]): string | undefined {
     : undefined;
 }
 
-/** Levenshtein's distance: how many letters must be put in, left out or replaced. */
+/** The Levenshtein distance: how many letters must be inserted, removed or replaced. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

@@ -1,23 +1,23 @@
 /**
- * The work of examining and evaluating policies, counted in steps. A step is about what it takes to
- * compare one character, a few nanoseconds. Time depends on the machine and its load; steps do not,
- * so that a document is accepted or refused for the same reason everywhere.
+ * The work of examining and evaluating policies, counted in steps. A step is about the cost of
+ * comparing one character, a few nanoseconds. Time depends on the machine and its load, and steps
+ * do not, so that a document is accepted or refused for the same reason everywhere.
  */
 
-/** The most steps that one document's tests, or one decision, may take: some seconds of a thread. */
+/** The most steps for one document's tests, or for one decision: some seconds of a thread. */
 export const MAX_STEPS = 300_000_000;
 
-/** What a comparison costs besides its characters. */
+/** The cost of a comparison, besides its characters. */
 export const COMPARISON_STEPS = 50;
 
-/** What reading one node that an alias stands for costs. */
+/** The cost of reading one node behind an alias. */
 export const NODE_STEPS = 200;
 
-/** What reading one token of YAML costs: the library makes several objects of each. */
+/** The cost of reading one token of YAML: the library makes several objects of each. */
 const TOKEN_STEPS = 1_000;
 const CHARACTER_STEPS = 4;
 
-/** Thrown by `Work.spend` when the limit is passed. */
+/** Thrown by `spend` when the limit is exceeded. */
 export class TooMuchWork extends Error {
   constructor(limit: number) {
     super(`takes more than ${limit.toLocaleString("en")} steps (compared characters)`);
@@ -25,7 +25,7 @@ export class TooMuchWork extends Error {
   }
 }
 
-/** Counts steps against a limit. One per request: whatever is done for it spends from the same. */
+/** Counts steps against a limit. There is one for each request, shared by all its work. */
 export class Work {
   readonly limit: number;
   #spent = 0;
@@ -40,9 +40,9 @@ export class Work {
   }
 
   /**
-   * Counts steps that are about to be taken.
+   * Counts steps before they are taken.
    *
-   * @throws TooMuchWork when they pass the limit
+   * @throws TooMuchWork when they exceed the limit
    */
   spend(steps: number): void {
     this.#spent += steps;
@@ -50,14 +50,11 @@ export class Work {
   }
 }
 
-/** By character code: whether the character can begin or end a token of YAML. */
+/** By character code: 1 if the character can begin or end a token of YAML. */
 const isIndicator = new Uint8Array(128);
 for (const char of "\n\r\t:,-?[]{}#&*!|>'\"%@`\\") isIndicator[char.charCodeAt(0)] = 1;
 
-/**
- * Estimates, from above, the steps that parsing a YAML text takes. Looks at no more of the text than is
- * needed to know that they are above the limit.
- */
+/** Estimates, from above, the steps of parsing a YAML text. Stops reading the text when the limit is exceeded. */
 export function parsingSteps(yaml: string, limit: number): number {
   let steps = yaml.length * CHARACTER_STEPS;
   for (let at = 0; at < yaml.length && steps <= limit; at++) {

@@ -9,20 +9,20 @@ import { checkAdminRemains } from "./last-admin.ts";
 import type { StoredUser, userChange } from "./schema.ts";
 import { checkUnchanged, requireCurrentPassword, type SignInServices } from "./sign-in.ts";
 
-/** Which user is to be changed, and who asks for it. */
+/** The user to change, and the caller who requests it. */
 export interface UserChangeRequest {
   readonly id: string;
   readonly setter: Setter & { readonly actor: Actor | undefined };
-  /** Told of the user as it was just before the change. */
+  /** Called with the user as it was just before the change. */
   readonly seen: (before: StoredUser) => void;
 }
 
 /**
- * Changes a user. Everything that can refuse the change is looked at before a password is hashed,
- * since a hash is what costs; the store looks again at what may have changed during the hash.
+ * Changes a user. Everything that can refuse the change is checked before a password is hashed,
+ * since the hash is the costly part; the store checks again what may have changed meanwhile.
  *
- * @throws NotFound, Forbidden for the own role or a wrong current password, BadInput when the current
- *   password is missing, Conflict when the last active admin would go, TooMany after too many failures
+ * @throws NotFound, Forbidden for the own role or a wrong current password, BadInput if the current
+ *   password is missing, Conflict if no active admin would remain, TooMany after too many failures
  */
 export async function changeUser(
   services: SignInServices & { readonly now: Clock },

@@ -15,17 +15,17 @@ import {
   type User,
 } from "./schema.ts";
 
-/** A new user without an organization yet: creating an organization decides on its id last. */
+/** A new user without an organization: creating an organization assigns its id last. */
 export type UserDraft = Omit<StoredUser, "organization_id">;
 
-/** What is known of a person who becomes a user, beside the password. */
+/** The data of a new user, beside the password. */
 export interface Profile {
   readonly email: string;
   readonly name?: string | undefined;
   readonly role?: Role | undefined;
 }
 
-/** What a change sets; what is absent stays. */
+/** The fields that a change sets; absent fields stay. */
 export interface Change {
   readonly name?: string | undefined;
   readonly role?: Role | undefined;
@@ -58,7 +58,7 @@ export const userChangeBody = {
   },
 };
 
-/** The body of a sign-in; its password is only compared, so no rule but a length applies to it. */
+/** The body of a sign-in. The password is only compared, so only its length is limited. */
 export const loginBody = {
   schema: loginRequest,
   read(value: unknown): Infer<typeof loginRequest> {
@@ -78,7 +78,7 @@ export const passwordChangeBody = {
   },
 };
 
-/** Makes a new, active user; a viewer named after the email where nothing else was given. */
+/** Makes a new, active user: by default a viewer who is named after the email. */
 export function draftUser(
   { email, name, role = "viewer" }: Profile,
   passwordHash: string,
@@ -101,7 +101,7 @@ export function draftUser(
 
 /**
  * Changes a user. A new password and a deactivation raise the credential version, which ends every
- * token that was made before.
+ * earlier token.
  */
 export function changedUser(user: StoredUser, change: Change, now: number): StoredUser {
   const { name, role = user.role, active = user.active, passwordHash } = change;
@@ -118,8 +118,8 @@ export function changedUser(user: StoredUser, change: Change, now: number): Stor
 }
 
 /**
- * Ends one token of a user. Those that have ended by themselves are dropped. A user has at most 100;
- * one more raises the credential version, which ends every token of the user.
+ * Ends one token of a user, and drops the record of expired ones. A user has at most 100 such
+ * records; one more raises the credential version instead, which ends every token of the user.
  *
  * @param now milliseconds
  */
@@ -132,12 +132,12 @@ export function withEndedToken(user: StoredUser, token: ShownToken, now: number)
     const named = others.filter((ended) => ended.cv === undefined); // the version does not end these
     return { ...user, ended_tokens: named, credential_version: user.credential_version + 1 };
   }
-  const end = Math.min(Math.ceil(exp), Number.MAX_SAFE_INTEGER); // others may sign fractions
+  const end = Math.min(Math.ceil(exp), Number.MAX_SAFE_INTEGER); // other issuers may sign fractions
   const ended: EndedToken = { id, exp: end, ...(cv !== undefined && { cv }) };
   return { ...user, ended_tokens: [...others, ended] };
 }
 
-/** What may be shown of a user: everything but what proves and counts credentials. */
+/** The public part of a user: everything except the data about credentials. */
 export function userOf({ id, name, email, role, active, organization_id }: StoredUser): User {
   return { id, name, email, role, active, organization_id };
 }

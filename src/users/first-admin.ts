@@ -7,7 +7,7 @@ import { draftUser } from "./draft.ts";
 import { checkEmail } from "./email.ts";
 import type { UserStore } from "./store.ts";
 
-/** What creating the first admin takes. */
+/** The services that `ensureFirstAdmin` needs. */
 export interface FirstAdminServices {
   readonly users: UserStore;
   readonly passwords: Passwords;
@@ -17,7 +17,7 @@ export interface FirstAdminServices {
 
 /**
  * Creates the admin that the settings name, in the default organization. A user with that email, in
- * whatever organization and state, is left as it is.
+ * any organization and state, stays unchanged.
  *
  * @returns whether it was created
  * @throws ConfigError naming the setting whose value cannot be used

@@ -3,9 +3,9 @@ import type { StoredUser } from "./schema.ts";
 
 /**
  * Refuses a change that would leave the organization without an active admin. An organization that
- * never had one is not held up.
+ * never had one is not restricted.
  *
- * @param after the user as it will be; `undefined` when it is to be deleted
+ * @param after the user after the change; `undefined` if it is deleted
  * @throws Conflict
  */
 export function checkAdminRemains(

@@ -258,7 +258,7 @@ export const userRoutes = [
   }),
 ];
 
-/** What the record of changes shows of a user. */
+/** The facts about a user in the activity log. */
 function shownFacts({ name, role, active }: Pick<StoredUser, "name" | "role" | "active">) {
   return { name, role, active };
 }

@@ -4,9 +4,9 @@ import type { Infer, Schema } from "../core/schema.ts";
 
 const roles = ["admin", "operator", "viewer"] as const satisfies readonly Role[];
 
-/** The longest name of a person. */
+/** The longest name of a user. */
 const MAX_NAME = 256;
-/** Far above the longest password there can be; keeps the work of refusing one small. */
+/** Far above the longest possible password; bounds the work of refusing one. */
 const MAX_PASSWORD_TEXT = 1_024;
 
 const id = { type: "string", description: "The user's id." } as const satisfies Schema;
@@ -48,7 +48,7 @@ const newPassword = {
   description: "The password to set, 10 to 256 characters.",
 } as const satisfies Schema;
 
-/** A user as everybody may see it. */
+/** The public form of a user. */
 export const user = {
   title: "User",
   type: "object",
@@ -58,7 +58,7 @@ export const user = {
 } as const satisfies Schema;
 export type User = Infer<typeof user>;
 
-/** A user as it is kept: `userOf` turns it into what may be shown. */
+/** A stored user: `userOf` makes the public form. */
 export const storedUser = {
   type: "object",
   required: [

@@ -7,7 +7,7 @@ import { changedUser } from "./draft.ts";
 import type { StoredUser } from "./schema.ts";
 import type { UserStore } from "./store.ts";
 
-/** What proving a password takes. */
+/** The services that verify a password. */
 export interface SignInServices {
   readonly users: UserStore;
   readonly passwords: Passwords;
@@ -15,8 +15,8 @@ export interface SignInServices {
 }
 
 /**
- * Finds the active user whose email and password these are. An unknown email, a wrong password and
- * an inactive user are refused in the same words and the same time.
+ * Finds the active user with this email and password. An unknown email, a wrong password and an
+ * inactive user are refused in the same words and after the same time.
  *
  * @throws Unauthenticated, or TooMany after too many failures
  */
@@ -34,10 +34,10 @@ export async function signIn(
 }
 
 /**
- * Replaces the caller's own password by a new one, given the current one.
+ * Replaces the caller's own password, given the current one.
  *
- * @throws NotFound when the user is gone, Forbidden when `current` is wrong, TooMany after too many
- *   failures, Conflict when the password was changed meanwhile
+ * @throws NotFound if the user was deleted, Forbidden if `current` is wrong, TooMany after too many
+ *   failures, Conflict if the password was changed meanwhile
  */
 export async function changePassword(
   { users, passwords, throttle }: SignInServices,
@@ -59,9 +59,9 @@ export async function changePassword(
 }
 
 /**
- * Makes sure that a caller knows the current password of the own user.
+ * Checks that a caller knows the current password of the own user.
  *
- * @throws Forbidden when it is wrong, TooMany after too many failures
+ * @throws Forbidden if it is wrong, TooMany after too many failures
  */
 export async function requireCurrentPassword(
   { passwords, throttle }: Pick<SignInServices, "passwords" | "throttle">,
@@ -74,7 +74,7 @@ export async function requireCurrentPassword(
 }
 
 /**
- * Makes sure that the password that was proven is still the one that is replaced.
+ * Checks that the verified password is still the one to be replaced.
  *
  * @throws Conflict
  */
@@ -83,7 +83,7 @@ export function checkUnchanged(latest: StoredUser, proven: StoredUser): void {
   throw new Conflict("The password or the user was changed meanwhile: sign in again");
 }
 
-/** What a caller hears whose own user was deleted. */
+/** The refusal for a caller whose own user was deleted. */
 export function userGone(): NotFound {
   return new NotFound("The user of this token was deleted");
 }

@@ -10,26 +10,26 @@ export interface UserStore {
   /** A user of the organization; `undefined` for one of another organization too. */
   get(organization: string, id: string): Awaitable<StoredUser | undefined>;
 
-  /** The user with an id, whose organization the caller learns from it. */
+  /** The user with an id, in any organization. */
   findById(id: string): Awaitable<StoredUser | undefined>;
 
-  /** The user with an email in whatever letter case, over all organizations. */
+  /** The user with an email, in any letter case, over all organizations. */
   findByEmail(email: string): Awaitable<StoredUser | undefined>;
 
   /**
    * Adds a user.
    *
-   * @param quota asked with the number of users; without one there is no limit
-   * @throws Conflict when the email is taken, in any organization
+   * @param quota checked with the number of users; without it there is no limit
+   * @throws Conflict if the email is taken, in any organization
    */
   create(organization: string, user: StoredUser, quota?: Quota): Promise<void>;
 
   /**
-   * Replaces a user by what `change`, a pure function, makes of it; no other change comes between.
-   * Id, organization and email stay.
+   * Replaces a user by the result of `change`, a pure function; no other change comes between. Id,
+   * organization and email stay.
    *
-   * @returns the user as it is now; `undefined` when the organization has no such user
-   * @throws Conflict when the last active admin would go; whatever `change` throws
+   * @returns the user after the change; `undefined` if the organization has no such user
+   * @throws Conflict if no active admin would remain; whatever `change` throws
    */
   change(
     organization: string,
@@ -41,7 +41,7 @@ export interface UserStore {
    * Deletes a user.
    *
    * @returns whether the organization had it
-   * @throws Conflict when it is the last active admin
+   * @throws Conflict if it is the last active admin
    */
   remove(organization: string, id: string): Promise<boolean>;
 }

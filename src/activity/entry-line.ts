@@ -1,7 +1,7 @@
 /**
- * The stored form of an activity entry, bounded in bytes. Entries hold texts that callers choose (filters,
- * settings, names), and some requests that write one need no credentials. So the bound is applied where
- * every entry passes, right before it is written, and no action can exceed it.
+ * The stored form of an activity entry, bounded in bytes. Entries contain texts that callers choose
+ * (filters, settings, names), and some requests that write one need no credentials. So the bound is
+ * applied to every entry right before it is written, and no action can exceed it.
  */
 import type { ActivityEntry } from "./schema.ts";
 
@@ -10,16 +10,16 @@ export const MAX_ENTRY_BYTES = 4_096;
 
 /** The longest text in an entry, in UTF-16 code units. The names and ids that the API accepts fit. */
 const MAX_TEXT = 256;
-/** The longest text in an entry that would exceed its bytes otherwise. */
+/** The longest text in an entry whose line would otherwise be too long. */
 const SHORT_TEXT = 64;
-/** Room for the member that says how many members were left out. */
+/** Room for the member that states how many members were left out. */
 const REST_BYTES = 40;
 
 type Facts = NonNullable<ActivityEntry["after"]>;
 
 /**
- * Writes an entry as JSON of at most `MAX_ENTRY_BYTES`. Long texts end in `…`. Where that is not enough,
- * members of `before` and `after` are left out, and a member named `…` says how many.
+ * Writes an entry as JSON of at most `MAX_ENTRY_BYTES`. Long texts end in `…`. If that is not
+ * enough, members of `before` and `after` are left out, and a member named `…` states how many.
  */
 export function entryLine(entry: ActivityEntry): string {
   const line = JSON.stringify(shortened(entry, MAX_TEXT));
@@ -60,10 +60,10 @@ function shortTexts<T extends object>(facts: T, most: number): T {
 
 function shortText(text: string, most: number): string {
   if (text.length <= most) return text;
-  return `${text.slice(0, most).replace(/[\uD800-\uDBFF]$/, "")}…`; // no half of a surrogate pair
+  return `${text.slice(0, most).replace(/[\uD800-\uDBFF]$/, "")}…`; // without an unpaired surrogate at the end
 }
 
-/** As many of the first members as fit into so many bytes of JSON, and how many there are besides. */
+/** As many of the first members as fit into `most` bytes of JSON, and the number of the others. */
 function firstMembers(facts: Facts, most: number): Facts {
   const members = Object.entries(facts).filter(([, value]) => value !== undefined);
   const kept: [string, unknown][] = [];

@@ -1,9 +1,9 @@
 import { formatTimestamp } from "../core/time.ts";
 import type { ActivityEntry } from "./schema.ts";
 
-/** What a page of entries is narrowed by; `undefined` does not narrow. */
+/** The filters of a page of entries; an `undefined` filter matches all. */
 export interface ActivityFilter {
-  /** A whole action, or what stands before its dot: `policy` takes every `policy.…`. */
+  /** A whole action, or the part before its dot: `policy` matches every `policy.…`. */
   readonly action?: string | undefined;
   /** An actor's id, email or name; `anonymous` for a caller without credentials, `command` for the command line. */
   readonly actor?: string | undefined;
@@ -17,7 +17,7 @@ export interface ActivityFilter {
   readonly to?: number | undefined;
 }
 
-/** Makes the function that tells whether an entry fits a filter. */
+/** Makes the function that tells whether an entry matches a filter. */
 export function matcherOf(filter: ActivityFilter): (entry: ActivityEntry) => boolean {
   const { action, target, from, to } = filter;
   const actor = filter.actor?.toLowerCase();

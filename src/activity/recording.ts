@@ -1,9 +1,9 @@
 /**
- * Where changes become entries: rows that declare a change are wrapped once, when the service is put
- * together. So no handler can forget its entry, and every other row stays the function that it was.
+ * Turns changes into entries: rows that declare a change are wrapped once, when the service is put
+ * together. So no handler can forget its entry, and every other row stays unchanged.
  *
- * A handler runs inside a unit of work, over the stores of that unit; its entry is written in the same
- * unit, before the caller is answered.
+ * A handler runs inside a unit of work, over the stores of that unit; its entry is written in the
+ * same unit, before the request is answered.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../core/clock.ts";
@@ -16,9 +16,9 @@ import type { ActivityEntry } from "./schema.ts";
 import type { ActivityStore } from "./store.ts";
 import { unrecorded, type UnitOfWork } from "./unit-of-work.ts";
 
-/** What writing an entry takes. */
+/** The services that write entries. */
 export interface Recorder<Needs> {
-  /** Runs a handler and writes its entry; the stores that it gives replace those of the service. */
+  /** Runs a handler and writes its entry; the unit's stores replace those of the service. */
   readonly commit: UnitOfWork<Partial<Needs>>;
   /** Takes the entries of attempts that changed nothing. */
   readonly activity: Pick<ActivityStore, "append">;
@@ -30,18 +30,18 @@ type Entering = Pick<Recorder<unknown>, "now" | "ids">;
 
 type AnyInput = Parameters<Route<unknown>["handle"]>[0];
 
-/** What is known of a change when its entry is written. */
+/** The facts about a change when its entry is written. */
 interface Happened {
   readonly change: Change<AnyInput, unknown>;
   readonly input: AnyInput;
   readonly note: ChangeNote;
   readonly action: string;
   readonly outcome: ActivityEntry["outcome"];
-  /** The answer, where that is JSON and the change was made. */
+  /** The answer, if it is JSON and the change was made. */
   readonly answer?: unknown;
 }
 
-/** The same rows, of which those that declare a change write an entry before they answer. */
+/** The same rows; those that declare a change write an entry before they answer. */
 export function recordingRows<Needs>(
   rows: readonly Route<Needs>[],
   recorder: Recorder<Needs>,
@@ -90,7 +90,7 @@ async function recordFailure<Needs>(
     if (entry) await recorder.activity.append(entry.organization_id, entry);
   };
   if (!(error instanceof Refusal)) {
-    // The caller and the log hear of the first failure.
+    // The caller and the log get the first failure.
     return append(change.action, "failed").catch(() => undefined);
   }
   const action = change.refusals?.[error.status];
@@ -101,9 +101,9 @@ async function recordFailure<Needs>(
 }
 
 /**
- * The entry of a change. Reading without credentials leaves none (see `Change.isReading`), nor does a
- * request that changed nothing: `before` and `after` are equal. So `before` has to be what the store
- * replaced: read earlier, it could hide a change between two others.
+ * The entry of a change. Reading without credentials has no entry (see `Change.isReading`). Nor has
+ * a request that changed nothing: `before` and `after` are equal. So `before` must be the state
+ * that the store replaced: if it was read earlier, it could hide a change between two others.
  */
 function entryOf(
   { now, ids }: Entering,

@@ -8,7 +8,7 @@ interface Needs {
   readonly activity: Pick<ActivityStore, "page">;
 }
 
-/** The route of an organization's record of changes. */
+/** The route of an organization's activity log. */
 export const activityRoutes = [
   route({
     method: "GET",

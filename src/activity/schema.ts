@@ -3,7 +3,7 @@ import type { Infer, Schema } from "../core/schema.ts";
 const actorKinds = ["user", "key", "anonymous", "command"] as const;
 const outcomes = ["done", "refused", "failed"] as const;
 
-/** One row of an organization's record of changes. */
+/** One entry of an organization's activity log. */
 export const activityEntry = {
   title: "ActivityEntry",
   type: "object",

@@ -2,18 +2,18 @@ import { Unrecorded } from "../core/errors.ts";
 import type { ActivityEntry } from "./schema.ts";
 import type { ActivityStore } from "./store.ts";
 
-/** The result of a change and the entry that records it; without an entry nothing is recorded. */
+/** The result of a change and its entry; without an entry nothing is recorded. */
 export interface Changed<T> {
   readonly result: T;
   readonly entry: ActivityEntry | undefined;
 }
 
 /**
- * Makes a change over the stores that it is given and writes its entry, as one unit. When the change
- * throws, nothing is recorded and the error is passed on.
+ * Makes a change over the given stores and writes its entry, as one unit. If the change throws,
+ * nothing is recorded and the error is passed on.
  *
- * An engine with transactions commits both or neither. One without them commits the change first and
- * rejects with `Unrecorded` when the entry cannot be written.
+ * An engine with transactions commits both or neither. An engine without them commits the change
+ * first, and rejects with `Unrecorded` if the entry cannot be written.
  */
 export type UnitOfWork<Stores> = <T>(change: (stores: Stores) => Promise<Changed<T>>) => Promise<T>;
 

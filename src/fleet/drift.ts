@@ -1,10 +1,10 @@
 import type { RuntimeStatus } from "./schema.ts";
 
 /**
- * Whether a runtime runs another policy version than the active one. One that is offline is not
- * expected to have fetched anything, and one that never said what it runs is not known to differ.
+ * Whether a runtime runs another policy version than the active one. An offline runtime is not expected
+ * to have fetched anything, and a runtime that never reported a version is not known to differ.
  *
- * @param active the active version's name; empty when there is none
+ * @param active the active version's name; empty if none is active
  */
 export function isDrifted(
   {

@@ -6,7 +6,7 @@ import type { FleetQuery } from "./store.ts";
 /** Whether a runtime matches; `lastSeen` in milliseconds. */
 export type Fits = (runtime: Heartbeat, lastSeen: number) => boolean;
 
-/** Which runtimes are wanted; a filter that is absent matches all. */
+/** The filters of the fleet; an absent filter matches all runtimes. */
 export interface FleetFilter {
   /** A part of the name, host, system, version or policy version, in any letter case. */
   readonly q?: string | undefined;
@@ -16,7 +16,7 @@ export interface FleetFilter {
   readonly drifted?: "true" | "false" | undefined;
 }
 
-/** Makes the test of a query; `undefined` where all runtimes match. */
+/** Makes the test of a query; `undefined` if all runtimes match. */
 export function fitting(query: FleetQuery): Fits | undefined {
   const { status, policy_version: version, drifted, active, now } = query;
   const words = query.q?.toLowerCase();

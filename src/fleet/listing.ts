@@ -7,14 +7,14 @@ import type { FleetList, RuntimeInstance } from "./schema.ts";
 import { statusAfter } from "./status.ts";
 import type { StoredRuntime } from "./store.ts";
 
-/** A longer list is written and sent slice by slice, so that other requests go on meanwhile. */
+/** A longer list is written and sent in slices, so that other requests run in between. */
 export const LONG_LIST = 500;
 
 const SLICE = 250; // about half a millisecond of work
 
 type Slices = AsyncIterable<readonly StoredRuntime[]>;
 
-/** Shows a runtime as it stands at a moment (milliseconds). */
+/** The public form of a runtime at a moment (milliseconds). */
 export function instanceAt(runtime: StoredRuntime, now: number): RuntimeInstance {
   return {
     name: runtime.name,
@@ -27,7 +27,7 @@ export function instanceAt(runtime: StoredRuntime, now: number): RuntimeInstance
   };
 }
 
-/** Cuts runtimes into slices; other requests go on between two of them. */
+/** Divides runtimes into slices; other requests run between two slices. */
 export async function* inSlices(runtimes: readonly StoredRuntime[]): Slices {
   for (let from = 0; from < runtimes.length; from += SLICE) {
     if (from > 0) await ownTurn();
@@ -36,9 +36,9 @@ export async function* inSlices(runtimes: readonly StoredRuntime[]): Slices {
 }
 
 /**
- * Answers with runtimes: as a value when there are few, else as a stream.
+ * Answers with runtimes: as a value if there are few, otherwise as a stream.
  *
- * @param total sent beside the runtimes: how many match
+ * @param total the number of matching runtimes, sent beside them
  */
 export async function listing(
   slices: Slices,
@@ -85,7 +85,7 @@ async function writeSlices(
   }
 }
 
-/** Waits until the reader has caught up, or has gone. */
+/** Waits until the reader has caught up or disconnected. */
 async function drained(output: Writable, signal: AbortSignal): Promise<void> {
   try {
     await once(output, "drain", { signal });

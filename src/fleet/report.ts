@@ -30,9 +30,9 @@ function withCheckedName<T extends { readonly name: string }>(report: T): T {
 }
 
 /**
- * Drops the white space around a runtime's name.
+ * Removes the white space around a runtime's name.
  *
- * @throws BadInput when nothing is left, or more than 256 code points
+ * @throws BadInput if nothing is left, or more than 256 code points
  */
 export function checkedName(given: string): string {
   const name = given.trim();

@@ -28,10 +28,10 @@ interface Needs {
   readonly quotas: Pick<Quotas, "runtimes">;
 }
 
-/** The most runtimes that a page has; without `limit` there is no end to them. */
+/** The most runtimes on a page; without `limit` there is no bound. */
 const MOST_ON_PAGE = 10_000;
 
-/** What both heartbeat paths are given, as far as they look at it. */
+/** The input of both heartbeat paths, as far as it is used. */
 interface Report {
   readonly organization: string;
   readonly surface: Surface;
@@ -40,7 +40,7 @@ interface Report {
 
 const OK = json(200, '{"status":"ok"}');
 
-/** Keeps a heartbeat, for both paths. */
+/** Stores a heartbeat, for both paths. */
 function keepHeartbeat(
   { organization, surface, body }: Report,
   { fleet, now, quotas }: Needs,
@@ -66,7 +66,7 @@ const heartbeat = {
   handle: keepHeartbeat,
 } as const;
 
-/** The routes of the fleet: reports from runtimes, and the list that people see. */
+/** The routes of the fleet: reports from runtimes, and the list for users. */
 export const fleetRoutes = [
   route({
     method: "GET",

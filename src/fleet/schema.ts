@@ -1,15 +1,15 @@
 import type { Infer, Schema } from "../core/schema.ts";
 
-/** Every status, the best one first. */
+/** Every status, best first. */
 export const STATUSES = ["online", "idle", "offline"] as const;
 
-/** What a runtime's silence says about it. */
+/** A runtime's status, derived from the time since its last report. */
 export type RuntimeStatus = (typeof STATUSES)[number];
 
-/** The longest value of a field that describes a runtime; its name has a rule of its own. */
+/** The longest value of a field that describes a runtime; its name has its own rule. */
 const MAX_FIELD = 1_024;
 
-/** What a runtime may be called: not white space alone. */
+/** The names of runtimes: not white space alone. */
 export const RUNTIME_NAME = { pattern: "\\S", minLength: 1, maxLength: 256 } as const;
 
 const name = {
@@ -48,7 +48,7 @@ const policyVersion = {
   examples: ["20261120T203000Z"],
 } as const satisfies Schema;
 
-/** A sign of life; fields that are not given keep the value they had. */
+/** A heartbeat; absent fields keep their value. */
 export const heartbeat = {
   title: "Heartbeat",
   type: "object",
@@ -141,7 +141,7 @@ export const fleetList = {
 } as const satisfies Schema;
 export type FleetList = Infer<typeof fleetList>;
 
-/** How many runtimes report a policy version. */
+/** The number of runtimes that report a policy version. */
 const policyVersionCount = {
   title: "PolicyVersionCount",
   type: "object",

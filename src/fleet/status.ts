@@ -1,10 +1,10 @@
 import { DAY_MS, MINUTE_MS } from "../core/clock.ts";
 import type { RuntimeStatus } from "./schema.ts";
 
-/** A runtime that was silent for this long is no longer online. */
+/** A runtime that has been silent for this long is no longer online. */
 export const ONLINE_MS = 15 * MINUTE_MS;
 
-/** A runtime that was silent for this long is offline. */
+/** A runtime that has been silent for this long is offline. */
 export const IDLE_MS = DAY_MS;
 
 /**

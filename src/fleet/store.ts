@@ -3,26 +3,26 @@ import type { Quota } from "../core/quota.ts";
 import type { FleetFilter } from "./filter.ts";
 import type { Heartbeat } from "./schema.ts";
 
-/** A runtime as it is kept; `last_seen` in milliseconds. */
+/** A stored runtime; `last_seen` in milliseconds. */
 export interface StoredRuntime extends Heartbeat {
   readonly last_seen: number;
 }
 
-/** Which runtimes are wanted. `now` (milliseconds) decides their status, `active` who drifted. */
+/** A filter with its context: `now` (milliseconds) decides the status, `active` the drift. */
 export interface FleetQuery extends FleetFilter {
   readonly now: number;
-  /** The active policy version; empty when there is none. */
+  /** The active policy version; empty if none is active. */
   readonly active: string;
 }
 
-/** A part of the runtimes that match. */
+/** A page of the matching runtimes. */
 export interface FleetPage {
   readonly runtimes: readonly StoredRuntime[];
-  /** All that match. */
+  /** The number of all matching runtimes. */
   readonly total: number;
 }
 
-/** Runtimes by status; those that are neither online nor idle are offline. */
+/** Runtimes by status; all others are offline. */
 export interface FleetCounts {
   readonly online: number;
   readonly idle: number;
@@ -31,16 +31,16 @@ export interface FleetCounts {
   readonly total: number;
 }
 
-/** How many runtimes report a policy version. */
+/** The number of runtimes that report a policy version. */
 export interface PolicyCount {
   readonly version: string;
-  /** All of them. */
+  /** All of them, including offline ones. */
   readonly runtimes: number;
   /** Those that are not offline. */
   readonly present: number;
 }
 
-/** How many runtimes of an organization were forgotten. */
+/** The number of an organization's runtimes that were forgotten. */
 export interface ForgottenRuntimes {
   readonly organization: string;
   readonly runtimes: number;
@@ -51,16 +51,17 @@ export type Kept = (error: unknown, isNew?: boolean) => void;
 
 /**
  * Keeps the runtimes of every organization, one for each name. Within an organization reports are
- * kept in their order of arrival, and `last_seen` never goes backwards along it: a clock that is
- * set back stands still here until it has caught up.
+ * stored in their order of arrival, and `last_seen` never goes backwards along it: if the clock is
+ * set back, `last_seen` stays the same until the clock has caught up.
  */
 export interface FleetStore {
   /**
-   * Keeps a sign of life that arrived `at` (milliseconds); a registration is one too. What it gives
-   * is updated, the rest stays. A new runtime is on disk when this calls back; one that is known was
-   * written by then, and is synced within a second. Never throws.
+   * Stores a heartbeat or a registration that arrived `at` (milliseconds). Given fields are
+   * updated, the others stay. A new runtime is durable before this calls back; a report of a known
+   * one is written before, and synced within a second. Never throws.
    *
-   * @param quota asked with the number of runtimes before a new one is added; absent, there is no limit
+   * @param quota checked with the number of runtimes before a new one is added; without it there is
+   *   no limit
    */
   heartbeat(
     organization: string,
@@ -71,8 +72,8 @@ export interface FleetStore {
   ): void;
 
   /**
-   * The runtimes that match, most recently seen first, without the first `offset` of them. `limit` may be
-   * `Infinity`. A search rejects with the reason of `signal` when that fires.
+   * The matching runtimes, most recently seen first, without the first `offset` ones. `limit` may
+   * be `Infinity`. When `signal` fires, the search rejects with its reason.
    */
   page(
     organization: string,
@@ -83,26 +84,26 @@ export interface FleetStore {
   ): Promise<FleetPage>;
 
   /**
-   * All runtimes that match at the moment of the call, in the same order, in slices of some hundreds. Other
-   * requests go on between two slices. A runtime that is forgotten meanwhile may be left out.
+   * All runtimes that match at the moment of the call, in the same order, in slices of some hundreds.
+   * Other requests run between two slices. A runtime that is forgotten meanwhile may be left out.
    */
   list(organization: string, query: FleetQuery): AsyncIterable<readonly StoredRuntime[]>;
 
   /**
-   * Counts the runtimes, quickly however many there are; `now` decides who is online, and `active`,
-   * the active policy version or nothing, who drifted.
+   * Counts the runtimes in a time that does not depend on their number; `now` decides who is
+   * online, and `active`, the active policy version or an empty text, who drifted.
    */
   counts(organization: string, now: number, active: string): Awaitable<FleetCounts>;
 
-  /** Counts the runtimes by policy version: at most so many versions, those that most report. */
+  /** Counts the runtimes by policy version: the versions that most runtimes report, at most `limit`. */
   policies(organization: string, now: number, limit: number): Awaitable<readonly PolicyCount[]>;
 
-  /** Forgets a runtime, durably; `false` when there is none of that name. */
+  /** Forgets a runtime, durably; `false` if the organization has none of that name. */
   forget(organization: string, name: string): Promise<boolean>;
 
   /**
    * Forgets the runtimes of all organizations that were last seen before a moment (milliseconds),
-   * durably. Gives the organizations that had any, and how many.
+   * durably. Returns the organizations concerned, each with the number of its runtimes.
    */
   forgetSilent(before: number): Promise<readonly ForgottenRuntimes[]>;
 }

@@ -2,10 +2,10 @@ import type { Awaitable } from "../core/caller.ts";
 import type { FleetSummary } from "./schema.ts";
 import type { FleetCounts, FleetStore, PolicyCount } from "./store.ts";
 
-/** How many policy versions a summary tells of: those that most runtimes report. */
+/** The most policy versions in a summary: those that most runtimes report. */
 export const MOST_VERSIONS = 1_000;
 
-/** What a summary is made from. */
+/** The services that a summary needs. */
 export interface SummaryNeeds {
   readonly fleet: Pick<FleetStore, "counts" | "policies">;
   readonly policies: { activeVersion(organization: string): Awaitable<string> };

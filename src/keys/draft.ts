@@ -18,7 +18,7 @@ export const apiKeyCreateBody = {
   },
 };
 
-/** Makes the record of a new key, which holds nothing that the key could be made from. */
+/** Makes the record of a new key. The key cannot be computed from it. */
 export function draftKey(
   organization: string,
   { name, scopes = "runtime", expires_in_days: days }: Infer<typeof apiKeyCreate>,
@@ -41,7 +41,7 @@ export function draftKey(
 
 const STORE_IT = "Store this key now: it is not shown again, and a lost key can only be replaced";
 
-/** What the creator of a key has to know about it. */
+/** What the creator of a key must know about it. */
 export function keyWarning({ scopes }: Pick<StoredKey, "scopes">): string {
   if (isKeyScope(scopes)) return STORE_IT;
   return (
@@ -50,7 +50,7 @@ export function keyWarning({ scopes }: Pick<StoredKey, "scopes">): string {
   );
 }
 
-/** What may be shown of a key: everything but its hash. */
+/** The public part of a key: everything but its hash. */
 export function apiKeyOf(key: StoredKey): ApiKey {
   const { id, name, prefix, scopes, revoked, created_at, last_used_at, expires_at } = key;
   return {

@@ -85,7 +85,7 @@ export const keyRoutes = [
     async handle({ organization, params: { id }, note }, { keys }: Needs) {
       const known = (await keys.list(organization)).find((key) => key.id === id);
       if (known) {
-        const { name, revoked } = known; // a key that is revoked stays it, so this needs no lock
+        const { name, revoked } = known; // revoking cannot be undone, so this needs no lock
         note({ before: { name, revoked }, after: { name, revoked: true } });
       }
       if (!(await keys.revoke(organization, id))) {

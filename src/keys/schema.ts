@@ -29,7 +29,7 @@ const shown = {
 
 const always = ["id", "name", "prefix", "scopes", "revoked", "created_at"] as const;
 
-/** A key as everybody may see it. */
+/** The public form of a key. */
 export const apiKey = {
   title: "APIKey",
   type: "object",
@@ -39,7 +39,7 @@ export const apiKey = {
 } as const satisfies Schema;
 export type ApiKey = Infer<typeof apiKey>;
 
-/** A key as it is kept: `apiKeyOf` turns it into what may be shown. */
+/** A stored key: `apiKeyOf` makes the public form. */
 export const storedKey = {
   type: "object",
   required: [...always, "organization_id", "hash"] as const,

@@ -7,26 +7,26 @@ export interface KeyStore {
   /** The keys of an organization, newest first, revoked ones included. */
   list(organization: string): Awaitable<readonly StoredKey[]>;
 
-  /** The key with a hash, whose organization the caller learns from it; revoked ones included. */
+  /** The key with a hash, in any organization, even if revoked. */
   findByHash(hash: string): Awaitable<StoredKey | undefined>;
 
   /**
-   * Adds a key. Of revoked keys the 1,000 that were created last stay, older ones are dropped.
+   * Adds a key. Of the revoked keys the newest 1,000 by creation are kept; older ones are dropped.
    *
-   * @param quota asked with the number of keys that are not revoked; without one there is no limit
+   * @param quota checked with the number of keys that are not revoked; without it there is no limit
    */
   create(organization: string, key: StoredKey, quota?: Quota): Promise<void>;
 
   /**
-   * Revokes a key for good; one that is revoked already stays so.
+   * Revokes a key permanently; a revoked key stays revoked.
    *
    * @returns whether the organization has such a key
    */
   revoke(organization: string, id: string): Promise<boolean>;
 
   /**
-   * Notes that a key was accepted at `now` (milliseconds). Lists show it at once; it is safe within
-   * a minute.
+   * Records that a key was accepted at `now` (milliseconds). Lists show it at once; it is durable
+   * within a minute.
    */
   touch(organization: string, id: string, now: number): void;
 }

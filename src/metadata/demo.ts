@@ -1,4 +1,4 @@
-/** What an open demo says of itself. */
+/** The document about an open demo. */
 import type { Infer, Schema } from "../core/schema.ts";
 import { formatTimestamp } from "../core/time.ts";
 import type { DemoNotice } from "./service.ts";

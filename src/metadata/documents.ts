@@ -1,4 +1,4 @@
-/** The metadata documents, each computed anew from the route table and what is true at the moment. */
+/** The metadata documents. Each is computed from the route table and the current state on every request. */
 import { SECOND_MS } from "../core/clock.ts";
 import { KEY_SCOPES, scopeInWords } from "../core/key-scopes.ts";
 import { formatTimestamp } from "../core/time.ts";
@@ -28,7 +28,7 @@ const AUDIENCES: Readonly<Record<Surface, string>> = {
   portal: "People with a browser, and whoever looks for the documents",
 };
 
-/** The answer of `/metadata`, and of `/` to those who do not ask for HTML. */
+/** The answer of `/metadata`, and of `/` to clients that do not prefer HTML. */
 export function metadataDocument(service: ServiceDescription): Metadata {
   return {
     service: SERVICE,
@@ -146,7 +146,7 @@ export function buildInfo({ build, startedAt, now }: ServiceDescription): BuildI
   };
 }
 
-/** The served surfaces, each with what it does about credentials at this moment. */
+/** The served surfaces, each with its current rule about credentials. */
 export function surfaceList(service: ServiceDescription): readonly SurfaceInfo[] {
   const v1 = service.requireAuth() ? "required" : "optional";
   return servedSurfaces(service.publicSurface).map((surface) => ({
@@ -157,7 +157,7 @@ export function surfaceList(service: ServiceDescription): readonly SurfaceInfo[]
   }));
 }
 
-/** Links to every document and page that the route table holds, by a name made from the path. */
+/** Links to every document and page in the route table, by a name made from the path. */
 function linksOf(service: ServiceDescription): Pick<Metadata, "contracts" | "metadata" | "portal"> {
   const paths = service.rows
     .filter(({ method, path }) => method === "GET" && !path.includes("{"))

@@ -13,8 +13,8 @@ export interface KeptText {
 const kept = new WeakMap<ServiceDescription, Map<string, KeptText>>();
 
 /**
- * The text of a name, made at the first call for each base URL. For texts that depend on nothing
- * else that may change while the service runs.
+ * The text of a name, made at the first call for each base URL. Only for texts that depend on
+ * nothing else that may change while the service runs.
  */
 export function keptText(service: ServiceDescription, name: string, make: () => string): KeptText {
   const texts = kept.get(service) ?? new Map<string, KeptText>();
@@ -28,7 +28,7 @@ export function keptText(service: ServiceDescription, name: string, make: () => 
   return fresh;
 }
 
-/** What the rows that send a kept text declare. */
+/** The headers that rows with a kept text declare. */
 export const KEPT_TEXT_HEADERS = {
   headers: {
     "if-none-match": { type: "string", description: "The entity tags of the copies at hand." },
@@ -36,7 +36,7 @@ export const KEPT_TEXT_HEADERS = {
   replyHeaders: { ETag: "A strong entity tag over the whole answer." },
 } as const;
 
-/** Sends a kept text, or 304 to a reader who has it already (RFC 9110 §13.1.2). */
+/** Sends a kept text, or a 304 if the reader has it already (RFC 9110 §13.1.2). */
 export function sendKeptText(
   { body, etag }: KeptText,
   contentType: string,

@@ -75,18 +75,18 @@ const HEADERS: Readonly<Record<string, string>> = {
   "Retry-After": "Seconds to wait.",
 };
 
-/** The statuses that refuse any request before its operation is known: by its head, its host or its pace. */
+/** The statuses that refuse any request before its operation is known: by its headers, its host or its timing. */
 export const ANY_REQUEST = [400, 408, 421, 431] as const;
 
 /**
- * The statuses above 399 that an operation may answer: those that its row names, those that follow
- * from its access, its parameters and its body, and those of any request.
+ * The statuses above 399 that an operation may answer with: those that its row names, those that
+ * follow from its access, its parameters and its body, and those of any request.
  */
 export function refusedStatuses({ row, surface, method }: Operation): readonly number[] {
   const statuses = new Set<number>([...(row.refuses ?? []), ...ANY_REQUEST, 500]);
   const demand = demandOf({ row, surface });
   if (demand !== "none") statuses.add(401);
-  // A key of a limited scope is refused also where keys are not demanded, and so is a lower role.
+  // A key of a limited scope is refused even if keys are not required, and so is a lower role.
   if (demand === "key" || demand === "user") statuses.add(403);
   if (row.large) statuses.add(503);
   if (row.body) for (const status of [413, 415, 503]) statuses.add(status);
@@ -145,7 +145,7 @@ function contentOf(shape: OneReplyShape, schemas: SchemaComponents): readonly [s
   return ["application/json", { schema: schemas.refer(shape) }];
 }
 
-/** The body that an operation takes; `undefined` when it takes none. */
+/** The body of an operation; `undefined` if it has none. */
 export function requestBodyOf(row: RouteDescription, schemas: SchemaComponents): Json | undefined {
   if (!row.body) return undefined;
   const schema = bodySchema(row.body);
@@ -156,7 +156,7 @@ export function requestBodyOf(row: RouteDescription, schemas: SchemaComponents):
   };
 }
 
-/** The responses and headers that operations share, those of the given statuses only. */
+/** The responses and headers that operations share, limited to the given statuses. */
 export function sharedResponses(
   statuses: Iterable<number>,
   schemas: SchemaComponents,

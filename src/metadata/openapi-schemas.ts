@@ -5,14 +5,14 @@ export type Json = Readonly<Record<string, unknown>>;
 
 const COMPONENT_NAME = /^[A-Za-z0-9._-]+$/;
 
-/** Spells the schema of a text, with the limits that its rule has. */
+/** The JSON Schema of a text, with the limits of its own rule. */
 export function textSchema({ ruled, ...keywords }: StringSchema): Json {
   return { ...keywords, ...ruled };
 }
 
 /**
- * Turns schema literals into the JSON Schemas of a document. One with a title becomes a component
- * and is referred to from everywhere else, so that clients generated from it get one type for it.
+ * Turns schema literals into the JSON Schemas of a document. A schema with a title becomes a
+ * component that all others refer to, so that generated clients have one type for it.
  */
 export class SchemaComponents {
   readonly #components = new Map<string, { readonly text: string; readonly json: Json }>();
@@ -20,7 +20,7 @@ export class SchemaComponents {
   /**
    * The schema, or a reference to its component.
    *
-   * @throws Error when two different schemas have one title, or a title is no component name
+   * @throws Error if two different schemas have one title, or a title is not a valid component name
    */
   refer(schema: Schema): Json {
     const { title } = schema;
@@ -34,7 +34,7 @@ export class SchemaComponents {
     return { $ref: `#/components/schemas/${title}` };
   }
 
-  /** Every component met so far, by name in alphabetical order. */
+  /** Every component so far, by name in alphabetical order. */
   all(): Json {
     const entries = [...this.#components].sort(([a], [b]) => (a < b ? -1 : 1));
     return Object.fromEntries(entries.map(([name, { json }]) => [name, json]));

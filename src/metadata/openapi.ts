@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document, computed from the route table: what a row does not say cannot appear in
- * it, and what the row says is what the router, the validation and the tests go by as well.
+ * The OpenAPI 3.1 document, computed from the route table: it contains only what the rows state,
+ * and the router, the validation and the tests use the same rows.
  */
 import type { RolesMode } from "../core/roles.ts";
 import type { RouteDescription, Surface } from "../http/route.ts";
@@ -23,15 +23,15 @@ import { TAG_DESCRIPTIONS } from "./tags.ts";
 /** The version of the OpenAPI specification that the document follows. */
 export const OPENAPI_VERSION = "3.1.0";
 
-/** What the document says about the deployment. */
+/** The deployment, as the document describes it. */
 export interface OpenApiAbout {
   /** Without a slash at the end. */
   readonly baseUrl: string;
   readonly version: string;
   readonly roles: RolesMode;
-  /** Whether `/api/v1` demands credentials at this moment. */
+  /** Whether `/api/v1` requires credentials at this moment. */
   readonly requireAuth: boolean;
-  /** Only operations on these are documented. */
+  /** Only operations on these surfaces are documented. */
   readonly surfaces: readonly Surface[];
 }
 
@@ -63,7 +63,7 @@ const SECURITY_SCHEMES = {
 
 const BEARER = { bearerAuth: [] } as const;
 const API_KEY = { apiKeyAuth: [] } as const;
-const ANONYMOUS = {} as const; // taken while REQUIRE_AUTH is false
+const ANONYMOUS = {} as const; // allowed while REQUIRE_AUTH is false
 
 const SECURITY: Readonly<Record<CredentialRequirement, readonly Json[]>> = {
   none: [],
@@ -72,13 +72,13 @@ const SECURITY: Readonly<Record<CredentialRequirement, readonly Json[]>> = {
   always: [BEARER],
 };
 
-// OpenAPI says that parameters of these names are ignored: other keywords describe them.
+// OpenAPI ignores parameters of these names: other keywords describe them.
 const UNDOCUMENTED_HEADERS: readonly string[] = ["accept", "authorization", "content-type"];
 
 /**
  * Computes the whole document, as a plain object.
  *
- * @throws Error when two operations share an id, or two different schemas a title
+ * @throws Error if two operations share an id, or two different schemas a title
  */
 export function openApiDocument(rows: readonly RouteDescription[], about: OpenApiAbout): Json {
   const schemas = new SchemaComponents();
@@ -159,7 +159,7 @@ function parametersOf(row: RouteDescription): readonly Json[] {
   return [...inPath, ...inQuery, ...inHeader];
 }
 
-/** Writes `if-none-match` as `If-None-Match`; a name that has capitals already is left alone. */
+/** Writes `if-none-match` as `If-None-Match`; a name with capitals stays unchanged. */
 function headerName(name: string): string {
   if (name !== name.toLowerCase()) return name;
   return name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase());

@@ -2,7 +2,7 @@ import { scopesOf, type KeyScope } from "../core/key-scopes.ts";
 import { rolesFrom, type Role, type RolesMode } from "../core/roles.ts";
 import { PREFIXES, type Method, type RouteDescription, type Surface } from "../http/route.ts";
 
-/** A row on one surface: what a client calls. */
+/** A row on one surface: an operation for clients. */
 export interface Operation {
   readonly id: string;
   readonly method: Method;
@@ -15,7 +15,7 @@ export interface Operation {
 /**
  * Every operation on the given surfaces, surface by surface in the order of the rows.
  *
- * @throws Error when two operations would share an id
+ * @throws Error if two operations would share an id
  */
 export function operationsOf(
   rows: readonly RouteDescription[],
@@ -53,29 +53,29 @@ function capitalize(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-/** Which credentials an operation takes, and when it demands them. */
+/** The credentials of an operation: none, an API key or a token, only a token, or a token in any case. */
 export type CredentialRequirement = "none" | "key" | "user" | "always";
 
 type Demanded = Pick<Operation, "row" | "surface">;
 
-/** What an operation demands: only `/api/v1` ever demands anything. */
+/** The credentials that an operation requires; only `/api/v1` ever requires any. */
 export function demandOf({ row, surface }: Demanded): CredentialRequirement {
   if (row.access === "open" || surface !== "v1") return "none";
   return row.keys === undefined ? row.access : "key";
 }
 
-/** The least role that an operation takes while `ROLES` is `enforced`; `undefined` where none is asked for. */
+/** The lowest role that may call an operation while `ROLES` is `enforced`; `undefined` if any may. */
 export function leastRole(operation: Demanded): Role | undefined {
   return demandOf(operation) === "none" ? undefined : (operation.row.role ?? "viewer");
 }
 
-/** The scopes of the API keys that an operation takes while credentials are demanded. */
+/** The scopes of API keys that may call an operation while credentials are required. */
 export function keyScopesOf(operation: Demanded): readonly KeyScope[] {
   const { keys } = operation.row;
   return keys === undefined || demandOf(operation) === "none" ? [] : scopesOf(keys);
 }
 
-/** What an operation asks of roles and of the scopes of keys, in sentences. */
+/** The required role and key scopes of an operation, in sentences. */
 export function permissionInWords(operation: Demanded, roles: RolesMode): readonly string[] {
   const role = leastRole(operation) ?? "viewer";
   const scopes = keyScopesOf(operation).map((scope) => `\`${scope}\``);
@@ -85,7 +85,7 @@ export function permissionInWords(operation: Demanded, roles: RolesMode): readon
   ];
 }
 
-/** The demand in words, as tables of operations show it. */
+/** The required credentials in words, for tables of operations. */
 export const DEMAND_WORDS: Readonly<Record<CredentialRequirement, string>> = {
   none: "none",
   key: "JWT or X-API-Key when REQUIRE_AUTH=true",

@@ -31,7 +31,7 @@ interface Needs {
 
 const VARY: HeaderList = ["Vary", "Origin, Accept"];
 
-/** What the service says about itself: under no prefix, open to everybody, never enforced. */
+/** The documents of the service about itself: without a prefix, open to everyone, never enforced. */
 export const metadataRoutes = [
   route({
     method: "GET",
@@ -191,7 +191,7 @@ function openApi(description: ServiceDescription, notation: "json" | "yaml"): Ke
       surfaces: servedSurfaces(description.publicSurface),
     });
     if (notation === "json") return JSON.stringify(document, null, 2);
-    // No aliases: readers of OpenAPI expect a tree, and many of them refuse anything else.
+    // No aliases: readers of OpenAPI expect a tree, and many of them refuse aliases.
     return stringify(document, { aliasDuplicateObjects: false });
   });
 }

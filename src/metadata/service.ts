@@ -5,7 +5,7 @@ import type { EngineHealth } from "../engine.ts";
 import type { HeaderList } from "../http/reply.ts";
 import type { RouteDescription, Surface } from "../http/route.ts";
 
-/** What the build stamped on this program; `unknown` where it stamped nothing. */
+/** The build data stamped into this program; `unknown` if missing. */
 export interface BuildStamp {
   readonly version: string;
   readonly commit: string;
@@ -13,8 +13,8 @@ export interface BuildStamp {
 }
 
 /**
- * The running service as its own documents describe it. What may change while it runs is a
- * function and is asked for each document; the route table arrives here as a value.
+ * The running service as its own documents describe it. Values that may change while it runs are
+ * functions, called for each document; the route table arrives here as a value.
  */
 export interface ServiceDescription {
   readonly rows: readonly RouteDescription[];
@@ -22,23 +22,23 @@ export interface ServiceDescription {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly now: Clock;
-  /** Where this service is reached, without a slash at the end. */
+  /** The public address of this service, without a slash at the end. */
   readonly baseUrl: () => string;
   readonly environment: string;
   readonly edition: string;
   readonly requireAuth: () => boolean;
   readonly roles: RolesMode;
   readonly publicSurface: "open" | "off";
-  /** Facts about the catalog in use: where it came from, its version and counts. */
+  /** Facts about the catalog in use: its source, its version and counts. */
   readonly catalog: () => Readonly<Record<string, unknown>>;
   readonly engineHealth: () => Awaitable<EngineHealth>;
-  /** Present where this is an open demo, in which anybody can write. */
+  /** Present in an open demo, where anyone can write. */
   readonly demo?: DemoNotice | undefined;
 }
 
-/** What visitors of a demo are to know. */
+/** The facts that visitors of a demo must know. */
 export interface DemoNotice {
-  /** When everything begins anew, in milliseconds; `undefined` where it never does. */
+  /** The time of the next reset, in milliseconds; `undefined` without resets. */
   readonly nextResetAt: number | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface PortalPages {
   readonly home: () => Awaitable<Page>;
 }
 
-/** The surfaces that this process answers on, in the order in which documents list them. */
+/** The surfaces that this process serves, in the order of the documents. */
 export function servedSurfaces(publicSurface: "open" | "off"): readonly Surface[] {
   return publicSurface === "open" ? ["public", "v1", "portal"] : ["v1", "portal"];
 }

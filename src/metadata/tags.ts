@@ -1,4 +1,4 @@
-/** What each tag of the route table gathers, in the order in which documents show them. */
+/** The description of each tag in the route table, in the order of the documents. */
 export const TAG_DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ["policies", "Versioned policy documents: publish, fetch, roll back, try out."],
   ["audit", "What runtimes report about the commands that they ran or refused."],

@@ -5,14 +5,14 @@ export const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** One value; `suffix` is what a histogram's own samples add to its name, such as `_bucket`. */
+/** One value; `suffix` is the part that a histogram's samples add to its name, such as `_bucket`. */
 export interface Sample {
   readonly value: number;
   readonly labels?: Labels;
   readonly suffix?: string;
 }
 
-/** All samples of one name. Names and label names are ours, and so are never escaped. */
+/** All samples of one name. Names and label names are our own, so they are never escaped. */
 export interface Family {
   readonly name: string;
   readonly type: "counter" | "gauge" | "histogram";
@@ -20,7 +20,7 @@ export interface Family {
   readonly samples: readonly Sample[];
 }
 
-/** Writes families one after the other; one without samples is left out. */
+/** Writes families one after the other; a family without samples is left out. */
 export function writeExposition(families: readonly Family[]): string {
   return families.map(writeFamily).join("");
 }
@@ -47,7 +47,7 @@ function writeSample(name: string, { suffix = "", labels, value }: Sample): stri
   return `${name}${suffix}${braces} ${numberText(value)}\n`;
 }
 
-/** A number as the format has it, where infinity is `+Inf`. */
+/** A number in this format, where infinity is `+Inf`. */
 export function numberText(value: number): string {
   if (value === Infinity) return "+Inf";
   return value === -Infinity ? "-Inf" : String(value);

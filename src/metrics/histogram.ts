@@ -1,19 +1,21 @@
 import { SECOND_MS } from "../core/clock.ts";
 import { numberText, type Labels, type Sample } from "./exposition.ts";
 
-/** Counts durations by upper bounds. An observation is a comparison or a few, and two additions. */
+/** Counts durations by upper bounds. An observation takes a few comparisons and two additions. */
 export class DurationHistogram {
   readonly #bounds: readonly number[];
   readonly #counts: number[];
   #sumMs = 0;
 
-  /** @param boundsMs the upper bounds in milliseconds, rising; what is above the last is counted too */
+  /**
+   * @param boundsMs the upper bounds in milliseconds, rising; durations above the last are counted too
+   */
   constructor(boundsMs: readonly number[]) {
     this.#bounds = boundsMs;
     this.#counts = new Array<number>(boundsMs.length + 1).fill(0);
   }
 
-  /** Counts a duration in milliseconds; a bound belongs to the bucket that it closes. */
+  /** Counts a duration in milliseconds; a duration equal to a bound belongs to the bucket below it. */
   observe(ms: number): void {
     const bounds = this.#bounds;
     let bucket = 0;

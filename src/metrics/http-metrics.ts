@@ -1,10 +1,10 @@
 import type { Family, Sample } from "./exposition.ts";
 import { DurationHistogram } from "./histogram.ts";
 
-/** What is counted of a request; `route` is a row's path, never what the client sent. */
+/** The counted properties of a request; `route` is a row's path, never the requested path. */
 export interface AnsweredRequest {
   readonly method: string;
-  /** `undefined` where no row was found. */
+  /** `undefined` if no row was found. */
   readonly route: string | undefined;
   readonly status: number;
   readonly durationMs: number | undefined;
@@ -23,8 +23,8 @@ const NO_ROUTE = "none";
 const OTHER_METHOD = "other";
 
 /**
- * Counts requests by route, method and status, and their durations by route and method. There are as
- * many series as there are rows that were called, whatever clients send.
+ * Counts requests by route, method and status, and their durations by route and method. The number
+ * of series is bounded by the rows, whatever clients send.
  */
 export class HttpMetrics {
   readonly #routes = new Map<string, Map<string, Series>>();

@@ -3,25 +3,25 @@ import { DurationHistogram } from "./histogram.ts";
 
 const BOUNDS_MS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000];
 
-/** What is counted of one kind of log: the bytes written to it, and its syncs. */
+/** The bytes written to one kind of log, and its syncs. */
 class LogSeries {
   readonly syncs = new DurationHistogram(BOUNDS_MS);
   failed = 0;
   bytes = 0;
 
-  /** Counts bytes that were given to the operating system. */
+  /** Counts bytes that were passed to the operating system. */
   readonly wrote = (bytes: number): void => {
     this.bytes += bytes;
   };
 
-  /** Counts a sync that took so many milliseconds. */
+  /** Counts a sync and its duration in milliseconds. */
   readonly synced = (ms: number, error: unknown): void => {
     this.syncs.observe(ms);
     if (error) this.failed++;
   };
 }
 
-/** Counts what the storage tells of its append logs. */
+/** Counts the writes and syncs of the append logs. */
 export class LogMetrics {
   readonly audit = new LogSeries();
   readonly fleet = new LogSeries();

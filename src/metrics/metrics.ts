@@ -7,7 +7,7 @@ import { HttpMetrics } from "./http-metrics.ts";
 import { LogMetrics } from "./log-metrics.ts";
 import { ProcessMetrics } from "./process-metrics.ts";
 
-/** Where the figures come from that are not counted here; asked at each scrape. */
+/** The sources of the figures that are not counted here; read at each scrape. */
 export interface Gauges {
   readonly now: Clock;
   /** Milliseconds since the epoch. */
@@ -20,13 +20,13 @@ export interface Gauges {
   readonly engineHealth: () => Awaitable<EngineHealth>;
 }
 
-/** Everything that is counted, and the text that tells it. Exists only where metrics are on. */
+/** All metrics, and their text. Exists only if metrics are on. */
 export class Metrics {
   readonly http = new HttpMetrics();
   readonly logs = new LogMetrics();
   readonly #process = new ProcessMetrics();
 
-  /** Ends the watch on the event loop. */
+  /** Stops watching the event loop. */
   close(): void {
     this.#process.close();
   }

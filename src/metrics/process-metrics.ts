@@ -7,11 +7,11 @@ const RESOLUTION_MS = 10;
 const NS_PER_SECOND = 1e9;
 const US_PER_SECOND = 1e6;
 
-/** What is told of the process. The delays are those since they were last asked for. */
+/** Metrics of the process. The event loop delays are those since the last scrape. */
 export class ProcessMetrics {
   readonly #delay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 
-  /** Begins to watch the event loop; `close` ends it. */
+  /** Begins to watch the event loop; `close` stops it. */
   constructor() {
     this.#delay.enable();
   }
@@ -67,7 +67,7 @@ export class ProcessMetrics {
   }
 }
 
-/** How many descriptors the process holds; `undefined` where the system has no `/proc`. */
+/** The number of open file descriptors; `undefined` if the system has no `/proc`. */
 async function countOpenFiles(): Promise<number | undefined> {
   try {
     return (await readdir("/proc/self/fd")).length - 1; // without the one that reads the list

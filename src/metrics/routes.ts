@@ -5,18 +5,18 @@ import { EXPOSITION_TYPE } from "./exposition.ts";
 import { requireToken } from "./token.ts";
 
 interface Needs {
-  /** `undefined` where the deployment does not show its metrics. */
+  /** `undefined` if the deployment does not expose its metrics. */
   readonly metrics: MetricsSource | undefined;
 }
 
 /** The metrics, and who may read them. */
 export interface MetricsSource {
-  /** What a reader must send; `undefined` where everybody may. */
+  /** The token that a reader must send; `undefined` if everyone may read. */
   readonly token: string | undefined;
   readonly text: () => Promise<string>;
 }
 
-/** What is measured: under no prefix, since it is about the process and no organization's. */
+/** The route of the metrics: without a prefix, since they describe the process and not an organization. */
 export const metricsRoutes = [
   route({
     method: "GET",

@@ -2,13 +2,13 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { bearerToken } from "../auth/caller.ts";
 import { Unauthenticated } from "../core/errors.ts";
 
-/** Demands a token before the metrics are shown; compares in constant time. */
+/** Checks the token of a reader of metrics, in constant time. */
 export function requireToken(expected: string, authorization: string | undefined): void {
   const given = authorization === undefined ? undefined : bearerToken(authorization);
   if (given === undefined) {
     throw new Unauthenticated("A token is required: send that of METRICS as a bearer token");
   }
-  // Hashes are of one length, so that the comparison does not tell the token's.
+  // Hashes have equal lengths, so the comparison does not reveal the token's length.
   if (!timingSafeEqual(hash(given), hash(expected))) {
     throw new Unauthenticated("This is not the token of METRICS", { tokenRefused: true });
   }

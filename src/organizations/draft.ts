@@ -19,7 +19,7 @@ export const organizationCreateBody = {
   },
 };
 
-/** The body of an organization's renaming. */
+/** The body of a request that renames an organization. */
 export const organizationChangeBody = {
   schema: organizationChange,
   read(value: unknown): Infer<typeof organizationChange> {

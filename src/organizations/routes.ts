@@ -33,7 +33,7 @@ const params = {
   },
 } as const;
 
-/** The routes of the organizations themselves. */
+/** The routes that list, create and rename organizations. */
 export const organizationRoutes = [
   route({
     method: "GET",
@@ -130,7 +130,7 @@ export const organizationRoutes = [
   }),
 ];
 
-/** The default organization is the operator's, whose callers see all of them. */
+/** The default organization is the operator's; its callers see all organizations. */
 function maySee(own: string, id: string): boolean {
   return own === DEFAULT_ORGANIZATION || own === id;
 }

@@ -1,13 +1,13 @@
 import { BadInput, Conflict } from "../core/errors.ts";
 
-/** What a slug may be. */
+/** The form of a slug. */
 export const SLUG = { pattern: "^[a-z0-9][a-z0-9-]*$", maxLength: 63 } as const;
 const PATTERN = new RegExp(SLUG.pattern);
 const MAX_LENGTH = SLUG.maxLength;
 const FALLBACK = "organization";
 
 /**
- * Refuses what cannot be a slug.
+ * Refuses an invalid slug.
  *
  * @throws BadInput naming the place
  */
@@ -23,7 +23,10 @@ export function slugTaken(slug: string): Conflict {
   return new Conflict(`An organization has the slug "${slug}" already`);
 }
 
-/** Makes a slug of a name: accents fall, all else that is no letter or digit becomes a hyphen. */
+/**
+ * Makes a slug of a name: accents are removed, every other character except letters and digits
+ * becomes a hyphen.
+ */
 export function slugOf(name: string): string {
   const slug = name
     .normalize("NFKD")
@@ -33,7 +36,7 @@ export function slugOf(name: string): string {
   return trimmed(slug, MAX_LENGTH) || FALLBACK;
 }
 
-/** Makes a slug of a name that is not taken, numbered if it has to be. */
+/** Makes a free slug of a name, with a number if needed. */
 export function freeSlug(name: string, isTaken: (slug: string) => boolean): string {
   const plain = slugOf(name);
   let slug = plain;

@@ -3,10 +3,10 @@ import type { Quota } from "../core/quota.ts";
 import type { UserDraft } from "../users/draft.ts";
 import type { Organization } from "./schema.ts";
 
-/** An organization that is to be created. */
+/** An organization to be created. */
 export interface OrganizationDraft {
   readonly name: string;
-  /** Made from the name, and unique, when `undefined`. */
+  /** If `undefined`, a unique slug is made from the name. */
   readonly slug: string | undefined;
   /** RFC 3339. */
   readonly created_at: string;
@@ -22,17 +22,17 @@ export interface OrganizationStore {
   /**
    * Creates an organization together with its first user: both or neither.
    *
-   * @param quota asked with the number of organizations; without one there is no limit
-   * @throws Conflict when the slug, or the user's email in any organization, is taken
+   * @param quota checked with the number of organizations; without it there is no limit
+   * @throws Conflict if the slug, or the user's email in any organization, is taken
    */
   create(draft: OrganizationDraft, admin: UserDraft, quota?: Quota): Promise<Organization>;
 
   /**
-   * Gives an organization another name.
+   * Renames an organization.
    *
    * @param updatedAt RFC 3339
-   * @param seen told, before the change, of the organization as it was
-   * @returns `undefined` when there is no such organization
+   * @param seen called, before the change, with the organization as it was
+   * @returns `undefined` if the organization does not exist
    */
   rename(
     id: string,

@@ -1,4 +1,4 @@
-/** The composition root: a service, the socket that it is reached by, and what outlives it. */
+/** The composition root: a service, its socket, and the parts that outlive the service. */
 import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Config } from "./config.ts";
@@ -32,9 +32,9 @@ export interface App {
 /**
  * Opens a data directory and serves it.
  *
- * @param writeLog takes the log's lines; standard error when absent
+ * @param writeLog takes the log's lines; standard error if absent
  * @param substitutes parts that tests replace
- * @throws Error when the directory cannot be used or the address cannot be had
+ * @throws Error if the directory or the address cannot be used
  */
 export async function openApp(
   config: Config,
@@ -42,8 +42,8 @@ export async function openApp(
   writeLog?: (line: string) => void,
   substitutes: Substitutes = {},
 ): Promise<App> {
-  // Asked for, Node makes a pipe there non-blocking. A write that blocks holds a thread of the pool, and
-  // a process whose log is not read would never end: its exit waits for all of them.
+  // Reading `process.stderr` makes Node open a pipe there as non-blocking. A blocking write holds a thread
+  // of the pool, and a process whose log is not read would never end: its exit waits for all threads.
   const standardError = writeLog ? undefined : createLogWriter(process.stderr.fd);
   const write = writeLog ?? standardError?.write ?? (() => {});
   const log = createLog(config.logLevel, now, write, config.named);
@@ -59,12 +59,12 @@ export async function openApp(
   }
 }
 
-/** A service that may be put in the place of another. */
+/** A service that may be replaced by another. */
 interface Served {
   service: OpenService;
 }
 
-/** Opens part after part, and leaves with each how it is closed again. */
+/** Opens the parts one by one, and adds the closing of each to `opened`. */
 async function open(
   config: Config,
   now: Clock,
@@ -112,7 +112,7 @@ async function open(
   return url;
 }
 
-/** The listener of a demo, whose service is closed, wiped and opened again when its day is over. */
+/** The listener of a demo, whose service is closed, wiped and opened again every day. */
 function renewedDaily(served: Served, parts: ServiceParts, opened: CloseStack): RequestListener {
   const { now, log, requestIds } = parts;
   const gate = new Gate(
@@ -138,7 +138,7 @@ function renewedDaily(served: Served, parts: ServiceParts, opened: CloseStack): 
   return gate.listener;
 }
 
-/** Why an address cannot be had, in the words of the settings that name it. */
+/** Says why an address cannot be used, in terms of the settings that name it. */
 function addressFault(error: NodeJS.ErrnoException, { host, port }: Config): Error {
   const { code } = error;
   const told = (
@@ -155,7 +155,7 @@ function addressFault(error: NodeJS.ErrnoException, { host, port }: Config): Err
   return isNoAddress ? told(`HOST: "${host}" is no address of this machine`, ConfigError) : error;
 }
 
-/** How a client on this machine reaches the service; a wildcard address is no address to call. */
+/** The URL for clients on this machine; a wildcard address cannot be called. */
 function urlOf(host: string, { address, port }: AddressInfo): string {
   if (address === "0.0.0.0" || address === "::") return `http://localhost:${port}`;
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;

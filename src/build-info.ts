@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** What this program was built from; `unknown` where no build has written it down. */
+/** The package's version and the build's stamp; `unknown` if the build wrote none. */
 export interface BuildInfo {
   readonly version: string;
   readonly commit: string;
   readonly buildTime: string;
 }
 
-/** Where the build writes its stamp: beside the compiled files. */
+/** The file of the build's stamp, beside the compiled files. */
 export const buildInfoPath = fileURLToPath(new URL("./build-info.json", import.meta.url));
 
 /** Reads the package's version and the build's stamp. */

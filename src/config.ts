@@ -1,6 +1,6 @@
 /**
  * Reads the settings from the environment or from options, and checks them. The only reader of
- * `process.env`. One that is not understood stops the start.
+ * `process.env`. An invalid setting prevents the start.
  */
 import { ConfigError } from "./core/config-error.ts";
 import { withoutUserInfo } from "./core/setting-kinds.ts";
@@ -14,20 +14,20 @@ const LEAST_SECRET_BYTES = 16;
 
 type Unset = "jwtSecret" | "baseUrl" | "adminEmail" | "adminPassword";
 
-/** Checked settings. `requireAuth` is asked on every request, so that the switch works at once. */
+/** Checked settings. `requireAuth` is called on every request, so that the switch works at once. */
 export type Config = Omit<Values, "requireAuth" | Unset> & {
   readonly [K in Unset]: string | undefined;
 } & {
   readonly requireAuth: () => boolean;
-  /** Puts the names that the settings were given by into a message: variables, or an embedder's options. */
+  /** Replaces the names of settings in a message by those of their source: variables, or an embedder's options. */
   readonly named: (message: string) => string;
 };
 
-/** The settings as an embedder passes them; `dataDir` is required, everything else has a default. */
+/** The settings of an embedder; `dataDir` is required, all others have a default. */
 export type SettingOptions = Partial<Omit<Values, "dataDir" | "requireAuth">> & {
-  /** The directory that holds everything stored. */
+  /** The directory for all stored data. */
   readonly dataDir: string;
-  /** Whether `/api/v1` demands credentials; a function is asked on every request. */
+  /** Whether `/api/v1` requires credentials; a function is called on every request. */
   readonly requireAuth?: boolean | (() => boolean);
 };
 
@@ -35,7 +35,7 @@ const OPTIONS: ReadonlyMap<string, string> = new Map(
   Object.entries(settings).map(([option, { variable }]) => [variable, option]),
 );
 
-/** The settings for documents and tests: name, default, what is accepted. */
+/** The settings for documents and tests: name, default, accepted values. */
 export const settingRows = Object.entries(settings).map(([option, row]) => ({
   option,
   variable: row.variable,
@@ -44,16 +44,16 @@ export const settingRows = Object.entries(settings).map(([option, row]) => ({
 }));
 
 /**
- * Reads the settings from the environment; an empty variable is unset.
+ * Reads the settings from the environment; an empty variable counts as unset.
  *
- * @throws ConfigError naming the first variable that is not understood
+ * @throws ConfigError naming the first invalid variable
  */
 export function configFromEnvironment(): Config {
   const config = build((option) => {
     const { variable } = settings[option];
     return { name: variable, given: process.env[variable] || undefined };
   });
-  // What cannot be read while running means true: a mistake must not open the door.
+  // An invalid value at run time means true: a mistake must not switch authentication off.
   return withSafeSecret({
     ...config,
     requireAuth: () =>
@@ -62,10 +62,10 @@ export function configFromEnvironment(): Config {
 }
 
 /**
- * Reads the settings that an embedder passes. The environment is never read, and an unknown option
- * is refused; the port defaults to a free one and the log to silence.
+ * Reads the settings of an embedder. The environment is never read, and an unknown option is
+ * refused; the default is a free port and no log.
  *
- * @throws ConfigError naming the first option that is not understood
+ * @throws ConfigError naming the first invalid option
  */
 export function configFromOptions(options: SettingOptions): Config {
   const known = Object.keys(settings);
@@ -86,7 +86,7 @@ export function configFromOptions(options: SettingOptions): Config {
     if (value === undefined) return { name: option, given: undefined };
     const asText = settings[option].kind.textOf(value);
     if (asText === undefined) throw notUnderstood(option, settings[option], value);
-    return { name: option, given: asText || undefined }; // an empty secret would be no secret
+    return { name: option, given: asText || undefined }; // an empty secret would protect nothing
   });
   return withSafeSecret({
     ...config,
@@ -96,7 +96,7 @@ export function configFromOptions(options: SettingOptions): Config {
   });
 }
 
-/** Refuses a secret that can be found by trying, from one token, where tokens open something. */
+/** Refuses a secret that can be guessed from one token, if tokens give access to anything. */
 function withSafeSecret(config: Config): Config {
   const { jwtSecret, requireAuth, named } = config;
   if (jwtSecret === undefined || Buffer.byteLength(jwtSecret) >= LEAST_SECRET_BYTES) return config;
@@ -107,12 +107,12 @@ function withSafeSecret(config: Config): Config {
   );
 }
 
-/** Names options where a message names variables. Quoted text came from the user, and stays. */
+/** Replaces variables in a message by options. Quoted text came from the user, and stays. */
 function withOptions(message: string): string {
   return message.replaceAll(/"[^"]*"|\b[A-Z][A-Z_]+\b/g, (found) => OPTIONS.get(found) ?? found);
 }
 
-/** What an embedder's switch says: only a plain `false` opens the door, a failing switch does not. */
+/** The value of an embedder's switch: only a plain `false` switches authentication off, an error does not. */
 function isNotFalse(read: () => boolean): boolean {
   try {
     return read() !== false;

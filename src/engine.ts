@@ -1,7 +1,7 @@
 /**
- * The seam between the service and its storage. An engine keeps the state of every organization; the
- * service reaches it through the stores of the domains and through this interface, and never asks which
- * engine it is. `stores.ts` chooses the engine of a deployment.
+ * The interface between the service and its storage. An engine keeps the state of every
+ * organization. The service uses it through the stores of the domains and through this interface,
+ * and never asks which engine it is. `stores.ts` chooses the engine of a deployment.
  */
 import type { ActivityStore } from "./activity/store.ts";
 import type { UnitOfWork } from "./activity/unit-of-work.ts";
@@ -32,38 +32,38 @@ export interface Stores {
   readonly activity: ActivityStore;
 }
 
-/** Whether an engine can do its work. */
+/** The condition of an engine. */
 export interface EngineHealth {
-  /** The parts that cannot be written at present, each by its name for people; empty while all can. */
+  /** The parts that cannot be written at present, by their names for users; empty if all can. */
   readonly unwritable: readonly string[];
-  /** Whether something that is stored cannot be read. */
+  /** Whether some stored data cannot be read. */
   readonly isDegraded: boolean;
 }
 
-/** What an engine counts for the metrics. */
+/** The figures of an engine for the metrics. */
 export interface EngineFigures {
   readonly organizations: number;
   /** The runtimes of all organizations. */
   readonly fleet: { readonly online: number; readonly total: number };
   readonly audit: AuditFigures;
-  /** Only of an engine that keeps files on this machine. */
+  /** Only if the engine keeps files on this machine. */
   readonly files?: {
-    /** Lines of the logs that could not be read back. */
+    /** Unreadable lines in the logs. */
     readonly damagedLines: number;
-    /** Free space where the data directory lies. */
+    /** Free space on the disk of the data directory. */
     readonly freeBytes: number;
   };
 }
 
-/** What this process did with audit events since the start. */
+/** Counts of audit events in this process since its start. */
 export interface AuditFigures {
   readonly stored: number;
-  /** Events that had been stored before, and were answered with what was stored. */
+  /** Events that had been stored before, and were answered with the stored event. */
   readonly repeated: number;
   readonly failed: number;
-  /** Events that were given and are not answered yet. */
+  /** Received events that are not answered yet. */
   readonly pending: number;
-  /** Text that is not safe yet, in bytes where it is all ASCII. */
+  /** Text that is not durable yet, in bytes if it is all ASCII. */
   readonly pendingBytes: number;
 }
 
@@ -76,7 +76,7 @@ export interface StagedFiles {
 
 /** The directory of an engine that keeps files on this machine. */
 export interface EngineDirectory {
-  /** Where commands of this machine reach the server that has the directory. */
+  /** The socket through which commands on this machine reach the server of the directory. */
   readonly socketPath: string;
   /** Names the files of this moment, for a backup. */
   stage(): Promise<StagedFiles>;
@@ -84,52 +84,52 @@ export interface EngineDirectory {
 
 /** The state of a demo that the engine keeps. */
 export interface EngineDemo {
-  /** Another deployment's data, nothing yet, or a demo that was seeded at a moment (milliseconds). */
+  /** The directory contains another deployment's data, is empty, or was seeded for a demo (milliseconds). */
   readonly found: "foreign" | "empty" | { readonly seededAt: number };
-  /** Notes that the demo was seeded at a moment (milliseconds). */
+  /** Records that the demo was seeded at a moment (milliseconds). */
   markSeeded(seededAt: number): Promise<void>;
 }
 
 /** Keeps the state of every organization. */
 export interface Engine {
   readonly stores: Stores;
-  /** Signs tokens where the deployment sets no secret. Drawn once, and the same after a restart. */
+  /** Signs tokens if the deployment sets no secret. Drawn once, and the same after a restart. */
   readonly secret: string;
   readonly catalogCopy: CatalogCopy;
   /** Present in a demo. */
   readonly demo?: EngineDemo;
-  /** Present where the engine keeps files on this machine. */
+  /** Present if the engine keeps files on this machine. */
   readonly directory?: EngineDirectory;
 
   /** Makes a change and writes its activity entry as one unit. */
   readonly commit: UnitOfWork<Stores>;
 
-  /** Tells how it is, and tries again to write what cannot be written, at most once a second. */
+  /** Returns the condition, and retries failed writes, at most once a second. */
   health(): Awaitable<EngineHealth>;
 
-  /** Counts at this moment; asked at each scrape of the metrics. */
+  /** The current figures; called at each scrape of the metrics. */
   figures(): Awaitable<EngineFigures>;
 
-  /** Writes what is left to write, and frees what it holds. */
+  /** Completes all writes, and releases all resources. */
   close(): Promise<void>;
 }
 
-/** Hears of the writes and syncs of one append log. */
+/** Is told of the writes and syncs of one append log. */
 export interface LogObserver {
-  /** So many bytes were given to the operating system. */
+  /** Bytes were passed to the operating system. */
   readonly wrote: (bytes: number) => void;
-  /** A sync ended after so many milliseconds, with the error if it failed. */
+  /** A sync ended after this many milliseconds, with the error if it failed. */
   readonly synced: (ms: number, error: Error | null) => void;
 }
 
-/** What an engine is opened with. */
+/** The parameters of opening an engine. */
 export interface EngineParts {
   readonly config: Config;
   readonly now: Clock;
   readonly log: Log;
-  /** Counts the writes of an engine that has append logs; absent where nothing is counted. */
+  /** Counts the writes of an engine with append logs; absent if metrics are off. */
   readonly logs?: { readonly audit: LogObserver; readonly fleet: LogObserver } | undefined;
 }
 
-/** Opens an engine. Throws an Error for people when it cannot be used. */
+/** Opens an engine. Throws an Error with a message for users if it cannot be used. */
 export type OpenEngine = (parts: EngineParts) => Promise<Engine>;

@@ -4,34 +4,34 @@ import { configFromOptions, type SettingOptions } from "./config.ts";
 import type { Clock } from "./core/clock.ts";
 import { ConfigError } from "./core/config-error.ts";
 
-/** The settings of `startSignalbox`, and what an embedder may put in place of the outside world. */
+/** The settings of `startSignalbox`, and replacements for the clock and the log. */
 export interface SignalboxOptions extends SettingOptions {
-  /** Milliseconds since the epoch; the system's clock when absent. */
+  /** Milliseconds since the epoch; the system's clock if absent. */
   readonly now?: Clock;
-  /** Takes the log's lines, one JSON object each with its line end; standard error when absent. */
+  /** Takes the log's lines, one JSON object each with its line end; standard error if absent. */
   readonly writeLog?: (line: string) => void;
 }
 
 /** A running service. */
 export interface Signalbox {
-  /** Where it answers, without a slash at the end. */
+  /** The address of the service, without a slash at the end. */
   readonly url: string;
-  /** Answers what is in flight, writes what is left to write, and frees the directory. */
+  /** Answers the requests in flight, completes all writes, and releases the directory. */
   close(): Promise<void>;
   /** The same as `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** The clock of the system: the one place where the time comes from. */
+/** The system's clock: the only source of the time. */
 export const systemClock: Clock = Date.now;
 
 /**
  * Starts a service inside this process, by default on a free port of the loopback interface and
  * without a log. The environment is never read.
  *
- * @throws ConfigError naming an option that is not understood or cannot be used, such as a host that is
- *   no address of this machine. Error for what the machine refuses: an address that is in use or not
- *   allowed (`cause` is Node's own error), a directory that is in use, damaged or not writable
+ * @throws ConfigError naming an invalid option, such as a host that is not an address of this
+ *   machine. Error if the machine refuses: the address is in use or not
+ *   allowed (`cause` is Node's own error), or the directory is in use, damaged or not writable
  */
 export async function startSignalbox(options: SignalboxOptions): Promise<Signalbox> {
   const { now = systemClock, writeLog, ...settings } = asObject(options);
@@ -48,7 +48,7 @@ export async function startSignalbox(options: SignalboxOptions): Promise<Signalb
   return { url, close, [Symbol.asyncDispose]: close };
 }
 
-/** The options; plain JavaScript can pass something else, which then lacks what is required. */
+/** The options as an object: plain JavaScript may pass anything else, which then lacks the required options. */
 function asObject(options: unknown): SignalboxOptions {
   return (typeof options === "object" && options !== null ? options : {}) as SignalboxOptions;
 }

@@ -9,7 +9,7 @@ interface RetentionParts {
   readonly log: Log;
 }
 
-/** Removes what is older than the settings allow. A failure is logged and does not stop the next task. */
+/** Removes data that is older than the settings allow. A failure is logged and does not stop the next task. */
 export async function removeOld(
   { config, now, log }: RetentionParts,
   {

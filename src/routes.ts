@@ -37,8 +37,8 @@ const rows = [
   ...portalRoutes,
 ];
 
-/** Everything that the rows need together; a composition root that forgets one does not compile. */
+/** All services that the rows need; a composition root that forgets one does not compile. */
 export type Services = NeedsOf<typeof rows>;
 
-/** THE route table: every endpoint of the service, in the order in which documents list them. */
+/** THE route table: every endpoint of the service, in the order of the documents. */
 export const routes: readonly Route<Services>[] = rows;

@@ -1,4 +1,4 @@
-/** The service behind its socket: opens the stores and the catalog, and puts the routes over them. */
+/** The service behind its socket: opens the stores and the catalog, and connects the routes to them. */
 import type { RequestListener } from "node:http";
 import { recordingRows } from "./activity/recording.ts";
 import { AuditStreams } from "./audit/stream.ts";
@@ -45,18 +45,21 @@ export const UNREAD_ANSWERS_BYTES = 64 << 20;
 export const MADE_AT_ONCE = 8;
 export const SENT_AT_ONCE = 16;
 export const LINE_LENGTH = 256;
-/** Long rows that become lines of CSV at a time: an export that has begun is not refused, it waits. */
+/**
+ * The most long rows that are turned into CSV at a time. A row waits without limit: an export that
+ * has begun is never refused.
+ */
 const LONG_LINES = { atOnce: 4, atOnceOfOne: 2, waiting: Infinity };
 
 /** Parts of a service that tests replace. */
 export interface Substitutes {
-  /** Opens the storage engine; the one that the settings choose when absent. */
+  /** Opens the storage engine; by default the one that the settings choose. */
   readonly openEngine?: OpenEngine;
-  /** As costly to hash as they should be when absent. */
+  /** By default, hashes at their full cost. */
   readonly passwords?: Passwords;
 }
 
-/** What a service is opened with; all of it outlives a renewal. */
+/** The parts that a service is opened with; they outlive its replacement. */
 export interface ServiceParts {
   readonly config: Config;
   readonly now: Clock;
@@ -65,7 +68,7 @@ export interface ServiceParts {
   readonly metrics: Metrics | undefined;
   readonly requestLog: RequestLog;
   readonly requestIds: IdSource;
-  /** Where it answers; known once it listens. */
+  /** The public URL; known once the service listens. */
   readonly url: () => string;
   /** The IP address of the listening socket; known once it listens. */
   readonly boundTo: () => string;
@@ -80,22 +83,22 @@ export interface OpenService {
   readonly listener: RequestListener;
   readonly description: ServiceDescription;
   readonly demo: Demo | undefined;
-  /** Ends the streams, which would never end by themselves. */
+  /** Ends the streams, which do not end by themselves. */
   endStreams(): void;
-  /** Writes what is left to write, and frees the directory; once. */
+  /** Completes all writes, and releases the directory; once. */
   close(): Promise<void>;
 }
 
 /**
  * Opens the data directory of a service.
  *
- * @throws Error when the directory cannot be used, or there is no catalog
+ * @throws Error if the directory cannot be used, or there is no catalog
  */
 export async function openService(parts: ServiceParts): Promise<OpenService> {
   return openParts((opened) => open(parts, opened));
 }
 
-/** Opens part after part, and leaves with each how it is closed again. */
+/** Opens the parts one by one, and adds the closing of each to `opened`. */
 async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenService, "close">> {
   const { config, now, log, metrics, substitutes } = parts;
   const engineParts = { config, now, log, logs: metrics?.logs };

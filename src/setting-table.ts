@@ -1,6 +1,6 @@
 /**
- * Every setting, once: its name in the environment, its default, what is accepted and what it means. The
- * comments are those that an embedder's editor shows, so they speak of options.
+ * Every setting, once: its name in the environment, its default, its accepted values and its
+ * meaning. The comments appear in an embedder's editor, so they use the names of options.
  */
 import { LOG_LEVELS } from "./core/log.ts";
 import {
@@ -21,7 +21,7 @@ import {
 export interface Setting<T> {
   readonly variable: string;
   readonly kind: Kind<T>;
-  /** As the environment would give it; `undefined` for a setting without one. */
+  /** The text that the environment would contain; `undefined` for a setting without a default. */
   readonly fallback: string | undefined;
   readonly isSecret?: true;
 }
@@ -36,46 +36,43 @@ export const settings = {
   host: setting("HOST", text, "127.0.0.1"),
   /** The port to listen on; 0, the default of an embedded service, picks a free one. */
   port: setting("PORT", integer(0, 65_535), "8080"),
-  /** The directory that holds everything stored. */
+  /** The directory for all stored data. */
   dataDir: setting("DATA_DIR", text, "./data"),
-  /** Whether `/api/v1` demands credentials; read again on every request. */
+  /** Whether `/api/v1` requires credentials; read again on every request. */
   requireAuth: setting("REQUIRE_AUTH", boolean(), "false"),
   /** `enforced` makes roles restrict users on `/api/v1`; `carried` only reports them. */
   roles: setting("ROLES", choice(["carried", "enforced"]), "carried"),
   /** `off` answers 404 on `/api/public`. */
   publicSurface: setting("PUBLIC_SURFACE", choice(["open", "off"]), "open"),
-  /** The secret that signs tokens; generated once and kept in `dataDir/secret` when absent. */
+  /** The secret that signs tokens; if absent, generated once and stored in `dataDir/secret`. */
   jwtSecret: setting("JWT_SECRET", text, undefined, true),
-  /** How long a token is valid, in hours. */
+  /** The lifetime of a token, in hours. */
   jwtExpiryHours: setting("JWT_EXPIRY_HOURS", hours(), "24"),
-  /** Origins whose pages may call, `*` for any; see `corsPagesDev`. */
+  /** Origins whose pages may call the API, `*` for any; see `corsPagesDev`. */
   corsOrigins: setting("CORS_ORIGINS", origins(), ""),
-  /** `on` lets pages of `https://<anything>.pages.dev` call, as the contract has it. */
+  /** `on` lets pages of `https://<anything>.pages.dev` call the API, as the contract requires. */
   corsPagesDev: setting("CORS_PAGES_DEV", choice(["on", "off"]), "on"),
-  /** Names that requests may be for, beside loopback names and that of `baseUrl`. */
+  /** Host names that requests may use, beside loopback names and that of `baseUrl`. */
   allowedHosts: setting("ALLOWED_HOSTS", hosts(), ""),
   /** `embed`, the path of a file, or an `http(s)` URL that is fetched again every 10 minutes. */
   catalogSource: setting("CATALOG_SOURCE", catalogSource(), "embed"),
-  /** What the documents name as this server; made from `host` and `port` when absent. */
+  /** The server's address in documents; made from `host` and `port` if absent. */
   baseUrl: setting("BASE_URL", httpUrl(), undefined),
-  /** Reported as it is. */
+  /** Reported unchanged. */
   environment: setting("ENVIRONMENT", text, "development"),
-  /** Reported as it is. */
+  /** Reported unchanged. */
   edition: setting("EDITION", text, "community"),
-  /** Creates this admin at start when no such user exists; never changes one. */
+  /** Creates this admin at start if no such user exists; never changes one. */
   adminEmail: setting("ADMIN_EMAIL", text, undefined),
   /** That admin's password. */
   adminPassword: setting("ADMIN_PASSWORD", text, undefined, true),
-  /**
-   * The most connections that are held at once; the process needs as many file descriptors, and
-   * some.
-   */
+  /** The most open connections; the process needs as many file descriptors, and some more. */
   maxConnections: setting("MAX_CONNECTIONS", integer(16, 1_000_000), "10000"),
   /** The largest request body, inflated if it is gzip. */
   maxBodyBytes: setting("MAX_BODY_BYTES", integer(KIB, 64 * MIB), String(8 * MIB)),
   /** The most events in one batch. */
   maxBatchEvents: setting("MAX_BATCH_EVENTS", integer(1, 1_000_000), "10000"),
-  /** `sync` answers an ingest when its events are on disk, `write` when the system has them. */
+  /** `sync` answers an ingest when its events are on disk, `write` when the operating system has them. */
   auditDurability: setting("AUDIT_DURABILITY", choice(["sync", "write"]), "sync"),
   /** The size at which a segment of the audit log is sealed. */
   auditSegmentBytes: setting(
@@ -111,41 +108,32 @@ export const settings = {
   maxPolicyVersions: setting("MAX_POLICY_VERSIONS", integer(1, 1_000_000), "10000"),
   /** The most users of an organization. */
   maxUsers: setting("MAX_USERS", integer(1, 1_000_000), "10000"),
-  /** The most API keys of an organization, without those that are revoked. */
+  /** The most API keys of an organization, not counting revoked ones. */
   maxApiKeys: setting("MAX_API_KEYS", integer(1, 1_000_000), "10000"),
   /** The most organizations. */
   maxOrganizations: setting("MAX_ORGANIZATIONS", integer(1, 1_000_000), "10000"),
-  /**
-   * The same as `maxAuditBytes` for what comes through `/api/public` while `requireAuth` is `true`.
-   */
+  /** Like `maxAuditBytes`, for requests through `/api/public` while `requireAuth` is `true`. */
   publicMaxAuditBytes: setting(
     "PUBLIC_MAX_AUDIT_BYTES",
     integer(MIB, Number.MAX_SAFE_INTEGER),
     String(16 * GIB),
   ),
-  /**
-   * The same as `maxRuntimes` for what comes through `/api/public` while `requireAuth` is `true`.
-   */
+  /** Like `maxRuntimes`, for requests through `/api/public` while `requireAuth` is `true`. */
   publicMaxRuntimes: setting("PUBLIC_MAX_RUNTIMES", integer(1, 10_000_000), "25000"),
-  /**
-   * The same as `maxPolicyVersions` for what comes through `/api/public` while `requireAuth` is
-   * `true`.
-   */
+  /** Like `maxPolicyVersions`, for requests through `/api/public` while `requireAuth` is `true`. */
   publicMaxPolicyVersions: setting("PUBLIC_MAX_POLICY_VERSIONS", integer(1, 1_000_000), "1000"),
-  /** After how many days without a report a runtime is forgotten; 0 forgets none. */
+  /** The days without a report after which a runtime is forgotten; 0 forgets none. */
   fleetForgetDays: setting("FLEET_FORGET_DAYS", integer(0, 36_500), "90"),
-  /** How many proxies in front are believed about the caller's address. */
+  /** The number of trusted proxies in front, which state the caller's address. */
   trustProxy: setting("TRUST_PROXY", integer(0, 16), "0"),
   /**
-   * `off` answers 404 on `/metrics`, `open` shows it to everybody; anything else is a bearer token
-   * that it demands.
+   * `off` answers 404 on `/metrics`, `open` lets everyone read it; any other value is the required
+   * bearer token.
    */
   metrics: setting("METRICS", wordOrToken("off", "open"), "off", true),
-  /**
-   * An open demo: seeded, limited and reset daily; `requireAuth` is then `true` unless it is set.
-   */
+  /** An open demo: seeded, limited and reset daily; `requireAuth` is then `true` unless it is set. */
   demo: setting("DEMO", boolean(), "false"),
-  /** The least level that is logged. */
+  /** The lowest level that is logged. */
   logLevel: setting("LOG_LEVEL", choice(LOG_LEVELS), "info"),
 } as const;
 

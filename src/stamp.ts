@@ -1,6 +1,6 @@
 /**
- * Run by the build, beside the compiled files: writes down which commit they were made of, and when.
- * The commit is the argument (`npm run build -- COMMIT`), else git's. Outside a git checkout it stays
+ * Run by the build: writes the commit and the time of the build beside the compiled files. The
+ * commit is the argument (`npm run build -- COMMIT`), otherwise git's. Outside a git checkout it is
  * unknown; it is never guessed.
  */
 import { execFileSync } from "node:child_process";

@@ -2,12 +2,12 @@ import type { Config } from "./config.ts";
 
 /** RFC 7518 §3.2: a secret for HS256 is at least as long as the hash. */
 const SAFE_SECRET_BYTES = 32;
-/** A `METRICS` token below this length can be found by trying. */
+/** A `METRICS` token below this length can be found by trial and error. */
 const SAFE_TOKEN_LENGTH = 16;
 
 /**
- * Lists what the settings leave open, as sentences for the operator. Each names the settings and what
- * closes it. They are logged after the service listens, so that a failed start prints one line only.
+ * Lists the risks in the settings, as sentences for the operator. Each names the settings and how to
+ * close the risk. They are logged after the service listens, so that a failed start prints one line only.
  *
  * @param isOnNetwork whether other machines can reach the listening socket
  */

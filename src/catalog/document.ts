@@ -1,7 +1,7 @@
 /**
- * A catalog document: what `catalog/catalog.json` holds, or a file or address of the operator's own.
- * The schema says what it looks like; the rules below say what must hold between its parts. Fields
- * that are not known are ignored, so a later minor version of the format can still be read.
+ * A catalog document: `catalog/catalog.json`, or the operator's own file or address. The schema
+ * describes its shape; the rules below relate its parts. Unknown fields are ignored, so that a
+ * later minor version of the format can still be read.
  */
 import { locateFault } from "../core/json.ts";
 import type { Infer, Schema } from "../core/schema.ts";
@@ -92,7 +92,7 @@ const SHORT_SHA_LENGTH = 7;
 /**
  * Reads a catalog document.
  *
- * @throws Error naming the first place that is wrong, and what was expected there
+ * @throws Error naming the first invalid place, and what was expected there
  */
 export function parseCatalog(text: string): CatalogDocument {
   let value: unknown;
@@ -153,7 +153,7 @@ function uniqueById<T extends { readonly id: string }>(
   return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** A commit is reported when the document knows it, and never guessed. */
+/** The commit is reported if the document states it, and never guessed. */
 function provenanceOf(given: CatalogFile["runtime"]): CatalogRuntime {
   const place = "catalog.runtime";
   const { repo, ref, commit, short_commit: short, known, note } = given ?? { known: false };

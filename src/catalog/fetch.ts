@@ -1,16 +1,16 @@
-/** How much an address may cost. */
+/** The limits of a fetch. */
 export interface FetchLimits {
-  /** Milliseconds for the whole answer. */
+  /** Milliseconds for the whole response. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
 }
 
 /**
- * Fetches a text. User-info in the URL is sent as Basic credentials (RFC 7617), and appears in no
- * message.
+ * Fetches a text. User-info in the URL is sent as Basic credentials (RFC 7617), and never appears
+ * in a message.
  *
  * @param signal ends the fetch early
- * @throws Error whose message says why there is no text, without the URL
+ * @throws Error that says why the fetch failed, without the URL
  */
 export async function fetchText(
   url: string,
@@ -32,13 +32,13 @@ export async function fetchText(
   } catch (error) {
     if (timeout.aborted) throw new Error(`it did not answer within ${limits.timeoutMs} ms`);
     if (error instanceof Refused) throw new Error(error.message);
-    // The messages of `fetch` may quote the address; the code behind them does not.
+    // The messages of `fetch` may quote the URL; its error codes do not.
     const cause = error instanceof Error ? (error.cause as NodeJS.ErrnoException) : undefined;
     throw new Error(`it cannot be reached (${cause?.code ?? "connection failed"})`);
   }
 }
 
-/** The URL as it may be shown: without user-info, and as it was given where it has none. */
+/** The URL without user-info; unchanged if it has none. */
 export function reportedUrl(url: string): string {
   const { address, authorization } = splitCredentials(url);
   return authorization === undefined ? url : address;

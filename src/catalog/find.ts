@@ -1,8 +1,8 @@
 import type { Capability } from "./schema.ts";
 
 /**
- * Picks capabilities: of one provider, exactly, and with a text in name, description, id or
- * provider, whatever the letter case. A filter that is `undefined` matches all.
+ * Filters capabilities by provider (exactly), and by a text in name, description, id or provider,
+ * in any letter case. A filter that is `undefined` matches all.
  */
 export function findCapabilities(
   capabilities: readonly Capability[],

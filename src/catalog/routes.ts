@@ -14,9 +14,9 @@ interface Needs {
 
 interface ContractNeeds extends Needs {
   readonly description: {
-    /** Where this service is reached, without a slash at the end. */
+    /** The public address of this service, without a slash at the end. */
     readonly baseUrl: () => string;
-    /** What is switched off is not linked. */
+    /** Documents contain no links to a surface that is off. */
     readonly publicSurface: "open" | "off";
   };
 }

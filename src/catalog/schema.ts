@@ -21,7 +21,7 @@ const source = {
 
 const total = { type: "integer", description: "The number of rows after filtering." } as const;
 
-/** Where a catalog comes from. */
+/** The origin of a catalog. */
 export const catalogRuntime = {
   title: "CatalogRuntime",
   type: "object",
@@ -49,7 +49,7 @@ const counts = {
   },
 } as const satisfies Schema;
 
-/** What one provider can be asked to do. */
+/** A capability of a provider. */
 export const capability = {
   title: "Capability",
   type: "object",
@@ -69,7 +69,7 @@ export const capability = {
 } as const satisfies Schema;
 export type Capability = Infer<typeof capability>;
 
-/** A provider as the catalog knows it: without a status and without an organization. */
+/** A provider in the catalog: without a status and without an organization. */
 export const catalogProvider = {
   title: "CatalogProvider",
   type: "object",
@@ -90,7 +90,7 @@ export const catalogProvider = {
 } as const satisfies Schema;
 export type CatalogProvider = Infer<typeof catalogProvider>;
 
-/** The answer to a question for capabilities. */
+/** The answer to a query for capabilities. */
 export const capabilityList = {
   title: "CapabilityList",
   type: "object",
@@ -140,7 +140,7 @@ export const catalogProviders = {
   },
 } as const satisfies Schema;
 
-/** What the catalog is and where its documents are, with the envelope. */
+/** The catalog's properties and the addresses of its documents, with the envelope. */
 export const catalogContract = {
   title: "CatalogContract",
   type: "object",

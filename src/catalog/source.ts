@@ -1,7 +1,7 @@
 /**
- * Where the catalog comes from. The shipped one and a file are read once, at start. An address is
- * fetched at start and again at intervals; what it gave last is kept aside, so that neither a
- * restart nor an outage of that address leaves the service without a catalog.
+ * The source of the catalog. The shipped catalog and a file are read once, at start. A URL is
+ * fetched at start and again at intervals. Its last valid text is stored, so that neither a restart
+ * nor an outage of that server leaves the service without a catalog.
  */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -14,14 +14,14 @@ import { parseCatalog, type CatalogDocument } from "./document.ts";
 import { fetchText, reportedUrl, type FetchLimits } from "./fetch.ts";
 import { viewOf, type Catalog, type CatalogView } from "./view.ts";
 
-/** Keeps one text aside for the next start. */
+/** Stores one text for the next start. */
 export interface CatalogCopy {
-  /** `undefined` when nothing was kept yet. */
+  /** `undefined` if no text was stored yet. */
   read(): Promise<string | undefined>;
   write(text: string): Promise<void>;
 }
 
-/** How an address is fetched. */
+/** The limits and the interval of fetches. */
 export interface CatalogLimits extends FetchLimits {
   /** Milliseconds between two fetches. */
   readonly everyMs: number;
@@ -36,9 +36,9 @@ const LIMITS: CatalogLimits = {
 // The same from src/catalog and from dist/catalog.
 const SHIPPED = fileURLToPath(new URL("../../catalog/catalog.json", import.meta.url));
 
-/** A catalog that can be brought up to date, and must be closed. */
+/** A catalog that can be refreshed, and must be closed. */
 export interface OpenCatalog extends Catalog {
-  /** Fetches an address again now; what fails leaves the catalog as it is, with a warning. */
+  /** Fetches the URL again now. If that fails, the catalog stays as it is, and a warning is logged. */
   refresh(): Promise<void>;
   close(): void;
 }
@@ -46,7 +46,7 @@ export interface OpenCatalog extends Catalog {
 /**
  * Opens the catalog that the setting names: `embed`, an `http` or `https` URL, or a file's path.
  *
- * @throws ConfigError for a file that cannot be used, Error for an address without a catalog; both name
+ * @throws ConfigError for an invalid file, Error for a URL without a catalog; both name
  *   the setting and the fault
  */
 export async function openCatalog(
@@ -63,7 +63,7 @@ export async function openCatalog(
   return { current: () => view, refresh: () => Promise.resolve(), close: () => {} };
 }
 
-/** The catalog that ships with the service, with the example commands that no answer shows. */
+/** The catalog that ships with the service, including the example commands, which no response contains. */
 export function readShippedCatalog(): Promise<CatalogDocument> {
   return readDocument(SHIPPED, "the shipped catalog");
 }
@@ -160,7 +160,7 @@ class FetchedCatalog implements OpenCatalog {
     this.#warn("the catalog could not be fetched, its last copy is used", new Error(reason));
   }
 
-  /** Reads the kept copy; `undefined` for a copy of another address or one that cannot be read. */
+  /** Reads the stored copy; `undefined` for a copy of another URL, or an unreadable one. */
   async #readCopy(): Promise<CatalogDocument | undefined> {
     try {
       const kept: unknown = JSON.parse((await this.#copy.read()) ?? "null");

@@ -1,20 +1,20 @@
 import type { CatalogDocument, DeclaredProvider } from "./document.ts";
 import type { Capability, CatalogProvider, CatalogRuntime } from "./schema.ts";
 
-/** What every catalog document begins with. */
+/** The first fields of every catalog document. */
 export interface CatalogEnvelope {
   readonly contract_version: string;
   readonly counts: { readonly capabilities: number; readonly providers: number };
   readonly generated_at: string;
-  /** Which catalog this is: `embed`, `file:<path>` or `url:<url>`. */
+  /** The source of the catalog: `embed`, `file:<path>` or `url:<url>`. */
   readonly source: string;
   readonly runtime: CatalogRuntime;
 }
 
-/** A catalog with everything that is asked of it computed once. Never changes. */
+/** A catalog with its precomputed rows and counts. Never changes. */
 export interface CatalogView {
   readonly envelope: CatalogEnvelope;
-  /** The document itself, with the example commands that no answer shows. */
+  /** The document itself, including the example commands, which no response contains. */
   readonly document: CatalogDocument;
   /** Sorted by id. */
   readonly capabilities: readonly Capability[];
@@ -24,7 +24,7 @@ export interface CatalogView {
   readonly declared: ReadonlyMap<string, DeclaredProvider>;
 }
 
-/** The catalog in use. It may be replaced by a newer one at any time, as a whole. */
+/** The catalog in use. A newer one may replace it at any time, as a whole. */
 export interface Catalog {
   current(): CatalogView;
 }

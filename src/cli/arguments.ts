@@ -3,15 +3,15 @@ import { UsageError } from "./command.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
 
-/** Written out, since a declaration cannot name what is inferred here. */
+/** Written out, since a declaration cannot name the inferred type. */
 type Parsed<T extends Options> = ReturnType<
   typeof parseArgs<{ args: string[]; options: T; allowPositionals: true; strict: true }>
 >;
 
 /**
- * Reads the arguments of a command that takes so many positional ones.
+ * Reads the arguments of a command with a fixed number of positional ones.
  *
- * @throws UsageError naming what is missing, empty, repeated or not understood
+ * @throws UsageError naming an argument that is missing, empty, repeated or unknown
  */
 export function readArguments<const T extends Options>(
   args: readonly string[],
@@ -38,7 +38,7 @@ export function readArguments<const T extends Options>(
   return parsed;
 }
 
-/** The value of an option that has to be there. */
+/** The value of a required option. */
 export function required(name: string, value: string | undefined): string {
   if (value === undefined || value === "") throw new UsageError(`--${name} is missing`);
   return value;

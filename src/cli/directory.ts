@@ -8,16 +8,16 @@ import { createLog } from "../core/log.ts";
 import { openEngine } from "../stores.ts";
 import { Layout } from "../storage/layout.ts";
 
-/** The data directory that an option names, else the environment. */
+/** The data directory: from the option, otherwise from the environment. */
 export function dataDirectory(given: string | undefined): string {
   return given ?? configFromEnvironment().dataDir;
 }
 
 /**
- * Makes a change in a data directory: the server does it that runs on it, else this process, which
- * has the directory meanwhile.
+ * Makes a change in a data directory: by the server that runs on it, otherwise in this process,
+ * which locks the directory meanwhile.
  *
- * @throws Error saying why it was not made
+ * @throws Error saying why the change was not made
  */
 export async function makeChange(
   dataDir: string,

@@ -3,9 +3,9 @@ import type { Layout } from "../storage/layout.ts";
 import { readFileIfAny } from "../storage/snapshot.ts";
 
 /**
- * Makes sure that there is a data directory, and makes none.
+ * Checks that the data directory exists; never creates it.
  *
- * @throws Error when there is not
+ * @throws Error if it does not exist
  */
 export async function requireDataDirectory(layout: Layout): Promise<void> {
   if ((await readFileIfAny(systemFiles, layout.format)) === undefined) {

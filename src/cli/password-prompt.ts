@@ -5,9 +5,9 @@ const INTERRUPT = "\u0003";
 const ERASE = ["\u007f", "\b"];
 
 /**
- * Reads a password: from a terminal without showing it, else the first line of what is piped in.
+ * Reads a password: from a terminal without echo, otherwise the first line of the standard input.
  *
- * @throws Error when there is none, or the typing was interrupted
+ * @throws Error if there is none, or the input was interrupted
  */
 export async function readPassword(
   input: ReadStream,
@@ -27,7 +27,7 @@ async function firstLine(input: ReadStream): Promise<string> {
 
 function typed(input: ReadStream, write: (text: string) => void, prompt: string): Promise<string> {
   input.setRawMode(true).setEncoding("utf8").resume();
-  write(prompt); // only now, when nothing that is typed is shown any more
+  write(prompt); // only after the echo is off
   return new Promise((resolve, reject) => {
     let characters: string[] = [];
     const onData = (text: string): void => {

@@ -21,7 +21,7 @@ const COMMANDS: readonly Command[] = [
 /**
  * Runs the program with its arguments.
  *
- * @returns the exit code: 0 all is well, 1 something is wrong or failed, 2 the arguments are not understood
+ * @returns the exit code: 0 success, 1 a fault or failure, 2 invalid arguments
  */
 export async function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
   const command = COMMANDS.find(({ name }) => `${args.join(" ")} `.startsWith(`${name} `));

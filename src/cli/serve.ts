@@ -7,14 +7,14 @@ import { describeFault } from "../storage/disk-fault.ts";
 import { readArguments } from "./arguments.ts";
 import type { Command } from "./command.ts";
 
-/** Serves until a signal ends the process; a failure ends it with 1 and one line. */
+/** Serves until a signal ends the process. A failure ends it with exit code 1 and one line. */
 export async function serve(now: Clock): Promise<void> {
   try {
     const service = await openApp(configFromEnvironment(), now);
     process.stdout.write(`Signalbox listening on ${service.url}\n`);
     let stopping = false;
     const stop = (): void => {
-      if (stopping) process.exit(1); // asked twice: stop at once
+      if (stopping) process.exit(1); // the second signal stops at once
       stopping = true;
       service.close().then(
         () => process.exit(0),

@@ -1,4 +1,4 @@
-/** The changes that can be made at the command line, by a running server or over its directory. */
+/** The changes that the command line offers, made by a running server or directly in its directory. */
 import type { ActivityEntry } from "../activity/schema.ts";
 import type { UnitOfWork } from "../activity/unit-of-work.ts";
 import { createApiKey } from "../auth/api-key.ts";
@@ -16,7 +16,7 @@ import { draftUser, userCreateBody, userOf } from "../users/draft.ts";
 import { emailTaken } from "../users/email.ts";
 import type { UserStore } from "../users/store.ts";
 
-/** What the changes take. */
+/** The services that the changes need. */
 export interface ChangeServices {
   /** Makes a change and records it. */
   readonly commit: UnitOfWork<{
@@ -30,14 +30,14 @@ export interface ChangeServices {
   readonly ids: IdSource;
 }
 
-/** The changes by their names, each with what it is asked in the body of a request. */
+/** The changes by name, each with the function that reads and makes it. */
 export const CHANGES = { "add-user": addUser, "create-key": createKey } as const;
 export type ChangeName = keyof typeof CHANGES;
 
 /**
  * Creates a user: `email`, `password`, `role`, `name`, and the `organization` if it is not the default.
  *
- * @throws BadInput naming what does not fit; Conflict when the email is taken
+ * @throws BadInput naming the invalid field; Conflict if the email is taken
  */
 export async function addUser(services: ChangeServices, asked: unknown): Promise<object> {
   const { commit, users, passwords, ids, now } = services;
@@ -57,10 +57,10 @@ export async function addUser(services: ChangeServices, asked: unknown): Promise
 }
 
 /**
- * Creates an API key: `name`, the `organization` if it is not the default one, `scopes` if it is not
- * `runtime`, and `expires_in_days` if it is to expire.
+ * Creates an API key: `name`, the `organization` if it is not the default one, `scopes` if it is
+ * not `runtime`, and `expires_in_days` if it is to expire.
  *
- * @returns the key as it may be shown, its text in `api_key`, and a `warning` for people
+ * @returns the public form of the key, its text in `api_key`, and a `warning` for users
  */
 export async function createKey(services: ChangeServices, asked: unknown): Promise<object> {
   const { commit, ids, now } = services;
@@ -85,7 +85,7 @@ async function organizationOf(services: ChangeServices, asked: unknown): Promise
   throw new BadInput(`organization: there is none with the id ${JSON.stringify(id)}`);
 }
 
-/** The entry of a change that a command makes. */
+/** The activity entry of a change that a command makes. */
 function entryOf(
   { ids, now }: ChangeServices,
   organization: string,

@@ -8,15 +8,15 @@ import { MAX_SOCKET_PATH } from "./socket-path.ts";
 export interface HeldBackup {
   readonly directory: string;
   readonly files: readonly { readonly path: string; readonly bytes: number }[];
-  /** Lets the server forget them; throws when it went away before, since so may they have. */
+  /** Lets the server drop the files; throws if the server ended before, since the files may be gone then. */
   release(): void;
 }
 
 /**
- * Asks the server behind a socket to make a change.
+ * Requests a change from the server behind a socket.
  *
- * @returns the answer; `undefined` when no server listens there
- * @throws Error with what the server says when it refuses
+ * @returns the answer; `undefined` if no server listens there
+ * @throws Error with the server's message if it refuses
  */
 export async function askForChange(
   socket: string,
@@ -30,7 +30,7 @@ export async function askForChange(
   return checked(response, text);
 }
 
-/** Asks the server behind a socket for the files of a backup; `undefined` when no server listens there. */
+/** Requests the files of a backup from the server behind a socket; `undefined` if no server listens there. */
 export async function askForBackup(socket: string): Promise<HeldBackup | undefined> {
   const response = await send(socket, "backup", {});
   if (!response) return undefined;
@@ -41,7 +41,7 @@ export async function askForBackup(socket: string): Promise<HeldBackup | undefin
       text += piece;
       if (text.includes("\n")) resolve();
     });
-    response.on("error", () => {}); // it is closed then as well
+    response.on("error", () => {}); // the response also closes then
     response.on("close", () => {
       isCut = true;
       resolve();
@@ -63,7 +63,7 @@ async function send(
   name: string,
   body: object,
 ): Promise<IncomingMessage | undefined> {
-  // No server listens at a longer path, and Node reports it differently in each version.
+  // No server listens at a longer path, and each version of Node reports it differently.
   if (Buffer.byteLength(socketPath) > MAX_SOCKET_PATH) return undefined;
   const outgoing = request({ socketPath, method: "POST", path: `/${name}` });
   outgoing.end(JSON.stringify(body));

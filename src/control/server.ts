@@ -1,7 +1,7 @@
 /**
- * Where a running server listens to commands of the machine it runs on: a Unix socket in its data
- * directory, which only its owner can open. Requests are HTTP with JSON bodies. The answer to a
- * backup names the files of one moment and stays open: they are kept until the client disconnects.
+ * The socket of a running server for commands on the same machine: a Unix socket in its data directory,
+ * which only its owner can open. Requests are HTTP with JSON bodies. The response to a backup names the
+ * files of one moment and stays open: the files are kept until the client disconnects.
  */
 import { chmod, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -14,17 +14,17 @@ import { MAX_SOCKET_PATH } from "./socket-path.ts";
 const MAX_BODY_BYTES = 64 << 10;
 const SOCKET_MODE = 0o600;
 
-/** What commands are carried out with. */
+/** The services that carry out commands. */
 export interface ControlParts extends ChangeServices {
   readonly directory: EngineDirectory;
   readonly log: Log;
 }
 
 /**
- * Begins to listen. A directory in which that cannot be done is served all the same, and the log says
- * that commands will not reach the server.
+ * Begins to listen. If the directory does not allow a socket, it is served all the same, and the
+ * log says that commands will not reach the server.
  *
- * @returns what ends it: backups under way are cut off
+ * @returns stops listening; backups under way are cut off
  */
 export async function listenForCommands(parts: ControlParts): Promise<() => Promise<void>> {
   const { log } = parts;
@@ -44,7 +44,7 @@ export async function listenForCommands(parts: ControlParts): Promise<() => Prom
     if (Buffer.byteLength(path) > MAX_SOCKET_PATH) {
       throw new Error(`The path is longer than ${MAX_SOCKET_PATH} bytes`);
     }
-    await rm(path, { force: true }); // a killed server's, since the directory is ours
+    await rm(path, { force: true }); // left by a killed server: the directory is locked by this one
     await listen(server, path);
     await chmod(path, SOCKET_MODE);
   } catch (error) {
@@ -84,7 +84,7 @@ async function answer(
   send(response, 200, result);
 }
 
-/** Names the files of this moment, and keeps them as long as the connection stays. */
+/** Names the files of this moment, and keeps them until the connection closes. */
 async function holdBackup(
   { directory: own, log }: ControlParts,
   request: IncomingMessage,

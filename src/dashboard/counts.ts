@@ -4,7 +4,7 @@ import type { CatalogEnvelope } from "../catalog/view.ts";
 import type { FleetCounts } from "../fleet/store.ts";
 import type { DashboardCounts } from "./schema.ts";
 
-/** Puts the counts of an organization together. */
+/** Combines the counts of an organization. */
 export function dashboardCounts(
   activity: AuditActivity,
   catalog: CatalogEnvelope["counts"],
@@ -17,7 +17,7 @@ export function dashboardCounts(
     denied_today: activity.denied,
     ai_operations: activity.ai,
     ai_commands_today: activity.ai,
-    // Names come from runtimes: `fromEntries` makes even `__proto__` a property like any other.
+    // Names come from runtimes: `fromEntries` makes even `__proto__` an ordinary property.
     by_provider: Object.fromEntries(activity.byProvider.filter(([name]) => isListedProvider(name))),
     capabilities: catalog.capabilities,
     providers: catalog.providers,

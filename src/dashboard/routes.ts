@@ -17,7 +17,7 @@ interface Needs {
 }
 
 const RECENT = 10;
-/** Characters of each text of an event that are shown; the event itself has all of them. */
+/** Longer texts of an event are cut to this many characters; the event itself has the whole text. */
 export const MOST_CHARACTERS = 16_384;
 
 /** The route of the dashboard. */

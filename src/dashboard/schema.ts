@@ -1,7 +1,7 @@
 import { auditEvent } from "../audit/schema.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 
-/** The counts that open the day. */
+/** The counts on the dashboard. */
 export const dashboard = {
   title: "Dashboard",
   type: "object",
@@ -55,5 +55,5 @@ export const dashboard = {
   },
 } as const satisfies Schema;
 
-/** The dashboard without its events, which come as JSON from where they are stored. */
+/** The dashboard without its events, which the store returns as JSON. */
 export type DashboardCounts = Omit<Infer<typeof dashboard>, "recent_audit">;

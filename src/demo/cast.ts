@@ -1,8 +1,8 @@
-/** The people, agents and pipelines of the example company, and the machines that they work on. */
+/** The people, agents and pipelines of the example company, and their machines. */
 import { DAY_MS, HOUR_MS } from "../core/clock.ts";
 import { isWeekend } from "./policy-history.ts";
 
-/** The kind of work that a person does; `work.ts` knows the commands. */
+/** A kind of work; `work.ts` has its commands. */
 export type Craft =
   "application" | "platform" | "data" | "security" | "reviewing" | "incidents" | "costs" | "deploy";
 
@@ -11,11 +11,11 @@ export interface Member {
   readonly executor: string;
   readonly consumer: "human" | "ai" | "ci";
   readonly craft: Craft;
-  /** The services that they look after. */
+  /** The services that they maintain. */
   readonly services: readonly string[];
-  /** The names of the machines that they work on. */
+  /** The names of their machines. */
   readonly runtimes: readonly string[];
-  /** Hours from UTC; `undefined` for what never sleeps. */
+  /** Hours from UTC; `undefined` for programs, which never sleep. */
   readonly utcOffset?: number;
   /** Whether they work on weekends too. */
   readonly isOnCall?: true;
@@ -28,11 +28,11 @@ export interface Machine {
   readonly os: string;
   readonly version: string;
   /**
-   * How many changes of the policy it still heard of; every one when absent. The others do not fetch
-   * it any more, and go on with the copy that they have.
+   * The number of policy changes that the machine received; all if absent. With fewer, it no longer
+   * fetches the policy, and keeps its copy.
    */
   readonly heardChanges?: number;
-  /** How many days ago it was last heard of; absent for one that is in use. */
+  /** The days since its last report; absent for a machine in use. */
   readonly silentDays?: number;
 }
 
@@ -70,7 +70,7 @@ const pipeline = (service: string): Member => ({
   runtimes: RUNNERS,
 });
 
-/** Everybody who runs commands. */
+/** All members who run commands. */
 export const MEMBERS: readonly Member[] = [
   human("ada.moreau", "platform", 1, ["gateway", "checkout"]),
   human("jonas.weber", "application", 1, ["checkout", "orders"]),
@@ -100,7 +100,7 @@ function machineOf(name: string, index: number): Machine {
   return { name, hostname: `${name}.example.net`, os, version: NEWEST };
 }
 
-/** What is different about single machines: why a list of them is worth a look. */
+/** The peculiarities of single machines, which make the list worth reading. */
 const PECULIAR: Readonly<Record<string, Partial<Machine>>> = {
   "runner-us-3": { heardChanges: 4, version: "1.6.0", os: "Debian GNU/Linux 11" },
   "laptop-carlos": { heardChanges: 6, version: "1.7.4" },
@@ -109,7 +109,7 @@ const PECULIAR: Readonly<Record<string, Partial<Machine>>> = {
   "runner-eu-4": { version: "1.8.1" },
 };
 
-/** Machines that are not used any more, or not at present. */
+/** Machines that are no longer used, or not at present. */
 const GONE: readonly Machine[] = [
   { ...machineOf("runner-eu-0", 0), silentDays: 11.3, version: "1.6.0" },
   { ...machineOf("laptop-robin", 1), silentDays: 6.4, version: "1.7.4" },
@@ -119,7 +119,7 @@ const GONE: readonly Machine[] = [
   { ...machineOf("workstation-lab", 2), silentDays: 0.17, version: "1.8.0" },
 ];
 
-/** Every machine of the fleet. */
+/** All machines of the fleet. */
 export const MACHINES: readonly Machine[] = [
   ...[...new Set(MEMBERS.flatMap(({ runtimes }) => runtimes))].map((name, index) => ({
     ...machineOf(name, index),
@@ -131,7 +131,7 @@ export const MACHINES: readonly Machine[] = [
 const FIRST_HOUR = 8;
 const LAST_HOUR = 18;
 
-/** Whether a person is at work: people from 8 to 18 where they live, on weekends those on call. */
+/** Whether a member is at work: people from 8 to 18 local time, on weekends only those on call. */
 export function isAtWork({ utcOffset, isOnCall }: Member, ms: number): boolean {
   if (utcOffset === undefined) return true;
   const there = ms + utcOffset * HOUR_MS;

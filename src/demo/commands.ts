@@ -1,12 +1,12 @@
 /**
- * Command lines of the shipped catalog's capabilities: the example of each is taken as it is, with
- * the names in it replaced by those of the service and the place that it is run for.
+ * Command lines for the shipped catalog's capabilities: the example of each, with its names
+ * replaced by those of the service and the place.
  */
 import type { DeclaredCapability } from "../catalog/document.ts";
 import { oneOf, type Random } from "./random.ts";
 import type { Place } from "./work.ts";
 
-/** A command with what a runtime knows about it. */
+/** A command with the data that a runtime has about it. */
 export interface DemoCommand {
   readonly command: string;
   readonly provider: string;
@@ -26,7 +26,7 @@ const BRANCHES = ["fix-timeout", "faster-search", "new-basket", "retry-payments"
 const PACKAGES = ["express", "zod", "pino", "undici"];
 const MESSAGES = ["Fix timeout", "Retry payments once", "Tidy the logs", "Cache the catalogue"];
 
-/** What tells where a command of a provider is to act, as an option of that program. */
+/** The options by which a provider's command selects where to act. */
 const PLACE_OPTIONS: Readonly<Record<string, (service: string, place: Place) => string>> = {
   kubernetes: (service, place) => ` --namespace ${service} --context ${place}`,
   helm: (service, place) => ` --namespace ${service} --kube-context ${place}`,
@@ -40,7 +40,7 @@ const TAKES_VARIABLES = new Set(["terraform/plan_changes", "terraform/apply_chan
 const HAS_PLACE = /^(?:kubernetes|helm|aws|gcp)\//;
 
 /**
- * Creates the maker of commands over the capabilities of a catalog.
+ * Creates the maker of commands from the capabilities of a catalog.
  *
  * @throws Error on use, for a capability that the catalog does not have
  */
@@ -53,7 +53,7 @@ export function createCommands(capabilities: readonly DeclaredCapability[]): Mak
     const resource = place === "repository" ? `example/${service}` : `${place}/${service}`;
     const named = withNames(row.command, service, random);
     const option = optionOf(capability, provider, service, place);
-    // What follows ` -- ` belongs to the program that is started there.
+    // The arguments after ` -- ` belong to the program that is started there.
     const [own = "", ...rest] = named.split(" -- ");
     const command = [own + option, ...rest].join(" -- ");
     return { command, provider, capability, resource };

@@ -4,9 +4,9 @@ import type { ExampleVersion } from "./policy-history.ts";
 import type { PolicyCopy } from "./runtime.ts";
 
 /**
- * Every version of the example policy as a runtime reads it.
+ * Every version of the example policy in parsed form, as runtimes read it.
  *
- * @throws Error when one of them is no valid document, which a test rules out
+ * @throws Error if one of them is invalid, which a test rules out
  */
 export function policyCopies(): Readonly<Record<ExampleVersion, PolicyCopy>> {
   const copies = Object.entries(POLICY_TEXTS).map(([version, yaml]) => {

@@ -1,4 +1,4 @@
-/** An open demo over the stores of a service: seeded when empty, limited, and alive. */
+/** An open demo over the stores of a service: it seeds empty stores, limits them, and reports events. */
 import type { AuditStore } from "../audit/store.ts";
 import type { DeclaredCapability } from "../catalog/document.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
@@ -11,24 +11,24 @@ import { Pulse } from "./pulse.ts";
 import { seedDemo, type SeededStores } from "./seeding.ts";
 import { createTraffic } from "./traffic.ts";
 
-/** What a demo is made of. */
+/** The parts of a demo. */
 export interface DemoParts {
   readonly organization: string;
   readonly stores: SeededStores;
   readonly state: EngineDemo;
-  /** Of the shipped catalog, whatever the service shows. */
+  /** From the shipped catalog, even if the service shows another one. */
   readonly capabilities: readonly DeclaredCapability[];
   readonly now: Clock;
   readonly log: Log;
 }
 
-/** A demo in operation. */
+/** A running demo. */
 export interface Demo {
-  /** In milliseconds; `undefined` for a directory that holds real data, which stays. */
+  /** In milliseconds; `undefined` for a directory with real data, which is never reset. */
   readonly nextResetAt: number | undefined;
-  /** Resolves when the reports that are due have been sent; what fails is logged. */
+  /** Sends the due reports, and resolves when they are stored; failures are logged. */
   beat(): Promise<void>;
-  /** Ends the beating, and resolves when the last one is done. */
+  /** Stops the beats, and resolves when the last one is done. */
   close(): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export async function openDemo(parts: DemoParts): Promise<Demo> {
   };
 }
 
-/** Since when the directory is a demo's; `undefined` where it is not. */
+/** The time at which the directory was seeded; `undefined` if it is not a demo's directory. */
 async function seededSince(
   { state, log }: DemoParts,
   seed: () => Promise<number>,
@@ -87,7 +87,7 @@ async function seededSince(
   return seededAt;
 }
 
-/** Removes the oldest events of a demo beyond what it may keep. */
+/** Removes the oldest events of a demo beyond its allowance. */
 export async function keepWithin(
   audit: Pick<AuditStore, "trim">,
   organization: string,

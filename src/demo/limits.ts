@@ -1,4 +1,4 @@
-/** What an open demo holds and when it begins anew: whatever visitors do, it stays small. */
+/** The size of an open demo and the time of its reset: whatever visitors do, it stays small. */
 import { DAY_MS, HOUR_MS } from "../core/clock.ts";
 
 const KIB = 1024;
@@ -7,19 +7,19 @@ const MIB = 1024 * KIB;
 /** The limits of a demo. */
 export const DEMO_LIMITS = {
   segmentBytes: 4 * MIB,
-  /** The oldest whole segments are removed beyond either. */
+  /** The oldest whole segments are removed beyond either bound. */
   audit: { events: 110_000, bytes: 128 * MIB },
   policyVersions: 100,
   runtimes: 1_000,
   bodyBytes: 64 * KIB,
-  /** Of one address on the public surface. */
+  /** For each address on the public surface. */
   writesPerMinute: 120,
 } as const;
 
 /** The hour, in UTC, at which a demo is reset: night in Europe, evening in America. */
 export const RESET_HOUR = 4;
 
-/** When a demo that was seeded at a moment is reset; both in milliseconds. */
+/** The next reset of a demo that was seeded at a moment; both in milliseconds. */
 export function nextReset(seededAt: number): number {
   const today = seededAt - (seededAt % DAY_MS) + RESET_HOUR * HOUR_MS;
   return today > seededAt ? today : today + DAY_MS;
@@ -33,7 +33,7 @@ interface LimitedSettings {
   readonly maxRuntimes: number;
 }
 
-/** The values that these settings have in a demo: the deployment's own where they are smaller. */
+/** The values of these settings in a demo: the demo's limits, or the deployment's own values if smaller. */
 export function demoSettings(given: LimitedSettings): LimitedSettings {
   return {
     maxBodyBytes: Math.min(given.maxBodyBytes, DEMO_LIMITS.bodyBytes),

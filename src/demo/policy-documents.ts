@@ -1,6 +1,6 @@
 /**
- * The example policy, in the versions that it went through. Each is put together from the blocks
- * below, so that a comparison of two versions shows what their description says and nothing else.
+ * The versions of the example policy. Each is composed of the blocks below, so that two versions
+ * differ exactly in what their description says.
  */
 
 const HEAD = `# What runtimes may run at Example Works.

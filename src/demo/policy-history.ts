@@ -1,22 +1,22 @@
-/** Who published the example policy, when and why: two weeks of work, one mistake and its rollback. */
+/** The history of the example policy: two weeks of work, with one mistake and its rollback. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../core/clock.ts";
 import type { POLICY_TEXTS } from "./policy-documents.ts";
 
 /** The name of an example version. */
 export type ExampleVersion = keyof typeof POLICY_TEXTS;
 
-/** A version becomes active. */
+/** The activation of a version. */
 export interface PolicyChange {
   /** Milliseconds. */
   readonly at: number;
   readonly version: ExampleVersion;
   /** An email. */
   readonly by: string;
-  /** Why it was published; absent where an earlier version was activated again. */
+  /** The reason for publishing; absent if an earlier version was activated again. */
   readonly description?: string;
 }
 
-/** A change as it is told: so many working days back, at a time of day in UTC. */
+/** A change relative to now: a number of working days ago, at a time of day in UTC. */
 interface ToldChange extends Omit<PolicyChange, "at"> {
   readonly workdaysAgo: number;
   readonly time: readonly [hours: number, minutes: number];
@@ -47,7 +47,7 @@ const CHANGES: readonly ToldChange[] = [
     ...{ workdaysAgo: 3, time: [8, 50], version: "v5", by: EMMA },
     description: "Secrets are not read through a command line",
   },
-  // v5 kept the pipelines from reading what they deploy with.
+  // v5 prevented the pipelines from reading files that they need to deploy.
   { workdaysAgo: 3, time: [11, 25], version: "v4", by: LIAM },
   {
     ...{ workdaysAgo: 3, time: [13, 8], version: "v6", by: EMMA },
@@ -73,7 +73,7 @@ export function isWeekend(ms: number): boolean {
   return day === 2 || day === 3;
 }
 
-/** Midnight (UTC) of the working day that lies so many before today. */
+/** Midnight (UTC) of the working day that lies this many working days before today. */
 function startOfWorkday(now: number, workdaysAgo: number): number {
   let day = now - (now % DAY_MS);
   for (let left = workdaysAgo; left > 0;) {

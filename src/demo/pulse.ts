@@ -1,8 +1,8 @@
 /**
- * The life of the example company after it was seeded. Its machines go on to report, and fetch the
- * policy that is active now as real runtimes would: a visitor who publishes one sees the fleet take
- * it within a minute, and commands decided by it. A machine that cannot read the active policy,
- * since it is of another schema, goes on with the copy that it has.
+ * The life of the example company after it was seeded. Its machines continue to report, and fetch
+ * the active policy like real runtimes: when a visitor publishes one, the fleet takes it within a
+ * minute, and it decides the commands. A machine that cannot read the active policy, because it has
+ * another schema, keeps its copy.
  */
 import type { AuditStore } from "../audit/store.ts";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../core/clock.ts";
@@ -17,7 +17,7 @@ import { heartbeatOf, numberOf, run, versionAt, type PolicyCopy } from "./runtim
 import { append, beat, eventOf, isInUse } from "./seeding.ts";
 import { LONGEST_SESSION_MS, type SessionsOfMinute } from "./traffic.ts";
 
-/** What the pulse reports to, and by which clock. */
+/** The stores and the clock of the pulse. */
 export interface PulseParts {
   readonly organization: string;
   readonly policies: Pick<PolicyStore, "active">;
@@ -29,14 +29,14 @@ export interface PulseParts {
   readonly seededAt: number;
 }
 
-/** After a longer pause, of a machine that slept, only this much is made up for. */
+/** After a longer pause, for example of a machine that slept, only this much is reported. */
 const LONGEST_GAP_MS = 10 * MINUTE_MS;
 const NEWEST_EXAMPLE = "v7";
 
-/** Reports what has happened since it was last asked to. */
+/** Reports the events since the last beat. */
 export class Pulse {
   readonly #parts: PulseParts;
-  /** What each machine decides by. */
+  /** The policy copy by which each machine decides. */
   readonly #copies: Map<string, PolicyCopy>;
   #current: PolicyCopy;
   #fetched: Policy | undefined;
@@ -53,7 +53,7 @@ export class Pulse {
     this.#reportedUntil = parts.now();
   }
 
-  /** Sends the reports and signs of life that are due, and resolves when they are stored. */
+  /** Sends the due reports and heartbeats, and resolves when they are stored. */
   async beat(): Promise<void> {
     const now = this.#parts.now();
     const from = Math.max(this.#reportedUntil, now - LONGEST_GAP_MS);
@@ -103,7 +103,7 @@ export class Pulse {
   }
 }
 
-/** Whether a machine's turn came: each has one a minute, at a second of its own. */
+/** Whether a machine's heartbeat is due: one a minute, at a fixed second for each machine. */
 function isBeatDue({ name }: Machine, from: number, now: number): boolean {
   const own = (numberOf(name) % 60) * SECOND_MS;
   return Math.floor((now - own) / MINUTE_MS) > Math.floor((from - own) / MINUTE_MS);

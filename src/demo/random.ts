@@ -1,9 +1,9 @@
-/** Random numbers that are the same in every run with the same seed. */
+/** Random numbers that repeat in every run with the same seed. */
 
 /** Draws a number from 0 (inclusive) to 1 (exclusive). */
 export type Random = () => number;
 
-/** Creates a generator (mulberry32): fast, and even enough for made-up data; nothing for secrets. */
+/** Creates a generator (mulberry32): fast, and random enough for sample data; not for secrets. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -14,7 +14,7 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** Picks one of a list, each as likely as the other. */
+/** Picks an element of a list, all with equal probability. */
 export function oneOf<T>(list: readonly T[], random: Random): T {
   const picked = list[(random() * list.length) | 0];
   if (picked === undefined) throw new Error("Nothing to pick from");

@@ -1,4 +1,4 @@
-/** What a runtime does with a piece of work: it decides each command by its copy of the policy. */
+/** The behaviour of a runtime: it decides each command by its copy of the policy. */
 import { MINUTE_MS } from "../core/clock.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { evaluate, type PolicyDocument, type Verdict } from "../policies/evaluate.ts";
@@ -8,22 +8,22 @@ import { MACHINES, type Machine } from "./cast.ts";
 import type { PolicyChange } from "./policy-history.ts";
 import type { Attempt, Session } from "./traffic.ts";
 
-/** A policy version as a runtime has it. */
+/** A runtime's copy of a policy version. */
 export interface PolicyCopy {
   readonly version: string;
   readonly document: PolicyDocument;
 }
 
-/** The copy that a machine has at a moment. */
+/** The copy of a machine at a moment. */
 export type CopyOf = (machine: string, at: number) => PolicyCopy;
 
-/** An event in the form in which a runtime sends it, with the moment at which it does. */
+/** An event in the form that a runtime sends, with the moment of sending. */
 export interface DemoReport {
   readonly at: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What a runtime says of a command that no rule names. */
+/** The runtime's reason for a command that no rule matches. */
 export const NO_RULE = "No rule of the policy allows this command";
 
 const REFUSED_MS = 3;
@@ -33,7 +33,7 @@ const SLOWEST_SYNC_MINUTES = 10;
 const machines = new Map(MACHINES.map((machine) => [machine.name, machine]));
 const delays = new Map(MACHINES.map(({ name }) => [name, delayOf(name)]));
 
-/** Runs a piece of work: its reports, in order, up to where a denied command ends it. */
+/** Runs a piece of work, and returns its reports in order; a denied command ends it. */
 export function run(
   session: Session,
   copyOf: CopyOf,
@@ -52,7 +52,7 @@ export function run(
 /** Decides an attempt by a document. */
 export type Decide = (document: PolicyDocument, attempt: Attempt) => Verdict;
 
-/** A visitor may publish a policy that takes longer for each command; a runtime then denies. */
+/** A policy of a visitor may take more steps for a command; a runtime then denies. */
 const DECISION_STEPS = 500_000;
 const TOO_COSTLY: Verdict = {
   decision: "DENIED",
@@ -72,7 +72,7 @@ const decide: Decide = (document, attempt) => {
   }
 };
 
-/** Decides attempts, those that are alike once: for two weeks of them at a time. */
+/** Decides attempts, equal ones only once; the memory is for a seeding of two weeks. */
 export function rememberingDecide(): Decide {
   const verdicts = new Map<PolicyDocument, Map<string, Verdict>>();
   return (document, attempt) => {
@@ -114,23 +114,23 @@ function reportOf(attempt: Attempt, policy: string, verdict: Verdict): DemoRepor
   return { at, body };
 }
 
-/** The sign of life of a machine that runs a policy version. */
+/** The heartbeat of a machine that runs a policy version. */
 export function heartbeatOf(machine: Machine, policyVersion: string): Heartbeat {
   const { name, hostname, os, version } = machine;
   return { name, hostname, os, version, policy_version: policyVersion };
 }
 
-/** How long after a change a machine fetches it: each has its own moment, within ten minutes. */
+/** The delay after which a machine fetches a change: fixed for each machine, at most ten minutes. */
 function delayOf(machine: string): number {
   return (numberOf(machine) % SLOWEST_SYNC_MINUTES) * MINUTE_MS;
 }
 
-/** A number that belongs to a name, by which machines differ in their timing. */
+/** A number derived from a name, by which machines differ in their timing. */
 export function numberOf(name: string): number {
   return [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 1_000_003, 7);
 }
 
-/** The version that a machine had at a moment of the example history; the first from the start. */
+/** The version of a machine at a moment of the example history; the first version before the first change. */
 export function versionAt(
   history: readonly PolicyChange[],
   machine: string,

@@ -22,7 +22,7 @@ import {
 } from "./runtime.ts";
 import type { SessionsOfMinute } from "./traffic.ts";
 
-/** Where the example company is kept. */
+/** The stores of the example company. */
 export interface SeededStores {
   readonly policies: PolicyStore;
   readonly fleet: FleetStore;
@@ -30,10 +30,10 @@ export interface SeededStores {
   readonly activity: ActivityStore;
 }
 
-/** What is seeded. */
+/** The parameters of a seeding. */
 export interface Seed {
   readonly organization: string;
-  /** The moment at which the history ends, in milliseconds. */
+  /** The end of the history, in milliseconds. */
   readonly now: number;
   readonly traffic: SessionsOfMinute;
 }
@@ -42,7 +42,7 @@ const BATCH_EVENTS = 2_000;
 const INGEST_DELAY_MS = 400;
 const LATEST_BEAT_MS = 50_000;
 
-/** Seeds an organization through its stores. It holds nothing yet. */
+/** Seeds an empty organization through its stores. */
 export async function seedDemo(stores: SeededStores, seed: Seed): Promise<void> {
   const history = policyHistory(seed.now);
   await seedPolicies(stores, seed.organization, history);
@@ -81,7 +81,7 @@ async function seedPolicies(
   }
 }
 
-/** Day by day, so that other work gets its turn between. */
+/** Seeds day by day, so that other work can run in between. */
 async function seedAudit(
   audit: AuditStore,
   { organization, now, traffic }: Seed,
@@ -113,7 +113,7 @@ async function seedAudit(
   }
 }
 
-/** The event that the rules of ingest make of a report that arrives at a moment. */
+/** Makes the stored event of a report that arrives at a moment, by the rules of ingest. */
 export function eventOf({ body }: DemoReport, organization: string, arrived: number): AuditEvent {
   const ids = (): never => {
     throw new Error("A report of the demo has an id");
@@ -144,7 +144,7 @@ async function seedFleet(
   }
 }
 
-/** Keeps a sign of life, and resolves when it is kept. */
+/** Stores a heartbeat, and resolves when it is stored. */
 export function beat(
   fleet: Pick<FleetStore, "heartbeat">,
   ...[organization, heartbeat, at]: [string, ReturnType<typeof heartbeatOf>, number]
@@ -156,7 +156,7 @@ export function beat(
   });
 }
 
-/** Whether a person works on a machine at a moment. */
+/** Whether anyone works on a machine at a moment. */
 export function isInUse(machine: Machine, at: number): boolean {
   if (machine.silentDays !== undefined) return false;
   return MEMBERS.some((member) => member.runtimes.includes(machine.name) && isAtWork(member, at));

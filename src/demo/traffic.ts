@@ -1,7 +1,7 @@
 /**
- * What happens at the example company, minute by minute. Everything follows from the seed and the
- * time: the same minute gives the same pieces of work, whether it is two weeks back or just now, so
- * the history that is seeded and the life that goes on after it are one and the same.
+ * The events of the example company, minute by minute. Seed and time determine everything: a minute
+ * always gives the same pieces of work, whether it is two weeks ago or now. So the seeded history
+ * and the later reports continue each other.
  */
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../core/clock.ts";
 import { isAtWork, MEMBERS, type Member } from "./cast.ts";
@@ -10,7 +10,7 @@ import { isWeekend } from "./policy-history.ts";
 import { createRandom, hex, oneOf, type Random } from "./random.ts";
 import { WORK, type Work } from "./work.ts";
 
-/** A command that is about to be run; the policy of the machine decides it. */
+/** A command before it is run; the policy of the machine decides it. */
 export interface Attempt extends DemoCommand {
   /** Milliseconds. */
   readonly at: number;
@@ -18,9 +18,9 @@ export interface Attempt extends DemoCommand {
   readonly member: Member;
   readonly runtime: string;
   readonly trace: string;
-  /** Pieces of work end with a command that was denied, unless this says that it goes on. */
+  /** Whether the piece of work continues after this command was denied; otherwise it ends. */
   readonly perseveres: boolean;
-  /** What becomes of it when it is allowed. */
+  /** The result of the command if it is allowed. */
   readonly durationMs: number;
   readonly failure: string | undefined;
 }
@@ -35,14 +35,14 @@ const FAILED_SHARE = 0.03;
 const PERSEVERING_SHARE = 0.25;
 const FAILURES = ["exit status 1", "exit status 2", "timed out after 30 s", "connection refused"];
 
-/** Pieces of work an hour, of one that is at work. */
+/** Pieces of work per hour, for each member at work. */
 const PACE = { human: 2.2, ai: 4, ci: 2 } as const;
-const QUIET = 0.8; // nights and weekends of what never sleeps
+const QUIET = 0.8; // nights and weekends of programs, which never sleep
 
-/** Gives the pieces of work that begin in a minute, which is counted from the epoch. */
+/** The pieces of work that begin in a minute, counted from the epoch. */
 export type SessionsOfMinute = (minute: number) => readonly Session[];
 
-/** Creates the source of everything that happens. */
+/** Creates the source of all events. */
 export function createTraffic(makeCommand: MakeCommand, seed: number): SessionsOfMinute {
   return (minute) => {
     const sessions: Session[] = [];
@@ -58,7 +58,7 @@ export function createTraffic(makeCommand: MakeCommand, seed: number): SessionsO
   };
 }
 
-/** How likely it is that a person begins a piece of work within a minute. */
+/** The probability that a member begins a piece of work within a minute. */
 function chance(member: Member, ms: number): number {
   if (!isAtWork(member, ms)) return 0;
   const pace = (PACE[member.consumer] * MINUTE_MS) / HOUR_MS;

@@ -1,16 +1,16 @@
 /**
- * What the example company does: pieces of work, each a few commands of the shipped catalog's
+ * The work of the example company: pieces of work, each a few commands of the shipped catalog's
  * capabilities in the order in which a person would run them.
  */
 import type { Craft } from "./cast.ts";
 
-/** Where a piece of work happens: in an environment, or in a service's repository. */
+/** The place of a piece of work: an environment, or a service's repository. */
 export type Place = "prod" | "staging" | "repository";
 
 /** A piece of work. */
 export interface Work {
   readonly place: Place;
-  /** How often it is done, against the others of its craft. */
+  /** How often it is done, relative to other work of its craft. */
   readonly weight: number;
   /** Ids of capabilities. */
   readonly steps: readonly string[];

@@ -1,25 +1,29 @@
-/** How many writes an address may make on the open surface of a demo. */
+/** Limits the writes of an address on the open surface of a demo. */
 import { networkOf } from "../core/address.ts";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../core/clock.ts";
 import { TooMany } from "../core/errors.ts";
 import type { RouteDescription, Surface } from "../http/route.ts";
 
-/** Counts a request before anything else is done for it; throws `TooMany` when it is one too many. */
+/** Counts a request before it is processed; throws `TooMany` if it exceeds the limit. */
 export type CountWrite = (row: RouteDescription, surface: Surface, address: string) => void;
 
-// They change nothing, and trying out a policy is what a demo is for.
+// These rows change nothing, and trying out a policy is the purpose of a demo.
 const QUESTIONS: ReadonlySet<string> = new Set([
   "/policies/validate",
   "/policies/simulate",
   "/policies/draft-rule",
 ]);
 
-/** Ten thousand addresses at the limit of 120 take 10 MB; the one that wrote longest ago is forgotten. */
+/**
+ * Ten thousand addresses at the limit of 120 take 10 MB; at the limit the one that wrote longest
+ * ago is dropped.
+ */
 const MAX_ADDRESSES = 10_000;
 
-/** Limits the writes of each address (of IPv6 each /64) within any minute. */
+/** Limits the writes of each address (for IPv6: of each /64) within any minute. */
 export function createWriteLimit(perMinute: number, now: Clock): CountWrite {
-  // When each address wrote within the last minute, oldest first; the addresses by their last write.
+  // The times of each address's writes within the last minute, oldest first; addresses in the order
+  // of their last write.
   const writes = new Map<string, number[]>();
   return ({ method, path }, surface, address) => {
     if (surface !== "public" || method === "GET" || QUESTIONS.has(path)) return;
@@ -35,7 +39,7 @@ export function createWriteLimit(perMinute: number, now: Clock): CountWrite {
       );
     }
     recent.push(at);
-    writes.delete(network); // and back in as the newest: a Map keeps the order of insertion
+    writes.delete(network); // and inserted again as the newest: a Map keeps the order of insertion
     writes.set(network, recent);
     forgetOld(writes, at);
   };

@@ -29,7 +29,7 @@ const params = {
   },
 } as const;
 
-/** The routes of providers: the catalog's, as they do in the caller's organization. */
+/** The routes of providers: the catalog's providers, as the caller's organization uses them. */
 export const providerRoutes = [
   route({
     method: "GET",

@@ -9,7 +9,7 @@ import { statusFrom } from "./status.ts";
 type ProviderUse = ReadonlyMap<string, ProviderActivity>;
 type Overrides = ReadonlyMap<string, ProviderStatus>;
 
-/** Joins the catalog's providers, in its order, with what the organization knows of them. */
+/** Joins the catalog's providers, in its order, with the organization's data about them. */
 export function providerRows(
   view: CatalogView,
   use: ProviderUse,
@@ -18,7 +18,7 @@ export function providerRows(
   return view.providers.map((row) => joined(row, view, use, overrides));
 }
 
-/** The same for one provider; `undefined` when the catalog does not know it. */
+/** The row of one provider; `undefined` if the catalog does not contain it. */
 export function providerRow(
   id: string,
   view: CatalogView,
@@ -49,10 +49,13 @@ function joined(
   };
 }
 
-/** Runtimes choose names: of the ones that events gave, so many are listed. */
+/** The most names from events in a list: runtimes choose them freely. */
 export const MOST_NAMED = 10_000;
 
-/** The ids of the catalog's providers and the names of up to 256 characters that events gave, sorted, each one once. */
+/**
+ * The ids of the catalog's providers and the names (up to 256 characters) in events, sorted,
+ * without duplicates.
+ */
 export function allProviderNames(view: CatalogView, named: Iterable<string>): string[] {
   const listed = [...named].filter(isListedProvider);
   return [...new Set([...view.declared.keys(), ...listed])].sort();

@@ -2,7 +2,7 @@ import type { Infer, Schema } from "../core/schema.ts";
 
 const statuses = ["connected", "offline", "degraded"] as const;
 
-/** How a provider does in an organization. */
+/** The status of a provider in an organization. */
 export type ProviderStatus = (typeof statuses)[number];
 
 const status = {
@@ -59,7 +59,7 @@ export const providerList = {
   },
 } as const satisfies Schema;
 
-/** The names of all providers that the organization may meet. */
+/** The names of all providers that the organization may encounter. */
 export const providerNames = {
   title: "ProviderNames",
   type: "object",

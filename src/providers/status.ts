@@ -1,14 +1,14 @@
 import type { ProviderActivity } from "../audit/store.ts";
 import type { ProviderStatus } from "./schema.ts";
 
-/** Fewer events than this say too little to call a provider degraded. */
+/** Fewer events than this are too few to call a provider degraded. */
 const MIN_EVENTS = 5;
 
 /**
  * Derives a provider's status from the organization's events of the last 24 hours.
  *
- * @param activity `undefined` when no event ever used the provider
- * @returns `offline` without events, `degraded` when there are at least 5 and half or more of them
+ * @param activity `undefined` if no event ever named the provider
+ * @returns `offline` without events, `degraded` if there are at least 5 and half or more of them
  *   were denied or failed, otherwise `connected`
  */
 export function statusFrom(activity: ProviderActivity | undefined): ProviderStatus {

@@ -1,7 +1,7 @@
 import type { Awaitable } from "../core/caller.ts";
 import type { ProviderStatus } from "./schema.ts";
 
-/** Keeps the statuses that organizations set for providers themselves. */
+/** Keeps the statuses that organizations set for providers. */
 export interface ProviderOverrideStore {
   /** All overrides of an organization, by the provider's id. */
   all(organization: string): Awaitable<ReadonlyMap<string, ProviderStatus>>;
@@ -9,7 +9,7 @@ export interface ProviderOverrideStore {
   /**
    * Sets a provider's status, durably; an earlier override is replaced.
    *
-   * @param seen told, before the change, of the earlier override
+   * @param seen called, before the change, with the earlier override
    */
   set(
     organization: string,
@@ -18,6 +18,6 @@ export interface ProviderOverrideStore {
     seen?: (before: ProviderStatus | undefined) => void,
   ): Promise<void>;
 
-  /** Lifts an override, durably; `false` when there is none. */
+  /** Removes an override, durably; `false` if there is none. */
   lift(organization: string, provider: string): Promise<boolean>;
 }

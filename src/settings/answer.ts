@@ -2,14 +2,14 @@ import type { AuditUsage } from "../audit/store.ts";
 import { formatTimestamp } from "../core/time.ts";
 import type { Setting, Settings } from "./schema.ts";
 
-/** What the deployment is set to, as far as organizations are told. */
+/** The deployment's settings that organizations may see. */
 export interface SettingsConfig {
   readonly edition: string;
   readonly requireAuth: () => boolean;
   readonly jwtExpiryHours: number;
 }
 
-/** Joins an organization's pairs with what the deployment is set to, and what its events take up. */
+/** Joins an organization's pairs with the deployment's settings and the size of its events. */
 export function settingsAnswer(
   organization: string,
   pairs: readonly Setting[],

@@ -26,7 +26,7 @@ export const setting = {
 } as const satisfies Schema;
 export type Setting = Infer<typeof setting>;
 
-/** A setting as it may be given: without a value it has the empty text. */
+/** A setting in a request: without a value it has the empty text. */
 export const givenSetting = {
   type: "object",
   description: "A key and its value.",

@@ -3,13 +3,13 @@ import type { Setting } from "./schema.ts";
 
 /** Keeps the key-value pairs of every organization. */
 export interface SettingsStore {
-  /** The pairs of an organization, in the order they were given. */
+  /** The pairs of an organization, in the order of the request that set them. */
   list(organization: string): Awaitable<readonly Setting[]>;
 
   /**
    * Replaces all pairs of an organization.
    *
-   * @param seen told, before the change, of the pairs that are replaced
+   * @param seen called, before the change, with the pairs that are replaced
    */
   replace(
     organization: string,

@@ -2,12 +2,12 @@ import { BadInput } from "../core/errors.ts";
 import { validate } from "../core/validate.ts";
 import { settingsUpdate, type Setting } from "./schema.ts";
 
-/** Of all keys and values together. */
+/** The most characters of all keys and values together. */
 const MAX_CHARACTERS = 1 << 20;
 
 type Pairs = Readonly<Record<string, string>>;
 
-/** The pairs that a replacement takes away, adds or changes, by key. */
+/** The pairs that a replacement removes, adds or changes, by key. */
 export function differences(
   before: readonly Setting[],
   after: readonly Setting[],

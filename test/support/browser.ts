@@ -1,6 +1,6 @@
 /**
- * A real browser for tests: Chromium, found at `CHROMIUM_PATH` or where systems install it. Where
- * there is none, tests are skipped and say so, unless `REQUIRE_BROWSER=1` makes that a failure.
+ * A real browser for tests: Chromium, found at `CHROMIUM_PATH` or where systems install it. If
+ * there is none, the tests are skipped with a message, or fail if `REQUIRE_BROWSER=1`.
  */
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
@@ -27,11 +27,11 @@ const SCREENSHOTS = fileURLToPath(new URL("../screenshots", import.meta.url));
 const README_IMAGES = fileURLToPath(new URL("../../docs/images", import.meta.url));
 const README_PICTURE = { width: 1120, height: 700 }; // below 150 KiB each
 
-/** After this long what a page should show is not coming; a loaded machine takes a tenth of it. */
+/** After this time a page will not show what the test expects; a loaded machine takes a tenth of it. */
 const LATE_MS = 90_000;
 const NEVER_MS = 300_000;
 
-/** The widths that pages are looked at in. */
+/** The screen sizes in which pages are checked. */
 export const DESKTOP = { width: 1280, height: 860 } as const;
 export const PHONE = { width: 360, height: 740 } as const;
 
@@ -44,7 +44,7 @@ const missing =
       ? undefined
       : "the browser modules are not built (npm run build makes them)";
 
-/** The rules of axe that ask for colours. */
+/** The rules of axe about colours. */
 const RULES_OF_COLOUR = ["color-contrast", "link-in-text-block"];
 
 let browser: Promise<Browser> | undefined;
@@ -52,7 +52,7 @@ after(async () => (await browser)?.close());
 
 function launch(): Promise<Browser> {
   assert.ok(executablePath !== undefined && missing === undefined, missing);
-  // The sandbox cannot be had as root, and only pages of our own are opened.
+  // The sandbox is not available to root, and the tests open only our own pages.
   return (browser ??= chromium.launch({
     ...{ executablePath, args: ["--no-sandbox"], timeout: NEVER_MS },
   }));
@@ -68,14 +68,14 @@ export function browserTest(name: string, run: (t: TestContext) => Promise<void>
     try {
       await run(t);
     } finally {
-      // Before the test's own servers end, which a page that asks them again would report.
+      // Before the test's own servers end: a page that requests them again would report that.
       await Promise.all(own.map(({ context }) => context.close()));
     }
     for (const { visited } of own) assert.deepEqual(visited.faults, []);
   });
 }
 
-/** What a test has opened, which is closed at its end. */
+/** What a test has opened; closed at its end. */
 interface Opened {
   readonly context: BrowserContext;
   readonly visited: Visit;
@@ -83,10 +83,10 @@ interface Opened {
 
 const opened = new WeakMap<TestContext, Opened[]>();
 
-/** A page in a context of its own, which must run without a fault until the test ends. */
+/** A page in its own browser context. Any fault in it fails the test at its end. */
 export class Visit {
   readonly page: Page;
-  /** What the console and the page reported; emptied by those who expect something. */
+  /** The messages of the console and the page; a test that expects some empties the list. */
   readonly faults: string[] = [];
 
   constructor(page: Page, origin: string, refusals: readonly number[]) {
@@ -94,7 +94,7 @@ export class Visit {
     page.on("console", (message) => {
       const text = message.text();
       if (!["error", "warning"].includes(message.type())) return;
-      // The browser itself reports requests that are refused, also those that a page expects.
+      // The browser itself reports refused requests, even those that a page expects.
       if (refusals.some((status) => text.includes(`status of ${status} `))) return;
       this.faults.push(text);
     });
@@ -106,9 +106,9 @@ export class Visit {
   }
 
   /**
-   * Fails when the accessibility rules of axe find something, in the theme that is shown.
+   * Fails if the accessibility rules of axe find a fault in the current theme.
    *
-   * @param rules those to check by; all of them when absent
+   * @param rules the rules to check; all if absent
    */
   async checkAccessibility(rules?: readonly string[]): Promise<void> {
     if ((await this.page.evaluate("typeof axe")) === "undefined") await this.page.evaluate(AXE);
@@ -121,7 +121,7 @@ export class Visit {
     assert.deepEqual(found, []);
   }
 
-  /** Fails when the page has to be scrolled sideways. */
+  /** Fails if the page has to be scrolled sideways. */
   async checkFits(): Promise<void> {
     const [content, window] = (await this.page.evaluate(
       "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
@@ -129,7 +129,7 @@ export class Visit {
     assert.ok(content <= window, `the page is ${content} px wide in a window of ${window} px`);
   }
 
-  /** Checks what is shown as people see it: on a desk and on a phone, both in both themes. */
+  /** Checks the appearance on a desktop and on a phone, each in both themes. */
   async checkLooks(name: string): Promise<void> {
     for (const [form, viewport] of [
       ["desktop", DESKTOP],
@@ -139,7 +139,7 @@ export class Visit {
       await this.checkFits();
       for (const [colorScheme, rules] of [
         ["light", undefined],
-        ["dark", RULES_OF_COLOUR], // all else is the same document once more
+        ["dark", RULES_OF_COLOUR], // apart from colours it is the same document
       ] as const) {
         await this.page.emulateMedia({ colorScheme });
         await this.checkAccessibility(rules);
@@ -148,17 +148,17 @@ export class Visit {
     }
   }
 
-  /** Fails when markup from data ran: what tests put into data sets `window.broken`. */
+  /** Fails if markup from data was run: the tests' data contains markup that sets `window.broken`. */
   async checkUnbroken(): Promise<void> {
     assert.equal(await this.page.evaluate("typeof window.broken"), "undefined");
   }
 
-  /** Keeps a picture in `test/screenshots/` when `SCREENSHOTS=1` asks for it. */
+  /** Saves a screenshot in `test/screenshots/` if `SCREENSHOTS=1`. */
   async screenshot(name: string, options: { readonly fullPage?: boolean } = {}): Promise<void> {
     await this.#picture(SCREENSHOTS, name, options);
   }
 
-  /** Keeps a picture for the README in `docs/images/` when `SCREENSHOTS=1` asks for it. */
+  /** Saves a picture for the README in `docs/images/` if `SCREENSHOTS=1`. */
   async pictureForReadme(name: string): Promise<void> {
     await this.page.setViewportSize(README_PICTURE);
     await this.#picture(README_IMAGES, name, {});
@@ -180,8 +180,8 @@ export class Visit {
 export const MARKUP = `</script><script>window.broken=1</script><img src=x onerror="window.broken=2">"'`;
 
 /**
- * Opens a page of a server; everything that goes wrong in it fails the test at its end, but for
- * requests that are refused with one of the statuses given.
+ * Opens a page of a server. Any fault in it fails the test at its end, except refused requests with
+ * one of the given statuses.
  */
 export async function visit(
   t: TestContext,
@@ -198,15 +198,15 @@ export async function visit(
   return visited;
 }
 
-/** Answers that were made and have not come. */
+/** Responses that the server has sent and the page has not received. */
 export interface HeldAnswers {
-  /** Settles when the first of them was made. */
+  /** Settles when the first response was made. */
   readonly made: Promise<void>;
-  /** Lets them come, and all after them. */
+  /** Delivers them and all later ones. */
   release(): void;
 }
 
-/** Holds the answers to what a page asks for from now on, as far as a pattern matches its address. */
+/** Delays the responses to the page's requests from now on, if a pattern matches their address. */
 export async function holdAnswers(page: Page, pattern: string): Promise<HeldAnswers> {
   let release = (): void => {};
   const released = new Promise<void>((resolve) => (release = resolve));
@@ -221,7 +221,7 @@ export async function holdAnswers(page: Page, pattern: string): Promise<HeldAnsw
   return { made: first, release };
 }
 
-/** Opens a page and checks it as people see it: in both themes, on a desk and on a phone. */
+/** Opens a page and checks its appearance: in both themes, on a desktop and on a phone. */
 export async function checkLooks(t: TestContext, url: string, name: string): Promise<void> {
   const visited = await visit(t, url);
   await visited.page.waitForLoadState("networkidle");

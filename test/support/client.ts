@@ -3,20 +3,20 @@ import { buffer } from "node:stream/consumers";
 
 export type SentHeaders = Readonly<Record<string, string>>;
 
-/** What a request brought back. */
+/** The response to a request. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed JSON, or `undefined` where the answer is none. */
+  /** The parsed JSON, or `undefined` if the response is not JSON. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the contract check knows its shape
   readonly body: any;
   readonly text: string;
 }
 
-/** What is sent: a value as JSON, a text or bytes as they are, nothing for `undefined`. */
+/** The body of a request: a value is sent as JSON, a text or bytes unchanged, `undefined` as no body. */
 export type SentBody = unknown;
 
-/** A small HTTP client that sends a path exactly as given: `fetch` would tidy it up. */
+/** A small HTTP client that sends a path exactly as given: `fetch` would normalize it. */
 export class Client {
   readonly #agent = new Agent({ keepAlive: true });
 

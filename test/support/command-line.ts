@@ -1,14 +1,14 @@
 import { runProgram } from "../../src/cli/program.ts";
 import { START_TIME } from "./start.ts";
 
-/** What a run of the program has ended with. */
+/** The result of running the program. */
 export interface Ran {
   readonly code: number;
   readonly out: string;
   readonly error: string;
 }
 
-/** Runs the program within this process; `password` is what would be typed or piped in. */
+/** Runs the program within this process; `password` is what a user would type or pipe in. */
 export async function run(args: readonly string[], password = ""): Promise<Ran> {
   let [out, error] = ["", ""];
   const code = await runProgram(args, {

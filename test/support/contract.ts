@@ -1,7 +1,7 @@
 /**
- * Holds every answer against the OpenAPI document that the service itself serves, so that each test
- * tests the contract too. Declared objects count as closed here: a field that the document does not
- * know is a fault, though clients must be ready for new ones.
+ * Checks every response against the OpenAPI document that the service itself serves, so that each
+ * test tests the contract too. Declared objects count as closed here: a field that the document
+ * does not declare is a fault, though clients must be ready for new ones.
  */
 import assert from "node:assert/strict";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
@@ -28,10 +28,10 @@ interface Document {
   };
 }
 
-// Compiling takes long, and the documents of most tests differ in their server's port alone.
+// Compiling takes long, and the documents of most tests differ only in their server's port.
 const compiled = new Map<string, Contract>();
 
-/** The contract that a document states; compiled once for all that differ in their servers only. */
+/** The contract in a document; compiled once for all documents that differ only in their servers. */
 export function contractOf(document: unknown): Contract {
   const key = JSON.stringify({ ...(document as Json), servers: undefined });
   const known = compiled.get(key) ?? new Contract(document as Document);
@@ -39,7 +39,7 @@ export function contractOf(document: unknown): Contract {
   return known;
 }
 
-/** What a service promises of its answers. */
+/** The contract of a service's responses. */
 class Contract {
   readonly #document: Document;
   readonly #ajv: Ajv2020;
@@ -54,7 +54,7 @@ class Contract {
     this.#ajv.addSchema({ $id: "components", $defs });
   }
 
-  /** Fails when an answer is not what the document promises for the request. */
+  /** Fails if a response violates the document. */
   check(method: string, target: string, answer: Answer): void {
     const path = target.split("?")[0] ?? "";
     const place = `${method} ${path} answered ${answer.status}`;
@@ -130,7 +130,7 @@ function checkCommonHeaders(place: string, { status, headers }: Answer): void {
   }
 }
 
-/** Whether a path has the segments of a template. */
+/** Whether a path matches a template. */
 function fits(template: string, path: string): boolean {
   const wanted = template.split("/");
   const given = path.split("/");
@@ -138,7 +138,7 @@ function fits(template: string, path: string): boolean {
   return wanted.every((name, i) => (name.startsWith("{") ? given[i] !== "" : name === given[i]));
 }
 
-/** A copy in which declared objects are closed and references lead to the registered components. */
+/** A copy in which declared objects are closed and references point to the registered components. */
 function closed(schema: Json): Json {
   const copy = Object.entries(schema).map(([key, value]) => {
     if (key === "$ref")

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App, type Settings } from "./start.ts";
 
-// They belong to the running process, which is this one: a process that was killed has no socket,
-// and its lock counts for nothing.
+// Files of the running process, which is this one: a killed process has no socket, and its lock
+// counts for nothing.
 const OF_THE_PROCESS = /^(?:lock\b.*|socket)$/;
 
-/** A service over a copy of a directory, which can lose its process at any moment. */
+/** A service over a copy of a directory, whose process can crash at any moment. */
 export class CrashingApp {
   app: App;
   readonly #settings: Settings;
@@ -17,12 +17,12 @@ export class CrashingApp {
     this.#settings = settings;
   }
 
-  /** Starts a service over a copy of what another one has on disk now, at that one's time. */
+  /** Starts a service over a copy of another service's directory, at that service's time. */
   static async over(source: App, settings: Settings): Promise<CrashingApp> {
     return new CrashingApp(await openedCopyOf(source, settings), settings);
   }
 
-  /** Goes on with what is on disk now; nothing that the process would still have written counts. */
+  /** Continues with the present content of the disk; pending writes of the process are lost. */
   async crash(): Promise<void> {
     const crashed = this.app;
     this.app = await openedCopyOf(crashed, this.#settings);

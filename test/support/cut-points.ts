@@ -1,8 +1,8 @@
 /**
- * Stops a program between every two of its file operations. Workers change stores, each its own part
- * of them; at every operation that changes the disk, and at every answer, copies are taken of what a
- * power cut or a kill would leave at that moment, and of how far each worker had come. Each copy is
- * then opened, and must hold what was answered, with what was under way wholly there or not at all.
+ * Stops a program between every two of its file operations. Workers change stores, each its own
+ * part. At every operation that changes the disk, and at every answer, copies are taken of the disk
+ * after a power cut or a kill at that moment, and of each worker's progress. Each copy is then
+ * opened. It must contain what was answered, and each unanswered change wholly or not at all.
  */
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
@@ -14,42 +14,42 @@ export interface Step<S> {
   readonly name: string;
   run(stores: S): Promise<unknown>;
   /**
-   * Answered after the write, before the sync: a kill keeps it, a power cut need not, in one case until
-   * the next change is answered.
+   * Answered after the write, before the sync: a kill keeps it, a power cut may lose it; in one
+   * case only until the next change is answered.
    */
   readonly isLazy?: true | "until the next";
 }
 
-/** Changes that are made one after another, and what can be seen of them and of nothing else. */
+/** Changes made one after another, and the view that only they affect. */
 export interface Worker<S> {
   readonly name: string;
   readonly steps: readonly Step<S>[];
   see(stores: S): Promise<unknown>;
 }
 
-/** What is run: stores that can be opened on a disk, and who works with them. */
+/** The program of a test: stores that can be opened on a disk, and the workers that use them. */
 export interface Scenario<S> {
   open(files: ForgetfulFiles): Promise<S>;
   close(stores: S): Promise<void>;
   readonly workers: readonly Worker<S>[];
-  /** Makes what a dead process has left look dead to this one, which lives. */
+  /** Makes the files of a dead process look dead to this process, which lives. */
   bury(files: ForgetfulFiles): Promise<void>;
 }
 
-/** How many steps of a worker had been begun, and how many of these answered. */
+/** The number of a worker's steps that were begun, and of those that were answered. */
 interface Progress {
   readonly begun: number;
   readonly answered: number;
 }
 
-/** A moment at which the program is stopped, in one of the ways in which that can happen. */
+/** A moment at which the program is stopped, and the way in which it is stopped. */
 interface Moment {
   readonly what: string;
   readonly kind: string;
   readonly progress: readonly Progress[];
 }
 
-/** What is left on the disk, after one moment or several. */
+/** The content of the disk, after one moment or several. */
 export interface Remains {
   readonly files: ForgetfulFiles;
   readonly moments: Moment[];
@@ -71,10 +71,10 @@ const CHANGES = new Set<string>(
   "makeDirectory rename link remove truncate write writeSync fdatasync fsync".split(" "),
 );
 
-/** What each worker sees at first and after each of its steps, on a disk where nothing goes wrong. */
+/** The view of each worker before its first step and after each step, on a disk without faults. */
 export type Sights = readonly (readonly unknown[])[];
 
-/** Runs every worker through, on a good disk. */
+/** Runs all steps of every worker, on a good disk. */
 export async function sightsOf<S>(scenario: Scenario<S>): Promise<Sights> {
   const stores = await scenario.open(new ForgetfulFiles());
   const sights = scenario.workers.map(async ({ steps, see }) => {
@@ -91,7 +91,7 @@ export async function sightsOf<S>(scenario: Scenario<S>): Promise<Sights> {
 }
 
 /**
- * Runs the scenario, with a stop and a start in the middle, and takes copies all the while.
+ * Runs the scenario, with a stop and a start in the middle, and takes copies throughout.
  *
  * @param files the disk, on which syncs may be forgotten
  * @param at when copies are taken: before every change of the disk too, or at answers only
@@ -141,8 +141,8 @@ export async function recordCuts<S>(
 }
 
 /**
- * Opens what is left, and looks for everything that had been answered by then. What is seen then must
- * not go back at the next power cut.
+ * Opens what is left, and checks that everything answered by then is there. This state must not go
+ * back at the next power cut.
  *
  * @param goesOn whether every worker's next change is tried as well
  */
@@ -164,7 +164,7 @@ export async function checkRemains<S>(
   const seen = await Promise.all(workers.map(({ see }) => see(stores)));
   for (const moment of moments) assertKept(workers, sights, seen, moment);
 
-  const disk = files.powerCut(() => 0); // whoever asked has been told
+  const disk = files.powerCut(() => 0); // all clients have their answers
   stores = await reopen(disk);
   for (const [at, { name, see }] of workers.entries()) {
     assert.deepEqual(
@@ -189,7 +189,7 @@ export async function checkRemains<S>(
   await scenario.close(stores);
 }
 
-/** Makes every worker's next change; gives what is to be seen then, `undefined` where that is not known. */
+/** Makes every worker's next change; returns the expected view, `undefined` if unknown. */
 function goOn<S>(
   workers: readonly Worker<S>[],
   sights: Sights,
@@ -224,7 +224,7 @@ function assertKept<S>(
   }
 }
 
-/** How many of the changes that were answered are synced for sure. */
+/** The number of answered changes that are certainly synced. */
 function surelySynced<S>(steps: readonly Step<S>[], answered: number): number {
   let count = answered;
   while (steps[count - 1]?.isLazy === true) count--;

@@ -1,6 +1,6 @@
 /**
- * Requests made of an OpenAPI document alone: for each operation some that fit what it declares, and
- * some of which one part does not.
+ * Requests made from an OpenAPI document alone: for each operation some that match its declaration,
+ * and some with one invalid part.
  */
 import fc from "fast-check";
 
@@ -23,7 +23,7 @@ export interface JsonSchema {
   readonly additionalProperties?: JsonSchema | true;
 }
 
-/** An operation as the document has it. */
+/** An operation in the document. */
 export interface DocumentedOperation {
   readonly security: readonly unknown[];
   readonly parameters?: readonly {
@@ -40,7 +40,7 @@ export interface Components {
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
 }
 
-/** A request, and whether its body fits the document. */
+/** A request, and whether its body matches the document. */
 export interface MadeRequest {
   readonly target: string;
   readonly body: unknown;
@@ -48,7 +48,7 @@ export interface MadeRequest {
 }
 
 const SAMPLES = 3;
-/** Texts at longer limits are left to the tests of those. */
+/** Longer limits have their own tests. */
 const LONGEST_TRIED = 5_000;
 
 /** Makes the requests of one operation. */
@@ -90,7 +90,7 @@ class Maker {
       .map((given) => `?${new URLSearchParams(given as Record<string, string>).toString()}`);
   }
 
-  /** Values that fit a schema; its examples where it has some, since no schema says all. */
+  /** Values that match a schema; its examples if it has some, since no schema says everything. */
   valueOf(given: JsonSchema): fc.Arbitrary<unknown> {
     const schema = this.#resolved(given);
     if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => this.valueOf(one)));
@@ -117,7 +117,7 @@ class Maker {
     });
   }
 
-  /** Bodies that do not fit: no object, a property missing, or one of them wrong beside the required ones. */
+  /** Invalid bodies: not an object, a missing property, or one invalid property beside the required ones. */
   wrongBodies(given: JsonSchema): readonly unknown[] {
     const schema = this.#resolved(given);
     const shapes = (schema.anyOf ?? [schema]).map((one) => this.#resolved(one));
@@ -159,7 +159,7 @@ function textOf(schema: JsonSchema): fc.Arbitrary<string> {
   return fc.string({ ...length, unit: "grapheme" }).filter((text) => fits.test(text));
 }
 
-/** Values that a schema does not take. An empty text counts as absent, and is none of them. */
+/** Values that a schema refuses. The empty text is not among them, since it counts as absent. */
 function wrongValues(schema: JsonSchema): readonly unknown[] {
   switch (schema.type) {
     case "string":

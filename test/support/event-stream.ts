@@ -2,7 +2,7 @@ import { request as send, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import type { SentHeaders } from "./client.ts";
 
-/** One block of a stream: what stood in its lines. */
+/** One block of a stream: the content of its lines. */
 export interface StreamBlock {
   readonly id?: string;
   readonly data?: string;
@@ -11,7 +11,7 @@ export interface StreamBlock {
   readonly comment?: string;
 }
 
-/** A reader of Server-Sent Events, or of whatever was answered instead. */
+/** A reader of Server-Sent Events, or of another response in their place. */
 export class EventStream {
   readonly response: IncomingMessage;
   readonly #blocks: AsyncIterator<StreamBlock>;
@@ -21,7 +21,7 @@ export class EventStream {
     this.#blocks = blocksOf(response);
   }
 
-  /** Opens a stream; the answer's status may as well be a refusal. */
+  /** Opens a stream; the response may also be a refusal. */
   static async open(
     url: string,
     path: string,
@@ -44,13 +44,13 @@ export class EventStream {
     return this.response.statusCode ?? 0;
   }
 
-  /** The next block of any kind; `undefined` when the stream is over. */
+  /** The next block of any kind; `undefined` when the stream has ended. */
   async block(): Promise<StreamBlock | undefined> {
     const next = await this.#blocks.next();
     return next.done ? undefined : next.value;
   }
 
-  /** The next event with its data parsed; `undefined` when the stream is over. */
+  /** The next event with its data parsed; `undefined` when the stream has ended. */
   async event(): Promise<{ readonly id: string; readonly data: StreamData } | undefined> {
     for (let block = await this.block(); block; block = await this.block()) {
       if (block.data === undefined) continue;
@@ -66,7 +66,7 @@ export class EventStream {
     return found;
   }
 
-  /** The whole body, where the answer is no stream. */
+  /** The whole body, if the response is not a stream. */
   body(): Promise<string> {
     return text(this.response);
   }
@@ -91,7 +91,7 @@ async function* blocksOf(response: IncomingMessage): AsyncGenerator<StreamBlock>
       for (const block of blocks) yield readBlock(block);
     }
   } catch (error) {
-    if (!response.destroyed) throw error; // a stream that was cut is over as well
+    if (!response.destroyed) throw error; // a stream that was cut has ended as well
   }
 }
 

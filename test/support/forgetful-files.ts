@@ -1,6 +1,6 @@
 /**
- * A file system in memory that behaves as badly as a real one may. What was not synced is gone after
- * a power cut, the entries of directories too; a failed sync loses its pages for good, is reported
+ * A file system in memory that behaves as badly as a real one may. Unsynced data is lost in a power
+ * cut, including the entries of directories. A failed sync loses its pages for good, is reported
  * once to each open descriptor, and leaves them readable as if nothing had happened.
  */
 import { createHash } from "node:crypto";
@@ -14,7 +14,7 @@ interface Handle {
   seenErrors: number;
 }
 
-/** A sync that waits for the test to say how it ends. */
+/** A sync that waits until the test ends it. */
 export interface HeldSync {
   readonly path: string;
   readonly descriptor: number;
@@ -29,15 +29,15 @@ export function systemError(code: string): NodeJS.ErrnoException {
 /** The file system; one `directory` exists at first. */
 export class ForgetfulFiles implements FileOperations {
   /**
-   * Called before every operation with its name, its path, and the flags of an `open`; what it throws
-   * is its result.
+   * Called before every operation with its name, its path, and the flags of an `open`; an error
+   * that it throws is the result of the operation.
    */
   before: (operation: keyof FileOperations, path: string, flags?: string) => void = () => {};
-  /** Which syncs do nothing and report success: those of a program that forgot them. */
+  /** Selects syncs that do nothing and report success, as if the program had forgotten them. */
   forgottenSync: (path: string, operation: "fsync" | "fdatasync") => boolean = () => false;
-  /** The largest number of bytes that one write takes. */
+  /** The most bytes that one write takes. */
   maxWrite = Infinity;
-  /** When set, `fdatasync` puts its syncs here instead of doing them. */
+  /** If set, `fdatasync` adds its syncs here instead of doing them. */
   held: HeldSync[] | undefined;
   #root: DirectoryNode;
   #handles = new Map<number, Handle>();
@@ -48,37 +48,37 @@ export class ForgetfulFiles implements FileOperations {
     this.#root = root;
   }
 
-  /** Cuts the power. This one never answers again; the result is what the next start finds. */
+  /** Cuts the power. This file system never answers again; the result is what the next start finds. */
   powerCut(choose: Choose): ForgetfulFiles {
     this.#isOff = true;
     return new ForgetfulFiles(this.#root.remains(choose));
   }
 
-  /** Everything as it stands; for a process that was killed, and a machine that was not. */
+  /** A copy in its present state: the process was killed, the machine was not. */
   restarted(): ForgetfulFiles {
     const next = new ForgetfulFiles(this.#root);
     this.#isOff = true;
     return next;
   }
 
-  /** What a power cut at this moment would leave to the next start; this one goes on. */
+  /** The state after a power cut at this moment; this file system continues. */
   afterPowerCut(choose: Choose): ForgetfulFiles {
     return new ForgetfulFiles(this.#root.remains(choose));
   }
 
-  /** What a kill of the process at this moment would leave: everything, synced or not. */
+  /** The state after a kill of the process at this moment: everything, synced or not. */
   afterKill(): ForgetfulFiles {
     return new ForgetfulFiles(this.#root.copy());
   }
 
-  /** Two disks with the same fingerprint are in the same state, names of files aside included. */
+  /** A hash of the state: equal for two disks in the same state, apart from the names of files. */
   fingerprint(): string {
     const hash = createHash("sha1");
     this.#root.print(hash);
     return hash.digest("hex");
   }
 
-  /** How many descriptors are open. */
+  /** The number of open descriptors. */
   get descriptors(): number {
     return this.#handles.size;
   }
@@ -105,7 +105,7 @@ export class ForgetfulFiles implements FileOperations {
     return [...asDirectory(this.#find(path)).entries.keys()];
   }
 
-  /** There are none here. */
+  /** There are no links here. */
   async readLinks(): Promise<string[]> {
     return [];
   }

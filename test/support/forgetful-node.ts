@@ -1,11 +1,11 @@
-/** What a disk that forgets is made of: see `forgetful-files.ts`. */
+/** The nodes of the file system in `forgetful-files.ts`. */
 import type { Hash } from "node:crypto";
 
 export const PAGE = 4096;
 
 /**
- * What a power cut may leave a part of: changes of names; a file's length behind what was synced; of
- * that length, at its end, the pages that were written and not left as zeros.
+ * Unsynced changes of which a power cut may leave a part: changes of names; the length of a file beyond
+ * its synced length; and in that part, from its end, the pages that were written and not left as zeros.
  */
 export type Unsynced = "names" | "length" | "pages";
 
@@ -19,7 +19,7 @@ export interface WriteBack {
   readonly order: number;
 }
 
-/** A file: what readers see, and what is on the disk. */
+/** A file: the content that readers see, and the content on the disk. */
 export class FileNode {
   #seen = Buffer.alloc(0);
   #disk = Buffer.alloc(0);
@@ -27,7 +27,7 @@ export class FileNode {
   #flying = new Set<WriteBack>();
   #order = 0;
   #sizeOrder = 0;
-  /** Write-backs that failed; every descriptor hears of each of them once. */
+  /** The number of failed write-backs; every descriptor reports each of them once. */
   errors = 0;
 
   static holding(bytes: Buffer): FileNode {
@@ -67,13 +67,13 @@ export class FileNode {
     return writeBack;
   }
 
-  /** Drops pages on their way to the disk: nobody will ever write them again. */
+  /** Drops pages on their way to the disk: they will never be written again. */
   failWriteBack(writeBack: WriteBack): void {
     this.#flying.delete(writeBack);
     this.errors++;
   }
 
-  /** Puts pages on the disk. */
+  /** Writes pages to the disk. */
   endWriteBack(writeBack: WriteBack): void {
     const { pages, size, order } = writeBack;
     this.#flying.delete(writeBack);
@@ -84,7 +84,7 @@ export class FileNode {
     for (const [page, bytes] of pages) bytes.copy(this.#disk, page * PAGE);
   }
 
-  /** What a power cut leaves: what was synced, and a part of what was written behind it. */
+  /** The content after a power cut: the synced part, and a part of what was written after it. */
   remains(choose: Choose): Buffer {
     const extra = Math.max(0, this.#seen.length - this.#disk.length);
     const kept = choose(extra, "length");
@@ -95,18 +95,18 @@ export class FileNode {
     return left;
   }
 
-  /** Tells a hash what readers see, and what is on the disk. */
+  /** Adds the content that readers see, and the content on the disk, to a hash. */
   print(hash: Hash): void {
     hash.update(`${this.#seen.length} ${this.#disk.length} `).update(this.#seen);
     if (!this.#seen.equals(this.#disk)) hash.update(this.#disk);
   }
 
-  /** The same file once more: what readers see of it, and what is on the disk. */
+  /** A copy of the file: both contents. */
   copy(): FileNode {
     const node = new FileNode();
     node.#seen = Buffer.from(this.#seen);
     node.#disk = Buffer.from(this.#disk);
-    node.#dirty = new Set(this.#dirty); // what is on its way gets there, whoever asked for it
+    node.#dirty = new Set(this.#dirty); // pages on their way arrive, whichever descriptor requested it
     for (const { pages } of this.#flying) for (const page of pages.keys()) node.#dirty.add(page);
     node.#order = this.#order;
     node.#sizeOrder = this.#sizeOrder;
@@ -115,7 +115,7 @@ export class FileNode {
   }
 }
 
-/** Names that change together: each gets a node, or none any more. */
+/** Names that change together: each gets a node, or `undefined` if it is removed. */
 type Change = readonly (readonly [name: string, node: Node | undefined])[];
 
 function apply(change: Change, entries: Map<string, Node>): void {
@@ -141,7 +141,7 @@ export class DirectoryNode {
     this.#unsynced = [];
   }
 
-  /** What a power cut leaves of the directory and of all that is in it. */
+  /** The directory after a power cut, with everything in it. */
   remains(choose: Choose): DirectoryNode {
     const entries = new Map(this.#disk);
     const kept = choose(this.#unsynced.length, "names");
@@ -157,14 +157,14 @@ export class DirectoryNode {
     return left;
   }
 
-  /** Tells a hash of its names, of those that are on the disk, and of all that is in it. */
+  /** Adds its names, those on the disk, and everything in it to a hash. */
   print(hash: Hash): void {
     hash.update(JSON.stringify([...this.entries.keys(), 0, ...this.#disk.keys()]));
     for (const node of this.entries.values()) node.print(hash);
     for (const [name, node] of this.#disk) if (this.entries.get(name) !== node) node.print(hash);
   }
 
-  /** The same directory once more, with all that is in it; a file of two names stays one. */
+  /** A copy of the directory, with everything in it; a file with two names stays one file. */
   copy(copies = new Map<Node, Node>()): DirectoryNode {
     const copied = (node: Node): Node => {
       const known = copies.get(node);

@@ -1,7 +1,7 @@
-/** Loaded before a test file: from here on every property begins with the seed that is given. */
+/** Loaded before a test file: every property then begins with the given seed. */
 import fc from "fast-check";
 
 const { FUZZ_SEED: seed, FUZZ_SIZE: size } = process.env;
 if (seed !== undefined) fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(seed) });
-// As it is, a list that may be long has ten elements at most: enough for each run of the tests.
+// By default a possibly long list has at most ten elements: enough for an ordinary run of the tests.
 if (size === "medium") fc.configureGlobal({ ...fc.readConfigureGlobal(), baseSize: size });

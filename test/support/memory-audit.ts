@@ -35,7 +35,7 @@ interface Row {
   readonly json: string;
 }
 
-/** An audit store in its plainest form: the second implementation that every test of the seam runs on. */
+/** An audit store in its plainest form: the second implementation, on which every store test runs too. */
 const PIECE_BYTES = 64 << 10;
 
 export class MemoryAudit implements AuditStore {
@@ -43,13 +43,13 @@ export class MemoryAudit implements AuditStore {
   #last = 0;
   /** Wakes the tails that wait for an event. */
   readonly #waiting = new Set<() => void>();
-  /** What was stored, repeated and refused. */
+  /** Counts of stored, repeated and refused events. */
   readonly counts = { stored: 0, repeated: 0, failed: 0 };
-  /** Tails that are being read. */
+  /** The number of tails that are being read. */
   tails = 0;
-  /** Exports whose rows are being read. */
+  /** The number of exports that are being read. */
   exporting = 0;
-  /** Rows that exports have read. */
+  /** The number of rows that exports have read. */
   rowsRead = 0;
 
   append(
@@ -233,7 +233,7 @@ export class MemoryAudit implements AuditStore {
     return this.#remove(organization, count);
   }
 
-  /** Removes the first so many. */
+  /** Removes the first `count` events. */
   #remove(organization: string, count: number): AuditRemoval | undefined {
     if (count === 0) return undefined;
     const { bytes } = this.usage(organization);
@@ -249,7 +249,7 @@ export class MemoryAudit implements AuditStore {
     return this.#own(organization).map(({ event }) => event);
   }
 
-  /** The rows that match, newest first. */
+  /** The matching rows, newest first. */
   #found(organization: string, filter: AuditFilter): readonly Row[] {
     return this.#own(organization)
       .filter(({ event }) => matches(event, filter))
@@ -289,7 +289,7 @@ async function collect(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(all);
 }
 
-/** Pieces that are read from memory, of which nothing has to be freed. */
+/** Pieces in memory; closing them frees nothing. */
 export function piecesOf(pieces: AsyncIterable<Buffer>): Pieces {
   return { [Symbol.asyncIterator]: () => pieces[Symbol.asyncIterator](), close: () => {} };
 }

@@ -1,4 +1,4 @@
-/** The engine in memory keeps every promise of the stores: the same suites as the files. */
+/** The engine in memory passes the same store suites as the engine in files. */
 import { activityStoreSuite, type ActivityEngine } from "../activity/store-suite.ts";
 import { testActivityAgainstNaive, testAgainstNaive } from "../audit/store-property.ts";
 import { testAuditStore } from "../audit/store-suite.ts";
@@ -21,7 +21,7 @@ import { MemoryAudit } from "./memory-audit.ts";
 import { MemoryFleet } from "./memory-fleet.ts";
 import { MemoryPolicies } from "./memory-policies.ts";
 
-/** What is in memory stays there: a place is the same after it was opened again. */
+/** Memory outlives the store: reopening a place returns the same store. */
 function reopened<Store>(store: Store): { store: Store; reopen(): Promise<never> } {
   const engine = { store, reopen: async () => engine };
   return engine as { store: Store; reopen(): Promise<never> };

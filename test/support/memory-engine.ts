@@ -13,8 +13,8 @@ import { MemoryFleet } from "./memory-fleet.ts";
 import { MemoryPolicies } from "./memory-policies.ts";
 
 /**
- * Makes an engine that keeps everything in memory: the second implementation of the seam, which shares no
- * file and no index with the first. What it opens again after a close is what was there before.
+ * Makes an engine that keeps everything in memory: the second implementation of the engine interface,
+ * which shares no file and no index with the first. Opening it again after a close finds the same data.
  */
 export function memoryEngine(): (parts: EngineParts) => Promise<Engine> {
   let kept: Kept | undefined;

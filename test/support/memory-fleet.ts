@@ -17,7 +17,7 @@ import type {
 
 /** A fleet in its plainest form. */
 export class MemoryFleet implements FleetStore {
-  /** The runtimes of each organization by name, the one that was seen last at the end. */
+  /** The runtimes of each organization by name; the one with the latest report is at the end. */
   readonly #fleets = new Map<string, Map<string, StoredRuntime>>();
 
   heartbeat(
@@ -117,7 +117,7 @@ export class MemoryFleet implements FleetStore {
   }
 }
 
-/** Leaves out what a heartbeat does not tell, so that it stays as it was. */
+/** Leaves out absent fields, so that they keep their values. */
 function given(heartbeat: Heartbeat): Heartbeat {
   return JSON.parse(JSON.stringify(heartbeat)) as Heartbeat;
 }

@@ -1,4 +1,4 @@
-/** Compares a service with the model, organization by organization, by everything that can be read. */
+/** Compares a service with the model, organization by organization, in everything that can be read. */
 import assert from "node:assert/strict";
 import type { AuditEvent } from "../../src/audit/schema.ts";
 import { activityOf, matchesOf } from "../audit/naive-audit.ts";
@@ -6,25 +6,25 @@ import type { Answer, SentHeaders } from "./client.ts";
 import type { Expected, OrganizationModel } from "./model.ts";
 import type { App } from "./start.ts";
 
-/** A way to look at an organization: by which prefix, and as whom. */
+/** A way to view an organization: a prefix and credentials. */
 export interface View {
   readonly prefix: "/api/public" | "/api/v1";
   readonly organization: string;
-  /** How what is done so is signed. */
+  /** The actor that changes through this view are recorded under. */
   readonly by: string;
   readonly headers: SentHeaders;
-  /** How a counterexample shows it: a token is long and says nothing there. */
+  /** The text in a counterexample: a token would be long and useless there. */
   readonly toString: () => string;
 }
 
-/** A token that a sign-in gave, good as long as its user's tokens were not ended since. */
+/** A token from a sign-in, valid until its user's tokens are ended. */
 export interface Token {
   readonly headers: SentHeaders;
   readonly userId: string;
   readonly tokensEnded: number;
 }
 
-/** All that a service should know. */
+/** Everything that a service should store. */
 export interface Model {
   readonly views: readonly View[];
   readonly organizations: ReadonlyMap<string, OrganizationModel>;
@@ -36,7 +36,7 @@ export interface Model {
 /** The providers whose status is compared; the last one is in no catalog. */
 export const PROVIDERS = ["git", "kubernetes", "none"] as const;
 
-/** Fails unless an answer has the status that was expected, and its body what was expected of it. */
+/** Fails unless an answer has the expected status and body. */
 export function checkAnswer(
   answer: Answer,
   { status, body }: Expected,
@@ -46,7 +46,7 @@ export function checkAnswer(
   if (body !== undefined) assert.deepEqual(part(answer.body), body);
 }
 
-/** The organization that a view looks at. */
+/** The organization of a view. */
 export function organizationOf(model: Model, { organization }: View): OrganizationModel {
   const found = model.organizations.get(organization);
   assert.ok(found);
@@ -104,7 +104,7 @@ async function checkManaged(view: View, organization: OrganizationModel, app: Ap
   assert.deepEqual([actions, total], [organization.actions, organization.actions.length]);
 }
 
-/** The ids of events, which say enough where the events themselves were compared before. */
+/** The ids of events; enough if the events themselves were compared before. */
 export function idsOf(events: readonly AuditEvent[]): readonly string[] {
   return events.map(({ id }) => id);
 }

@@ -1,4 +1,4 @@
-/** The steps of which the sequences of `test/journeys/model.test.ts` are made. */
+/** The steps in the sequences of `test/journeys/model.test.ts`. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { matchesOf } from "../audit/naive-audit.ts";
@@ -81,14 +81,14 @@ const someBatch = fc
   .tuple(fc.array(someEvent, { maxLength: 6 }), rarely(someWrong))
   .map(([events, wrong = []]) => [...events, ...wrong]);
 
-/** One value of a list by a number, as long as the list has any. */
+/** An element of a list, chosen by a number; `undefined` if the list is empty. */
 function pick<T>(list: readonly T[], n: number): T | undefined {
   return list[n % Math.max(1, list.length)];
 }
 
 const path = encodeURIComponent;
 
-/** All steps, the cheap ones several times: each one is as likely as any other. */
+/** All steps. Cheap ones appear several times, since each entry is equally likely. */
 export function someStep(views: readonly View[]): fc.Arbitrary<Step>[] {
   const someView = fc.constantFrom(...views);
   const managed = fc.constantFrom(...views.filter(({ prefix }) => prefix === "/api/v1"));
@@ -102,7 +102,7 @@ export function someStep(views: readonly View[]): fc.Arbitrary<Step>[] {
   return [...shares.flat(), ...timeSteps(), ...dearSteps(managed)];
 }
 
-/** A step that can always be taken, told by its name and what it was given. */
+/** A step that is always possible, shown by its name and its arguments. */
 function step<T>(
   name: string,
   given: fc.Arbitrary<T>,
@@ -380,7 +380,7 @@ const someChange = fc.record(
 
 function userSteps(managed: fc.Arbitrary<View>): fc.Arbitrary<Step>[] {
   return [
-    // The admins whose tokens the views use stay active: the sequence would end otherwise.
+    // The admins whose tokens the views use stay active: otherwise the sequence would end.
     step(
       "changeUser",
       fc.tuple(managed, fc.nat(5), someChange),
@@ -432,7 +432,7 @@ function dearSteps(managed: fc.Arbitrary<View>): fc.Arbitrary<Step>[] {
       "signIn",
       fc.tuple(someEmail, fc.constantFrom(ADMIN.password, WRONG_PASSWORD)),
       async ([email, password], model, { app }) => {
-        app.advance(61_000); // so that no attempt is one too many
+        app.advance(61_000); // so that the throttle refuses no attempt
         const answer = await app.post("/api/v1/auth/login", { email, password });
         if (email === "none") return checkAnswer(answer, { status: 400 });
         const [organization, user] = userWith(email, model);
@@ -478,7 +478,7 @@ function timeSteps(): fc.Arbitrary<Step>[] {
   ];
 }
 
-/** A crash may take the last minute of what is known of a key's use, and nothing else. */
+/** A crash may lose the last minute of the keys' last uses, and nothing else. */
 async function adoptLastUses(model: Model, { app }: CrashingApp): Promise<void> {
   for (const view of model.views.filter(({ prefix }) => prefix === "/api/v1")) {
     const organization = organizationOf(model, view);

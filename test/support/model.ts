@@ -1,7 +1,7 @@
 /**
- * What Signalbox keeps, in plain lists and maps, and what it should answer, by the plainest code
- * that there is: no index, no file, nothing prepared. It decides right and wrong for the sequences of
- * `test/journeys/model.test.ts`, so it says the rules a second time instead of importing them.
+ * A model of Signalbox: its data in plain lists and maps, and its answers by the plainest code
+ * possible, without indexes, files or caches. It decides right and wrong for the sequences of
+ * `test/journeys/model.test.ts`, so it states the rules a second time instead of importing them.
  */
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
@@ -10,7 +10,7 @@ import { providerUseOf } from "../audit/naive-audit.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** A status, and where the model knows it what the answer holds. */
+/** The expected status, and the expected body if the model knows it. */
 export interface Expected {
   readonly status: number;
   readonly body?: unknown;
@@ -38,7 +38,7 @@ export interface Key {
   };
 }
 
-/** A user as it is shown, with the password and how often tokens were ended. */
+/** A user in public form, with the password and the number of times that tokens were ended. */
 export interface User {
   readonly shown: {
     readonly id: string;
@@ -65,7 +65,7 @@ const ALIASES = new Map([
 ]);
 const PLAIN = ["id", "timestamp", "command", "capability", "status", "reason", "consumer", "ai"];
 
-/** What one organization has. */
+/** The data of one organization. */
 export class OrganizationModel {
   readonly id: string;
   /** Oldest first. */
@@ -115,7 +115,7 @@ export class OrganizationModel {
     return { status: 200, body: this.policy(version) };
   }
 
-  /** A version as it is answered. */
+  /** The answer with a version. */
   policy(version: string): Given | undefined {
     const found = this.policies.find((one) => one.version === version);
     return found && { ...found, active: version === this.active };
@@ -129,7 +129,7 @@ export class OrganizationModel {
   /**
    * Stores events, all or none.
    *
-   * @param by the email of the user who reports them, or a text that is none
+   * @param by the email of the user who reports them, or another text if there is no user
    * @param drawnId the id that the service drew for the event at an index
    */
   ingest(
@@ -217,7 +217,7 @@ export class OrganizationModel {
     return { status: 200, body: { id, status: "revoked" } };
   }
 
-  /** A key's last use: now, or as late as what a crash has left says; `undefined` when never. */
+  /** Sets a key's last use: now, or the time that a crash has left; `undefined` if never used. */
   keyUsed(id: string, last_used_at: string | undefined): void {
     this.keys = this.keys.map((key) => {
       const { last_used_at: _, ...shown } = key.shown;
@@ -231,7 +231,7 @@ export class OrganizationModel {
     this.#changed("user.create");
   }
 
-  /** Changes a user; `by` is the email of the user who asks for it. */
+  /** Changes a user; `by` is the email of the user who requests it. */
   changeUser(id: string, change: Partial<User["shown"]>, by: string): Expected {
     const user = this.users.find(({ shown }) => shown.id === id);
     if (user === undefined) return { status: 404 };
@@ -281,7 +281,7 @@ export class OrganizationModel {
     return this.overrides.get(id) ?? (derived || "connected");
   }
 
-  /** Notes what leaves an entry in the activity log and changes nothing else. */
+  /** Records an action that leaves an entry in the activity log and changes nothing else. */
   told(action: string): void {
     this.#changed(action);
   }
@@ -305,7 +305,7 @@ export class OrganizationModel {
     return admins.length === 1 && admins[0] === user;
   }
 
-  /** An event as it is stored, but for an id that is drawn; `undefined` when it is none. */
+  /** An event as it is stored, apart from a drawn id; `undefined` if it is invalid. */
   #completed(raw: unknown, now: number): Given | undefined {
     const given = foldedEvent(raw);
     if (given === undefined) return undefined;
@@ -327,11 +327,11 @@ export class OrganizationModel {
   }
 }
 
-/** The fields of an event under their own names; `undefined` for what is refused. */
 function valuesOf(settings: OrganizationModel["settings"]): ReadonlyMap<string, string> {
   return new Map(settings.map(({ key, value }) => [key, value]));
 }
 
+/** The fields of an event under their canonical names; `undefined` if it is invalid. */
 function foldedEvent(raw: unknown): Given | undefined {
   if (typeof raw !== "object" || raw === null || "broken" in raw) return undefined;
   const given = raw as Given;
@@ -349,7 +349,7 @@ function isVersionName(version: unknown): boolean {
   return /^[^\p{Cc}\u2028\u2029]{1,128}$/u.test(version);
 }
 
-/** A moment in milliseconds as the service writes it. */
+/** A moment in milliseconds, as the service formats it. */
 export function timeOf(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -1,4 +1,4 @@
-/** The operations that a running service says it has, for tests that go over all of them. */
+/** The operations that a running service documents, for tests that visit all of them. */
 import assert from "node:assert/strict";
 import type { App } from "./start.ts";
 
@@ -14,7 +14,7 @@ export interface SchemaObject {
   readonly $ref?: string;
 }
 
-/** What stands in a document's parameters. */
+/** A parameter in the document. */
 export interface ParameterObject {
   readonly name: string;
   readonly in: string;
@@ -29,7 +29,7 @@ export interface Operation {
   readonly parameters: readonly ParameterObject[];
   readonly body: SchemaObject | undefined;
   readonly statuses: readonly string[];
-  /** The operation as the document has it. */
+  /** The operation in the document. */
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
@@ -64,7 +64,7 @@ export async function operationsOf(app: App): Promise<readonly Operation[]> {
   );
 }
 
-/** The operations below a prefix; fails when there are none, so that a loop over them does run. */
+/** The operations below a prefix; fails if there are none, so that a loop over them does run. */
 export async function operationsBelow(app: App, prefix: string): Promise<readonly Operation[]> {
   const found = (await operationsOf(app)).filter(({ path }) => path.startsWith(prefix));
   assert.ok(found.length > 0, `no operation is below ${prefix}`);
@@ -86,7 +86,7 @@ export function fillInEach(path: string, values: readonly string[]): readonly st
   return [path];
 }
 
-/** A copy of a value of the document in which every reference is replaced by what it names. */
+/** A copy of a part of the document in which every reference is replaced by its target. */
 function resolved<T>(document: Document, value: T): T {
   if (Array.isArray(value)) return value.map((one: unknown) => resolved(document, one)) as T;
   if (typeof value !== "object" || value === null) return value;

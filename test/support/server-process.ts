@@ -13,15 +13,15 @@ const NEVER_MS = 120_000;
 
 const SERVER = fileURLToPath(new URL("../../dist/server.js", import.meta.url));
 
-/** How a process is started, where that is not as usual. */
+/** Unusual ways to start a process. */
 export interface LaunchOptions {
-  /** A shell command that the process inherits the effect of, such as `ulimit`. */
+  /** A shell command that runs before the process and affects it, such as `ulimit`. */
   readonly prelude?: string;
-  /** Leaves what it says on standard error to the test, which may read `errors` late or never. */
+  /** Leaves the standard error to the test, which may read `errors` late or never. */
   readonly leavesErrors?: true;
 }
 
-/** A process that has been started, and what it has said so far. */
+/** A started process, and its output so far. */
 export class ServerProcess {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #exited: Promise<number | string>;
@@ -42,16 +42,16 @@ export class ServerProcess {
     this.#child.stdout.setEncoding("utf8").on("data", (text: string) => (this.stdout += text));
     this.#child.stderr.setEncoding("utf8");
     if (!options.leavesErrors) this.errors.on("data", (text: string) => (this.stderr += text));
-    const end = options.leavesErrors ? "exit" : "close"; // what is not read never closes
+    const end = options.leavesErrors ? "exit" : "close"; // an unread stream never closes
     this.#exited = once(this.#child, end).then(([code, signal]) => code ?? signal);
   }
 
-  /** Its standard error, for who launched it with `leavesErrors`. */
+  /** Its standard error, for tests that launched it with `leavesErrors`. */
   get errors(): Readable {
     return this.#child.stderr;
   }
 
-  /** Waits until it listens and says where. */
+  /** Waits until it listens, and returns its URL. */
   async url(): Promise<string> {
     while (!this.stdout.includes("\n")) {
       const ended = once(this.#child.stdout, "data").then(() => undefined);
@@ -65,7 +65,7 @@ export class ServerProcess {
     this.#child.kill(signal);
   }
 
-  /** The exit code, or the signal that ended it; kills it when it seems never to end by itself. */
+  /** The exit code, or the signal that ended it; kills the process if it does not end by itself. */
   async exit(): Promise<number | string> {
     const late = setTimeout(() => this.#child.kill("SIGKILL"), NEVER_MS);
     const code = await this.#exited;
@@ -88,7 +88,7 @@ export function launch(
   return server;
 }
 
-/** A new directory that is gone when the test ends. */
+/** A new directory, removed when the test ends. */
 export async function newDirectory(t: Scope): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "signalbox-process-"));
   t.after(() => rm(directory, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 import type { RouteDescription } from "../../src/http/route.ts";
 import type { ServiceDescription } from "../../src/metadata/service.ts";
 
-/** A description of a service that does not run, for what is computed from one. */
+/** A description of a service that does not run, for functions that take one. */
 export function describeService(
   rows: readonly RouteDescription[],
   changes: Partial<ServiceDescription> = {},

@@ -1,4 +1,4 @@
-/** Real file systems of a few MiB, for tests that may mount one; others skip, and say why. */
+/** Real file systems of a few MiB, for tests that may mount one; other tests are skipped with a message. */
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,12 +7,12 @@ import type { TestContext } from "node:test";
 
 const MIB = 1 << 20;
 const BLOCK_BYTES = 4096;
-/** Where `packed_meta_blocks` puts all that ext4 keeps about files, its journal included. */
+/** `packed_meta_blocks` puts all metadata of ext4, including the journal, into this part. */
 const METADATA_BYTES = 8 * MIB;
-/** The directory of a tmpfs in which an ext4 of its own is mounted. */
+/** The directory of a tmpfs in which an ext4 is mounted. */
 const MOUNTED = "mounted";
 
-/** A tmpfs of so many MiB, gone when the test ends; `undefined` where none may be mounted. */
+/** A tmpfs of some MiB, removed when the test ends; `undefined` if mounting is not allowed. */
 export async function mountTmpfs(t: TestContext, mebibytes: number): Promise<string | undefined> {
   const path = await mkdtemp(join(tmpdir(), "signalbox-disk-"));
   t.after(async () => {
@@ -23,7 +23,7 @@ export async function mountTmpfs(t: TestContext, mebibytes: number): Promise<str
   return done === undefined ? undefined : path;
 }
 
-/** An ext4 with a journal, in a file with holes on a tmpfs. */
+/** An ext4 with a journal, in a sparse file on a tmpfs. */
 export class Ext4 {
   readonly path: string;
   readonly #below: string;
@@ -35,7 +35,7 @@ export class Ext4 {
     this.path = join(below, MOUNTED);
   }
 
-  /** Makes and mounts one; `undefined` where that may not be done. */
+  /** Makes and mounts an ext4; `undefined` if that is not allowed. */
   static async make(t: TestContext): Promise<Ext4 | undefined> {
     const below = await mountTmpfs(t, 20);
     if (below === undefined) return undefined;
@@ -55,9 +55,9 @@ export class Ext4 {
   }
 
   /**
-   * Mounts it over a loop device that takes one block at a time. A loop device reports a request of
-   * which only the beginning fits below as done (seen on Linux 6.18, with `dd` alone), which would be
-   * a disk that lies; a single block fits or fails.
+   * Mounts it over a loop device with requests of a single block. When only the beginning of a
+   * request fits below, a loop device reports the whole as done (seen on Linux 6.18, with `dd`
+   * alone), which would be a disk that lies; a single block fits or fails.
    */
   async mount(): Promise<boolean> {
     const device = run(this.#t, "losetup", "--find", "--show", this.#image)?.trim();
@@ -70,7 +70,7 @@ export class Ext4 {
       this.#t.skip(`${device} cannot be set up here: ${(error as Error).message}`);
       return false;
     } finally {
-      execFileSync("losetup", ["--detach", device], { stdio: "pipe" }); // once it is unmounted
+      execFileSync("losetup", ["--detach", device], { stdio: "pipe" }); // takes effect when it is unmounted
     }
   }
 
@@ -78,7 +78,7 @@ export class Ext4 {
     execFileSync("umount", [this.path], { stdio: "pipe" });
   }
 
-  /** Takes what is left below but so many KiB, so that what goes beyond them fails to be written. */
+  /** Fills the file system below, except for some KiB, so that writes beyond them fail. */
   async takeRoomBelow(leftKib: number): Promise<void> {
     await fill(join(this.#below, "filler"), leftKib);
   }
@@ -87,7 +87,7 @@ export class Ext4 {
     await rm(join(this.#below, "filler"));
   }
 
-  /** Takes what ext4 itself has left, but so many KiB. */
+  /** Fills the ext4 itself, except for some KiB. */
   async takeRoom(leftKib: number): Promise<void> {
     await fill(join(this.path, "filler"), leftKib);
   }
@@ -97,7 +97,7 @@ export class Ext4 {
   }
 }
 
-/** Writes the beginning of a file with holes once more as it is, so that it has its place. */
+/** Writes the beginning of a sparse file again unchanged, so that its blocks are allocated. */
 async function occupy(path: string, bytes: number): Promise<void> {
   const file = await open(path, "r+");
   try {
@@ -109,14 +109,14 @@ async function occupy(path: string, bytes: number): Promise<void> {
   }
 }
 
-/** Writes a file that takes all of its file system but so many KiB. */
+/** Writes a file that fills its file system, except for some KiB. */
 export async function fill(path: string, leftKib: number): Promise<void> {
   const told = execFileSync("df", ["--output=avail", "--block-size=1K", dirname(path)]).toString();
   const free = Number(told.trim().split("\n").at(-1));
   await writeFile(path, Buffer.alloc((free - leftKib) * 1024), { flush: true });
 }
 
-/** Unmounts once nobody has a file of it open, which a test that failed may still have. */
+/** Unmounts when no file in it is open any more; a failed test may still have one open. */
 function detach(path: string): void {
   try {
     execFileSync("umount", ["--lazy", path], { stdio: "pipe" });
@@ -125,7 +125,7 @@ function detach(path: string): void {
   }
 }
 
-/** Runs a command that needs rights or tools; skips the test, and says why, where it cannot be done. */
+/** Runs a command that needs rights or tools; without them the test is skipped with a message. */
 function run(t: TestContext, command: string, ...args: string[]): string | undefined {
   try {
     return execFileSync(command, args, { stdio: "pipe" }).toString();

@@ -13,32 +13,32 @@ import { EventStream } from "./event-stream.ts";
 
 export type Settings = Partial<Omit<SignalboxOptions, "dataDir" | "now">>;
 
-/** What ends at some time: a test, or a whole file of them (`{ after }` of `node:test`). */
+/** Anything with an end: a test, or a whole file of tests (`{ after }` of `node:test`). */
 export interface Scope {
   after(end: () => Promise<void>): void;
 }
 
-/** When the clock of every test starts. */
+/** The time at which the clock of every test starts. */
 export const START_TIME = "2026-11-20T20:30:00.000Z";
 
-/** Who signs in where a test needs somebody: `start(t, { ...ADMIN_SETTINGS })`, `app.asUser(ADMIN)`. */
+/** The user of tests that need one: `start(t, { ...ADMIN_SETTINGS })`, `app.asUser(ADMIN)`. */
 export const ADMIN = { email: "admin@example.com", password: "correct horse battery" } as const;
 export const ADMIN_SETTINGS = { adminEmail: ADMIN.email, adminPassword: ADMIN.password } as const;
 
-/** Scrypt's N; with the service's own a third of the time of all tests would go into it. */
+/** Scrypt's N; the service's own value would take a third of the time of all tests. */
 const QUICK_COST = 2 ** 8;
 
 let makeEngine: (() => OpenEngine) | undefined;
 
-/** Lets every service that starts from now on keep its state in another engine than the files. */
+/** Makes every service that starts from now on use another engine than the files. */
 export function useEngine(make: () => OpenEngine): void {
   makeEngine = make;
 }
 
 /**
- * Starts the service on a free port over a new directory; both are gone when the test ends. Its
- * clock stands still but for `advance`, passwords are hashed in no time unless others are given, and
- * every answer is held against the served contract.
+ * Starts the service on a free port over a new directory; both are removed when the test ends. Its
+ * clock stands still except for `advance`, passwords are hashed in no time unless others are given,
+ * and every response is checked against the served contract.
  */
 export async function start(
   t: Scope,
@@ -55,12 +55,12 @@ export async function start(
   return app;
 }
 
-/** A running service and a client of it. */
+/** A running service and a client for it. */
 export class App {
   readonly dataDir: string;
   #settings: Settings;
   readonly #passwords: Passwords;
-  /** One for the whole life of the app, so that a restart finds what was stored. */
+  /** One for the whole life of the app, so that a restart finds the stored data. */
   readonly #openEngine = makeEngine?.();
   #now = Date.parse(START_TIME);
   #running: Running | undefined;
@@ -75,7 +75,7 @@ export class App {
     this.#passwords = passwords ?? createPasswords({ now, cost: QUICK_COST });
   }
 
-  /** Where it listens now; another port after a restart. */
+  /** The present URL; the port changes at a restart. */
   get url(): string {
     assert.ok(this.#running, "The service is not running");
     return this.#running.url;
@@ -86,7 +86,7 @@ export class App {
     return this.#now;
   }
 
-  /** Lets the service's clock go on. */
+  /** Moves the service's clock forward. */
   advance(ms: number): void {
     this.#now += ms;
   }
@@ -103,12 +103,12 @@ export class App {
     this.#contract = undefined;
   }
 
-  /** Stops the service; closing what is closed already does nothing. */
+  /** Stops the service; does nothing if it is closed already. */
   async close(): Promise<void> {
     const running = this.#running;
     this.#running = undefined;
     this.#client.close();
-    await running?.close(); // which ends the streams
+    await running?.close(); // this ends the streams
     for (const stream of this.#streams.splice(0)) stream.close();
   }
 
@@ -139,7 +139,7 @@ export class App {
     return this.request("DELETE", path, undefined, headers);
   }
 
-  /** Sends a request, and fails when the answer is not what the contract promises. */
+  /** Sends a request, and fails if the response violates the contract. */
   async request(
     method: string,
     path: string,
@@ -161,7 +161,7 @@ export class App {
     return stream;
   }
 
-  /** Signs a user in and returns the headers that act as that user. */
+  /** Signs a user in and returns the headers to act as that user. */
   async asUser(credentials: {
     readonly email: string;
     readonly password: string;
@@ -172,7 +172,7 @@ export class App {
     return { authorization: `Bearer ${answer.body.token}` };
   }
 
-  /** Creates an organization with its first admin and returns its id, and that admin's headers. */
+  /** Creates an organization with its first admin, and returns its id and that admin's headers. */
   async createOrganization(
     name: string,
     headers?: SentHeaders,
@@ -204,7 +204,7 @@ export class App {
     return answer.body;
   }
 
-  /** Creates an API key and returns its id, and the headers that act with it. */
+  /** Creates an API key, and returns its id and the headers to act with it. */
   async createKey(
     name: string,
     headers?: SentHeaders,

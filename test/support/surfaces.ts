@@ -1,4 +1,4 @@
-/** Both prefixes of the routes that are shared. */
+/** Both prefixes of the shared routes. */
 export const SURFACES = ["/api/public", "/api/v1"] as const;
 
 export type Prefix = (typeof SURFACES)[number];

@@ -1,4 +1,4 @@
-/** A process of its own that takes a lock when it is told to, says so, and keeps it until it is killed. */
+/** A separate process that takes a lock on command, reports it, and keeps it until it is killed. */
 import { once } from "node:events";
 import { systemFiles } from "../../src/storage/file-operations.ts";
 import { Layout } from "../../src/storage/layout.ts";

@@ -9,7 +9,7 @@ import {
 } from "../src/config.ts";
 import { ConfigError } from "../src/core/config-error.ts";
 
-/** Reads the settings from an environment that holds these variables and no other of ours. */
+/** Reads the settings from an environment that has these variables and no others of ours. */
 function fromEnvironment(t: TestContext, given: Readonly<Record<string, string>>): Config {
   const saved = { ...process.env };
   for (const { variable } of settingRows) delete process.env[variable];
@@ -23,7 +23,7 @@ function fromEnvironment(t: TestContext, given: Readonly<Record<string, string>>
 const fromOptions = (given: object): Config =>
   configFromOptions({ dataDir: "d", ...given } as SettingOptions);
 
-/** The settings that have a value, with the answer of the switch in place of the switch. */
+/** The settings that have a value; the switch is replaced by its value. */
 function valuesOf({ requireAuth, ...values }: Config): Readonly<Record<string, unknown>> {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(given), requireAuth: requireAuth() };
@@ -108,12 +108,12 @@ test("options never look at the environment", (t) => {
 
 interface Case {
   readonly option: string;
-  /** As the environment gives it, and as it reads. */
+  /** The text in the environment, and its value. */
   readonly good: readonly (readonly [text: string, value: unknown])[];
   readonly bad: readonly string[];
-  /** What an embedder may not pass, beside the bad texts. */
+  /** Invalid values of an embedder, beside the bad texts. */
   readonly wrong: readonly unknown[];
-  /** How a message shows a bad text; as JSON when absent. */
+  /** A bad text as a message shows it; as JSON if absent. */
   readonly shown?: string;
 }
 

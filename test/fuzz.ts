@@ -1,8 +1,7 @@
 /**
- * Runs every test of a property again and again, each round with another seed:
- * `npm run fuzz -- SECONDS [filter…]`. A round that has begun is ended; 0 seconds are one round. A
- * filter is a part of a path. Texts and lists grow longer than in `npm test`. `FUZZ_SEED` is the first
- * round's seed, which is how a failure is replayed.
+ * Runs every property test again and again, each round with another seed: `npm run fuzz -- SECONDS
+ * [filter…]`. The last round is completed; 0 seconds make one round. A filter is a part of a path. Texts
+ * and lists grow longer than in `npm test`. `FUZZ_SEED` is the first round's seed: it repeats a failure.
  */
 import { spawn } from "node:child_process";
 import { randomInt } from "node:crypto";

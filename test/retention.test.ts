@@ -4,7 +4,7 @@ import { DAY_MS } from "../src/core/clock.ts";
 import { createLog } from "../src/core/log.ts";
 import { removeOld } from "../src/retention.ts";
 
-/** Runs all tasks with the days of each, over stores of which the audit's fails. */
+/** Runs all tasks with these days, over stores of which the audit's fails. */
 async function remove(audit: number, activity: number, fleet: number) {
   const asked: string[] = [];
   const lines: string[] = [];

@@ -1,10 +1,10 @@
 /**
- * Runs the tests: `node --import tsx test/run.ts [filter…]`. Every `*.test.ts` is named, since
- * Node 20 finds none by itself and then reports success. A filter is a part of a path.
+ * Runs the tests: `node --import tsx test/run.ts [filter…]`. Every `*.test.ts` is named, since Node
+ * 20 finds none by itself and then reports success. A filter is a part of a path.
  *
- * Files run in batches, a process each: to load the service takes longer than most files take to
- * run, and a browser is started once for all files of a batch that open one. Properties begin with
- * a fixed seed, so that what passed once passes again; `npm run fuzz` looks for the unlucky ones.
+ * Files run in batches, one process each: loading the service takes longer than running most files,
+ * and all files of a batch share one browser. Properties begin with a fixed seed, so that results
+ * repeat; `npm run fuzz` searches with other seeds.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-// Few enough that the processors are busy to the end, many enough that loading hardly counts.
+// Few enough to keep the processors busy to the end, and large enough that loading hardly counts.
 const FILES_IN_BATCH = 8;
 
 const SEED = "20261120";
@@ -45,9 +45,9 @@ if (files.length + onMemory.length === 0) {
 }
 
 /**
- * Opens each batch. The runner takes a batch for finished, and cleans up after it, as soon as no test
- * is left, though files may still be loading: the first test lasts until all of them are there, or one
- * cannot be loaded. Without that end later versions of Node would wait for it for ever.
+ * Opens each batch. The runner ends a batch, and cleans up, as soon as no test is left, though
+ * files may still be loading. So the first test lasts until all files are loaded, or one cannot be
+ * loaded; without that second end later versions of Node would wait forever.
  */
 const GATE = `import { test } from "node:test";
 let [open, fail] = [];
@@ -83,7 +83,7 @@ const flags = [
   "--import=tsx",
   "--test",
   "--test-reporter=spec",
-  "--test-force-exit", // a test that fails may leave a server open, and is not to hang the run
+  "--test-force-exit", // a failing test may leave a server open, and must not hang the run
   `--test-timeout=${10 * 60_000}`,
   `--test-concurrency=${Math.max(1, availableParallelism())}`,
 ];

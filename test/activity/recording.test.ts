@@ -33,7 +33,7 @@ const change: Change<unknown, { readonly name?: string | undefined }> = {
   refusals: { 409: "thing.refused" },
 };
 
-/** A row with a handler, as it records; and the entries, or what keeps them from being written. */
+/** A recording row around a handler; and the entries, or the error that prevents writing them. */
 function recorded(handle: (given: Input) => unknown, failure?: Error) {
   const written: (readonly [organization: string, entry: ActivityEntry])[] = [];
   const base = { method: "POST", path: "/things", surfaces: ["v1"] } as const;
@@ -70,7 +70,7 @@ const done = {
   outcome: "done",
 };
 
-/** An entry as it is written: what is `undefined` is not there. */
+/** An entry as it is written: `undefined` fields are absent. */
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 test("an entry says who did what to what, and the answer is passed on as it is", async () => {

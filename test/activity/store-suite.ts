@@ -5,10 +5,10 @@ import type { ActivityEntry } from "../../src/activity/schema.ts";
 import type { ActivityStore } from "../../src/activity/store.ts";
 import { formatTimestamp } from "../../src/core/time.ts";
 
-/** When the first entry of these tests is written. */
+/** The time of the first entry in these tests. */
 export const T0 = Date.parse("2026-11-20T20:30:00.000Z");
 
-/** A store over a place that is empty at first; `reopen` is the same place after a restart. */
+/** A store over a place that is empty at first; `reopen` opens the same place as after a restart. */
 export interface ActivityEngine {
   readonly store: ActivityStore;
   reopen(): Promise<ActivityEngine>;
@@ -31,7 +31,7 @@ export function entryOf(n: number, fields: Partial<ActivityEntry> = {}): Activit
   };
 }
 
-/** The entries on a page, and how many match. */
+/** The entries on a page, and the number of all that match. */
 export async function pageOf(
   store: ActivityStore,
   filter: ActivityFilter = {},
@@ -48,7 +48,7 @@ export async function pageOf(
   return { entries, total };
 }
 
-/** The ids on a page, and how many match. */
+/** The ids on a page, and the number of all that match. */
 export async function idsOf(
   store: ActivityStore,
   filter: ActivityFilter = {},
@@ -60,7 +60,7 @@ export async function idsOf(
   return [entries.map(({ id }) => id).join(" "), total];
 }
 
-/** What every engine of the record of changes must do. */
+/** The tests that every engine's activity log passes. */
 export function activityStoreSuite(engineName: string, open: () => Promise<ActivityEngine>): void {
   const it = (name: string, body: (engine: ActivityEngine) => Promise<void>): void => {
     void test(`${engineName}: ${name}`, async () => body(await open()));

@@ -6,7 +6,7 @@ import { finish } from "../../src/core/work.ts";
 import { auditEvent } from "../../src/audit/schema.ts";
 import { auditEventOf } from "./store-suite.ts";
 
-/** Reads comma-separated values back, character by character, as RFC 4180 has them. */
+/** Parses comma-separated values, character by character, by RFC 4180. */
 function readCsv(text: string): string[][] {
   const rows: string[][] = [[]];
   let value = "";
@@ -109,7 +109,7 @@ test("whatever the texts hold, as many lines are read back as there are events",
   );
 });
 
-/** Splits lines as a spreadsheet does whose separators are these: quotes count at a cell's beginning only. */
+/** Splits lines like a spreadsheet with these separators: quotes count only at the start of a cell. */
 function spreadsheetCells(text: string, separators: string): string[] {
   const cells: string[] = [];
   let cell = "";
@@ -121,7 +121,7 @@ function spreadsheetCells(text: string, separators: string): string[] {
         else break;
       }
       i++;
-      // What follows the closing quote belongs to the cell as it is.
+      // Text after the closing quote belongs to the cell unchanged.
       while (i < text.length && !`${separators}\r\n`.includes(text[i] as string)) cell += text[i++];
     } else if (`${separators}\r\n`.includes(text[i] as string)) {
       cells.push(cell);

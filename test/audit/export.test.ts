@@ -100,7 +100,7 @@ test("a piece is left alone until the system has taken all of it", async (t) => 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 const PIECE = 512 * 1024;
 
-/** Pieces that all are in one place, as the store may give them. */
+/** Pieces that share one buffer, as a store may return them. */
 async function* overwritten(count: number): AsyncGenerator<Buffer> {
   const target = Buffer.alloc(PIECE, "\n");
   for (let i = 0; i < count; i++) {
@@ -111,7 +111,7 @@ async function* overwritten(count: number): AsyncGenerator<Buffer> {
   }
 }
 
-/** Asks for a ticket and returns its address, or what was answered instead. */
+/** Requests a ticket and returns its address, or the refusal. */
 async function ticketFor(
   url: string,
   body: unknown,
@@ -178,7 +178,7 @@ test("an organization that leaves 100 tickets unused gets no more for a while", 
   assert.equal((await ticketFor(app.url, {})).status, 201);
 });
 
-/** Serves callers until `revoke` is called. */
+/** Accepts callers until `revoke` is called. */
 async function serveRevocable(t: TestContext) {
   let isRevoked = false;
   const app = await serveAudit(t, {}, undefined, {
@@ -255,8 +255,8 @@ test("a long row becomes CSV in its turn, and a reader that leaves gives its tur
   await assert.rejects(left.text());
   const stayed = await fetch(`${app.url}${EXPORT}?format=csv`);
   assert.equal(await (await fetch(app.url + EXPORT)).text(), `${JSON.stringify(event)}\n`);
-  await until(() => app.summaries.length === 2); // the one that left, and the one of plain rows
+  await until(() => app.summaries.length === 2); // the client that disconnected, and the export of plain rows
   end();
   assert.equal(await stayed.text(), CSV_HEADER + csvLine(event));
-  (await take())(); // no turn is left taken
+  (await take())(); // every turn was given back
 });

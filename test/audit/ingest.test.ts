@@ -9,7 +9,7 @@ const now = Date.parse("2026-11-20T20:30:00.000Z");
 
 function ingest(raw: unknown, place = ""): AuditEvent {
   const event = ingestEvent(raw, place, { organization: "default", now, ids: () => "generated" });
-  return JSON.parse(JSON.stringify(event)) as AuditEvent; // as the log and the wire have it
+  return JSON.parse(JSON.stringify(event)) as AuditEvent; // as in the log and on the wire
 }
 
 function refusal(raw: unknown, place = ""): string {

@@ -18,7 +18,7 @@ import { MemoryAudit } from "../support/memory-audit.ts";
 import { serveAudit } from "./serve-audit.ts";
 import { NOON } from "./store-suite.ts";
 
-/** A store whose questions take until nobody waits for the answer. */
+/** A store whose queries run until their clients have disconnected. */
 class EndlessAudit extends MemoryAudit {
   searching = 0;
 
@@ -84,7 +84,7 @@ for (const path of ["", `?cursor=${CURSOR}`]) {
   });
 }
 
-/** A store that remembers by which signals its questions may be ended. */
+/** A store that records the signals of its queries. */
 class HeardAudit extends MemoryAudit {
   readonly signals: AbortSignal[] = [];
 
@@ -133,7 +133,7 @@ test("a stream ends when its token is over, was made worthless, or its key is re
     const stream = await EventStream.open(app.url, "/api/v1/audit/stream", headers);
     t.after(() => stream.close());
     assert.equal(stream.status, 200);
-    while ((await stream.block())?.comment === undefined); // looked at once at least, and let go on
+    while ((await stream.block())?.comment === undefined); // checked at least once, and continued
     return stream;
   };
   const token = (): Readonly<Record<string, string>> => ({

@@ -3,7 +3,7 @@ import type { AuditActivity, AuditFilter, AuditHistogram } from "../../src/audit
 import type { ProviderActivity } from "../../src/audit/store.ts";
 import { DAY_MS } from "../../src/core/clock.ts";
 
-/** The events of a list (in the order of ingest) that match, newest first: the rule, word by word. */
+/** The events of a list (in the order of ingest) that match, newest first: the rule in its plainest form. */
 export function matchesOf(events: readonly AuditEvent[], filter: AuditFilter): AuditEvent[] {
   return events
     .map((event, order) => ({ event, order }))
@@ -33,7 +33,7 @@ export function matches(event: AuditEvent, filter: AuditFilter): boolean {
   );
 }
 
-/** What matches, counted into buckets one by one. */
+/** The matching events, counted into buckets one by one. */
 export function histogramOf(
   events: readonly AuditEvent[],
   filter: AuditFilter,
@@ -63,7 +63,7 @@ function holds(event: AuditEvent, q: string): boolean {
   );
 }
 
-/** What happened in the 24 hours up to `now`, counted one by one. */
+/** The events of the 24 hours up to `now`, counted one by one. */
 export function activityOf(events: readonly AuditEvent[], now: number): AuditActivity {
   const recent = recentOf(events, now);
   const names = new Set(recent.flatMap(({ provider }) => provider ?? []));
@@ -79,7 +79,7 @@ export function activityOf(events: readonly AuditEvent[], now: number): AuditAct
   };
 }
 
-/** What providers were used for by `now`; those that no event names are left out. */
+/** The use of providers up to `now`; providers without events are left out. */
 export function providerUseOf(
   events: readonly AuditEvent[],
   names: readonly string[],

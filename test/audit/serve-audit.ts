@@ -19,9 +19,9 @@ const rows = [...auditRoutes, ...auditExportRoutes, ...auditStreamRoutes];
 export interface ServedAudit extends Served {
   readonly store: MemoryAudit;
   readonly streams: AuditStreams;
-  /** Lets the clock of tickets go on. */
+  /** Moves the clock of tickets forward. */
   advance(ms: number): void;
-  /** Stores an event of the organization that every caller here is of. */
+  /** Stores an event of the organization of all callers here. */
   add(fields?: Partial<AuditEvent>): Promise<AuditEvent>;
 }
 

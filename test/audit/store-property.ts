@@ -60,7 +60,7 @@ const someBatch = fc
   .tuple(fc.array(someEvent, { maxLength: 6 }), fc.constantFrom("key-1", "user-1", undefined))
   .map(([events, reported_by]) => events.map((event) => ({ ...event, reported_by })));
 
-// Most filters are absent, so that something is left to find.
+// Most filters are absent, so that some events match.
 const rarely = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.nat(4).chain((n) => (n === 0 ? arbitrary : fc.constant(undefined)));
 const someFilter = fc.record({
@@ -93,7 +93,7 @@ const someStep = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ damage: true }) },
 );
 
-/** Checks an engine against a list that is filtered anew for every question. */
+/** Compares an engine with a list that is filtered anew for every query. */
 export function testAgainstNaive(open: (t: TestContext) => Promise<AuditEngine>): void {
   test("whatever is stored and asked, the answer is that of a filter over a list", async (t) => {
     await fc.assert(
@@ -116,7 +116,7 @@ export function testAgainstNaive(open: (t: TestContext) => Promise<AuditEngine>)
   });
 }
 
-/** Moments at the edges of minutes and of the window, close enough that many are the same. */
+/** Moments at the edges of minutes and of the window, close enough that many are equal. */
 const someMoment = fc
   .record({
     day: fc.constantFrom(0, 1),
@@ -132,7 +132,7 @@ const someMinuteStep = fc.oneof(
   { weight: 2, arbitrary: fc.record({ now: someMoment }) },
 );
 
-/** Checks the counts of the last 24 hours while time goes on, and now and then back. */
+/** Compares the counts of the last 24 hours while time passes, and sometimes goes back. */
 export function testActivityAgainstNaive(open: (t: TestContext) => Promise<AuditEngine>): void {
   test("whenever it is asked, activity is that of a list counted one by one", async (t) => {
     const engine = await open(t);
@@ -183,7 +183,7 @@ async function appendToBoth(
   model: AuditEvent[],
   batch: readonly Partial<AuditEvent>[],
 ): Promise<void> {
-  // Through JSON, as events come: what is undefined is not there.
+  // Through JSON, as events arrive: `undefined` fields are absent.
   const given = JSON.parse(JSON.stringify(batch.map(auditEventOf))) as AuditEvent[];
   const storedOf = ({ id, reported_by }: AuditEvent): AuditEvent | undefined =>
     model.find((event) => event.id === id && event.reported_by === reported_by);

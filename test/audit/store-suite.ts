@@ -11,7 +11,7 @@ import { DAY_MS } from "../../src/core/clock.ts";
 export interface AuditEngine {
   readonly store: AuditStore;
   restart(): Promise<AuditStore>;
-  /** As `restart`, but what the engine can make again from the events is gone meanwhile. */
+  /** Like `restart`, but everything that the engine can rebuild from the events is removed meanwhile. */
   loseIndexes?(): Promise<AuditStore>;
   close?(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export function auditEventOf(fields: Partial<AuditEvent> = {}): AuditEvent {
   };
 }
 
-/** Stores events, and gives what was answered. */
+/** Stores events, and returns the answer. */
 export function append(
   store: AuditStore,
   events: readonly AuditEvent[],
@@ -65,7 +65,7 @@ export async function page(
   return { events, total };
 }
 
-/** The events of a page, whether it came whole or in pieces. */
+/** The events of a page, whether it arrived whole or in pieces. */
 export async function eventsIn(json: AuditRows["json"]): Promise<AuditEvent[]> {
   const pieces: Buffer[] = [];
   for await (const piece of Buffer.isBuffer(json) ? [json] : json) pieces.push(piece);
@@ -84,7 +84,7 @@ export class Follower {
     this.#reading = this.#read(tail);
   }
 
-  /** Begins after a position, or with what is stored from now on. */
+  /** Begins after a position, or with the events stored from now on. */
   static async of(
     store: AuditStore,
     filter: AuditFilter = {},
@@ -94,7 +94,7 @@ export class Follower {
     return new Follower(await store.tail(organization, filter, after));
   }
 
-  /** Waits for so many events, gives more of them a chance to come, and leaves. */
+  /** Waits for `count` events, allows time for further ones, and stops. */
   async stop(count: number): Promise<readonly AuditEvent[]> {
     while (this.events.length < count) await turn();
     for (let i = 0; i < 5; i++) await turn();
@@ -118,7 +118,7 @@ function at(ms: number, command: string): AuditEvent {
   return auditEventOf({ timestamp: new Date(ms).toISOString(), command });
 }
 
-/** What every engine of the audit store must do. */
+/** The tests that every engine's audit store passes. */
 export function testAuditStore(open: (t: TestContext) => Promise<AuditEngine>): void {
   testOrder(open);
   testFilters(open);
@@ -141,7 +141,7 @@ function testPositions(open: (t: TestContext) => Promise<AuditEngine>): void {
     await append(store, events);
     const all = await Follower.of(store, {}, start);
     const late = await Follower.of(store, { q: "C7" });
-    await append(store, events.slice(3)); // known ids are no events
+    await append(store, events.slice(3)); // known ids are not stored again
     await append(store, fifty(50));
     await append(store, [auditEventOf({ organization_id: "other", command: "c7" })], "other");
     const given = commands(await all.stop(100));

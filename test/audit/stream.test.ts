@@ -189,7 +189,7 @@ test("what waits for a reader that takes nothing is bounded, however much there 
   const store = new MemoryAudit();
   const streams = new AuditStreams();
   const gone = new AbortController();
-  const output = new Writable({ write: () => {} }); // never says that it is done
+  const output = new Writable({ write: () => {} }); // never completes a write
   t.after(() => gone.abort());
   const source = {
     tail: store.tail("default", {}, undefined),

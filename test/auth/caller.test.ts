@@ -68,7 +68,7 @@ function setUp(requireAuth: boolean, roles: RolesMode = "carried") {
   };
 }
 
-/** A caller without the token, which has tests of its own. */
+/** A caller without the token, which has its own tests. */
 function whose(caller: Awaitable<Caller>) {
   assert.ok(!(caller instanceof Promise), "It came late");
   const { organization, actor } = caller;

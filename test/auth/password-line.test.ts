@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { PasswordLine, type Lane } from "../../src/auth/password-line.ts";
 import { TooMany } from "../../src/core/errors.ts";
 
-/** A line whose hashes take until `step` is called, and what has become of each request. */
+/** A line whose hashes run until `step` is called, and the outcome of each request. */
 function setUp() {
   let ms = 1_800_000_000_000;
   const line = new PasswordLine(() => ms);
@@ -28,7 +28,7 @@ function setUp() {
       refused.push(name);
     });
   };
-  /** Ends so many hashes, one after the other. */
+  /** Ends `count` hashes, one after the other. */
   const step = async (count = 1): Promise<void> => {
     for (let i = 0; i < count; i++) {
       finish?.();

@@ -20,7 +20,7 @@ function hastyRuntime(base: string): { readonly runtime: Runtime; readonly tally
   return { runtime, tally };
 }
 
-/** Lets a runtime live until it has seen enough, and deliver then what is left. */
+/** Lets a runtime live until it has reported enough, and then deliver the rest. */
 async function liveUntil(runtime: Runtime, isEnough: () => boolean): Promise<void> {
   const enough = new AbortController();
   const life = runtime.live(enough.signal);

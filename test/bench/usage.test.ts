@@ -7,7 +7,7 @@ import { Usage } from "../../bench/usage.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** What the end of a script throws here, where nothing is to end. */
+/** Thrown in place of ending the script. */
 class Ended extends Error {
   readonly code: number;
 

@@ -32,7 +32,7 @@ class Copy implements CatalogCopy {
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A server whose answers the test chooses, and a way to open the catalog that it serves. */
+/** A server whose responses the test chooses, and a way to open the catalog that it serves. */
 async function serve(t: TestContext, answer: Answer) {
   const server = createServer((request, response) => site.answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

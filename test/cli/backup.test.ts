@@ -25,7 +25,7 @@ const admin = await app.asUser(ADMIN);
 await app.post("/api/v1/policies", { version: "v1", yaml: "a: 1 # é\n" }, admin);
 const { key } = await app.createKey("k", admin);
 
-/** Serves a restored directory with the same clock as the one it was taken from. */
+/** Serves a restored directory with the clock of the original one. */
 async function serving(dataDir: string, use: (restored: App) => Promise<void>): Promise<void> {
   const { App: Restored } = await import("../support/start.ts");
   const restored = new Restored(dataDir, { requireAuth: true });
@@ -71,7 +71,7 @@ test("a backup taken under load holds all that was acknowledged before, and noth
     "",
   ]);
   await serving(dataDir, async (restored) => {
-    const ids = await idsOf(restored); // the token of before is still good
+    const ids = await idsOf(restored); // an earlier token is still valid
     assert.deepEqual(
       before.filter((id) => !ids.has(id)),
       [],
@@ -258,7 +258,7 @@ test("a backup lies outside of its data directory, and a restore outside of its 
     assert.ok(error.includes(said), error);
   }
   assert.ok(!(await readdir(join(app.dataDir, "organizations"))).includes("y"));
-  await openBackup(systemFiles, backup); // holds no other file than before
+  await openBackup(systemFiles, backup); // contains no new file
   assert.equal((await run(["backup", app.dataDir, `${app.dataDir}-2`])).code, 0);
   await rm(`${app.dataDir}-2`, { recursive: true });
 });

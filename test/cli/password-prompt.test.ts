@@ -10,7 +10,7 @@ import { newDirectory } from "../support/server-process.ts";
 
 const PASSWORD = "typed and not shown";
 
-/** A terminal at which somebody types; `isRaw` says whether it leaves the showing to the program. */
+/** A terminal with a user who types; `isRaw` tells whether the program has switched the echo off. */
 class TypedTerminal extends PassThrough {
   readonly isTTY = true;
   isRaw = false;
@@ -58,7 +58,7 @@ test("nothing typed is no password, and Ctrl-C ends the asking", async () => {
   }
 });
 
-/** Runs `user add` at a pseudo-terminal, types when it asks, and gives the code and all that was shown. */
+/** Runs `user add` in a pseudo-terminal, types at the prompt, and returns the code and all output. */
 async function atTerminal(t: TestContext, dataDir: string, typed: string) {
   const program = fileURLToPath(new URL("../../src/cli.ts", import.meta.url));
   const add = "user add --email ada@example.com --role viewer";

@@ -110,7 +110,7 @@ test("a place that cannot be used is told in a sentence, with the way out", asyn
   }
 });
 
-/** Runs a change while the server runs, and once more while it does not. */
+/** Runs a change while the server runs, and again while it does not. */
 async function inBothWays(args: readonly string[][], password?: string) {
   const running = await run([...(args[0] ?? []), "--data", app.dataDir], password);
   assert.deepEqual([running.code, running.error.includes("failed")], [0, false], running.error);

@@ -273,7 +273,7 @@ test("a backup is verified against its manifest too", async () => {
   assert.equal((await run(["backup", app.dataDir, backup])).code, 0);
   const whole = await run(["verify", backup]);
   assert.deepEqual([whole.code, whole.error], [0, ""], whole.out);
-  await appendFile(join(backup, OWN, "fleet.jsonl"), "\n"); // a log of which every line is a record
+  await appendFile(join(backup, OWN, "fleet.jsonl"), "\n"); // every line of this log is a record
   const { code, out } = await run(["verify", backup]);
   assert.equal(code, 1);
   assert.match(out, /manifest\.json: The backup is damaged: .*fleet\.jsonl has \d+ bytes/);

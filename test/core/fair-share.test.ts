@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { FairShare, type Holding, type Party } from "../../src/core/fair-share.ts";
 
-/** A budget whose cuts are noted by name. */
+/** A budget that records its cuts by name. */
 function budgetOf(limit: number) {
   const shares = new FairShare<string>();
   const cuts: string[] = [];
@@ -79,7 +79,7 @@ interface Held {
   readonly amount: number;
 }
 
-/** Whether a user holds most at each level, by adding everything up anew. */
+/** Whether a user holds most at each level, by adding up everything anew. */
 function isBiggest(party: Party, held: readonly Held[]): boolean {
   return party.every((_, level) => {
     const group = party.slice(0, level);

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { BadInput } from "../../src/core/errors.ts";
 import { findFault, MAX_DEPTH, mendSurrogates, parseJson } from "../../src/core/json.ts";
 
-/** What is expected after a text in which there is no fault. */
+/** The expectation after a text without a fault. */
 const NO_FAULT = "expected nothing after the value";
 
 function isJson(text: string): boolean {
@@ -29,7 +29,7 @@ const piece = fc.oneof(
   fc.string({ maxLength: 2, unit: "binary" }),
 );
 
-/** JSON with a stretch of it cut out, and something put in its place. */
+/** JSON with a part replaced by other text. */
 const mutated = fc
   .tuple(pretty, fc.nat(), fc.nat(3), fc.oneof(fc.constant(""), piece))
   .map(([text, at, cut, insert]) => {
@@ -47,7 +47,7 @@ test("the locator and the engine agree on what is JSON, and the fault is where J
       const { at, expected } = findFault(text);
       assert.equal(at === text.length && expected === NO_FAULT, isJson(text), expected);
       assert.ok(at <= text.length);
-      // The text before a fault could still become JSON: its own fault is that it ends.
+      // The text before a fault must be the beginning of valid JSON: its only fault is its end.
       assert.equal(findFault(text.slice(0, at)).at, at, expected);
     }),
     { numRuns: 3000 },

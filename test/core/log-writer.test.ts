@@ -21,7 +21,7 @@ function directory(t: TestContext): string {
   return path;
 }
 
-/** A pipe that takes 64 KiB and then says EAGAIN, as a reader that has stopped makes it. */
+/** A pipe that takes 64 KiB and then returns EAGAIN, as with a reader that has stopped. */
 function stalledPipe(t: TestContext): number {
   const path = join(directory(t), "pipe");
   execFileSync("mkfifo", [path]);
@@ -45,7 +45,7 @@ function drain(descriptor: number): string {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** How many lines were written: those that are there, and those that a line says were dropped. */
+/** The number of lines: the written ones, and those that a line reports as dropped. */
 function countOf(lines: readonly string[]): number {
   return lines
     .map((each) => (each.startsWith("{") ? (JSON.parse(each) as { dropped: number }).dropped : 1))
@@ -104,7 +104,7 @@ test("flush gives up after a second when nobody reads", { timeout: 120_000 }, as
   writer.write("x".repeat(200_000));
   await writer.flush();
   assert.equal(drain(descriptor).length, 65_536);
-  await writer.flush(); // the rest goes out once the reader is back
+  await writer.flush(); // the rest is written when the reader is back
   assert.equal(drain(descriptor).length, 65_536);
 });
 

@@ -14,10 +14,10 @@ import { finish } from "../../src/core/work.ts";
 
 const parse = (text: string): unknown => finish(parseLongJson(Buffer.from(text), true));
 
-/** A text as it is in UTF-8, which has no half of a surrogate pair. */
+/** A text in UTF-8, which has no unpaired surrogate. */
 const wellFormed = (text: string): string => Buffer.from(text).toString();
 
-/** What a parser answers or refuses, to compare it with that of another. */
+/** The result or refusal of a parser, for comparison with another one. */
 function outcome(parser: (text: string) => unknown, text: string): unknown {
   try {
     return { value: parser(text) };
@@ -63,7 +63,7 @@ const insert = fc.constantFrom(
   "{}",
 );
 
-/** Long JSON with a few bytes cut out somewhere, often at a bracket or comma, and others put there. */
+/** Long JSON with a few bytes replaced, often at a bracket or comma. */
 const mutated = fc
   .tuple(long, fc.nat(), fc.nat(3), insert, fc.boolean())
   .map(([text, place, cut, inserted, isAtToken]) => {
@@ -92,7 +92,7 @@ test("a long text that is not JSON is refused in the words and at the place of a
     fc.property(mutated, (text) => {
       const expected = outcome(parseJson, text);
       const actual = outcome(parse, text);
-      // A text without its quote may become a name, or what is between tokens: both are bounded.
+      // A text without its quote may become a name, or text between tokens: both are bounded.
       const { refusal = "" } = actual as { readonly refusal?: string };
       if (!/of more than \d+ bytes/.test(refusal)) assert.deepEqual(actual, expected);
     }),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { Yielder } from "../../src/core/yielder.ts";
 
-/** Work that uses up a slice in each of its parts, and notes the turn of the loop of each. */
+/** Work that uses up a slice in each part, and records the event loop turn of each. */
 function* longWork(parts: number, note: () => void): Generator<undefined, number> {
   for (let part = 0; part < parts; part++) {
     note();
@@ -26,7 +26,7 @@ test("whatever is worked on at the same time, one slice of it runs in a turn of 
   );
   assert.deepEqual(await Promise.all(works), [3, 4, 5]);
   isOver = true;
-  const later = turns.slice(works.length); // each begins where it was asked for
+  const later = turns.slice(works.length); // each begins in the turn of its call
   assert.equal(later.length, 9);
   assert.equal(new Set(later).size, 9);
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { cutTexts, TextCutter } from "../../src/core/text-cutter.ts";
 
-/** What cutting does to a string, by its code points. */
+/** The expected result of cutting a string, by its code points. */
 function expected(text: string, most: number): string {
   const points = Array.from(text);
   return points.length <= most ? text : `${points.slice(0, most).join("")}…`;

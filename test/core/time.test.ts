@@ -6,7 +6,7 @@ import { formatTimestamp, parseTimestamp } from "../../src/core/time.ts";
 const FIRST = "0000-01-01T00:00:00.000Z";
 const LAST = "9999-12-31T23:59:59.999Z";
 
-/** Counts days one year and one month at a time, as slowly and as plainly as can be. */
+/** Counts days one year and one month at a time, as slowly and plainly as possible. */
 function daysBefore(year: number, month: number, day: number): number {
   let days = day - 1;
   for (let m = 1; m < month; m++) days += monthLength(year, m);
@@ -41,7 +41,7 @@ interface Parts {
 const YEAR_0 = daysBefore(0, 1, 1) * 86_400_000;
 const YEAR_10000 = daysBefore(10_000, 1, 1) * 86_400_000;
 
-/** What the text of the parts means, or `undefined` where it is no moment. */
+/** The moment that the parts denote, or `undefined` if they denote none. */
 function model(parts: Parts): number | undefined {
   const { year, month, day, hour, minute, second, fraction, sign } = parts;
   if (month < 1 || month > 12 || day < 1 || day > monthLength(year, month)) return undefined;

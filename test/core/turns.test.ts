@@ -5,7 +5,7 @@ import { SLOW_BYTES, SLOW_SECONDS, Turns, type TurnLimits } from "../../src/core
 
 const LIMITS: TurnLimits = { atOnce: 3, atOnceOfOne: 2, waiting: 5 };
 
-/** Turns, the names of the requests that have begun and were refused, and how to end one. */
+/** Turns, the names of the requests that have begun or were refused, and a way to end one. */
 function turnsWithRecord(limits: Partial<TurnLimits> = {}) {
   const turns = new Turns({ ...LIMITS, ...limits });
   const begun: string[] = [];
@@ -61,7 +61,7 @@ test("a user whose turns are used up keeps no other user waiting", async () => {
   assert.deepEqual(begun, ["p a 1", "p a 2", "p b 1"]);
 });
 
-/** Turns that one reader each holds, which take so many bytes a check. */
+/** Turns held by one reader each; the rates are bytes per check. */
 async function turnsWithReaders(rates: readonly number[]) {
   const turns = new Turns({ atOnce: rates.length, atOnceOfOne: 1, waiting: 5 });
   const cut: number[] = [];

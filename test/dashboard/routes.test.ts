@@ -18,7 +18,7 @@ const view = viewOf(
   "embed",
 );
 
-/** Asks for the dashboard of an organization whose newest events are the given JSON. */
+/** Requests the dashboard of an organization whose newest events are the given JSON. */
 async function dashboardWith(recent: string): Promise<unknown> {
   const asked: unknown[] = [];
   const needs = {

@@ -36,7 +36,7 @@ function startPulse() {
   return {
     ...{ events, fleet, pulse },
     publish: (version: string, yaml: string) => (active = { version, yaml } as Policy),
-    /** Beats every five seconds for so long. */
+    /** Beats every five seconds for a time. */
     async live(ms: number): Promise<readonly AuditEvent[]> {
       const from = events.length;
       for (const end = now + ms; now < end;) {
@@ -62,7 +62,7 @@ test("within a minute every machine in use has said that it lives, and commands 
     assert.ok(demo.now() - seen <= MINUTE_MS, name);
   }
   assert.equal(demo.fleet.get("default", "laptop-hannah"), undefined); // it is night there
-  assert.equal(demo.fleet.get("default", "runner-eu-0"), undefined); // it is gone
+  assert.equal(demo.fleet.get("default", "runner-eu-0"), undefined); // the machine is no longer used
 });
 
 test("beats of any length tell the same story", async () => {

@@ -13,7 +13,7 @@ function rowOf(method: string, path: string): RouteDescription {
 
 const write = rowOf("POST", "/fleet/heartbeat");
 
-/** A limit of three with a clock of its own, and whether it takes one more. */
+/** A limit of three with its own clock, and a function that tries one more write. */
 function limitOfThree(): {
   takes: (address: string, row?: RouteDescription) => boolean;
   wait: (address: string) => number;

@@ -111,7 +111,7 @@ test("however many lists are sent, one slice of them is made in a turn of the lo
   const slices: number[] = [];
   async function* noted() {
     for await (const slice of inSlices(runtimes(1_500))) {
-      if (slice[0]?.name !== "runtime-0") slices.push(turn); // the first one begins where it is asked for
+      if (slice[0]?.name !== "runtime-0") slices.push(turn); // the first slice begins in the turn of the call
       yield slice;
     }
   }

@@ -140,7 +140,7 @@ test("a list of thousands is whole, and HEAD of it has no body", async (t) => {
   const app = await start(t);
   const names = Array.from({ length: LONG_LIST + 1 }, (_, i) => `runtime-${i}`);
   const headers = { "content-type": "application/json" };
-  // Not by `app.post`, which holds each answer against the contract.
+  // Not by `app.post`, which checks each response against the contract.
   const send = (name: string) =>
     fetch(`${app.url}/api/public/fleet/heartbeat`, {
       method: "POST",

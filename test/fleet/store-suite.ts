@@ -5,7 +5,7 @@ import type { FleetFilter } from "../../src/fleet/filter.ts";
 import type { Heartbeat } from "../../src/fleet/schema.ts";
 import type { FleetQuery, FleetStore, StoredRuntime } from "../../src/fleet/store.ts";
 
-/** A store over a place that is empty at first; `reopen` is the same place after a restart. */
+/** A store over a place that is empty at first; `reopen` opens the same place as after a restart. */
 export interface FleetEngine {
   readonly store: FleetStore;
   reopen(): Promise<FleetEngine>;
@@ -32,7 +32,7 @@ export function report(
   });
 }
 
-/** All runtimes of an organization, without what is undefined. */
+/** All runtimes of an organization, without `undefined` fields. */
 export async function all(store: FleetStore, organization: string): Promise<StoredRuntime[]> {
   return plain(await collect(store.list(organization, ALL)));
 }
@@ -47,7 +47,7 @@ function plain(runtimes: readonly StoredRuntime[]): StoredRuntime[] {
   return JSON.parse(JSON.stringify(runtimes)) as StoredRuntime[];
 }
 
-/** What every engine of the fleet must do. */
+/** The tests that every engine's fleet passes. */
 export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEngine>): void {
   const it = (name: string, body: (engine: FleetEngine) => Promise<void>): void => {
     void test(`${engineName}: ${name}`, async () => body(await open()));

@@ -12,7 +12,7 @@ const KIB = 1024;
 const SENDER = { party: ["portal", "default", "127.0.0.1"] };
 const piecesOf = (budget: BodyBudget): Pieces => new Pieces(budget, SENDER, assert.ifError);
 
-/** A row whose requests are answered when a test says so. */
+/** A row whose requests are answered when the test says so. */
 function slowRow(
   settles: { push(settle: Settle): void },
   holdsBody: { holdsBody?: true } = { holdsBody: true },
@@ -32,7 +32,7 @@ function slowRow(
   });
 }
 
-/** A JSON text of so many bytes. */
+/** A JSON text of exactly `bytes` bytes. */
 function jsonOf(bytes: number): string {
   return `{"a":"${"x".repeat(bytes - 8)}"}`;
 }

@@ -70,7 +70,7 @@ function post(served: Served, path: string, init: RequestInit): Promise<Response
   return fetch(served.url + path, { method: "POST", headers: JSON_TYPE, ...init });
 }
 
-/** JSON text of exactly so many bytes. */
+/** A JSON text of exactly `bytes` bytes. */
 function jsonOf(bytes: number): string {
   return `{"a":"${"x".repeat(bytes - 8)}"}`;
 }
@@ -80,7 +80,7 @@ function errorIn({ body, headers }: WireAnswer): string {
   return (JSON.parse(body) as { error: string }).error;
 }
 
-/** Proves that the connection is still in step: the next request on it is answered. */
+/** Checks that the connection is still in step: the next request on it is answered. */
 async function assertInStep(connection: Connection): Promise<void> {
   connection.send("GET /alive HTTP/1.1", "Host: test", "", "");
   const { status, body } = await connection.next();
@@ -538,7 +538,7 @@ for (const [what, path, lines, status] of [
     );
     const answer = await connection.next();
     assert.equal(answer.status, status);
-    // The client may still send it, or not: nobody can tell where a next request would begin.
+    // The client may still send the body or not, so the start of a next request is unknown.
     assert.equal(answer.headers.get("connection"), "close");
     connection.socket.end();
     await connection.ended();

@@ -1,14 +1,14 @@
 import { connect, type Socket } from "node:net";
 
-/** An answer as it came over the wire. */
+/** A response as it came over the wire. */
 export interface WireAnswer {
   readonly status: number;
-  /** By lower-case name; of a repeated header all values, joined by `, `. */
+  /** By lower-case name; the values of a repeated header are joined by `, `. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
 }
 
-/** A client that sends bytes as they are given, and takes apart what comes back. */
+/** A client that sends bytes unchanged, and parses the responses. */
 export class Connection {
   readonly socket: Socket;
   readonly #ended: Promise<void>;
@@ -16,14 +16,16 @@ export class Connection {
   #isOver = false;
   #wake: () => void = () => {};
 
-  /** @param localAddress where it comes from: any address of 127.0.0.0/8 is another client */
+  /**
+   * @param localAddress the client's address: each address in 127.0.0.0/8 is another client
+   */
   constructor(port: number, localAddress = "127.0.0.1") {
     this.socket = connect({ port, host: "127.0.0.1", localAddress });
     this.socket.on("data", (chunk) => {
       this.#received = Buffer.concat([this.#received, chunk]);
       this.#wake();
     });
-    this.socket.on("error", () => {}); // a reset is an end like another
+    this.socket.on("error", () => {}); // a reset counts as an end
     this.#ended = new Promise((resolve) => {
       this.socket.on("close", () => {
         this.#isOver = true;
@@ -33,7 +35,7 @@ export class Connection {
     });
   }
 
-  /** Sends lines joined by CRLF; the empty lines are to be given too. */
+  /** Sends lines joined by CRLF; empty lines must be given too. */
   send(...lines: readonly string[]): void {
     this.socket.write(lines.join("\r\n"));
   }
@@ -52,7 +54,7 @@ export class Connection {
     this.socket.write(body);
   }
 
-  /** Resolves with the next answer; rejects when the connection ends before it is whole. */
+  /** Resolves with the next response; rejects if the connection ends before it is whole. */
   async next(method = "GET"): Promise<WireAnswer> {
     for (;;) {
       const taken = takeAnswer(this.#received, method, this.#isOver);
@@ -65,12 +67,12 @@ export class Connection {
     }
   }
 
-  /** What was received and not taken yet. */
+  /** The received bytes that were not taken yet. */
   get rest(): string {
     return this.#received.toString("utf8");
   }
 
-  /** Resolves when the connection is over. */
+  /** Resolves when the connection has ended. */
   ended(): Promise<void> {
     return this.#ended;
   }

@@ -1,4 +1,4 @@
-/** Clients that take all they can get, and others beside them; each loopback address is another client. */
+/** Clients that take as much as they can, and others beside them; each loopback address is another client. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { request, type IncomingMessage } from "node:http";
@@ -33,12 +33,12 @@ const echo = route({
   handle: () => ({}),
 });
 
-/** JSON text of exactly so many bytes. */
+/** A JSON text of exactly `bytes` bytes. */
 function jsonOf(bytes: number): string {
   return `{"a":"${"x".repeat(bytes - 8)}"}`;
 }
 
-/** Sends so much of a body in pieces, and then nothing. */
+/** Sends some bytes of a body in pieces, and then nothing. */
 async function stall({ open, budget }: Served, bytes: number, from: string) {
   const connection = open(from);
   const held = budget.held;
@@ -130,7 +130,7 @@ test("a body that waits for its turn gives way too, and the turns go on", async 
   await until(() => budget.inWork === 0 && budget.held === 0);
 });
 
-/** Asks for a long answer and does not read it. */
+/** Requests a long response and does not read it. */
 function openUnread({ open }: Served, path: string, from: string, organization: string): void {
   const connection = open(from);
   connection.socket.pause();
@@ -182,7 +182,7 @@ test("an export goes on beside a client that asks for pages and reads none", asy
   assert.equal(read, "the end");
 });
 
-/** Begins to read an answer, and leaves the rest for later. */
+/** Begins to read a response, and leaves the rest for later. */
 async function slowReader(t: TestContext, { url }: Served, path: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const headers = { "x-api-key": "acme" };

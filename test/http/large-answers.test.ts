@@ -113,7 +113,7 @@ test("clients on several addresses that read nothing do not keep the turns from 
   await until(() => begun.length === 2);
   const answer = fetch(`${url}/large`);
   await until(() => {
-    sent.check(); // stands for a second that goes by
+    sent.check(); // stands for the next second
     return begun.length === 3;
   });
   assert.deepEqual(

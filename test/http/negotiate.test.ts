@@ -86,7 +86,7 @@ test("any text at all is answered without an exception", () => {
 });
 
 test("a hostile header costs time in proportion to its length", () => {
-  // Quadratic work would take hours, which the time limit of the tests ends.
+  // Quadratic work would take hours; the time limit of the tests ends it.
   const hostile = ['"\\', ";", "text/html;a=b,"].map((part) =>
     part.repeat(2_000_000 / part.length),
   );

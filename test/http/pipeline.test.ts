@@ -8,7 +8,7 @@ import { serve, until } from "./serve.ts";
 const free = { type: "object", additionalProperties: true } as const;
 const common = { surfaces: ["portal"], access: "open", summary: "s", tags: ["t"] } as const;
 
-/** Rows that answer when they are told to, and what they were asked. */
+/** Rows that answer when the test says so, and the requests that they got. */
 function slowRows() {
   const asked: { readonly body: unknown; readonly settle: Settle }[] = [];
   const replies = { 200: free };
@@ -40,7 +40,7 @@ test("a request that comes ahead is not begun before the one before it is answer
   const [eager, other] = [open(), open()];
   eager.send(GET.repeat(3));
   await until(() => asked.length === 1);
-  other.send(GET); // whose request came later, and is not held up by the first connection
+  other.send(GET); // its request came later, and the first connection does not hold it up
   await until(() => asked.length === 2);
   assert.equal(requests.length, 2);
   asked[0]?.settle(undefined, { turn: 1 });

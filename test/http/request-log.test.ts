@@ -59,7 +59,7 @@ test("at info only changes, refused credentials and failures are lines", () => {
   log.onAnswered({ ...SUMMARY, method: "POST", status: 409, isChange: true });
   assert.equal(lines.length, 0);
   log.onAnswered({ ...SUMMARY, method: "POST", status: 201, isChange: true });
-  log.onAnswered({ ...SUMMARY, method: "POST", status: 499, isChange: true }); // done, but not read
+  log.onAnswered({ ...SUMMARY, method: "POST", status: 499, isChange: true }); // carried out, but not read
   log.onAnswered({
     ...SUMMARY,
     status: 401,

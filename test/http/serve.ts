@@ -23,7 +23,7 @@ export interface Served {
   readonly url: string;
   readonly port: number;
   readonly budget: BodyBudget;
-  /** What was told about answered requests. */
+  /** The summaries of answered requests. */
   readonly summaries: readonly RequestSummary[];
   /** Every request that reached the listener. */
   readonly requests: readonly IncomingMessage[];
@@ -33,7 +33,10 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** Serves rows on a free port until the test ends; `changes` replaces parts of the listener, `address` of where it listens. */
+/**
+ * Serves rows on a free port until the test ends; `changes` replaces parts of the listener,
+ * `address` parts of its address.
+ */
 export async function serve(
   t: TestContext,
   rows: readonly Route<unknown>[],

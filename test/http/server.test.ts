@@ -8,7 +8,7 @@ import { listen } from "../../src/http/server.ts";
 import type { WireAnswer } from "./connection.ts";
 import { serve, until } from "./serve.ts";
 
-// With the usual time-outs what is closed in time would take a minute or more.
+// With the usual timeouts these tests would take a minute or more.
 const IN_TIME = { timeout: 55_000 };
 
 const free = { type: "object", additionalProperties: true } as const;
@@ -34,7 +34,7 @@ const rows = [
   }),
 ];
 
-/** Checks what every refusal has, also of what was no request. */
+/** Checks the common properties of refusals, including those of invalid HTTP. */
 function assertIsRefusal({ status, headers, body }: WireAnswer, expected: number): void {
   assert.equal(status, expected);
   assert.equal(headers.get("content-type"), "application/json; charset=utf-8");
@@ -140,7 +140,7 @@ test("an address with the most connections makes room for others, and cuts its o
   newcomer.send(...ALIVE);
   assert.equal((await newcomer.next()).status, 200);
   await stalled[0]?.ended();
-  open("127.0.0.2").send(...HALF); // it has as many as the others together: one of its own goes
+  open("127.0.0.2").send(...HALF); // it has as many as the others together, so it loses one of its own
   await stalled[1]?.ended();
   honest.send(":1}  "); // the rest of the nine bytes
   assert.equal((await honest.next()).status, 200);
@@ -154,7 +154,7 @@ test("what is being answered goes only for a client of a smaller share", async (
   for (const connection of [oldest, newer])
     connection.send("GET /slow HTTP/1.1", "Host: a", "", "");
   await until(() => settles.length === 2);
-  await open("127.0.0.2").ended(); // turned away itself
+  await open("127.0.0.2").ended(); // refused itself
   const other = open("127.0.0.3");
   other.send(...ALIVE);
   assert.equal((await other.next()).status, 200);

@@ -33,7 +33,7 @@ test("answers that nobody reads are held up to a limit, and the oldest are cut",
   assert.deepEqual(cut, [true, true, false]);
   assert.ok(unreadAnswers.bytes > 0 && unreadAnswers.bytes <= LIMIT, `${unreadAnswers.bytes}`);
 
-  const answer = await fetch(`${url}/long`); // who comes last is served, whoever stalls
+  const answer = await fetch(`${url}/long`); // the newest client is served, although others stall
   assert.equal((await answer.text()).length, LONG.length);
 });
 

@@ -3,8 +3,8 @@ import { after, test } from "node:test";
 import { fillIn, operationsBelow, operationsOf, type Operation } from "../support/operations.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
-// Who may do what: every operation with every kind of credential, on one service whose switch is
-// turned while it runs. Nothing that is sent here changes anything: bodies are refused after access.
+// Permissions: every operation with every kind of credential, on one service whose switch changes
+// while it runs. No request here changes anything: bodies are refused after access.
 let isRequired: unknown = false;
 const app = await start(
   { after },
@@ -56,7 +56,7 @@ const CREDENTIALS = {
   "a token in another scheme": { authorization: signed.replace("Bearer", "Token") },
 } as const satisfies Record<string, Record<string, string>>;
 
-/** The credentials that are what they claim, each with the accesses it opens while the switch is on. */
+/** The valid credentials, each with the accesses that it has while the switch is on. */
 const OPENS: Readonly<Partial<Record<Credential, readonly Access[]>>> = {
   "no credential": ["open"],
   "a key": ["open", "runtime"],
@@ -74,19 +74,19 @@ function accessOf({ method, path }: Operation): Access {
   return RUNTIME.has(name) || isAudit ? "runtime" : "user";
 }
 
-/** What SPEC and DESIGN demand: whether the caller is let in. */
+/** The rule of the contract: whether the caller gets access. */
 function isLetIn(access: Access, credential: Credential, required: boolean): boolean {
   if (access === "open") return true; // signing in ignores credentials
   const opens = OPENS[credential];
-  if (opens === undefined) return false; // a wrong one is never taken for none
+  if (opens === undefined) return false; // invalid credentials are never treated as missing ones
   return opens.includes(access) || (!required && access !== "always");
 }
 
-/** An answer's status to a request that would be refused for its body, or finds nothing. */
+/** The status of a request whose body would be refused, or which finds nothing. */
 async function statusOf(operation: Operation, given: Record<string, string>): Promise<number> {
   const path = fillIn(operation.path);
   const body = operation.body === undefined ? undefined : "[";
-  const method = path.endsWith("/stream") ? "HEAD" : operation.method; // one that ends
+  const method = path.endsWith("/stream") ? "HEAD" : operation.method; // its response ends
   const isEnding = path.endsWith("/auth/logout") && given["authorization"] === signed;
   const headers = isEnding ? { ...given, ...(await app.asUser(ADMIN)) } : given;
   const answer = await app.request(method, path, body, headers);

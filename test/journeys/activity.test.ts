@@ -11,14 +11,14 @@ import { ADMIN, ADMIN_SETTINGS, start, type App } from "../support/start.ts";
 const YAML = "rules: []";
 const PASSWORD = "another good password";
 
-/** A request that changes something, after what it needs was made. */
+/** A request that changes something, after its prerequisites were made. */
 interface Sample {
   readonly path: string;
   readonly body?: SentBody;
   readonly headers?: SentHeaders;
 }
 
-/** For each row that changes something, how to make it do so once. */
+/** For each row that changes something, a request that makes it do so once. */
 const SAMPLES: Readonly<Record<string, (app: App, admin: SentHeaders) => Promise<Sample>>> = {
   "POST /policies": async () => ({ path: "/policies", body: { yaml: YAML } }),
   "POST /policies/{version}/activate": async (app, headers) => {
@@ -84,7 +84,7 @@ const SAMPLES: Readonly<Record<string, (app: App, admin: SentHeaders) => Promise
 const app = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: true });
 const admin = await app.asUser(ADMIN);
 
-/** How many bytes all files below a directory hold. */
+/** The total size of all files below a directory. */
 async function bytesBelow(directory: string): Promise<number> {
   const found = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = found.filter((one) => one.isFile());
@@ -94,7 +94,7 @@ async function bytesBelow(directory: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
-/** The newest entry, and how many there are. */
+/** The newest entry, and the number of entries. */
 async function newest(own: App, headers: SentHeaders, query = "") {
   const { status, body, text } = await own.get(`/api/v1/activity?limit=1${query}`, headers);
   assert.equal(status, 200, text);
@@ -373,7 +373,7 @@ test("a failed sign-in is told to the organization of that email, an unknown one
   assert.equal((await signIn(email)).status, 429);
 
   const known = await newest(own, acme.admin, "&action=login.failed");
-  assert.equal(known.total, 5); // what is refused unseen is not told: nobody fills a disk with it
+  assert.equal(known.total, 5); // a throttled attempt has no entry: attackers cannot fill the disk
   const { actor, target, outcome, before, after: now } = known.entry;
   assert.deepEqual(actor, { kind: "anonymous" });
   assert.deepEqual(target, { type: "user", name: email });
@@ -453,7 +453,7 @@ test("a change whose record cannot be written stands, and its answer says so", a
   const lines: string[] = [];
   const own = await start(t, { logLevel: "error", writeLog: (line) => void lines.push(line) });
   const path = join(own.dataDir, "organizations/default/activity.jsonl");
-  await mkdir(path); // no log can be opened there
+  await mkdir(path); // a log cannot be opened there
   const answer = await own.post("/api/v1/policies", { version: "v1", yaml: YAML });
   assert.equal(answer.status, 500);
   assert.match(answer.body.error, /^The record of "policy\.publish" could not be written, but/);

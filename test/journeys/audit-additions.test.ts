@@ -3,7 +3,7 @@ import { after, test } from "node:test";
 import type { Answer } from "../support/client.ts";
 import { ADMIN, ADMIN_SETTINGS, start, type App } from "../support/start.ts";
 
-// What stands beside the contract's list: one service with a few events, which is only read.
+// Additions to the contract's list, on one service with a few events, which is only read.
 const app = await start({ after });
 const AUDIT = "/api/public/audit";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { start } from "../support/start.ts";
 
-// One list of events that all tests ask; only the last test adds to it.
+// One list of events that all tests query; only the last test adds to it.
 const app = await start({ after });
 
 const EVENTS = [

@@ -3,7 +3,7 @@ import { after, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { ADMIN, ADMIN_SETTINGS, start, START_TIME } from "../support/start.ts";
 
-// What an event becomes when it is ingested. Every test uses ids or commands of its own.
+// The stored form of an ingested event. Every test uses its own ids or commands.
 const app = await start({ after }, ADMIN_SETTINGS);
 
 const FULL = {
@@ -298,7 +298,7 @@ test("who has seen a generated id cannot take the place of the events that follo
   const { id } = (await other.post("/api/public/audit", { command: "seen" })).body as {
     id: string;
   };
-  // The ids that a source of one random part for all would generate next.
+  // The ids that a source with one random part for all ids would generate next.
   const planted = Array.from({ length: 32 }, (_, n) => {
     const digit = "0123456789abcdefghjkmnpqrstvwxyz".charAt(n);
     return { id: id.slice(0, 13) + digit + id.slice(14), command: "planted" };

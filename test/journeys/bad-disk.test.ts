@@ -1,7 +1,7 @@
 /**
- * A disk that goes bad under the whole service, and comes back: every change is refused with a 500
- * that is the truth, what stood before is answered on, `/ready` says what cannot be written, and
- * writing resumes by itself. A power cut at the end shows that the disk holds what was answered.
+ * A disk that fails under the whole service, and recovers. Every change is refused with a truthful
+ * 500, stored data is still answered, `/ready` names the parts that cannot be written, and writing
+ * resumes by itself. A power cut at the end shows that the disk has everything that was answered.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -18,7 +18,7 @@ const T0 = Date.parse("2026-11-20T20:30:00.000Z");
 
 type Send = (method: string, path: string, body?: object) => Promise<Answer>;
 
-/** A part of the service that keeps something: how it is changed, and what is seen of it. */
+/** A part of the service that stores data: how to change it, and how to read it. */
 interface Part {
   readonly called: RegExp;
   readonly change: (send: Send, n: number) => Promise<Answer>;
@@ -188,7 +188,7 @@ async function accepted(answer: Promise<Answer>): Promise<void> {
   assert.ok(status >= 200 && status < 300, text);
 }
 
-/** Asks until the service has found out by itself that it can write again. */
+/** Requests `/ready` until the service has found that it can write again. */
 async function untilReady(send: Send, advance: () => void): Promise<void> {
   for (let asked = 0; asked < 200; asked++) {
     if ((await send("GET", "/ready")).status === 200) return;

@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { fillIn, operationsOf, type Operation, type SchemaObject } from "../support/operations.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
-// Everything that is sent here is refused, and nothing of it may be stored.
+// Every request here is refused, and nothing may be stored.
 const app = await start({ after }, { ...ADMIN_SETTINGS, maxBodyBytes: 256 * 1024 });
 const token = await app.asUser(ADMIN);
 await app.post("/api/v1/policies", { yaml: "a: 1", version: "v1" });
@@ -108,7 +108,7 @@ test("a JSON error is located, and what was sent is not repeated", async () => {
   assert.ok(!answer.text.includes("hunter2") && !answer.text.includes("oops"));
 });
 
-/** Something right for every field that a body requires. */
+/** A valid value for every field that a body requires. */
 const RIGHT: Readonly<Record<string, unknown>> = {
   yaml: "a: 1",
   command: "ls",
@@ -124,7 +124,7 @@ const RIGHT: Readonly<Record<string, unknown>> = {
   settings: [],
 };
 
-/** What is wrong for a field; a text may be "unknown" only where the values are listed. */
+/** Invalid values for a field; a text is invalid as "unknown" only if the values are listed. */
 function wrongFor(schema: SchemaObject): unknown[] {
   const types = [schema.type ?? "object"].flat();
   const values: readonly (readonly [string, unknown])[] = [
@@ -141,7 +141,7 @@ function wrongFor(schema: SchemaObject): unknown[] {
   return types.includes("array") ? [...wrong, [1], [null], [[]], [{ key: 1 }]] : wrong;
 }
 
-/** The ways in which a schema can be met: itself, or each of its alternatives. */
+/** The schemas of which a value must match one: the schema itself, or its alternatives. */
 function alternatives(schema: SchemaObject): readonly SchemaObject[] {
   return schema.anyOf ? schema.anyOf.flatMap(alternatives) : [schema];
 }
@@ -205,7 +205,7 @@ for (const [name, text, wanted] of RAW) {
   });
 }
 
-/** Sends bytes as they are, and gives back everything until the service closes, or half a second. */
+/** Sends bytes unchanged, and returns everything until the service closes, or for half a second. */
 async function raw(text: string): Promise<string> {
   const { hostname, port } = new URL(app.url);
   const socket = connect(Number(port), hostname);

@@ -180,7 +180,7 @@ test("a catalog file that is missing stops the start and is named", async (t) =>
   await assert.rejects(start(t, { catalogSource: "/nowhere/none.json" }), /none\.json/);
 });
 
-/** Serves what `answer` holds; an empty text is a failure. */
+/** Serves the text of `answer`; an empty text is a failure. */
 async function serve(t: TestContext, answer: { text: string }): Promise<string> {
   const server = createServer((request, response) => {
     response.statusCode = answer.text === "" ? 503 : 200;

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { startSignalbox } from "../../src/index.ts";
 
-// What a crash, a disk or an editor may have done to a data directory while the service was away.
+// The damage that a crash, a disk or an editor may have done to a data directory while the service
+// was away.
 
 const folder = await mkdtemp(join(tmpdir(), "signalbox-damage-"));
 after(() => rm(folder, { recursive: true, force: true }));
@@ -46,7 +47,7 @@ async function served(dataDir: string, use: (url: string) => Promise<void>): Pro
   return lines;
 }
 
-/** Which of the records of each log are served, and how the service says that it is. */
+/** The records of each log that are served, and the condition that the service reports. */
 async function readAll(url: string): Promise<readonly [string, ...string[]]> {
   const get = async (path: string) => (await fetch(url + path)).json() as Promise<never>;
   const { status } = (await get("/health")) as { status: string };
@@ -170,7 +171,7 @@ for (const [what, readable, change] of IN_THE_MIDDLE) {
   });
 }
 
-/** The files beside the logs, and when they were written. */
+/** The files beside the logs, and their times of writing. */
 async function asideOf(dataDir: string): Promise<readonly (readonly [string, number])[]> {
   return Promise.all(
     LOGS.map(async (log) => {
@@ -203,7 +204,7 @@ for (const [what, readable, change] of AT_THE_END) {
     const told = await served(dataDir, async (url) => {
       for (const log of LOGS) {
         const text = await readFile(pathOf(dataDir, log), "latin1");
-        assert.ok(text.endsWith("}\n") || text.endsWith("}\r\n"), log); // before anybody asked for it
+        assert.ok(text.endsWith("}\n") || text.endsWith("}\r\n"), log); // before the first request for it
       }
       assert.deepEqual(await readAll(url), ["ok", readable, readable, readable]);
     });

@@ -1,4 +1,4 @@
-/** An open demo as visitors and its operator meet it. Tests of one server follow upon each other. */
+/** An open demo as its visitors and its operator see it. Tests on one server run in order. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { ingestEvent } from "../../src/audit/ingest.ts";
@@ -108,7 +108,7 @@ test("pages show the demo's data without a sign-in, and say that anyone can writ
   assert.match(text, /<time datetime="2026-11-21T04:00:00.000Z">04:00 UTC<\/time>/);
   assert.match(text, /data-prefix="\/api\/public"/);
   assert.match(text, /data-open="true"/);
-  assert.match(text, /ada\.moreau@example\.com/); // who published the active policy
+  assert.match(text, /ada\.moreau@example\.com/); // the user who published the active policy
 });
 
 test("a visitor who comes to the sign-in is told that all else is open", async () => {

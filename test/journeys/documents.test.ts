@@ -12,14 +12,14 @@ type App = Awaited<ReturnType<typeof start>>;
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
-/** An empty folder that goes with the test. */
+/** An empty folder, removed when the test ends. */
 function emptyFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-session-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Runs the session that a document prints after the mark, against a server; a failing command fails it. */
+/** Runs the session after a mark in a document against a server; a failing command fails it. */
 async function runSession(path: string, app: App, cwd: string): Promise<string> {
   const [, session] = /<!-- session -->\n```sh\n([\s\S]*?)```/.exec(read(path)) ?? [];
   assert.ok(session !== undefined, `${path} has no session`);

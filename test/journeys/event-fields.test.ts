@@ -1,4 +1,4 @@
-/** Goes over the table of event fields: each field works wherever the table says so. */
+/** Checks every row of the table of event fields: each field works wherever the table says so. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
@@ -46,7 +46,7 @@ const app = await start({ after }, { ...ADMIN_SETTINGS });
 const headers = await app.asUser(ADMIN);
 const { body: openapi } = await app.get("/openapi.json");
 
-/** Reports one event with a special value under a name, and one with another value. */
+/** Reports one event with a special value of a field, and one with another value. */
 async function report(name: string, type: EventFieldType): Promise<AuditEvent> {
   const [special, other] = VALUES[type];
   const base = name === "provider" || name === "tool" ? {} : { provider: "-" };

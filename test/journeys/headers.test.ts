@@ -298,7 +298,7 @@ test("a connection may stay idle for longer than the 60 seconds of common proxie
 });
 
 test("a target in absolute form is reduced to its path", async () => {
-  const client = new Client(); // the contract does not know such a path
+  const client = new Client(); // the contract does not declare this path
   const target = "http://localhost:1/health?x=1";
   const { status, body } = await client.request(app.url, "GET", target);
   assert.deepEqual([status, body.status], [200, "ok"]);

@@ -1,4 +1,4 @@
-/** What a page can do that makes its own name lead to this machine, or stands on a preview host. */
+/** The possible attacks of a page whose name resolves to this machine, or which is served by a preview host. */
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { Connection } from "../http/connection.ts";

@@ -3,8 +3,8 @@ import { after, test } from "node:test";
 import { fillIn, operationsBelow, type Operation } from "../support/operations.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
-// Every operation of /api/v1 with a key of every scope, while credentials are demanded and while they
-// are not. Nothing that is sent here changes anything: bodies are refused after scopes.
+// Every operation of /api/v1 with a key of every scope, while credentials are required and while
+// they are not. No request here changes anything: bodies are refused after scopes.
 let isRequired = true;
 const app = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: () => isRequired });
 const admin = await app.asUser(ADMIN);
@@ -18,7 +18,7 @@ for (const scopes of SCOPES) {
   keys.set(scopes, { "x-api-key": body.api_key });
 }
 
-/** What keys of a scope may do, as docs/runtimes.md has it. Another text acts as `runtime`. */
+/** The permissions of each scope in docs/runtimes.md. Any other text acts as `runtime`. */
 const READS = ["GET /policies", "GET /policies/{version}"];
 const REPORTS = [
   "POST /audit",
@@ -47,11 +47,11 @@ const ALWAYS = ["GET /auth/me", "POST /auth/logout", "PUT /auth/password"];
 
 type Wanted = "let in" | 401 | 403;
 
-/** What becomes of a request with nothing but a key. */
+/** The expected outcome of a request with only a key. */
 function wanted(name: string, scope: Scope, required: boolean): Wanted {
   if (OPEN.includes(name) || INCLUDED[scope].includes(name)) return "let in";
   if (ALWAYS.includes(name)) return 401;
-  // Beyond its routes the contract decides about a runtime key, and 401 is its answer.
+  // Beyond its routes the contract rules for a runtime key, and requires a 401.
   const isLimited = scope === "report" || scope === "policy";
   if (required) return isLimited && TAKES_KEYS.has(name) ? 403 : 401;
   return isLimited ? 403 : "let in";

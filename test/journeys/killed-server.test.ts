@@ -2,10 +2,10 @@
  * Kills a server again and again while many connections write to one directory. After each kill the
  * server starts again, and its data is compared with what it had acknowledged.
  *
- * A round ends after a random number of acknowledged writes, not after a time: on a loaded machine a
- * short time may pass without any write, and then the round would test nothing.
+ * A round ends after a random number of acknowledged writes, not after a time: on a loaded machine
+ * a short time may pass without any write, and then the round would test nothing.
  *
- * `KILL_ROUNDS` says how often (24 by default), `KILL_SEED` repeats a run that failed.
+ * `KILL_ROUNDS` is the number of rounds (24 by default), `KILL_SEED` repeats a run that failed.
  */
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
@@ -37,13 +37,13 @@ type Send = (method: string, path: string, body?: object) => Promise<Answer>;
 
 /** The writes that were sent, and those that were acknowledged. */
 class Ledger {
-  /** Batches of event ids whose answer never came; a single is a batch of one. */
+  /** Batches of event ids that were never answered; a single event is a batch of one. */
   readonly unsure: string[][] = [];
   readonly stored = new Set<string>();
   readonly published = new Set<string>();
-  /** Of these, the ones whose publish was acknowledged, and so has its entry in the activity log. */
+  /** Of these, the versions whose publish was acknowledged, so that the activity log has their entry. */
   readonly recorded = new Set<string>();
-  /** The versions that may be active: the last one acknowledged, and those begun since. */
+  /** The versions that may be active: the last acknowledged one, and those begun since. */
   active: string[] = [""];
   readonly keys = new Map<string, "kept" | "revoking" | "revoked">();
   readonly runtimes = new Map<string, number[]>();
@@ -55,7 +55,7 @@ class Ledger {
   }
 }
 
-/** Sends writes and enters those that were acknowledged. Throws when the connection breaks. */
+/** Sends writes and records those that were acknowledged. Throws when the connection breaks. */
 type Writer = (send: Send, ledger: Ledger) => Promise<void>;
 
 async function accepted(answer: Promise<Answer>, status: number): Promise<Answer> {
@@ -123,7 +123,7 @@ const WRITERS: readonly Writer[] = [
   ...[policies, keys, fleet, fleet, users],
 ];
 
-/** Compares the data with the ledger. A write without an answer is there as a whole or not at all. */
+/** Compares the data with the ledger. A write without an answer is stored as a whole or not at all. */
 async function compare(send: Send, ledger: Ledger): Promise<void> {
   const kept = await exported(send);
   const found = new Set(kept);
@@ -201,7 +201,7 @@ async function comparePolicies(send: Send, ledger: Ledger): Promise<void> {
   for (const { version } of list) ledger.published.add(version);
 }
 
-/** An acknowledged change has its entry, and has it once. */
+/** Checks that each acknowledged change has exactly one entry. */
 async function compareActivity(send: Send, ledger: Ledger): Promise<void> {
   const targets: string[] = [];
   for (let offset = 0; ; offset += 1_000) {

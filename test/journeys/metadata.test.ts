@@ -143,7 +143,7 @@ const RUNTIME = [
   "POST /runtime/heartbeat",
   "POST /runtime/register",
 ];
-/** What keys of the scope `policy` may do beside reading policies. */
+/** The permissions of keys of the scope `policy`, beside reading policies. */
 const POLICY = ["POST /policies", "POST /policies/validate", "POST /policies/simulate"];
 
 test("the document says which routes take a key, and which demand a token always", async () => {

@@ -1,6 +1,6 @@
 /**
  * Random sequences of requests, restarts and crashes, against a model that keeps lists. A failure
- * tells the shortest sequence that was found and its seed; `FUZZ_SEED=<seed> npm run fuzz -- 0
+ * prints the shortest failing sequence and its seed; `FUZZ_SEED=<seed> npm run fuzz -- 0
  * journeys/model` runs it again.
  */
 import assert from "node:assert/strict";
@@ -71,7 +71,7 @@ function freshModel(): Model {
 }
 
 test("whatever is sent in whatever order, the answers are those of a few lists", async () => {
-  // Without bias, which would make most sequences short and so empty of what steps could find.
+  // Without bias, which would make most sequences too short to find anything.
   const sequences = fc.noBias(fc.commands(someStep(views), { maxCommands: 150, size: "max" }));
   await fc.assert(
     fc.asyncProperty(sequences, async (steps) => {

@@ -1,6 +1,6 @@
 /**
- * A client that knows nothing but the served OpenAPI document: it makes requests of what every operation
- * declares, right and wrong ones. The test client holds each answer against the document.
+ * A client that uses only the served OpenAPI document: it makes valid and invalid requests from
+ * every operation's declaration. The test client checks each response against the document.
  */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -10,7 +10,7 @@ import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
 type Paths = Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
 
-/** It ends with its reader only; it has tests of its own. */
+/** It ends only when its reader disconnects; it has its own tests. */
 const ENDLESS = "/audit/stream";
 
 const app = await start({ after }, { ...ADMIN_SETTINGS, metrics: "open" });
@@ -21,7 +21,7 @@ for (const [path, item] of Object.entries(document.paths as Paths)) {
   for (const [method, operation] of Object.entries(item)) {
     const name = `${method.toUpperCase()} ${path}`;
     test(`${name} takes what it documents, and refuses what it does not`, async () => {
-      app.advance(2 * MINUTE_MS); // failed sign-ins of the test before are forgotten
+      app.advance(2 * MINUTE_MS); // the throttle forgets the failed sign-ins of the previous test
       const admin = operation.security.length > 0 ? await app.asUser(ADMIN) : {};
       for (const { target, body, isRight } of requestsOf(path, operation, document)) {
         const answer = await app.request(method.toUpperCase(), target, body, admin);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { start, START_TIME, type App } from "../support/start.ts";
 
-// What the service says about everything together: providers and the dashboard.
+// The summaries of the service: providers and the dashboard.
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
@@ -11,7 +11,7 @@ async function provider(app: App, id: string) {
   return body.providers.find((one: { id: string }) => one.id === id);
 }
 
-/** Reports events of a provider; a `status` or `decision` for each. */
+/** Reports events of a provider; each of `kinds` gives a `status` or `decision`. */
 async function report(app: App, id: string, kinds: readonly object[], ageMs = 0): Promise<void> {
   const timestamp = new Date(app.now - ageMs).toISOString();
   const events = kinds.map((kind) => ({ provider: id, timestamp, ...kind }));

@@ -8,8 +8,8 @@ import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 
-// The package as others get it: packed in a clean clone, installed into an empty folder, and used from
-// there.
+// The package as users get it: packed in a clean clone, installed into an empty folder, and used
+// from there.
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "signalbox-package-"));
@@ -31,7 +31,7 @@ function run(file: string, args: readonly string[], cwd = folder): string {
   return execFileSync(file, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
-/** Copies what a clone holds, so without anything built; the dependencies are those of here. */
+/** Copies the content of a clone, without built files; the dependencies are linked from here. */
 function cleanClone(): string {
   const clone = join(folder, "clone");
   const list = run("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], root);
@@ -46,7 +46,7 @@ function pack(path: string, ...words: readonly string[]): string {
   return run("npm", ["pack", "--silent", ...words, "--pack-destination", folder], path).trim();
 }
 
-// What it depends on is taken from here, so that no registry has to answer.
+// Its dependencies are taken from here, so that no registry is needed.
 const overrides = {
   yaml: `file:./${pack(join(root, "node_modules", "yaml"), "--ignore-scripts")}`,
 };

@@ -102,7 +102,7 @@ test("of many versions published at once, exactly one is active", async (t) => {
   assert.equal(policies.length, 10);
 });
 
-// The rest reads one service with two versions, "v2" active.
+// The other tests read one service with two versions, "v2" active.
 const app = await start({ after }, ADMIN_SETTINGS);
 await app.post(POLICIES, { yaml: "rules: []\n", version: "v1" });
 await app.post(POLICIES, { yaml: "rules: [2]\n", version: "v2" });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { start } from "../support/start.ts";
 
-// Which documents are policies. Each case is published and validated on one service.
+// Valid and invalid policy documents. Each case is published and validated on one service.
 const app = await start({ after });
 const POLICIES = "/api/public/policies";
 const MIB = 1024 * 1024;
@@ -45,7 +45,7 @@ test("what can be published is valid", async () => {
   }
 });
 
-/** Whether a document is checked at once: larger ones take a thread, and so a second. */
+/** Whether a document is checked at once: larger ones need a thread, and take about a second. */
 function isSmall([, yaml]: readonly [string, string]): boolean {
   return yaml.length < 8192;
 }

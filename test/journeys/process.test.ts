@@ -7,8 +7,8 @@ import { Client } from "../support/client.ts";
 import { launch, newDirectory } from "../support/server-process.ts";
 import type { Scope } from "../support/start.ts";
 
-// The built server, run as an operator runs it. After hooks run in order: what is launched first is
-// killed before its directory goes.
+// The built server, run as an operator runs it. After hooks run in order: the process is killed
+// before its directory is removed.
 
 test("it says one line, answers, and keeps what it acknowledged when it is killed", async (t) => {
   const client = new Client();
@@ -23,7 +23,7 @@ test("it says one line, answers, and keeps what it acknowledged when it is kille
   await post("/runtime/register", { name: "r1" });
   const { body: created } = await post("/api-keys", { name: "k" });
 
-  // Killed in the middle of many reports: every one that was answered must be there.
+  // Killed in the middle of many reports: every answered report must be stored.
   const acknowledged: string[] = [];
   const reports = Array.from({ length: 400 }, async (_, n) => {
     const answer = await post("/audit", { id: `e${n}`, command: "ls" }).catch(() => undefined);
@@ -66,7 +66,7 @@ test("a second server on the same directory says so in one line, and the first g
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
   test(`${signal} answers what is in flight and ends with 0, idle connections or not`, async (t) => {
     const directory = await newDirectory(t);
-    // Nothing else is open on loopback: the start has nothing to warn of.
+    // No other setting leaves a risk on loopback: the start has nothing to warn of.
     const server = launch(t, { DATA_DIR: directory, CORS_PAGES_DEV: "off" });
     const { hostname, port } = new URL(await server.url());
     const used = await connected(t, Number(port), hostname);
@@ -82,7 +82,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
     });
     const answered = once(outgoing, "response");
     outgoing.flushHeaders();
-    await once(outgoing, "continue"); // by now it has arrived, and its body is waited for
+    await once(outgoing, "continue"); // by now the request has arrived, and the server waits for its body
     outgoing.write('{"command":');
     server.kill(signal);
     await once(used, "close");

@@ -29,7 +29,7 @@ test("events are taken up to MAX_AUDIT_BYTES, then refused until retention has r
   const left = MIB - (await bytes());
   assert.equal((await send(left - 300)).status, 202); // still below the limit
   assert.ok((await bytes()) < MIB);
-  assert.equal((await send(1_000)).status, 202); // the one that reaches it
+  assert.equal((await send(1_000)).status, 202); // this one reaches the limit
   assert.ok((await bytes()) >= MIB);
   const refused = await send(1);
   assert.equal(refused.status, 507);
@@ -83,7 +83,7 @@ test("the public surface is full sooner, while the organization's own keys go on
 test("a full fleet refuses new runtimes, hears known ones, and has room for one forgotten", async (t) => {
   const app = await start(t, { maxRuntimes: 2 });
   const beat = async (name: string) => app.post("/api/v1/fleet/heartbeat", { name });
-  const answers = await Promise.all(["a", "b", "a"].map(beat)); // at once, and one of them twice
+  const answers = await Promise.all(["a", "b", "a"].map(beat)); // in parallel, and one of them twice
   assert.deepEqual(
     answers.map(({ status }) => status),
     [200, 200, 200],
@@ -95,7 +95,7 @@ test("a full fleet refuses new runtimes, hears known ones, and has room for one 
   assert.equal((await beat("a")).status, 200);
   await app.delete("/api/v1/fleet/b");
   assert.equal((await beat("c")).status, 200);
-  await app.restart({ maxRuntimes: 1 }); // what is above a quota stays
+  await app.restart({ maxRuntimes: 1 }); // data above a quota stays
   assert.equal((await app.get("/api/v1/fleet")).body.runtimes.length, 2);
   assert.equal((await beat("a")).status, 200);
 });

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
-// One service over which everything is stored, and what is left of it after a restart.
+// One service that stores data of every kind, and its data after a restart.
 const app = await start({ after }, ADMIN_SETTINGS);
 const admin = await app.asUser(ADMIN);
-app.advance(1000); // what is created in one moment has no order
+app.advance(1000); // records of one moment have no defined order
 const other = await app.createOrganization("Acme", admin);
 const { key } = await app.createKey("acme", other.admin);
 
@@ -105,7 +105,7 @@ test("files are the owner's alone, and records say whose they are", async () => 
 });
 
 test("a second service on the same directory is refused, and the first goes on", async (t) => {
-  const second = start(t, {}); // a directory of its own is fine
+  const second = start(t, {}); // another directory is free
   assert.equal((await (await second).get("/health")).status, 200);
   const { startSignalbox } = await import("../../src/index.ts");
   await assert.rejects(startSignalbox({ dataDir: app.dataDir }), /in use|lock/i);

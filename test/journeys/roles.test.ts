@@ -3,12 +3,12 @@ import { after, test } from "node:test";
 import { fillIn, operationsBelow, type Operation } from "../support/operations.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
-// Every operation of /api/v1 for every role, carried and enforced. Nothing that is sent here changes
+// Every operation of /api/v1 for every role, carried and enforced. No request here changes
 // anything: bodies are refused after roles, and no record has the ids.
 const ROLES = ["viewer", "operator", "admin"] as const;
 type Role = (typeof ROLES)[number];
 
-/** The least role for what not every user may do, as docs/api.md has it. */
+/** The lowest role for each operation that viewers may not use, as in docs/api.md. */
 const LEAST: Readonly<Record<string, Role>> = {
   "POST /policies": "operator",
   "POST /policies/{version}/activate": "operator",
@@ -28,7 +28,7 @@ const LEAST: Readonly<Record<string, Role>> = {
   "POST /organizations": "admin",
   "PATCH /organizations/{id}": "admin",
 };
-/** What every user may do beside reading. */
+/** The operations of every user, beside reading. */
 const VIEWER = [
   "POST /policies/validate",
   "POST /policies/simulate",

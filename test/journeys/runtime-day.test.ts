@@ -12,7 +12,7 @@ rules:
 `;
 const V2 = "schema: signalbox/policy/v1\ndefault: deny\nrules: []\n";
 
-/** A runtime as it is built: it keeps a copy of the policy, and whatever it could not report. */
+/** A minimal runtime: it keeps a copy of the policy, and the events that it could not report. */
 class Runtime {
   readonly #app: App;
   readonly #prefix: Prefix;
@@ -136,7 +136,7 @@ for (const [prefix, requireAuth] of DAYS) {
     );
     assert.deepEqual([dashboard.runtimes_online, dashboard.runtimes_total], [1, 1]);
 
-    // What was sent already may be sent again: the runtime cannot know what arrived before a cut.
+    // Events may be sent twice: after a cut the runtime cannot know which ones arrived.
     const again = await app.post(`${prefix}/audit`, { events: body.events.slice(0, 500) }, key);
     assert.equal(again.body.accepted, 500);
     assert.deepEqual(again.body.events, body.events.slice(0, 500));

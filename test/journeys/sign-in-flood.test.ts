@@ -4,7 +4,7 @@ import { test, type TestContext } from "node:test";
 import { createPasswords, type Passwords } from "../../src/auth/password.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
-// What attackers do to sign-in, with hashes that end one by one when the test says so.
+// Attacks on sign-in, with hashes that end one by one when the test says so.
 
 const LOGIN = "/api/v1/auth/login";
 
@@ -43,16 +43,16 @@ async function setUp(t: TestContext) {
     from,
     signIn: (email: string, password: string, address: string) =>
       app.post(LOGIN, { email, password }, from(address)),
-    /** From now on a hash ends when the test says so. */
+    /** From now on a hash ends only when the test says so. */
     hold(): void {
       asked.clear();
       isHeld = true;
     },
-    /** Resolves when a password has come to be hashed, or to wait for it. */
+    /** Resolves when a password is being hashed, or waits for it. */
     async reached(password: string): Promise<void> {
       while (!asked.has(password)) await setImmediate();
     },
-    /** Resolves when each request has come as far, or was answered without. */
+    /** Resolves when each request waits for its hash, or was refused before. */
     async allReached(
       requests: readonly { readonly password: string; readonly answer: Promise<unknown> }[],
     ): Promise<void> {
@@ -63,11 +63,11 @@ async function setUp(t: TestContext) {
       const isThere = (password: string) => asked.has(password) || answered.has(password);
       while (!requests.every(({ password }) => isThere(password))) await setImmediate();
     },
-    /** Resolves when a password has been dropped from the line. */
+    /** Resolves when a password was dropped from the line. */
     async dropped(password: string): Promise<void> {
       while (!dropped.has(password)) await setImmediate();
     },
-    /** Ends hashes until one of this password has ended; how many that were. */
+    /** Ends hashes until one of this password has ended, and returns their number. */
     async hashesUntil(password: string): Promise<number> {
       for (let count = 1; count < 100; count++) {
         while (held.length === 0) await setImmediate();
@@ -77,7 +77,7 @@ async function setUp(t: TestContext) {
       }
       return Infinity;
     },
-    /** Lets everything that waits go on. */
+    /** Ends all waiting hashes. */
     release,
   };
 }

@@ -53,7 +53,7 @@ class SlowDisk {
     }
   }
 
-  /** Lets all syncs that hang end, and later ones pass. */
+  /** Ends all hanging syncs, and lets later ones pass. */
   release(): void {
     const held = this.files.held ?? [];
     this.files.held = undefined;

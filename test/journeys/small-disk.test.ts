@@ -1,4 +1,4 @@
-/** Real file systems of a few MiB, where this process may mount them; elsewhere this is skipped. */
+/** Real file systems of a few MiB, if this process may mount them; otherwise skipped. */
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ async function idsOf({ send }: Served): Promise<string[]> {
 }
 
 /**
- * Reports events on several connections until the disk refuses; makes room; reports again.
+ * Reports events on several connections until the disk refuses them; makes room; reports again.
  *
  * @returns the ids that were acknowledged, sorted
  */
@@ -77,7 +77,7 @@ async function reportUntilRefused(
   };
   await Promise.all(Array.from({ length: AT_ONCE }, fill));
   assert.equal(refusal, 507);
-  // A shorter event may have found its place since; this one is longer than all that was left.
+  // A shorter event may fit by now; this one is longer than the space that was left.
   assert.equal(await report("too-long", 1_000_000), 507);
   const refused = await send("GET", "/ready");
   assert.equal(refused.status, 503);
@@ -94,7 +94,7 @@ async function reportUntilRefused(
   return acknowledged.sort();
 }
 
-/** What the next start shows, which must find nothing that is damaged. */
+/** The ids after the next start, which must find no damage. */
 async function idsIn(dataDir: string): Promise<string[]> {
   const served = await serve(dataDir);
   const ids = await idsOf(served);

@@ -5,10 +5,10 @@ import { fillIn, operationsBelow, operationsOf } from "../support/operations.ts"
 import { start, type App } from "../support/start.ts";
 import { SURFACES, type Prefix } from "../support/surfaces.ts";
 
-// One open service that is only read, and two that are each driven through one prefix.
+// One open service that is only read, and two that are each used through one prefix.
 const app = await start({ after }, { environment: "testing" });
 
-/** What a runtime and its operator send, below a prefix. */
+/** The requests of a runtime and its operator, below a prefix. */
 const SCRIPT: readonly (readonly [string, string, unknown?, Record<string, string>?])[] = [
   ["GET", "/policies?active=true"],
   ["GET", "/policies"],
@@ -49,7 +49,7 @@ const SCRIPT: readonly (readonly [string, string, unknown?, Record<string, strin
   ["OPTIONS", "/policies"],
 ];
 
-/** What does not depend on the moment, the port or on chance. */
+/** The parts of an answer that do not depend on time, port or chance. */
 function comparable({ status, headers, text }: Answer): unknown {
   const kept = ["content-type", "cache-control", "vary", "allow", "www-authenticate"];
   return {

@@ -4,7 +4,7 @@ import { fillInEach, operationsBelow } from "../support/operations.ts";
 import type { SentHeaders } from "../support/client.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
-// Two organizations that have the same names and ids in everything, and a mark of their own in all.
+// Two organizations with equal names and ids everywhere, and a mark of their own in every text.
 const app = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: true });
 const operator = await app.asUser(ADMIN);
 
@@ -41,7 +41,7 @@ const SUBJECTS = [
   [blue, red],
 ] as const;
 
-/** Paths of every GET of v1, with the ids that both organizations have, and both organizations' own. */
+/** The paths of every GET of v1, with the ids that both organizations have, and both organizations' own. */
 async function paths(): Promise<string[]> {
   const operations = await operationsBelow(app, "/api/v1/");
   const ids = ["v1", "v2", "e1", "r1", red.id, blue.id, red.userId, blue.userId, red.keyId];
@@ -50,7 +50,7 @@ async function paths(): Promise<string[]> {
     .flatMap(({ path }) => fillInEach(path, ids));
 }
 
-/** An answer's text without the ids in the path that was asked for, which a 404 may repeat. */
+/** An answer's text without the ids in the requested path, which a 404 may repeat. */
 async function said(path: string, headers: SentHeaders): Promise<string> {
   const { text } = await app.get(path, headers);
   const [, , , ...segments] = path.split("/"); // after /api/v1/
@@ -111,7 +111,7 @@ for (const [own, foreign] of SUBJECTS) {
 }
 
 test("one organization's changes leave the other's records alone", async () => {
-  // An export leaves an entry, which the activity of the same moment may show or not.
+  // An export leaves an entry, which the activity list of the same moment may show or not.
   const compared = (await paths()).filter((path) => !path.endsWith("/export"));
   const before = await Promise.all(compared.map((path) => app.get(path, blue.admin)));
   await app.post("/api/v1/policies/v1/activate", {}, red.admin);

@@ -11,7 +11,7 @@ const app = await start({ after }, SETTINGS);
 const admin = await app.asUser(ADMIN);
 const { id: adminId } = (await app.get("/api/v1/auth/me", admin)).body;
 
-/** A token of our own making. */
+/** A token that the test makes itself. */
 function sign(claims: object, header: object = { alg: "HS256", typ: "JWT" }): string {
   const parts = [header, claims].map((part) =>
     Buffer.from(JSON.stringify(part)).toString("base64url"),

@@ -10,7 +10,7 @@ export function keyOf(organization: string, id: string): StoredKey {
   return draftKey(organization, { name: `${id} agents` }, createApiKey(), id, 0);
 }
 
-/** What every engine's key store does; `open` gives an empty one that knows `acme` and `globex`. */
+/** The tests that every engine's key store passes; `open` returns an empty one that knows `acme` and `globex`. */
 export function keyStoreSuite(open: (t: TestContext) => Promise<KeyStore>): void {
   const first = keyOf("acme", "first");
   const second = keyOf("acme", "second");

@@ -8,7 +8,7 @@ import { openApiDocument } from "../../src/metadata/openapi.ts";
 import { routes } from "../../src/routes.ts";
 import { sampleRows } from "./sample-rows.ts";
 
-// Both are CommonJS whose names Node does not find.
+// Both are CommonJS modules whose export names Node does not find.
 const { Spectral } = spectralCore;
 const { oas } = spectralRulesets;
 
@@ -20,7 +20,7 @@ const ABOUT = {
   surfaces: ["public", "v1", "portal"],
 } as const;
 
-/** The ways of serving that change the document. */
+/** The deployments whose documents differ. */
 const DEPLOYMENTS = [
   ABOUT,
   { ...ABOUT, requireAuth: true, roles: "enforced", surfaces: ["v1", "portal"] },

@@ -10,7 +10,7 @@ const needs = {
   portal: { home: () => ({ html: "<!doctype html>", headers: ["X-Frame-Options", "DENY"] }) },
 };
 
-/** Calls the handler of a path as the listener would. */
+/** Calls the handler of a path like the listener. */
 function answer(path: string, headers: Readonly<Record<string, string>> = {}): unknown {
   const row = metadataRoutes.find((one) => one.path === path);
   assert.ok(row);

@@ -32,7 +32,7 @@ const wagonCreate = {
   },
 } as const satisfies Schema;
 
-/** A few rows that use what rows can say. */
+/** A few rows that use the features of rows. */
 export const sampleRows: readonly RouteDescription[] = [
   route({
     method: "GET",

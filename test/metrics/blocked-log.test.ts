@@ -35,7 +35,7 @@ test(
     server.kill("SIGTERM");
     await server.exit();
     const lines = (await log).trimEnd().split("\n");
-    const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>); // none is torn
+    const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>); // no line is torn
     const requests = told.filter(({ message }) => message === "request").length;
     const dropped = told
       .filter(({ message }) => message === "log lines were dropped")

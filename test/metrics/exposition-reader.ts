@@ -1,6 +1,6 @@
 /**
- * A strict reader of the Prometheus text format 0.0.4, for tests: whatever a scraper might take
- * amiss is an error here, such as a family in two places or a histogram that does not add up.
+ * A strict reader of the Prometheus text format 0.0.4, for tests: whatever a scraper might reject
+ * is an error here, such as a family in two places or a histogram that does not add up.
  */
 import assert from "node:assert/strict";
 
@@ -24,7 +24,7 @@ const SAMPLE = new RegExp(`^(${NAME})(?:\\{(.*)\\})? (\\S+)$`);
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(,|$)/y;
 const VALUE = /^(?:[+-]?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|Inf)|NaN)$/i;
 
-/** Reads a whole text; fails at the first thing that is not as the format demands. */
+/** Reads a whole text; fails at the first violation of the format. */
 export function readExposition(text: string): ReadonlyMap<string, ReadFamily> {
   assert.ok(text.endsWith("\n"), "the last line has an end");
   const families = new Map<string, ReadFamily>();
@@ -107,7 +107,7 @@ function keyOf(name: string, labels: Labels): string {
   return JSON.stringify([name, ...Object.entries(labels).sort()]);
 }
 
-/** The value of the one sample with these labels; a missing one fails. */
+/** The value of the one sample with these labels; fails if it is missing. */
 export function valueOf(
   families: ReadonlyMap<string, ReadFamily>,
   name: string,

@@ -16,7 +16,7 @@ test(
   "a disk that refuses makes the service unready, and it becomes ready again by itself",
   { timeout: 300_000 },
   async (t) => {
-    // Files may not grow past 4 MiB (in blocks of 512), and there is nowhere to put another.
+    // Files may not grow beyond 4 MiB (in blocks of 512), and another directory is not available.
     const dataDir = await newDirectory(t);
     const settings = { DATA_DIR: dataDir, METRICS: "open" };
     const url = await launch(t, settings, { prelude: "ulimit -f 8192" }).url();
@@ -33,7 +33,7 @@ test(
     assert.equal((await post({ events: Array(5).fill({ command }) })).status, 500);
     const refused = await ready();
     assert.deepEqual([refused.status, refused.headers.get("retry-after")], [503, "1"]);
-    // Who asks a second later has the service try again, which then misses the folder.
+    // A request a second later makes the service try again, which then misses the folder.
     assert.match(refused.text, /"Not ready: cannot write the audit log \((EFBIG|ENOENT)\)"/);
     const metrics = (await client.request(url, "GET", "/metrics")).text;
     assert.match(metrics, /^signalbox_ready 0$/m);
@@ -41,7 +41,7 @@ test(
     assert.equal((await client.request(url, "GET", "/health")).status, 200);
 
     await rename(`${folder}-away`, folder);
-    while ((await ready()).status !== 200); // asking is enough, no event has to come first
+    while ((await ready()).status !== 200); // the request is enough, no event has to come first
     assert.equal((await post({ command: "pwd" })).status, 202);
     const { body } = await client.request(url, "GET", "/api/public/audit");
     assert.deepEqual(

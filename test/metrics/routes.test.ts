@@ -158,7 +158,7 @@ for (const [what, route, lines] of [
     const app = await withMetrics(t, { logLevel: "debug", writeLog });
     const connection = new Connection(Number(new URL(app.url).port));
     connection.send(...POST(route), ...lines);
-    await app.get("/health"); // the server has read what was sent before
+    await app.get("/health"); // the server has read all that was sent before
     connection.socket.destroy();
     const labels = { route, method: "POST" };
     const requests = async (): Promise<readonly number[]> => {

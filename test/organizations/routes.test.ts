@@ -50,7 +50,7 @@ test("only callers of the default organization create organizations", async (t) 
   const { admin } = await app.createOrganization("Acme");
   assert.equal((await app.post(ORGANIZATIONS, { ...ACME, slug: "x" }, admin)).status, 403);
   assert.equal((await app.get(`${ORGANIZATIONS}/x`)).status, 404);
-  // 403 comes before the refusals of the body, which is none of this caller's business.
+  // The 403 comes before the refusals of the body, which this caller must not learn.
   assert.equal((await app.post(ORGANIZATIONS, {}, admin)).status, 403);
   const text = { ...admin, "content-type": "text/plain" };
   assert.equal((await app.post(ORGANIZATIONS, "x", text)).status, 403);

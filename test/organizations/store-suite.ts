@@ -4,7 +4,7 @@ import type { OrganizationStore } from "../../src/organizations/store.ts";
 import { draftUser } from "../../src/users/draft.ts";
 import type { UserStore } from "../../src/users/store.ts";
 
-/** The stores of a deployment that has only just been created. */
+/** The stores of a deployment that was just created. */
 export interface Tenancy {
   readonly organizations: OrganizationStore;
   readonly users: UserStore;
@@ -12,7 +12,7 @@ export interface Tenancy {
 
 const AT = "2026-11-20T12:00:00.000Z";
 
-/** What creates an organization: its draft and its first admin. */
+/** The parts of a new organization: its draft and its first admin. */
 export function founding(
   name: string,
   slug?: string,
@@ -22,7 +22,7 @@ export function founding(
   return [{ name, slug, created_at: AT }, admin] as const;
 }
 
-/** What every engine's organization store does. */
+/** The tests that every engine's organization store passes. */
 export function organizationStoreSuite(open: (t: TestContext) => Promise<Tenancy>): void {
   test("the default organization is there from the start", async (t) => {
     const { organizations } = await open(t);

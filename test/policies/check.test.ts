@@ -33,7 +33,7 @@ test("a large document is examined in a thread just as a small one is here", asy
   assert.equal((await checkDocument(ACME, `${large}a: ]`))[0]?.line, 5);
 });
 
-/** Eight kibibytes: 901 patterns, each to be compared with the commands of 901 tests. */
+/** Eight kibibytes: 901 patterns, each compared with the commands of 901 tests. */
 const multiplied = `schema: signalbox/policy/v1
 rules:
   - id: r
@@ -120,7 +120,7 @@ test("a client with many large documents takes no other client's place in line",
   const other = { party: ["public", "default", "192.0.2.2"] };
   assert.deepEqual(await checkDocument(other, largeComment), []);
   const refused = (await outcomes).filter(({ status }) => status === "rejected");
-  assert.equal(refused.length, 40 - 1 - 32 + 1); // one runs, 32 wait, and one of those gave way
+  assert.equal(refused.length, 40 - 1 - 32 + 1); // one runs, 32 wait, and one of those was dropped
 });
 
 test("a check whose client leaves is dropped from the line", async () => {

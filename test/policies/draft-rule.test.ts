@@ -29,7 +29,7 @@ tests:
   expect: deny
 `;
 
-/** What the service makes of a draft, and how it would decide the event's command. */
+/** The service's result for a draft, and its verdict on the event's command. */
 function verdictOf(yaml: string | undefined, event: DraftEvent = EVENT) {
   assert.ok(yaml !== undefined);
   const { command = "anything" } = event;

@@ -118,7 +118,7 @@ test("a decision is paid for by every pattern that is compared, and refused beyo
   );
 });
 
-/** The rules of evaluation, each said once and nothing spared. */
+/** The rules of evaluation in their plainest form. */
 function naive(policy: PolicyDocument, command: Command) {
   const text = command.command.trim();
   const words = text.split(/\s+/);

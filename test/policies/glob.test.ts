@@ -8,7 +8,7 @@ function matchesGlob(pattern: string, text: string): boolean {
   return matchWithin(pattern, text, new Work(Infinity));
 }
 
-/** The same in its plainest form: exponential, and so for short patterns only. */
+/** The same in its plainest form: exponential, so for short patterns only. */
 function naive(pattern: string, text: string): boolean {
   if (pattern === "") return text === "";
   if (pattern[0] === "*") {

@@ -118,7 +118,7 @@ test("a document that declares another schema, or none, is not looked into", () 
   }
 });
 
-/** What is wrong, and the line (after the schema's) and column at which it must be found. */
+/** The expected problem, with its line (after the schema's) and column. */
 const faults: readonly (readonly [yaml: string, message: string, line: number, column: number])[] =
   [
     ["rulez: []\nrules: []", 'rulez: unknown key, did you mean "rules"?', 2, 1],

@@ -17,7 +17,10 @@ function names(policies: readonly Policy[]): readonly string[] {
   return policies.map(({ version }) => version);
 }
 
-/** What every engine's policy store does; `open` gives an empty one that knows `acme` and `globex`. */
+/**
+ * The tests that every engine's policy store passes; `open` returns an empty one that knows `acme`
+ * and `globex`.
+ */
 export function policyStoreSuite(open: (t: TestContext) => Promise<PolicyStore>): void {
   test("without policies nothing is active", async (t) => {
     const policies = await open(t);

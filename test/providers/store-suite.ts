@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ProviderOverrideStore } from "../../src/providers/store.ts";
 
-/** A store over a place that is empty at first; `reopen` is the same place after a restart. */
+/** A store over a place that is empty at first; `reopen` opens the same place as after a restart. */
 export interface OverrideEngine {
   readonly store: ProviderOverrideStore;
   reopen(): Promise<OverrideEngine>;
 }
 
-/** What every engine of provider overrides must do. */
+/** The tests that every engine's provider overrides pass. */
 export function overrideStoreSuite(engineName: string, open: () => Promise<OverrideEngine>): void {
   const it = (name: string, body: (engine: OverrideEngine) => Promise<void>): void => {
     void test(`${engineName}: ${name}`, async () => body(await open()));

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import ts from "typescript";
 import { filesBelow, parseSource } from "./source-files.ts";
 
-/** Constructions that have to be read twice; STYLE and CONTRIBUTING say what to write instead. */
+/** Constructions that are hard to read; CONTRIBUTING says what to write instead. */
 const BANNED = [
   /\b(?:nobody|somebody|whoever)\b/i,
   /\bthat which\b/i,

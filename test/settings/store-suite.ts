@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { SettingsStore } from "../../src/settings/store.ts";
 
-/** What every engine's settings store does; `open` gives an empty one that knows `acme` and `globex`. */
+/**
+ * The tests that every engine's settings store passes; `open` returns an empty one that knows
+ * `acme` and `globex`.
+ */
 export function settingsStoreSuite(open: (t: TestContext) => Promise<SettingsStore>): void {
   test("an organization has no settings at first", async (t) => {
     const settings = await open(t);

@@ -5,13 +5,13 @@ import type { Role } from "../../src/core/roles.ts";
 import type { StoredUser } from "../../src/users/schema.ts";
 import type { UserStore } from "../../src/users/store.ts";
 
-/** Makes a user; the email is made of the id. */
+/** Makes a user; the email is made from the id. */
 export function person(organization: string, id: string, role: Role = "viewer"): StoredUser {
   const draft = draftUser({ email: `${id}@example.com`, role }, "hash", id, 0);
   return { ...draft, organization_id: organization };
 }
 
-/** What every engine's user store does; `open` gives an empty one that knows the organizations `acme` and `globex`. */
+/** The tests that every engine's user store passes; `open` returns an empty one that knows `acme` and `globex`. */
 export function userStoreSuite(open: (t: TestContext) => Promise<UserStore>): void {
   const ada = person("acme", "ada", "admin");
   const bob = person("acme", "bob");

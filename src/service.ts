@@ -158,7 +158,7 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
       text: () => metrics.text(gauges),
     },
     assets: parts.assets,
-    portal: createPortalPages({ ...stores, catalog, description, assets: parts.assets }),
+    portal: createPortalPages({ ...stores, config, catalog, description, assets: parts.assets }),
     now,
     ids,
   };

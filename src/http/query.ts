@@ -1,6 +1,29 @@
 import { BadInput } from "../core/errors.ts";
+import type { IntegerSchema, StringSchema } from "../core/schema.ts";
 import { oneOf } from "../core/validate.ts";
-import type { QueryParameter, QueryParameters } from "./route.ts";
+
+/**
+ * A query parameter. A `forgiving` parameter accepts any value: a whole number out of range is
+ * clamped, anything else gives the default. Otherwise an invalid value gives a 400.
+ */
+export type QueryParameter =
+  (StringSchema & { readonly forgiving?: true }) | (IntegerSchema & { readonly forgiving?: true });
+
+export type QueryParameters = Readonly<Record<string, QueryParameter>>;
+
+/** The values of the declared parameters. */
+export type QueryOf<Q extends QueryParameters> = {
+  readonly [K in keyof Q]: Q[K] extends { readonly default: infer D }
+    ? D extends number
+      ? number
+      : string
+    : | (Q[K] extends { readonly type: "integer" }
+          ? number
+          : Q[K] extends { readonly enum: readonly (infer V)[]; readonly forgiving?: never }
+            ? V
+            : string)
+      | undefined;
+};
 
 type Values = Readonly<Record<string, string | number | undefined>>;
 
@@ -14,12 +37,15 @@ const latest = new WeakMap<QueryParameters, { readonly search: string; readonly 
  * @param search the raw query, without its `?`
  * @throws BadInput for an invalid value of a parameter that is not forgiving; it names the parameter
  */
-export function readQuery(parameters: QueryParameters, search: string): Values {
+export function readQuery<const Q extends QueryParameters>(
+  parameters: Q,
+  search: string,
+): QueryOf<Q> {
   const known = latest.get(parameters);
-  if (known?.search === search) return known.values;
-  const values = Object.freeze(readValues(parameters, search));
-  latest.set(parameters, { search, values });
-  return values;
+  const values =
+    known?.search === search ? known.values : Object.freeze(readValues(parameters, search));
+  if (values !== known?.values) latest.set(parameters, { search, values });
+  return values as QueryOf<Q>;
 }
 
 function readValues(parameters: QueryParameters, search: string): Values {

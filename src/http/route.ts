@@ -6,8 +6,9 @@
 import type { Actor, Caller, ShownToken, UserActor } from "../core/caller.ts";
 import type { KeyGrant } from "../core/key-scopes.ts";
 import type { Role } from "../core/roles.ts";
-import type { Infer, IntegerSchema, Schema, StringSchema } from "../core/schema.ts";
+import type { Infer, Schema, StringSchema } from "../core/schema.ts";
 import type { Exchange } from "./exchange.ts";
+import type { QueryOf, QueryParameters } from "./query.ts";
 import type { Reply } from "./reply.ts";
 
 /** `public` is `/api/public`, `v1` is `/api/v1`, and `portal` has no prefix. */
@@ -38,14 +39,6 @@ export type LargeAnswer = "made" | "sent";
 /** The statuses that a row may refuse with, beside those that its access and body imply. */
 export type RefusedStatus = 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 503 | 507;
 
-/**
- * A query parameter. A `forgiving` parameter accepts any value: a whole number out of range is
- * clamped, anything else gives the default. Otherwise an invalid value gives a 400.
- */
-export type QueryParameter =
-  (StringSchema & { readonly forgiving?: true }) | (IntegerSchema & { readonly forgiving?: true });
-
-export type QueryParameters = Readonly<Record<string, QueryParameter>>;
 export type HeaderParameters = Readonly<Record<string, StringSchema>>;
 
 /** A body that a function validates, because a schema alone cannot describe it. */
@@ -66,19 +59,6 @@ type Replies = Readonly<Partial<Record<200 | 201 | 202 | 204 | 304, ReplyShape>>
 type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? { readonly [K in Name]: string } & ParamsOf<Rest>
   : unknown;
-
-type QueryOf<Q extends QueryParameters> = {
-  readonly [K in keyof Q]: Q[K] extends { readonly default: infer D }
-    ? D extends number
-      ? number
-      : string
-    : | (Q[K] extends { readonly type: "integer" }
-          ? number
-          : Q[K] extends { readonly enum: readonly (infer V)[]; readonly forgiving?: never }
-            ? V
-            : string)
-      | undefined;
-};
 
 type BodyOf<B> = B extends CustomBody<infer T> ? T : B extends Schema ? Infer<B> : undefined;
 

@@ -45,11 +45,11 @@ export const metadataRoutes = [
     headers: { accept: { type: "string", description: "The media types that are wanted." } },
     replies: { 200: [metadata, "text/html"] },
     refuses: [500],
-    async handle({ headers }, { description, portal }: Needs) {
+    async handle({ headers, client }, { description, portal }: Needs) {
       if (!prefersHtml(headers.accept)) {
         return json(200, JSON.stringify(metadataDocument(description)), VARY);
       }
-      const page = await portal.home();
+      const page = await portal.home(client.gone);
       return text(200, "text/html; charset=utf-8", page.html, [...page.headers, ...VARY]);
     },
   }),

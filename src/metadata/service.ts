@@ -50,7 +50,7 @@ export interface Page {
 
 /** The pages that rows outside the portal answer with. */
 export interface PortalPages {
-  readonly home: () => Awaitable<Page>;
+  readonly home: (gone: AbortSignal) => Awaitable<Page>;
 }
 
 /** The surfaces that this process serves, in the order of the documents. */

@@ -12,3 +12,6 @@ export type AccessTab = (typeof ACCESS_TABS)[number]["tab"];
 
 /** Where Access is; it shows its first tab. */
 export const ACCESS_PATH = "/portal/access";
+
+/** The path of the record of changes. */
+export const ACTIVITY_PATH = `${ACCESS_PATH}/activity`;

@@ -1,12 +1,10 @@
 import { filterQuery } from "../audit/filter.ts";
-import type { Schema } from "../core/schema.ts";
-import { route } from "../http/route.ts";
-import type { PortalFrame } from "./layout.ts";
-import { auditSource, type AuditPageNeeds } from "./loaders/audit.ts";
-import { makePage, sendPage } from "./page.ts";
+import type { QueryParameters } from "../http/query.ts";
+import { pageRow } from "./page.ts";
 import { auditPage } from "./pages/audit.ts";
-import { readAudit } from "./pages/audit-source.ts";
+import { readAudit, type AuditModel } from "./pages/audit-source.ts";
 import { readView } from "./pages/audit-view.ts";
+import type { DataPage } from "./pages/source.ts";
 
 const MOMENT = " Without an offset it means UTC.";
 
@@ -21,37 +19,29 @@ const parameters = {
   event: { type: "string", description: "The id of an event to open beside the list." },
   cursor: { type: "string", description: "Where the list begins, as a page of it gave it." },
   live: { type: "string", description: "Any text: the page follows events as they arrive." },
-} as const satisfies Readonly<Record<string, Schema>>;
+} as const satisfies QueryParameters;
+
+/** The audit page; its module assembles the same model in `browser/audit-screen.ts`. */
+export const audit: DataPage<AuditModel, typeof parameters> = {
+  path: "/portal/audit",
+  title: "Audit",
+  module: "audit",
+  parameters,
+  read: (source, context, query) =>
+    readAudit(
+      source,
+      context,
+      readView((name) => query[name]),
+    ),
+  render: auditPage,
+};
 
 /** The page of what runtimes were allowed and denied. */
 export const auditPageRoutes = [
-  route({
-    method: "GET",
-    path: "/portal/audit",
-    surfaces: ["portal"],
-    access: "open",
-    tags: ["portal"],
-    large: "made",
-    summary: "The page that searches and follows audit events",
-    description: "A parameter that the service does not take is said in the page, not by a status.",
-    query: parameters,
-    replies: { 200: "text/html" },
-    refuses: [500],
-    async handle({ query, client }, needs: PortalFrame & AuditPageNeeds) {
-      const source = auditSource(needs, needs.description.now, client.gone);
-      const page = await makePage(needs, {
-        path: "/portal/audit",
-        title: "Audit",
-        module: "audit",
-        load: (context) =>
-          readAudit(
-            source,
-            context,
-            readView((name) => query[name]),
-          ),
-        render: auditPage,
-      });
-      return sendPage(page);
-    },
-  }),
+  pageRow(
+    audit,
+    audit.path,
+    "The page that searches and follows audit events",
+    "A parameter that the service does not take is said in the page, not by a status.",
+  ),
 ];

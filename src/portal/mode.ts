@@ -23,11 +23,6 @@ export function modeOf({
   return { isOpen: !requireAuth(), prefix: PREFIXES.v1 };
 }
 
-/** Whether a page's modules call the surface on which things can be changed, and changes are told of. */
-export function callsV1(description: Parameters<typeof modeOf>[0]): boolean {
-  return modeOf(description).prefix === PREFIXES.v1;
-}
-
 /**
  * How the pages about keys, users and the like get their data: those exist on `/api/v1` alone, also
  * where the other pages show what `/api/public` has.

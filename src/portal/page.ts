@@ -1,26 +1,13 @@
-import type { Awaitable } from "../core/caller.ts";
 import { Yielder } from "../core/yielder.ts";
-import type { Work } from "../core/work.ts";
+import type { QueryOf, QueryParameters } from "../http/query.ts";
 import { text, type Reply } from "../http/reply.ts";
+import { route } from "../http/route.ts";
 import type { Page } from "../metadata/service.ts";
 import { html, type Html } from "./html.ts";
 import { layOut, type PortalFrame } from "./layout.ts";
-import { modeOf, type PortalMode } from "./mode.ts";
-import type { PageContext } from "./pages/parts.ts";
-
-/** A page that shows data: how it is loaded here, and how it is shown anywhere. */
-export interface DataPage<Model> {
-  readonly path: string;
-  readonly title: string;
-  /** The entry of `browser/entries/` that loads the same model from the API. */
-  readonly module: string;
-  /** Reads the model of the default organization from the stores. */
-  readonly load: (context: PageContext) => Awaitable<Model>;
-  /** What may take long is made part by part. */
-  readonly render: (model: Model) => Html | Work<Html>;
-  /** How it gets its data, where that is not how most pages do. */
-  readonly mode?: PortalMode;
-}
+import { managementModeOf, modeOf } from "./mode.ts";
+import type { DataPage } from "./pages/source.ts";
+import { storeSource, type StoreNeeds } from "./store-source.ts";
 
 /** What every page's row has in common. */
 export const PAGE = {
@@ -32,17 +19,42 @@ export const PAGE = {
   replies: { 200: "text/html" },
 } as const;
 
-/** Makes a page: with its data where anybody may read that, else as a shell that its module fills. */
-export async function makePage<Model>(frame: PortalFrame, page: DataPage<Model>): Promise<Page> {
-  const { description } = frame;
-  const mode = page.mode ?? modeOf(description);
+/** Declares the row of a page that shows data. */
+export function pageRow<const Q extends QueryParameters, Model>(
+  page: DataPage<Model, Q>,
+  path: string,
+  summary: string,
+  description: string,
+) {
+  return route({
+    ...PAGE,
+    path,
+    summary,
+    description,
+    query: page.parameters,
+    refuses: [500],
+    handle: async ({ query, client }, needs: PortalFrame & StoreNeeds) =>
+      sendPage(await makePage(page, query, needs, client.gone)),
+  });
+}
+
+/** Makes a page: with its data where anyone may read that, else as a shell that its module fills. */
+export async function makePage<Q extends QueryParameters, Model>(
+  page: DataPage<Model, Q>,
+  query: QueryOf<Q>,
+  needs: PortalFrame & StoreNeeds,
+  gone?: AbortSignal,
+): Promise<Page> {
+  const { description } = needs;
+  const mode = page.isManagement ? managementModeOf(description) : modeOf(description);
   const { isOpen, prefix } = mode;
   const now = description.now();
   const { path, title, module } = page;
   const context = { now, apiUrl: description.baseUrl() + prefix, needsCredential: !isOpen };
-  const made = isOpen ? page.render(await page.load(context)) : shell(frame, title);
+  const source = storeSource(needs, now, gone);
+  const made = isOpen ? page.render(await page.read(source, context, query)) : shell(needs, title);
   const body = "next" in made ? await new Yielder().run(made) : made;
-  return layOut(frame, { path, title, module, now, body, mode });
+  return layOut(needs, { path, title, module, now, body, mode });
 }
 
 /** Sends a page that may be another the next time. */

@@ -1,36 +1,39 @@
 /**
- * The portal: pages that an operator keeps open. A page is three things. Its **page function** in
- * `pages/` is pure, from a model made of wire types to `Html`, and imports nothing of Node, so that
- * it runs here and in a browser alike. Its **loader** in `loaders/` reads that model of the default
- * organization from the stores, where anybody may read it (`mode.ts` decides); elsewhere the page
- * leaves here without data. Its **entry** in `browser/entries/`, of which the build makes one module
- * with all that it imports, reads the same model from the API, renders it by the same function into
- * `#content` (`morph.ts` keeps focus and scroll), and enhances what is there: handlers by delegation,
- * filters in the URL through the history API. What a page shows and links works without modules
- * wherever that is possible. A row below joins the three.
+ * The portal: pages that an operator keeps open. A page is a `DataPage` in `pages/`: the parameters of
+ * its address, the function that reads its model from a source, and the function that renders the model.
+ * None of them imports anything of Node, so that they run on the server and in a browser alike. Only the
+ * source differs. Here it is the stores (`store-source.ts`), for the default organization and where
+ * anyone may read it (`mode.ts` decides); elsewhere the page is sent without data. In a browser it is the
+ * API (`pages/api-source.ts`). The page's entry in `browser/entries/`, of which the build makes one module
+ * with all its imports, renders into `#content` (`morph.ts` keeps focus and scroll) and adds handlers.
+ * A page shows its data and its links without modules wherever that is possible.
  */
 import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
 import { route } from "../http/route.ts";
 import { KEPT_TEXT_HEADERS, keptText, sendKeptText } from "../metadata/kept-text.ts";
 import type { PortalPages } from "../metadata/service.ts";
 import type { UserStore } from "../users/store.ts";
-import { accessPageRoutes } from "./access-routes.ts";
+import { ACCESS_PATH, ACTIVITY_PATH } from "./access-tabs.ts";
 import { assetRoutes } from "./asset-routes.ts";
 import { auditPageRoutes } from "./audit-routes.ts";
-import { catalogPageRoutes } from "./catalog-routes.ts";
 import { EDITOR_PATH } from "./handover.ts";
 import { layOut, PAGE_HEADERS, type PortalFrame } from "./layout.ts";
-import { loadFleet, type FleetNeeds } from "./loaders/fleet.ts";
-import { loadOverview, type OverviewNeeds } from "./loaders/overview.ts";
-import { loadPolicies, loadPolicyEditor, type PoliciesNeeds } from "./loaders/policies.ts";
-import { callsV1, managementModeOf, modeOf } from "./mode.ts";
-import { makePage, PAGE, sendPage } from "./page.ts";
+import { managementModeOf, modeOf } from "./mode.ts";
+import { makePage, PAGE, pageRow, sendPage } from "./page.ts";
+import { account } from "./pages/access-account.ts";
+import { activity } from "./pages/access-activity.ts";
+import { apiKeys } from "./pages/access-keys.ts";
+import { organizations } from "./pages/access-organizations.ts";
+import { organizationSettings } from "./pages/access-settings.ts";
+import { users } from "./pages/access-users.ts";
 import { apiPage } from "./pages/api.ts";
-import { FLEET_ROWS, fleetPage, MOST_FLEET_ROWS } from "./pages/fleet.ts";
-import { overviewPage } from "./pages/overview.ts";
-import { policiesPage } from "./pages/policies.ts";
-import { policyEditorPage } from "./pages/policy-editor.ts";
+import { catalog } from "./pages/catalog.ts";
+import { fleet } from "./pages/fleet.ts";
+import { overview } from "./pages/overview.ts";
+import { policies } from "./pages/policies.ts";
+import { policyEditor } from "./pages/policy-editor.ts";
 import { signInPage } from "./pages/sign-in.ts";
+import type { StoreNeeds } from "./store-source.ts";
 
 interface SignInNeeds extends PortalFrame {
   readonly users: Pick<UserStore, "list">;
@@ -39,17 +42,8 @@ interface SignInNeeds extends PortalFrame {
 const HTML_TYPE = "text/html; charset=utf-8";
 
 /** The pages that rows outside the portal answer with. */
-export function createPortalPages(needs: PortalFrame & OverviewNeeds): PortalPages {
-  return {
-    home: () =>
-      makePage(needs, {
-        path: "/",
-        title: "Overview",
-        module: "overview",
-        load: (context) => loadOverview(needs, context),
-        render: overviewPage,
-      }),
-  };
+export function createPortalPages(needs: PortalFrame & StoreNeeds): PortalPages {
+  return { home: (gone) => makePage(overview, {}, needs, gone) };
 }
 
 /** The portal's pages and what belongs to them: open to everybody. */
@@ -70,83 +64,24 @@ export const portalRoutes = [
       return sendPage(layOut(frame, content));
     },
   }),
-  route({
-    ...PAGE,
-    path: EDITOR_PATH,
-    summary: "The page on which a policy version is written",
-    description: "HTML: the versions, and the text of the active one.",
-    query: {
-      from: {
-        type: "string",
-        description: "The version to begin with; the active one when absent.",
-      },
-    },
-    refuses: [500],
-    handle: async ({ query }, needs: PortalFrame & PoliciesNeeds) =>
-      sendPage(
-        await makePage(needs, {
-          path: "/portal/policies",
-          title: "New policy version",
-          module: "policy-editor",
-          load: (context) => loadPolicyEditor(needs, context, query.from),
-          render: policyEditorPage,
-        }),
-      ),
-  }),
-  route({
-    ...PAGE,
-    path: "/portal/policies",
-    summary: "The page of the policy versions",
-    description: "HTML: the versions, and the text of the active one.",
-    query: {
-      version: { type: "string", description: "The version to show; the active one when absent." },
-      against: { type: "string", description: "The version to compare it with." },
-    },
-    refuses: [500],
-    async handle({ query }, needs: PortalFrame & PoliciesNeeds) {
-      const hasActivity = callsV1(needs.description);
-      const page = await makePage(needs, {
-        path: "/portal/policies",
-        title: "Policies",
-        module: "policies",
-        load: (context) => loadPolicies(needs, context, { query, hasActivity }),
-        render: policiesPage,
-      });
-      return sendPage(page);
-    },
-  }),
-  route({
-    ...PAGE,
-    path: "/portal/fleet",
-    summary: "The page of the runtimes",
-    description: "HTML: up to 600 runtimes; filters show the rest.",
-    query: {
-      q: { type: "string", description: "A part of a name, host, system, version or policy." },
-      status: { type: "string", description: "The status of the runtimes to show." },
-      policy: { type: "string", description: "The policy version of the runtimes to show." },
-      drifted: { type: "string", description: "`true` shows those that run another version." },
-      limit: {
-        type: "integer",
-        minimum: 1,
-        maximum: MOST_FLEET_ROWS,
-        default: FLEET_ROWS,
-        forgiving: true,
-        description: "How many rows to show.",
-      },
-    },
-    refuses: [500],
-    async handle({ query: { limit, ...query } }, needs: PortalFrame & FleetNeeds) {
-      const canForget = callsV1(needs.description);
-      const page = await makePage(needs, {
-        path: "/portal/fleet",
-        title: "Fleet",
-        module: "fleet",
-        load: (context) => loadFleet(needs, context, { query, limit, canForget }),
-        render: fleetPage,
-      });
-      return sendPage(page);
-    },
-  }),
+  pageRow(
+    policyEditor,
+    EDITOR_PATH,
+    "The page on which a policy version is written",
+    "HTML: the versions, and the text of the active one.",
+  ),
+  pageRow(
+    policies,
+    policies.path,
+    "The page of the policy versions",
+    "HTML: the versions, and the text of the active one.",
+  ),
+  pageRow(
+    fleet,
+    fleet.path,
+    "The page of the runtimes",
+    "HTML: up to 600 runtimes; filters show the rest.",
+  ),
   route({
     ...PAGE,
     path: "/portal/api",
@@ -165,7 +100,53 @@ export const portalRoutes = [
     },
   }),
   ...auditPageRoutes,
-  ...catalogPageRoutes,
-  ...accessPageRoutes,
+  pageRow(
+    catalog,
+    catalog.path,
+    "The page of the providers and their capabilities",
+    "HTML: what can be used, and whether it is used.",
+  ),
+  pageRow(
+    apiKeys,
+    ACCESS_PATH,
+    "The page of the API keys, which Access begins with",
+    "HTML. The same page as `/portal/access/keys`.",
+  ),
+  pageRow(
+    apiKeys,
+    `${ACCESS_PATH}/keys`,
+    "The page of the API keys",
+    "HTML: keys are created and revoked here.",
+  ),
+  pageRow(
+    users,
+    `${ACCESS_PATH}/users`,
+    "The page of the users",
+    "HTML: users are created, changed and deleted here.",
+  ),
+  pageRow(
+    organizations,
+    `${ACCESS_PATH}/organizations`,
+    "The page of the organizations",
+    "HTML: organizations are created and renamed here.",
+  ),
+  pageRow(
+    organizationSettings,
+    `${ACCESS_PATH}/settings`,
+    "The page of the organization's settings",
+    "HTML: the pairs are changed here.",
+  ),
+  pageRow(
+    activity,
+    ACTIVITY_PATH,
+    "The page of who changed what",
+    "HTML: the activity log with its filters.",
+  ),
+  pageRow(
+    account,
+    `${ACCESS_PATH}/account`,
+    "The page of one's own account",
+    "HTML: the own password is changed here.",
+  ),
   ...assetRoutes,
 ];

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { BadInput } from "../../src/core/errors.ts";
-import { readQuery } from "../../src/http/query.ts";
-import type { QueryParameters } from "../../src/http/route.ts";
+import { readQuery, type QueryParameters } from "../../src/http/query.ts";
 
 const parameters = {
   q: { type: "string" },

@@ -14,7 +14,8 @@ const needs = {
 function answer(path: string, headers: Readonly<Record<string, string>> = {}): unknown {
   const row = metadataRoutes.find((one) => one.path === path);
   assert.ok(row);
-  return row.handle({ headers } as unknown as Parameters<typeof row.handle>[0], needs);
+  const client = { gone: new AbortController().signal };
+  return row.handle({ headers, client } as unknown as Parameters<typeof row.handle>[0], needs);
 }
 
 function textAnswer(path: string, headers?: Readonly<Record<string, string>>): TextReply {

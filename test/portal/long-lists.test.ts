@@ -59,7 +59,7 @@ test("the page of the policies lists the newest 200 versions", () => {
     updated_at: "2026-11-20T20:30:00.000Z",
   }));
   const model = {
-    ...{ now: 0, apiUrl: "http://127.0.0.1/api/v1", needsCredential: false, hasActivity: false },
+    ...{ now: 0, apiUrl: "http://127.0.0.1/api/v1", needsCredential: false },
     ...{ query: {}, versions, runtimes: new Map<string, number>() },
     shown: { ...versions[0], yaml: "rules: []" } as Policy,
     against: undefined,

@@ -25,7 +25,7 @@ import * as check from "../../src/policies/check.ts";
 import * as nodes from "../../src/policies/document-nodes.ts";
 import { MAX_DOCUMENT_BYTES, MAX_TOKENS } from "../../src/policies/document.ts";
 import { MAX_STEPS } from "../../src/policies/work.ts";
-import * as events from "../../src/portal/loaders/events.ts";
+import * as events from "../../src/portal/store-source.ts";
 import { MOST_ROWS } from "../../src/portal/pages/access.ts";
 import { MOST_FLEET_ROWS } from "../../src/portal/pages/fleet.ts";
 import { MOST_VERSIONS } from "../../src/portal/pages/policies.ts";

@@ -198,6 +198,14 @@ export async function visit(
   return visited;
 }
 
+/** Makes a page's module read its data again, and waits until an answer to a pattern is shown. */
+export async function refresh(page: Page, pattern: string): Promise<void> {
+  const answered = page.waitForResponse(pattern);
+  await page.evaluate("dispatchEvent(new PopStateEvent('popstate'))");
+  await answered;
+  await page.waitForLoadState("networkidle");
+}
+
 /** Responses that the server has sent and the page has not received. */
 export interface HeldAnswers {
   /** Settles when the first response was made. */

@@ -1,19 +1,10 @@
+import { ApiError, apiSource, type ApiQuery } from "../pages/api-source.ts";
+import type { PageSource } from "../pages/source.ts";
 import { session, signInAgain } from "./session.ts";
 
-/** An answer with an error status, or no answer: the service's own words, or what happened. */
-export class ApiError extends Error {
-  /** 0 when there was no answer at all. */
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
-/** What a request says beside its method and path. */
+/** The parts of a request beside its method and path. */
 export interface CallOptions {
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly query?: ApiQuery;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -24,11 +15,11 @@ export interface CallOptions {
 const LONGEST_MS = 20_000;
 
 /**
- * Calls an operation of the surface that the page uses, as who is signed in.
+ * Calls an operation of the surface that the page uses, as the signed-in user.
  *
  * @param path below the surface's prefix, its parameters encoded
- * @throws ApiError; on a 401 the page is left for the sign-in page. What was given up by its own
- *   signal rejects with that signal's reason
+ * @throws ApiError; a 401 also leads to the sign-in page. A request that its own signal ended rejects
+ *   with that signal's reason
  */
 export async function call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
   const response = await open(method, path, options);
@@ -48,7 +39,21 @@ export function read<T>(path: string, options?: CallOptions): Promise<T> {
   return call("GET", path, options);
 }
 
-/** Sends a request and gives the answer as it comes, for what is read piece by piece. */
+let providerNames: Promise<readonly string[]> | undefined;
+
+/** Reads pages' data until a signal fires. Provider names are read once: they only suggest. */
+export function pageSource(signal?: AbortSignal): PageSource {
+  const source = apiSource((path, query = {}) => read(path, { query, ...(signal && { signal }) }));
+  const readNames = apiSource((path) => read(path)).providers;
+  return { ...source, providers: () => (providerNames ??= readNames().catch(() => [])) };
+}
+
+/** Whether an error means that the page is about to be left for the sign-in page. */
+export function isSignedOut(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 401;
+}
+
+/** Sends a request and returns the response itself, for bodies that are read piece by piece. */
 export async function open(
   method: string,
   path: string,
@@ -80,14 +85,9 @@ export async function open(
   return response;
 }
 
-/** Says in a sentence what went wrong. */
+/** The message of an error. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** Whether the page calls the surface on which data can be changed; the server decides that in `mode.ts`. */
-export function callsV1(): boolean {
-  return prefix() === "/api/v1";
 }
 
 function prefix(): string {

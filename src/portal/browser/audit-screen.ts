@@ -14,11 +14,9 @@ import {
   type Tail,
 } from "../pages/audit-source.ts";
 import { queryOf, readView, type AuditView } from "../pages/audit-view.ts";
-import { reasonOf } from "./api.ts";
-import { isSignedOut, sourceOf } from "./audit-api.ts";
+import { isSignedOut, pageSource, reasonOf } from "./api.ts";
 import { appendRows, setBusy, showPanel, showProblem, showTailButton } from "./audit-pieces.ts";
-import { contentElement, pageContext } from "./live.ts";
-import { morph } from "./morph.ts";
+import { pageContext, show } from "./live.ts";
 
 const MOST_ARRIVED = 200;
 const CHART_EVERY_MS = 5_000;
@@ -71,7 +69,7 @@ export class AuditScreen {
         this.#showLoaded({ ...model, keepsChart: true }, view);
     };
     try {
-      const source = sourceOf(own.signal);
+      const source = pageSource(own.signal);
       const model = await readAudit(source, pageContext(), view, showList);
       if (own.signal.aborted) return;
       if (isListShown) this.#complete(model);
@@ -125,7 +123,7 @@ export class AuditScreen {
     if (open && "event" in open && open.event.id === id) return open;
     const [found, other] = list?.events.filter((event) => event.id === id) ?? [];
     // Where two reporters used the id, the service says which event it stands for.
-    return found && !other ? { event: found } : readEvent(sourceOf(), id);
+    return found && !other ? { event: found } : readEvent(pageSource(), id);
   }
 
   /** Shows the next page of the list, as its link says, below what is there. */
@@ -138,7 +136,7 @@ export class AuditScreen {
     const own = new AbortController();
     this.#underWay = own;
     try {
-      const older = await sourceOf(own.signal).page(query, PAGE_EVENTS, next.cursor);
+      const older = await pageSource(own.signal).page(query, PAGE_EVENTS, next.cursor);
       if (own.signal.aborted) return;
       if (this.#model?.list) {
         this.#model = { ...this.#model, list: withOlder(this.#model.list, older) };
@@ -217,7 +215,7 @@ export class AuditScreen {
     const { query } = this.#model ?? {};
     if (!query) return;
     try {
-      const chart = await readChart(sourceOf(), query, list, pageContext().now);
+      const chart = await readChart(pageSource(), query, list, pageContext().now);
       if (this.#model?.query === query) this.#show({ ...this.#model, chart });
     } catch {
       // The list is what matters; the next events bring the next try.
@@ -228,6 +226,6 @@ export class AuditScreen {
     this.#model = model;
     const { now } = pageContext();
     const arrived = this.#arrived.length;
-    morph(contentElement(), auditPage({ ...model, now, tail: this.#tail, arrived }));
+    show(auditPage({ ...model, now, tail: this.#tail, arrived }));
   }
 }

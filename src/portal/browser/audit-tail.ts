@@ -3,10 +3,11 @@
  * A stream that ends, fails or falls silent is opened again where it stopped, later each time.
  */
 import type { AuditEvent } from "../../audit/schema.ts";
+import { ApiError } from "../pages/api-source.ts";
 import type { Tail } from "../pages/audit-source.ts";
 import type { AuditQuery } from "../pages/audit-view.ts";
 import { streamReader } from "../server-sent-events.ts";
-import { ApiError, open, reasonOf, refusalOf } from "./api.ts";
+import { open, reasonOf, refusalOf } from "./api.ts";
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;

@@ -31,3 +31,35 @@ export function serveButtons(name: string, run: (value: string) => void): void {
     if (button) run(button.dataset[name] ?? "");
   });
 }
+
+/**
+ * Serves the forms of filters that a selector names: `run` is called with their fields when one is sent
+ * or a choice changes, and after a pause while a text is typed if that pause is given.
+ */
+export function serveFilters(
+  selector: string,
+  run: (fields: Readonly<Record<string, string>>) => void,
+  pauseMs?: number,
+): void {
+  let typing: ReturnType<typeof setTimeout> | undefined;
+  const send = (form: HTMLFormElement): void =>
+    run(
+      Object.fromEntries(
+        [...new FormData(form)].map(([name, value]) => [name, String(value).trim()]),
+      ),
+    );
+  for (const type of ["submit", "change", "input"]) {
+    contentElement().addEventListener(type, (event) => {
+      const { target } = event;
+      const form = target instanceof Element ? target.closest<HTMLFormElement>(selector) : null;
+      if (!form) return;
+      const isTyped = target instanceof HTMLInputElement && target.type !== "checkbox";
+      // Choices report a change, and texts report each letter; both report the other event as well.
+      if (type === (isTyped ? "change" : "input")) return;
+      event.preventDefault();
+      clearTimeout(typing);
+      if (type !== "input") send(form);
+      else if (pauseMs !== undefined) typing = setTimeout(send, pauseMs, form);
+    });
+  }
+}

@@ -1,33 +1,42 @@
+import { finish, type Work } from "../../core/work.ts";
+import { readQuery, type QueryOf, type QueryParameters } from "../../http/query.ts";
 import type { Html } from "../html.ts";
 import type { PageContext } from "../pages/parts.ts";
-import { ApiError, reasonOf } from "./api.ts";
+import type { DataPage } from "../pages/source.ts";
+import { isSignedOut, pageSource, reasonOf } from "./api.ts";
 import { serviceNow } from "./clock.ts";
 import { morph } from "./morph.ts";
 import { learnRole, withheldHere } from "./role.ts";
 import { goToSignIn, session } from "./session.ts";
 import { restoreTyped } from "./typed.ts";
 
-/** A page whose data is read again and again. */
-export interface LivePage<Model> {
-  readonly load: (context: PageContext, signal: AbortSignal) => Promise<Model>;
-  readonly render: (model: Model) => Html;
-  readonly everyMs: number;
-}
-
-/** What a page is asked to do. */
+/** A page that is kept fresh. */
 export interface Live {
-  /** Loads and shows the page anew; one that is under way is given up. */
+  /** Reads and shows the page again; ends a refresh that is under way. */
   refresh(): Promise<void>;
+  /** Makes a link the page's address and shows its view; `replace` adds no entry to the history. */
+  go(link: string, how: "push" | "replace"): Promise<void>;
 }
 
-/** What pages know of where they stand, by what the frame says. */
+/** The context of this page, from the attributes of its frame and from the session. */
 export function pageContext(): PageContext {
   const { apiUrl = "", open } = document.body.dataset;
   const needsCredential = open !== "true";
-  return { now: serviceNow(), apiUrl, needsCredential, withheld: withheldHere() };
+  const email = session()?.email;
+  return { now: serviceNow(), apiUrl, needsCredential, withheld: withheldHere(), email };
 }
 
-/** Where a page's content is. */
+/** The parameters of the address, read as the server reads them. */
+export function addressQuery<const Q extends QueryParameters>(parameters: Q): QueryOf<Q> {
+  return readQuery(parameters, location.search.slice(1));
+}
+
+/** Shows a page's content. */
+export function show(content: Html | Work<Html>): void {
+  morph(contentElement(), "next" in content ? finish(content) : content);
+}
+
+/** The element around a page's content. */
 export function contentElement(): HTMLElement {
   const element = document.getElementById("content");
   if (!element) throw new Error("The page has no content");
@@ -38,7 +47,10 @@ export function contentElement(): HTMLElement {
  * Keeps a page fresh: at once where the server sent no data or a user is signed in, then at an interval
  * while the page is visible. A failure is shown above the data, which stays.
  */
-export function keepFresh<Model>({ load, render, everyMs }: LivePage<Model>): Live {
+export function keepFresh<Model, Q extends QueryParameters>(
+  { parameters, read, render }: Pick<DataPage<Model, Q>, "parameters" | "read" | "render">,
+  everyMs: number,
+): Live {
   let underWay: AbortController | undefined;
   let lastAt = performance.now();
   const refresh = async (): Promise<void> => {
@@ -47,13 +59,13 @@ export function keepFresh<Model>({ load, render, everyMs }: LivePage<Model>): Li
     underWay = own;
     try {
       await learnRole(own.signal);
-      const model = await load(pageContext(), own.signal);
+      const model = await read(pageSource(own.signal), pageContext(), addressQuery(parameters));
       if (own.signal.aborted) return;
-      morph(contentElement(), render(model));
+      show(render(model));
       restoreTyped();
       showTrouble(undefined);
     } catch (error) {
-      if (own.signal.aborted || (error instanceof ApiError && error.status === 401)) return;
+      if (own.signal.aborted || isSignedOut(error)) return;
       showTrouble(reasonOf(error));
     } finally {
       lastAt = performance.now();
@@ -66,13 +78,21 @@ export function keepFresh<Model>({ load, render, everyMs }: LivePage<Model>): Li
   };
   setInterval(refreshIfDue, Math.min(everyMs, 1_000));
   document.addEventListener("visibilitychange", refreshIfDue);
+  addEventListener("popstate", () => void refresh());
   const isOpen = document.body.dataset["open"] === "true";
   if (session()) void refresh();
   else if (!isOpen) goToSignIn();
-  return { refresh };
+  return {
+    refresh,
+    go(link, how) {
+      if (how === "push") history.pushState(null, "", link);
+      else history.replaceState(null, "", link);
+      return refresh();
+    },
+  };
 }
 
-/** Says above the page what keeps it from being fresh, or takes that back. */
+/** Shows above the page why it is not fresh, or removes that notice. */
 function showTrouble(reason: string | undefined): void {
   const shown = document.getElementById("trouble");
   if (reason === undefined) return shown?.remove();

@@ -1,6 +1,6 @@
 import { html } from "../html.ts";
 import { decisionBadge } from "../pages/parts.ts";
-import { ApiError, call, reasonOf } from "./api.ts";
+import { call, isSignedOut, reasonOf } from "./api.ts";
 import { morph } from "./morph.ts";
 
 interface Simulation {
@@ -41,7 +41,7 @@ export function serveSimulator(
           <span>${by}${reason === null ? undefined : `: ${reason}`}</span>`,
       );
     } catch (error) {
-      if (own.signal.aborted || (error instanceof ApiError && error.status === 401)) return;
+      if (own.signal.aborted || isSignedOut(error)) return;
       morph(place, html`<span class="error">${reasonOf(error)}</span>`);
     }
   };

@@ -1,4 +1,4 @@
-import { ApiError, reasonOf } from "./api.ts";
+import { isSignedOut, reasonOf } from "./api.ts";
 
 /** Most answers come sooner, and words that change for a blink are only restless. */
 const BUSY_AFTER_MS = 150;
@@ -25,8 +25,7 @@ export async function sendOnce(form: HTMLFormElement, run: () => Promise<void>):
   try {
     await run();
   } catch (error) {
-    const isLeaving = error instanceof ApiError && error.status === 401;
-    if (failure && !isLeaving) failure.textContent = reasonOf(error);
+    if (failure && !isSignedOut(error)) failure.textContent = reasonOf(error);
   } finally {
     clearTimeout(timer);
     underWay.delete(form);

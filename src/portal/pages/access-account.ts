@@ -1,20 +1,37 @@
 import type { User } from "../../users/schema.ts";
+import { ACCESS_PATH } from "../access-tabs.ts";
 import { html, type Html } from "../html.ts";
 import { accessFrame, addForm, newPasswordField, textField } from "./access.ts";
 import type { PageContext } from "./parts.ts";
+import type { DataPage } from "./source.ts";
 
-/** What the page of one's own account shows. */
+/** The model of the account page. */
 export interface AccountModel extends PageContext {
   /** The signed-in user; `undefined` without one. */
   readonly user: User | undefined;
 }
 
+/** The page of the reader's own account. */
+export const account: DataPage<AccountModel> = {
+  path: ACCESS_PATH,
+  title: "Account",
+  module: "access-account",
+  parameters: {},
+  isManagement: true,
+  read: async (source, context) => ({
+    ...context,
+    // Without a token the service would refuse to say who that is.
+    user: context.email === undefined ? undefined : await source.user(),
+  }),
+  render: accountPage,
+};
+
 /** Who one is signed in as, and one's own password. */
 export function accountPage(model: AccountModel): Html {
-  return accessFrame("account", model, model.user ? account(model.user) : nobody());
+  return accessFrame("account", model, model.user ? facts(model.user) : nobody());
 }
 
-function account({ email, name, role, organization_id: organization }: User): Html {
+function facts({ email, name, role, organization_id: organization }: User): Html {
   return html`<section class="card" aria-labelledby="account">
       <header><h2 id="account">Signed in</h2></header>
       <dl class="facts inside">

@@ -1,30 +1,59 @@
 import type { ActivityEntry } from "../../activity/schema.ts";
-import { ACCESS_PATH } from "../access-tabs.ts";
-import { activityLink, ACTIVITY_ROWS, type ActivityView } from "../activity-view.ts";
+import type { QueryOf, QueryParameters } from "../../http/query.ts";
+import { ACCESS_PATH, ACTIVITY_PATH } from "../access-tabs.ts";
 import { ACTION_KINDS, changedFields, changeLine, deedOf, namesTarget } from "../activity-words.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
+import { pageLink, policyLink } from "../page-link.ts";
 import { accessFrame } from "./access.ts";
 import { badge, credentialHeaders, emptyState, timeAgo, type PageContext } from "./parts.ts";
+import type { ActivitySlice, DataPage } from "./source.ts";
 
-/** What the page of the activity shows. */
-export interface ActivityModel extends PageContext {
-  readonly view: ActivityView;
-  /** The newest first, from the view's offset on. */
-  readonly entries: readonly ActivityEntry[];
-  /** How many entries match, over all pages. */
-  readonly total: number;
+/** Entries on a page. */
+export const ACTIVITY_ROWS = 50;
+
+const parameters = {
+  action: { type: "string", description: "An action, or the kind before its dot." },
+  actor: { type: "string", description: "An id, email or name; `anonymous` for nobody known." },
+  target: { type: "string", description: "The id or name of what was changed." },
+  q: { type: "string", description: "Text that an entry must contain." },
+  offset: {
+    type: "integer",
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    default: 0,
+    forgiving: true,
+    description: "How many entries to skip, counted from the newest.",
+  },
+} as const satisfies QueryParameters;
+type ActivityQuery = QueryOf<typeof parameters>;
+
+/** The model of the activity page. */
+export interface ActivityModel extends PageContext, ActivitySlice {
+  readonly query: ActivityQuery;
 }
 
-const PATH = `${ACCESS_PATH}/activity`;
+/** The page of who changed what. */
+export const activity: DataPage<ActivityModel, typeof parameters> = {
+  path: ACCESS_PATH,
+  title: "Activity",
+  module: "access-activity",
+  parameters,
+  isManagement: true,
+  async read(source, context, query) {
+    const { offset, ...texts } = query;
+    return { ...context, query, ...(await source.activity(texts, ACTIVITY_ROWS, offset)) };
+  },
+  render: activityPage,
+};
 
-/** Who changed what, newest first. */
+/** Renders the entries, newest first. */
 export function activityPage(model: ActivityModel): Html {
-  const { entries, total, view } = model;
+  const { entries, total, query } = model;
   return accessFrame(
     "activity",
     model,
-    html`${filters(view)}
+    html`${filters(query)}
       <section class="card" aria-labelledby="activity-list">
         <header>
           <h2 id="activity-list">Activity</h2>
@@ -37,26 +66,26 @@ export function activityPage(model: ActivityModel): Html {
                 ${entries.map((one) => entry(one, model.now))}
               </ol>`
         }
-        ${total > ACTIVITY_ROWS || view.offset > 0 ? pages(model) : undefined}
+        ${total > ACTIVITY_ROWS || query.offset > 0 ? pages(model) : undefined}
       </section>`,
   );
 }
 
-function summary({ entries, total, view: { offset } }: ActivityModel): string {
+function summary({ entries, total, query: { offset } }: ActivityModel): string {
   if (total === 0) return "";
   if (entries.length === total) return total === 1 ? "1 entry" : `${count(total)} entries`;
   return `${count(offset + 1)} to ${count(offset + entries.length)} of ${count(total)}`;
 }
 
-function isNarrowed({ action, actor, target, q }: ActivityView): boolean {
+function isNarrowed({ action, actor, target, q }: ActivityQuery): boolean {
   return [action, actor, target, q].some(Boolean);
 }
 
 function nothing(model: ActivityModel): Html {
-  if (isNarrowed(model.view) || model.view.offset > 0) {
+  if (isNarrowed(model.query) || model.query.offset > 0) {
     return emptyState(
       "Nothing matches",
-      html`Another filter may show something: <a href="${PATH}">show everything</a>.`,
+      html`Another filter may show something: <a href="${ACTIVITY_PATH}">show everything</a>.`,
     );
   }
   return emptyState(
@@ -66,18 +95,19 @@ function nothing(model: ActivityModel): Html {
   );
 }
 
-function filters(view: ActivityView): Html {
+function filters(query: ActivityQuery): Html {
   const option = (value: string, label: string): Html =>
-    html`<option value="${value}" ${value === (view.action ?? "") ? html` selected` : undefined}>
+    html`<option value="${value}" ${value === (query.action ?? "") ? html` selected` : undefined}>
       ${label}
     </option>`;
-  const isOther = view.action !== undefined && ACTION_KINDS.every(([kind]) => kind !== view.action);
-  return html`<form class="activity-filters" method="get" action="${PATH}" data-filters>
+  const isOther =
+    query.action !== undefined && ACTION_KINDS.every(([kind]) => kind !== query.action);
+  return html`<form class="activity-filters" method="get" action="${ACTIVITY_PATH}" data-filters>
     <div>
       <label for="action">What</label>
       <select id="action" name="action">
         ${option("", "Everything")}
-        ${isOther ? option(view.action ?? "", view.action ?? "") : undefined}
+        ${isOther ? option(query.action ?? "", query.action ?? "") : undefined}
         ${ACTION_KINDS.map(([kind, label]) => option(kind, label))}
       </select>
     </div>
@@ -86,7 +116,7 @@ function filters(view: ActivityView): Html {
       <input
         id="actor"
         name="actor"
-        value="${view.actor}"
+        value="${query.actor}"
         autocomplete="off"
         placeholder="An email, or anonymous"
       />
@@ -97,16 +127,16 @@ function filters(view: ActivityView): Html {
         id="q"
         name="q"
         type="search"
-        value="${view.q}"
+        value="${query.q}"
         autocomplete="off"
         data-search
         placeholder="Name, address, request"
       />
     </div>
-    ${view.target === undefined ? undefined : html`<input type="hidden" name="target" value="${view.target}" />`}
+    ${query.target === undefined ? undefined : html`<input type="hidden" name="target" value="${query.target}" />`}
     <div class="submit">
       <button type="submit">Filter</button>
-      ${isNarrowed(view) ? html`<a class="button quiet" href="${PATH}">Clear</a>` : undefined}
+      ${isNarrowed(query) ? html`<a class="button quiet" href="${ACTIVITY_PATH}">Clear</a>` : undefined}
     </div>
   </form>`;
 }
@@ -158,17 +188,16 @@ function outcomeBadge(outcome: ActivityEntry["outcome"]): Html | undefined {
 /** Leads to the version, and to what it changed of the one that was active before. */
 function policyLinks(version: string | undefined, before: unknown): Html | undefined {
   if (version === undefined) return undefined;
-  const link = `/portal/policies?version=${encodeURIComponent(version)}`;
   const isCompared = typeof before === "string" && before !== "" && before !== version;
   return isCompared
-    ? html`· <a href="${link}&against=${encodeURIComponent(before)}">What it changed</a>`
-    : html`· <a href="${link}">The version</a>`;
+    ? html`· <a href="${policyLink(version, before)}">What it changed</a>`
+    : html`· <a href="${policyLink(version)}">The version</a>`;
 }
 
-function pages({ view, total }: ActivityModel): Html {
-  const { offset } = view;
-  const newer = activityLink({ ...view, offset: Math.max(0, offset - ACTIVITY_ROWS) });
-  const older = activityLink({ ...view, offset: offset + ACTIVITY_ROWS });
+function pages({ query, total }: ActivityModel): Html {
+  const { offset } = query;
+  const newer = pageLink(ACTIVITY_PATH, { ...query, offset: Math.max(0, offset - ACTIVITY_ROWS) });
+  const older = pageLink(ACTIVITY_PATH, { ...query, offset: offset + ACTIVITY_ROWS });
   return html`<nav class="pages" aria-label="Pages of the activity">
     ${offset > 0 ? html`<a class="button" href="${newer}" rel="prev">Newer</a>` : undefined}
     ${offset + ACTIVITY_ROWS < total ? html`<a class="button" href="${older}" rel="next">Older</a>` : undefined}

@@ -2,6 +2,7 @@ import { isKeyScope, KEY_SCOPES, scopeInWords } from "../../core/key-scopes.ts";
 import type { ApiKey } from "../../keys/schema.ts";
 import { curlLine } from "../curl.ts";
 import { count } from "../format.ts";
+import { ACCESS_PATH } from "../access-tabs.ts";
 import { html, type Html } from "../html.ts";
 import { MOST_ROWS, accessFrame, addForm, moreRows, rowButton, textField } from "./access.ts";
 import {
@@ -12,6 +13,7 @@ import {
   timeAgo,
   type PageContext,
 } from "./parts.ts";
+import type { DataPage } from "./source.ts";
 import { allowedOrNote, isAllowed } from "../withheld.ts";
 
 /** A key that was just created, with the text that is shown this once. */
@@ -21,11 +23,22 @@ export interface FreshKey {
   readonly warning: string;
 }
 
-/** What the page of the API keys shows. */
+/** The model of the API keys page. */
 export interface KeysModel extends PageContext {
   readonly keys: readonly ApiKey[];
   readonly fresh?: FreshKey | undefined;
 }
+
+/** The page of the API keys. */
+export const apiKeys: DataPage<KeysModel> = {
+  path: ACCESS_PATH,
+  title: "API keys",
+  module: "access-keys",
+  parameters: {},
+  isManagement: true,
+  read: async (source, context) => ({ ...context, keys: await source.keys() }),
+  render: keysPage,
+};
 
 /** The credentials of runtimes. */
 export function keysPage(model: KeysModel): Html {

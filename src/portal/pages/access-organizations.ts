@@ -1,5 +1,6 @@
 import type { Organization } from "../../organizations/schema.ts";
 import { count } from "../format.ts";
+import { ACCESS_PATH } from "../access-tabs.ts";
 import { html, type Html } from "../html.ts";
 import {
   MOST_ROWS,
@@ -11,13 +12,25 @@ import {
   textField,
 } from "./access.ts";
 import { timeAgo, type PageContext } from "./parts.ts";
+import type { DataPage } from "./source.ts";
 import { allowedOrNote, isAllowed } from "../withheld.ts";
 
-/** What the page of the organizations shows. */
+/** The model of the organizations page. */
 export interface OrganizationsModel extends PageContext {
   /** Those that the reader may see, oldest first. */
   readonly organizations: readonly Organization[];
 }
+
+/** The page of the organizations. */
+export const organizations: DataPage<OrganizationsModel> = {
+  path: ACCESS_PATH,
+  title: "Organizations",
+  module: "access-organizations",
+  parameters: {},
+  isManagement: true,
+  read: async (source, context) => ({ ...context, organizations: await source.organizations() }),
+  render: organizationsPage,
+};
 
 const OPERATOR = "default"; // its callers see all organizations, and only they create some
 

@@ -1,19 +1,32 @@
 import type { Settings } from "../../settings/schema.ts";
 import { count, exactly, shorten } from "../format.ts";
+import { ACCESS_PATH } from "../access-tabs.ts";
 import { html, type Html } from "../html.ts";
 import { accessFrame, addForm, rowButton, textField } from "./access.ts";
 import { credentialHeaders, emptyState, type PageContext } from "./parts.ts";
+import type { DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
 
 /** Characters of a value in the list; its form and the API have all of them. */
 const LONGEST_SHOWN = 300;
 
-/** What the page of the settings shows. */
+/** The model of the settings page. */
 export interface SettingsModel extends PageContext {
   readonly answer: Settings;
   /** How many pairs the form takes at a time; one when absent. */
   readonly pairs?: number;
 }
+
+/** The page of the organization's settings. */
+export const organizationSettings: DataPage<SettingsModel> = {
+  path: ACCESS_PATH,
+  title: "Settings",
+  module: "access-settings",
+  parameters: {},
+  isManagement: true,
+  read: async (source, context) => ({ ...context, answer: await source.settings() }),
+  render: settingsPage,
+};
 
 /** The id of the field for the key of a pair of the form, of which the first has the number 0. */
 export function keyFieldId(number: number): string {

@@ -1,6 +1,7 @@
 import type { Role } from "../../core/roles.ts";
 import type { User } from "../../users/schema.ts";
 import { count } from "../format.ts";
+import { ACCESS_PATH } from "../access-tabs.ts";
 import { html, type Html } from "../html.ts";
 import {
   MOST_ROWS,
@@ -12,15 +13,25 @@ import {
   textField,
 } from "./access.ts";
 import { badge, credentialHeaders, emptyState, type PageContext } from "./parts.ts";
+import type { DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
 
-/** What the page of the users shows. */
+/** The model of the users page. */
 export interface UsersModel extends PageContext {
   /** Oldest first. */
   readonly users: readonly User[];
-  /** The email of who is signed in, where that is known. */
-  readonly ownEmail?: string | undefined;
 }
+
+/** The page of the users. */
+export const users: DataPage<UsersModel> = {
+  path: ACCESS_PATH,
+  title: "Users",
+  module: "access-users",
+  parameters: {},
+  isManagement: true,
+  read: async (source, context) => ({ ...context, users: await source.users() }),
+  render: usersPage,
+};
 
 const ROLES: readonly Role[] = ["admin", "operator", "viewer"];
 
@@ -101,7 +112,7 @@ function table(model: UsersModel): Html {
 }
 
 function row({ id, email, name, role, active }: User, model: UsersModel): Html {
-  const isOwn = email === model.ownEmail;
+  const isOwn = email === model.email;
   return html`<tr>
     <th scope="row">
       ${name}${isOwn ? html` <span class="faint">(you)</span>` : undefined}

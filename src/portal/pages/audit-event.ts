@@ -6,7 +6,7 @@ import { html, type Html } from "../html.ts";
 import type { AuditModel } from "./audit-source.ts";
 import { ANEW, viewHref, type AuditView } from "./audit-view.ts";
 import { withUnseen } from "../unseen.ts";
-import { decisionBadge, timeAgo } from "./parts.ts";
+import { apiPath, decisionBadge, timeAgo } from "./parts.ts";
 
 /** How much of a text is shown before the reader opens the rest. */
 const SHOWN_LENGTH = 10_000;
@@ -74,11 +74,11 @@ export function auditEventPanel({
 
 /** Leads to the event as it is stored. */
 function cutNotice({ id }: AuditEvent, apiUrl: string): Html {
-  // The page's own origin: the address of the API may be another one.
-  const { pathname } = new URL(apiUrl);
   return html`<p class="notice">
     Long texts of this event end in “…” here.
-    <a href="${pathname}/audit/${encodeURIComponent(id)}">Show the whole event as JSON</a>
+    <a href="${apiPath({ apiUrl })}/audit/${encodeURIComponent(id)}"
+      >Show the whole event as JSON</a
+    >
   </p>`;
 }
 

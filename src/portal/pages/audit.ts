@@ -6,6 +6,7 @@ import { auditRows } from "./audit-rows.ts";
 import type { AuditModel, Tail } from "./audit-source.ts";
 import { auditTimeChart } from "./audit-time-chart.ts";
 import { rangeWords, type AuditQuery } from "./audit-view.ts";
+import { apiPath } from "./parts.ts";
 
 /** What runtimes were allowed and denied: searched, narrowed, followed, and looked into. */
 export function auditPage(model: AuditModel): Html {
@@ -93,7 +94,5 @@ function exportHref(
   query: AuditQuery,
   format: Readonly<Record<string, string>>,
 ): string {
-  // The page's own origin: the address of the API may be another one, which shell lines show.
-  const { pathname } = new URL(apiUrl);
-  return `${pathname}/audit/export?${new URLSearchParams({ ...format, ...query }).toString()}`;
+  return `${apiPath({ apiUrl })}/audit/export?${new URLSearchParams({ ...format, ...query }).toString()}`;
 }

@@ -1,37 +1,45 @@
 import type { Capability } from "../../catalog/schema.ts";
+import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import type { Provider, ProviderStatus } from "../../providers/schema.ts";
-import {
-  CATALOG_PATH,
-  catalogLink,
-  matchesIn,
-  type CatalogMatches,
-  type CatalogView,
-} from "../catalog-view.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
+import { pageLink } from "../page-link.ts";
 import { allowedOrNote } from "../withheld.ts";
 import {
   badge,
   breadcrumb,
+  callsV1,
   emptyState,
   shellLines,
   timeAgo,
   type PageContext,
   type Tone,
 } from "./parts.ts";
+import { matchesIn, type CatalogMatches } from "./catalog-matches.ts";
+import type { CatalogContent, DataPage } from "./source.ts";
 
-/** What the page of the catalog shows. */
-export interface CatalogModel extends PageContext {
-  readonly view: CatalogView;
-  /** Which catalog this is: `embed`, `file:<path>` or `url:<url>`. */
-  readonly source: string;
-  /** All of them, sorted by id. */
-  readonly providers: readonly Provider[];
-  /** All of them, sorted by id. */
-  readonly capabilities: readonly Capability[];
-  /** Whether the surface that the page calls can set a status. */
-  readonly canSet: boolean;
+const CATALOG_PATH = "/portal/catalog";
+
+const parameters = {
+  provider: { type: "string", description: "The id of the provider to show." },
+  q: { type: "string", description: "Text that providers or capabilities must contain." },
+} as const satisfies QueryParameters;
+type CatalogQuery = Partial<QueryOf<typeof parameters>>;
+
+/** The model of the catalog page: the whole catalog, of which the query shows a part. */
+export interface CatalogModel extends PageContext, CatalogContent {
+  readonly query: CatalogQuery;
 }
+
+/** The page of the providers and their capabilities. */
+export const catalog: DataPage<CatalogModel, typeof parameters> = {
+  path: CATALOG_PATH,
+  title: "Catalog",
+  module: "catalog",
+  parameters,
+  read: async (source, context, query) => ({ ...context, query, ...(await source.catalog()) }),
+  render: catalogPage,
+};
 
 const MOST_CAPABILITIES = 500;
 const STATUSES: readonly ProviderStatus[] = ["connected", "degraded", "offline"];
@@ -43,19 +51,19 @@ const TONES: Readonly<Record<ProviderStatus, Tone>> = {
 
 /** The providers and what can be done through them. */
 export function catalogPage(model: CatalogModel): Html {
-  const { view, providers, capabilities } = model;
-  if (view.provider !== undefined) return providerPage(model, view.provider);
-  const found = matchesIn(providers, capabilities, view);
+  const { query, providers, capabilities } = model;
+  if (query.provider !== undefined) return providerPage(model, query.provider);
+  const found = matchesIn(providers, capabilities, query);
   return html`<div class="page-head">
       <h1>Catalog</h1>
       <span class="faint" role="status">${summary(model, found)}</span>
     </div>
-    ${search(view)}
+    ${search(query)}
     <section class="card" aria-label="Providers">
-      ${found.providers.length === 0 ? nothing(view) : providerTable(found.providers, model.now)}
+      ${found.providers.length === 0 ? nothing(query) : providerTable(found.providers, model.now)}
     </section>
     ${
-      view.q === undefined || found.capabilities.length === 0
+      query.q === undefined || found.capabilities.length === 0
         ? undefined
         : html`<section class="card" aria-labelledby="capabilities">
             <header>
@@ -67,13 +75,13 @@ export function catalogPage(model: CatalogModel): Html {
     }`;
 }
 
-function summary({ providers, capabilities, view }: CatalogModel, found: CatalogMatches): string {
+function summary({ providers, capabilities, query }: CatalogModel, found: CatalogMatches): string {
   const of = (some: number, all: number): string =>
-    view.q === undefined ? count(all) : `${count(some)} of ${count(all)}`;
+    query.q === undefined ? count(all) : `${count(some)} of ${count(all)}`;
   return `${of(found.providers.length, providers.length)} providers, ${of(found.capabilities.length, capabilities.length)} capabilities`;
 }
 
-function search({ provider, q }: CatalogView): Html {
+function search({ provider, q }: CatalogQuery): Html {
   return html`<form class="catalog-search" method="get" action="${CATALOG_PATH}" data-filters>
     <div>
       <label for="q">Search</label>
@@ -92,7 +100,7 @@ function search({ provider, q }: CatalogView): Html {
   </form>`;
 }
 
-function nothing({ q }: CatalogView): Html {
+function nothing({ q }: CatalogQuery): Html {
   if (q === undefined) {
     return html`<div class="empty">
       <strong>The catalog is empty</strong>
@@ -134,7 +142,7 @@ function providerTable(providers: readonly Provider[], now: number): Html {
           (provider) =>
             html`<tr>
               <th scope="row">
-                <a href="${catalogLink({ provider: provider.id })}">${provider.name}</a>
+                <a href="${catalogLink(provider.id)}">${provider.name}</a>
                 <span class="under mono">${provider.id}</span>
               </th>
               <td>${statusBadge(provider)}</td>
@@ -177,7 +185,7 @@ function capabilityTable(capabilities: readonly Capability[]): Html {
 }
 
 function providerPage(model: CatalogModel, id: string): Html {
-  const { view, providers, capabilities, now } = model;
+  const { query, providers, capabilities, now } = model;
   const provider = providers.find((one) => one.id === id);
   if (!provider) {
     const all = html`<a href="${CATALOG_PATH}">All providers</a>`;
@@ -186,7 +194,7 @@ function providerPage(model: CatalogModel, id: string): Html {
         ${emptyState(`The catalog has no provider "${id}"`, html`It may have had one: ${all}.`)}
       </section>`;
   }
-  const found = matchesIn(providers, capabilities, view).capabilities;
+  const found = matchesIn(providers, capabilities, query).capabilities;
   return html`<div class="page-head">
       ${breadcrumb(CATALOG_PATH, "Catalog")}
       <h1>${provider.name}</h1>
@@ -208,12 +216,12 @@ function providerPage(model: CatalogModel, id: string): Html {
         <dd>${provider.auth}</dd>
       </dl>
       ${
-        model.canSet
+        callsV1(model)
           ? allowedOrNote(model, "PUT /providers/{id}", "Setting a status", statusForm(provider))
           : undefined
       }
     </section>
-    ${search(view)}
+    ${search(query)}
     <section class="card" aria-labelledby="capabilities">
       <header>
         <h2 id="capabilities">Capabilities</h2>
@@ -222,11 +230,10 @@ function providerPage(model: CatalogModel, id: string): Html {
       ${
         found.length === 0
           ? emptyState(
-              view.q === undefined ? "The catalog lists none" : "Nothing matches",
-              view.q === undefined
+              query.q === undefined ? "The catalog lists none" : "Nothing matches",
+              query.q === undefined
                 ? "What this provider is asked to do is recorded all the same."
-                : html`Another word may find something:
-                    <a href="${catalogLink({ provider: id })}">show all</a>.`,
+                : html`Another word may find something: <a href="${catalogLink(id)}">show all</a>.`,
             )
           : capabilityTable(found)
       }
@@ -261,4 +268,8 @@ function statusForm({ status, overridden }: Provider): Html {
     </p>
     <p class="error" role="alert"></p>
   </form>`;
+}
+
+function catalogLink(provider: string): string {
+  return pageLink(CATALOG_PATH, { provider });
 }

@@ -1,30 +1,55 @@
 import { isDrifted } from "../../fleet/drift.ts";
-import type { FleetSummary, RuntimeInstance, RuntimeStatus } from "../../fleet/schema.ts";
-import { fleetSearch, STATUSES, type FleetQuery } from "../fleet-query.ts";
+import {
+  STATUSES,
+  type FleetSummary,
+  type RuntimeInstance,
+  type RuntimeStatus,
+} from "../../fleet/schema.ts";
+import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import { count, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { isAllowed } from "../withheld.ts";
-import { policyLink } from "../policy-link.ts";
+import { pageLink, policyLink } from "../page-link.ts";
 import {
   badge,
+  callsV1,
   credentialHeaders,
   emptyState,
   timeAgo,
   type PageContext,
   type Tone,
 } from "./parts.ts";
+import type { DataPage } from "./source.ts";
 
-/** What the address asks for. */
-export interface FleetView {
-  readonly query: FleetQuery;
-  /** How many rows at most are shown. */
+/** How many rows more a page shows each time. */
+export const FLEET_ROWS = 200;
+
+/** The most rows that a page shows: they are made at once, which takes some milliseconds. */
+export const MOST_FLEET_ROWS = 600;
+
+const FLEET_PATH = "/portal/fleet";
+
+const parameters = {
+  q: { type: "string", description: "A part of a name, host, system, version or policy." },
+  status: { type: "string", description: "The status of the runtimes to show." },
+  policy: { type: "string", description: "The policy version of the runtimes to show." },
+  drifted: { type: "string", description: "`true` shows those that run another version." },
+  limit: {
+    type: "integer",
+    minimum: 1,
+    maximum: MOST_FLEET_ROWS,
+    default: FLEET_ROWS,
+    forgiving: true,
+    description: "How many rows to show.",
+  },
+} as const satisfies QueryParameters;
+type FleetFilters = Partial<Omit<QueryOf<typeof parameters>, "limit">>;
+
+/** The model of the fleet page. */
+export interface FleetModel extends PageContext {
+  readonly query: FleetFilters;
+  /** The most rows that are shown. */
   readonly limit: number;
-  /** Whether the surface that the page calls can forget a runtime. */
-  readonly canForget: boolean;
-}
-
-/** What the page of the fleet shows. */
-export interface FleetModel extends PageContext, FleetView {
   readonly summary: FleetSummary;
   /** Those that are shown, most recently seen first. */
   readonly runtimes: readonly RuntimeInstance[];
@@ -32,11 +57,28 @@ export interface FleetModel extends PageContext, FleetView {
   readonly matching: number;
 }
 
-/** How many rows more a page shows each time. */
-export const FLEET_ROWS = 200;
-
-/** The most rows that a page shows: they are made at once, which takes some milliseconds. */
-export const MOST_FLEET_ROWS = 600;
+/** The page of the runtimes. */
+export const fleet: DataPage<FleetModel, typeof parameters> = {
+  path: FLEET_PATH,
+  title: "Fleet",
+  module: "fleet",
+  parameters,
+  async read(source, context, { limit, ...query }) {
+    const { q, status, policy, drifted } = query;
+    const filter = {
+      q,
+      status: STATUSES.find((one) => one === status), // other values filter nothing
+      policy_version: policy,
+      drifted: drifted === "true" ? drifted : undefined,
+    } as const;
+    const [summary, { runtimes, total: matching }] = await Promise.all([
+      source.fleetSummary(),
+      source.runtimes(filter, limit),
+    ]);
+    return { ...context, query, limit, summary, runtimes, matching };
+  },
+  render: fleetPage,
+};
 
 /** Characters of what a runtime reports of itself. */
 const LONGEST_SHOWN = 100;
@@ -179,7 +221,7 @@ function more({ query, limit, runtimes, matching }: FleetModel): Html | undefine
   }
   const next = Math.min(limit + FLEET_ROWS, MOST_FLEET_ROWS);
   return html`<p class="inside">
-    <a class="button" data-more href="/portal/fleet${fleetSearch(query, next)}"
+    <a class="button" data-more href="${pageLink(FLEET_PATH, { ...query, limit: next })}"
       >Show more (${count(left)} left)</a
     >
   </p>`;
@@ -210,7 +252,7 @@ function row(model: FleetModel, runtime: RuntimeInstance): Html {
 }
 
 function mayForget(model: FleetModel): boolean {
-  return model.canForget && isAllowed(model, "DELETE /fleet/{name}");
+  return callsV1(model) && isAllowed(model, "DELETE /fleet/{name}");
 }
 
 function policyCell(runtime: RuntimeInstance, active: string): Html {

@@ -5,15 +5,16 @@ import type { Policy } from "../../policies/schema.ts";
 import { count, percent, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { withUnseen } from "../unseen.ts";
-import { policyLink } from "../policy-link.ts";
+import { policyLink } from "../page-link.ts";
 import { chartLegend } from "./bar-chart.ts";
 import { barTableRow } from "./bars.ts";
 import { firstSteps, heartbeatRequest, publishRequest } from "./first-steps.ts";
 import { fleetCard } from "./fleet-card.ts";
 import { hourlyChart } from "./overview-chart.ts";
 import { emptyState, publishedFacts, timeAgo, type PageContext } from "./parts.ts";
+import type { DataPage } from "./source.ts";
 
-/** What the overview shows. */
+/** The model of the overview. */
 export interface OverviewModel extends PageContext {
   readonly counts: DashboardCounts;
   readonly fleet: FleetSummary;
@@ -31,7 +32,27 @@ const MOST_PROVIDERS = 8;
 const COMMAND_LENGTH = 160;
 const REASON_LENGTH = 240;
 
-/** The last 24 hours at a glance. */
+/** The front page: the last 24 hours at a glance. */
+export const overview: DataPage<OverviewModel> = {
+  path: "/",
+  title: "Overview",
+  module: "overview",
+  parameters: {},
+  async read(source, context) {
+    const counts = await source.counts();
+    const active = counts.policy_version;
+    const [fleet, histogram, denied, policy] = await Promise.all([
+      source.fleetSummary(),
+      source.hours(),
+      source.page({ decision: "DENIED" }, RECENT_DENIALS, undefined),
+      active === "" ? undefined : source.policy(active),
+    ]);
+    return { ...context, counts, fleet, histogram, denials: denied.events, policy };
+  },
+  render: overviewPage,
+};
+
+/** Renders the overview. */
 export function overviewPage(model: OverviewModel): Html {
   return html`<div class="page-head">
       <h1>Overview</h1>

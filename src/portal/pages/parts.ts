@@ -4,7 +4,7 @@ import { ago, exactly } from "../format.ts";
 import { html, type Html, type HtmlValue } from "../html.ts";
 import type { Withheld } from "../withheld.ts";
 
-/** What every page that carries data knows of where it stands. */
+/** The facts that every page with data needs beside its data. */
 export interface PageContext {
   /** The service's own time when the data was read, in milliseconds. */
   readonly now: number;
@@ -12,8 +12,20 @@ export interface PageContext {
   readonly apiUrl: string;
   /** Whether a shell line has to show a credential. */
   readonly needsCredential: boolean;
-  /** What the reader's role does not include; absent where roles restrict nothing. */
+  /** The operations that the reader's role does not include; absent where roles restrict nothing. */
   readonly withheld?: Withheld | undefined;
+  /** The signed-in user; absent on the server, which does not know its readers. */
+  readonly email?: string | undefined;
+}
+
+/** The path of the API on the page's own origin; shell lines may name it by another address. */
+export function apiPath({ apiUrl }: Pick<PageContext, "apiUrl">): string {
+  return new URL(apiUrl).pathname;
+}
+
+/** Whether the page calls `/api/v1`, where data can be changed and changes are recorded. */
+export function callsV1({ apiUrl }: PageContext): boolean {
+  return apiUrl.endsWith("/api/v1");
 }
 
 type PolicyOrigin = Pick<Policy, "updated_at" | "updated_by" | "activated_at" | "activated_by">;

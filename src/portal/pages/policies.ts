@@ -1,26 +1,34 @@
 import type { Work } from "../../core/work.ts";
+import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import type { Policy, PolicySummary } from "../../policies/schema.ts";
-import { activityLink } from "../activity-view.ts";
+import { ACTIVITY_PATH } from "../access-tabs.ts";
 import { count, shorten } from "../format.ts";
 import { EDITOR_PATH } from "../handover.ts";
 import { html, type Html } from "../html.ts";
-import { policyLink } from "../policy-link.ts";
+import { pageLink, policyLink } from "../page-link.ts";
 import { publishRequest } from "./first-steps.ts";
-import { badge, emptyState, publishedFacts, timeAgo, type PageContext } from "./parts.ts";
+import {
+  apiPath,
+  badge,
+  callsV1,
+  emptyState,
+  publishedFacts,
+  timeAgo,
+  type PageContext,
+} from "./parts.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
 import { policyChanges, policyText, type PolicyDocument } from "./policy-text.ts";
+import { activeOf, readPolicy, type DataPage } from "./source.ts";
 
-/** What the address asks for. */
-export interface PoliciesQuery {
-  /** The version that is shown; the active one when absent. */
-  readonly version?: string | undefined;
-  /** The version that it is compared with. */
-  readonly against?: string | undefined;
-}
+const parameters = {
+  version: { type: "string", description: "The version to show; the active one when absent." },
+  against: { type: "string", description: "The version to compare it with." },
+} as const satisfies QueryParameters;
+type PoliciesQuery = QueryOf<typeof parameters>;
 
-/** What the page of policies shows. */
+/** The model of the policies page. */
 export interface PoliciesModel extends PageContext {
-  readonly query: PoliciesQuery;
+  readonly query: Partial<PoliciesQuery>;
   /** Newest first. */
   readonly versions: readonly PolicySummary[];
   /** How many runtimes that are not offline report each version. */
@@ -28,14 +36,31 @@ export interface PoliciesModel extends PageContext {
   /** The version that is shown, with its text; `undefined` when there is none of that name. */
   readonly shown: Policy | undefined;
   readonly against: Policy | undefined;
-  /** Whether readers of this page come to the record of changes, too. */
-  readonly hasActivity: boolean;
 }
 
 /** How many versions are listed; the others are found by their address. */
 export const MOST_VERSIONS = 200;
 
-/** The versions, and one of them as a text or as what it changes. */
+/** The page of the policy versions. */
+export const policies: DataPage<PoliciesModel, typeof parameters> = {
+  path: "/portal/policies",
+  title: "Policies",
+  module: "policies",
+  parameters,
+  async read(source, context, query) {
+    const [versions, summary] = await Promise.all([source.versions(), source.fleetSummary()]);
+    const [shown, against] = await Promise.all([
+      readPolicy(source, versions, query.version ?? activeOf(versions)),
+      readPolicy(source, versions, query.against),
+    ]);
+    const reported = summary.policy_versions;
+    const runtimes = new Map(reported.map(({ version, present }) => [version, present]));
+    return { ...context, query, versions, runtimes, shown, against };
+  },
+  render: policiesPage,
+};
+
+/** Renders the versions, and one of them as a text or as its changes to another one. */
 export function* policiesPage(model: PoliciesModel): Work<Html> {
   const { versions } = model;
   const shown = versions.length === 0 ? undefined : yield* document(model);
@@ -46,8 +71,8 @@ export function* policiesPage(model: PoliciesModel): Work<Html> {
       >
       <div class="actions">
         ${
-          model.hasActivity
-            ? html`<a class="button" href="${activityLink({ action: "policy" })}"
+          callsV1(model)
+            ? html`<a class="button" href="${pageLink(ACTIVITY_PATH, { action: "policy" })}"
                 >Who changed what</a
               >`
             : undefined
@@ -150,11 +175,10 @@ function* document(model: PoliciesModel): Work<Html> {
 
 /** The document, or what it changes of the one that it is compared with. */
 function* text({ query, against, apiUrl }: PoliciesModel, shown: Policy): Work<Html> {
-  const documentOf = ({ version, yaml }: Policy): PolicyDocument => {
-    // The page's own origin: the address of the API may be another one.
-    const { pathname } = new URL(apiUrl);
-    return { name: version, yaml, href: `${pathname}/policies/${encodeURIComponent(version)}` };
-  };
+  const documentOf = ({ version, yaml }: Policy): PolicyDocument => ({
+    ...{ name: version, yaml },
+    href: `${apiPath({ apiUrl })}/policies/${encodeURIComponent(version)}`,
+  });
   if (query.against === undefined) return yield* policyText(documentOf(shown));
   if (!against) {
     const words = html`There is no version <code>${query.against}</code> to compare with.`;

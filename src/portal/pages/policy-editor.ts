@@ -1,17 +1,37 @@
 import type { Work } from "../../core/work.ts";
+import type { QueryParameters } from "../../http/query.ts";
 import type { Policy } from "../../policies/schema.ts";
 import { curlLine } from "../curl.ts";
 import { html, type Html } from "../html.ts";
 import { breadcrumb, credentialHeaders, shellLines, type PageContext } from "./parts.ts";
-
+import { activeOf, readPolicy, type DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
 
-/** What the editor begins with. */
+const parameters = {
+  from: { type: "string", description: "The version to begin with; the active one when absent." },
+} as const satisfies QueryParameters;
+
+/** The model of the policy editor. */
 export interface PolicyEditorModel extends PageContext {
   readonly active: Policy | undefined;
   /** The version that is changed; `undefined` begins with an example. */
   readonly base: Policy | undefined;
 }
+
+/** The page on which a policy version is written. */
+export const policyEditor: DataPage<PolicyEditorModel, typeof parameters> = {
+  path: "/portal/policies",
+  title: "New policy version",
+  module: "policy-editor",
+  parameters,
+  async read(source, context, { from }) {
+    const versions = await source.versions();
+    const active = await readPolicy(source, versions, activeOf(versions));
+    const base = from === undefined ? active : await readPolicy(source, versions, from);
+    return { ...context, active, base };
+  },
+  render: policyEditorPage,
+};
 
 const ESCAPED_AT_ONCE = 16_384;
 

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { after } from "node:test";
-import { browserTest, checkLooks, holdAnswers, MARKUP, visit } from "../../support/browser.ts";
+import {
+  browserTest,
+  checkLooks,
+  holdAnswers,
+  MARKUP,
+  refresh,
+  visit,
+} from "../../support/browser.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../../support/start.ts";
 
 const EVERY_MS = 15_000;
@@ -21,7 +28,7 @@ browserTest(
     const without = await visit(t, app.url, { javaScriptEnabled: false });
     const words = await without.page.locator("main").innerText();
     const { page } = await visit(t, app.url);
-    await page.waitForLoadState("networkidle");
+    await refresh(page, "**/policies/v1");
     assert.equal(await page.locator("main").innerText(), words);
     assert.equal(await page.locator(".denials code").innerText(), `echo ${MARKUP}`);
     assert.match(words, /v1\s+Active\s+0\s+v0\s+1/);

@@ -9,7 +9,6 @@ const MODEL: FleetModel = {
   now: NOW,
   apiUrl: "https://signalbox.test/api/v1",
   needsCredential: false,
-  canForget: true,
   query: {},
   limit: 200,
   summary: {

@@ -1,27 +1,27 @@
 import "../frame.ts";
 import type { ApiKey } from "../../../keys/schema.ts";
 import { html } from "../../html.ts";
-import { keysPage, type FreshKey, type KeysModel } from "../../pages/access-keys.ts";
-import type { PageContext } from "../../pages/parts.ts";
-import { call, read } from "../api.ts";
+import { apiKeys, keysPage, type FreshKey } from "../../pages/access-keys.ts";
+import { call } from "../api.ts";
 import { ask } from "../dialog.ts";
 import { serveButtons, serveForm, textOf } from "../form.ts";
 import { keepFresh } from "../live.ts";
 import { toast } from "../toast.ts";
 
-const EVERY_MS = 30_000;
-
 /** Stays in memory alone, and only until the reader is done with it. */
 let fresh: FreshKey | undefined;
 let keys: readonly ApiKey[] = [];
 
-async function load(context: PageContext, signal: AbortSignal): Promise<KeysModel> {
-  const answer = await read<{ readonly api_keys: readonly ApiKey[] }>("/api-keys", { signal });
-  keys = answer.api_keys;
-  return { ...context, keys, fresh };
-}
-
-const page = keepFresh({ load, render: keysPage, everyMs: EVERY_MS });
+const page = keepFresh(
+  {
+    ...apiKeys,
+    render(model) {
+      ({ keys } = model);
+      return keysPage({ ...model, fresh });
+    },
+  },
+  30_000,
+);
 
 serveForm("[data-add=key]", async (data) => {
   const days = textOf(data, "expires");

@@ -2,24 +2,14 @@ import "../frame.ts";
 import type { Organization } from "../../../organizations/schema.ts";
 import { html } from "../../html.ts";
 import { textField } from "../../pages/access.ts";
-import { organizationsPage, type OrganizationsModel } from "../../pages/access-organizations.ts";
-import type { PageContext } from "../../pages/parts.ts";
-import { call, read } from "../api.ts";
+import { organizations } from "../../pages/access-organizations.ts";
+import { call } from "../api.ts";
 import { ask } from "../dialog.ts";
 import { serveButtons, serveForm, textOf } from "../form.ts";
 import { keepFresh } from "../live.ts";
 import { toast } from "../toast.ts";
 
-const EVERY_MS = 60_000;
-
-async function load(context: PageContext, signal: AbortSignal): Promise<OrganizationsModel> {
-  const answer = await read<{ readonly organizations: readonly Organization[] }>("/organizations", {
-    signal,
-  });
-  return { ...context, organizations: answer.organizations };
-}
-
-const page = keepFresh({ load, render: organizationsPage, everyMs: EVERY_MS });
+const page = keepFresh(organizations, 60_000);
 
 serveForm("[data-add=organization]", async (data) => {
   const { name } = await call<Organization>("POST", "/organizations", {

@@ -1,26 +1,22 @@
 import "../frame.ts";
 import type { Setting, Settings } from "../../../settings/schema.ts";
 import { html } from "../../html.ts";
-import { keyFieldId, settingsPage, type SettingsModel } from "../../pages/access-settings.ts";
-import type { PageContext } from "../../pages/parts.ts";
+import { keyFieldId, organizationSettings, settingsPage } from "../../pages/access-settings.ts";
 import { call, read } from "../api.ts";
 import { ask } from "../dialog.ts";
 import { serveButtons, serveForm } from "../form.ts";
 import { keepFresh } from "../live.ts";
 import { toast } from "../toast.ts";
 
-const EVERY_MS = 60_000;
-
 const MOST_PAIRS = 20;
 
 /** How many pairs the form takes. */
 let pairs = 1;
 
-async function load(context: PageContext, signal: AbortSignal): Promise<SettingsModel> {
-  return { ...context, answer: await read<Settings>("/settings", { signal }), pairs };
-}
-
-const page = keepFresh({ load, render: settingsPage, everyMs: EVERY_MS });
+const page = keepFresh(
+  { ...organizationSettings, render: (model) => settingsPage({ ...model, pairs }) },
+  60_000,
+);
 
 /** Replaces all pairs by what is made of those that stand now: others may have changed some since. */
 async function change(make: (pairs: readonly Setting[]) => readonly Setting[]): Promise<void> {

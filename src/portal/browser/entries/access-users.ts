@@ -2,8 +2,7 @@ import "../frame.ts";
 import type { User } from "../../../users/schema.ts";
 import { html } from "../../html.ts";
 import { textField } from "../../pages/access.ts";
-import { roleField, usersPage, type UsersModel } from "../../pages/access-users.ts";
-import type { PageContext } from "../../pages/parts.ts";
+import { roleField, users } from "../../pages/access-users.ts";
 import { call, read } from "../api.ts";
 import { ask } from "../dialog.ts";
 import { serveButtons, serveForm, textOf } from "../form.ts";
@@ -11,14 +10,7 @@ import { keepFresh } from "../live.ts";
 import { session } from "../session.ts";
 import { toast } from "../toast.ts";
 
-const EVERY_MS = 30_000;
-
-async function load(context: PageContext, signal: AbortSignal): Promise<UsersModel> {
-  const { users } = await read<{ readonly users: readonly User[] }>("/users", { signal });
-  return { ...context, users, ownEmail: session()?.email };
-}
-
-const page = keepFresh({ load, render: usersPage, everyMs: EVERY_MS });
+const page = keepFresh(users, 30_000);
 
 serveForm("[data-add=user]", async (data) => {
   const { email } = await call<User>("POST", "/users", {

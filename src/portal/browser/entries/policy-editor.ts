@@ -2,37 +2,21 @@ import "../frame.ts";
 import { finish } from "../../../core/work.ts";
 import type { Policy } from "../../../policies/schema.ts";
 import { html } from "../../html.ts";
-import { policyLink } from "../../policy-link.ts";
+import { policyLink } from "../../page-link.ts";
 import { isAllowed } from "../../withheld.ts";
-import {
-  policyEditorPage,
-  startingText,
-  type PolicyEditorModel,
-} from "../../pages/policy-editor.ts";
+import { policyEditor, startingText, type PolicyEditorModel } from "../../pages/policy-editor.ts";
 import { policyChanges } from "../../pages/policy-text.ts";
-import { ApiError, call, reasonOf } from "../api.ts";
+import { call, isSignedOut, pageSource, reasonOf } from "../api.ts";
 import { ask } from "../dialog.ts";
-import { contentElement, pageContext } from "../live.ts";
+import { addressQuery, contentElement, pageContext, show } from "../live.ts";
 import { parsed } from "../markup.ts";
 import { morph } from "../morph.ts";
 import { readDraft, writeDraft } from "../policy-draft.ts";
 import { serveCheck, type Check } from "../policy-check.ts";
-import { readVersion, readVersions } from "../policy-list.ts";
 import { learnRole } from "../role.ts";
 import { serveSimulator } from "../policy-simulator.ts";
 
 const PAUSE_MS = 300;
-
-async function load(): Promise<PolicyEditorModel> {
-  await learnRole();
-  const versions = await readVersions();
-  const from = new URLSearchParams(location.search).get("from") || versions.active;
-  const [active, base] = await Promise.all([
-    readVersion(versions, versions.active),
-    readVersion(versions, from),
-  ]);
-  return { ...pageContext(), active, base };
-}
 
 function element<T extends HTMLElement>(id: string): T {
   const found = document.getElementById(id);
@@ -141,15 +125,16 @@ function serve(model: PolicyEditorModel): void {
 
 async function start(): Promise<void> {
   const isFilled = document.getElementById("yaml") !== null;
-  const model = await load();
+  await learnRole();
+  const query = addressQuery(policyEditor.parameters);
+  const model = await policyEditor.read(pageSource(), pageContext(), query);
   // What the server filled does not know who reads it.
-  if (!isFilled || !isAllowed(model, "POST /policies"))
-    morph(contentElement(), finish(policyEditorPage(model)));
+  if (!isFilled || !isAllowed(model, "POST /policies")) show(policyEditor.render(model));
   serve(model);
 }
 
 start().catch((error: unknown) => {
-  if (error instanceof ApiError && error.status === 401) return;
+  if (isSignedOut(error)) return;
   const notice = html`<p class="notice bad" role="alert">
     ${reasonOf(error)}. Load the page again.
   </p>`;

@@ -1,0 +1,65 @@
+import type { AuditEvent, Histogram } from "../../audit/schema.ts";
+import type { Capability } from "../../catalog/schema.ts";
+import type { ApiKey } from "../../keys/schema.ts";
+import type { Organization } from "../../organizations/schema.ts";
+import type { PolicySummary } from "../../policies/schema.ts";
+import type { Provider } from "../../providers/schema.ts";
+import type { User } from "../../users/schema.ts";
+import type { PageSource } from "./source.ts";
+import { countedOf } from "./time-chart.ts";
+
+/** An error status, or no answer at all. */
+export class ApiError extends Error {
+  /** 0 when there was no answer. */
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** The parameters of a request; empty ones are left out. */
+export type ApiQuery = Readonly<Record<string, string | number | undefined>>;
+
+/** Reads one resource of the API; rejects with an `ApiError`. */
+export type ReadApi = <T>(path: string, query?: ApiQuery) => Promise<T>;
+
+/** Reads the data of pages from the API. */
+export function apiSource(read: ReadApi): PageSource {
+  return {
+    page: (query, limit, cursor) => read("/audit", { ...query, limit, cursor }),
+    histogram: async (query, interval) =>
+      countedOf(await read<Histogram>("/audit/histogram", { ...query, interval })),
+    event: async (id) => ({ event: await read<AuditEvent>(`/audit/${encodeURIComponent(id)}`) }),
+    providers: async () =>
+      (await read<{ readonly providers: readonly string[] }>("/provider-names")).providers,
+    problemOf(error) {
+      const isRefusal = error instanceof ApiError && error.status >= 400 && error.status < 500;
+      return isRefusal && error.status !== 401 ? error.message : undefined;
+    },
+    counts: () => read("/dashboard"),
+    hours: () => read("/audit/histogram"),
+    fleetSummary: () => read("/fleet/summary"),
+    runtimes: (filter, limit) => read("/fleet", { ...filter, limit }),
+    versions: async () =>
+      (await read<{ readonly policies: readonly PolicySummary[] }>("/policies", { texts: "false" }))
+        .policies,
+    policy: (version) => read(`/policies/${encodeURIComponent(version)}`),
+    async catalog() {
+      const [{ catalog: source, providers }, { capabilities }] = await Promise.all([
+        read<{ readonly catalog: string; readonly providers: readonly Provider[] }>("/providers"),
+        read<{ readonly capabilities: readonly Capability[] }>("/capabilities"),
+      ]);
+      return { source, providers, capabilities };
+    },
+    keys: async () => (await read<{ readonly api_keys: readonly ApiKey[] }>("/api-keys")).api_keys,
+    users: async () => (await read<{ readonly users: readonly User[] }>("/users")).users,
+    organizations: async () =>
+      (await read<{ readonly organizations: readonly Organization[] }>("/organizations"))
+        .organizations,
+    settings: () => read("/settings"),
+    activity: (texts, limit, offset) => read("/activity", { ...texts, limit, offset }),
+    user: () => read("/auth/me"),
+  };
+}

@@ -1,0 +1,101 @@
+import type { ActivityEntry } from "../../activity/schema.ts";
+import type { Histogram } from "../../audit/schema.ts";
+import type { Capability } from "../../catalog/schema.ts";
+import type { Awaitable } from "../../core/caller.ts";
+import type { Work } from "../../core/work.ts";
+import type { DashboardCounts } from "../../dashboard/schema.ts";
+import type { FleetFilter } from "../../fleet/filter.ts";
+import type { FleetSummary, RuntimeInstance } from "../../fleet/schema.ts";
+import type { QueryOf, QueryParameters } from "../../http/query.ts";
+import type { ApiKey } from "../../keys/schema.ts";
+import type { Organization } from "../../organizations/schema.ts";
+import type { Policy, PolicySummary } from "../../policies/schema.ts";
+import type { Provider } from "../../providers/schema.ts";
+import type { Settings } from "../../settings/schema.ts";
+import type { User } from "../../users/schema.ts";
+import type { Html } from "../html.ts";
+import type { AuditSource } from "./audit-source.ts";
+import type { PageContext } from "./parts.ts";
+
+/** The data of all pages: read from the stores on the server, and from the API in a browser. */
+export interface PageSource extends AuditSource {
+  counts(): Awaitable<DashboardCounts>;
+  /** The commands of the last 24 hours by hour. */
+  hours(): Awaitable<Histogram>;
+  fleetSummary(): Awaitable<FleetSummary>;
+  /** The runtimes that match, most recently seen first, up to a limit. */
+  runtimes(filter: FleetFilter, limit: number): Awaitable<RuntimeList>;
+  /** The policy versions without their texts, newest first. */
+  versions(): Awaitable<readonly PolicySummary[]>;
+  /** A policy version that `versions` names; browsers report a 404 as a fault of the page. */
+  policy(version: string): Awaitable<Policy | undefined>;
+  catalog(): Awaitable<CatalogContent>;
+  keys(): Awaitable<readonly ApiKey[]>;
+  users(): Awaitable<readonly User[]>;
+  organizations(): Awaitable<readonly Organization[]>;
+  settings(): Awaitable<Settings>;
+  activity(filter: ActivityTexts, limit: number, offset: number): Awaitable<ActivitySlice>;
+  /** The signed-in user; `undefined` without one. */
+  user(): Awaitable<User | undefined>;
+}
+
+/** Runtimes, and how many match in all. */
+export interface RuntimeList {
+  readonly runtimes: readonly RuntimeInstance[];
+  readonly total: number;
+}
+
+/** The content of the catalog; both lists are sorted by id. */
+export interface CatalogContent {
+  /** The catalog's origin: `embed`, `file:<path>` or `url:<url>`. */
+  readonly source: string;
+  readonly providers: readonly Provider[];
+  readonly capabilities: readonly Capability[];
+}
+
+/** The filters of the activity page. */
+export interface ActivityTexts {
+  readonly action?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly target?: string | undefined;
+  readonly q?: string | undefined;
+}
+
+/** A page of activity entries, newest first, and how many match over all pages. */
+export interface ActivitySlice {
+  readonly entries: readonly ActivityEntry[];
+  readonly total: number;
+}
+
+/**
+ * A page that shows data. The server and the page's browser module share all of it: the parser of the
+ * address (`readQuery` of `parameters`), `read` and `render`. Only the source differs.
+ */
+export interface DataPage<Model, Q extends QueryParameters = Record<never, never>> {
+  /** The path that the navigation marks. */
+  readonly path: string;
+  readonly title: string;
+  /** The entry of `browser/entries/` that keeps the page fresh. */
+  readonly module: string;
+  readonly parameters: Q;
+  /** Whether the page exists on `/api/v1` alone, as all pages of Access do. */
+  readonly isManagement?: true;
+  read(source: PageSource, context: PageContext, query: QueryOf<Q>): Promise<Model>;
+  /** Pages that may take long are rendered in steps. */
+  render(model: Model): Html | Work<Html>;
+}
+
+/** The name of the active version; `undefined` before the first publish. */
+export function activeOf(versions: readonly PolicySummary[]): string | undefined {
+  return versions.find(({ active }) => active)?.version;
+}
+
+/** Reads a version with its text; `undefined` for a version that does not exist. */
+export async function readPolicy(
+  source: Pick<PageSource, "policy">,
+  versions: readonly PolicySummary[],
+  version: string | undefined,
+): Promise<Policy | undefined> {
+  if (version === undefined || !versions.some((one) => one.version === version)) return undefined;
+  return source.policy(version);
+}

@@ -1,0 +1,152 @@
+import type { ActivityStore } from "../activity/store.ts";
+import { filterOf } from "../audit/filter.ts";
+import { bucketsFor, histogramOf } from "../audit/histogram.ts";
+import { readPage } from "../audit/page.ts";
+import type { AuditEvent } from "../audit/schema.ts";
+import type { AuditHistogram, AuditStore } from "../audit/store.ts";
+import type { Catalog } from "../catalog/view.ts";
+import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
+import { NotFound, Refusal } from "../core/errors.ts";
+import type { Pieces } from "../core/pieces.ts";
+import { cutTexts, TextCutter } from "../core/text-cutter.ts";
+import { dashboardCounts } from "../dashboard/counts.ts";
+import { instanceAt } from "../fleet/listing.ts";
+import type { FleetStore } from "../fleet/store.ts";
+import { readSummary } from "../fleet/summary.ts";
+import { apiKeyOf } from "../keys/draft.ts";
+import type { KeyStore } from "../keys/store.ts";
+import type { OrganizationStore } from "../organizations/store.ts";
+import type { PolicyStore } from "../policies/store.ts";
+import { allProviderNames, MOST_NAMED, providerRows } from "../providers/rows.ts";
+import type { ProviderOverrideStore } from "../providers/store.ts";
+import { settingsAnswer, type SettingsConfig } from "../settings/answer.ts";
+import type { SettingsStore } from "../settings/store.ts";
+import { userOf } from "../users/draft.ts";
+import type { UserStore } from "../users/store.ts";
+import type { PageSource } from "./pages/source.ts";
+import { totalOf, type Counted } from "./pages/time-chart.ts";
+
+/** The stores and settings that pages are read from. */
+export interface StoreNeeds {
+  readonly activity: Pick<ActivityStore, "page">;
+  readonly audit: Pick<
+    AuditStore,
+    "activity" | "get" | "histogram" | "page" | "providerNames" | "providerUse" | "usage"
+  >;
+  readonly catalog: Catalog;
+  readonly config: SettingsConfig;
+  readonly fleet: Pick<FleetStore, "counts" | "page" | "policies">;
+  readonly keys: Pick<KeyStore, "list">;
+  readonly organizations: Pick<OrganizationStore, "list">;
+  readonly overrides: Pick<ProviderOverrideStore, "all">;
+  readonly policies: Pick<PolicyStore, "activeVersion" | "get" | "versions">;
+  readonly settings: Pick<SettingsStore, "list">;
+  readonly users: Pick<UserStore, "list">;
+}
+
+/** Characters of each text of an event in a list; rows show fewer. */
+export const MOST_IN_LIST = 1_000;
+/** Characters of each text of the event that a reader opened. */
+export const MOST_IN_EVENT = 20_000;
+
+/**
+ * Reads the default organization's data from the stores, as the API would answer it. Long texts are cut.
+ *
+ * @param now the time of the page in milliseconds
+ * @param gone ends searches when it fires
+ */
+export function storeSource(needs: StoreNeeds, now: number, gone?: AbortSignal): PageSource {
+  const { activity, audit, catalog, config, fleet, overrides, policies } = needs;
+  const id = DEFAULT_ORGANIZATION;
+  return {
+    async page(query, limit, cursor) {
+      const wanted = { limit, offset: 0, cursor, characters: MOST_IN_LIST };
+      const { rows, next_cursor } = await readPage(audit, id, filterOf(query), wanted, gone);
+      return { events: await rowsOf<AuditEvent>(rows.json), total: rows.total, next_cursor };
+    },
+    async histogram(query, interval) {
+      const { filter, start, end, intervalMs } = bucketsFor(interval, filterOf(query), now);
+      const counts = await audit.histogram(id, filter, start, end, intervalMs, gone);
+      return filled(counts, start, intervalMs);
+    },
+    async event(wanted) {
+      const found = await audit.get(id, wanted);
+      if (!found) throw new NotFound(`There is no audit event "${wanted}"`);
+      const cutter = new TextCutter(MOST_IN_EVENT);
+      const event = JSON.parse(await cutText(found, cutter)) as AuditEvent;
+      return { event, isCut: cutter.hasCut };
+    },
+    providers: async () =>
+      allProviderNames(catalog.current(), await audit.providerNames(id, MOST_NAMED)),
+    // A reader who left is told nothing.
+    problemOf: (error) => (error instanceof Refusal && !gone?.aborted ? error.message : undefined),
+    async counts() {
+      const version = await policies.activeVersion(id);
+      const [events, runtimes] = await Promise.all([
+        audit.activity(id, now),
+        fleet.counts(id, now, version),
+      ]);
+      return dashboardCounts(events, catalog.current().envelope.counts, runtimes, version);
+    },
+    async hours() {
+      const buckets = bucketsFor("1h", {}, now);
+      const { filter, start, end, intervalMs } = buckets;
+      const hours = await audit.histogram(id, filter, start, end, intervalMs, gone);
+      return histogramOf("1h", buckets, hours);
+    },
+    fleetSummary: () => readSummary(needs, id, now),
+    async runtimes(filter, limit) {
+      const active = await policies.activeVersion(id);
+      const found = await fleet.page(id, { ...filter, active, now }, limit, 0, gone);
+      return { ...found, runtimes: found.runtimes.map((runtime) => instanceAt(runtime, now)) };
+    },
+    versions: async () => (await policies.versions(id)).map(({ policy }) => policy),
+    policy: (version) => policies.get(id, version),
+    async catalog() {
+      const view = catalog.current();
+      const [use, set] = await Promise.all([
+        audit.providerUse(id, [...view.declared.keys()], now),
+        overrides.all(id),
+      ]);
+      const { capabilities, envelope } = view;
+      return { source: envelope.source, providers: providerRows(view, use, set), capabilities };
+    },
+    keys: async () => (await needs.keys.list(id)).map(apiKeyOf),
+    users: async () => (await needs.users.list(id)).map(userOf),
+    organizations: () => needs.organizations.list(),
+    async settings() {
+      const usage = await audit.usage(id);
+      return settingsAnswer(id, await needs.settings.list(id), usage, config);
+    },
+    async activity(filter, limit, offset) {
+      const { json, total } = await activity.page(id, filter, limit, offset);
+      return { entries: await rowsOf(json), total };
+    },
+    user: () => undefined,
+  };
+}
+
+/** Reads rows of a store, which are JSON objects joined by commas. */
+async function rowsOf<Row>(json: Buffer | Pieces): Promise<readonly Row[]> {
+  return JSON.parse(`[${await cutText(json, new TextCutter(MOST_IN_LIST))}]`) as Row[];
+}
+
+async function cutText(json: Buffer | Pieces, cutter: TextCutter): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of cutTexts(json, cutter)) parts.push(part);
+  return Buffer.concat(parts).toString("utf8");
+}
+
+/** The buckets with events: most buckets of a long time are empty. */
+function filled(
+  { allowed, denied, other }: AuditHistogram,
+  start: number,
+  intervalMs: number,
+): readonly Counted[] {
+  const found: Counted[] = [];
+  for (let i = 0; i < allowed.length; i++) {
+    const counts = { allowed: allowed[i] ?? 0, denied: denied[i] ?? 0, other: other[i] ?? 0 };
+    if (totalOf(counts) > 0) found.push({ start: start + i * intervalMs, ...counts });
+  }
+  return found;
+}

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { after } from "node:test";
+import { browserTest, MARKUP, refresh, visit } from "../../support/browser.ts";
+import { start } from "../../support/start.ts";
+
+const app = await start({ after });
+await app.post("/api/v1/policies", { version: "v1", yaml: "rules: []" });
+await app.post("/api/v1/policies", { version: "v2", yaml: "rules: []\n# more\n" });
+await app.post("/api/v1/fleet/heartbeat", { name: "build-1", policy_version: "v1" });
+await app.post("/api/v1/audit", { command: MARKUP, provider: "kubernetes", decision: "DENIED" });
+await app.post("/api/v1/api-keys", { name: MARKUP });
+await app.put("/api/v1/settings", { settings: [{ key: "a", value: MARKUP }] });
+
+/** Pages that are kept fresh, each with a resource that its module reads last or alone. */
+const PAGES = [
+  ["/", "**/policies/v2"],
+  ["/portal/policies?version=v1&against=v2", "**/policies/v2"],
+  ["/portal/fleet?drifted=true", "**/fleet?*"],
+  ["/portal/catalog?q=pod", "**/capabilities"],
+  ["/portal/catalog?provider=kubernetes", "**/capabilities"],
+  ["/portal/access/keys", "**/api-keys"],
+  ["/portal/access/users", "**/users"],
+  ["/portal/access/organizations", "**/organizations"],
+  ["/portal/access/settings", "**/settings"],
+  ["/portal/access/activity?action=policy", "**/activity?*"],
+] as const;
+
+for (const [path, pattern] of PAGES) {
+  browserTest(`${path} is the same after its module has rendered it`, async (t) => {
+    const { page } = await visit(t, app.url + path);
+    const content = page.locator("#content");
+    const sent = await content.innerHTML();
+    await refresh(page, `${app.url}/api/v1/${pattern.slice(3)}`);
+    assert.equal(await content.innerHTML(), sent);
+  });
+}

@@ -10,7 +10,7 @@ export const ACCESS_TABS = [
 
 export type AccessTab = (typeof ACCESS_TABS)[number]["tab"];
 
-/** Where Access is; it shows its first tab. */
+/** The path of Access, which shows its first tab. */
 export const ACCESS_PATH = "/portal/access";
 
 /** The path of the record of changes. */

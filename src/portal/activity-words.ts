@@ -1,7 +1,7 @@
-/** What the record of changes says in words, and how a change is written field by field. */
+/** The words of the activity page: verbs for actions, and lines for changed fields. */
 import { html, type Html } from "./html.ts";
 
-/** The verb of an action, as it stands between the actor and the target. */
+/** The verb of each action, as written between the actor and the target. */
 const DEEDS: ReadonlyMap<string, string> = new Map([
   ["policy.publish", "published policy version"],
   ["policy.activate", "activated policy version"],
@@ -24,14 +24,14 @@ const DEEDS: ReadonlyMap<string, string> = new Map([
   ["audit.ticket", "asked for an export of audit events"],
 ]);
 
-/** Deeds that say whom they were done to by themselves. */
+/** Actions whose verb already names the target. */
 const WITHOUT_TARGET: ReadonlySet<string> = new Set([
   "login.succeeded",
   "logout",
   "password.change",
 ]);
 
-/** The kinds of actions that a page can be narrowed to. */
+/** The kinds of actions that the page can be filtered by. */
 export const ACTION_KINDS = [
   ["policy", "Policies"],
   ["key", "API keys"],
@@ -46,26 +46,26 @@ export const ACTION_KINDS = [
   ["audit", "Exports"],
 ] as const;
 
-/** Says an action in words; one that has none stands as it is. */
+/** The verb of an action; an unknown action is shown as it is. */
 export function deedOf(action: string): string {
   return DEEDS.get(action) ?? action;
 }
 
-/** Whether the words of an action need the name of what it was done to. */
+/** Whether the verb of an action needs the name of its target. */
 export function namesTarget(action: string): boolean {
   return !WITHOUT_TARGET.has(action);
 }
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** One field of a change, before and after; `undefined` where it was not there. */
+/** One field of a change, before and after; `undefined` where the field was absent. */
 export interface ChangedField {
   readonly name: string;
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
 
-/** What differs between two states, field by field; a field that stayed as it was is left out. */
+/** The fields that differ between two states. */
 export function changedFields(before: Facts = {}, after: Facts = {}): readonly ChangedField[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names]
@@ -84,7 +84,7 @@ export function changeLine({ name, before, after }: ChangedField): Html {
   const arrow = html`
     <span aria-hidden="true">→</span><span class="visually-hidden">became</span>
   `;
-  // That nothing stood there says nothing beside what stands there now.
+  // An empty old value adds nothing beside the new one.
   const old = before === undefined || before === "" ? undefined : html`<del>${quiet(before)}</del>`;
   const fresh =
     after === undefined ? html`<span class="faint">gone</span>` : html`<ins>${quiet(after)}</ins>`;

@@ -2,12 +2,12 @@ import { NotFound } from "../core/errors.ts";
 import { route } from "../http/route.ts";
 import type { PortalAssets } from "./assets.ts";
 
-/** What the row of files needs. */
+/** The services that the row of files uses. */
 export interface AssetNeeds {
   readonly assets: PortalAssets;
 }
 
-/** The files that pages are made of. */
+/** The route of the scripts, the stylesheet and the icon. */
 export const assetRoutes = [
   route({
     method: "GET",

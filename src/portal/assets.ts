@@ -2,7 +2,7 @@
  * The static files of the portal, which the build bundles and minifies: one module for each page, one
  * stylesheet made of `style/*.css`, and the icon. They are read once at start and served under a path that holds
  * a hash of all of them, so that browsers may keep every file for good. Compressed forms are made
- * when they are first asked for, beside the event loop, and kept.
+ * off the event loop on first use, and kept.
  */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
@@ -19,8 +19,8 @@ const TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
   svg: "image/svg+xml",
 };
-const BROTLI_QUALITY = 5; // a higher one takes ten times as long for a fiftieth less
-/** Keeps pages of other sites from loading what is the portal's own; the API's answers are for CORS to guard. */
+const BROTLI_QUALITY = 5; // a higher one takes ten times as long and saves 2%
+/** Keeps other sites from loading the portal's pages and files. The API is guarded by CORS instead. */
 export const SAME_ORIGIN: HeaderList = ["Cross-Origin-Resource-Policy", "same-origin"];
 
 const STYLE = "portal.css";
@@ -30,9 +30,9 @@ const EARLY = "early.js";
 const brotlied = promisify(brotliCompress);
 const gzipped = promisify(gzip);
 
-/** The portal's files, as pages name them and as rows send them. */
+/** The portal's files: their addresses for pages, and their contents for the route. */
 export class PortalAssets {
-  /** Whether there are browser modules; without a build there are none. */
+  /** Whether the browser modules are built. */
   readonly hasModules: boolean;
   readonly #files: ReadonlyMap<string, Asset>;
   readonly #prefix: string;
@@ -56,17 +56,17 @@ export class PortalAssets {
     return this.#prefix + ICON;
   }
 
-  /** The small script that runs before anything is shown; `undefined` without a build. */
+  /** The address of the script that runs before the page is shown; `undefined` without a build. */
   get early(): string | undefined {
     return this.#pathOf(EARLY);
   }
 
-  /** The module of a page, by the name of its entry; `undefined` without a build. */
+  /** The address of a page's module, by the name of its entry; `undefined` without a build. */
   module(name: string): string | undefined {
     return this.#pathOf(`${name}.js`);
   }
 
-  /** Answers a request for a file, in the coding that its reader takes; `undefined` for no such file. */
+  /** Answers a request for a file, in a coding that the client accepts; `undefined` for an unknown file. */
   send(path: string, headers: AssetRequestHeaders): Awaitable<Reply> | undefined {
     if (!path.startsWith(this.#prefix)) return undefined;
     return this.#files.get(path.slice(this.#prefix.length))?.send(headers);
@@ -77,13 +77,13 @@ export class PortalAssets {
   }
 }
 
-/** What a reader of a file says of itself. */
+/** The request headers that decide how a file is sent. */
 export interface AssetRequestHeaders {
   readonly "accept-encoding"?: string | undefined;
   readonly "if-none-match"?: string | undefined;
 }
 
-/** One file and its forms. */
+/** One file and its compressed forms. */
 class Asset {
   readonly #bytes: Buffer;
   readonly #type: string;
@@ -95,7 +95,7 @@ class Asset {
     this.#bytes = Buffer.from(content, "utf8");
     this.#version = version;
     this.#type = TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream";
-    // A packet holds a file of a KiB as it is: packing it would only cost both sides time.
+    // A file of 1 KiB fits into one packet: compressing it would only cost both sides time.
     this.#codings = new Set(content.length > 1024 ? (["br", "gzip"] as const) : []);
   }
 
@@ -125,7 +125,7 @@ class Asset {
   }
 }
 
-/** Compresses in a thread of its own: runtimes that are answered meanwhile do not wait for it. */
+/** Compresses on the thread pool, so that requests of runtimes do not wait for it. */
 function encode(bytes: Buffer, coding: ContentCoding): Promise<Buffer> {
   if (coding === "gzip") return gzipped(bytes, { level: constants.Z_BEST_COMPRESSION });
   return brotlied(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
@@ -133,7 +133,7 @@ function encode(bytes: Buffer, coding: ContentCoding): Promise<Buffer> {
 
 /**
  * Reads the files from where the build puts them, which is the same folder whether this runs compiled or
- * from its source. Without a build there are none: pages then are plain text.
+ * from its source. Without a build there are no files, and pages are plain text.
  */
 export async function readPortalAssets(): Promise<PortalAssets> {
   const folder = fileURLToPath(new URL("../../dist/portal/browser/", import.meta.url));

@@ -36,7 +36,7 @@ export const audit: DataPage<AuditModel, typeof parameters> = {
   render: auditPage,
 };
 
-/** The page of what runtimes were allowed and denied. */
+/** The route of the audit page. */
 export const auditPageRoutes = [
   pageRow(
     audit,

@@ -1,4 +1,4 @@
-/** What to call, as a shell line shows it. */
+/** A request that is shown as a shell line. */
 export interface ShownRequest {
   readonly method: string;
   readonly url: string;
@@ -6,7 +6,7 @@ export interface ShownRequest {
   readonly body?: unknown;
 }
 
-/** Writes a request as a `curl` command that a shell takes as it stands, whatever is in it. */
+/** Writes a request as a `curl` command; every value is quoted for the shell. */
 export function curlLine({ method, url, headers = [], body }: ShownRequest): string {
   const lines = [`curl ${method === "GET" ? "" : `-X ${method} `}${quote(url)}`];
   for (const header of headers) lines.push(`-H ${quote(header)}`);
@@ -19,7 +19,7 @@ export function curlLine({ method, url, headers = [], body }: ShownRequest): str
   return lines.join(" \\\n  ");
 }
 
-/** Quotes for a POSIX shell: nothing is special between single quotes but the quote itself. */
+/** Quotes a text for a POSIX shell: between single quotes only the quote itself is special. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

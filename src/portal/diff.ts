@@ -1,13 +1,13 @@
 /**
  * The difference of two lists of lines, by the greedy algorithm of Myers ("An O(ND) Difference
  * Algorithm and Its Variations", 1986): the fewest lines removed and added. Its memory grows with the
- * square of that number, so two texts with little in common are not followed to the end: what lies
- * between their common beginning and end then counts as replaced.
+ * square of that number, so the search ends at a limit. Beyond it the lines between the common beginning
+ * and the common end count as replaced.
  */
 
 import type { Work } from "../core/work.ts";
 
-/** A run of lines; `left` and `right` are where it begins in either text, counted from 0. */
+/** A run of lines; `left` and `right` are the indexes of its first line in both texts. */
 export interface DiffRun {
   readonly kind: "same" | "removed" | "added";
   readonly left: number;
@@ -17,7 +17,7 @@ export interface DiffRun {
 
 const MOST_EDITS = 1_500; // 9 MB of trace
 
-/** Tells how one list of lines becomes another; the runs cover both in their order. */
+/** Computes the difference of two lists of lines; the runs cover both lists in order. */
 export function* diffLines(
   left: readonly string[],
   right: readonly string[],
@@ -43,7 +43,7 @@ export function* diffLines(
   return runs.list;
 }
 
-/** Joins steps of one kind to runs; between two common runs what is removed comes first. */
+/** Joins steps of one kind to runs. */
 class Runs {
   readonly list: DiffRun[] = [];
   #left = 0;
@@ -60,7 +60,7 @@ class Runs {
   }
 }
 
-/** The shortest way from one list to the other, line by line; `undefined` when it is too long. */
+/** The shortest edit script, one step for each line; `undefined` when it exceeds the limit. */
 function* stepsBetween(
   a: readonly string[],
   b: readonly string[],
@@ -68,7 +68,7 @@ function* stepsBetween(
 ): Work<readonly DiffRun["kind"][] | undefined> {
   const most = Math.min(a.length + b.length, mostEdits);
   const offset = most + 1;
-  const reach = new Int32Array(2 * most + 3); // by diagonal, the furthest line of `a`
+  const reach = new Int32Array(2 * most + 3); // for each diagonal, the furthest line of `a`
   const trace: Int32Array[] = [];
   for (let edits = 0; edits <= most; edits++) {
     for (let k = -edits; k <= edits; k += 2) {
@@ -84,7 +84,7 @@ function* stepsBetween(
   return undefined;
 }
 
-/** Follows the furthest points back to the beginning. */
+/** Walks the trace of furthest points back to the beginning. */
 function wayBack(
   trace: readonly Int32Array[],
   leftEnd: number,
@@ -108,7 +108,7 @@ function wayBack(
   return orderly(steps.reverse());
 }
 
-/** Puts what is removed before what is added, between two common lines. */
+/** Orders the steps between two common lines: removals first, then additions. */
 function orderly(steps: readonly DiffRun["kind"][]): readonly DiffRun["kind"][] {
   const ordered: DiffRun["kind"][] = [];
   let added = 0;
@@ -124,7 +124,7 @@ function orderly(steps: readonly DiffRun["kind"][]): readonly DiffRun["kind"][] 
   return ordered;
 }
 
-/** How many lines a difference removes and adds. */
+/** The numbers of removed and added lines. */
 export function diffCounts(runs: readonly DiffRun[]): {
   readonly removed: number;
   readonly added: number;
@@ -134,7 +134,7 @@ export function diffCounts(runs: readonly DiffRun[]): {
   return { removed: sum("removed"), added: sum("added") };
 }
 
-/** The lines of a text; one that ends with a line end has no empty line after it. */
+/** The lines of a text; a final line end does not begin another line. */
 export function linesOf(text: string): readonly string[] {
   const lines = text.split(/\r\n|\n/);
   if (lines.at(-1) === "") lines.pop();

@@ -37,7 +37,7 @@ const ruleDraft = {
   },
 } as const satisfies Schema;
 
-/** The route that drafts a rule: it joins audit events and policies, which do not know each other. */
+/** The route that drafts a rule. It is here because it joins two domains that do not import each other. */
 export const draftRoutes = [
   route({
     method: "POST",

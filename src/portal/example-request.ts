@@ -3,7 +3,7 @@ import { bodySchema } from "../http/route.ts";
 import { demandOf, type Operation } from "../metadata/operations.ts";
 import type { ShownRequest } from "./curl.ts";
 
-/** A request that calls an operation; what the reader has to put in stands in `<angle brackets>`. */
+/** An example request of an operation; values for the reader to fill in are in `<angle brackets>`. */
 export function exampleRequest(operation: Operation, baseUrl: string): ShownRequest {
   const { row, method } = operation;
   const path = operation.path.replace(/\{(\w+)\}/g, "<$1>");
@@ -37,7 +37,7 @@ function exampleOf(schema: Schema, name: string): unknown {
   }
 }
 
-/** Shows what is required, or the first property where nothing is. */
+/** Shows the required properties, or the first property where none is required. */
 function exampleObject({ properties = {}, required = [] }: ObjectSchema): unknown {
   const names = required.length > 0 ? required : Object.keys(properties).slice(0, 1);
   return Object.fromEntries(

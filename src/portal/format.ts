@@ -1,4 +1,4 @@
-/** How numbers and moments are written for people: the same on the server and in the browser. */
+/** Formats numbers and times for people, the same on the server and in the browser. */
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
@@ -12,13 +12,13 @@ export function count(value: number): string {
 export function percent(part: number, whole: number): string {
   if (whole === 0) return "0\u202f%";
   const value = (100 * part) / whole;
-  // A part that exists is never shown as none, nor one that lacks something as all.
+  // A small part is never shown as 0 %, nor an incomplete one as 100 %.
   if (part > 0 && value < 1) return "<1\u202f%";
   if (part < whole && value > 99) return ">99\u202f%";
   return `${Math.round(value)}\u202f%`;
 }
 
-/** Writes how long ago a moment was, in its largest unit: `3 min ago`; both in milliseconds. */
+/** Writes the age of a moment in its largest unit: `3 min ago`; both times in milliseconds. */
 export function ago(moment: number, now: number): string {
   const silence = now - moment;
   if (Number.isNaN(silence)) return "at an unknown time";
@@ -55,7 +55,7 @@ export function duration(ms: number): string {
   return shown.map(([amount, unit]) => `${amount} ${unit}`).join(" ");
 }
 
-/** Cuts a text to a number of code points; what was cut is an ellipsis. */
+/** Cuts a text to a number of code points and appends an ellipsis. */
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
   const points = Array.from(text.slice(0, 2 * length + 2));

@@ -1,4 +1,4 @@
-/** Markup that is safe to send: made by `html`, which alone can make it. */
+/** Safe markup. Only `html` can make it. */
 class Html {
   readonly #markup: string;
 
@@ -11,10 +11,10 @@ class Html {
   }
 }
 
-// The class itself stays private to this file, so that no text becomes markup unescaped.
+// The class stays private to this file, so that no text becomes markup unescaped.
 export type { Html };
 
-/** What may stand in a template: nothing is written for `undefined`, and lists are joined. */
+/** A value in a template: `undefined` writes nothing, and lists are joined. */
 export type HtmlValue = Html | string | number | undefined | readonly HtmlValue[];
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -28,9 +28,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const HOSTILE = /[&<>"']/;
 
 /**
- * Tags a template as HTML: its literal parts are markup, and every value that is not `Html`
- * already is escaped, for element content and for attributes in quotes. Not for use inside of
- * scripts or styles, which pages do not have.
+ * Makes markup from a template: its literal parts are markup, and every value that is not `Html` is
+ * escaped, for element content and for quoted attributes. Not for scripts or styles, which pages do not
+ * contain.
  */
 export function html(template: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   const parts = known.get(template) ?? squeezed(template);
@@ -41,7 +41,7 @@ export function html(template: TemplateStringsArray, ...values: readonly HtmlVal
 
 const known = new WeakMap<TemplateStringsArray, readonly string[]>();
 
-/** Elements that begin and end a line of their own, or are drawn: white space beside their tags shows nothing. */
+/** Block and SVG elements: white space beside their tags is not visible. */
 const BLOCKS =
   "html|head|meta|link|title|body|header|main|footer|nav|section|aside|div|p|h[1-6]|ul|ol|li|dl|dt|dd|" +
   "table|caption|thead|tbody|tr|th|td|form|fieldset|legend|datalist|option|details|summary|dialog|" +
@@ -51,8 +51,8 @@ const AFTER_BLOCK = new RegExp(`(</?(?:${BLOCKS})(?:\\s[^<>]*)?>)\\s+`, "g");
 const VALUE = "\0";
 
 /**
- * A template's own parts without the white space that only its source needs: half of a page's weight,
- * and of the nodes that a browser would keep for it.
+ * The literal parts of a template without the white space of its source. This halves the size of a page
+ * and the number of its text nodes.
  */
 function squeezed(template: TemplateStringsArray): readonly string[] {
   const parts = template
@@ -78,10 +78,10 @@ function render(value: HtmlValue): string {
   return markup;
 }
 
-/** Writes text for people, in which backticks mark code as they do in Markdown. */
+/** Renders prose, in which backticks mark code as in Markdown. */
 export function prose(text: string): Html {
   const pieces = text.split("`");
-  // An odd number of backticks is no pair: the text then stands as it is.
+  // With an odd number of backticks the text is left as it is.
   if (pieces.length % 2 === 0) return html`${text}`;
   return html`${pieces.map((piece, i) => (i % 2 === 0 ? piece : html`<code>${piece}</code>`))}`;
 }

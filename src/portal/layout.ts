@@ -7,23 +7,23 @@ import { html, type Html } from "./html.ts";
 import { modeOf, type PortalMode } from "./mode.ts";
 import { leastRolesOf } from "./withheld.ts";
 
-/** What all pages are made with. */
+/** The services that the frame of every page uses. */
 export interface PortalFrame {
   readonly description: ServiceDescription;
   readonly assets: PortalAssets;
 }
 
-/** What a page shows inside of the frame. */
+/** A page inside the frame. */
 export interface PageContent {
-  /** The page's own path, which the navigation marks. */
+  /** The path that the navigation marks. */
   readonly path: string;
   readonly title: string;
   readonly body: Html;
-  /** The entry of `browser/entries/` that brings the page, and the frame around it, to life. */
+  /** The entry of `browser/entries/` that serves the page and its frame. */
   readonly module: string;
-  /** The service's time when the page was made, in milliseconds; absent on pages that are kept. */
+  /** The time of the page in milliseconds; absent on pages that are cached. */
   readonly now?: number;
-  /** How the page gets its data, where that is not how most pages do. */
+  /** The mode of the page; that of most pages when absent. */
   readonly mode?: PortalMode;
 }
 
@@ -40,7 +40,7 @@ const POLICY = [
   "trusted-types signalbox",
 ].join("; ");
 
-/** Guards every page: only its own modules run in it, and no other site frames it, reads it or learns of its reader. */
+/** The security headers of every page: only its own modules run in it, and no other site can frame it or read it. */
 export const PAGE_HEADERS: HeaderList = [
   "Content-Security-Policy",
   POLICY,
@@ -53,7 +53,7 @@ export const PAGE_HEADERS: HeaderList = [
   ...SAME_ORIGIN,
 ];
 
-/** The pages that the navigation leads to, each with the second key of its shortcut `g …`. */
+/** The pages in the navigation, each with the second key of its shortcut `g …`. */
 const NAVIGATION = [
   { path: "/", label: "Overview", key: "o" },
   { path: "/portal/audit", label: "Audit", key: "a" },
@@ -64,7 +64,7 @@ const NAVIGATION = [
   { path: "/portal/api", label: "API", key: "i" },
 ] as const;
 
-/** Puts a page's content into the frame that all pages share, with the headers that guard it. */
+/** Renders a page in the shared frame, with its security headers. */
 export function layOut(frame: PortalFrame, content: PageContent): Page {
   const { path, title, body, module, now } = content;
   const { description } = frame;
@@ -103,7 +103,7 @@ export function layOut(frame: PortalFrame, content: PageContent): Page {
   return { html: page.toString(), headers: PAGE_HEADERS };
 }
 
-/** The operations that not every user may call, for pages that call `/api/v1` while roles are enforced. */
+/** The operations that take a role, for pages that call `/api/v1` while roles are enforced. */
 function rolesOf({ roles, rows }: ServiceDescription, prefix: string): Html | undefined {
   if (roles === "carried" || prefix !== PREFIXES.v1) return undefined;
   return html` data-roles="${JSON.stringify(leastRolesOf(rows))}"`;
@@ -129,7 +129,7 @@ function head({ assets }: PortalFrame, title: string, entry: string): Html {
   </head>`;
 }
 
-/** What visitors of an open demo are to know on every page. */
+/** The notice on every page of an open demo. */
 function demoNote({ demo }: ServiceDescription): Html | undefined {
   if (!demo) return undefined;
   if (demo.nextResetAt === undefined)
@@ -141,7 +141,7 @@ function demoNote({ demo }: ServiceDescription): Html | undefined {
   </p>`;
 }
 
-/** Leads to the pages that this build has. */
+/** The links to the pages of this build. */
 function navigation({ rows }: ServiceDescription, current: string): readonly Html[] {
   const paths = new Set(["/", ...rows.map(({ path }) => path)]);
   return NAVIGATION.filter(({ path }) => paths.has(path)).map(({ path, label, key }) => {

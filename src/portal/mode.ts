@@ -1,18 +1,18 @@
 import { PREFIXES } from "../http/route.ts";
 import type { ServiceDescription } from "../metadata/service.ts";
 
-/** How a page gets its data. */
+/** The way in which a page gets its data. */
 export interface PortalMode {
   /** Whether the server may put data of the default organization into pages. */
   readonly isOpen: boolean;
-  /** The prefix of the surface that the page's modules call. */
+  /** The prefix of the surface that the page's module calls. */
   readonly prefix: string;
 }
 
 /**
- * THE predicate: data stands in a page only where anybody may read it anyway. Elsewhere the server
- * sends a page without data, whose modules fetch it with the reader's token. An open demo shows on its
- * pages what it holds on `/api/public`.
+ * Decides whether a page contains data: only where anyone may read that data through the API. Elsewhere
+ * the server sends a page without data, and its module reads it with the user's token. The pages of an
+ * open demo show the data of `/api/public`.
  */
 export function modeOf({
   demo,
@@ -24,8 +24,8 @@ export function modeOf({
 }
 
 /**
- * How the pages about keys, users and the like get their data: those exist on `/api/v1` alone, also
- * where the other pages show what `/api/public` has.
+ * The mode of the pages of Access. Their data exists on `/api/v1` alone, also where the other pages show
+ * the data of `/api/public`.
  */
 export function managementModeOf({
   requireAuth,

@@ -9,7 +9,7 @@ import { managementModeOf, modeOf } from "./mode.ts";
 import type { DataPage } from "./pages/source.ts";
 import { storeSource, type StoreNeeds } from "./store-source.ts";
 
-/** What every page's row has in common. */
+/** The common part of the rows of pages. */
 export const PAGE = {
   method: "GET",
   surfaces: ["portal"],
@@ -38,7 +38,7 @@ export function pageRow<const Q extends QueryParameters, Model>(
   });
 }
 
-/** Makes a page: with its data where anyone may read that, else as a shell that its module fills. */
+/** Makes a page: with its data where anyone may read it, otherwise as a shell that its module fills. */
 export async function makePage<Q extends QueryParameters, Model>(
   page: DataPage<Model, Q>,
   query: QueryOf<Q>,
@@ -57,7 +57,7 @@ export async function makePage<Q extends QueryParameters, Model>(
   return layOut(needs, { path, title, module, now, body, mode });
 }
 
-/** Sends a page that may be another the next time. */
+/** Sends a page that may change with every request. */
 export function sendPage({ html: markup, headers }: Page): Reply {
   return text(200, "text/html; charset=utf-8", markup, headers);
 }

@@ -41,12 +41,12 @@ interface SignInNeeds extends PortalFrame {
 
 const HTML_TYPE = "text/html; charset=utf-8";
 
-/** The pages that rows outside the portal answer with. */
+/** The pages that rows outside the portal send. */
 export function createPortalPages(needs: PortalFrame & StoreNeeds): PortalPages {
   return { home: (gone) => makePage(overview, {}, needs, gone) };
 }
 
-/** The portal's pages and what belongs to them: open to everybody. */
+/** The routes of the portal's pages and files, which need no credential. */
 export const portalRoutes = [
   route({
     ...PAGE,

@@ -1,7 +1,7 @@
 import type { ObjectSchema, Schema } from "../core/schema.ts";
 import { html, prose, type Html } from "./html.ts";
 
-/** Every schema with a title among the given ones and inside of them, by title in alphabetical order. */
+/** All schemas with a title, those inside the given ones too, in the order of their titles. */
 export function titledSchemas(schemas: Iterable<Schema>): ReadonlyMap<string, Schema> {
   const found = new Map<string, Schema>();
   const visit = (schema: Schema): void => {
@@ -26,7 +26,7 @@ function innerSchemas(schema: Schema): readonly Schema[] {
   ];
 }
 
-/** Names a type in a few words; one with a title links to where it is described. */
+/** The name of a type; a type with a title links to its description. */
 export function typeName(schema: Schema): Html {
   if (schema.title !== undefined) {
     return html`<a href="#type-${schema.title}">${schema.title}</a>`;
@@ -53,7 +53,7 @@ export function typeName(schema: Schema): Html {
   }
 }
 
-/** The fields of an object as a table, or its type where it has no fields. */
+/** Renders the fields of an object as a table, or its type where it has no fields. */
 export function fieldTable(schema: Schema): Html {
   if ("anyOf" in schema || schema.type !== "object" || !schema.properties) {
     return html`<p>${typeName(withoutTitle(schema))}</p>`;
@@ -72,14 +72,14 @@ function withoutTitle(schema: Schema): Schema {
   return rest;
 }
 
-/** A line of a table: a name in code, a few words about its kind, and its description. */
+/** A row of a table: a name, its kind in a few words, and its description. */
 export interface TableRow {
   readonly name: string;
   readonly kind: Html;
   readonly description: string;
 }
 
-/** A table of names, kinds and descriptions, which scrolls sideways by itself on a narrow screen. */
+/** Renders a table of names, kinds and descriptions, which scrolls on a narrow screen. */
 export function threeColumns(headings: readonly string[], rows: readonly TableRow[]): Html {
   return html`<div class="scroll">
     <table>

@@ -1,16 +1,16 @@
-/** One event of a stream: its data, and the position that the stream was at. */
+/** One event of a stream: its data and its position. */
 export interface StreamMessage {
-  /** The last `id` that was seen; empty while there was none. */
+  /** The last `id` received; empty before the first one. */
   readonly id: string;
-  /** `undefined` for a block that only tells its position. */
+  /** `undefined` for a block that contains only a position. */
   readonly data: string | undefined;
 }
 
 /**
- * Reads Server-Sent Events (HTML Standard §9.2.6) from text that comes in pieces cut anywhere.
- * Browsers read them by themselves with `EventSource`, which cannot send credentials in a header.
+ * Parses Server-Sent Events (HTML Standard §9.2.6) from text in pieces that may be cut anywhere. The
+ * browser's own `EventSource` cannot send credentials in a header.
  *
- * @returns a function that takes a piece and gives the messages that it completed
+ * @returns a function that takes a piece and returns the messages that it completed
  */
 export function streamReader(): (piece: string) => readonly StreamMessage[] {
   let rest = "";
@@ -33,7 +33,7 @@ export function streamReader(): (piece: string) => readonly StreamMessage[] {
   };
   return (piece) => {
     const text = rest + piece;
-    // A carriage return at the end may be half of a line's end: it waits for what follows.
+    // A carriage return at the end may be half of a line end: it waits for the next piece.
     const lines = text.split(/\r\n|\n|\r(?!$)/);
     rest = lines.pop() ?? "";
     return lines.map(takeLine).filter((message) => message !== undefined);

@@ -78,7 +78,7 @@ export function storeSource(needs: StoreNeeds, now: number, gone?: AbortSignal):
     },
     providers: async () =>
       allProviderNames(catalog.current(), await audit.providerNames(id, MOST_NAMED)),
-    // A reader who left is told nothing.
+    // A reader who has left gets no answer.
     problemOf: (error) => (error instanceof Refusal && !gone?.aborted ? error.message : undefined),
     async counts() {
       const version = await policies.activeVersion(id);

@@ -1,18 +1,18 @@
 import { html, type HtmlValue } from "./html.ts";
 
 /**
- * Runs of characters that are not seen, but change what is read or say something of their own:
- * controls, marks of direction, tags. Joiners do not count: emoji and scripts need them.
+ * Runs of invisible characters that change how a text is read: controls, direction marks, tags. Joiners
+ * do not count, since emoji and some scripts need them.
  */
 const UNSEEN = /((?:(?![\t\n\r\u200c\u200d])[\p{Cc}\p{Cf}])+)/u;
 const EVERY_UNSEEN = new RegExp(UNSEEN, "gu");
 const MOST_NAMED = 4;
-/** A text with more runs than this hides nothing but its length: the rest of them become one mark each. */
+/** The most runs that are named in a text; each further run becomes one replacement character. */
 const MOST_RUNS = 1_000;
 
 /**
- * Shows what a text hides: `rm txt.exe` may read as `rm exe.txt`. Each run of unseen characters stands
- * in an element of its own, which ends what it does to its neighbours, and is named by its code points.
+ * Makes invisible characters visible: with them `rm txt.exe` may read as `rm exe.txt`. Each run is put into
+ * an element of its own, which ends its effect on the text around it and names its code points.
  */
 export function withUnseen(text: string): HtmlValue {
   if (!UNSEEN.test(text)) return text;

@@ -1,11 +1,11 @@
-/** What the portal hides from a user whose role does not include it, while roles are enforced. */
+/** Hides operations that the role of a user does not include, while roles are enforced. */
 import { includesRole, rolesFrom, type Role } from "../core/roles.ts";
 import { html, type Html, type HtmlValue } from "./html.ts";
 
 /** An operation of `/api/v1`: its method, and its path below the prefix. */
 export type OperationName = `${"POST" | "PUT" | "PATCH" | "DELETE"} /${string}`;
 
-/** Operations, each with the least role that it takes. */
+/** Operations, each with the least role that may call it. */
 export type LeastRoles = Readonly<Record<string, Role>>;
 
 /** A user's role, and the operations that it does not include. */
@@ -14,7 +14,7 @@ export interface Withheld {
   readonly operations: LeastRoles;
 }
 
-/** The operations that not every role includes, as the rows of the route table say. */
+/** The operations that take more than the role viewer, from the route table. */
 export function leastRolesOf(
   rows: readonly { readonly method: string; readonly path: string; readonly role?: Role }[],
 ): LeastRoles {
@@ -25,7 +25,7 @@ export function leastRolesOf(
   );
 }
 
-/** What is withheld from a role. */
+/** The operations that a role does not include. */
 export function withheldFrom(role: Role, least: LeastRoles): Withheld {
   const operations = Object.entries(least).filter(([, needed]) => !includesRole(role, needed));
   return { role, operations: Object.fromEntries(operations) };
@@ -35,12 +35,12 @@ interface Reader {
   readonly withheld?: Withheld | undefined;
 }
 
-/** Whether the reader's role includes an operation; the service alone decides, this only hides. */
+/** Whether the reader's role includes an operation. This only hides controls: the service enforces roles. */
 export function isAllowed({ withheld }: Reader, operation: OperationName): boolean {
   return withheld?.operations[operation] === undefined;
 }
 
-/** Shows something only to those whose role includes an operation. */
+/** Shows a value only to readers whose role includes an operation. */
 export function ifAllowed<T extends HtmlValue>(
   reader: Reader,
   operation: OperationName,
@@ -49,7 +49,7 @@ export function ifAllowed<T extends HtmlValue>(
   return isAllowed(reader, operation) ? shown : undefined;
 }
 
-/** Shows a control, or which role it takes: `Creating keys takes the role operator or admin; yours is viewer.` */
+/** Shows a control, or the role that it takes: `Creating keys takes the role operator or admin; yours is viewer.` */
 export function allowedOrNote(
   { withheld }: Reader,
   operation: OperationName,

@@ -1,7 +1,7 @@
 /**
- * Colours for YAML: what a line looks like, not what it means. A line is read once from left to
- * right; what reaches beyond it (an open quote, a block of text, brackets) is all that is remembered.
- * Whatever the text is, the tokens of a line joined are the line.
+ * Highlights YAML by the look of each line, without parsing the document. A line is read once from left to
+ * right; only open quotes, text blocks and brackets are remembered for the next line.
+ * Invariant: the tokens of a line, joined, are the line.
  */
 
 export type TokenKind = "key" | "string" | "number" | "word" | "comment" | "mark" | "plain";
@@ -25,10 +25,10 @@ const PLAIN_IN_FLOW = /(?:[^\s:#,[\]{}]|:(?=[^\s,[\]{}])|(?<=\S)#|[^\S\n]+(?=[^\
 const NUMBER = /^[-+]?(?:\d[\d_]*(?:\.\d*)?(?:e[-+]?\d+)?|0x[\da-f]+|0o[0-7]+|\.inf|\.nan)$/i;
 const WORD = /^(?:true|false|null|~)$/i;
 
-/** Reads a document line after line. */
+/** Reads a document line by line. */
 class Reader {
   #quote: '"' | "'" | undefined;
-  /** The column of what a block of text belongs to; deeper lines are that text. */
+  /** The column of the key of a text block; deeper lines belong to the block. */
   #block: number | undefined;
   #depth = 0;
   #column = 0;
@@ -95,7 +95,7 @@ class Reader {
     this.#scalar(NUMBER.test(text) ? "number" : WORD.test(text) ? "word" : "plain", length);
   }
 
-  /** A scalar is a key where a colon follows it. */
+  /** Adds a scalar, which is a key when a colon follows. */
   #scalar(kind: TokenKind, length: number): void {
     const start = this.#at;
     this.#at += length;
@@ -107,7 +107,7 @@ class Reader {
     this.#push("mark", colon);
   }
 
-  /** The length of what a sticky pattern matches here; 0 for nothing. */
+  /** The length of the match of a sticky pattern at the current place; 0 without one. */
   #matches(pattern: RegExp): number {
     pattern.lastIndex = this.#at;
     return pattern.exec(this.#line)?.[0].length ?? 0;
@@ -125,7 +125,7 @@ class Reader {
   }
 }
 
-/** Begins a document: what is returned gives the tokens of line after line. */
+/** Starts a document: the returned function takes its lines in order and returns their tokens. */
 export function highlighter(): (line: string) => readonly Token[] {
   const reader = new Reader();
   return (line) => reader.tokensOf(line);

@@ -8,7 +8,7 @@ export interface CallOptions {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** The answer has no end: then its own signal alone ends the request. */
+  /** The answer is a stream: only `signal` ends the request. */
   readonly isEndless?: boolean;
 }
 
@@ -28,7 +28,7 @@ export async function call<T>(method: string, path: string, options: CallOptions
   throw refusalOf(response.status, value);
 }
 
-/** The error message in an answer's body; without one, the status stands for it. */
+/** The error of a response: the message in its body, or its status where the body has no message. */
 export function refusalOf(status: number, value: unknown): ApiError {
   const { error } = (value ?? {}) as { readonly error?: unknown };
   return new ApiError(status, typeof error === "string" ? error : `The service answered ${status}`);

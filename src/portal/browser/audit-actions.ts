@@ -3,7 +3,7 @@ import type { Effect } from "../../policies/evaluate.ts";
 import { DRAFT_KEY, EDITOR_PATH } from "../handover.ts";
 import { call } from "./api.ts";
 
-/** Downloads what the link of an export asks for: by a ticket, so that no credential stands in an address. */
+/** Downloads an export by a ticket, so that no credential is part of an address. */
 export async function download(href: string): Promise<void> {
   const { bom, ...rest } = Object.fromEntries(new URL(href).searchParams);
   const body = { ...rest, bom: bom === "true" };
@@ -14,7 +14,7 @@ export async function download(href: string): Promise<void> {
   link.click();
 }
 
-/** Leaves for the policy editor with a draft made of an event, which stays within this tab. */
+/** Opens the policy editor with a draft made from an event. The draft is handed over within this tab. */
 export async function draftRule(event: AuditEvent, effect: Effect): Promise<void> {
   const body = { event: event.id, effect };
   const { yaml } = await call<{ readonly yaml: string }>("POST", "/policies/draft-rule", { body });

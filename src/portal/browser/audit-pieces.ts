@@ -1,7 +1,7 @@
 /**
- * The parts of the audit page that change by themselves: the opened event, older events that are read
- * on, the state of the live tail. Each replaces its part of the page, whether server or browser rendered
- * that, and however long the list is.
+ * The parts of the audit page that change on their own: the open event, older events, the state of the
+ * live tail. Each function replaces its part of the page only, so its cost does not depend on the length
+ * of the list. The part may have been rendered by the server or by the browser.
  */
 import type { Html } from "../html.ts";
 import { rowId } from "../pages/audit-rows.ts";
@@ -14,7 +14,7 @@ export function linkOf(id: string): HTMLElement | null {
   return document.querySelector(`[id="${row}"] a, [id^="${row}·"] a`);
 }
 
-/** Puts an event beside the list and marks its row, or takes both back. */
+/** Shows an event beside the list and marks its row; without one, removes the panel and the mark. */
 export function showPanel(panel: Html | undefined, id: string | undefined): void {
   const place = document.querySelector(".audit");
   const old = document.getElementById("audit-event");
@@ -28,7 +28,7 @@ export function showPanel(panel: Html | undefined, id: string | undefined): void
   if (id !== undefined) linkOf(id)?.setAttribute("aria-current", "true");
 }
 
-/** Puts the rows of a list's next page below those that are there; a day that goes on stays one. */
+/** Appends the rows of the next page. Rows of the last day shown go into that day's section. */
 export function appendRows(rows: Html): void {
   const list = document.getElementById("audit-rows");
   const more = list?.querySelector(".more");
@@ -48,13 +48,13 @@ function appendDay(day: Element, more: Element): void {
   else more.before(day);
 }
 
-/** Shows how the live tail goes. */
+/** Shows the state of the live tail. */
 export function showTailButton(button: Html): void {
   const old = document.querySelector(".tail");
   if (old) morphElement(old, button);
 }
 
-/** Says above the list what went wrong; what shows the page anew takes it back. */
+/** Shows an error above the list; the next rendering of the page removes it. */
 export function showProblem(problem: string): void {
   const place = document.querySelector(".audit");
   const notice = document.createElement("p");
@@ -66,7 +66,7 @@ export function showProblem(problem: string): void {
   else place?.before(notice);
 }
 
-/** Says of the list and its chart that others are on their way, or that nothing is. */
+/** Marks the list and its chart as busy, or as up to date. */
 export function setBusy(isBusy: boolean): void {
   for (const id of ["audit-rows", "audit-time"]) {
     const element = document.getElementById(id);

@@ -21,39 +21,39 @@ import { pageContext, show } from "./live.ts";
 const MOST_ARRIVED = 200;
 const CHART_EVERY_MS = 5_000;
 
-/** What the page shows, and the only place that changes it. */
+/** The state of the audit page. Only this class changes what the page shows. */
 export class AuditScreen {
   #model: AuditModel | undefined;
   #view: AuditView = {};
   #underWay: AbortController | undefined;
   readonly #isReading: () => boolean;
   #arrived: AuditEvent[] = [];
-  /** What arrived since the load that is under way began, whose list may not have it. */
+  /** Events that arrived since the load in progress began: its list may lack them. */
   #meanwhile: AuditEvent[] | undefined;
   #tail: Tail = { state: "off" };
   #chartAt = 0;
 
-  /** @param isReading whether the reader looks or points at the rows, which then must not move */
+  /** @param isReading whether the reader looks or points at the rows, which must not move then */
   constructor(isReading: () => boolean) {
     this.#isReading = isReading;
   }
 
-  /** The view that is shown, or on its way. */
+  /** The view that is shown or being loaded. */
   get view(): AuditView {
     return this.#view;
   }
 
-  /** Whether a list is shown, rendered by the server or here. */
+  /** Whether a list is shown, rendered by the server or by this class. */
   get hasList(): boolean {
     return document.getElementById("audit-rows") !== null;
   }
 
-  /** Takes over a page that the server made: its data is not read again until something is asked for. */
+  /** Takes over a page that the server rendered, without reading its data again. */
   adopt(view: AuditView): void {
     this.#view = view;
   }
 
-  /** Reads a view and shows it, the list before the chart; one that is still being read is given up. */
+  /** Reads a view and shows it, the list before the chart. Aborts a load in progress. */
   async load(view: AuditView): Promise<void> {
     this.#view = view;
     this.#underWay?.abort();
@@ -63,7 +63,7 @@ export class AuditScreen {
     setBusy(true);
     let isListShown = false;
     const showList = (model: AuditModel): void => {
-      // Without a chart that stays meanwhile the list would be moved by the one that comes.
+      // Shown only where a chart stays in place: otherwise the new chart would push the list down.
       isListShown = view.event === undefined && document.getElementById("audit-time") !== null;
       if (!own.signal.aborted && isListShown)
         this.#showLoaded({ ...model, keepsChart: true }, view);
@@ -86,7 +86,7 @@ export class AuditScreen {
     }
   }
 
-  /** Shows a view of the same list, in which another event, or none, is open. */
+  /** Shows a view of the same list in which another event is open, or no event. */
   async open(view: AuditView): Promise<void> {
     const isOpen = document.getElementById("audit-event") !== null;
     const isSame = view.event === this.#view.event && isOpen === (view.event !== undefined);
@@ -111,7 +111,7 @@ export class AuditScreen {
     showPanel(auditEventPanel({ ...pageContext(), view, ...(open && { open }) }), id);
   }
 
-  /** The event that is open, with all its fields. */
+  /** Reads the open event with all its fields. */
   async readOpen(): Promise<AuditEvent | undefined> {
     const { event: id } = this.#view;
     const open = id === undefined ? undefined : await this.#read(id);
@@ -122,11 +122,11 @@ export class AuditScreen {
     const { list, open } = this.#model ?? {};
     if (open && "event" in open && open.event.id === id) return open;
     const [found, other] = list?.events.filter((event) => event.id === id) ?? [];
-    // Where two reporters used the id, the service says which event it stands for.
+    // Two reporters may have used the id: then the service decides which event it names.
     return found && !other ? { event: found } : readEvent(pageSource(), id);
   }
 
-  /** Shows the next page of the list, as its link says, below what is there. */
+  /** Appends the next page of the list, which the link "older" names. */
   async loadOlder(): Promise<void> {
     const link = document.getElementById("older");
     if (!(link instanceof HTMLAnchorElement) || this.#underWay) return;
@@ -157,7 +157,7 @@ export class AuditScreen {
     if (!isSame) showTailButton(liveButton({ view: this.#view, tail }));
   }
 
-  /** Takes events that arrived: into the list at once, or behind a button while the reader is in the list. */
+  /** Adds arrived events to the list, or keeps them behind a button while the reader is in the list. */
   takeArrived(events: readonly AuditEvent[]): void {
     const newest = events.slice(-MOST_ARRIVED - 1);
     this.#arrived.push(...newest);
@@ -166,11 +166,11 @@ export class AuditScreen {
     if (this.#model) this.#show(this.#model);
   }
 
-  /** Puts what arrived into the list; when that is more than people read, reads the list anew. */
+  /** Adds the arrived events to the list. Reads the list again when they are too many. */
   showArrived(): void {
     const arrived = this.#arrived;
     if (!this.#model?.list || arrived.length > MOST_ARRIVED || this.#isLong()) {
-      // One that is under way brings them; to begin it anew with every event would never end it.
+      // A load in progress brings them. Restarting it with every event would never end it.
       if (!this.#meanwhile) void this.load(this.#view);
       return;
     }
@@ -185,27 +185,27 @@ export class AuditScreen {
   #showLoaded(model: AuditModel, asked: AuditView): void {
     this.#arrived = model.list ? [...missedBy(model.list, this.#meanwhile ?? [])] : [];
     this.#meanwhile = undefined;
-    // What was opened or begun meanwhile stays so.
+    // An event that was opened during the load stays open.
     const open = this.#view.event === asked.event ? model.open : this.#model?.open;
     this.#show({ ...model, view: this.#view, ...(open && { open }) });
     if (this.#arrived.length > 0 && !this.#isReading()) this.showArrived();
   }
 
-  /** Adds to a list that is shown what came after it. */
+  /** Adds the chart and the provider names to the list that is already shown. */
   #complete({ chart, providers }: AuditModel): void {
     if (!this.#model) return;
     const { keepsChart: _, ...shown } = this.#model;
     this.#show({ ...shown, ...(chart && { chart }), ...(providers && { providers }) });
   }
 
-  /** Says what went wrong above what is shown, which stays. */
+  /** Shows an error above the page, whose content stays. */
   #fail(error: unknown): void {
     const problem = `${reasonOf(error)}. What is shown may be old`;
     if (!this.#model && this.hasList) return showProblem(problem);
     this.#show({ ...(this.#model ?? { ...pageContext(), view: this.#view, query: {} }), problem });
   }
 
-  /** Whether the list grew so long by itself that it is better begun anew. */
+  /** Whether the live tail made the list so long that it should be read again. */
   #isLong(): boolean {
     return (this.#model?.list?.events.length ?? 0) > 10 * PAGE_EVENTS;
   }
@@ -218,7 +218,7 @@ export class AuditScreen {
       const chart = await readChart(pageSource(), query, list, pageContext().now);
       if (this.#model?.query === query) this.#show({ ...this.#model, chart });
     } catch {
-      // The list is what matters; the next events bring the next try.
+      // The list matters more than the chart; the next events trigger the next attempt.
     }
   }
 

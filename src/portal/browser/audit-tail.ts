@@ -1,6 +1,6 @@
 /**
  * Follows the stream of events with `fetch`, since an `EventSource` cannot send a token in a header.
- * A stream that ends, fails or falls silent is opened again where it stopped, later each time.
+ * A stream that ends, fails or falls silent is resumed where it stopped, after increasing pauses.
  */
 import type { AuditEvent } from "../../audit/schema.ts";
 import { ApiError } from "../pages/api-source.ts";
@@ -13,15 +13,15 @@ const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 const LONGEST_SILENCE_MS = 45_000; // a comment comes every 15 seconds
 
-/** Who listens to a stream. */
+/** The callbacks of a stream. */
 export interface TailListener {
-  /** The stream has begun, and not where another one stopped: what was there before is to be read now. */
+  /** The stream has begun and does not resume another one: earlier events have to be read now. */
   readonly onBegin: () => void;
   readonly onEvents: (events: readonly AuditEvent[]) => void;
   readonly onState: (tail: Tail) => void;
 }
 
-/** Follows what matches until the signal is aborted, or the service refuses it for good. */
+/** Follows matching events until the signal is aborted or the service refuses for good. */
 export async function followEvents(
   query: AuditQuery,
   listener: TailListener,
@@ -34,7 +34,7 @@ export async function followEvents(
     if (signal.aborted) return;
     if (reason instanceof ApiError && reason.status >= 400 && reason.status < 500) {
       const isLost = reason.status === 400 && stream.position !== "";
-      // A position that is not known any more: begin again, as if for the first time.
+      // The service does not know the position any more: begin again without one.
       if (isLost) stream.position = "";
       else if (reason.status !== 429) {
         return listener.onState({ state: "stopped", note: reason.message });
@@ -52,7 +52,7 @@ interface Stream {
   readonly query: AuditQuery;
   readonly listener: TailListener;
   readonly signal: AbortSignal;
-  /** After which it goes on; empty for from now on. */
+  /** The last position received; empty before the first one. */
   position: string;
   failures: number;
 }
@@ -103,7 +103,7 @@ async function readOnce(stream: Stream): Promise<undefined> {
   }
 }
 
-/** Waits, but no longer than until the browser is online again. */
+/** Waits for a time, or until the browser is online again. */
 function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

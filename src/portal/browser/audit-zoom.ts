@@ -1,4 +1,4 @@
-/** Zooming by dragging over the chart; a plain click is left to the bar's own link. */
+/** Zooms when the reader drags over the chart; a plain click follows the bar's link. */
 
 const LEAST_PIXELS = 6;
 
@@ -6,7 +6,7 @@ const LEAST_PIXELS = 6;
 export function serveZoom(content: HTMLElement, zoom: (from: number, to: number) => void): void {
   let dragged = false;
   content.addEventListener("dragstart", (event) => {
-    // A link would be dragged as such instead.
+    // Otherwise the browser drags the link itself.
     if (event.target instanceof Element && event.target.closest("#audit-time .plot")) {
       event.preventDefault();
     }
@@ -41,7 +41,7 @@ export function serveZoom(content: HTMLElement, zoom: (from: number, to: number)
   );
 }
 
-/** What is being dragged over, and what shows it. */
+/** A drag in progress, and the rectangle that shows it. */
 class Drag {
   readonly #plot: Element;
   readonly #from: number;

@@ -1,9 +1,9 @@
 /**
- * The service's time: what it said when it made the page, and what has passed since. The reader's
- * own clock may be wrong, and "3 min ago" would be with it.
+ * The service's time: the time of the page plus the time since it was loaded. The reader's own clock may
+ * be wrong, which would make "3 min ago" wrong, too.
  */
 
-/** Milliseconds since the epoch, as the service counts them. */
+/** Milliseconds since the epoch by the service's clock. */
 export function serviceNow(): number {
   return Number(document.body.dataset["now"]) + performance.now();
 }

@@ -1,13 +1,13 @@
 import { toast } from "./toast.ts";
 
-/** Copies what stands beside a copy button that is pressed. */
+/** Copies the text beside a copy button when the button is pressed. */
 export function serveCopyButtons(): void {
   if (!navigator.clipboard) return; // absent on plain HTTP from another machine
   document.documentElement.dataset["clipboard"] = "";
   document.addEventListener("click", (event) => {
     const button = event.target instanceof Element ? event.target.closest("[data-copy]") : null;
     const place = button?.closest("dd") ?? button?.parentElement;
-    // A long text stands in several pieces.
+    // A long text is split into several elements.
     const pieces = [...(place?.querySelectorAll("code") ?? [])].map(
       (code) => code.dataset["value"] ?? code.textContent,
     );

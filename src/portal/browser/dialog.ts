@@ -2,19 +2,19 @@ import { html, type Html } from "../html.ts";
 import { parsed } from "./markup.ts";
 import { sendOnce } from "./send-once.ts";
 
-/** A question to the reader, and what its answer does. */
+/** A dialog that asks the reader to confirm an action. */
 export interface Question {
   readonly title: Html | string;
   readonly body: Html;
-  /** The word on the button that does it. */
+  /** The label of the button that confirms. */
   readonly confirm: string;
   readonly isDangerous?: boolean;
   readonly isWide?: boolean;
-  /** Does it; what it throws is shown in the dialog, which then stays open. */
+  /** Runs the action; an error is shown in the dialog, which stays open. */
   readonly run: (form: FormData) => Promise<void>;
 }
 
-/** Asks in a dialog; Escape and Cancel leave everything as it is, and focus goes back to where it was. */
+/** Opens a dialog. Escape and Cancel close it without a change, and the focus returns to its former place. */
 export function ask({ title, body, confirm, isDangerous, isWide, run }: Question): void {
   const dialog = document.createElement("dialog");
   dialog.className = isWide ? "wide" : "";
@@ -34,7 +34,7 @@ export function ask({ title, body, confirm, isDangerous, isWide, run }: Question
   cancel?.addEventListener("click", () => dialog.close());
   dialog.addEventListener("close", () => {
     dialog.remove();
-    // What it was opened from may be gone by what was done: who uses keys goes on from the content.
+    // The action may have removed the element that had the focus: keyboard users then continue at the content.
     if (document.activeElement === document.body) {
       document.getElementById("content")?.focus({ preventScroll: true });
     }
@@ -48,6 +48,6 @@ export function ask({ title, body, confirm, isDangerous, isWide, run }: Question
   });
   document.body.append(dialog);
   dialog.showModal();
-  // Where nothing is to be typed, Enter alone must not do what was asked about.
+  // Without a field the focus is on Cancel, so that Enter alone does not confirm.
   (dialog.querySelector<HTMLElement>("input, select, textarea") ?? cancel)?.focus();
 }

@@ -2,8 +2,8 @@ import { contentElement } from "./live.ts";
 import { sendOnce } from "./send-once.ts";
 
 /**
- * Serves the forms that a selector names: one is sent by `run` while the page stays, and emptied
- * when that succeeded; what `run` throws is said in the form.
+ * Serves the forms that match a selector: `run` sends one while the page stays. The form is reset on
+ * success and shows the error of `run` otherwise.
  */
 export function serveForm(selector: string, run: (data: FormData) => Promise<void>): void {
   contentElement().addEventListener("submit", (event) => {
@@ -17,13 +17,13 @@ export function serveForm(selector: string, run: (data: FormData) => Promise<voi
   });
 }
 
-/** A field of a form as text without spaces around it; `undefined` when nothing is in it. */
+/** The trimmed text of a form field; `undefined` for an empty one. */
 export function textOf(data: FormData, name: string): string | undefined {
   const value = data.get(name);
   return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
 }
 
-/** Calls `run` with what the button that was pressed carries under a name in its `data-` attributes. */
+/** Calls `run` with the value of `data-<name>` when a button with that attribute is pressed. */
 export function serveButtons(name: string, run: (value: string) => void): void {
   contentElement().addEventListener("click", (event) => {
     if (!(event.target instanceof Element)) return;
@@ -33,8 +33,8 @@ export function serveButtons(name: string, run: (value: string) => void): void {
 }
 
 /**
- * Serves the forms of filters that a selector names: `run` is called with their fields when one is sent
- * or a choice changes, and after a pause while a text is typed if that pause is given.
+ * Serves the filter forms that match a selector: `run` gets the fields when a form is sent or a choice
+ * changes. With `pauseMs` it also gets them that long after each letter.
  */
 export function serveFilters(
   selector: string,

@@ -1,6 +1,6 @@
 /**
  * The only place where text becomes nodes. Pages are served with `require-trusted-types-for 'script'`:
- * elsewhere the browser refuses it, so that no forgotten `innerHTML` can let foreign markup in.
+ * the browser refuses it everywhere else, so that a forgotten `innerHTML` cannot let foreign markup in.
  */
 import type { Html } from "../html.ts";
 
@@ -10,7 +10,7 @@ interface MarkupPolicy {
 
 declare global {
   interface Window {
-    /** Absent in browsers that do not know trusted types yet; they take the text as it is. */
+    /** Absent in browsers without trusted types, which accept plain text. */
     readonly trustedTypes?: {
       createPolicy(name: "signalbox", rules: MarkupPolicy): MarkupPolicy;
     };
@@ -20,7 +20,7 @@ declare global {
 const rules: MarkupPolicy = { createHTML: (markup) => markup };
 const policy = window.trustedTypes?.createPolicy("signalbox", rules) ?? rules;
 
-/** What a markup describes; only `Html` is taken, in which every value is escaped. */
+/** The nodes of a markup. Takes only `Html`, in which every value is escaped. */
 export function parsed(markup: Html): DocumentFragment {
   const template = document.createElement("template");
   template.innerHTML = policy.createHTML(markup.toString());

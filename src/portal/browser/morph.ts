@@ -1,16 +1,16 @@
 /**
- * Makes what is shown equal to a markup while touching only what differs, so that focus, selection,
- * scroll positions and opened details stay with the nodes that stay.
+ * Makes the shown nodes equal to a markup and touches only those that differ, so that focus, selection,
+ * scroll positions and open details are kept.
  */
 import type { Html } from "../html.ts";
 import { parsed } from "./markup.ts";
 
-/** Makes the content of an element that of a template. */
+/** Replaces the content of an element by a markup. */
 export function morph(target: Element, markup: Html): void {
   morphChildren(target, parsed(markup));
 }
 
-/** Makes an element, with its attributes, that of a template, or one that belongs nowhere yet. */
+/** Replaces an element and its attributes by a markup, or by a detached element. */
 export function morphElement(old: Element, fresh: Html | Element): void {
   const wanted = fresh instanceof Element ? fresh : parsed(fresh).firstElementChild;
   if (wanted) morphNode(old, wanted);
@@ -28,7 +28,7 @@ function morphChildren(target: Node, wanted: Node): void {
       target.insertBefore(fresh, old);
       continue;
     }
-    // A node that was found further on comes here; what it passes is judged in its turn.
+    // A match further on moves here; the nodes that it passes are compared later.
     if (match === old) old = old.nextSibling;
     else target.insertBefore(match, old);
     morphNode(match, fresh);
@@ -40,7 +40,7 @@ function morphChildren(target: Node, wanted: Node): void {
   }
 }
 
-/** The old node that becomes a new one: of the same id wherever it is, else the one in its place. */
+/** The old node that becomes the new one: the one with the same id, else the one at the same place. */
 function matchFor(
   fresh: Node,
   old: ChildNode | null,
@@ -48,7 +48,7 @@ function matchFor(
 ): ChildNode | undefined {
   if (fresh instanceof Element && fresh.id !== "") {
     const match = named.get(fresh.id);
-    named.delete(fresh.id); // of nodes that share an id by mistake, the next ones are others
+    named.delete(fresh.id); // ids should be unique; a second node with the same id gets no match
     return match?.nodeName === fresh.nodeName ? match : undefined;
   }
   if (old?.nodeName !== fresh.nodeName) return undefined;
@@ -60,7 +60,7 @@ function morphNode(old: Node, fresh: Node): void {
     if (old.nodeValue !== fresh.nodeValue) old.nodeValue = fresh.nodeValue;
     return;
   }
-  // The same row again is what most of a list is, and what `data-keep` says is not known yet.
+  // Most rows of a list are unchanged. `data-keep` marks content that is not known yet.
   if (old.id !== "" && (fresh.hasAttribute("data-keep") || old.isEqualNode(fresh))) return;
   for (const { name } of [...old.attributes]) {
     if (!fresh.hasAttribute(name) && !isReaders(old, name)) old.removeAttribute(name);
@@ -71,7 +71,7 @@ function morphNode(old: Node, fresh: Node): void {
   morphChildren(old, fresh);
 }
 
-/** Whether an attribute says what the reader did: opened something. */
+/** Whether the reader sets an attribute, by opening something. */
 function isReaders(element: Element, name: string): boolean {
   return name === "open" && (element.nodeName === "DETAILS" || element.nodeName === "DIALOG");
 }

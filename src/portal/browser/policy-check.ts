@@ -4,14 +4,14 @@ import { call, reasonOf } from "./api.ts";
 import { parsed } from "./markup.ts";
 import { morph } from "./morph.ts";
 
-/** After this long a text that could not be checked is sent again. */
+/** The pause before a failed check is repeated. */
 const AGAIN_MS = 3_000;
 
-/** Looks after the numbers beside a text and the problems under it. */
+/** The line numbers beside a text and the problems below it. */
 export interface Check {
-  /** Numbers the lines. */
+  /** Renders the line numbers. */
   number(): void;
-  /** Has the text checked by the service; an earlier check that is under way is given up. */
+  /** Has the service check the text; aborts a check in progress. */
   run(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export function serveCheck(
   return { number, run };
 }
 
-/** Puts the caret where a problem is, and selects the rest of its line. */
+/** Moves the caret to a problem and selects the rest of its line. */
 function goToPlace(area: HTMLTextAreaElement, line: number, column: number): void {
   const lines = area.value.split("\n");
   const start = lines.slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0);

@@ -1,6 +1,6 @@
 import { DRAFT_KEY } from "../handover.ts";
 
-/** The text that is being written; `undefined` for none. */
+/** The draft of this tab; `undefined` without one. */
 export function readDraft(): string | undefined {
   try {
     return sessionStorage.getItem(DRAFT_KEY) ?? undefined;
@@ -9,7 +9,7 @@ export function readDraft(): string | undefined {
   }
 }
 
-/** Keeps the text that is being written, or forgets it. */
+/** Keeps a draft in this tab; `undefined` removes it. */
 export function writeDraft(text: string | undefined): void {
   try {
     if (text === undefined) sessionStorage.removeItem(DRAFT_KEY);

@@ -9,13 +9,13 @@ interface Simulation {
   readonly reason: string | null;
 }
 
-/** Tries commands on the text of an editor. */
+/** The simulator, which decides a command by the editor's text. */
 export interface Simulator {
-  /** Decides the same command anew, where one was decided. */
+  /** Decides the last command again, if there was one. */
   runAgain(): void;
 }
 
-/** Connects the form of a command with the place that shows how a text decides it. */
+/** Connects the form of a command with the element that shows the decision. */
 export function serveSimulator(
   form: HTMLFormElement,
   place: HTMLElement,

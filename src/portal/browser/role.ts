@@ -6,14 +6,14 @@ import { session } from "./session.ts";
 
 let known: Withheld | undefined;
 
-/** What the user's role withholds, as far as `learnRole` has found out. */
+/** The operations that the user's role does not include; `undefined` before `learnRole` and without roles. */
 export function withheldHere(): Withheld | undefined {
   return known;
 }
 
 /**
- * Learns the signed-in user's role, once for a page. Asks nothing where roles are not enforced: then
- * the page names no operations.
+ * Reads the signed-in user's role once for each page. Sends no request where roles are not enforced:
+ * the page names no operations then.
  */
 export async function learnRole(signal?: AbortSignal): Promise<void> {
   const least = document.body.dataset["roles"];

@@ -1,13 +1,13 @@
 import { isSignedOut, reasonOf } from "./api.ts";
 
-/** Most answers come sooner, and words that change for a blink are only restless. */
+/** Most answers take less time, and a label that changes for a moment distracts. */
 const BUSY_AFTER_MS = 150;
 
 const underWay = new WeakSet<HTMLFormElement>();
 
 /**
- * Runs a form's action, never twice at the same time. Its button keeps the focus, and shows its
- * `data-busy` text when the action takes a moment. An error of `run` is shown in the form, except for a
+ * Runs a form's action unless it is running already. The button keeps the focus and shows its
+ * `data-busy` text when the action takes longer. An error of `run` is shown in the form, except for a
  * 401, which leads to the sign-in page.
  */
 export async function sendOnce(form: HTMLFormElement, run: () => Promise<void>): Promise<void> {

@@ -1,10 +1,10 @@
 /**
- * Who is signed in, in this tab: the token is in memory and in `sessionStorage`, and never in a
- * cookie or an address.
+ * The session of this tab: its token is kept in memory and in `sessionStorage`, never in a cookie or an
+ * address.
  */
 import { keepTyped } from "./typed.ts";
 
-/** A token and whose it is. */
+/** A token and the email of its user. */
 export interface Session {
   readonly token: string;
   readonly email: string;
@@ -27,7 +27,7 @@ function stored(): Session | undefined {
   }
 }
 
-/** The signed-in user; `undefined` without one. */
+/** The session of the signed-in user; `undefined` without one. */
 export function session(): Session | undefined {
   return current;
 }
@@ -38,23 +38,23 @@ export function keepSession(fresh: Session): void {
   try {
     sessionStorage.setItem(SESSION, JSON.stringify(fresh));
   } catch {
-    // Without storage the session lasts until the next page; there is nothing better to be had.
+    // Without storage the session lasts until the next page.
   }
 }
 
-/** Forgets who was signed in. */
+/** Removes the session from this tab. */
 export function endSession(): void {
   current = undefined;
   try {
     sessionStorage.removeItem(SESSION);
   } catch {
-    // It was never kept.
+    // Without storage it was never kept.
   }
 }
 
 /**
- * Ends the session on the server, forgets everything that this tab keeps, and goes to a public page. A
- * server that does not answer in time does not hold that up; its token is then good until it expires.
+ * Ends the session on the server, clears the storage of this tab, and opens a public page. Waits for the
+ * server for a few seconds only: without an answer the token stays valid until it expires.
  */
 export async function signOut(isOpen: boolean): Promise<void> {
   const token = current?.token;
@@ -62,7 +62,7 @@ export async function signOut(isOpen: boolean): Promise<void> {
   try {
     sessionStorage.clear();
   } catch {
-    // Nothing was kept.
+    // Without storage there is nothing to clear.
   }
   if (token !== undefined) await endToken(token);
   if (isOpen) location.reload();
@@ -75,35 +75,35 @@ async function endToken(token: string): Promise<void> {
   try {
     await fetch("/api/v1/auth/logout", { method: "POST", headers, signal, keepalive: true });
   } catch {
-    // The server cannot be reached; there is nothing left to be done here.
+    // The server cannot be reached: the token expires by itself.
   }
 }
 
-/** Leaves for the sign-in page, which leads back here, where what was typed still stands. */
+/** Opens the sign-in page, which leads back to this page and to the text that was typed here. */
 export function goToSignIn(): void {
   if (location.pathname === SIGN_IN) return;
   keepTyped();
   try {
     sessionStorage.setItem(RETURN, location.pathname + location.search + location.hash);
   } catch {
-    // Then it leads to the overview.
+    // Without storage the sign-in page leads to the overview.
   }
   location.assign(SIGN_IN);
 }
 
-/** Forgets a session that the service does not accept any more, and asks for a new one. */
+/** Removes a session that the service rejected, and opens the sign-in page. */
 export function signInAgain(): void {
   const isEnded = current !== undefined;
   endSession();
   try {
     if (isEnded) sessionStorage.setItem(ENDED, "true");
   } catch {
-    // Then the sign-in page does not say why it is there.
+    // Without storage the sign-in page cannot say that the session has ended.
   }
   goToSignIn();
 }
 
-/** Whether a session has ended since this was last asked. */
+/** Whether a session has ended since the last call. */
 export function takeEnded(): boolean {
   try {
     const isEnded = sessionStorage.getItem(ENDED) !== null;
@@ -114,14 +114,14 @@ export function takeEnded(): boolean {
   }
 }
 
-/** Goes back to where one was before the sign-in page. */
+/** Returns to the page before the sign-in page. */
 export function goBack(): void {
   let target = "/";
   try {
     target = sessionStorage.getItem(RETURN) ?? "/";
     sessionStorage.removeItem(RETURN);
   } catch {
-    // The overview it is.
+    // Without storage it is the overview.
   }
   location.replace(new URL(target, location.origin).pathname === SIGN_IN ? "/" : target);
 }

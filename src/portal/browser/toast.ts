@@ -1,6 +1,6 @@
 const SHOWN_MS = 5_000;
 
-/** Says something in a corner for a while; screen readers hear it. */
+/** Shows a message in a corner for a while; screen readers announce it. */
 export function toast(message: string): void {
   const element = document.createElement("div");
   element.className = "toast";

@@ -1,6 +1,6 @@
 /**
- * What was typed but not sent when a page had to be left for the sign-in page. Passwords are not
- * kept, and what is kept comes back once, to the same page.
+ * Keeps the unsent input of a page while the reader signs in again. It is restored once, on the same
+ * page. Passwords are not kept.
  */
 const TYPED = "signalbox.typed";
 const FIELDS = "#content :is(input, textarea, select)[id]";
@@ -10,7 +10,7 @@ interface Typed {
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** Keeps what the fields of this page hold, by their ids, as far as it was typed. */
+/** Keeps the typed values of the fields of this page, by their ids. */
 export function keepTyped(): void {
   const values: Record<string, string> = {};
   for (const field of document.querySelectorAll(FIELDS)) {
@@ -21,11 +21,11 @@ export function keepTyped(): void {
     const typed: Typed = { path: location.pathname, values };
     sessionStorage.setItem(TYPED, JSON.stringify(typed));
   } catch {
-    // Without storage there is no way to keep it.
+    // Without storage the input is lost.
   }
 }
 
-/** Puts back what was kept for this page. */
+/** Restores the values that were kept for this page. */
 export function restoreTyped(): void {
   const typed = take();
   if (typed?.path !== location.pathname) return;

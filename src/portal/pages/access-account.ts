@@ -20,13 +20,13 @@ export const account: DataPage<AccountModel> = {
   isManagement: true,
   read: async (source, context) => ({
     ...context,
-    // Without a token the service would refuse to say who that is.
+    // Without a token the API would refuse the request.
     user: context.email === undefined ? undefined : await source.user(),
   }),
   render: accountPage,
 };
 
-/** Who one is signed in as, and one's own password. */
+/** Renders the signed-in user and the form of their password. */
 export function accountPage(model: AccountModel): Html {
   return accessFrame("account", model, model.user ? facts(model.user) : nobody());
 }

@@ -9,7 +9,7 @@ import { accessFrame } from "./access.ts";
 import { badge, credentialHeaders, emptyState, timeAgo, type PageContext } from "./parts.ts";
 import type { ActivitySlice, DataPage } from "./source.ts";
 
-/** Entries on a page. */
+/** The number of entries on a page. */
 export const ACTIVITY_ROWS = 50;
 
 const parameters = {
@@ -185,7 +185,7 @@ function outcomeBadge(outcome: ActivityEntry["outcome"]): Html | undefined {
     : badge("failed, may have happened", "warn");
 }
 
-/** Leads to the version, and to what it changed of the one that was active before. */
+/** The link to a version, or to its changes to the version that was active before. */
 function policyLinks(version: string | undefined, before: unknown): Html | undefined {
   if (version === undefined) return undefined;
   const isCompared = typeof before === "string" && before !== "" && before !== version;

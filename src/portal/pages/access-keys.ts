@@ -16,7 +16,7 @@ import {
 import type { DataPage } from "./source.ts";
 import { allowedOrNote, isAllowed } from "../withheld.ts";
 
-/** A key that was just created, with the text that is shown this once. */
+/** A key that was just created, with its text, which is shown only once. */
 export interface FreshKey {
   readonly name: string;
   readonly api_key: string;
@@ -40,7 +40,7 @@ export const apiKeys: DataPage<KeysModel> = {
   render: keysPage,
 };
 
-/** The credentials of runtimes. */
+/** Renders the API keys and the form that creates one. */
 export function keysPage(model: KeysModel): Html {
   const { keys, fresh, now } = model;
   const revoked = keys.filter((key) => key.revoked).length;

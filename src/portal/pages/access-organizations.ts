@@ -17,7 +17,7 @@ import { allowedOrNote, isAllowed } from "../withheld.ts";
 
 /** The model of the organizations page. */
 export interface OrganizationsModel extends PageContext {
-  /** Those that the reader may see, oldest first. */
+  /** The organizations that the reader may see, oldest first. */
   readonly organizations: readonly Organization[];
 }
 
@@ -32,9 +32,9 @@ export const organizations: DataPage<OrganizationsModel> = {
   render: organizationsPage,
 };
 
-const OPERATOR = "default"; // its callers see all organizations, and only they create some
+const OPERATOR = "default"; // its users see and create all organizations
 
-/** The tenants of this service. */
+/** Renders the organizations, which are the tenants of the service. */
 export function organizationsPage(model: OrganizationsModel): Html {
   const { organizations } = model;
   const isOperator = organizations.some(({ id }) => id === OPERATOR);

@@ -7,13 +7,13 @@ import { credentialHeaders, emptyState, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
 
-/** Characters of a value in the list; its form and the API have all of them. */
+/** The length of a value in the list; the form and the API show the whole value. */
 const LONGEST_SHOWN = 300;
 
 /** The model of the settings page. */
 export interface SettingsModel extends PageContext {
   readonly answer: Settings;
-  /** How many pairs the form takes at a time; one when absent. */
+  /** The number of pairs in the form; one when absent. */
   readonly pairs?: number;
 }
 
@@ -28,12 +28,12 @@ export const organizationSettings: DataPage<SettingsModel> = {
   render: settingsPage,
 };
 
-/** The id of the field for the key of a pair of the form, of which the first has the number 0. */
+/** The id of the key field of a pair in the form; pairs are counted from 0. */
 export function keyFieldId(number: number): string {
   return number === 0 ? "setting-key" : `setting-key-${number + 1}`;
 }
 
-/** The key-value pairs of the organization, and what the deployment is set to. */
+/** Renders the key-value pairs of the organization and the settings of the deployment. */
 export function settingsPage(model: SettingsModel): Html {
   const { answer, pairs = 1 } = model;
   const { settings } = answer;

@@ -35,7 +35,7 @@ export const users: DataPage<UsersModel> = {
 
 const ROLES: readonly Role[] = ["admin", "operator", "viewer"];
 
-/** The people who can sign in. */
+/** Renders the users and the form that adds one. */
 export function usersPage(model: UsersModel): Html {
   const { users } = model;
   return accessFrame(
@@ -64,7 +64,7 @@ function newUser(): Html {
   });
 }
 
-/** The choice of a role. */
+/** The field that chooses a role. */
 export function roleField(id: string, chosen: Role): Html {
   return html`<div class="field">
     <label for="${id}">Role</label>

@@ -3,7 +3,7 @@ import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import type { PageContext } from "./parts.ts";
 
-/** Puts a tab of Access under the heading and the tabs that all of them share. */
+/** Renders a tab of Access below the shared heading and tabs. */
 export function accessFrame(
   current: AccessTab,
   { needsCredential }: PageContext,
@@ -25,19 +25,19 @@ function openNotice(): Html {
   </p>`;
 }
 
-/** A form that adds something, which only modules can send. */
+/** A form that adds a record. It works only with modules. */
 export interface AddForm {
-  /** Names the form for its module, `data-add="…"`, and for readers. */
+  /** The value of `data-add`, by which the module finds the form. */
   readonly name: string;
   readonly title: string;
   readonly fields: Html;
   readonly button: string;
-  /** What stands beside the button that sends it. */
+  /** More buttons beside the one that sends the form. */
   readonly buttons?: Html;
   readonly hint?: Html;
 }
 
-/** Shows such a form as a card. */
+/** Renders such a form as a card. */
 export function addForm({ name, title, fields, button, buttons, hint }: AddForm): Html {
   return html`<form
     class="card add needs-modules"
@@ -59,10 +59,10 @@ export function addForm({ name, title, fields, button, buttons, hint }: AddForm)
   </form>`;
 }
 
-/** How many rows a list shows. */
+/** The most rows that a list shows. */
 export const MOST_ROWS = 500;
 
-/** Says how many rows of a list are not shown. */
+/** The notice about rows that are not shown. */
 export function moreRows(number: number): Html | undefined {
   if (number <= MOST_ROWS) return undefined;
   return html`<p class="inside faint">${count(number - MOST_ROWS)} more are listed by the API.</p>`;
@@ -82,7 +82,7 @@ export interface Field {
   readonly maxLength?: number;
 }
 
-/** Shows a field with its label above it. */
+/** Renders a field with its label above it. */
 export function textField(field: Field): Html {
   const { id, name, label, type = "text", value, placeholder, hint, isOptional } = field;
   const required = isOptional ? undefined : html` required`;
@@ -105,7 +105,7 @@ export function textField(field: Field): Html {
   </div>`;
 }
 
-/** The field for a password to be set. */
+/** The field for a new password. */
 export function newPasswordField(id: string, name: string, label: string): Html {
   return textField({
     id,
@@ -117,7 +117,7 @@ export function newPasswordField(id: string, name: string, label: string): Html 
   });
 }
 
-/** A button of a row. Its module finds it by the attribute `data-…`; `name` says what it acts on. */
+/** A button in a row. The module finds it by `data-<action>`; `name` is the name of the row for screen readers. */
 export function rowButton(action: string, id: string, word: string, name: string): Html {
   return html`<button type="button" class="needs-modules" data-${action}="${id}">
     ${word}<span class="visually-hidden"> ${name}</span>

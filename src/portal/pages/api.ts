@@ -20,7 +20,7 @@ import { fieldTable, threeColumns, titledSchemas, typeName } from "../schema-tab
 /** The operations of one row: the same call on each of its surfaces. */
 type Siblings = readonly [Operation, ...Operation[]];
 
-/** The reference: every operation with its parameters, bodies and answers, and every type. */
+/** Renders the API reference: every operation with its parameters, bodies and replies, and every type. */
 export function apiPage(frame: PortalFrame): Page {
   const { description } = frame;
   const operations = operationsOf(description.rows, servedSurfaces(description.publicSurface));

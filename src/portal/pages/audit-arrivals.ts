@@ -3,11 +3,10 @@ import { rowId } from "./audit-rows.ts";
 import type { AuditSlice } from "./audit-source.ts";
 
 /**
- * A list with the events that arrived since it was read, in the list's own order: newest `timestamp`
- * first, and of equal ones the last that arrived. What belongs below the last event that is shown
- * is counted only: reading on brings it.
+ * Adds arrived events to a list in its order: newest `timestamp` first, and of equal ones the last that
+ * arrived. Events that belong below the last event shown are only counted: the next page brings them.
  *
- * @param arrived in the order of ingest; those that the list has already change nothing
+ * @param arrived in the order of ingest; events that the list has already are ignored
  */
 export function withArrivals(list: AuditSlice, arrived: readonly AuditEvent[]): AuditSlice {
   const known = new Set(list.events.map(rowId));
@@ -20,7 +19,7 @@ export function withArrivals(list: AuditSlice, arrived: readonly AuditEvent[]): 
   }
   const oldest = oldestShown(list);
   const shown = fresh.filter(({ timestamp }) => timestamp >= oldest);
-  // Sorting keeps the order of what is equal, and timestamps are all written alike.
+  // The sort is stable, and all timestamps have the same format.
   const events = [...shown, ...list.events].sort((a, b) =>
     a.timestamp === b.timestamp ? 0 : a.timestamp > b.timestamp ? -1 : 1,
   );
@@ -28,8 +27,8 @@ export function withArrivals(list: AuditSlice, arrived: readonly AuditEvent[]): 
 }
 
 /**
- * What arrived while a list was being read and belongs into it, but is not there: it was stored after
- * the list was made. What belongs below the last event that is shown may have been counted.
+ * The events that arrived while a list was being read and are missing in it, because they were stored
+ * after the list was made. Leaves out events below the last one shown, which may have been counted.
  */
 export function missedBy(list: AuditSlice, arrived: readonly AuditEvent[]): readonly AuditEvent[] {
   const known = new Set(list.events.map(rowId));
@@ -37,14 +36,14 @@ export function missedBy(list: AuditSlice, arrived: readonly AuditEvent[]): read
   return arrived.filter((event) => !known.has(rowId(event)) && event.timestamp >= oldest);
 }
 
-/** A list with its next page. */
+/** Appends the next page to a list. */
 export function withOlder(list: AuditSlice, older: AuditSlice): AuditSlice {
   const known = new Set(list.events.map(rowId));
   const fresh = older.events.filter((event) => !known.has(rowId(event)));
   return { ...older, events: [...list.events, ...fresh] };
 }
 
-/** The `timestamp` that what is shown of a list ends at; before all others when that is all of it. */
+/** The `timestamp` of the last event shown; the empty text, which sorts first, for a complete list. */
 function oldestShown({ events, next_cursor: next }: AuditSlice): string {
   return next === undefined ? "" : (events.at(-1)?.timestamp ?? "");
 }

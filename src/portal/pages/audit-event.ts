@@ -8,7 +8,7 @@ import { ANEW, viewHref, type AuditView } from "./audit-view.ts";
 import { withUnseen } from "../unseen.ts";
 import { apiPath, decisionBadge, timeAgo } from "./parts.ts";
 
-/** How much of a text is shown before the reader opens the rest. */
+/** The length of the part of a text that is shown at once. */
 const SHOWN_LENGTH = 10_000;
 const LONGEST_FILTER = 500;
 const AROUND_MS = 5 * 60_000;
@@ -18,7 +18,7 @@ const ABOVE: readonly EventFieldName[] = ["timestamp", "policy_decision", "comma
 const FIRST: readonly EventFieldName[] = ["reason", "message"];
 const LAST: readonly EventFieldName[] = ["ingested_at", "id", "organization_id"];
 
-/** All other fields of an event, in the order in which they are read. */
+/** All other fields of an event in reading order. */
 const FIELDS: readonly EventField[] = EVENT_FIELDS.filter(({ name }) => !ABOVE.includes(name)).sort(
   (a, b) => rankOf(a.name) - rankOf(b.name),
 );
@@ -28,7 +28,7 @@ function rankOf(name: EventFieldName): number {
   return LAST.includes(name) ? 2 : 1;
 }
 
-/** One event with everything that is known of it; it has an address of its own. */
+/** Renders one event with all its fields. The open event is part of the address. */
 export function auditEventPanel({
   view,
   open,
@@ -72,7 +72,7 @@ export function auditEventPanel({
   </aside>`;
 }
 
-/** Leads to the event as it is stored. */
+/** The notice with a link to the whole event. */
 function cutNotice({ id }: AuditEvent, apiUrl: string): Html {
   return html`<p class="notice">
     Long texts of this event end in “…” here.
@@ -92,9 +92,9 @@ function command(event: AuditEvent): Html {
   </div>`;
 }
 
-/** A text of any length: its beginning, and the rest behind a disclosure. */
+/** Renders a long text: its beginning, and the rest behind a disclosure. */
 function longText(text: string, name: string): Html {
-  // Half of a pair of surrogates would be no character on either side of the cut.
+  // The cut must not split a surrogate pair.
   const isPair = /[\ud800-\udbff]/.test(text.charAt(SHOWN_LENGTH - 1));
   const end = isPair ? SHOWN_LENGTH + 1 : SHOWN_LENGTH;
   const [shown, rest] = [text.slice(0, end), text.slice(end)];
@@ -117,7 +117,7 @@ function longText(text: string, name: string): Html {
     }`;
 }
 
-/** What only modules can do: a draft is handed to the editor within the tab. */
+/** The buttons that draft a rule. They need modules, since the draft is handed over within the tab. */
 function drafts(event: AuditEvent): Html | undefined {
   if (!canDraft(event)) return undefined;
   const isDenied = event.policy_decision === "DENIED";
@@ -166,7 +166,7 @@ function fact(
     </dd>`;
 }
 
-/** A number is read in threes, and copied as it is. */
+/** Renders a value. A number is grouped by thousands, and copied without the groups. */
 function shortValue(field: keyof AuditEvent, text: string): Html {
   if (field !== "duration_ms") return html`<span><code>${withUnseen(text)}</code></span>`;
   return html`<span><code data-value="${text}">${count(Number(text))}</code> ms</span>`;

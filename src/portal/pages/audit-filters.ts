@@ -17,10 +17,10 @@ const CHIP_LENGTH = 60;
 const MOST_SUGGESTED = 200;
 const LONGEST_SUGGESTED = 64;
 
-/** The filters that are a text to be matched exactly, each with an example. */
+/** The filters that match a text exactly. */
 const EXACT = FILTERED_FIELDS.filter(({ type }) => type === "text");
 
-/** The form that narrows the list: it works as it is, and modules spare its button. */
+/** The form of filters. It works without modules; with them no button is needed. */
 export function auditFilters(view: AuditView, providers?: readonly string[]): Html {
   return html`<form class="audit-filters" id="audit-filters" role="search" action="/portal/audit">
     <div class="first">
@@ -75,7 +75,7 @@ export function auditFilters(view: AuditView, providers?: readonly string[]): Ht
   </form>`;
 }
 
-/** Runtimes may have named any number of providers, of any length: a list to choose from has an end. */
+/** The suggested providers. Limited, since runtimes may name any number of providers of any length. */
 function suggestions(providers: readonly string[] | undefined): Html {
   if (!providers) return html`<datalist id="audit-providers" data-keep></datalist>`;
   const names = providers.filter(({ length }) => length <= LONGEST_SUGGESTED);
@@ -84,7 +84,7 @@ function suggestions(providers: readonly string[] | undefined): Html {
   </datalist>`;
 }
 
-/** The ranges that end now, beside all time. */
+/** The links to the quick ranges and to all time. */
 export function auditRanges(view: AuditView): Html {
   const quick = quickRangeOf(view);
   const isAll = !quick && view.from === undefined && view.to === undefined;
@@ -99,7 +99,7 @@ export function auditRanges(view: AuditView): Html {
   </nav>`;
 }
 
-/** What narrows the list, each with the link that drops it. */
+/** The filters that are set, each with a link that drops it. */
 export function auditChips(view: AuditView): Html | undefined {
   const filters = filtersOf(view);
   if (filters.length === 0) return undefined;
@@ -136,7 +136,7 @@ function choice(
   options: readonly (readonly [string, string])[],
 ): Html {
   const current = name === "decision" ? view[name]?.toUpperCase() : view[name]?.toLowerCase();
-  // A word that the service does not know matches nothing, and must not look as if it were not there.
+  // An unknown value matches no event, so the field must show it.
   const known = options.some(([value]) => value === current);
   const all = known || current === undefined ? options : [...options, [current, current] as const];
   return html`<div>
@@ -150,7 +150,7 @@ function choice(
 
 function moment(name: "from" | "to", word: string, view: AuditView): Html {
   const ms = Date.parse(view[name] ?? "");
-  // As a form's field knows it: without an offset. An invalid moment is left for the service to refuse.
+  // In the format of the field, without an offset. The service refuses an invalid time.
   const local = Number.isNaN(ms) ? undefined : new Date(ms).toISOString().slice(0, 19);
   return html`<div>
     <label for="audit-${name}">${word}</label>

@@ -20,9 +20,9 @@ const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Frida
 const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
 /**
- * The list of a view: its events by day, or why there are none and what to do about it.
+ * Renders the events of a list by day, or the advice for an empty list.
  *
- * @param above how many events of the view are shown already, where the list goes on from them
+ * @param above the number of events that are shown already, when the list continues them
  */
 export function auditRows(model: AuditModel, list: AuditSlice, above = 0): Html {
   if (above + list.events.length === 0) return nothing(model);
@@ -83,7 +83,7 @@ function whatRan({ command, message, capability }: AuditEvent): HtmlValue {
   return line.trim() === "" ? "(blank)" : withUnseen(line);
 }
 
-/** What is cut anyway is not searched for its ends of lines. */
+/** Joins the lines of a text; looks only at the part that can be shown. */
 function oneLine(text: string): string {
   return text.slice(0, 4 * COMMAND_LENGTH).replace(/\s+/g, " ");
 }
@@ -169,7 +169,7 @@ function byDay(events: readonly AuditEvent[]): readonly (readonly [string, Audit
   return [...days];
 }
 
-/** A day as people say it, in UTC as everything here. */
+/** The name of a day in UTC. */
 function dayName(date: string, now: number): string {
   const moment = new Date(`${date}T00:00:00Z`);
   const name = `${WEEKDAYS[moment.getUTCDay()]}, ${moment.getUTCDate()} ${MONTHS[moment.getUTCMonth()]} ${date.slice(0, 4)}`;

@@ -1,6 +1,6 @@
 /**
- * How the audit page's model is read: the same steps over the stores on the server and over the API
- * in a browser. However many events there are, it asks for one page of them and for one histogram.
+ * Reads the model of the audit page: the same steps over the stores on the server and over the API in a
+ * browser. It asks for one page of events and for one histogram, however many events there are.
  */
 import type { AuditEvent, Interval } from "../../audit/schema.ts";
 import {
@@ -16,72 +16,72 @@ import type { PageContext } from "./parts.ts";
 /** A page of a list. */
 export interface AuditSlice {
   readonly events: readonly AuditEvent[];
-  /** How many events match. */
+  /** The number of matching events. */
   readonly total: number;
   readonly next_cursor?: string | undefined;
 }
 
-/** Where events are read. What it throws is said to the reader where `problemOf` has words for it. */
+/** The data of the audit page. Errors with a text from `problemOf` are shown to the reader. */
 export interface AuditSource {
   page(query: AuditQuery, limit: number, cursor: string | undefined): Promise<AuditSlice>;
-  /** The buckets in which something matches, oldest first. */
+  /** The buckets with matching events, oldest first. */
   histogram(query: AuditQuery, interval: Interval): Promise<readonly Counted[]>;
   event(id: string): Promise<FoundEvent>;
-  /** The names that a reader may narrow by: the catalog's providers and those of events. */
+  /** The providers to filter by: those of the catalog and those of events. */
   providers(): Promise<readonly string[]>;
   /** The message of a refusal; `undefined` for any other error. */
   problemOf(error: unknown): string | undefined;
 }
 
-/** A way out of a list that is empty. */
+/** A filter whose removal shows events where the list is empty. */
 export interface WayOut {
-  /** The filter to drop; `range` for the time. */
+  /** The filter to drop; `range` for the time range. */
   readonly drop: ReturnType<typeof filtersOf>[number][0] | "range";
-  /** How many events match then. */
+  /** The number of events that match then. */
   readonly total: number;
 }
 
-/** An event; `isCut` says that its longest texts are not whole. */
+/** An event; `isCut` means that long texts are cut. */
 export interface FoundEvent {
   readonly event: AuditEvent;
   readonly isCut?: boolean;
 }
 
-/** What a reader opened. */
+/** The event that a reader opened, or why it cannot be shown. */
 export type OpenEvent = FoundEvent | { readonly id: string; readonly problem: string };
 
-/** The state of a live tail, and what it says. */
+/** The state of a live tail, with a note for the reader. */
 export interface Tail {
   readonly state: "off" | "connecting" | "live" | "waiting" | "stopped";
   readonly note?: string;
 }
 
-/** What the audit page shows. */
+/** The model of the audit page. */
 export interface AuditModel extends PageContext {
   readonly view: AuditView;
-  /** What was asked for: a list goes on, and is exported, by exactly this. */
+  /** The query of the list. Its next pages and its export use the same query. */
   readonly query: AuditQuery;
-  /** What the provider filter suggests. */
+  /** The suggestions of the provider filter. */
   readonly providers?: readonly string[];
   readonly list?: AuditSlice;
   readonly chart?: TimeChart;
-  /** The chart is still to come: the one that is shown stays until then. */
+  /** The chart is not read yet: the shown chart stays until then. */
   readonly keepsChart?: true;
   readonly waysOut?: readonly WayOut[];
   readonly open?: OpenEvent;
-  /** Why there is no list, in the service's words. */
+  /** The service's message when the list cannot be read. */
   readonly problem?: string;
   readonly tail?: Tail;
-  /** How many events came since, and are not in the list yet. */
+  /** The number of arrived events that are not in the list yet. */
   readonly arrived?: number;
 }
 
-/** How many events a page of the list holds. */
+/** The number of events on a page of the list. */
 export const PAGE_EVENTS = 50;
 
 const MOST_WAYS_OUT = 6;
 
-/** Reads everything that a view shows; `onList` hears of a list with events, before they are counted over time. */
+/** Reads the model of a view; `onList` gets it as soon as the list is read, unless the list is empty. */
 export async function readAudit(
   source: AuditSource,
   context: PageContext,
@@ -91,11 +91,11 @@ export async function readAudit(
   const query = queryOf(view, context.now);
   const base = { ...context, view, query };
   const opening = view.event === undefined ? undefined : readEvent(source, view.event);
-  opening?.catch(() => {}); // awaited below, which is too late where it fails before the list is there
+  opening?.catch(() => {}); // awaited below, which would be too late if it failed before the list
   try {
     const list = await source.page(query, PAGE_EVENTS, view.cursor);
     if (list.total > 0) onList?.({ ...base, list });
-    // A time in which nothing happened is shown all the same: one zooms out of it again.
+    // A time range without events has a chart, too, so that the reader can zoom out again.
     const hasTime = query.from !== undefined || query.to !== undefined;
     const [chart, waysOut, providers] = await Promise.all([
       hasTime || list.total > 0 ? readChart(source, query, list, context.now) : undefined,
@@ -117,7 +117,7 @@ export async function readAudit(
   }
 }
 
-/** Reads the event that a reader opened; one that is not there is no failure of the page. */
+/** Reads the event that a reader opened; a missing event is no failure of the page. */
 export async function readEvent(source: AuditSource, id: string): Promise<OpenEvent> {
   try {
     return await source.event(id);
@@ -150,7 +150,7 @@ async function readBuckets(
   return { plan, buckets: await source.histogram({ ...query, ...moments }, interval) };
 }
 
-/** What would match without each of the filters. */
+/** The numbers of events that would match without each of the filters. */
 async function findWaysOut(
   source: AuditSource,
   view: AuditView,

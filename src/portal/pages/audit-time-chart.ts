@@ -6,9 +6,9 @@ import { chartLabels } from "./chart-labels.ts";
 import { barsOf, type Bar, type TimeChart } from "./time-chart.ts";
 
 const HEIGHT = 120;
-const MOST_MS = 8e15; // a little less than dates reach
+const MOST_MS = 8e15; // slightly less than the range of dates
 
-/** The events of a view over time: each bar, each row of the table and each drag leads into a part of it. */
+/** Renders the events of a view over time: bars, table rows and drags lead to a part of the time. */
 export function auditTimeChart(view: AuditView, chart: TimeChart): Html {
   const found = barsOf(chart);
   const labels = chartLabels(found);
@@ -43,7 +43,7 @@ function shown(
   return { allowed, denied, other, rowName, name: `${rowName} UTC`, label, href };
 }
 
-/** Three times the span, around the same middle. */
+/** Three times the span around the same centre. */
 function wider(start: number, end: number): [number, number] {
   const span = Math.min(end - start, MOST_MS / 4);
   return [start - span, end + span];

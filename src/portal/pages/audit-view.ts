@@ -1,13 +1,13 @@
-/** What the audit page is asked to show: exactly what its address says, so that a view can be shared. */
+/** The view of the audit page. It is exactly the address of the page, so that it can be shared. */
 import { FILTERED_FIELDS, recordOf, type ExactFilter } from "../../audit/event-fields.ts";
 import { exactly } from "../format.ts";
 
 export type AuditFilterName = "q" | ExactFilter;
 
-/** The filters that come first, in the order in which people think of them; the others follow the table. */
+/** The filters that come first; the others follow in the order of the table. */
 const FIRST: readonly AuditFilterName[] = ["q", "decision", "consumer", "provider"];
 
-/** What events are narrowed by. */
+/** All filters in the order of their importance to readers. */
 export const AUDIT_FILTERS: readonly AuditFilterName[] = [
   ...new Set([...FIRST, ...FILTERED_FIELDS.map(({ filter }) => filter)]),
 ];
@@ -24,20 +24,20 @@ export const AUDIT_PARAMETERS = [
 ] as const;
 export type AuditParameter = (typeof AUDIT_PARAMETERS)[number];
 
-/** A view as its address gives it; what is absent narrows nothing. */
+/** The parameters of a view; an absent one filters nothing. */
 export type AuditView = { readonly [P in AuditParameter]?: string };
 
-/** What the service is asked for: the filters, and moments as RFC 3339. */
+/** The query for the service: the filters, and times as RFC 3339. */
 export type AuditQuery = { readonly [P in AuditFilterName | "from" | "to"]?: string };
 
-/** Ranges that end now, with their length in milliseconds. */
+/** The ranges that end now, with their lengths in milliseconds. */
 export const QUICK_RANGES = [
   { range: "1h", word: "1 h", says: "the last hour", ms: 3_600_000 },
   { range: "24h", word: "24 h", says: "the last 24 hours", ms: 86_400_000 },
   { range: "7d", word: "7 d", says: "the last 7 days", ms: 7 * 86_400_000 },
 ] as const;
 
-/** What filters are called. */
+/** The labels of the filters. */
 export const FILTER_WORDS: Readonly<Record<AuditFilterName, string>> = {
   q: "Text",
   ...recordOf(FILTERED_FIELDS.map(({ filter, label }) => [filter, label])),
@@ -46,7 +46,7 @@ export const FILTER_WORDS: Readonly<Record<AuditFilterName, string>> = {
 const PATH = "/portal/audit";
 const LOCAL_MOMENT = /^(\d{4,}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?)?$/;
 
-/** Reads a view from parameters; empty ones are absent, others than the page's own are left out. */
+/** Reads a view from parameters; leaves out empty and unknown ones. */
 export function readView(valueOf: (name: AuditParameter) => string | null | undefined): AuditView {
   const entries = AUDIT_PARAMETERS.map((name) => [name, valueOf(name) ?? ""] as const)
     .filter(([, value]) => value !== "")
@@ -54,13 +54,13 @@ export function readView(valueOf: (name: AuditParameter) => string | null | unde
   return Object.fromEntries(entries) as AuditView;
 }
 
-/** The moment of a form's field, which has no offset, means UTC; everything else stays as it is. */
+/** Adds the offset of UTC to the value of a form field, which has none; other values stay as they are. */
 function inUtc(moment: string): string {
   const [, day, minute = "00:00", seconds = ":00"] = LOCAL_MOMENT.exec(moment) ?? [];
   return day === undefined ? moment : `${day}T${minute}${seconds}Z`;
 }
 
-/** The address of a view, or of one that differs from it in some parameters. */
+/** The address of a view with changed parameters. */
 export function viewHref(
   view: AuditView,
   changes: { readonly [P in AuditParameter]?: string | undefined } = {},
@@ -69,8 +69,8 @@ export function viewHref(
 }
 
 /**
- * Makes the addresses of views that differ from one in a few parameters, such as those of the rows of
- * a list: as links of the page itself, which need not name it.
+ * Makes relative links to many views that differ from one in a few parameters, such as those of the rows
+ * of a list.
  */
 export function searchesFrom(
   view: AuditView,
@@ -94,20 +94,20 @@ function searchOf(view: AuditView, changes: Parameters<typeof viewHref>[1] = {})
 }
 
 function withParameter(search: string, name: string, value: string): string {
-  // A colon may stand in a query as it is, and moments are full of them.
+  // A colon is allowed in a query, and times contain many of them.
   const encoded = encodeURIComponent(value).replaceAll("%3A", ":");
   return `${search}${search === "" ? "?" : "&"}${name}=${encoded}`;
 }
 
-/** Writes a moment, in milliseconds, as short as a view takes it: `2026-11-20`, `2026-11-20T20:30`. */
+/** Writes a time in milliseconds in its shortest form: `2026-11-20`, `2026-11-20T20:30`. */
 export function shortMoment(ms: number): string {
   const text = new Date(ms).toISOString();
-  if (text.length > "2026-11-20T20:30:00.000Z".length) return text; // years that a form does not know
+  if (text.length > "2026-11-20T20:30:00.000Z".length) return text; // years that a form field does not accept
   if (text.endsWith("T00:00:00.000Z")) return text.slice(0, -14);
   return text.endsWith(":00.000Z") ? text.slice(0, -8) : text;
 }
 
-/** What takes a reader to another list: it begins at its newest event, with none of them open. */
+/** The changes that lead to another list: it begins at its newest event, and no event is open. */
 export const ANEW = { cursor: undefined, event: undefined } as const;
 
 /** The changes that show all time. */
@@ -121,16 +121,16 @@ export function filtersOf(view: AuditView): readonly (readonly [AuditFilterName,
   });
 }
 
-/** The quick range of a view; moments of its own come before one. */
+/** The quick range of a view; `from` and `to` take precedence. */
 export function quickRangeOf(view: AuditView): (typeof QUICK_RANGES)[number] | undefined {
   if (view.from !== undefined || view.to !== undefined) return undefined;
   return QUICK_RANGES.find(({ range }) => range === view.range);
 }
 
 /**
- * What to ask the service for.
+ * The query of a view.
  *
- * @param now the service's time in milliseconds, which a quick range ends at
+ * @param now the service's time in milliseconds, the end of a quick range
  */
 export function queryOf(view: AuditView, now: number): AuditQuery {
   const range = quickRangeOf(view);
@@ -141,7 +141,7 @@ export function queryOf(view: AuditView, now: number): AuditQuery {
   ) as AuditQuery;
 }
 
-/** Says what time a view covers. */
+/** The time range of a view in words. */
 export function rangeWords(view: AuditView): string {
   const { from, to } = view;
   const quick = quickRangeOf(view);

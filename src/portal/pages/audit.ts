@@ -8,7 +8,7 @@ import { auditTimeChart } from "./audit-time-chart.ts";
 import { rangeWords, type AuditQuery } from "./audit-view.ts";
 import { apiPath } from "./parts.ts";
 
-/** What runtimes were allowed and denied: searched, narrowed, followed, and looked into. */
+/** Renders the audit page. */
 export function auditPage(model: AuditModel): Html {
   const { view, list, chart, keepsChart, problem, open, providers } = model;
   return html`<div class="page-head">
@@ -40,7 +40,7 @@ function totalWords({ view }: AuditModel, total: number): Html {
     <span class="faint">${rangeWords(view)}</span>`;
 }
 
-/** New events wait behind a button while the reader is in the list, so that no row moves. */
+/** The button that shows arrived events. They wait while the reader is in the list, so that no row moves. */
 function arrivedButton(arrived: number | undefined): Html | undefined {
   if (!arrived) return undefined;
   return html`<button type="button" class="arrived" id="show-arrived">
@@ -56,7 +56,7 @@ const TAIL_WORDS: Readonly<Record<Tail["state"], string>> = {
   stopped: "Stopped",
 };
 
-/** Follows events as they arrive, or stops, and says how that goes. */
+/** The button that starts and stops the live tail, with its state. */
 export function liveButton({ view, tail }: Pick<AuditModel, "view" | "tail">): Html {
   const state = tail?.state ?? "off";
   return html`<span class="tail needs-modules">
@@ -73,7 +73,7 @@ export function liveButton({ view, tail }: Pick<AuditModel, "view" | "tail">): H
   </span>`;
 }
 
-/** Takes the view away as a file; the links work by themselves, and modules trade them for tickets. */
+/** The menu of exports. The links work without modules; modules replace them by tickets. */
 function exportMenu({ apiUrl, query }: AuditModel, total: number): Html {
   const link = (format: Readonly<Record<string, string>>, word: string): Html =>
     html`<a href="${exportHref(apiUrl, query, format)}" data-export download>${word}</a>`;

@@ -11,26 +11,25 @@ export interface ChartBar {
   readonly allowed: number;
   readonly denied: number;
   readonly other: number;
-  /** What the bar says when it is pointed at, before its numbers. */
+  /** The tooltip of the bar before its numbers. */
   readonly name: string;
-  /** What stands below it. */
+  /** The label below the bar. */
   readonly label?: string | undefined;
-  /** Where it leads. */
+  /** The link of the bar. */
   readonly href?: string | undefined;
 }
 
-/** How a chart is drawn. */
+/** The size and the id of a chart. */
 export interface ChartLooks {
   /** In pixels. */
   readonly height: number;
-  /** Unique in the page: what the chart's patterns are named after. */
+  /** Unique in the page; the ids of the chart's patterns begin with it. */
   readonly id: string;
 }
 
 /**
- * Stacked bars, drawn without a library. A table beside them has to hold the same numbers: screen
- * readers do not read the bars. Widths are in percent, so that bars fill any width and letters keep
- * their size.
+ * Renders stacked bars. A table beside them has to hold the same numbers, since screen readers skip the
+ * bars. Widths are in percent, so that bars fill any width and letters keep their size.
  */
 export function barChart(bars: readonly ChartBar[], { height, id }: ChartLooks): Html {
   const top = niceTop(Math.max(0, ...bars.map(totalOf)));
@@ -76,10 +75,10 @@ export function barChart(bars: readonly ChartBar[], { height, id }: ChartLooks):
 }
 
 /**
- * A bar in a picture of its own, so that what all bars share is said once, in the style.
+ * A bar in an `svg` of its own, so that the style sheet holds everything that all bars share.
  *
- * @param x where it begins, and `step` how wide it is, in percent
- * @param y from events to pixels
+ * @param x the left edge in percent, as `step` is the width
+ * @param y turns a number of events into pixels
  */
 function drawn(bar: ChartBar, x: number, step: number, y: (value: number) => number): Html {
   const content = html`<svg x="${round(x)}%" width="${round(step)}%">
@@ -87,7 +86,7 @@ function drawn(bar: ChartBar, x: number, step: number, y: (value: number) => num
     <rect class="hit" />
     ${pieces(bar, y)}
   </svg>`;
-  // The chart is hidden from those who do not see it, and so must be what they could step on in it.
+  // The chart is hidden from screen readers, so its links must not take the focus either.
   return bar.href === undefined
     ? content
     : html`<a href="${bar.href}" tabindex="-1">${content}</a>`;
@@ -102,7 +101,7 @@ function pieces({ allowed, denied, other }: ChartBar, y: (value: number) => numb
   return html`${piece(html`class="fill-allowed"`, 0, allowed)}${piece(html`class="fill-other"`, allowed, decided)}${piece(undefined, decided, total)}`;
 }
 
-/** What denied bars are filled with: tells them from allowed ones to those who do not tell red from green. */
+/** The pattern of denied bars, for readers who do not tell red from green. */
 function stripes(id: string): Html {
   return html`<defs>
     <pattern
@@ -118,7 +117,7 @@ function stripes(id: string): Html {
   </defs>`;
 }
 
-/** What the colours of a chart mean. */
+/** The legend of a chart. */
 export function chartLegend(bars: readonly Pick<ChartBar, "allowed" | "denied" | "other">[]): Html {
   const hasOther = bars.some(({ other }) => other > 0);
   const entry = (className: string, word: string, isStriped = false): Html =>
@@ -138,16 +137,16 @@ export function chartLegend(bars: readonly Pick<ChartBar, "allowed" | "denied" |
   </ul>`;
 }
 
-/** A bar's row in a table: what it is called, and its link where it leads somewhere. */
+/** The table row of a bar: its name, and its link if it has one. */
 export interface TableTexts {
   /** Unique in the page. */
   readonly id: string;
   readonly caption: string;
-  /** What the bars are. */
+  /** The caption of the table. */
   readonly head: string;
 }
 
-/** The same numbers as a table, newest first, which everybody may open. */
+/** Renders the same numbers as a table, newest first, behind a disclosure. */
 export function barTable(
   bars: readonly (ChartBar & { readonly rowName: string })[],
   { id, caption, head }: TableTexts,
@@ -185,7 +184,7 @@ export function barTable(
   </details>`;
 }
 
-/** The lowest top of the scale whose quarter lines are whole numbers that read well. */
+/** The lowest top of the scale with round whole numbers at its quarter lines. */
 function niceTop(highest: number): number {
   let unit = 1;
   for (;;) {

@@ -49,7 +49,7 @@ const TONES: Readonly<Record<ProviderStatus, Tone>> = {
   offline: "none",
 };
 
-/** The providers and what can be done through them. */
+/** Renders the providers and capabilities, or one provider. */
 export function catalogPage(model: CatalogModel): Html {
   const { query, providers, capabilities } = model;
   if (query.provider !== undefined) return providerPage(model, query.provider);

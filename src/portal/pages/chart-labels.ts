@@ -4,24 +4,24 @@ const DAY_MS = 24 * HOUR_MS;
 const MOST_LABELS = 7;
 const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
-/** How far apart labels stand, in milliseconds: round times of day, and days. */
+/** The possible distances between labels in milliseconds: round times of day, and days. */
 const STEPS = [
   ...[1, 2, 5, 10, 15, 20, 30].map((n) => n * MINUTE_MS),
   ...[1, 2, 3, 4, 6, 12].map((n) => n * HOUR_MS),
   ...[1, 2, 4, 7, 14, 28, 56, 84, 168, 336].map((n) => n * DAY_MS),
 ];
 
-/** A span of time that a bar stands for; moments in milliseconds. */
+/** The time span of a bar in milliseconds. */
 export interface LabelledBar {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * A few labels that fit below bars, by the moments at which these begin: round times of day in UTC,
- * and the day where one begins.
+ * The labels that fit below bars, by the start of the bar: round times of day in UTC, and the date where
+ * a day begins.
  *
- * @param bars oldest first, each as long as every other
+ * @param bars oldest first, all of the same length
  */
 export function chartLabels(bars: readonly LabelledBar[]): ReadonlyMap<number, string> {
   const [first, last] = [bars[0], bars.at(-1)];
@@ -29,7 +29,7 @@ export function chartLabels(bars: readonly LabelledBar[]): ReadonlyMap<number, s
   const span = last.end - first.start;
   const width = first.end - first.start;
   const step = STEPS.find((one) => one % width === 0 && span / one <= MOST_LABELS) ?? span;
-  // A label is as wide as some bars: near the right end it would be cut.
+  // A label is wider than a bar: near the right edge it would be cut.
   const latest = last.end - span / 16;
   const chosen = bars.filter(({ start }) => start % step === 0 && start <= latest);
   return new Map(chosen.map(({ start }) => [start, labelOf(start)]));

@@ -3,11 +3,11 @@ import { EDITOR_PATH } from "../handover.ts";
 import { html, type Html } from "../html.ts";
 import { badge, credentialHeaders, shellLines, type PageContext } from "./parts.ts";
 
-/** What of a service's beginning is done; a command is not there yet. */
+/** The steps of a new service that are done; the last step, a command, is still missing. */
 export interface Beginning {
   readonly hasPolicy: boolean;
   readonly hasRuntimes: boolean;
-  /** The version that runtimes are to report. */
+  /** The active policy version, for the example of a heartbeat. */
   readonly activeVersion: string;
 }
 
@@ -19,7 +19,7 @@ interface Step {
   readonly request: ShownRequest;
 }
 
-/** The way from an empty service to the first command: the next step is open, the others behind it. */
+/** Renders the steps from an empty service to the first command; the next step is open. */
 export function firstSteps(context: PageContext, beginning: Beginning): Html {
   const steps = stepsOf(context, beginning);
   const next = steps.find(({ isDone }) => !isDone);
@@ -31,7 +31,7 @@ export function firstSteps(context: PageContext, beginning: Beginning): Html {
   </section>`;
 }
 
-/** What is open is the reader's; a step that has become the next one is another element. */
+/** Renders a step. The next step has an id of its own: an element that is kept would keep its `open` state. */
 function shown({ id, title, isDone, advice, request }: Step, isNext: boolean): Html {
   return html`<li>
     <details id="step-${id}${isNext ? "-next" : ""}" ${isNext ? html`open` : undefined}>
@@ -79,7 +79,7 @@ function stepsOf(context: PageContext, beginning: Beginning): readonly Step[] {
   ];
 }
 
-/** What publishes a first version. */
+/** The request that publishes a first version. */
 export function publishRequest(context: PageContext): ShownRequest {
   return {
     method: "POST",
@@ -89,7 +89,7 @@ export function publishRequest(context: PageContext): ShownRequest {
   };
 }
 
-/** What makes a runtime known, which runs the active version. */
+/** The heartbeat of a runtime with the active version. */
 export function heartbeatRequest(context: PageContext, activeVersion: string): ShownRequest {
   return {
     method: "POST",

@@ -7,7 +7,7 @@ import { badge } from "./parts.ts";
 const MOST_VERSIONS = 5;
 const VERSION_LENGTH = 40;
 
-/** Which policy versions the runtimes run that were there in the last day: the active one first. */
+/** Renders the policy versions of the runtimes seen in the last day, the active version first. */
 export function fleetCard(fleet: FleetSummary): Html {
   const { online, idle, offline } = fleet;
   const words = `${count(online + idle)} seen in the last 24 hours`;
@@ -75,9 +75,9 @@ function versionTable(fleet: FleetSummary): Html | undefined {
 
 interface Shares {
   readonly shown: readonly { readonly version: string; readonly present: number }[];
-  /** Those for which there is no row. */
+  /** The versions without a row of their own. */
   readonly others: { readonly versions: number; readonly present: number };
-  /** Runtimes that never said what they run. */
+  /** The number of runtimes that never reported a version. */
   readonly unsaid: number;
 }
 
@@ -98,7 +98,7 @@ function versionsOf({
   return {
     shown: rows.slice(0, MOST_VERSIONS),
     others: { versions: rest.length, present: sum(rest) },
-    // Of a fleet with very many versions not all are told.
+    // The summary of a fleet with very many versions leaves some out.
     unsaid: Math.max(0, online + idle - sum(rows)),
   };
 }

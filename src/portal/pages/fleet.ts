@@ -21,10 +21,10 @@ import {
 } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 
-/** How many rows more a page shows each time. */
+/** The number of rows that each "Show more" adds. */
 export const FLEET_ROWS = 200;
 
-/** The most rows that a page shows: they are made at once, which takes some milliseconds. */
+/** The most rows on a page: rendering them blocks the event loop for some milliseconds. */
 export const MOST_FLEET_ROWS = 600;
 
 const FLEET_PATH = "/portal/fleet";
@@ -51,9 +51,9 @@ export interface FleetModel extends PageContext {
   /** The most rows that are shown. */
   readonly limit: number;
   readonly summary: FleetSummary;
-  /** Those that are shown, most recently seen first. */
+  /** The runtimes that are shown, most recently seen first. */
   readonly runtimes: readonly RuntimeInstance[];
-  /** How many runtimes the address asks for, shown or not. */
+  /** The number of matching runtimes, shown or not. */
   readonly matching: number;
 }
 
@@ -80,7 +80,7 @@ export const fleet: DataPage<FleetModel, typeof parameters> = {
   render: fleetPage,
 };
 
-/** Characters of what a runtime reports of itself. */
+/** The shown length of the texts that a runtime reports. */
 const LONGEST_SHOWN = 100;
 const LONGEST_VERSION = 256;
 
@@ -90,7 +90,7 @@ const TONES: Readonly<Record<RuntimeStatus, Tone>> = {
   offline: "none",
 };
 
-/** The runtimes: who is there, what they run, and who fell behind. */
+/** Renders the runtimes with their status and policy version. */
 export function fleetPage(model: FleetModel): Html {
   const { summary, runtimes, matching } = model;
   if (summary.total === 0) {
@@ -210,7 +210,7 @@ function table(model: FleetModel): Html {
     ${more(model)}`;
 }
 
-/** What leads to the runtimes that match and are not shown. */
+/** The link to more runtimes. */
 function more({ query, limit, runtimes, matching }: FleetModel): Html | undefined {
   const left = matching - runtimes.length;
   if (left <= 0) return undefined;
@@ -258,7 +258,7 @@ function mayForget(model: FleetModel): boolean {
 function policyCell(runtime: RuntimeInstance, active: string): Html {
   const { policy_version: version } = runtime;
   if (!version) return html`<span class="faint">not reported</span>`;
-  // No version that is published here has such a name.
+  // Too long for the name of a published version.
   if (version.length > LONGEST_VERSION) return html`${shorten(version, LONGEST_SHOWN)}`;
   const link = html`<a class="mono" href="${policyLink(version)}">${version}</a>`;
   if (!isDrifted(runtime, active)) return link;

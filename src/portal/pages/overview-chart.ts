@@ -6,7 +6,7 @@ import { chartLabels, type LabelledBar } from "./chart-labels.ts";
 const HEIGHT = 190;
 const HOUR_MS = 3_600_000;
 
-/** The hours of a day as bars, each of which leads to its events, and as a table. */
+/** Renders the hours of a day as bars that lead to their events, and as a table. */
 export function hourlyChart({ buckets }: Histogram): Html {
   const spanOf = ({ start }: { readonly start: string }): LabelledBar => ({
     start: Date.parse(start),

@@ -25,7 +25,7 @@ export interface OverviewModel extends PageContext {
   readonly policy: Omit<Policy, "yaml" | "organization_id"> | undefined;
 }
 
-/** How many denials the overview lists. */
+/** The number of denials on the overview. */
 export const RECENT_DENIALS = 8;
 
 const MOST_PROVIDERS = 8;
@@ -81,7 +81,7 @@ export function overviewPage(model: OverviewModel): Html {
     </div>`;
 }
 
-/** Whether any command is known of; while there is none, the page begins with what to do first. */
+/** Whether any command was reported; until then the page begins with the first steps. */
 function hasCommands({ counts, denials }: OverviewModel): boolean {
   return counts.commands_today > 0 || denials.length > 0;
 }

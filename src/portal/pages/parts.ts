@@ -6,11 +6,11 @@ import type { Withheld } from "../withheld.ts";
 
 /** The facts that every page with data needs beside its data. */
 export interface PageContext {
-  /** The service's own time when the data was read, in milliseconds. */
+  /** The service's time when the data was read, in milliseconds. */
   readonly now: number;
-  /** Where the API is, with its prefix, as a shell line names it. */
+  /** The address of the API with its prefix, as shell lines name it. */
   readonly apiUrl: string;
-  /** Whether a shell line has to show a credential. */
+  /** Whether requests need a credential, which shell lines then show. */
   readonly needsCredential: boolean;
   /** The operations that the reader's role does not include; absent where roles restrict nothing. */
   readonly withheld?: Withheld | undefined;
@@ -32,19 +32,19 @@ type PolicyOrigin = Pick<Policy, "updated_at" | "updated_by" | "activated_at" | 
 
 export type Tone = "ok" | "bad" | "warn" | "idle" | "none";
 
-/** A word about a state: its colour and its shape say the same, and neither says more than the word. */
+/** The word for a state. Colour and shape only repeat it. */
 export function badge(word: string, tone: Tone): Html {
   return html`<span class="badge ${tone}">${word.charAt(0).toUpperCase()}${word.slice(1)}</span>`;
 }
 
-/** What a policy decided. */
+/** The badge of a decision. */
 export function decisionBadge(decision: string | undefined): Html {
   if (decision === "ALLOWED") return badge("Allowed", "ok");
   if (decision === "DENIED") return badge("Denied", "bad");
   return badge("No decision", "none");
 }
 
-/** A moment as people think of it; exact on hover. */
+/** The age of a moment; the tooltip has the exact time. */
 export function timeAgo(timestamp: string, now: number): Html {
   const exact = exactly(timestamp);
   return html`<time datetime="${timestamp}" title="${exact}"
@@ -52,14 +52,14 @@ export function timeAgo(timestamp: string, now: number): Html {
   >`;
 }
 
-/** The way back to the page that a page is below of, above its heading. */
+/** The link to the parent page, above the heading. */
 export function breadcrumb(href: string, name: string): Html {
   return html`<nav class="crumbs" aria-label="Breadcrumb">
     <a href="${href}">${name}</a> <span aria-hidden="true">/</span>
   </nav>`;
 }
 
-/** Lines for a shell, with a button that copies them where modules run. */
+/** Renders lines for a shell, with a button that copies them. */
 export function shellLines(lines: string): Html {
   return html`<div class="shell">
     <pre tabindex="0" aria-label="Shell command"><code>${lines}</code></pre>
@@ -67,7 +67,7 @@ export function shellLines(lines: string): Html {
   </div>`;
 }
 
-/** What stands where there is nothing yet: what it would be, and the line that makes it be. */
+/** Renders an empty state: a title, advice, and the shell line that adds the first entry. */
 export function emptyState(title: string, advice: HtmlValue, request?: ShownRequest): Html {
   return html`<div class="empty">
     <strong>${title}</strong>
@@ -76,7 +76,7 @@ export function emptyState(title: string, advice: HtmlValue, request?: ShownRequ
   </div>`;
 }
 
-/** The headers that a shell line for the API needs: a runtime's own key, or a person's token. */
+/** The credential headers of a shell line: a runtime's API key, or a user's token. */
 export function credentialHeaders(
   { needsCredential }: PageContext,
   who: "runtime" | "person",
@@ -85,7 +85,7 @@ export function credentialHeaders(
   return [who === "runtime" ? "X-API-Key: <api_key>" : "Authorization: Bearer <token>"];
 }
 
-/** Who published a policy version and when, and who activated it again: rows of a list of facts. */
+/** The rows of a list of facts that say who published and who activated a policy version, and when. */
 export function publishedFacts(policy: PolicyOrigin, now: number): Html {
   return html`<dt>Published</dt>
     <dd>${timeAgo(policy.updated_at, now)} by ${policy.updated_by}</dd>

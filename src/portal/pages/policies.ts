@@ -31,14 +31,14 @@ export interface PoliciesModel extends PageContext {
   readonly query: Partial<PoliciesQuery>;
   /** Newest first. */
   readonly versions: readonly PolicySummary[];
-  /** How many runtimes that are not offline report each version. */
+  /** The number of runtimes that report each version and are not offline. */
   readonly runtimes: ReadonlyMap<string, number>;
-  /** The version that is shown, with its text; `undefined` when there is none of that name. */
+  /** The version that is shown, with its text; `undefined` when it does not exist. */
   readonly shown: Policy | undefined;
   readonly against: Policy | undefined;
 }
 
-/** How many versions are listed; the others are found by their address. */
+/** The most versions in the list; older ones are reached by their address. */
 export const MOST_VERSIONS = 200;
 
 /** The page of the policy versions. */
@@ -129,7 +129,7 @@ function older(number: number): Html {
   </p>`;
 }
 
-/** Leads to what a version changed of the one that was published before it. */
+/** The link to the changes of a version to the one published before it. */
 function changesLink(version: string, before: string): Html {
   return html`<a class="changes" href="${policyLink(version, before)}"
     >What it changed<span class="visually-hidden"> of ${before} in ${version}</span></a
@@ -173,7 +173,7 @@ function* document(model: PoliciesModel): Work<Html> {
   </section>`;
 }
 
-/** The document, or what it changes of the one that it is compared with. */
+/** Renders the document, or its changes to the version that it is compared with. */
 function* text({ query, against, apiUrl }: PoliciesModel, shown: Policy): Work<Html> {
   const documentOf = ({ version, yaml }: Policy): PolicyDocument => ({
     ...{ name: version, yaml },
@@ -206,7 +206,7 @@ function facts(policy: Policy, now: number): Html {
   </dl>`;
 }
 
-/** Works without modules, too: it is a form that asks for this page. */
+/** Renders the form that chooses another version. It works without modules. */
 function comparison({ versions, query }: PoliciesModel, shown: Policy): Html | undefined {
   const others = versions
     .slice(0, MOST_VERSIONS)

@@ -14,7 +14,7 @@ const parameters = {
 /** The model of the policy editor. */
 export interface PolicyEditorModel extends PageContext {
   readonly active: Policy | undefined;
-  /** The version that is changed; `undefined` begins with an example. */
+  /** The version that the draft begins with; without one it begins with an example. */
   readonly base: Policy | undefined;
 }
 
@@ -62,12 +62,12 @@ tests:
     rule: no-destroy
 `;
 
-/** The text that a new draft begins with. */
+/** The first text of a new draft. */
 export function startingText({ base }: Pick<PolicyEditorModel, "base">): string {
   return base?.yaml ?? EXAMPLE;
 }
 
-/** Where a policy is written: checked as it is typed, tried out, compared, published. */
+/** Renders the editor with its checks, simulator and changes. */
 export function* policyEditorPage(model: PolicyEditorModel): Work<Html> {
   const text = yield* escaped(startingText(model));
   const { active } = model;
@@ -134,7 +134,7 @@ ${"\n"}${text}</textarea>
     </div>`;
 }
 
-/** Escapes a text, which may be a mebibyte, part by part. */
+/** Escapes a text of up to 1 MiB in parts, so that other requests can run between them. */
 function* escaped(text: string): Work<readonly Html[]> {
   const parts: Html[] = [];
   for (let at = 0; at < text.length; at += ESCAPED_AT_ONCE) {

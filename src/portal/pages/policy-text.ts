@@ -6,21 +6,21 @@ import { withUnseen } from "../unseen.ts";
 import { highlighter, type Token } from "../yaml-highlight.ts";
 
 const CONTEXT = 3;
-/** What is shown of a document, and compared: about fifty times what a long policy has. */
+/** The most characters of a document that are shown and compared; a long policy has a fiftieth. */
 export const MOST_CHARACTERS = 200_000;
 export const MOST_LINES = 5_000;
 const LONGEST_COLOURED = 2_000;
 const MOST_ROWS = 5_000;
 
-/** A version's document, and where all of it is. */
+/** The document of a version, and the link to the whole of it. */
 export interface PolicyDocument {
   readonly name: string;
   readonly yaml: string;
-  /** Absent for a text that is not published. */
+  /** Absent for an unpublished text. */
   readonly href?: string;
 }
 
-/** A document with its lines numbered and coloured; of a very long one the beginning. */
+/** Renders a document with numbered and highlighted lines, or the beginning of a very long one. */
 export function* policyText(document: PolicyDocument): Work<Html> {
   const { lines, isCut } = beginningOf(document.yaml);
   const tokensOf = highlighter();
@@ -39,7 +39,7 @@ export function* policyText(document: PolicyDocument): Work<Html> {
 }
 
 function beginningOf(yaml: string): { readonly lines: readonly string[]; readonly isCut: boolean } {
-  // Half of a pair of surrogates would be no character.
+  // The cut must not split a surrogate pair.
   const text = yaml.slice(0, MOST_CHARACTERS).replace(/[\ud800-\udbff]$/, "");
   const lines = linesOf(text);
   const isCut = text.length < yaml.length || lines.length > MOST_LINES;
@@ -60,13 +60,13 @@ function colouredToken({ kind, text }: Token): Html {
     : html`<span class="y-${kind}">${withUnseen(text)}</span>`;
 }
 
-/** What differs between two documents, shown and in words. */
+/** The difference of two documents, rendered and in words. */
 export interface PolicyChanges {
   readonly shown: Html;
   readonly words: string;
 }
 
-/** Two documents side by side: what differs, with a few common lines around it. */
+/** Renders the difference of two documents side by side, with a few common lines around each change. */
 export function* policyChanges(left: PolicyDocument, right: PolicyDocument): Work<PolicyChanges> {
   const [a, b] = [beginningOf(left.yaml), beginningOf(right.yaml)];
   const runs = yield* diffLines(a.lines, b.lines);
@@ -124,7 +124,7 @@ function lines(number: number): string {
   return number === 1 ? "1 line" : `${count(number)} lines`;
 }
 
-/** A row of a difference, which is made when it is shown. */
+/** A row of a difference, rendered when it is shown. */
 type Row = () => Html;
 
 function diffRows(

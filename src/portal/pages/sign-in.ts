@@ -5,15 +5,15 @@ const FIRST_ADMIN = `ADMIN_EMAIL=you@example.com \\
 ADMIN_PASSWORD='at least 10 characters' \\
 npm start`;
 
-/** What the sign-in page has to know. */
+/** The model of the sign-in page. */
 export interface SignInModel {
-  /** Whether there is anybody who could sign in. */
+  /** Whether any user exists. */
   readonly hasUsers: boolean;
-  /** Whether this is an open demo, which visitors see all of but Access. */
+  /** Whether this is an open demo, whose visitors see every page except Access. */
   readonly isDemo: boolean;
 }
 
-/** The sign-in form, or how to create the first admin. */
+/** Renders the sign-in form, and how to create the first admin. */
 export function signInPage({ hasUsers, isDemo }: SignInModel): Html {
   return html`<div class="sign-in">
     <h1>Sign in</h1>

@@ -1,6 +1,6 @@
 /**
- * Events over a time of any length, in bars of a width that a person can read: what to ask the
- * histogram for, and how its buckets, of which it knows three lengths only, become bars.
+ * Plans a chart of events over any time range: which histogram to ask for, and how its buckets, which have
+ * one of three lengths, become a readable number of bars.
  */
 import type { Histogram, Interval } from "../../audit/schema.ts";
 
@@ -8,13 +8,13 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-const MOST_BUCKETS = 990; // a few less than are answered, since a range is cut to whole buckets
+const MOST_BUCKETS = 990; // slightly below the limit of the API, since ranges are extended to whole buckets
 const MOST_BARS = 75;
 const SHORTEST_ALL_MS = HOUR_MS;
 const SHORTEST_DAILY_MS = 14 * DAY_MS;
 const YOUNG_MS = 3 * DAY_MS;
 
-/** The lengths of a bucket, each with the widths that bars of them can have, in milliseconds. */
+/** The lengths of buckets, each with the possible widths of bars, in milliseconds. */
 const SCALES = [
   { interval: "1m", bucket: MINUTE_MS, widths: [1, 2, 5, 10, 15].map((n) => n * MINUTE_MS) },
   { interval: "1h", bucket: HOUR_MS, widths: [1, 2, 3, 6, 12, 24].map((n) => n * HOUR_MS) },
@@ -25,16 +25,16 @@ const SCALES = [
   readonly widths: readonly number[];
 }[];
 
-/** What to ask the histogram for: moments in milliseconds. */
+/** The query for the histogram; times in milliseconds. */
 export interface ChartPlan {
   readonly interval: Interval;
   readonly from: number;
   readonly to: number;
-  /** Whether the range has no beginning: the chart then begins at the first event. */
+  /** Whether the range has no start: the chart begins at the first event then. */
   readonly isOpen: boolean;
 }
 
-/** Events of one bucket of the histogram, which begins at a moment in milliseconds. */
+/** The events of one bucket of the histogram; its start is in milliseconds. */
 export interface Counted {
   readonly start: number;
   readonly allowed: number;
@@ -42,28 +42,28 @@ export interface Counted {
   readonly other: number;
 }
 
-/** What was asked, and what was answered: the buckets that are not empty, oldest first. */
+/** A plan and its answer: the buckets that are not empty, oldest first. */
 export interface TimeChart {
   readonly plan: ChartPlan;
   readonly buckets: readonly Counted[];
 }
 
-/** Events of one span; moments in milliseconds. */
+/** The events of one bar; times in milliseconds. */
 export interface Bar extends Counted {
   readonly end: number;
 }
 
-/** What is known of a list's time: RFC 3339 moments. */
+/** The known times of a list, as RFC 3339. */
 export interface KnownTime {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  /** The first event of the list. */
+  /** The time of the first event of the list. */
   readonly newest?: string | undefined;
-  /** The last event of all, where the list is known to its end. */
+  /** The time of the last event, where the list is known to its end. */
   readonly oldest?: string | undefined;
 }
 
-/** Decides what to ask for. Where the beginning is unknown it is looked for as far back as days reach. */
+/** Plans the query. An unknown start is searched for as far back as a histogram by days reaches. */
 export function planChart({ from, to, newest, oldest }: KnownTime, now: number): ChartPlan {
   const end = momentOf(to) ?? Math.max(now, momentOf(newest) ?? now) + 1;
   const first = momentOf(oldest);
@@ -76,7 +76,7 @@ export function planChart({ from, to, newest, oldest }: KnownTime, now: number):
   return { interval, from: Math.max(start, earliest), to: end, isOpen: false };
 }
 
-/** What to ask for instead when it turns out that all events are of the last days: hours, not days. */
+/** Plans a query by hours where the answer shows that all events are from the last days. */
 export function refineChart({ plan, buckets }: TimeChart): ChartPlan | undefined {
   if (!plan.isOpen) return undefined;
   const start = buckets[0]?.start;
@@ -84,7 +84,7 @@ export function refineChart({ plan, buckets }: TimeChart): ChartPlan | undefined
   return { interval: "1h", from: start, to: plan.to, isOpen: true };
 }
 
-/** The bars of a chart: oldest first, without gaps, each as wide as every other. */
+/** The bars of a chart: oldest first, without gaps, all of the same width. */
 export function barsOf({ plan, buckets }: TimeChart): readonly Bar[] {
   const { from, to } = boundsOf(plan, buckets);
   const scale = SCALES.find(({ interval }) => interval === plan.interval) ?? SCALES[2];
@@ -98,7 +98,7 @@ export function barsOf({ plan, buckets }: TimeChart): readonly Bar[] {
   }));
   for (const bucket of buckets) {
     const bar = bars[Math.floor((bucket.start - start) / width)];
-    if (!bar) continue; // a day before the chart begins, of which nothing is told
+    if (!bar) continue; // a day before the start of the chart
     bar.allowed += bucket.allowed;
     bar.denied += bucket.denied;
     bar.other += bucket.other;
@@ -106,19 +106,19 @@ export function barsOf({ plan, buckets }: TimeChart): readonly Bar[] {
   return bars;
 }
 
-/** What a histogram counted, as charts are made of it. */
+/** The buckets of a histogram for a chart. */
 export function countedOf({ buckets }: Histogram): readonly Counted[] {
   return buckets
     .filter((bucket) => totalOf(bucket) > 0)
     .map((bucket) => ({ ...bucket, start: Date.parse(bucket.start) }));
 }
 
-/** How many events a bar, or a bucket, stands for. */
+/** The number of events of a bar or a bucket. */
 export function totalOf(bar: Pick<Bar, "allowed" | "denied" | "other">): number {
   return bar.allowed + bar.denied + bar.other;
 }
 
-/** Where the bars begin and end: an open beginning is where the first event is, or two weeks ago. */
+/** The start and end of the bars. An open start is at the first event, or two weeks ago if that is earlier. */
 function boundsOf(
   { from, to, isOpen, interval }: ChartPlan,
   buckets: readonly Counted[],

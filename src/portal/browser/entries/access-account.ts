@@ -14,7 +14,7 @@ serveForm("[data-add=password]", async (data) => {
   if (password !== data.get("again")) throw new Error("The new passwords are not the same");
   const email = session()?.email ?? "";
   await call("PUT", "/auth/password", { body: { current, password } });
-  // The token that changed the password ended with the others.
+  // Changing the password ended all tokens, this one too.
   const body = { email, password };
   const { token } = await call<{ readonly token: string }>("POST", "/auth/login", { body });
   keepSession({ token, email });

@@ -8,7 +8,7 @@ import { serveButtons, serveForm, textOf } from "../form.ts";
 import { keepFresh } from "../live.ts";
 import { toast } from "../toast.ts";
 
-/** Stays in memory alone, and only until the reader is done with it. */
+/** The key that was just created. It is kept in memory only, until the reader dismisses it. */
 let fresh: FreshKey | undefined;
 let keys: readonly ApiKey[] = [];
 

@@ -10,7 +10,7 @@ import { toast } from "../toast.ts";
 
 const MOST_PAIRS = 20;
 
-/** How many pairs the form takes. */
+/** The number of pairs in the form. */
 let pairs = 1;
 
 const page = keepFresh(
@@ -18,14 +18,14 @@ const page = keepFresh(
   60_000,
 );
 
-/** Replaces all pairs by what is made of those that stand now: others may have changed some since. */
+/** Reads the pairs, changes them and writes them all. They are read first because others may have changed some. */
 async function change(make: (pairs: readonly Setting[]) => readonly Setting[]): Promise<void> {
   const { settings } = await read<Settings>("/settings");
   await call("PUT", "/settings", { body: { settings: make(settings) } });
   await page.refresh();
 }
 
-/** The pairs of the form; empty rows are left out. */
+/** The pairs in the form without the empty rows. */
 function pairsOf(data: FormData): readonly Setting[] {
   const values = data.getAll("value");
   return data
@@ -42,7 +42,7 @@ serveForm("[data-add=setting]", async (data) => {
   const before = pairs;
   pairs = 1;
   try {
-    // Of a key that is given twice the last counts, as everywhere that something is set again.
+    // When a key is given twice, the last value wins.
     await change((known) => [
       ...new Map([...known, ...given].map((pair) => [pair.key, pair])).values(),
     ]);
@@ -60,7 +60,7 @@ serveButtons("another", () => {
 
 serveButtons("change", (key) => void edit(key));
 
-/** Puts a pair into the form. */
+/** Fills the form with a pair. */
 async function edit(key: string): Promise<void> {
   const { settings } = await read<Settings>("/settings");
   const [name, value] = ["setting-key", "setting-value"].map((id) => document.getElementById(id));

@@ -28,7 +28,7 @@ serveForm("[data-add=user]", async (data) => {
 serveButtons("edit", (id) => void withUser(id, askToEdit));
 serveButtons("delete", (id) => void withUser(id, askToDelete));
 
-/** Reads a user as it is now before something is asked about it. */
+/** Reads the current state of a user and passes it on to a dialog. */
 async function withUser(id: string, then: (user: User) => void): Promise<void> {
   try {
     then(await read<User>(pathOf(id)));
@@ -42,7 +42,7 @@ function pathOf(id: string): string {
   return `/users/${encodeURIComponent(id)}`;
 }
 
-/** Users cannot change their own role, and change their own password on the account page. */
+/** Opens the dialog that edits a user. Users cannot change their own role, and their password on the account page only. */
 function askToEdit(user: User): void {
   const isOwn = user.email === session()?.email;
   ask({

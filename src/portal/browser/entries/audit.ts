@@ -1,4 +1,4 @@
-/** The audit page, alive: what is clicked, typed, pressed and dragged becomes a view and its address. */
+/** The module of the audit page: clicks, typing, keys and drags become a view and its address. */
 import "../frame.ts";
 import type { AuditEvent } from "../../../audit/schema.ts";
 import type { Effect } from "../../../policies/evaluate.ts";
@@ -35,7 +35,7 @@ let tailing: { readonly key: string; readonly stop: AbortController } | undefine
 let arrivals: AuditEvent[] = [];
 let scrolledTo = 0;
 
-/** Shows the view of an address, and makes the address the page's own. */
+/** Shows the view of an address and updates the address bar. */
 async function go(href: string, how: "push" | "replace" | "stay"): Promise<void> {
   const address = new URL(href, location.href);
   if (how === "push") history.pushState(null, "", address);
@@ -49,16 +49,16 @@ async function go(href: string, how: "push" | "replace" | "stay"): Promise<void>
   else await screen.open(view);
   fillForm();
   follow(screen.view);
-  if (screen.view !== view) return; // meanwhile the reader went on
+  if (screen.view !== view) return; // the reader has moved on meanwhile
   if (view.event === undefined && before.event !== undefined) closed(before.event, isSameList);
 }
 
-/** What a view's list is made of. */
+/** The address of a view's list: two views with the same one show the same list. */
 function listOf({ event: _, live: __, ...rest }: AuditView): string {
   return viewHref(rest);
 }
 
-/** Where the list gave way to an event, it comes back as it was. */
+/** Restores the scroll position on narrow screens, where the event replaced the list, and the focus. */
 function closed(id: string, isSameList: boolean): void {
   if (isSameList && matchMedia("(max-width: 72rem)").matches) scrollTo(0, scrolledTo);
   linkOf(id)?.focus({ preventScroll: true });
@@ -72,7 +72,7 @@ function fillForm(): void {
     const field = form.elements.namedItem(name);
     const isField = field instanceof HTMLInputElement || field instanceof HTMLSelectElement;
     if (!isField || field === document.activeElement) continue;
-    // The markup has what the field is to say; what was typed or chosen since would hide it.
+    // A value that was typed or chosen would hide the one in the markup.
     field.value =
       field instanceof HTMLSelectElement
         ? ([...field.options].find((option) => option.defaultSelected)?.value ?? "")
@@ -80,7 +80,7 @@ function fillForm(): void {
   }
 }
 
-/** The view that the form asks for. */
+/** The address of the view that the form describes. */
 function formHref(form: HTMLFormElement): string {
   const data = new FormData(form);
   const { live } = screen.view;
@@ -156,14 +156,14 @@ function say(error: unknown): void {
   toast(reasonOf(error));
 }
 
-/** What a view's stream is asked for; `undefined` when the view has none. */
+/** The query of a view's stream; `undefined` for a view that is not live. */
 function streamOf(view: AuditView): AuditQuery | undefined {
   if (view.live === undefined) return undefined;
   const { from: _, ...filters } = queryOf(view, serviceNow());
   return view.from === undefined ? filters : { ...filters, from: view.from };
 }
 
-/** Closes a stream that is not the view's: what it brings does not belong into the view's list. */
+/** Closes a stream of another view, whose events do not belong to this view's list. */
 function leaveOthers(view: AuditView): void {
   if (!tailing || tailing.key === JSON.stringify(streamOf(view))) return;
   tailing.stop.abort();
@@ -171,7 +171,7 @@ function leaveOthers(view: AuditView): void {
   arrivals = [];
 }
 
-/** Opens or closes the stream as the view has it. */
+/** Opens or closes the stream of a view. */
 function follow(view: AuditView): void {
   leaveOthers(view);
   if (tailing) return;
@@ -196,7 +196,7 @@ function takeArrivals(signal: AbortSignal): void {
   if (!signal.aborted && events.length > 0) screen.takeArrived(events);
 }
 
-/** Whether the reader looks or points at the rows, which then must not move. */
+/** Whether the reader looks or points at the rows, which must not move then. */
 function isReading(): boolean {
   const rows = document.getElementById("audit-rows");
   const isPointedAt = rows?.matches(":hover, :focus-within") ?? false;
@@ -205,7 +205,7 @@ function isReading(): boolean {
 
 function toggleLive(): void {
   const { live } = screen.view;
-  // Nothing arrives in a time that is over, nor on a page further down.
+  // No event arrives in a time range that has ended, nor on a later page of the list.
   const changes =
     live === undefined ? { live: "true", to: undefined, cursor: undefined } : { live: undefined };
   void go(viewHref(screen.view, changes), "replace");
@@ -217,7 +217,7 @@ function showArrived(): void {
   content.querySelector<HTMLElement>(".row")?.focus({ preventScroll: true });
 }
 
-/** Goes to the next row or the one before it; with an event open, opens that one instead. */
+/** Focuses the next or the previous row; opens its event where an event is open. */
 async function move(by: 1 | -1): Promise<void> {
   const rows = (): HTMLElement[] => [...content.querySelectorAll<HTMLElement>(".row")];
   const { event: openId } = screen.view;
@@ -239,7 +239,7 @@ function close(): void {
   }
 }
 
-/** Begins with what the server made: it is as new as what could be read now. */
+/** Starts with the page that the server rendered, which is as fresh as a new answer. */
 function begin(): void {
   const { searchParams } = new URL(location.href);
   screen.adopt(readView((name) => searchParams.get(name)));

@@ -1,4 +1,4 @@
-// A classic script, not a module: it runs before anything is shown. So the other theme never flashes,
+// A classic script, not a module: it runs before the page is shown. So the other theme never flashes,
 // parts that need modules do not move the page, and no form is sent before its module is loaded.
 {
   const AGAIN_MS = 100;
@@ -8,12 +8,12 @@
   try {
     theme = localStorage.getItem("signalbox.theme");
   } catch {
-    // A browser that keeps nothing follows the system.
+    // Without storage the theme follows the system.
   }
   if (theme === "light" || theme === "dark") document.documentElement.dataset["theme"] = theme;
 
-  // The browser itself posts nothing: it would leave the page with what was typed. A form that is
-  // sent before its module has come waits for it.
+  // The browser must not post a form itself: it would leave the page and lose the input. A form that
+  // is sent before its module is loaded waits for the module.
   const waiting = new WeakSet<HTMLFormElement>();
   document.addEventListener("submit", (event) => {
     const form = event.target;

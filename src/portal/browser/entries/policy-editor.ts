@@ -82,7 +82,7 @@ function askToPublish(active: Policy | undefined, yaml: string): void {
   });
 }
 
-/** Brings the editor to life: whatever is typed is kept, checked and compared after a short pause. */
+/** Connects the editor: after a short pause its text is kept, checked and compared. */
 function serve(model: PolicyEditorModel): void {
   const { active } = model;
   const area = element<HTMLTextAreaElement>("yaml");
@@ -114,11 +114,11 @@ function serve(model: PolicyEditorModel): void {
     begin(original);
     area.focus();
   });
-  // Absent where the reader's role does not include publishing.
+  // The button is absent where the reader's role does not include publishing.
   document
     .getElementById("publish")
     ?.addEventListener("click", () => askToPublish(active, area.value));
-  const wasTypedIn = area.value !== area.defaultValue; // before this module had come
+  const wasTypedIn = area.value !== area.defaultValue; // before this module was loaded
   if (wasTypedIn) writeDraft(area.value);
   begin(readDraft() ?? original);
 }
@@ -128,7 +128,7 @@ async function start(): Promise<void> {
   await learnRole();
   const query = addressQuery(policyEditor.parameters);
   const model = await policyEditor.read(pageSource(), pageContext(), query);
-  // What the server filled does not know who reads it.
+  // The server rendered the page without knowing the reader and their role.
   if (!isFilled || !isAllowed(model, "POST /policies")) show(policyEditor.render(model));
   serve(model);
 }

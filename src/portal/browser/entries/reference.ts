@@ -1,4 +1,4 @@
-/** Narrows the reference while one types, and opens the operation that the address names. */
+/** Filters the API reference while the reader types, and opens the operation that the address names. */
 import "../frame.ts";
 
 const search = document.getElementById("q");
@@ -6,7 +6,7 @@ const found = document.getElementById("found");
 const operations = [...document.querySelectorAll<HTMLDetailsElement>(".reference details[id]")];
 const groups = [...document.querySelectorAll<HTMLElement>(".reference section[data-group]")];
 
-/** What an operation is found by: its method, paths, credentials and summary, and its group. */
+/** The searched text of an operation: its group, method, paths, credentials and summary. */
 function wordsOf(operation: Element): string {
   const group = operation.closest("[data-group]")?.querySelector("h2");
   const parts = [group, ...operation.querySelectorAll("summary, [data-paths]")];
@@ -35,7 +35,7 @@ function openNamed(): void {
 
 if (search instanceof HTMLInputElement) {
   search.addEventListener("input", () => narrow(search.value));
-  if (search.value !== "") narrow(search.value); // a browser fills it in after a reload
+  if (search.value !== "") narrow(search.value); // browsers restore the field after a reload
 }
 window.addEventListener("hashchange", openNamed);
 openNamed();

@@ -10,7 +10,7 @@ interface Login {
 
 const form = document.getElementById("sign-in");
 
-/** Goes back to the page that the user came from. Never settles: the button stays busy until then. */
+/** Signs in and returns to the previous page. Never settles, so that the button stays busy until then. */
 async function signIn(data: FormData): Promise<void> {
   const body = { email: data.get("email"), password: data.get("password") };
   const { token, user } = await call<Login>("POST", "/auth/login", { body });
@@ -26,7 +26,7 @@ if (form instanceof HTMLFormElement) {
     void sendOnce(form, () =>
       signIn(new FormData(form)).catch((error: unknown) => {
         form.querySelector<HTMLInputElement>("#password")?.select();
-        throw new Error(reasonOf(error)); // a 401 is an answer here, and no reason to leave
+        throw new Error(reasonOf(error)); // as a plain error: a 401 must not lead to the sign-in page here
       }),
     );
   });

@@ -1,7 +1,7 @@
 import { filterQuery } from "../audit/filter.ts";
 import type { QueryParameters } from "../http/query.ts";
 import { pageRow } from "./page.ts";
-import { auditPage } from "./pages/audit.ts";
+import { renderAudit } from "./pages/audit.ts";
 import { readAudit, type AuditModel } from "./pages/audit-source.ts";
 import { readView } from "./pages/audit-view.ts";
 import type { DataPage } from "./pages/source.ts";
@@ -33,7 +33,7 @@ export const audit: DataPage<AuditModel, typeof parameters> = {
       context,
       readView((name) => query[name]),
     ),
-  render: auditPage,
+  render: renderAudit,
 };
 
 /** The route of the audit page. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { finish } from "../../src/core/work.ts";
 import type { Policy } from "../../src/policies/schema.ts";
-import { policiesPage } from "../../src/portal/pages/policies.ts";
+import { renderPolicies } from "../../src/portal/pages/policies.ts";
 import { start } from "../support/start.ts";
 
 const app = await start({ after });
@@ -64,7 +64,7 @@ test("the page of the policies lists the newest 200 versions", () => {
     shown: { ...versions[0], yaml: "rules: []" } as Policy,
     against: undefined,
   };
-  const text = finish(policiesPage(model)).toString();
+  const text = finish(renderPolicies(model)).toString();
   assert.ok(text.includes("206 versions") && text.includes("6 older, each at"));
   assert.ok(text.includes("version=v7&") && !text.includes("version=v6&"));
 });

@@ -28,7 +28,7 @@ import { MAX_STEPS } from "../../src/policies/work.ts";
 import * as events from "../../src/portal/store-source.ts";
 import { MOST_ROWS } from "../../src/portal/pages/access.ts";
 import { MOST_FLEET_ROWS } from "../../src/portal/pages/fleet.ts";
-import { MOST_VERSIONS } from "../../src/portal/pages/policies.ts";
+import { LISTED_VERSIONS } from "../../src/portal/pages/policies.ts";
 import * as policyText from "../../src/portal/pages/policy-text.ts";
 import * as service from "../../src/service.ts";
 import { MAX_SETTINGS } from "../../src/settings/schema.ts";
@@ -69,8 +69,8 @@ const said = [
   `| ${service.MADE_AT_ONCE}; ${service.SENT_AT_ONCE}, half of them for one user |`,
   `| ${turns.SLOW_BYTES / KIB} KiB a second | the answer is cut after ${turns.SLOW_SECONDS} s |`,
   `| requests that wait for that turn | ${service.LINE_LENGTH}, shared | 503 |`,
-  `| ${grouped(policyText.MOST_LINES)}; ${grouped(policyText.MOST_CHARACTERS)} | cut`,
-  `| ${MOST_VERSIONS}; ${MOST_ROWS}; ${MOST_FLEET_ROWS} |`,
+  `| ${grouped(policyText.DOCUMENT_LINES)}; ${grouped(policyText.DOCUMENT_CHARACTERS)} | cut`,
+  `| ${LISTED_VERSIONS}; ${MOST_ROWS}; ${MOST_FLEET_ROWS} |`,
   `| ${grouped(DASHBOARD_CHARACTERS)}; ${grouped(events.MOST_IN_LIST)}; ${grouped(events.MOST_IN_EVENT)} characters |`,
   `| ${STREAM_LIMITS.perOrganization}, an hour each, ${MAX_WAITING_BYTES / KIB} KiB unread, shared |`,
   `| ${tickets.MAX_TICKETS} unused, ${seconds(tickets.LIFETIME_MS)} s each, shared |`,

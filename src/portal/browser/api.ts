@@ -25,11 +25,11 @@ export async function call<T>(method: string, path: string, options: CallOptions
   const response = await open(method, path, options);
   const value: unknown = await response.json().catch(() => undefined);
   if (response.ok) return value as T;
-  throw refusalOf(response.status, value);
+  throw apiErrorOf(response.status, value);
 }
 
 /** The error of a response: the message in its body, or its status where the body has no message. */
-export function refusalOf(status: number, value: unknown): ApiError {
+export function apiErrorOf(status: number, value: unknown): ApiError {
   const { error } = (value ?? {}) as { readonly error?: unknown };
   return new ApiError(status, typeof error === "string" ? error : `The service answered ${status}`);
 }

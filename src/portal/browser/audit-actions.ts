@@ -15,7 +15,7 @@ export async function download(href: string): Promise<void> {
 }
 
 /** Opens the policy editor with a draft made from an event. The draft is handed over within this tab. */
-export async function draftRule(event: AuditEvent, effect: Effect): Promise<void> {
+export async function openRuleDraft(event: AuditEvent, effect: Effect): Promise<void> {
   const body = { event: event.id, effect };
   const { yaml } = await call<{ readonly yaml: string }>("POST", "/policies/draft-rule", { body });
   sessionStorage.setItem(DRAFT_KEY, yaml);

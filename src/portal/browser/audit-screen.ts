@@ -2,7 +2,7 @@ import type { AuditEvent } from "../../audit/schema.ts";
 import { missedBy, withArrivals, withOlder } from "../pages/audit-arrivals.ts";
 import { auditEventPanel } from "../pages/audit-event.ts";
 import { auditRows } from "../pages/audit-rows.ts";
-import { auditPage, liveButton } from "../pages/audit.ts";
+import { renderAudit, liveButton } from "../pages/audit.ts";
 import {
   PAGE_EVENTS,
   readAudit,
@@ -11,7 +11,7 @@ import {
   type AuditModel,
   type AuditSlice,
   type OpenEvent,
-  type Tail,
+  type TailState,
 } from "../pages/audit-source.ts";
 import { queryOf, readView, type AuditView } from "../pages/audit-view.ts";
 import { isSignedOut, pageSource, reasonOf } from "./api.ts";
@@ -30,7 +30,7 @@ export class AuditScreen {
   #arrived: AuditEvent[] = [];
   /** Events that arrived since the load in progress began: its list may lack them. */
   #meanwhile: AuditEvent[] | undefined;
-  #tail: Tail = { state: "off" };
+  #tail: TailState = { state: "off" };
   #chartAt = 0;
 
   /** @param isReading whether the reader looks or points at the rows, which must not move then */
@@ -151,7 +151,7 @@ export class AuditScreen {
   }
 
   /** Shows the state of the live tail. */
-  showTail(tail: Tail): void {
+  showTail(tail: TailState): void {
     const isSame = tail.state === this.#tail.state && tail.note === this.#tail.note;
     this.#tail = tail;
     if (!isSame) showTailButton(liveButton({ view: this.#view, tail }));
@@ -226,6 +226,6 @@ export class AuditScreen {
     this.#model = model;
     const { now } = pageContext();
     const arrived = this.#arrived.length;
-    show(auditPage({ ...model, now, tail: this.#tail, arrived }));
+    show(renderAudit({ ...model, now, tail: this.#tail, arrived }));
   }
 }

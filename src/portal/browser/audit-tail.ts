@@ -4,10 +4,10 @@
  */
 import type { AuditEvent } from "../../audit/schema.ts";
 import { ApiError } from "../pages/api-source.ts";
-import type { Tail } from "../pages/audit-source.ts";
+import type { TailState } from "../pages/audit-source.ts";
 import type { AuditQuery } from "../pages/audit-view.ts";
 import { streamReader } from "../server-sent-events.ts";
-import { open, reasonOf, refusalOf } from "./api.ts";
+import { open, reasonOf, apiErrorOf } from "./api.ts";
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
@@ -18,7 +18,7 @@ export interface TailListener {
   /** The stream has begun and does not resume another one: earlier events have to be read now. */
   readonly onBegin: () => void;
   readonly onEvents: (events: readonly AuditEvent[]) => void;
-  readonly onState: (tail: Tail) => void;
+  readonly onState: (tail: TailState) => void;
 }
 
 /** Follows matching events until the signal is aborted or the service refuses for good. */
@@ -74,7 +74,7 @@ async function readOnce(stream: Stream): Promise<undefined> {
       isEndless: true,
     });
     if (!response.ok || !response.body) {
-      throw refusalOf(response.status, await response.json().catch(() => undefined));
+      throw apiErrorOf(response.status, await response.json().catch(() => undefined));
     }
     const pieces = response.body.pipeThrough(new TextDecoderStream()).getReader();
     const read = streamReader();

@@ -3,7 +3,7 @@ import { parsed } from "./markup.ts";
 import { sendOnce } from "./send-once.ts";
 
 /** A dialog that asks the reader to confirm an action. */
-export interface Question {
+export interface Confirmation {
   readonly title: Html | string;
   readonly body: Html;
   /** The label of the button that confirms. */
@@ -15,7 +15,7 @@ export interface Question {
 }
 
 /** Opens a dialog. Escape and Cancel close it without a change, and the focus returns to its former place. */
-export function ask({ title, body, confirm, isDangerous, isWide, run }: Question): void {
+export function ask({ title, body, confirm, isDangerous, isWide, run }: Confirmation): void {
   const dialog = document.createElement("dialog");
   dialog.className = isWide ? "wide" : "";
   dialog.setAttribute("aria-labelledby", "dialog-title");

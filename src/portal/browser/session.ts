@@ -5,7 +5,7 @@
 import { keepTyped } from "./typed.ts";
 
 /** A token and the email of its user. */
-export interface Session {
+export interface UserSession {
   readonly token: string;
   readonly email: string;
 }
@@ -16,24 +16,24 @@ const ENDED = "signalbox.ended";
 const SIGN_IN = "/portal/sign-in";
 const LOGOUT_MS = 5_000;
 
-let current: Session | undefined = stored();
+let current: UserSession | undefined = stored();
 
-function stored(): Session | undefined {
+function stored(): UserSession | undefined {
   try {
     const text = sessionStorage.getItem(SESSION);
-    return text === null ? undefined : (JSON.parse(text) as Session);
+    return text === null ? undefined : (JSON.parse(text) as UserSession);
   } catch {
     return undefined;
   }
 }
 
 /** The session of the signed-in user; `undefined` without one. */
-export function session(): Session | undefined {
+export function session(): UserSession | undefined {
   return current;
 }
 
 /** Keeps a session for as long as the tab is open. */
-export function keepSession(fresh: Session): void {
+export function keepSession(fresh: UserSession): void {
   current = fresh;
   try {
     sessionStorage.setItem(SESSION, JSON.stringify(fresh));

@@ -23,11 +23,11 @@ export const account: DataPage<AccountModel> = {
     // Without a token the API would refuse the request.
     user: context.email === undefined ? undefined : await source.user(),
   }),
-  render: accountPage,
+  render: renderAccount,
 };
 
 /** Renders the signed-in user and the form of their password. */
-export function accountPage(model: AccountModel): Html {
+export function renderAccount(model: AccountModel): Html {
   return accessFrame("account", model, model.user ? facts(model.user) : nobody());
 }
 

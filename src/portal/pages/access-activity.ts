@@ -44,11 +44,11 @@ export const activity: DataPage<ActivityModel, typeof parameters> = {
     const { offset, ...texts } = query;
     return { ...context, query, ...(await source.activity(texts, ACTIVITY_ROWS, offset)) };
   },
-  render: activityPage,
+  render: renderActivity,
 };
 
 /** Renders the entries, newest first. */
-export function activityPage(model: ActivityModel): Html {
+export function renderActivity(model: ActivityModel): Html {
   const { entries, total, query } = model;
   return accessFrame(
     "activity",

@@ -37,11 +37,11 @@ export const apiKeys: DataPage<KeysModel> = {
   parameters: {},
   isManagement: true,
   read: async (source, context) => ({ ...context, keys: await source.keys() }),
-  render: keysPage,
+  render: renderKeys,
 };
 
 /** Renders the API keys and the form that creates one. */
-export function keysPage(model: KeysModel): Html {
+export function renderKeys(model: KeysModel): Html {
   const { keys, fresh, now } = model;
   const revoked = keys.filter((key) => key.revoked).length;
   const expired = keys.filter((key) => !key.revoked && hasExpired(key, now)).length;

@@ -29,13 +29,13 @@ export const organizations: DataPage<OrganizationsModel> = {
   parameters: {},
   isManagement: true,
   read: async (source, context) => ({ ...context, organizations: await source.organizations() }),
-  render: organizationsPage,
+  render: renderOrganizations,
 };
 
 const OPERATOR = "default"; // its users see and create all organizations
 
 /** Renders the organizations, which are the tenants of the service. */
-export function organizationsPage(model: OrganizationsModel): Html {
+export function renderOrganizations(model: OrganizationsModel): Html {
   const { organizations } = model;
   const isOperator = organizations.some(({ id }) => id === OPERATOR);
   const ownId = isOperator ? OPERATOR : organizations[0]?.id;

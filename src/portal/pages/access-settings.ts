@@ -25,7 +25,7 @@ export const organizationSettings: DataPage<SettingsModel> = {
   parameters: {},
   isManagement: true,
   read: async (source, context) => ({ ...context, answer: await source.settings() }),
-  render: settingsPage,
+  render: renderSettings,
 };
 
 /** The id of the key field of a pair in the form; pairs are counted from 0. */
@@ -34,7 +34,7 @@ export function keyFieldId(number: number): string {
 }
 
 /** Renders the key-value pairs of the organization and the settings of the deployment. */
-export function settingsPage(model: SettingsModel): Html {
+export function renderSettings(model: SettingsModel): Html {
   const { answer, pairs = 1 } = model;
   const { settings } = answer;
   return accessFrame(

@@ -30,13 +30,13 @@ export const users: DataPage<UsersModel> = {
   parameters: {},
   isManagement: true,
   read: async (source, context) => ({ ...context, users: await source.users() }),
-  render: usersPage,
+  render: renderUsers,
 };
 
 const ROLES: readonly Role[] = ["admin", "operator", "viewer"];
 
 /** Renders the users and the form that adds one. */
-export function usersPage(model: UsersModel): Html {
+export function renderUsers(model: UsersModel): Html {
   const { users } = model;
   return accessFrame(
     "users",

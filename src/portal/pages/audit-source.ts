@@ -51,7 +51,7 @@ export interface FoundEvent {
 export type OpenEvent = FoundEvent | { readonly id: string; readonly problem: string };
 
 /** The state of a live tail, with a note for the reader. */
-export interface Tail {
+export interface TailState {
   readonly state: "off" | "connecting" | "live" | "waiting" | "stopped";
   readonly note?: string;
 }
@@ -71,7 +71,7 @@ export interface AuditModel extends PageContext {
   readonly open?: OpenEvent;
   /** The service's message when the list cannot be read. */
   readonly problem?: string;
-  readonly tail?: Tail;
+  readonly tail?: TailState;
   /** The number of arrived events that are not in the list yet. */
   readonly arrived?: number;
 }

@@ -3,13 +3,13 @@ import { html, type Html } from "../html.ts";
 import { auditEventPanel } from "./audit-event.ts";
 import { auditChips, auditFilters, auditRanges } from "./audit-filters.ts";
 import { auditRows } from "./audit-rows.ts";
-import type { AuditModel, Tail } from "./audit-source.ts";
+import type { AuditModel, TailState } from "./audit-source.ts";
 import { auditTimeChart } from "./audit-time-chart.ts";
 import { rangeWords, type AuditQuery } from "./audit-view.ts";
 import { apiPath } from "./parts.ts";
 
 /** Renders the audit page. */
-export function auditPage(model: AuditModel): Html {
+export function renderAudit(model: AuditModel): Html {
   const { view, list, chart, keepsChart, problem, open, providers } = model;
   return html`<div class="page-head">
       <h1>Audit</h1>
@@ -48,7 +48,7 @@ function arrivedButton(arrived: number | undefined): Html | undefined {
   </button>`;
 }
 
-const TAIL_WORDS: Readonly<Record<Tail["state"], string>> = {
+const TAIL_WORDS: Readonly<Record<TailState["state"], string>> = {
   off: "Live",
   connecting: "Connecting…",
   live: "Live",

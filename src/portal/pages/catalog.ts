@@ -38,7 +38,7 @@ export const catalog: DataPage<CatalogModel, typeof parameters> = {
   module: "catalog",
   parameters,
   read: async (source, context, query) => ({ ...context, query, ...(await source.catalog()) }),
-  render: catalogPage,
+  render: renderCatalog,
 };
 
 const MOST_CAPABILITIES = 500;
@@ -50,7 +50,7 @@ const TONES: Readonly<Record<ProviderStatus, Tone>> = {
 };
 
 /** Renders the providers and capabilities, or one provider. */
-export function catalogPage(model: CatalogModel): Html {
+export function renderCatalog(model: CatalogModel): Html {
   const { query, providers, capabilities } = model;
   if (query.provider !== undefined) return providerPage(model, query.provider);
   const found = matchesIn(providers, capabilities, query);

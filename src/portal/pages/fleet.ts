@@ -77,7 +77,7 @@ export const fleet: DataPage<FleetModel, typeof parameters> = {
     ]);
     return { ...context, query, limit, summary, runtimes, matching };
   },
-  render: fleetPage,
+  render: renderFleet,
 };
 
 /** The shown length of the texts that a runtime reports. */
@@ -91,7 +91,7 @@ const TONES: Readonly<Record<RuntimeStatus, Tone>> = {
 };
 
 /** Renders the runtimes with their status and policy version. */
-export function fleetPage(model: FleetModel): Html {
+export function renderFleet(model: FleetModel): Html {
   const { summary, runtimes, matching } = model;
   if (summary.total === 0) {
     return html`<div class="page-head"><h1>Fleet</h1></div>

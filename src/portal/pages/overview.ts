@@ -49,11 +49,11 @@ export const overview: DataPage<OverviewModel> = {
     ]);
     return { ...context, counts, fleet, histogram, denials: denied.events, policy };
   },
-  render: overviewPage,
+  render: renderOverview,
 };
 
 /** Renders the overview. */
-export function overviewPage(model: OverviewModel): Html {
+export function renderOverview(model: OverviewModel): Html {
   return html`<div class="page-head">
       <h1>Overview</h1>
       <span class="faint">The last 24 hours</span>

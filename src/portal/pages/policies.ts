@@ -17,7 +17,7 @@ import {
   type PageContext,
 } from "./parts.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
-import { policyChanges, policyText, type PolicyDocument } from "./policy-text.ts";
+import { policyChanges, policyText, type ShownDocument } from "./policy-text.ts";
 import { activeOf, readPolicy, type DataPage } from "./source.ts";
 
 const parameters = {
@@ -39,7 +39,7 @@ export interface PoliciesModel extends PageContext {
 }
 
 /** The most versions in the list; older ones are reached by their address. */
-export const MOST_VERSIONS = 200;
+export const LISTED_VERSIONS = 200;
 
 /** The page of the policy versions. */
 export const policies: DataPage<PoliciesModel, typeof parameters> = {
@@ -57,11 +57,11 @@ export const policies: DataPage<PoliciesModel, typeof parameters> = {
     const runtimes = new Map(reported.map(({ version, present }) => [version, present]));
     return { ...context, query, versions, runtimes, shown, against };
   },
-  render: policiesPage,
+  render: renderPolicies,
 };
 
 /** Renders the versions, and one of them as a text or as its changes to another one. */
-export function* policiesPage(model: PoliciesModel): Work<Html> {
+export function* renderPolicies(model: PoliciesModel): Work<Html> {
   const { versions } = model;
   const shown = versions.length === 0 ? undefined : yield* document(model);
   return html`<div class="page-head">
@@ -100,7 +100,7 @@ function noPolicies(model: PoliciesModel): Html {
 function list({ versions, runtimes, shown, now }: PoliciesModel): Html {
   return html`<nav class="card versions" aria-label="Versions">
     <ol>
-      ${versions.slice(0, MOST_VERSIONS).map((policy, i) => {
+      ${versions.slice(0, LISTED_VERSIONS).map((policy, i) => {
         const { version, active, description, updated_by: by, updated_at: at } = policy;
         const before = versions[i + 1]?.version;
         const running = runtimes.get(version) ?? 0;
@@ -119,7 +119,7 @@ function list({ versions, runtimes, shown, now }: PoliciesModel): Html {
         </li>`;
       })}
     </ol>
-    ${versions.length > MOST_VERSIONS ? older(versions.length - MOST_VERSIONS) : undefined}
+    ${versions.length > LISTED_VERSIONS ? older(versions.length - LISTED_VERSIONS) : undefined}
   </nav>`;
 }
 
@@ -175,7 +175,7 @@ function* document(model: PoliciesModel): Work<Html> {
 
 /** Renders the document, or its changes to the version that it is compared with. */
 function* text({ query, against, apiUrl }: PoliciesModel, shown: Policy): Work<Html> {
-  const documentOf = ({ version, yaml }: Policy): PolicyDocument => ({
+  const documentOf = ({ version, yaml }: Policy): ShownDocument => ({
     ...{ name: version, yaml },
     href: `${apiPath({ apiUrl })}/policies/${encodeURIComponent(version)}`,
   });
@@ -209,7 +209,7 @@ function facts(policy: Policy, now: number): Html {
 /** Renders the form that chooses another version. It works without modules. */
 function comparison({ versions, query }: PoliciesModel, shown: Policy): Html | undefined {
   const others = versions
-    .slice(0, MOST_VERSIONS)
+    .slice(0, LISTED_VERSIONS)
     .filter(({ version }) => version !== shown.version);
   if (others.length === 0) return undefined;
   return html`<form class="compare" method="get" action="/portal/policies" data-compare>

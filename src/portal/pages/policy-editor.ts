@@ -30,7 +30,7 @@ export const policyEditor: DataPage<PolicyEditorModel, typeof parameters> = {
     const base = from === undefined ? active : await readPolicy(source, versions, from);
     return { ...context, active, base };
   },
-  render: policyEditorPage,
+  render: renderPolicyEditor,
 };
 
 const ESCAPED_AT_ONCE = 16_384;
@@ -68,7 +68,7 @@ export function startingText({ base }: Pick<PolicyEditorModel, "base">): string 
 }
 
 /** Renders the editor with its checks, simulator and changes. */
-export function* policyEditorPage(model: PolicyEditorModel): Work<Html> {
+export function* renderPolicyEditor(model: PolicyEditorModel): Work<Html> {
   const text = yield* escaped(startingText(model));
   const { active } = model;
   return html`<div class="page-head">

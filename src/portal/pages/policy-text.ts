@@ -7,13 +7,13 @@ import { highlighter, type Token } from "../yaml-highlight.ts";
 
 const CONTEXT = 3;
 /** The most characters of a document that are shown and compared; a long policy has a fiftieth. */
-export const MOST_CHARACTERS = 200_000;
-export const MOST_LINES = 5_000;
+export const DOCUMENT_CHARACTERS = 200_000;
+export const DOCUMENT_LINES = 5_000;
 const LONGEST_COLOURED = 2_000;
 const MOST_ROWS = 5_000;
 
 /** The document of a version, and the link to the whole of it. */
-export interface PolicyDocument {
+export interface ShownDocument {
   readonly name: string;
   readonly yaml: string;
   /** Absent for an unpublished text. */
@@ -21,7 +21,7 @@ export interface PolicyDocument {
 }
 
 /** Renders a document with numbered and highlighted lines, or the beginning of a very long one. */
-export function* policyText(document: PolicyDocument): Work<Html> {
+export function* policyText(document: ShownDocument): Work<Html> {
   const { lines, isCut } = beginningOf(document.yaml);
   const tokensOf = highlighter();
   const shown: Html[] = [];
@@ -40,16 +40,16 @@ export function* policyText(document: PolicyDocument): Work<Html> {
 
 function beginningOf(yaml: string): { readonly lines: readonly string[]; readonly isCut: boolean } {
   // The cut must not split a surrogate pair.
-  const text = yaml.slice(0, MOST_CHARACTERS).replace(/[\ud800-\udbff]$/, "");
+  const text = yaml.slice(0, DOCUMENT_CHARACTERS).replace(/[\ud800-\udbff]$/, "");
   const lines = linesOf(text);
-  const isCut = text.length < yaml.length || lines.length > MOST_LINES;
-  return { lines: lines.slice(0, MOST_LINES), isCut };
+  const isCut = text.length < yaml.length || lines.length > DOCUMENT_LINES;
+  return { lines: lines.slice(0, DOCUMENT_LINES), isCut };
 }
 
-function cutNotice(documents: readonly PolicyDocument[]): Html {
+function cutNotice(documents: readonly ShownDocument[]): Html {
   return html`<p class="inside faint">
-    Only the first ${count(MOST_LINES)} lines or ${count(MOST_CHARACTERS)} characters are shown
-    here.
+    Only the first ${count(DOCUMENT_LINES)} lines or ${count(DOCUMENT_CHARACTERS)} characters are
+    shown here.
     ${documents.map(({ name, href }) => href && html`<a href="${href}">All of ${name} as JSON</a> `)}
   </p>`;
 }
@@ -67,7 +67,7 @@ export interface PolicyChanges {
 }
 
 /** Renders the difference of two documents side by side, with a few common lines around each change. */
-export function* policyChanges(left: PolicyDocument, right: PolicyDocument): Work<PolicyChanges> {
+export function* policyChanges(left: ShownDocument, right: ShownDocument): Work<PolicyChanges> {
   const [a, b] = [beginningOf(left.yaml), beginningOf(right.yaml)];
   const runs = yield* diffLines(a.lines, b.lines);
   const notice = a.isCut || b.isCut ? cutNotice([left, right]) : undefined;

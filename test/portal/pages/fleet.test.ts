@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fleetPage, type FleetModel } from "../../../src/portal/pages/fleet.ts";
+import { renderFleet, type FleetModel } from "../../../src/portal/pages/fleet.ts";
 
 const NOW = Date.parse("2026-11-20T20:30:00.000Z");
 const last_seen = new Date(NOW).toISOString();
@@ -27,7 +27,7 @@ const MODEL: FleetModel = {
 };
 
 const markupOf = (model: Partial<FleetModel>): string =>
-  fleetPage({ ...MODEL, ...model }).toString();
+  renderFleet({ ...MODEL, ...model }).toString();
 
 /** What a page says, without its markup. */
 function wordsOf(model: Partial<FleetModel>): string {

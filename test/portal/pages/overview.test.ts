@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AuditEvent } from "../../../src/audit/schema.ts";
-import { overviewPage, type OverviewModel } from "../../../src/portal/pages/overview.ts";
+import { renderOverview, type OverviewModel } from "../../../src/portal/pages/overview.ts";
 
 const NOW = Date.parse("2026-11-20T20:30:00.000Z");
 
@@ -54,13 +54,13 @@ const DENIAL: AuditEvent = {
 
 /** What a page says, without its markup. */
 function wordsOf(model: Partial<OverviewModel>): string {
-  const page = overviewPage({ ...EMPTY, ...model }).toString();
+  const page = renderOverview({ ...EMPTY, ...model }).toString();
   return page.replace(/<[^>]*>/g, " ").replace(/[ \n]+/g, " ");
 }
 
 /** The first steps that a page shows open. */
 function openStepsOf(model: Partial<OverviewModel>): readonly (string | undefined)[] {
-  const page = overviewPage({ ...EMPTY, ...model }).toString();
+  const page = renderOverview({ ...EMPTY, ...model }).toString();
   return [...page.matchAll(/<details id="step-(\w+)-next" open/g)].map(([, id]) => id);
 }
 
@@ -101,7 +101,7 @@ test("runtimes are counted by policy version: the active one, the most, and all 
   const words = wordsOf({ fleet: shown });
   assert.match(words, /v2 Active 8 v9 10 v1 9 v3 7 v4 6 1 other 5 Not said 2 /);
   assert.match(words, /47 seen in the last 24 hours, 1\u202f234 offline/);
-  const page = overviewPage({ ...EMPTY, fleet: { ...shown, policy_version: "a&b" } }).toString();
+  const page = renderOverview({ ...EMPTY, fleet: { ...shown, policy_version: "a&b" } }).toString();
   assert.match(page, /href="\/portal\/fleet\?policy=a%26b"/);
 });
 
@@ -119,7 +119,7 @@ test("where credentials are demanded the lines show which", () => {
 test("a denial shows its command, reason, who, where and when, and leads to the event", () => {
   const words = wordsOf({ denials: [DENIAL] });
   assert.match(words, /terraform destroy 3 min ago Destroying needs a review ada on build-1/);
-  const page = overviewPage({ ...EMPTY, denials: [{ ...DENIAL, id: "a&b" }] }).toString();
+  const page = renderOverview({ ...EMPTY, denials: [{ ...DENIAL, id: "a&b" }] }).toString();
   assert.match(page, /href="\/portal\/audit\?decision=DENIED&amp;event=a%26b"/);
   const { reason: _, executor: __, runtime_name: ___, ...bare } = DENIAL;
   assert.match(wordsOf({ denials: [bare] }), /No reason given/);
@@ -156,7 +156,7 @@ test("the chart's numbers stand in a table too, newest hour first", () => {
 
 test("providers are listed by use, their names as text and in addresses encoded", () => {
   const counts = { ...EMPTY.counts, by_provider: { git: 2, '"><b>': 9 } };
-  const page = overviewPage({ ...EMPTY, counts }).toString();
+  const page = renderOverview({ ...EMPTY, counts }).toString();
   assert.match(page, /provider=%22%3E%3Cb%3E&amp;range=24h"/);
   assert.match(page, /&quot;&gt;&lt;b&gt;/);
   assert.ok(page.indexOf("%3Cb%3E") < page.indexOf("provider=git"));

@@ -1,7 +1,7 @@
 import "../frame.ts";
 import type { Setting, Settings } from "../../../settings/schema.ts";
 import { html } from "../../html.ts";
-import { keyFieldId, organizationSettings, settingsPage } from "../../pages/access-settings.ts";
+import { keyFieldId, organizationSettings, renderSettings } from "../../pages/access-settings.ts";
 import { call, read } from "../api.ts";
 import { ask } from "../dialog.ts";
 import { serveButtons, serveForm } from "../form.ts";
@@ -14,7 +14,7 @@ const MOST_PAIRS = 20;
 let pairs = 1;
 
 const page = keepFresh(
-  { ...organizationSettings, render: (model) => settingsPage({ ...model, pairs }) },
+  { ...organizationSettings, render: (model) => renderSettings({ ...model, pairs }) },
   60_000,
 );
 

@@ -13,7 +13,7 @@ import {
   type AuditView,
 } from "../../pages/audit-view.ts";
 import { reasonOf } from "../api.ts";
-import { download, draftRule } from "../audit-actions.ts";
+import { download, openRuleDraft } from "../audit-actions.ts";
 import { linkOf } from "../audit-pieces.ts";
 import { AuditScreen } from "../audit-screen.ts";
 import { followEvents } from "../audit-tail.ts";
@@ -137,7 +137,7 @@ function serveClicks(): void {
 
 async function draftOpen(effect: Effect): Promise<void> {
   const event = await screen.readOpen();
-  if (event) await draftRule(event, effect);
+  if (event) await openRuleDraft(event, effect);
 }
 
 /** Follows a link to another view within the page, unless the click asks for another tab. */

@@ -1,7 +1,7 @@
 import "../frame.ts";
 import type { Provider } from "../../../providers/schema.ts";
 import { pageLink } from "../../page-link.ts";
-import { catalog, catalogPage, type CatalogModel } from "../../pages/catalog.ts";
+import { catalog, renderCatalog, type CatalogModel } from "../../pages/catalog.ts";
 import { call, reasonOf } from "../api.ts";
 import { serveButtons, serveFilters, serveForm } from "../form.ts";
 import { addressQuery, keepFresh, pageContext, show } from "../live.ts";
@@ -10,7 +10,7 @@ import { toast } from "../toast.ts";
 /** The last model that was read, which is searched while the reader types. */
 let known: CatalogModel | undefined;
 
-const page = keepFresh({ ...catalog, render: (model) => catalogPage((known = model)) }, 15_000);
+const page = keepFresh({ ...catalog, render: (model) => renderCatalog((known = model)) }, 15_000);
 
 serveFilters(
   "[data-filters]",
@@ -18,7 +18,7 @@ serveFilters(
     const link = pageLink(catalog.path, { provider, q });
     if (!known) return void page.go(link, "replace");
     history.replaceState(null, "", link);
-    show(catalogPage({ ...known, ...pageContext(), query: addressQuery(catalog.parameters) }));
+    show(renderCatalog({ ...known, ...pageContext(), query: addressQuery(catalog.parameters) }));
   },
   0,
 );

@@ -15,14 +15,14 @@ export const assetRoutes = [
     surfaces: ["portal"],
     access: "open",
     tags: ["portal"],
-    summary: "A file of the pages",
+    summary: "A file of the portal",
     description:
       "Scripts and styles. An address never changes its content, so it may be kept for good.",
     params: {
       hash: {
         type: "string",
         ruled: { minLength: 1 },
-        description: "A hash of all files of the portal: another content has another path.",
+        description: "A hash of all files of the portal: changed files have another path.",
         examples: ["0f3c9d5b1e7a"],
       },
       file: {
@@ -33,8 +33,8 @@ export const assetRoutes = [
       },
     },
     headers: {
-      "accept-encoding": { type: "string", description: "The codings that the reader takes." },
-      "if-none-match": { type: "string", description: "The entity tags of the copies at hand." },
+      "accept-encoding": { type: "string", description: "The codings that the client accepts." },
+      "if-none-match": { type: "string", description: "The entity tags of the cached copies." },
     },
     replyHeaders: { ETag: "A strong entity tag over the bytes that are sent." },
     replies: {

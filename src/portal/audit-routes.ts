@@ -17,7 +17,10 @@ const parameters = {
     description: "`1h`, `24h` or `7d` up to now, where neither `from` nor `to` is given.",
   },
   event: { type: "string", description: "The id of an event to open beside the list." },
-  cursor: { type: "string", description: "Where the list begins, as a page of it gave it." },
+  cursor: {
+    type: "string",
+    description: "The start of the list, from the link of another page of it.",
+  },
   live: { type: "string", description: "Any text: the page follows events as they arrive." },
 } as const satisfies QueryParameters;
 

@@ -15,19 +15,19 @@ interface Needs {
 const ruleDraftRequest = {
   title: "RuleDraftRequest",
   type: "object",
-  description: "An audit event, and what a rule about it is to do.",
+  description: "An audit event, and the effect of the new rule.",
   required: ["event", "effect"],
   examples: [{ event: "01m81jf1ew0001pcmmak1ve7xq", effect: "deny" }],
   properties: {
     event: { type: "string", description: "The id of an audit event." },
-    effect: { type: "string", enum: effects, description: "What the rule does." },
+    effect: { type: "string", enum: effects, description: "The effect of the rule." },
   },
 } as const satisfies Schema;
 
 const ruleDraft = {
   title: "RuleDraft",
   type: "object",
-  description: "A policy document to go on with in an editor. Nothing is stored.",
+  description: "A policy document to continue in an editor. Nothing is stored.",
   required: ["yaml"],
   properties: {
     yaml: {

@@ -68,7 +68,7 @@ function shell({ assets }: PortalFrame, title: string): Html {
       assets.hasModules
         ? html`<p class="loading" role="status">Loading…</p>`
         : html`<p class="notice warn">
-            The modules of the portal are not built, and without them nobody can sign in. Run
+            The modules of the portal are not built, and users cannot sign in without them. Run
             <code>npm run build</code> and start the service again.
           </p>`
     }

@@ -51,9 +51,9 @@ export const portalRoutes = [
   route({
     ...PAGE,
     path: "/portal/sign-in",
-    summary: "The page that asks who somebody is",
+    summary: "The sign-in page",
     description:
-      "HTML. The form asks `/api/v1/auth/login`, and the token stays in the browser's tab.",
+      "HTML. The form calls `/api/v1/auth/login`, and the token stays in the tab of the browser.",
     refuses: [500],
     async handle(_, { users, ...frame }: SignInNeeds) {
       const hasUsers = (await users.list(DEFAULT_ORGANIZATION)).length > 0;
@@ -139,14 +139,14 @@ export const portalRoutes = [
   pageRow(
     activity,
     ACTIVITY_PATH,
-    "The page of who changed what",
-    "HTML: the activity log with its filters.",
+    "The page of the activity log",
+    "HTML: who changed what, with filters.",
   ),
   pageRow(
     account,
     `${ACCESS_PATH}/account`,
-    "The page of one's own account",
-    "HTML: the own password is changed here.",
+    "The page of the user's own account",
+    "HTML: users change their own password here.",
   ),
   ...assetRoutes,
 ];

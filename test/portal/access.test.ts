@@ -13,7 +13,7 @@ await app.post("/api/v1/api-keys", { name: "wagon-7" });
 await app.put("/api/v1/settings", { settings: [{ key: "wagon-7", value: "" }] });
 await app.post("/api/v1/users", { email: "wagon-7@example.com", password: "a good password" });
 
-/** Which of the pages name something of the organization's. */
+/** The pages that contain data of the organization. */
 async function pagesWithData(): Promise<readonly string[]> {
   const pages = await Promise.all(
     ACCESS_TABS.map(async ({ tab }) => [tab, await app.get(`${ACCESS_PATH}/${tab}`)] as const),
@@ -22,21 +22,21 @@ async function pagesWithData(): Promise<readonly string[]> {
   return pages.filter(([, { text }]) => text.includes("wagon-7")).map(([tab]) => tab);
 }
 
-test("Access carries data only while no credentials are demanded", async () => {
+test("the pages of Access contain data only while no credentials are required", async () => {
   isRequired = false;
   assert.deepEqual(await pagesWithData(), ["keys", "users", "settings", "activity"]);
   isRequired = true;
   assert.deepEqual(await pagesWithData(), []);
 });
 
-test("in an open demo the pages show the public surface, and Access asks for a sign-in", () => {
+test("in an open demo pages use the public surface, and Access requires a sign-in", () => {
   const demo = { demo: { nextResetAt: undefined }, publicSurface: "open", requireAuth: () => true };
   const description = demo as unknown as Parameters<typeof modeOf>[0];
   assert.deepEqual(modeOf(description), { isOpen: true, prefix: "/api/public" });
   assert.deepEqual(managementModeOf(description), { isOpen: false, prefix: "/api/v1" });
 });
 
-test("neither a hash nor a key's text is in a page", async () => {
+test("no page contains a hash or the text of a key", async () => {
   isRequired = false;
   const created = await app.post("/api/v1/api-keys", { name: "secret" });
   const pages = await Promise.all(ACCESS_TABS.map(({ tab }) => app.get(`${ACCESS_PATH}/${tab}`)));
@@ -46,7 +46,7 @@ test("neither a hash nor a key's text is in a page", async () => {
   }
 });
 
-test("the record is narrowed and paged by the address, which leaves out what is not set", async () => {
+test("the address filters and pages the activity, and leaves out empty parameters", async () => {
   isRequired = false;
   const page = await app.get(`${ACCESS_PATH}/activity?action=user&offset=0`);
   assert.match(page.text, /added the user/);
@@ -58,7 +58,7 @@ test("the record is narrowed and paged by the address, which leaves out what is 
   assert.equal(pageLink(ACTIVITY_PATH, { q: undefined, offset: 0 }), ACTIVITY_PATH);
 });
 
-test("every action that the record knows is said in words", () => {
+test("every recorded action has a verb", () => {
   const actions = routes.flatMap(({ change }) =>
     change ? [change.action, ...Object.values(change.refusals ?? {})] : [],
   );

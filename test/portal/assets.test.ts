@@ -43,7 +43,7 @@ test("each coding holds the same bytes under an entity tag of its own", async ()
   }
 });
 
-test("a form is made once, however many ask for it at the same time, and others do not wait", async () => {
+test("concurrent requests compress a file once, and other requests do not wait", async () => {
   const fresh = new PortalAssets(FILES);
   const ask = (coding: string) => fresh.send(fresh.stylesheet, { "accept-encoding": coding });
   const [first, second] = [ask("br"), ask("br")];
@@ -56,20 +56,20 @@ test("a form is made once, however many ask for it at the same time, and others 
   assert.equal(new Set(bodies).size, 1);
 });
 
-test("a reader who has a file in that coding is told so", async () => {
+test("a matching entity tag gives a 304", async () => {
   const etag = header(await sent({ "accept-encoding": "gzip" }), "ETag") ?? "";
   assert.equal((await sent({ "accept-encoding": "gzip", "if-none-match": etag })).status, 304);
   assert.equal((await sent({ "accept-encoding": "br", "if-none-match": etag })).status, 200);
 });
 
-test("a change of any file moves all of them", () => {
+test("a change of any file changes all addresses", () => {
   const changed = new PortalAssets(new Map([...FILES, ["one.js", "export const a = 2;\n"]]));
   assert.notEqual(changed.stylesheet, assets.stylesheet);
   assert.equal(changed.send(assets.stylesheet, {}), undefined);
   assert.equal(new PortalAssets(FILES).stylesheet, assets.stylesheet);
 });
 
-test("without a build there are styles and an icon, and no module", () => {
+test("without a build there is no module", () => {
   const unbuilt = new PortalAssets(new Map([...FILES].slice(0, 2)));
   assert.equal(unbuilt.hasModules, false);
   assert.equal(assets.hasModules, true);

@@ -6,7 +6,7 @@ const app = await start({ after });
 const PAGE = "/portal/audit";
 const MIB = 1 << 20;
 
-/** What a page says, without its markup. */
+/** The text of a page without its markup. */
 async function wordsOf(search = ""): Promise<string> {
   const { status, text } = await app.get(PAGE + search);
   assert.equal(status, 200);
@@ -14,11 +14,11 @@ async function wordsOf(search = ""): Promise<string> {
   return main.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
 }
 
-test("without events the page shows the line that reports one", async () => {
+test("an empty page shows the shell line that reports an event", async () => {
   assert.match(await wordsOf(), /No commands yet .* curl -X POST .*\/api\/v1\/audit/);
 });
 
-test("the page shows the events of its view, their exact number and what narrows it", async () => {
+test("the page shows the events of its view, their exact number and the filters", async () => {
   await app.post("/api/v1/audit", {
     events: [
       { id: "e1", command: "git push", executor: "ada", policy_decision: "ALLOWED" },
@@ -38,7 +38,7 @@ test("the page shows the events of its view, their exact number and what narrows
   }
 });
 
-test("where nothing matches, the page says which filter to drop and what that brings", async () => {
+test("an empty result names the filters to drop and the number of events without them", async () => {
   const words = await wordsOf("?executor=ada&status=lost");
   assert.match(words, /Nothing matches .*Drop status lost 2 events/);
   assert.doesNotMatch(words, /Drop executor/);
@@ -46,13 +46,13 @@ test("where nothing matches, the page says which filter to drop and what that br
   assert.match(await wordsOf("?q=x1&status=lost"), /Show everything/);
 });
 
-test("what the service refuses is said in its words", async () => {
+test("the page shows the service's refusal of an invalid parameter", async () => {
   assert.match(await wordsOf("?from=never"), /from: expected an RFC 3339 date and time/);
   assert.match(await wordsOf("?cursor=mine"), /cursor: not understood; begin again without it/);
   assert.match(await wordsOf("?event=e9"), /There is no audit event (?:"|&quot;)e9/);
 });
 
-test("a long command is cut in the list, and less where its event is open, which leads to all of it", async () => {
+test("a long command is cut in the list and in the open event, which links to the whole event", async () => {
   const command = `start ${"x".repeat(MIB - 9)}end`;
   await app.post("/api/v1/audit", { id: "long", command, message: "m".repeat(20_000) });
   const list = await app.get(PAGE);
@@ -72,7 +72,7 @@ test("a long command is cut in the list, and less where its event is open, which
   assert.doesNotMatch(short.text, /Show the whole event/);
 });
 
-test("what a command hides is named in the list, and a blank one does not leave its row empty", async () => {
+test("the list names invisible characters and marks blank commands", async () => {
   await app.post("/api/v1/audit", { command: "rm \u202etxt.exe" });
   await app.post("/api/v1/audit", { command: "  \n " });
   const { text } = await app.get(PAGE);
@@ -83,7 +83,7 @@ test("what a command hides is named in the list, and a blank one does not leave 
   assert.match(text, /<code>\(blank\)<\/code>/);
 });
 
-test("the overview stands also where its denials are a page of long ones", async () => {
+test("the overview renders denials with very long commands", async () => {
   const denial = { command: "x".repeat(MIB), decision: "DENIED" };
   for (let i = 0; i < 2; i++) await app.post("/api/v1/audit", denial);
   const overview = await app.get("/", { accept: "text/html" });
@@ -91,7 +91,7 @@ test("the overview stands also where its denials are a page of long ones", async
   assert.match(overview.text, /xxxx/);
 });
 
-test("the list goes on by links, page after page, and no event is left out", async (t) => {
+test("the links of the list lead through all events", async (t) => {
   const many = await start(t);
   const events = Array.from({ length: 120 }, (_, i) => ({ id: `n${i}`, command: "ls" }));
   await many.post("/api/v1/audit", { events });
@@ -106,7 +106,7 @@ test("the list goes on by links, page after page, and no event is left out", asy
   assert.deepEqual(seen, events.map(({ id }) => id).reverse());
 });
 
-test("the CSV link asks for what spreadsheets read, and keeps the filters", async () => {
+test("the CSV link keeps the filters and asks for a byte order mark", async () => {
   const { text } = await app.get("/portal/audit?decision=denied");
   const [, href = ""] = /href="([^"]+)"[^>]*>CSV, for spreadsheets/.exec(text) ?? [];
   const address = new URL(href.replaceAll("&amp;", "&"), app.url);
@@ -115,7 +115,7 @@ test("the CSV link asks for what spreadsheets read, and keeps the filters", asyn
   assert.equal(Buffer.from(bytes).toString("utf8", 0, 6), "\uFEFFid,");
 });
 
-test("where credentials are demanded the page carries no event", async (t) => {
+test("the page contains no event while credentials are required", async (t) => {
   const closed = await start(t, { requireAuth: true });
   await closed.post("/api/public/audit", { id: "wagon", command: "wagon-7" });
   const page = await closed.get(`${PAGE}?event=wagon`);

@@ -14,7 +14,7 @@ function lineOf(id: string): string {
   return curlLine(exampleRequest(operation, "https://signalbox.test"));
 }
 
-test("a line names the method, the body and the credential that the operation takes", () => {
+test("a line contains the method, the body and the credential of the operation", () => {
   assert.equal(lineOf("getPublicWagons"), "curl 'https://signalbox.test/api/public/wagons'");
   assert.equal(
     lineOf("getV1Wagons"),
@@ -31,7 +31,7 @@ test("a line names the method, the body and the credential that the operation ta
   );
 });
 
-test("what a shell would act on reaches curl as it is", () => {
+test("special characters of the shell reach curl unchanged", () => {
   const body = { text: 'it\'s $HOME `id` "quoted" \\ !' };
   const line = curlLine({ method: "POST", url: "http://x/?a=1&b=*", body });
   const shown = execFileSync("sh", ["-c", line.replace(/^curl/, "printf '%s\\n'")], {

@@ -6,7 +6,7 @@ import { diffCounts, diffLines, linesOf, type DiffRun } from "../../src/portal/d
 
 const lines = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 24 });
 
-/** What a difference makes of the left text: lines that stay, and those of the right that come. */
+/** Applies a difference to the left text. */
 function apply(left: readonly string[], right: readonly string[], runs: readonly DiffRun[]) {
   return runs.flatMap(({ kind, left: l, right: r, count }) => {
     if (kind === "removed") return [];
@@ -27,7 +27,7 @@ function common(a: readonly string[], b: readonly string[]): number {
   return row.at(-1) ?? 0;
 }
 
-test("a difference turns the one text into the other, and covers both in order", () => {
+test("a difference turns one text into the other, and covers both in order", () => {
   fc.assert(
     fc.property(lines, lines, fc.integer({ min: 0, max: 60 }), (left, right, mostEdits) => {
       const runs = finish(diffLines(left, right, mostEdits));
@@ -53,7 +53,7 @@ test("no shorter difference exists", () => {
   );
 });
 
-test("runs alternate: common lines, then what is removed, then what is added", () => {
+test("runs alternate: common lines, removals, additions", () => {
   fc.assert(
     fc.property(lines, lines, (left, right) => {
       const kinds = finish(diffLines(left, right)).map(({ kind }) => kind);
@@ -62,8 +62,8 @@ test("runs alternate: common lines, then what is removed, then what is added", (
   );
 });
 
-test("texts with nothing in common are replaced, not followed to the end", () => {
-  // To follow them would take a trace of gigabytes.
+test("texts with nothing in common are replaced without a full search", () => {
+  // A full search would take gigabytes of trace.
   const left = Array.from({ length: 30_000 }, (_, i) => `left ${i}`);
   const right = Array.from({ length: 30_000 }, (_, i) => `right ${i}`);
   assert.deepEqual(diffCounts(finish(diffLines(left, right))), { removed: 30_000, added: 30_000 });

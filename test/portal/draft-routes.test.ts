@@ -25,7 +25,7 @@ test("a rule is drafted from an event into the active policy, and nothing is sto
   assert.equal((await app.get("/api/v1/policies")).body.policies.length, 1);
 });
 
-test("without an active policy the draft is a document of its own", async (t) => {
+test("without an active policy the draft is a new document", async (t) => {
   const app = await start(t);
   await app.post("/api/public/audit", { id: "e1", command: "git push" });
   const body = { event: "e1", effect: "deny" };
@@ -33,7 +33,7 @@ test("without an active policy the draft is a document of its own", async (t) =>
   assert.match(answer.body.yaml, /^# This document stands alone/);
 });
 
-test("an event that does not exist is 404, and one with nothing to match is 400", async (t) => {
+test("an unknown event is 404, and an event without a value to match is 400", async (t) => {
   const app = await start(t);
   await app.post("/api/v1/audit", { id: "e1", provider: "*" });
   const status = async (event: string) =>

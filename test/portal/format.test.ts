@@ -5,7 +5,7 @@ import { ago, count, duration, exactly, percent, shorten } from "../../src/porta
 const NOW = Date.parse("2026-11-20T20:30:00.000Z");
 const MINUTE = 60_000;
 
-test("thousands stand apart", () => {
+test("thousands are separated", () => {
   assert.deepEqual([0, 999, 1000, 1234567].map(count), [
     "0",
     "999",
@@ -14,7 +14,7 @@ test("thousands stand apart", () => {
   ]);
 });
 
-test("a share that exists is never none, and one that lacks something never all", () => {
+test("a small share is never 0 %, and an incomplete one never 100 %", () => {
   assert.deepEqual(
     [
       percent(0, 0),
@@ -45,7 +45,7 @@ for (const { ms, expected } of [
     assert.equal(ago(NOW - ms, NOW), expected));
 }
 
-test("an exact moment is in UTC, and what is none stays as it is", () => {
+test("an exact time is in UTC, and an invalid one stays as it is", () => {
   assert.equal(exactly("2026-11-20T21:30:00.123+01:00"), "2026-11-20 20:30:00 UTC");
   assert.equal(exactly("<never>"), "<never>");
 });

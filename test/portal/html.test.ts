@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { html, prose } from "../../src/portal/html.ts";
 
-test("what is put into a template cannot become markup", () => {
+test("a value in a template cannot become markup", () => {
   const hostile = `<script>alert("1")</script> & 'quotes'`;
   assert.equal(
     html`<p title="${hostile}">${hostile}</p>`.toString(),
@@ -12,7 +12,7 @@ test("what is put into a template cannot become markup", () => {
   );
 });
 
-test("templates nest, lists are joined, and nothing stands for what is absent", () => {
+test("templates nest, lists are joined, and absent values write nothing", () => {
   const items = ["a", "<b>"].map((item) => html`<i>${item}</i>`);
   assert.equal(
     html`<b>${items}${undefined}${7}</b>`.toString(),
@@ -20,7 +20,7 @@ test("templates nest, lists are joined, and nothing stands for what is absent", 
   );
 });
 
-test("white space that only the source has is gone, and between words it stays", () => {
+test("white space of the source is removed, and between words it stays", () => {
   const list = html`<ul>
     <li class="${"one"}"><b>a</b> ${"b"} <i>c</i>d</li>
     ${undefined}
@@ -28,12 +28,12 @@ test("white space that only the source has is gone, and between words it stays",
   assert.equal(list.toString(), '<ul><li class="one"><b>a</b> b <i>c</i>d</li></ul>');
 });
 
-test("an object that only looks like markup is refused as markup", () => {
+test("an object that only looks like `Html` is escaped", () => {
   const impostor = { toString: () => "<b>" } as unknown as string;
   assert.throws(() => html`${impostor}`);
 });
 
-test("no text at all brings a tag or leaves an attribute", () => {
+test("no text can add a tag or end an attribute", () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       assert.doesNotMatch(html`${text}`.toString(), /[<>"']/);
@@ -47,7 +47,7 @@ test("no text at all brings a tag or leaves an attribute", () => {
   );
 });
 
-test("backticks in prose mark code, and one without its pair is left alone", () => {
+test("backticks in prose mark code, and an unpaired one stays", () => {
   assert.equal(
     prose("Set `PORT` to `<0>`.").toString(),
     "Set <code>PORT</code> to <code>&lt;0&gt;</code>.",

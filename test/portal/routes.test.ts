@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { ADMIN_SETTINGS, start } from "../support/start.ts";
 
-/** In KiB, uncompressed, of a service that holds next to nothing. The reference is a long text. */
+/** In KiB, uncompressed, of an empty service. The API reference is a long text. */
 const MOST = 80;
 const WEIGHTS = [
   ["/", MOST],
@@ -52,7 +52,7 @@ for (const [path, most] of WEIGHTS) {
   });
 }
 
-test("the early script stands before the stylesheet, for which it would have to wait", async () => {
+test("the early script precedes the stylesheet, which would delay it", async () => {
   const { text } = await app.get("/", HTML);
   const order = [...text.matchAll(/(?:href|src)="[^"]+\/(early\.js|portal\.css|overview\.js)"/g)];
   assert.deepEqual(
@@ -61,7 +61,7 @@ test("the early script stands before the stylesheet, for which it would have to 
   );
 });
 
-test("a file that is not of this build is not found, and nothing beside the files is", async () => {
+test("unknown files and other paths below the assets are 404", async () => {
   const [, prefix = ""] =
     /href="(\/portal\/assets\/\w+\/)portal\.css/.exec((await app.get("/", HTML)).text) ?? [];
   for (const path of [
@@ -75,7 +75,7 @@ test("a file that is not of this build is not found, and nothing beside the file
   }
 });
 
-test("every page carries the headers that guard it, also where the reader has it already", async () => {
+test("every page has the security headers, also with a 304", async () => {
   const home = await app.get("/", HTML);
   const reference = await app.get("/portal/api");
   const signIn = await app.get("/portal/sign-in");
@@ -97,7 +97,7 @@ test("the reference names this server's address", async () => {
   assert.ok(reference.text.includes(`${app.url}/api/public/policies`));
 });
 
-test("where credentials are demanded no page carries data, from the next request on", async (t) => {
+test("no page contains data from the first request on after credentials become required", async (t) => {
   let isRequired = false;
   const switched = await start(t, { requireAuth: () => isRequired });
   await switched.post("/api/public/audit", { command: "wagon-7", policy_decision: "DENIED" });

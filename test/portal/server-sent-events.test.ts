@@ -11,7 +11,7 @@ const MESSAGES: readonly StreamMessage[] = [
   { id: "c", data: "é" },
 ];
 
-test("a stream is read the same however it is cut", () => {
+test("the cuts between pieces do not change the messages", () => {
   for (let size = 1; size <= TEXT.length; size++) {
     const read = streamReader();
     const found: StreamMessage[] = [];
@@ -20,6 +20,6 @@ test("a stream is read the same however it is cut", () => {
   }
 });
 
-test("a message that was not ended is not given out", () => {
+test("an unfinished message is not returned", () => {
   assert.deepEqual(streamReader()("id: a\ndata: 1\n"), []);
 });

@@ -7,25 +7,25 @@ function shown(text: string): string {
   return html`${withUnseen(text)}`.toString();
 }
 
-test("what turns the direction of a text around is named, and stands in an element of its own", () => {
+test("direction marks are named, each in an element of its own", () => {
   assert.equal(
     shown("rm \u202etxt.exe"),
     'rm <span class="unseen" title="U+202E">\u202e</span>txt.exe',
   );
 });
 
-test("hidden letters, escapes and empty characters are named too, a run of them together", () => {
+test("invisible letters, escapes and empty characters are named, one name for each run", () => {
   assert.match(shown("a\u{e0041}\u{e0042}b"), /title="U\+E0041 U\+E0042"/);
   assert.match(shown("\u001b[2J"), /title="U\+001B"/);
   assert.match(shown("pay\u200bpal"), /pay<span class="unseen" title="U\+200B">/);
   assert.match(shown("\u{e0041}".repeat(50)), /title="U\+E0041(?: U\+E0041){3} and 46 more"/);
 });
 
-test("lines, tabs, emoji and scripts that are made with joiners are left as they are", () => {
+test("line ends, tabs, emoji and scripts with joiners stay unchanged", () => {
   for (const text of ["a\tb\r\nc", "👩‍👩‍👧‍👦 ❤️", "می‌خواهم", "مرحبا"]) assert.equal(shown(text), text);
 });
 
-test("markup around them stays text, and nothing of the text is lost", () => {
+test("markup in the text stays text, and no character is lost", () => {
   const text = '<b>\u202e"</b>\u2066';
   const words = shown(text).replace(/<[^>]*>/g, "");
   assert.equal(

@@ -7,7 +7,7 @@ import { ADMIN_SETTINGS, start } from "../support/start.ts";
 
 const least = leastRolesOf(routes);
 
-test("a role is withheld what only higher roles include", () => {
+test("a role is denied the operations of higher roles", () => {
   assert.equal(least["POST /api-keys"], "operator");
   assert.equal(least["POST /policies/validate"], undefined);
   assert.deepEqual(withheldFrom("admin", least).operations, {});
@@ -17,7 +17,7 @@ test("a role is withheld what only higher roles include", () => {
   assert.deepEqual(withheldFrom("viewer", least).operations, least);
 });
 
-test("every operation that a page asks about is one that not every role includes", () => {
+test("every operation that a page checks takes a role", () => {
   const asked = filesBelow("src/portal").flatMap((path) =>
     [
       ...readSource(path).matchAll(/(?:isAllowed|ifAllowed|allowedOrNote)\(\s*\w+,\s*"([^"]+)"/g),

@@ -8,7 +8,7 @@ function linesIn(lines: readonly string[]) {
   return lines.map((line) => tokensOf(line));
 }
 
-/** A line's tokens as `kind:text`, without what is blank. */
+/** The tokens of a line as `kind:text`, without blank ones. */
 function kindsOf(text: string): readonly (readonly string[])[] {
   return linesIn(text.split("\n")).map((tokens) =>
     tokens
@@ -17,7 +17,7 @@ function kindsOf(text: string): readonly (readonly string[])[] {
   );
 }
 
-test("the tokens of a line joined are the line, whatever it is", () => {
+test("the tokens of any line, joined, are the line", () => {
   const pieces = fc.constantFrom(
     ..."abc019 \t\"'\\:#-?[]{},&*!|>%~.\u00e9🚂<",
     ": ",
@@ -101,8 +101,8 @@ for (const { text, expected } of [
   });
 }
 
-test("a long line is read in a time that grows with its length", () => {
-  // Quadratic work would take hours, which the time limit of the tests ends.
+test("a long line takes linear time", () => {
+  // Quadratic time would exceed the time limit of the tests.
   const tokens = linesIn([
     "a: " + "x ".repeat(2_000_000),
     "[".repeat(2_000_000),

@@ -95,7 +95,7 @@ async function readOnce(stream: Stream): Promise<undefined> {
       if (data.length > 0) listener.onEvents(data.map((text) => JSON.parse(text) as AuditEvent));
     }
   } catch (error) {
-    if (silence.signal.aborted) throw new Error("Nothing was heard", { cause: error });
+    if (silence.signal.aborted) throw new Error("The stream fell silent", { cause: error });
     throw error;
   } finally {
     clearTimeout(alarm);

@@ -15,7 +15,7 @@ export function serveCopyButtons(): void {
     if (!button || text === "") return;
     navigator.clipboard.writeText(text).then(
       () => toast("Copied"),
-      () => toast("The browser does not let this page copy"),
+      () => toast("The browser does not allow this page to copy"),
     );
   });
 }

@@ -28,7 +28,7 @@ export const account: DataPage<AccountModel> = {
 
 /** Renders the signed-in user and the form of their password. */
 export function renderAccount(model: AccountModel): Html {
-  return accessFrame("account", model, model.user ? facts(model.user) : nobody());
+  return accessFrame("account", model, model.user ? facts(model.user) : signedOut());
 }
 
 function facts({ email, name, role, organization_id: organization }: User): Html {
@@ -58,13 +58,13 @@ function facts({ email, name, role, organization_id: organization }: User): Html
     })}`;
 }
 
-function nobody(): Html {
+function signedOut(): Html {
   return html`<section class="card" aria-labelledby="account">
-    <header><h2 id="account">Nobody is signed in</h2></header>
+    <header><h2 id="account">You are not signed in</h2></header>
     <div class="inside">
       <p class="faint">
-        Changes that are made here are recorded without a name. Who signs in makes them in their own
-        name, in their own organization.
+        Your changes are recorded without a name. Sign in to make them in your name and in your own
+        organization.
       </p>
       <p><a class="button primary" href="/portal/sign-in" data-sign-in>Sign in</a></p>
     </div>

@@ -14,7 +14,10 @@ export const ACTIVITY_ROWS = 50;
 
 const parameters = {
   action: { type: "string", description: "An action, or the kind before its dot." },
-  actor: { type: "string", description: "An id, email or name; `anonymous` for nobody known." },
+  actor: {
+    type: "string",
+    description: "An id, email or name; `anonymous` for callers without credentials.",
+  },
   target: { type: "string", description: "The id or name of what was changed." },
   q: { type: "string", description: "Text that an entry must contain." },
   offset: {
@@ -90,7 +93,7 @@ function nothing(model: ActivityModel): Html {
   }
   return emptyState(
     "Nothing was changed yet",
-    "Every change of policies, keys, users and settings is recorded here, and every sign-in. The same from a shell:",
+    "Every change of policies, keys, users and settings is recorded here, and every sign-in. To read it from a shell:",
     { method: "GET", url: `${model.apiUrl}/activity`, headers: credentialHeaders(model, "person") },
   );
 }
@@ -167,7 +170,7 @@ function entry(one: ActivityEntry, now: number): Html {
 }
 
 function actorName({ kind, email, name, id }: ActivityEntry["actor"]): Html | string {
-  if (kind === "anonymous") return html`<span class="faint">Somebody without credentials</span>`;
+  if (kind === "anonymous") return html`<span class="faint">A caller without credentials</span>`;
   if (kind === "key") return `The API key ${name ?? id ?? ""}`;
   return email ?? id ?? "A user";
 }

@@ -55,7 +55,7 @@ export function renderSettings(model: SettingsModel): Html {
       <section class="card" aria-labelledby="settings-list">
         <header>
           <h2 id="settings-list">Settings</h2>
-          <span class="faint small">Kept for whoever reads them; the service acts on none</span>
+          <span class="faint small">Stored for other programs; they do not change the service</span>
         </header>
         ${settings.length === 0 ? noSettings(model) : table(model)}
       </section>
@@ -76,7 +76,7 @@ function pairFields(number: number): Html {
 }
 
 function noSettings(model: SettingsModel): Html {
-  return emptyState("No settings yet", "All pairs at once are set from a shell:", {
+  return emptyState("No settings yet", "To set all pairs at once from a shell:", {
     method: "PUT",
     url: `${model.apiUrl}/settings`,
     headers: credentialHeaders(model, "person"),

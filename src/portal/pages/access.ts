@@ -20,8 +20,8 @@ export function accessFrame(
 
 function openNotice(): Html {
   return html`<p class="notice warn">
-    This service asks for no credentials: whoever reaches it may change what stands here. Start it
-    with <code>REQUIRE_AUTH=true</code> to ask for them.
+    This service asks for no credentials: anyone who reaches it may change this page. Start it with
+    <code>REQUIRE_AUTH=true</code> to ask for them.
   </p>`;
 }
 

@@ -41,7 +41,7 @@ export function auditFilters(view: AuditView, providers?: readonly string[]): Ht
         ["ALLOWED", "Allowed"],
         ["DENIED", "Denied"],
       ])}
-      ${choice("consumer", view, "Anybody", [
+      ${choice("consumer", view, "Any consumer", [
         ["human", "People"],
         ["ai", "AI"],
         ["ci", "CI"],

@@ -129,13 +129,13 @@ function nothing(model: AuditModel): Html {
     <strong>Nothing matches</strong>
     ${
       waysOut.length > 0
-        ? html`<p>There is something without one of these:</p>
+        ? html`<p>Events match without one of these filters:</p>
             <ul class="ways-out">
               ${waysOut.map((way) => wayOut(way, view))}
             </ul>`
         : html`<p>
-            No single filter is to blame. <a href="${viewHref({})}">Show everything</a>, and narrow
-            it again.
+            Dropping a single filter does not help. <a href="${viewHref({})}">Show everything</a>,
+            and narrow it again.
           </p>`
     }
   </div>`;

@@ -120,7 +120,7 @@ function numberInWords(matching: number, all: number): string {
 }
 
 function noRuntimes(model: FleetModel): Html {
-  return emptyState("No runtimes yet", "One appears with its first sign of life:", {
+  return emptyState("No runtimes yet", "A runtime appears with its first heartbeat:", {
     method: "POST",
     url: `${model.apiUrl}/fleet/heartbeat`,
     headers: credentialHeaders(model, "runtime"),

@@ -131,7 +131,7 @@ function denials(model: OverviewModel): Html {
   if (model.counts.commands_today > 0) {
     return emptyState("Nothing was denied", "Every command that runtimes reported was allowed.");
   }
-  return emptyState("No commands yet", "What was denied, and why, will stand here.");
+  return emptyState("No commands yet", "Denied commands and their reasons will be listed here.");
 }
 
 function denial(event: AuditEvent, now: number): Html {
@@ -182,7 +182,7 @@ function noRuntimes(model: OverviewModel): Html {
     </header>
     ${emptyState(
       "No runtimes yet",
-      "One appears with its first sign of life.",
+      "A runtime appears with its first heartbeat.",
       hasCommands(model) ? heartbeatRequest(model, model.counts.policy_version) : undefined,
     )}
   </section>`;
@@ -199,8 +199,9 @@ function providersCard({ counts }: OverviewModel): Html {
     ${
       used.length === 0
         ? emptyState(
-            "None used yet",
-            html`The <a href="/portal/catalog">catalog</a> knows ${count(counts.providers)} of them.`,
+            "No provider used yet",
+            html`The <a href="/portal/catalog">catalog</a> lists ${count(counts.providers)}
+              providers.`,
           )
         : html`<div class="inside">
             <table class="bars">

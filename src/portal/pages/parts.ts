@@ -94,7 +94,7 @@ export function publishedFacts(policy: PolicyOrigin, now: number): Html {
         ? undefined
         : html`<dt>Activated again</dt>
             <dd>
-              ${timeAgo(policy.activated_at, now)} by ${policy.activated_by ?? "somebody unknown"}
+              ${timeAgo(policy.activated_at, now)} by ${policy.activated_by ?? "an unknown user"}
             </dd>`
     }`;
 }

@@ -144,7 +144,7 @@ function* document(model: PoliciesModel): Work<Html> {
   const { shown, query } = model;
   if (!shown) {
     return html`<section class="card">
-      ${emptyState("No such version", html`There is no version <code>${query.version}</code> here.`)}
+      ${emptyState("No such version", html`The version <code>${query.version}</code> does not exist.`)}
     </section>`;
   }
   const content = yield* text(model, shown);
@@ -181,7 +181,7 @@ function* text({ query, against, apiUrl }: PoliciesModel, shown: Policy): Work<H
   });
   if (query.against === undefined) return yield* policyText(documentOf(shown));
   if (!against) {
-    const words = html`There is no version <code>${query.against}</code> to compare with.`;
+    const words = html`The version <code>${query.against}</code> does not exist.`;
     return emptyState("No such version", words);
   }
   const changes = yield* policyChanges(documentOf(against), documentOf(shown));

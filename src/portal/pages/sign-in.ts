@@ -49,7 +49,7 @@ export function signInPage({ hasUsers, isDemo }: SignInModel): Html {
 
 function demoVisitor(): Html {
   return html`<p class="notice">
-    Access belongs to whoever runs this demo. Everything else is open:
+    Access belongs to the operator of this demo. Everything else is open:
     <a href="/">go to the overview</a>.
   </p>`;
 }

@@ -14,7 +14,7 @@ async function signIn(page: Page, password: string = ADMIN.password): Promise<vo
   await page.keyboard.press("Enter");
 }
 
-/** The browser itself reports every refused request. */
+/** Browsers report every refused request. */
 function checkRefusals({ faults }: Visit, ...statuses: readonly number[]): void {
   const others = faults
     .splice(0)
@@ -23,7 +23,7 @@ function checkRefusals({ faults }: Visit, ...statuses: readonly number[]): void 
 }
 
 browserTest(
-  "an ended session leads to the sign-in page and back to where one was, with what was typed",
+  "an ended session leads to the sign-in page and back, and keeps the typed text",
   async (t) => {
     const visited = await visit(t, `${closed.url}/portal/access/keys`);
     const { page } = visited;
@@ -55,7 +55,7 @@ browserTest(
   },
 );
 
-browserTest("a form that is sent before its module has come waits for it", async (t) => {
+browserTest("a form that is sent before its module is loaded waits for it", async (t) => {
   const { page } = await visit(t, `${closed.url}/portal/sign-in`);
   const asked: string[] = [];
   page.on("request", (request) => asked.push(`${request.method()} ${request.url()}`));
@@ -109,54 +109,51 @@ browserTest("a key is created, shown once and copied, used, and revoked", async 
   await visited.checkUnbroken();
 });
 
-browserTest(
-  "users are added, changed and deleted, and refusals stand where they belong",
-  async (t) => {
-    const visited = await visit(t, `${closed.url}/portal/access/users`);
-    const { page } = visited;
-    await signIn(page);
-    const add = page.getByRole("form", { name: "New user" });
-    await add.getByLabel("Email").fill("ada@example.com");
-    await add.getByLabel("Name, if any").fill(MARKUP);
-    await add.getByLabel("First password").fill("short");
-    await page.keyboard.press("Enter");
-    await add.getByRole("alert").getByText("10 to 256 characters").waitFor();
-    await add.getByLabel("First password").fill("a password of hers");
-    await page.keyboard.press("Enter");
-    const ada = page.getByRole("row", { name: "ada@example.com" });
-    await ada.getByText("viewer").waitFor();
-    const own = page.getByRole("row", { name: "(you)" });
-    await own.getByRole("button", { name: "Delete" }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByRole("button", { name: "Delete" }).click();
-    await dialog.getByRole("alert").getByText("last active admin").waitFor();
-    await page.keyboard.press("Escape");
-    await ada.getByRole("button", { name: "Edit" }).click();
-    await visited.checkAccessibility();
-    await visited.screenshot("access-edit-user");
-    await dialog.getByLabel("Can sign in").uncheck();
-    await dialog.getByLabel("Role").selectOption("operator");
-    await dialog.getByRole("button", { name: "Save" }).click();
-    await ada.getByText("deactivated").waitFor();
-    await ada.getByRole("button", { name: "Delete" }).click();
-    await dialog.getByRole("button", { name: "Delete" }).click();
-    await ada.waitFor({ state: "detached" });
-    await page.getByRole("link", { name: "Activity" }).click();
-    const entries = page.locator(".entries > li");
-    await entries.first().getByText("deleted the user").waitFor();
-    assert.match(
-      await entries.nth(1).innerText(),
-      /role viewer →\s+became\s+operator\s+active true →\s+became\s+false/,
-    );
-    await page.getByLabel("What", { exact: true }).selectOption("login");
-    await page.waitForURL("**/activity?action=login");
-    await page.locator(".entries").getByText("signed in").first().waitFor();
-    await visited.checkUnbroken();
-    checkRefusals(visited, 400, 409);
-  },
-);
+browserTest("users are added, changed and deleted, and each form shows its refusals", async (t) => {
+  const visited = await visit(t, `${closed.url}/portal/access/users`);
+  const { page } = visited;
+  await signIn(page);
+  const add = page.getByRole("form", { name: "New user" });
+  await add.getByLabel("Email").fill("ada@example.com");
+  await add.getByLabel("Name, if any").fill(MARKUP);
+  await add.getByLabel("First password").fill("short");
+  await page.keyboard.press("Enter");
+  await add.getByRole("alert").getByText("10 to 256 characters").waitFor();
+  await add.getByLabel("First password").fill("a password of hers");
+  await page.keyboard.press("Enter");
+  const ada = page.getByRole("row", { name: "ada@example.com" });
+  await ada.getByText("viewer").waitFor();
+  const own = page.getByRole("row", { name: "(you)" });
+  await own.getByRole("button", { name: "Delete" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await dialog.getByRole("alert").getByText("last active admin").waitFor();
+  await page.keyboard.press("Escape");
+  await ada.getByRole("button", { name: "Edit" }).click();
+  await visited.checkAccessibility();
+  await visited.screenshot("access-edit-user");
+  await dialog.getByLabel("Can sign in").uncheck();
+  await dialog.getByLabel("Role").selectOption("operator");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await ada.getByText("deactivated").waitFor();
+  await ada.getByRole("button", { name: "Delete" }).click();
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await ada.waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "Activity" }).click();
+  const entries = page.locator(".entries > li");
+  await entries.first().getByText("deleted the user").waitFor();
+  assert.match(
+    await entries.nth(1).innerText(),
+    /role viewer →\s+became\s+operator\s+active true →\s+became\s+false/,
+  );
+  await page.getByLabel("What", { exact: true }).selectOption("login");
+  await page.waitForURL("**/activity?action=login");
+  await page.locator(".entries").getByText("signed in").first().waitFor();
+  await visited.checkUnbroken();
+  checkRefusals(visited, 400, 409);
+});
 
-browserTest("settings and organizations are kept, and one's own password is changed", async (t) => {
+browserTest("settings, organizations and the user's own password are changed", async (t) => {
   const visited = await visit(t, `${open.url}/portal/access/settings`);
   const { page } = visited;
   await page.getByLabel("Key", { exact: true }).fill("support");
@@ -190,7 +187,7 @@ browserTest("settings and organizations are kept, and one's own password is chan
   await page.keyboard.press("Enter");
   await page.getByRole("cell", { name: "acme-railways" }).waitFor();
   await page.getByRole("link", { name: "Account" }).click();
-  await page.getByText("Nobody is signed in").waitFor();
+  await page.getByText("You are not signed in").waitFor();
   await page.getByRole("main").getByRole("link", { name: "Sign in" }).click();
   await page.getByLabel("Email").fill("root@acme.example.com");
   await page.getByLabel("Password").fill("a password of theirs");
@@ -206,7 +203,7 @@ browserTest("settings and organizations are kept, and one's own password is chan
   assert.equal(await page.getByText("support").count(), 0);
 });
 
-browserTest("Access looks right everywhere, and reads without JavaScript", async (t) => {
+browserTest("Access is accessible, fits, and works without JavaScript", async (t) => {
   await open.post("/api/v1/api-keys", { name: `agents ${MARKUP}` });
   await open.post("/api/v1/users", {
     email: "ada@example.com",

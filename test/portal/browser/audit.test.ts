@@ -7,7 +7,7 @@ import { ADMIN, ADMIN_SETTINGS, start } from "../../support/start.ts";
 
 const MINUTE_MS = 60_000;
 const PAGE_EVENTS = 50;
-/** The button of a tail that goes. */
+/** The button of a running tail. */
 const LIVE = "#live.live[aria-pressed=true]";
 
 const app = await start({ after });
@@ -26,7 +26,7 @@ await app.post("/api/v1/audit", {
 });
 const url = `${app.url}/portal/audit`;
 
-/** Waits until the live tail has begun, and the list was read again from there. */
+/** Waits until the live tail has begun and the list was read again. */
 async function followed(page: Page): Promise<void> {
   await page.locator(LIVE).waitFor();
   await page.locator("#audit-rows:not([aria-busy])").waitFor();
@@ -39,7 +39,7 @@ function total(page: Page, words: string): Promise<void> {
 
 const search = (page: Page): string => decodeURIComponent(new URL(page.url()).search);
 
-browserTest("without JavaScript one searches, opens, reads on and exports", async (t) => {
+browserTest("search, opening, paging and export work without JavaScript", async (t) => {
   const { page } = await visit(t, url, { javaScriptEnabled: false });
   await page.getByRole("searchbox").fill("git fetch");
   await page.getByRole("button", { name: "Search" }).click();
@@ -56,30 +56,33 @@ browserTest("without JavaScript one searches, opens, reads on and exports", asyn
   assert.match(download.suggestedFilename(), /^audit-.*\.csv$/);
 });
 
-browserTest("typing, choosing, dropping and going back change list and address", async (t) => {
-  const { page } = await visit(t, url);
-  const providers = page.locator("#audit-providers option");
-  assert.equal(await page.locator("#audit-provider").getAttribute("list"), "audit-providers");
-  assert.equal(await providers.and(page.locator("[value=kubernetes]")).count(), 1);
-  await page.keyboard.press("/");
-  await page.keyboard.type("fetch 11");
-  await total(page, "11 events");
-  assert.equal(search(page), "?q=fetch 11");
-  await page.locator("#audit-decision").selectOption("Denied");
-  await page.getByText("Nothing matches").waitFor();
-  assert.equal(search(page), "?q=fetch 11&decision=DENIED");
-  await page.getByRole("link", { name: "Drop text fetch 11" }).first().click();
-  await total(page, "1 event");
-  assert.equal(await page.getByRole("searchbox").inputValue(), "");
-  assert.equal(await page.locator(".row code").innerText(), `echo ${MARKUP}`);
-  await page.goBack();
-  await page.getByText("Nothing matches").waitFor();
-  await page.locator("#audit-decision").selectOption("Any decision");
-  await total(page, "11 events");
-  assert.equal(await page.evaluate("typeof window.broken"), "undefined");
-});
+browserTest(
+  "typing, choosing, dropping a filter and going back change the list and the address",
+  async (t) => {
+    const { page } = await visit(t, url);
+    const providers = page.locator("#audit-providers option");
+    assert.equal(await page.locator("#audit-provider").getAttribute("list"), "audit-providers");
+    assert.equal(await providers.and(page.locator("[value=kubernetes]")).count(), 1);
+    await page.keyboard.press("/");
+    await page.keyboard.type("fetch 11");
+    await total(page, "11 events");
+    assert.equal(search(page), "?q=fetch 11");
+    await page.locator("#audit-decision").selectOption("Denied");
+    await page.getByText("Nothing matches").waitFor();
+    assert.equal(search(page), "?q=fetch 11&decision=DENIED");
+    await page.getByRole("link", { name: "Drop text fetch 11" }).first().click();
+    await total(page, "1 event");
+    assert.equal(await page.getByRole("searchbox").inputValue(), "");
+    assert.equal(await page.locator(".row code").innerText(), `echo ${MARKUP}`);
+    await page.goBack();
+    await page.getByText("Nothing matches").waitFor();
+    await page.locator("#audit-decision").selectOption("Any decision");
+    await total(page, "11 events");
+    assert.equal(await page.evaluate("typeof window.broken"), "undefined");
+  },
+);
 
-browserTest("the chart zooms by a drag, a click on a bar, and out again", async (t) => {
+browserTest("the chart zooms in by a drag or a click, and out again", async (t) => {
   const { page } = await visit(t, `${url}?range=24h`);
   await page.waitForLoadState("networkidle");
   const box = await page.locator("#audit-time .plot").boundingBox();
@@ -100,41 +103,44 @@ browserTest("the chart zooms by a drag, a click on a bar, and out again", async 
   await page.getByRole("link", { name: "Zoom out" }).waitFor({ state: "detached" });
 });
 
-browserTest("the keyboard alone walks the list, opens, closes and reads on", async (t) => {
-  const { page } = await visit(t, url);
-  await page.waitForLoadState("networkidle");
-  const focused = (): Promise<unknown> =>
-    page.evaluate("document.activeElement.closest('li')?.id ?? document.activeElement.id");
-  await page.keyboard.press("j");
-  await page.keyboard.press("j");
-  await page.keyboard.press("k");
-  assert.equal(await focused(), "row-bad");
-  await page.keyboard.press("Enter");
-  await page.locator("#event-title:focus").waitFor();
-  assert.equal(search(page), "?event=bad");
-  const panel = page.locator("#audit-event");
-  assert.equal(await panel.locator("code").first().innerText(), `echo ${MARKUP}`);
-  assert.ok((await panel.innerText()).includes(`Reason\n${MARKUP}`));
-  await page.keyboard.press("j");
-  await page.waitForURL("**?event=n0");
-  await panel.getByText("git fetch 0", { exact: true }).waitFor();
-  await page.keyboard.press("Escape");
-  await panel.waitFor({ state: "detached" });
-  assert.equal(await focused(), "row-n0");
-  await page.locator("#row-n48 a").focus();
-  await page.keyboard.press("j");
-  await page.locator("#row-n49 a:focus").waitFor();
-  assert.ok((await page.locator(".row").count()) > PAGE_EVENTS);
-  assert.equal(await page.evaluate("typeof window.broken"), "undefined");
-});
+browserTest(
+  "the keyboard walks the list, opens and closes events and loads older ones",
+  async (t) => {
+    const { page } = await visit(t, url);
+    await page.waitForLoadState("networkidle");
+    const focused = (): Promise<unknown> =>
+      page.evaluate("document.activeElement.closest('li')?.id ?? document.activeElement.id");
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("k");
+    assert.equal(await focused(), "row-bad");
+    await page.keyboard.press("Enter");
+    await page.locator("#event-title:focus").waitFor();
+    assert.equal(search(page), "?event=bad");
+    const panel = page.locator("#audit-event");
+    assert.equal(await panel.locator("code").first().innerText(), `echo ${MARKUP}`);
+    assert.ok((await panel.innerText()).includes(`Reason\n${MARKUP}`));
+    await page.keyboard.press("j");
+    await page.waitForURL("**?event=n0");
+    await panel.getByText("git fetch 0", { exact: true }).waitFor();
+    await page.keyboard.press("Escape");
+    await panel.waitFor({ state: "detached" });
+    assert.equal(await focused(), "row-n0");
+    await page.locator("#row-n48 a").focus();
+    await page.keyboard.press("j");
+    await page.locator("#row-n49 a:focus").waitFor();
+    assert.ok((await page.locator(".row").count()) > PAGE_EVENTS);
+    assert.equal(await page.evaluate("typeof window.broken"), "undefined");
+  },
+);
 
-/** The paths below the API that a page has read, in their order. */
+/** The API paths that a page has read, in order. */
 function readBy(page: Page): Promise<unknown> {
   return page.evaluate(`performance.getEntriesByType("resource")
     .map(({ name }) => new URL(name).pathname).filter((path) => path.startsWith("/api/"))`);
 }
 
-browserTest("what the server made is not read again, only what is asked for", async (t) => {
+browserTest("data of the server's page is not read again", async (t) => {
   const { page } = await visit(t, `${url}?q=fetch`);
   await page.waitForLoadState("networkidle");
   await page.locator("#row-n3 a").click();
@@ -165,7 +171,7 @@ browserTest("what the server made is not read again, only what is asked for", as
 });
 
 browserTest(
-  "a search shows its list before its chart, and the chart of before meanwhile",
+  "a search shows its list before its chart, and keeps the old chart until then",
   async (t) => {
     const { page } = await visit(t, url);
     const histogram = await holdAnswers(page, "**/audit/histogram?**");
@@ -182,26 +188,23 @@ browserTest(
   },
 );
 
-browserTest(
-  "a service that is away leaves what is shown, and says so until it is back",
-  async (t) => {
-    const { page, faults } = await visit(t, url);
-    await page.route("**/api/**", (route) => route.abort());
-    await page.locator("#row-n3 a").click();
-    const notice = page.getByRole("alert").getByText("What is shown may be old");
-    await notice.waitFor();
-    await page.locator("#older").click();
-    await notice.waitFor();
-    assert.equal(await page.locator(".row").count(), PAGE_EVENTS);
-    await page.unroute("**/api/**");
-    await page.getByRole("searchbox").fill("fetch 11");
-    await total(page, "11 events");
-    assert.equal(await notice.count(), 0);
-    faults.splice(0); // the browser itself reports the requests that failed
-  },
-);
+browserTest("while the service is away the page keeps its data and says so", async (t) => {
+  const { page, faults } = await visit(t, url);
+  await page.route("**/api/**", (route) => route.abort());
+  await page.locator("#row-n3 a").click();
+  const notice = page.getByRole("alert").getByText("What is shown may be old");
+  await notice.waitFor();
+  await page.locator("#older").click();
+  await notice.waitFor();
+  assert.equal(await page.locator(".row").count(), PAGE_EVENTS);
+  await page.unroute("**/api/**");
+  await page.getByRole("searchbox").fill("fetch 11");
+  await total(page, "11 events");
+  assert.equal(await notice.count(), 0);
+  faults.splice(0); // browsers report failed requests
+});
 
-browserTest("an event can be shared, copied, and leads to its like", async (t) => {
+browserTest("an event can be shared and copied, and links to similar events", async (t) => {
   const { page } = await visit(t, `${url}?event=bad`, {
     permissions: ["clipboard-read", "clipboard-write"],
   });
@@ -233,7 +236,7 @@ browserTest("an event becomes the draft of a rule in the editor", async (t) => {
   faults.splice(0);
 });
 
-browserTest("what is exported is the view, by a ticket", async (t) => {
+browserTest("an export has the filters of the view and uses a ticket", async (t) => {
   const { page } = await visit(t, `${url}?q=fetch+11`);
   await page.waitForLoadState("networkidle");
   await page.getByText("Export", { exact: true }).click();
@@ -247,39 +250,42 @@ browserTest("what is exported is the view, by a ticket", async (t) => {
   assert.equal(rows.length, 11);
 });
 
-browserTest("the live tail shows what arrives, waits for who reads, and comes back", async (t) => {
-  const live = await start(t);
-  await live.post("/api/v1/audit", { command: "first", policy_decision: "DENIED" });
-  const visited = await visit(t, `${live.url}/portal/audit?decision=DENIED`);
-  const { page } = visited;
-  await page.locator("#live").click();
-  await followed(page);
-  assert.equal(search(page), "?decision=DENIED&live=true");
-  await live.post("/api/v1/audit", { command: "second", policy_decision: "DENIED" });
-  await live.post("/api/v1/audit", { command: "not this", policy_decision: "ALLOWED" });
-  await page.locator(".row", { hasText: "second" }).waitFor();
-  await total(page, "2 events");
-  await page.locator(".row", { hasText: "first" }).click();
-  await live.post("/api/v1/audit", { command: "third", policy_decision: "DENIED" });
-  await page.getByRole("button", { name: "1 new event" }).waitFor();
-  assert.equal(await page.locator(".row", { hasText: "third" }).count(), 0);
-  await page.keyboard.press("Escape");
-  await page.locator("#show-arrived").click();
-  assert.deepEqual(await page.locator(".row code").allInnerTexts(), ["third", "second", "first"]);
-  await page.getByRole("searchbox").focus();
-  await page.mouse.move(0, 0); // who points at a row reads it
-  await live.restart({ port: Number(new URL(live.url).port) });
-  await live.post("/api/v1/audit", { command: "meanwhile", policy_decision: "DENIED" });
-  await page.locator(".row", { hasText: "meanwhile" }).waitFor();
-  await total(page, "4 events");
-  await page.locator("#live").click();
-  await page.locator("#live[aria-pressed=false]").waitFor();
-  // The browser itself reports the connection that was cut.
-  const others = visited.faults.splice(0).filter((fault) => !/net::ERR_/.test(fault));
-  assert.deepEqual(others, []);
-});
+browserTest(
+  "the live tail shows new events, waits while the reader is in the list, and resumes",
+  async (t) => {
+    const live = await start(t);
+    await live.post("/api/v1/audit", { command: "first", policy_decision: "DENIED" });
+    const visited = await visit(t, `${live.url}/portal/audit?decision=DENIED`);
+    const { page } = visited;
+    await page.locator("#live").click();
+    await followed(page);
+    assert.equal(search(page), "?decision=DENIED&live=true");
+    await live.post("/api/v1/audit", { command: "second", policy_decision: "DENIED" });
+    await live.post("/api/v1/audit", { command: "not this", policy_decision: "ALLOWED" });
+    await page.locator(".row", { hasText: "second" }).waitFor();
+    await total(page, "2 events");
+    await page.locator(".row", { hasText: "first" }).click();
+    await live.post("/api/v1/audit", { command: "third", policy_decision: "DENIED" });
+    await page.getByRole("button", { name: "1 new event" }).waitFor();
+    assert.equal(await page.locator(".row", { hasText: "third" }).count(), 0);
+    await page.keyboard.press("Escape");
+    await page.locator("#show-arrived").click();
+    assert.deepEqual(await page.locator(".row code").allInnerTexts(), ["third", "second", "first"]);
+    await page.getByRole("searchbox").focus();
+    await page.mouse.move(0, 0); // pointing at a row counts as reading it
+    await live.restart({ port: Number(new URL(live.url).port) });
+    await live.post("/api/v1/audit", { command: "meanwhile", policy_decision: "DENIED" });
+    await page.locator(".row", { hasText: "meanwhile" }).waitFor();
+    await total(page, "4 events");
+    await page.locator("#live").click();
+    await page.locator("#live[aria-pressed=false]").waitFor();
+    // Browsers report the cut connection.
+    const others = visited.faults.splice(0).filter((fault) => !/net::ERR_/.test(fault));
+    assert.deepEqual(others, []);
+  },
+);
 
-browserTest("a tail that is begun while a chart is on its way stays on", async (t) => {
+browserTest("a tail that is started during a load stays on", async (t) => {
   const { page } = await visit(t, url);
   const chart = await holdAnswers(page, "**/audit/histogram?**");
   await page.getByRole("searchbox").fill("fetch 11");
@@ -292,14 +298,14 @@ browserTest("a tail that is begun while a chart is on its way stays on", async (
   await page.locator(LIVE).waitFor();
 });
 
-browserTest("what arrives while a list is being read is not lost", async (t) => {
+browserTest("events that arrive during a load are not lost", async (t) => {
   const live = await start(t);
   await live.post("/api/v1/audit", { command: "first" });
   const { page } = await visit(t, `${live.url}/portal/audit`);
   await page.getByRole("searchbox").fill("i");
   await page.waitForURL("**?q=i");
   await page.locator("#audit-rows:not([aria-busy])").waitFor();
-  // The list is made before the event is stored, and comes after the stream has brought that.
+  // The answer is made before the event is stored, and is sent after the stream has sent the event.
   const list = await holdAnswers(page, "**/api/v1/audit?**");
   await page.locator("#live").click();
   await list.made;
@@ -312,7 +318,7 @@ browserTest("what arrives while a list is being read is not lost", async (t) => 
   await total(page, "2 events");
 });
 
-browserTest("with a token, and never in an address: list, tail and export", async (t) => {
+browserTest("list, tail and export send the token, and never in an address", async (t) => {
   const closed = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
   await closed.post("/api/public/audit", { id: "w1", command: "wagon-7" });
   const visited = await visit(t, `${closed.url}/portal/audit?q=wagon&event=w1&live=true`);
@@ -338,7 +344,7 @@ browserTest("with a token, and never in an address: list, tail and export", asyn
     await page.evaluate("JSON.parse(sessionStorage['signalbox.session']).token"),
   );
   assert.ok(token.length > 20 && asked.every((one) => !one.includes(token)));
-  // The browser itself reports the requests that were refused before there was a token.
+  // Browsers report the requests that were refused before the sign-in.
   const others = visited.faults.splice(0).filter((fault) => !fault.includes("status of 401"));
   assert.deepEqual(others, []);
 });
@@ -351,7 +357,7 @@ browserTest("the page is accessible and fits, in both themes and on a phone", as
   await opened.checkLooks("audit-event");
 });
 
-browserTest("on paper a view is black on white, whole, and without what one presses", async (t) => {
+browserTest("a printed view is complete, black on white and without controls", async (t) => {
   const { page } = await visit(t, `${url}?q=echo`, { colorScheme: "dark" });
   await page.emulateMedia({ media: "print" });
   assert.equal(await page.locator("nav:visible, button:visible, .button:visible").count(), 0);
@@ -368,7 +374,7 @@ browserTest("on paper a view is black on white, whole, and without what one pres
   assert.deepEqual(await page.locator(".row:visible, .event:visible").count(), 1);
 });
 
-browserTest("where the reader chose the colours, the open row is still told apart", async (t) => {
+browserTest("the open row is marked in forced colours, too", async (t) => {
   const { page } = await visit(t, `${url}?event=bad`, { forcedColors: "active" });
   const outlines = (await page.evaluate(
     "[...document.querySelectorAll('.row')].map((row) => [row.ariaCurrent, getComputedStyle(row).outlineStyle])",

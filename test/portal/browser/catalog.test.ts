@@ -31,7 +31,7 @@ browserTest("the catalog is searched, with and without JavaScript", async (t) =>
   await page.waitForURL(url);
 });
 
-browserTest("a status is set by hand, shown as such, and derived again", async (t) => {
+browserTest("a status is set by hand, marked as such, and derived again", async (t) => {
   const { page } = await visit(t, `${url}?provider=kubernetes`);
   const facts = page.getByRole("region", { name: "Provider" });
   await page.getByLabel("Set the status by hand").selectOption("degraded");
@@ -48,7 +48,7 @@ browserTest("a status is set by hand, shown as such, and derived again", async (
   assert.match(await facts.innerText(), /Connected/);
 });
 
-browserTest("the catalog looks right everywhere", async (t) => {
+browserTest("the catalog is accessible and fits", async (t) => {
   await checkLooks(t, `${url}?q=pod`, "catalog");
   await checkLooks(t, `${url}?provider=kubernetes`, "catalog-provider");
 });

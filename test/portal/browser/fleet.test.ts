@@ -20,7 +20,7 @@ await beat(`a/b ${MARKUP}`, { hostname: MARKUP });
 const url = `${app.url}/portal/fleet`;
 
 browserTest(
-  "the fleet shows who is there, when last, and who drifted, also without JavaScript",
+  "the fleet shows status, last heartbeat and drift, also without JavaScript",
   async (t) => {
     const { page } = await visit(t, url, { javaScriptEnabled: false });
     const rows = page.getByRole("row");
@@ -44,7 +44,7 @@ browserTest(
   },
 );
 
-browserTest("filters work while one types, stand in the address, and can be shared", async (t) => {
+browserTest("filters apply while typing, are part of the address, and can be shared", async (t) => {
   const { page } = await visit(t, url);
   const rows = page.getByRole("row");
   await page.waitForLoadState("networkidle");
@@ -67,7 +67,7 @@ browserTest("filters work while one types, stand in the address, and can be shar
 });
 
 browserTest(
-  "a runtime is forgotten after a dialog, with the token where one is demanded",
+  "a runtime is forgotten after a dialog, with a token where one is required",
   async (t) => {
     const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
     const name = `a/b ${MARKUP}`;
@@ -86,13 +86,13 @@ browserTest(
     await dialog.getByRole("button", { name: "Forget" }).click();
     await page.getByText("No runtimes yet").waitFor();
     await dialog.waitFor({ state: "detached" });
-    // The button that asked is gone with its row.
+    // The row with the pressed button is gone.
     assert.equal(await page.evaluate("document.activeElement.id"), "content");
     assert.deepEqual((await own.get("/api/public/fleet")).body.runtimes, []);
   },
 );
 
-browserTest("the fleet looks right everywhere, and names are never markup", async (t) => {
+browserTest("the fleet is accessible and fits, and names are never markup", async (t) => {
   const visited = await visit(t, url);
   assert.ok((await visited.page.locator("tbody").innerText()).includes(MARKUP));
   await visited.checkUnbroken();

@@ -8,7 +8,7 @@ import { start } from "../../support/start.ts";
 const app = await start({ after }, { demo: true });
 
 browserTest(
-  "what was denied and why, who runs an old policy, and who changed it is found by clicking",
+  "clicks alone lead to denials, drifted runtimes and the author of a policy",
   async (t) => {
     const visited = await visit(t, app.url);
     const { page } = visited;
@@ -48,7 +48,7 @@ browserTest(
   },
 );
 
-browserTest("the denials are downloaded as CSV, each with its reason", async (t) => {
+browserTest("a CSV export of denials has their reasons", async (t) => {
   const { page } = await visit(t, `${app.url}/portal/audit?decision=DENIED`);
   await page.waitForLoadState("networkidle");
   await page.locator("#export summary").click();

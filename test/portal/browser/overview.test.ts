@@ -23,7 +23,7 @@ await app.post("/api/v1/audit", {
 });
 
 browserTest(
-  "the overview says the same with and without JavaScript, and runs no markup",
+  "the overview has the same text with and without JavaScript, and runs no markup from data",
   async (t) => {
     const without = await visit(t, app.url, { javaScriptEnabled: false });
     const words = await without.page.locator("main").innerText();
@@ -37,7 +37,7 @@ browserTest(
   },
 );
 
-browserTest("the overview refreshes itself, and keeps focus and what is open", async (t) => {
+browserTest("the overview refreshes itself and keeps the focus and open details", async (t) => {
   const { page } = await visit(t, app.url);
   await page.clock.install();
   await page.reload();
@@ -62,7 +62,7 @@ browserTest("an empty overview is accessible", async (t) => {
 });
 
 browserTest(
-  "the keyboard reaches everything: skip link, shortcuts, their list, the theme",
+  "the keyboard reaches the skip link, the shortcuts, their list and the theme",
   async (t) => {
     const { page } = await visit(t, app.url);
     await page.keyboard.press("Tab");
@@ -84,7 +84,7 @@ browserTest(
 );
 
 browserTest(
-  "with credentials demanded one signs in and sees the same; a dead token leads back",
+  "with credentials required the page needs a sign-in; an invalid token leads back to it",
   async (t) => {
     const closed = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
     await closed.post("/api/public/audit", { command: "git push", policy_decision: "DENIED" });

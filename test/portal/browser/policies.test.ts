@@ -36,7 +36,7 @@ browserTest("the versions, a text and a difference are readable without JavaScri
   assert.equal(await reader.locator("td.removed code").first().textContent(), "  - id: no-push");
 });
 
-browserTest("an older version is activated after a dialog that names what changes", async (t) => {
+browserTest("an older version is activated after a dialog that shows the changes", async (t) => {
   const own = await start(t);
   await own.post("/api/v1/policies", { version: "v1", yaml: OLD });
   await own.post("/api/v1/policies", { version: "v2", yaml: NEW });
@@ -52,7 +52,7 @@ browserTest("an older version is activated after a dialog that names what change
   await open.press("Enter");
   await dialog.getByRole("button", { name: "Activate v1" }).click();
   await reader.getByText("v1 is the active version").waitFor();
-  await dialog.waitFor({ state: "detached" }); // which it is once the page shows what changed
+  await dialog.waitFor({ state: "detached" }); // shown after the changes
   assert.equal((await own.get("/api/v1/policies")).body.active, "v1");
   assert.equal(await open.count(), 0);
   await reader.goBack();
@@ -60,7 +60,7 @@ browserTest("an older version is activated after a dialog that names what change
 });
 
 browserTest(
-  "a version is written with the keyboard alone: checked, tried, reviewed, published",
+  "the keyboard alone writes, checks, tries, reviews and publishes a version",
   async (t) => {
     const own = await start(t);
     await own.post("/api/v1/policies", { version: "v1", yaml: OLD });
@@ -85,7 +85,7 @@ browserTest(
     await writer.keyboard.press("Enter");
     await writer.locator("#decision").getByText("Denied").waitFor();
     assert.ok((await writer.locator("#decision").innerText()).includes(MARKUP));
-    await writer.reload(); // what was typed outlives it
+    await writer.reload(); // the draft survives the reload
     await writer.getByText("5 lines added", { exact: true }).waitFor();
     await writer.getByRole("button", { name: "Review and publish…" }).press("Enter");
     await writer.getByLabel("Version name").fill("v1");
@@ -102,7 +102,7 @@ browserTest(
 );
 
 browserTest(
-  "with a token: a version is written, tried, published and rolled back, and no text is read in vain",
+  "with a token a version is written, tried, published and rolled back, and no text is read needlessly",
   async (t) => {
     const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
     await own.post("/api/public/policies", {
@@ -154,7 +154,7 @@ browserTest(
   },
 );
 
-browserTest("a text that could not be checked is checked once the service is back", async (t) => {
+browserTest("the draft is validated again when the connection returns", async (t) => {
   const { page: writer, faults } = await visit(t, `${page}/new?from=v1`);
   await writer.clock.install();
   await writer.reload();
@@ -167,10 +167,10 @@ browserTest("a text that could not be checked is checked once the service is bac
   await writer.unroute("**/validate");
   await writer.clock.runFor(3_000);
   await writer.getByText("1 problem", { exact: true }).waitFor();
-  faults.splice(0); // the browser itself reports the request that failed
+  faults.splice(0); // browsers report the failed request
 });
 
-browserTest("a draft of another page is taken up, and can be discarded", async (t) => {
+browserTest("a draft from another page is opened and can be discarded", async (t) => {
   const { page: writer } = await visit(t, `${app.url}/portal/fleet`);
   await writer.evaluate("sessionStorage.setItem('signalbox.draft', 'default: deny')");
   await writer.goto(`${app.url}/portal/policies/new?from=v1`);
@@ -183,7 +183,7 @@ browserTest("a draft of another page is taken up, and can be discarded", async (
   assert.equal(await writer.getByRole("textbox", { name: "Policy document" }).inputValue(), OLD);
 });
 
-browserTest("what is typed before the editor's module has come is kept", async (t) => {
+browserTest("text typed before the editor's module is loaded is kept", async (t) => {
   const { page: writer } = await visit(t, `${app.url}/portal/policies/new?from=v1`);
   const module = await holdAnswers(writer, "**/policy-editor.js");
   await writer.reload({ waitUntil: "commit" });
@@ -194,7 +194,7 @@ browserTest("what is typed before the editor's module has come is kept", async (
   assert.equal(await text.inputValue(), "default: allow");
 });
 
-browserTest("names and texts are never markup, and the pages look right everywhere", async (t) => {
+browserTest("names and texts are never markup, and the pages are accessible and fit", async (t) => {
   const visited = await visit(t, `${page}?version=v1&against=${encodeURIComponent("v/2 <b>")}`);
   await visited.page.waitForLoadState("networkidle");
   await visited.checkUnbroken();

@@ -6,7 +6,7 @@ import { start } from "../../support/start.ts";
 const app = await start({ after });
 const url = `${app.url}/portal/api`;
 
-browserTest("the reference is searched, and an address leads to an open operation", async (t) => {
+browserTest("the reference is searched, and an address opens an operation", async (t) => {
   const { page } = await visit(t, url);
   const operations = page.locator(".reference details[id]");
   const all = await operations.count();

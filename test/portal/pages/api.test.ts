@@ -25,20 +25,20 @@ test("every operation is on the page with its path, and every link leads somewhe
   assert.equal(ids.size, [...page.matchAll(/ id="/g)].length);
 });
 
-test("a row that stands on two surfaces is described once, with both paths", () => {
+test("a row on two surfaces is described once, with both paths", () => {
   const page = apiPage({ description: describeService(sampleRows), assets }).html;
   assert.equal(page.split("List wagons").length - 1, 1);
   assert.match(page, /<code>\/api\/public\/wagons<\/code>: none/);
   assert.match(page, /<code>\/api\/v1\/wagons<\/code>: JWT or X-API-Key when REQUIRE_AUTH=true/);
 });
 
-test("the page shows parameters with their bounds and escapes what descriptions say", () => {
+test("the page shows parameters with their bounds and escapes descriptions", () => {
   const page = apiPage({ description: describeService(sampleRows), assets }).html;
   assert.match(page, /integer in the query, at least 1, at most 50, default 10/);
   assert.match(page, /Its &lt;number&gt;\./);
 });
 
-test("a page has neither scripts nor styles of its own", async () => {
+test("the page has no inline script or style", async () => {
   const page = apiPage({ description: describeService(routes), assets }).html;
   assert.doesNotMatch(page, /<script|<style| style=| on\w+=/i);
 });

@@ -19,33 +19,33 @@ function idsOf({ events }: { readonly events: readonly AuditEvent[] }): string {
 
 const LIST = { events: [event("c", 30), event("b", 20)], total: 5, next_cursor: "more" };
 
-test("arrivals take their places by time, of equal times the last one first", () => {
+test("arrivals are sorted by time, and of equal times the last one comes first", () => {
   const list = withArrivals(LIST, [event("d", 30), event("e", 30), event("f", 25)]);
   assert.equal(idsOf(list), "e d c f b");
   assert.equal(list.total, 8);
 });
 
-test("what the list has already is not taken twice", () => {
+test("an event of the list is not added twice", () => {
   const list = withArrivals(LIST, [event("b", 20), event("d", 40), event("d", 40)]);
   assert.equal(idsOf(list), "d c b");
   assert.equal(list.total, 6);
 });
 
-test("an event with an id that another reporter used is not taken for that one", () => {
+test("events with the same id from two reporters are different events", () => {
   const other = { ...event("b", 20), reported_by: "key-1" };
   assert.equal(idsOf(withArrivals(LIST, [other])), "c b b");
   assert.deepEqual(missedBy(LIST, [other]), [other]);
   assert.equal(idsOf(withOlder(LIST, { events: [other], total: 5 })), "c b b");
 });
 
-test("what arrived while a list was read is missed where the list does not have it", () => {
+test("events that arrived during a load are missing only where the list lacks them", () => {
   const arrived = [event("b", 20), event("a", 1), event("d", 25)];
   assert.deepEqual(missedBy(LIST, arrived), [event("d", 25)]);
   const { events, total } = LIST;
   assert.deepEqual(missedBy({ events, total }, arrived), [event("a", 1), event("d", 25)]);
 });
 
-test("what is older than all that is shown is counted, and left to reading on", () => {
+test("an event older than the shown ones is only counted", () => {
   const late = event("a", 1);
   assert.equal(idsOf(withArrivals(LIST, [late])), "c b");
   assert.equal(withArrivals(LIST, [late]).total, 6);
@@ -53,7 +53,7 @@ test("what is older than all that is shown is counted, and left to reading on", 
   assert.equal(idsOf(withArrivals({ events, total }, [late])), "c b a");
 });
 
-test("the next page goes on below, without what is there", () => {
+test("the next page is appended without events that are there already", () => {
   const older = { events: [event("b", 20), event("a", 10)], total: 6 };
   const list = withOlder(LIST, older);
   assert.equal(idsOf(list), "c b a");

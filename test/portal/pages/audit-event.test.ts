@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { auditEventPanel } from "../../../src/portal/pages/audit-event.ts";
 import { auditEventOf, NOON } from "../../audit/store-suite.ts";
 
-test("an open event says who reported it, with a link to the events of the same reporter", () => {
+test("an open event names its reporter and links to the reporter's events", () => {
   const event = auditEventOf({ reported_by: "key-1" });
   const panel = String(auditEventPanel({ view: {}, open: { event }, now: NOON, apiUrl: "" }));
   assert.match(panel, /<dt>Reported by<\/dt>/);

@@ -6,7 +6,7 @@ import { readView } from "../../../src/portal/pages/audit-view.ts";
 
 const context = { now: 0, apiUrl: "http://127.0.0.1/api/public", needsCredential: false };
 
-test("an event that fails before its list fails is heard of once, by who asked", async () => {
+test("an event that fails before its list rejects once", async () => {
   const fails = async (turns: number): Promise<never> => {
     for (let i = 0; i < turns; i++) await turn();
     throw new Error("The disk is gone");
@@ -18,7 +18,7 @@ test("an event that fails before its list fails is heard of once, by who asked",
     providers: () => fails(0),
     problemOf: () => undefined,
   };
-  // A rejection that nobody hears of in time would end this process.
+  // A rejection without a handler would end this process.
   const view = readView((name) => (name === "event" ? "e1" : undefined));
   await assert.rejects(readAudit(source, context, view), /The disk is gone/);
 });

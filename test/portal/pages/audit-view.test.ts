@@ -17,7 +17,7 @@ function viewOf(search: string): AuditView {
   return readView((name) => parameters.get(name));
 }
 
-test("a view is its address: what is read is written again", () => {
+test("a view is read from its address and written back unchanged", () => {
   const view = viewOf(
     "q=a%20%26%20b&decision=DENIED&trace_id=t%2F1&range=7d&event=e%231&live=true",
   );
@@ -26,7 +26,7 @@ test("a view is its address: what is read is written again", () => {
   assert.equal(viewHref(viewOf("q=&other=1")), "/portal/audit");
 });
 
-test("a moment without an offset, as a form's field has it, means UTC", () => {
+test("a time without an offset, as from a form field, means UTC", () => {
   assert.equal(viewOf("from=2026-11-20T20:30").from, "2026-11-20T20:30:00Z");
   assert.equal(viewOf("from=2026-11-20T20:30:05").from, "2026-11-20T20:30:05Z");
   assert.equal(viewOf("to=2026-11-20").to, "2026-11-20T00:00:00Z");
@@ -34,7 +34,7 @@ test("a moment without an offset, as a form's field has it, means UTC", () => {
   assert.equal(viewOf("to=never").to, "never");
 });
 
-test("addresses within a page keep the view, and say a moment as short as it is", () => {
+test("addresses keep the view and write times in their shortest form", () => {
   const view = viewOf("q=a+b&range=1h&event=e1");
   const searchOf = searchesFrom(view, { range: undefined, event: undefined });
   assert.equal(searchOf({ event: "e&2" }), "?q=a%20b&event=e%262");
@@ -56,7 +56,7 @@ test("addresses within a page keep the view, and say a moment as short as it is"
   }
 });
 
-test("a quick range ends now, and gives way to moments of one's own", () => {
+test("a quick range ends now, and `from` and `to` take precedence", () => {
   assert.deepEqual(queryOf(viewOf("range=1h"), NOW), { from: "2026-11-20T19:30:00.000Z" });
   assert.deepEqual(queryOf(viewOf("range=1h&to=2026-11-20"), NOW), { to: "2026-11-20T00:00:00Z" });
   assert.deepEqual(queryOf(viewOf("range=2y"), NOW), {});
@@ -67,7 +67,7 @@ test("only filters reach the service", () => {
   assert.deepEqual(query, { policy: "v1", from: "2026-11-19T20:30:00.000Z" });
 });
 
-test("the time of a view is said in words", () => {
+test("the time range of a view is written in words", () => {
   assert.equal(rangeWords(viewOf("range=24h")), "in the last 24 hours");
   assert.equal(rangeWords(viewOf("")), "of all time");
   assert.equal(rangeWords(viewOf("from=2026-11-20")), "since 2026-11-20 00:00:00 UTC");

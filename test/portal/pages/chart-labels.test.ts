@@ -6,7 +6,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** What stands below so many bars of a length, from a moment on. */
+/** The labels of a number of bars of a length, from a time on. */
 function labels(from: string, length: number, bars: number): readonly string[] {
   const first = Date.parse(from);
   const spans = Array.from({ length: bars }, (_, i) => ({
@@ -16,14 +16,14 @@ function labels(from: string, length: number, bars: number): readonly string[] {
   return [...chartLabels(spans).values()];
 }
 
-test("hours are labelled at round times, and midnight by the day that begins", () => {
+test("hours are labelled at round times, and midnight with its date", () => {
   assert.deepEqual(labels("2026-11-20T09:00:00Z", HOUR, 24), [
     ...["12:00", "16:00", "20:00"],
     ...["21 Nov", "04:00"],
   ]);
 });
 
-test("minutes, and days over months, get labels that are as round, and never many", () => {
+test("minutes and days get a few round labels", () => {
   assert.deepEqual(labels("2026-11-20T09:05:00Z", MINUTE, 60), [
     ...["09:10", "09:20", "09:30", "09:40", "09:50", "10:00"],
   ]);

@@ -29,7 +29,7 @@ const MODEL: FleetModel = {
 const markupOf = (model: Partial<FleetModel>): string =>
   renderFleet({ ...MODEL, ...model }).toString();
 
-/** What a page says, without its markup. */
+/** The text of a page without its markup. */
 function wordsOf(model: Partial<FleetModel>): string {
   return markupOf(model)
     .replace(/<[^>]*>/g, " ")
@@ -37,7 +37,7 @@ function wordsOf(model: Partial<FleetModel>): string {
     .replaceAll("\u202f", " ");
 }
 
-test("every filter says how many runtimes it shows", () => {
+test("every filter shows its number of runtimes", () => {
   const words = wordsOf({});
   for (const said of [
     "100 000 runtimes",
@@ -53,11 +53,11 @@ test("every filter says how many runtimes it shows", () => {
   assert.match(wordsOf({ matching: 3 }), /3 of 100 000 runtimes/);
 });
 
-test("a policy version that nobody reports stays chosen in its filter", () => {
+test("a policy version that no runtime reports stays chosen in its filter", () => {
   assert.match(markupOf({ query: { policy: "v0" } }), /<option value="v0"\s+selected>\s*v0 \(0\)/);
 });
 
-test("a page leads to more runtimes up to six hundred, and then to the filters", () => {
+test("a page links to more runtimes up to 600, and then refers to the filters", () => {
   const query = { q: "a" };
   assert.match(markupOf({ query }), /href="\/portal\/fleet\?q=a&amp;limit=400"/);
   assert.match(markupOf({ query, limit: 599 }), /limit=600"/);

@@ -52,7 +52,7 @@ const DENIAL: AuditEvent = {
   reason: "Destroying needs a review",
 };
 
-/** What a page says, without its markup. */
+/** The text of a page without its markup. */
 function wordsOf(model: Partial<OverviewModel>): string {
   const page = renderOverview({ ...EMPTY, ...model }).toString();
   return page.replace(/<[^>]*>/g, " ").replace(/[ \n]+/g, " ");
@@ -64,7 +64,7 @@ function openStepsOf(model: Partial<OverviewModel>): readonly (string | undefine
   return [...page.matchAll(/<details id="step-(\w+)-next" open/g)].map(([, id]) => id);
 }
 
-test("an empty service says what to do first, and what next, with the lines that do it", () => {
+test("an empty service shows the first steps with their shell lines", () => {
   const words = wordsOf({});
   for (const path of ["audit", "policies", "fleet/heartbeat"]) {
     assert.equal(words.split(`https://signalbox.test/api/v1/${path}`).length, 2, path);
@@ -73,7 +73,7 @@ test("an empty service says what to do first, and what next, with the lines that
   assert.deepEqual(openStepsOf({}), ["policy"]);
 });
 
-test("the step that is open is the first that is not done; with a command there are none", () => {
+test("the first step that is not done is open; with a command there are no steps", () => {
   const policy = { name: "p", version: "v1", active: true, updated_by: "ada", updated_at: "" };
   const fleet = { ...EMPTY.fleet, online: 1, total: 1 };
   assert.deepEqual(openStepsOf({ policy }), ["runtime"]);
@@ -82,7 +82,7 @@ test("the step that is open is the first that is not done; with a command there 
   assert.deepEqual(openStepsOf({ denials: [DENIAL] }), []);
 });
 
-test("where there are commands, what is missing has its line at its place", () => {
+test("after the first command missing parts show their shell lines", () => {
   const words = wordsOf({ denials: [DENIAL] });
   assert.match(
     words,
@@ -90,7 +90,7 @@ test("where there are commands, what is missing has its line at its place", () =
   );
 });
 
-test("runtimes are counted by policy version: the active one, the most, and all the others", () => {
+test("runtimes are counted by policy version: the active one, the most used ones, and all others", () => {
   const versions = ["v9", "v1", "v2", "v3", "v4", "v5", "v6"].map((version, i) => ({
     version,
     runtimes: 20 - i,
@@ -105,18 +105,18 @@ test("runtimes are counted by policy version: the active one, the most, and all 
   assert.match(page, /href="\/portal\/fleet\?policy=a%26b"/);
 });
 
-test("an active version that no runtime has yet is told of, too", () => {
+test("an active version without runtimes is listed, too", () => {
   const fleet = { ...EMPTY.fleet, offline: 3, total: 3, policy_version: "v2" };
   assert.match(wordsOf({ fleet }), /v2 Active 0 0 seen in the last 24 hours, 3 offline/);
 });
 
-test("where credentials are demanded the lines show which", () => {
+test("shell lines show the required credentials", () => {
   const words = wordsOf({ needsCredential: true });
   assert.match(words, /X-API-Key: &lt;api_key&gt;/);
   assert.match(words, /Authorization: Bearer &lt;token&gt;/);
 });
 
-test("a denial shows its command, reason, who, where and when, and leads to the event", () => {
+test("a denial shows its command, reason, executor, runtime and time, and links to the event", () => {
   const words = wordsOf({ denials: [DENIAL] });
   assert.match(words, /terraform destroy 3 min ago Destroying needs a review ada on build-1/);
   const page = renderOverview({ ...EMPTY, denials: [{ ...DENIAL, id: "a&b" }] }).toString();
@@ -125,12 +125,12 @@ test("a denial shows its command, reason, who, where and when, and leads to the 
   assert.match(wordsOf({ denials: [bare] }), /No reason given/);
 });
 
-test("a day without denials says that this is good news", () => {
+test("a day without denials says that nothing was denied", () => {
   const counts = { ...EMPTY.counts, commands_today: 3, allowed_today: 3 };
   assert.match(wordsOf({ counts }), /Nothing was denied/);
 });
 
-test("the active policy is shown with who and when, and who activated it again", () => {
+test("the active policy shows who published and activated it, and when", () => {
   const policy = {
     name: "enterprise-policy",
     version: "v2",
@@ -144,7 +144,7 @@ test("the active policy is shown with who and when, and who activated it again",
   assert.match(words, /v2 .* 2 days ago by grace .* 2 h ago by ada/);
 });
 
-test("the chart's numbers stand in a table too, newest hour first", () => {
+test("a table has the numbers of the chart, newest hour first", () => {
   const buckets = [
     { start: "2026-11-20T19:00:00.000Z", allowed: 7, denied: 0, other: 0 },
     { start: "2026-11-20T20:00:00.000Z", allowed: 1234, denied: 5, other: 2 },
@@ -154,7 +154,7 @@ test("the chart's numbers stand in a table too, newest hour first", () => {
   assert.match(words, /20:00 UTC: 1\u202f234 allowed, 5 denied, 2 without a decision/);
 });
 
-test("providers are listed by use, their names as text and in addresses encoded", () => {
+test("providers are listed by use, with escaped names and encoded links", () => {
   const counts = { ...EMPTY.counts, by_provider: { git: 2, '"><b>': 9 } };
   const page = renderOverview({ ...EMPTY, counts }).toString();
   assert.match(page, /provider=%22%3E%3Cb%3E&amp;range=24h"/);

@@ -10,7 +10,7 @@ function textOf(yaml: string): string {
   return finish(policyText({ name: "v1", yaml, href: HREF })).toString();
 }
 
-test("a document is shown whole, its lines numbered", () => {
+test("a document is rendered completely, with numbered lines", () => {
   const text = textOf("name: a\nrules: []\n");
   assert.match(text, /id="L1"/);
   assert.match(text, /id="L2"/);
@@ -32,11 +32,11 @@ for (const [what, yaml] of [
     assert.ok(text.length < 1.5 * MIB, `${text.length}`);
     assert.ok(parts <= 5_000, String(parts));
     assert.match(text, /<a href="\/api\/public\/policies\/v1">All of v1 as JSON<\/a>/);
-    assert.equal(Buffer.from(text).toString(), text); // no half of a character
+    assert.equal(Buffer.from(text).toString(), text); // no split surrogate pair
   });
 }
 
-test("the difference of two documents of 1 MiB is bounded, and made part by part", () => {
+test("the difference of two documents of 1 MiB is bounded and made in steps", () => {
   const left = Array.from({ length: 100_000 }, (_, i) => (i * 3) % 9_973).join("\n");
   const right = Array.from({ length: 100_000 }, (_, i) => (i * 5) % 9_973).join("\n");
   const work = policyChanges({ name: "v1", yaml: left }, { name: "v2", yaml: right });

@@ -7,18 +7,18 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How many buckets the service makes of a time. */
+/** The number of buckets of a time range. */
 function countFor(from: number, to: number, length: number): number {
   return Math.ceil((to - Math.floor(from / length) * length) / length);
 }
 
-/** What the service counted of a plan: one event in each of some buckets, and none in the others. */
+/** The answer to a plan: one event in each of some buckets. */
 function bucketsFor(from: number, length: number, filled: readonly number[]) {
   const start = Math.floor(from / length) * length;
   return filled.map((i) => ({ start: start + i * length, allowed: 1, denied: 0, other: 0 }));
 }
 
-test("the longer the time, the longer the buckets, and never more than are answered", () => {
+test("longer ranges have longer buckets, and never more than the API's limit", () => {
   for (const [span, interval, length] of [
     [MINUTE, "1m", MINUTE],
     [HOUR, "1m", MINUTE],
@@ -49,7 +49,7 @@ test("bars hold every event of their buckets", () => {
   assert.ok(bars.every((bar, i) => i === 0 || bars[i - 1]?.end === bar.start));
 });
 
-test("a list that is known to its end is counted from its oldest event on", () => {
+test("a complete list is counted from its oldest event on", () => {
   const oldest = new Date(NOW - 3 * DAY).toISOString();
   assert.deepEqual(planChart({ oldest }, NOW), {
     interval: "1h",
@@ -59,12 +59,12 @@ test("a list that is known to its end is counted from its oldest event on", () =
   });
 });
 
-test("an event of the future is within the time that is counted", () => {
+test("an event in the future is within the counted range", () => {
   const newest = new Date(NOW + DAY).toISOString();
   assert.equal(planChart({ newest, oldest: newest }, NOW).to, NOW + DAY + 1);
 });
 
-test("where nobody knows the beginning it is where the first event is, in days", () => {
+test("an unknown start is at the first event, by days", () => {
   const plan = planChart({}, NOW);
   const filled = countFor(plan.from, plan.to, DAY) - 61;
   const chart = { plan, buckets: bucketsFor(plan.from, DAY, [filled]) };
@@ -73,7 +73,7 @@ test("where nobody knows the beginning it is where the first event is, in days",
   assert.equal(barsOf({ plan, buckets: [] }).length, 15);
 });
 
-test("a service that is a day old is counted by the hour", () => {
+test("a service that is a day old is counted by hours", () => {
   const plan = planChart({}, NOW);
   const buckets = bucketsFor(plan.from, DAY, [countFor(plan.from, plan.to, DAY) - 1]);
   const finer = refineChart({ plan, buckets });

@@ -46,7 +46,7 @@ serveButtons("revoke", (id) => void askToRevoke(id));
 async function askToRevoke(id: string): Promise<void> {
   if (keys.length === 0) await page.refresh();
   const key = keys.find((one) => one.id === id);
-  if (!key) return toast("There is no such key any more");
+  if (!key) return toast("This key does not exist any more");
   ask({
     title: html`Revoke the key ${key.name}?`,
     body: html`<p>

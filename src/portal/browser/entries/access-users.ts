@@ -84,8 +84,8 @@ function askToDelete(user: User): void {
   ask({
     title: html`Delete ${user.email}?`,
     body: html`<p>
-      Their tokens end at once. What they did stays in the activity under their email. Whoever may
-      come back is better deactivated.
+      Their tokens end at once. Their past actions stay in the activity under their email.
+      Deactivate a user who may come back.
     </p>`,
     confirm: "Delete",
     isDangerous: true,

@@ -31,7 +31,7 @@ serveForm("[data-status]", async (data) => {
   const { name, status } = await call<Provider>("PUT", pathOfProvider(), {
     body: { status: data.get("status") },
   });
-  toast(`${name} is ${status} until that is lifted`);
+  toast(`${name} is ${status} until you lift that`);
   await page.refresh();
 });
 

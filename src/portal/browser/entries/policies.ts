@@ -23,7 +23,7 @@ async function askToActivate(version: string): Promise<void> {
     readPolicy(source, versions, active),
     readPolicy(source, versions, version),
   ]);
-  if (!from || !to) return toast(`There is no version ${version} any more`);
+  if (!from || !to) return toast(`Version ${version} does not exist any more`);
   const changes = finish(
     policyChanges(
       { name: `${active} (active)`, yaml: from.yaml },

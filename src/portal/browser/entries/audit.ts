@@ -128,7 +128,7 @@ function serveClicks(): void {
     else if (control.hasAttribute("data-export") && control instanceof HTMLAnchorElement) {
       event.preventDefault();
       download(control.href).catch(say);
-    } else if (control.id === "older") {
+    } else if (control.id === "older" && !isModified(event)) {
       event.preventDefault();
       void screen.loadOlder();
     } else followLink(control, event);

@@ -1,4 +1,4 @@
-/** The servers of one world: started over their data, prepared, checked, and started again. */
+/** The servers of one world: starts them over their data, prepares and checks them, and restarts them. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { absenceOf, startContestant, type ContestantName, type Setup } from "./contestants.ts";
@@ -14,7 +14,9 @@ export class Arena {
   readonly #setups = new Map<ContestantName, Setup>();
   readonly #servers = new Map<ContestantName, Started>();
 
-  /** @param history a generated data directory; needed by a world with events */
+  /**
+   * @param history a generated data directory; required by a world with events
+   */
   constructor(
     world: World,
     names: readonly ContestantName[],
@@ -46,10 +48,11 @@ export class Arena {
   }
 
   /**
-   * Asks every contestant of a scenario once, and hands the floor the bytes that it is to answer.
+   * Sends one request to every contestant of a scenario, and gives the floor the bytes that it will
+   * answer with.
    *
-   * @returns for each how long its answer took, and the `ETag` to revalidate with
-   * @throws Error when an answer is wrong, or two of them differ where they must not
+   * @returns for each contestant the time of its answer, and the `ETag` for revalidation
+   * @throws Error if an answer is wrong, or two answers differ that must not
    */
   async check(scenario: Scenario): Promise<ReadonlyMap<ContestantName, Checked>> {
     const checked = new Map<ContestantName, Checked>();
@@ -87,7 +90,7 @@ export class Arena {
     return load(scenario, server, seconds, ms, etag);
   }
 
-  /** The floor has no data: it repeats what the contestant in question answers. */
+  /** The floor has no data: it repeats the answer of the contestant in question. */
   async #prepareFloor(scenario: Scenario, floor: Started): Promise<void> {
     const [first = "signalbox"] = scenario.contestants;
     const model = this.#servers.get(first);
@@ -113,13 +116,13 @@ export class Arena {
   }
 }
 
-/** What the check of a contestant found out. */
+/** The result of checking a contestant. */
 export interface Checked {
   readonly ms: number;
   readonly etag: string | undefined;
 }
 
-/** Parts the contestants of some scenarios into those that can take part, and why others cannot. */
+/** Divides the contestants of some scenarios into those that can take part, and the reasons why others cannot. */
 export function partition(names: Iterable<ContestantName>): {
   readonly present: readonly ContestantName[];
   readonly absent: ReadonlyMap<ContestantName, string>;

@@ -1,17 +1,17 @@
 /**
- * Command lines of the catalog's providers, varied as people and pipelines vary them: the example of
- * each capability is taken apart once at the names in it, and put together with other names.
+ * Command lines of the catalog's providers, varied like those of people and pipelines: the example
+ * of each capability is split once at its names, and put together with other names.
  */
 import { readFileSync } from "node:fs";
 import { hex, oneOf, type Random } from "../src/demo/random.ts";
 import { shuffled, zipf } from "./random.ts";
 
-/** A command with what a runtime knows about it. */
+/** A command with the data that a runtime has about it. */
 export interface GeneratedCommand {
   readonly command: string;
   readonly provider: string;
   readonly capability: string;
-  /** Whether it takes something away; policies deny these more often. */
+  /** Whether it removes something; policies deny these more often. */
   readonly isDestructive: boolean;
 }
 
@@ -25,11 +25,11 @@ interface Template {
   readonly id: string;
   readonly provider: string;
   readonly isDestructive: boolean;
-  /** Text, and between two texts the list that fills the gap. */
+  /** Texts, and between two texts the list of values for the gap. */
   readonly parts: readonly (string | readonly string[])[];
 }
 
-// The providers that most commands go to, the most used first; the others follow in shuffled order.
+// The most used providers, in order; the others follow in shuffled order.
 const POPULAR = [
   "kubernetes",
   "git",
@@ -54,7 +54,7 @@ const BRANCHES = ["main", "develop", "release/8.4", "fix/login-timeout", "featur
 const VERSIONS = Array.from({ length: 60 }, (_, i) => `1.${i % 12}.${Math.floor(i / 12)}`);
 const NUMBERS = Array.from({ length: 400 }, (_, i) => String(11 + i * 7));
 
-// What stands in the examples, and what may stand there instead.
+// The names in the examples, and their replacements.
 const GAPS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/\b(?:web|app|shop)\b/, SERVICES],
   [/\b(?:prod|production|staging)\b/, ENVIRONMENTS],
@@ -66,7 +66,7 @@ const GAPS: readonly (readonly [RegExp, readonly string[]])[] = [
 const DESTRUCTIVE = /\b(?:delete|destroy|drop|purge|prune|remove|rm|terminate|uninstall|force)/;
 const READING = /\/(?:check|describe|diff|get|inspect|list|logs?|plan|read|show|status|view)/;
 
-/** Appends the arguments that name a place or a build, so that most lines are unlike each other. */
+/** Appends arguments that name a place or a build, so that most lines differ. */
 const SUFFIXES: ReadonlyMap<string, (random: Random) => string> = new Map([
   ["kubernetes", (random) => ` --namespace ${team(random)} --context ${place(random)}`],
   ["helm", (random) => ` --namespace ${team(random)} --set image.tag=${hex(16, random)}`],
@@ -100,7 +100,7 @@ function fill({ provider, parts }: Template, random: Random): string {
   return random() < 0.15 ? `RELEASE=${hex(16, random)} ${command}` : command;
 }
 
-/** The commands of each provider, the providers that are used most first, reading commands first. */
+/** The commands of each provider: most used providers first, reading commands first. */
 function templatesByProvider(random: Random): readonly (readonly Template[])[] {
   const path = new URL("../catalog/catalog.json", import.meta.url);
   const { capabilities } = JSON.parse(readFileSync(path, "utf8")) as {

@@ -1,11 +1,11 @@
-/** The servers that are measured, and how each is started over a directory of its own. */
+/** The servers that are measured, and how each is started over its own directory. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findPostgres, startCluster } from "./postgres.ts";
 import { startProcess, type Started } from "./processes.ts";
 
-/** The name of a server, as tables show it. */
+/** The name of a server in tables. */
 export type ContestantName =
   | "signalbox"
   | "signalbox, write"
@@ -16,11 +16,11 @@ export type ContestantName =
   | "fastify + sqlite FULL"
   | "fastify + postgres";
 
-/** Everything that a server needs to come up. */
+/** The parameters of starting a server. */
 export interface Setup {
-  /** Belongs to this contestant alone; survives its restarts. */
+  /** Used by this contestant alone; survives its restarts. */
   readonly directory: string;
-  /** A generated data directory whose events the server is to hold; absent for an empty one. */
+  /** A generated data directory with the events that the server starts with; absent for an empty one. */
   readonly history: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export async function startContestant(name: ContestantName, setup: Setup): Promi
   }
 }
 
-/** Why a contestant cannot take part; `undefined` when it can. */
+/** Why a contestant cannot take part; `undefined` if it can. */
 export function absenceOf(name: ContestantName): string | undefined {
   if (!name.startsWith("fastify")) return undefined;
   if (!existsSync(join(peers, "node_modules"))) return "not installed, see `npm run bench:peers`";
@@ -59,7 +59,7 @@ export function absenceOf(name: ContestantName): string | undefined {
   return undefined;
 }
 
-/** Starts the built service on a free port; durable and with few words, unless the settings say otherwise. */
+/** Starts the built service on a free port; durable and with a quiet log, unless the settings say otherwise. */
 export function startService(
   setup: Setup,
   settings: Readonly<Record<string, string>>,

@@ -1,7 +1,7 @@
 /**
- * Measures the audit engine by itself, through the interface that the routes use: how long it takes to
- * open a history with and without the indexes beside its segments, what memory it holds then, how
- * long each kind of query takes, and appends. Each size runs in processes of its own.
+ * Measures the audit engine by itself, through the interface that the routes use: the time to open a
+ * history with and without the indexes beside its segments, the memory used then, the time of each kind
+ * of query, and appends. Each size runs in processes of its own.
  *
  * Usage: npm run bench:engine -- [--events 1000000,5000000] [--rounds 15] [--directory DIR] [--json FILE]
  */
@@ -101,7 +101,7 @@ function run(directory: string, events: number): EngineFindings {
   ) as EngineFindings;
 }
 
-/** Leaves the segments alone: everything else beside them can be rebuilt. */
+/** Removes everything but the segments: the rest can be rebuilt. */
 function removeIndexes(directory: string): void {
   const { audit } = new Layout(directory).organization("default");
   for (const name of readdirSync(audit)) if (!name.endsWith(".jsonl")) rmSync(join(audit, name));

@@ -1,8 +1,8 @@
 /**
- * The floor: what bare `node:http` does with the same requests and answers, without routing, checks,
- * storage or anything else. A ratio to it says how much of the platform's speed the service leaves.
+ * The floor: bare `node:http` with the same requests and responses, without routing, checks, storage
+ * or anything else. The ratio to it says how much of the platform's speed remains for the service.
  *
- * A GET answers the bytes that were put there before (`PUT` to the same target), and a GET with
+ * A GET answers with the bytes that a `PUT` to the same target stored before, and a GET with
  * `If-None-Match` answers 304.
  */
 import { randomUUID } from "node:crypto";

@@ -23,11 +23,11 @@ export interface Written {
 }
 
 /**
- * Writes the audit segments of the default organization; everything else in a data directory is made
- * by the service when it starts.
+ * Writes the audit segments of the default organization; the service makes the rest of a data
+ * directory when it starts.
  *
- * @param observe sees every event that is written
- * @throws Error when there are segments already
+ * @param observe called with every event that is written
+ * @throws Error if there are segments already
  */
 export function writeHistory(
   directory: string,
@@ -46,7 +46,7 @@ export function writeHistory(
   return { events, ...segments.close() };
 }
 
-/** Writes lines into numbered files, a new one whenever the last is large enough. */
+/** Writes lines into numbered files, and begins a new file when the last one is large enough. */
 class SegmentWriter {
   readonly #directory: string;
   readonly #block = Buffer.allocUnsafe(BLOCK_BYTES);

@@ -9,7 +9,7 @@ import { createCommands } from "./commands.ts";
 import { isoOf } from "./iso.ts";
 import { shuffled, zipf } from "./random.ts";
 
-/** An event in the form in which a runtime sends it; JSON leaves out what is `undefined`. */
+/** An event in the form that a runtime sends; JSON omits `undefined` fields. */
 export interface GeneratedReport {
   readonly timestamp: string;
   readonly command: string;
@@ -31,22 +31,22 @@ export interface GeneratedReport {
   readonly transport: string;
 }
 
-/** A report and when it reached the service, in milliseconds; arrivals never go backwards. */
+/** A report and the time of its arrival, in milliseconds; arrivals never go backwards. */
 export interface Arrival {
   readonly at: number;
   readonly report: GeneratedReport;
 }
 
 export interface GeneratorOptions {
-  /** How many events there are. */
+  /** The number of events. */
   readonly events: number;
   readonly seed?: number;
-  /** When the last of them arrives, in milliseconds. */
+  /** The arrival of the last event, in milliseconds. */
   readonly end?: number;
   readonly days?: number;
 }
 
-/** The end of generated histories unless told otherwise: fixed, so that runs can be compared. */
+/** The end of generated histories by default: fixed, so that runs can be compared. */
 export const HISTORY_END = Date.UTC(2026, 10, 20, 20, 30);
 
 interface Executor {
@@ -78,7 +78,7 @@ const DENIED_SHARE = 0.068;
 const DENIED_SHARE_OF_DESTRUCTIVE = 0.3;
 const FAILED_SHARE = 0.03;
 
-/** Generates the arrivals one by one, the oldest first. */
+/** Generates the arrivals one by one, oldest first. */
 export function* arrivals(options: GeneratorOptions): Generator<Arrival, void, undefined> {
   const { events, seed = 1, end = HISTORY_END, days = 90 } = options;
   const random = createRandom(seed);
@@ -97,7 +97,7 @@ export function* reports(options: GeneratorOptions): Generator<GeneratedReport, 
   for (const { report } of arrivals(options)) yield report;
 }
 
-/** How busy an hour is against the average of a week, which is 1. */
+/** The activity of each hour of a week, relative to the average of 1. */
 const WEEK = 7 * 24;
 const HOURS = averageOne(
   Array.from({ length: WEEK }, (_, hour) => {

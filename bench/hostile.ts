@@ -1,7 +1,7 @@
 /**
- * What hostile clients cost the others, each measurement against a fresh server with default settings.
- * A target that is missed is said so; only an answer that is wrong makes the run fail, since
- * milliseconds and megabytes depend on the machine.
+ * The cost of hostile clients for others; each measurement uses a fresh server with default
+ * settings. A missed target is only reported, since milliseconds and megabytes depend on the
+ * machine; a wrong answer makes the run fail.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -20,9 +20,11 @@ import { HISTORY_EVENTS } from "./scenarios.ts";
 
 interface Measure {
   readonly name: string;
-  /** @param data the directory that holds everything stored */
+  /**
+   * @param data the directory for all stored data
+   */
   readonly run: (server: Started, data: string) => Promise<readonly Finding[]>;
-  /** Audit events that are there before. */
+  /** The audit events that the server starts with. */
   readonly events?: number;
   readonly settings?: Readonly<Record<string, string>>;
   readonly isFull?: true;
@@ -80,9 +82,9 @@ const MEASURES: readonly Measure[] = [
 ];
 
 /**
- * Measures everything, or what is chosen, and prints a table.
+ * Measures everything, or the chosen measurement, and prints a table.
  *
- * @param directory where the servers' data goes
+ * @param directory the servers' data is stored here
  * @param chosen `hostile` for everything, `hostile:NAME` for one measurement
  * @returns whether every answer was right
  */
@@ -114,7 +116,7 @@ async function measureOne(measure: Measure, own: string): Promise<readonly Findi
   if (history !== undefined) writeHistory(history, { events: measure.events ?? 0 });
   const server = await startService({ directory: own, history }, measure.settings ?? {});
   try {
-    // What every server comes to need at its first requests is not the cost of the hostile ones.
+    // The memory of every server's first requests is not a cost of the hostile clients.
     for (let i = 0; i < 200; i++) {
       const body = JSON.stringify({ command: `warm up ${i}` });
       const answer = await timed(`${server.url}/api/public/audit`, { method: "POST", body });

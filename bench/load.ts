@@ -1,22 +1,22 @@
-/** Asks a server: once, to see whether it answers rightly, and many times, to see how fast. */
+/** Sends requests to a server: one to check its answer, and many to measure its speed. */
 import autocannon from "autocannon";
 import { machineBusyMs, PROCESSORS, usageOf } from "./machine.ts";
 import type { Started } from "./processes.ts";
 import type { Scenario } from "./scenarios.ts";
 import { quantile } from "./statistics.ts";
 
-/** What one stretch of load showed. */
+/** The figures of one stretch of load. */
 export interface Slice {
-  /** Answers a second, from the first to the last. */
+  /** Answers per second, from the first to the last. */
   readonly rate: number;
   readonly p50: number;
   readonly p99: number;
-  /** Processor time of the server's process for one answer, in microseconds. */
+  /** Processor time of the server's process per answer, in microseconds. */
   readonly cpuMicroseconds: number;
-  /** The part of one processor that it used; above 1 when other threads than the main one work. */
+  /** The share of one processor that it used; above 1 if other threads than the main one work. */
   readonly cpuShare: number;
   readonly residentBytes: number;
-  /** The part of the whole machine that neither this server nor this process used. */
+  /** The share of the whole machine that neither this server nor this process used. */
   readonly othersShare: number;
 }
 
@@ -28,7 +28,7 @@ export interface Answer {
   readonly ms: number;
 }
 
-// A server that takes longer for one answer is asked a fixed number of times instead of for a time.
+// A server that takes longer for one answer gets a fixed number of requests instead of a fixed time.
 const SLOW_MS = 150;
 const TIMEOUT_SECONDS = 120;
 
@@ -50,8 +50,8 @@ export async function ask(scenario: Scenario, url: string, etag?: string): Promi
 /**
  * Loads a server for some seconds from this process.
  *
- * @param answerMs how long it took for one answer, which decides how a slow server is asked
- * @throws Error when a single request failed or was answered with another status
+ * @param answerMs the time of one answer, which decides how a slow server is loaded
+ * @throws Error if any request failed or was answered with another status
  */
 export async function load(
   scenario: Scenario,
@@ -107,7 +107,7 @@ export async function load(
   };
 }
 
-/** What the server, this process and the whole machine have used so far. */
+/** The usage of the server, this process and the whole machine so far. */
 function usageNow({ pid }: Started) {
   const { user, system } = process.cpuUsage();
   return {

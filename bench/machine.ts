@@ -1,4 +1,4 @@
-/** What the machine is, what its disk costs, and what a process uses of it. */
+/** The machine, the cost of its disk, and the usage of processes. */
 import {
   closeSync,
   fdatasyncSync,
@@ -12,7 +12,7 @@ import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { median } from "./statistics.ts";
 
-const TICKS_PER_SECOND = 100; // what Linux reports to user space on every common architecture
+const TICKS_PER_SECOND = 100; // the value that Linux reports to user space on every common architecture
 
 /** The processor, memory, system and Node version in one line. */
 export function describeMachine(): string {
@@ -39,7 +39,7 @@ export function flushMicroseconds(directory: string): number {
 
 /**
  * Writes and deletes a file. The first use of memory for the page cache is up to ten times slower
- * than any later one, which would fall on whoever is measured first.
+ * than any later one, and the first contestant would pay for it.
  */
 export function touchPageCache(directory: string, bytes: number): void {
   const file = join(directory, "touch");
@@ -51,7 +51,7 @@ export function touchPageCache(directory: string, bytes: number): void {
   rmSync(file);
 }
 
-/** What a process has used so far. */
+/** The usage of a process so far. */
 export interface Usage {
   /** Processor time of all its threads, in milliseconds; the resolution is 10. */
   readonly cpuMs: number;
@@ -61,7 +61,7 @@ export interface Usage {
 /** Reads the usage of a process of this machine; it must be running. */
 export function usageOf(pid: number): Usage {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  // The command's name may hold anything, but is closed by the last bracket.
+  // The command's name may contain any characters, but ends at the last bracket.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const ticks = Number(fields[11]) + Number(fields[12]);
   const status = readFileSync(`/proc/${pid}/status`, "latin1");
@@ -69,7 +69,7 @@ export function usageOf(pid: number): Usage {
   return { cpuMs: (ticks * 1_000) / TICKS_PER_SECOND, residentBytes: kilobytes * 1_024 };
 }
 
-/** Processor time that all processes of the machine have used so far, and others stole, in milliseconds. */
+/** Processor time used by all processes of the machine so far, including stolen time, in milliseconds. */
 export function machineBusyMs(): number {
   const [line = ""] = readFileSync("/proc/stat", "latin1").split("\n", 1);
   const [, user, nice, system, , , irq, softIrq, stolen] = line.split(/\s+/).map(Number);
@@ -80,5 +80,5 @@ export function machineBusyMs(): number {
   return (ticks * 1_000) / TICKS_PER_SECOND;
 }
 
-/** How many processors there are. */
+/** The number of processors. */
 export const PROCESSORS = cpus().length;

@@ -1,8 +1,8 @@
 /**
- * How soon the portal shows something, in a real browser over the loopback interface, each visit in a
- * new window with nothing cached: every page of a demo, made by the server; and the overview and the
- * audit page of a service that holds nothing beside those of one with a million events, made by the
- * server and, where credentials are demanded, by the pages' own modules. A bare page is visited in
+ * How soon the portal shows its content, in a real browser over the loopback interface; each visit
+ * uses a new window without a cache. Visited are every page of a demo, made by the server; and the
+ * overview and the audit page of an empty service and of one with a million events, made by the
+ * server and, if credentials are required, by the pages' own modules. A bare page is visited in
  * turn with them, since milliseconds depend on the machine.
  */
 import { existsSync, mkdirSync } from "node:fs";
@@ -17,7 +17,7 @@ import { HISTORY_EVENTS } from "./scenarios.ts";
 import { median } from "./statistics.ts";
 
 const WANTED_MS = 300;
-// A window that opens loads what the browser itself shows around the page, on the same processors.
+// A window that opens also loads the browser's own interface, on the same processors.
 const WINDOW_MS = 1_500;
 const USER = { email: "bench@example.com", password: "a password for the bench" };
 const CLOSED = {
@@ -50,19 +50,19 @@ interface Subject {
   readonly paths: readonly string[];
 }
 
-/** Who is signed in, as the pages keep it. */
+/** The session of the signed-in user, as the pages store it. */
 interface Session {
   readonly token: string;
   readonly email: string;
 }
 
-/** What was measured how often, in milliseconds. */
+/** The times of each measurement, in milliseconds. */
 type Times = ReadonlyMap<string, readonly number[]>;
 
 /**
- * Measures the pages and prints a table; where no browser is installed it says so.
+ * Measures the pages and prints a table, or a message if no browser is installed.
  *
- * @param directory where the services' data goes
+ * @param directory the services' data is stored here
  */
 export async function measurePortal(directory: string, rounds: number): Promise<void> {
   const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
@@ -112,7 +112,7 @@ function subjectsIn(directory: string): readonly Subject[] {
   ];
 }
 
-/** Visits the bare page and the subject's, in turn; the first round counts for nothing. */
+/** Visits the bare page and the subject's, in turn; the first round is not counted. */
 async function measureOne(
   browser: Browser,
   { directory, settings, paths }: Subject,
@@ -142,13 +142,13 @@ async function measureOne(
   return times;
 }
 
-/** Opens a page as somebody who was never there, but for who they are. */
+/** Opens a page as a first visit, except for the session. */
 async function visit(
   browser: Browser,
   { url, session }: { readonly url: string; readonly session: Session | undefined },
   act: (page: Page) => Promise<void>,
 ): Promise<void> {
-  // What is asked at each frame is evaluated in the page, which its policy forbids.
+  // The condition of each frame is evaluated in the page, which its policy forbids.
   const context = await browser.newContext({
     viewport: { width: 1280, height: 860 },
     bypassCSP: true,
@@ -165,10 +165,10 @@ async function visit(
   await context.close();
 }
 
-/** Does on the audit page what people do there most. */
+/** The most frequent actions on the audit page. */
 async function useAudit(page: Page, keep: (what: string, ms: number) => void): Promise<void> {
   if ((await page.locator("#older").count()) === 0) return;
-  // Asked for at each frame: a locator that waits looks again after half a second only.
+  // Checked at each frame: a waiting locator checks again only after half a second.
   const timed = async (what: string, act: Promise<unknown>, shows: string): Promise<void> => {
     const since = performance.now();
     await Promise.all([act, page.waitForFunction(shows, undefined, { polling: "raf" })]);
@@ -194,7 +194,7 @@ async function signIn(url: string): Promise<Session> {
   return { token, email: USER.email };
 }
 
-/** Has the service read its log before a browser, which gives up some day, waits for a page of it. */
+/** Makes the service read its log before a browser, which has a time limit, waits for a page. */
 async function openHistory(url: string, session: Session | undefined): Promise<void> {
   const headers = session === undefined ? {} : { Authorization: `Bearer ${session.token}` };
   const answer = await fetch(`${url}/api/v1/audit?limit=1`, { headers });

@@ -1,4 +1,4 @@
-/** A throw-away PostgreSQL cluster over a Unix socket, for the peer that uses one. */
+/** A temporary PostgreSQL cluster over a Unix socket, for the peer that uses one. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,12 +18,12 @@ const SETTINGS = {
   shared_buffers: "512MB",
   max_connections: "40",
   max_wal_size: "8GB",
-  // As installed, and said here because every durable figure rests on it.
+  // The default, stated here because every durable figure depends on it.
   fsync: "on",
   synchronous_commit: "on",
 };
 
-/** The directory of `initdb` and `postgres`, of the newest version found; `undefined` without any. */
+/** The directory of `initdb` and `postgres`, of the newest installed version; `undefined` if there is none. */
 export function findPostgres(): string | undefined {
   const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS).map(Number) : [];
   return versions
@@ -33,8 +33,8 @@ export function findPostgres(): string | undefined {
 }
 
 /**
- * Starts a cluster in a directory, which is made on first use. PostgreSQL refuses to run as root, so
- * root starts it as the user `postgres`, or `nobody` where there is none.
+ * Starts a cluster in a directory, which is created on first use. PostgreSQL refuses to run as
+ * root, so root starts it as the user `postgres`, or `nobody` if there is none.
  */
 export async function startCluster(directory: string): Promise<Cluster> {
   const binaries = findPostgres();
@@ -84,7 +84,7 @@ async function ready(binaries: string, socketDirectory: string): Promise<void> {
   throw new Error("PostgreSQL did not come up within 30 s");
 }
 
-/** Whom root becomes; `undefined` when nobody needs to. */
+/** The user that root switches to; `undefined` if this process is not root. */
 function unprivilegedUser(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   for (const name of ["postgres", "nobody"]) {

@@ -1,17 +1,17 @@
 import { spawn, type ChildProcess } from "node:child_process";
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface Started {
   readonly url: string;
   readonly pid: number;
-  /** Asks it to end, and makes it end when it does not within ten seconds. */
+  /** Asks it to end, and kills it after ten seconds. */
   stop(): Promise<void>;
 }
 
 const START_MS = 600_000; // a peer may have to load a million events first
 const STOP_MS = 10_000;
 
-/** Starts Node with these arguments, and resolves when it has said where it listens. */
+/** Starts Node with these arguments, and resolves when it has printed its address. */
 export async function startProcess(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -28,7 +28,7 @@ export async function startProcess(
   }
 }
 
-/** Ends a child process and waits until it is gone. */
+/** Ends a child process and waits until it has ended. */
 export async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));

@@ -1,11 +1,11 @@
-/** Ways to draw from lists that the load generators share, over the random numbers of the demo. */
+/** Random choices that the load generators share, over the random numbers of the demo. */
 import type { Random } from "../src/demo/random.ts";
 
 const SLOTS = 1 << 15;
 
 /**
- * Creates a picker of the indexes 0 to `count - 1` that follows Zipf's law: the second is drawn half
- * as often as the first, the third a third as often. Each pick is one look-up in a table.
+ * Creates a picker of the indexes 0 to `count - 1` that follows Zipf's law: the second is drawn
+ * half as often as the first, the third a third as often. Each pick is one look-up in a table.
  */
 export function zipf(count: number, random: Random): () => number {
   const table = new Uint16Array(SLOTS);
@@ -22,7 +22,7 @@ export function zipf(count: number, random: Random): () => number {
   return () => table[(random() * SLOTS) | 0] ?? 0;
 }
 
-/** The list in another order. */
+/** The list in random order. */
 export function shuffled<T>(list: readonly T[], random: Random): readonly T[] {
   return list
     .map((value) => ({ value, key: random() }))

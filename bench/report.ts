@@ -4,7 +4,7 @@ import type { Slice } from "./load.ts";
 import type { Scenario } from "./scenarios.ts";
 import { median, ratioSpread, type Spread } from "./statistics.ts";
 
-/** What a scenario showed: for each contestant one slice a round. */
+/** The results of a scenario: for each contestant one slice per round. */
 export interface Measured {
   readonly scenario: Scenario;
   readonly slices: ReadonlyMap<ContestantName, readonly Slice[]>;
@@ -39,8 +39,8 @@ export function scenarioTable({ scenario, slices }: Measured): string {
 }
 
 /**
- * How much of the machine others used during the measurements; a peer's database and the servers that
- * are not being asked count as others. Beyond a tenth nothing here can be trusted.
+ * The share of the machine that others used during the measurements; a peer's database and the
+ * servers that are idle in a slice count as others. Above a tenth, no figure can be trusted.
  */
 export function othersLine(all: readonly Measured[]): string {
   const shares = all.flatMap(({ slices }) =>
@@ -53,7 +53,7 @@ export function othersLine(all: readonly Measured[]): string {
   return `Others used ${middle} % of the machine (median; ${greatest} % at most)${verdict}.`;
 }
 
-/** One line for each scenario: how much is left of the floor, or of another setting, and what was wanted. */
+/** One line for each scenario: the ratio to the floor, or to another setting, and its target. */
 export function summaryTable(all: readonly Measured[]): string {
   const baselines = new Set(all.map(baselineOf));
   return Array.from(baselines, (baseline) => {
@@ -104,7 +104,7 @@ function number(value: number): string {
   return value.toLocaleString("en", { maximumFractionDigits: value < 10 ? 1 : 0 });
 }
 
-/** A Markdown table; all but the first column are numbers. */
+/** A Markdown table; all columns but the first contain numbers. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const rule = head.map((_, i) => (i === 0 ? "---" : "---:"));
   return [head, rule, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");

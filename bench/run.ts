@@ -1,8 +1,8 @@
 /**
- * Measures the built service beside the floor and its peers. All run at the same time and are asked
- * in turn over several rounds, in another order each round; what counts is the median of the ratios
- * within each round, since the speed of a shared machine drifts by more than most improvements are
- * worth. The README beside this file says how to read the tables.
+ * Measures the built service beside the floor and its peers. All run at the same time and are
+ * loaded in turn over several rounds, in another order each round. The result is the median of the
+ * ratios within each round, since the speed of a shared machine drifts by more than most
+ * improvements are worth. The README beside this file explains the tables.
  *
  * Usage: npm run bench -- [--full] [--rounds N] [--seconds N] [--no-peers] [--json FILE]
  *                         [--directory DIR] [hostile[:NAME] | portal | part of a scenario's name …]
@@ -23,7 +23,7 @@ import { scenarios, type Scenario, type World } from "./scenarios.ts";
 import { Usage } from "./usage.ts";
 
 const WARM_UP_SECONDS = 4; // with less the compiler is still at work, and the larger program looks slower
-const PAUSE_MS = 300; // lets the last server finish what it put off
+const PAUSE_MS = 300; // lets the last server finish its deferred work
 const PAGE_CACHE_BYTES = { short: 512 << 20, full: 1_536 << 20 };
 
 const usage = new Usage(
@@ -133,7 +133,7 @@ async function measure(scenario: Scenario, arena: Arena): Promise<Measured> {
       slices.set(name, [...(slices.get(name) ?? []), slice]);
     }
   }
-  // The order of the scenario, in whatever order the first round asked.
+  // The order of the scenario, whatever the order of the first round was.
   const ordered = scenario.contestants.flatMap((name) => {
     const own = slices.get(name);
     return own === undefined ? [] : [[name, own] as const];

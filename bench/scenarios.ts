@@ -1,8 +1,8 @@
-/** What is measured, as data: the request, the right answer, who is asked, and over which data. */
+/** The measurements, as data: the request, the right answer, the contestants, and their data. */
 import type { ContestantName } from "./contestants.ts";
 import { reports, type GeneratedReport } from "./generator.ts";
 
-/** What must be there before a scenario can be measured; scenarios of one world share their servers. */
+/** The data that a scenario needs; scenarios of one world share their servers. */
 export interface World {
   readonly name: string;
   /** Audit events of the past. */
@@ -13,11 +13,11 @@ export interface World {
   readonly policy: boolean;
 }
 
-/** One thing to measure. */
+/** One measurement. */
 export interface Scenario {
   readonly name: string;
   readonly world: World;
-  /** Whether it takes part in the short run too. */
+  /** Whether it belongs to the short run too. */
   readonly isShort: boolean;
   readonly connections: number;
   readonly method: "GET" | "POST";
@@ -27,15 +27,18 @@ export interface Scenario {
   /** Whether the request carries the `ETag` of an earlier answer. */
   readonly revalidates: boolean;
   readonly status: number;
-  /** Says of one answer whether it is right, before anything is timed. */
+  /** Whether an answer is right; checked before the measurement. */
   readonly isRight: (body: Readonly<Record<string, unknown>>) => boolean;
-  /** Picks what all but the floor must agree on; absent where ids and times differ by nature. */
+  /**
+   * The part of an answer in which all contestants but the floor must agree; absent if ids and
+   * times always differ.
+   */
   readonly agreesOn?: (body: Readonly<Record<string, unknown>>) => unknown;
-  /** The first is the one in question, the others are what it is compared with. */
+  /** The first is the one in question; the others are for comparison. */
   readonly contestants: readonly ContestantName[];
-  /** What its rate is held against in the summary; the floor when absent. */
+  /** The contestant that its rate is compared with in the summary; the floor if absent. */
   readonly baseline?: ContestantName;
-  /** The ratio to the baseline that is wanted. */
+  /** The target of the ratio to the baseline. */
   readonly target?: number;
 }
 
@@ -44,11 +47,11 @@ export const HISTORY_EVENTS = 1_000_000;
 
 const AUDIT = "/api/public/audit";
 
-// Worlds of their own, so that only those servers are up whose difference is measured.
+// Separate worlds, so that only the compared servers are running.
 const watched: World = { name: "watched or not", events: 0, runtimes: 0, policy: false };
 const watchedPolicy: World = { ...watched, name: "watched or not, one policy", policy: true };
 const empty: World = { name: "empty", events: 0, runtimes: 0, policy: false };
-// A world of its own, so that the events of the scenarios before do not weigh on its servers.
+// A separate world, so that the events of earlier scenarios do not slow its servers.
 const unknownFleet: World = { name: "no runtimes yet", events: 0, runtimes: 0, policy: false };
 const withPolicy: World = { name: "one policy", events: 0, runtimes: 0, policy: true };
 const withFleet: World = { name: "100,000 runtimes", events: 0, runtimes: 100_000, policy: false };
@@ -129,7 +132,7 @@ const watching = {
   target: 0.95,
 } as const satisfies Partial<Scenario>;
 
-/** Everything that can be measured, in the order in which it is. */
+/** All scenarios, in the order of their measurement. */
 export const scenarios: readonly Scenario[] = [
   {
     ...singleIngest,
@@ -258,14 +261,14 @@ function isPage(body: Readonly<Record<string, unknown>>): boolean {
 }
 
 /**
- * Different events without a time: the service takes the time of arrival, as it does for most
- * runtimes. Times that come again and again would be sorted into the past over and over.
+ * Different events without a time: the service uses the time of arrival, as for most runtimes.
+ * Repeated times would be sorted into the past over and over.
  */
 function events(count: number): readonly Omit<GeneratedReport, "timestamp">[] {
   return [...reports({ events: count, seed: 7 })].map(({ timestamp: _, ...event }) => event);
 }
 
-/** Heartbeats of some runtimes, spread evenly over all that there are. */
+/** Heartbeats of some runtimes, spread evenly over all runtimes. */
 function heartbeats(count: number, runtimes: number): readonly string[] {
   return Array.from({ length: count }, (_, i) =>
     JSON.stringify({
@@ -275,7 +278,7 @@ function heartbeats(count: number, runtimes: number): readonly string[] {
   );
 }
 
-/** How the runtime of a number registers. */
+/** The registration of the runtime with a number. */
 export function registration(number: number): Readonly<Record<string, string>> {
   const name = `runner-${number}`;
   return { name, hostname: `${name}.example.com`, os: "linux", version: "1.8.2" };

@@ -1,13 +1,13 @@
 /**
- * Plays a fleet of runtimes against a running service, as real ones behave: each registers, polls the
- * active policy with its ETag, sends heartbeats, and reports the commands it ran, keeping what could
- * not be delivered and sending it again later, with the same ids.
+ * Runs a fleet of runtimes against a running service, with the behaviour of real ones: each
+ * registers, polls the active policy with its ETag, sends heartbeats, and reports the commands it
+ * ran. It keeps reports that could not be delivered and sends them again later, with the same ids.
  *
  * Usage: npm run simulate -- --url URL [--runtimes 100] [--minutes 1] [--prefix /api/public]
  *                            [--key sbx_...] [--seed 1] [--pace 1] [--requests 10000000]
  *
- * `--pace 10` makes everything ten times as frequent. Ends with 0 when every event was acknowledged
- * and nothing was refused, else with 1.
+ * `--pace 10` makes everything ten times as frequent. The exit code is 0 if every event was
+ * acknowledged and nothing was refused, otherwise 1.
  */
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -54,7 +54,7 @@ process.once("SIGINT", () => stopping.abort());
 const random = createRandom(seed);
 const nextCommand = createCommands(createRandom(seed + 1));
 const start = performance.now();
-// Ids differ from those of an earlier run, whose events would be taken for the same ones again.
+// Ids must differ from those of an earlier run, whose events would count as the same ones.
 const run = Date.now().toString(36);
 
 const lines = setInterval(() => console.log(tally.line(elapsed())), REPORT_MS);

@@ -1,4 +1,4 @@
-/** The middle of some numbers; of an even count the mean of the two in the middle. */
+/** The median; for an even count the mean of the two middle numbers. */
 export function median(numbers: readonly number[]): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -6,14 +6,14 @@ export function median(numbers: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
 }
 
-/** The value that a share of the numbers stays at or below; `share` is from 0 to 1. */
+/** The value that a share of the numbers does not exceed; `share` is from 0 to 1. */
 export function quantile(numbers: Float64Array | readonly number[], share: number): number {
   const sorted = Float64Array.from(numbers).sort();
   const index = Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1));
   return sorted[index] ?? Number.NaN;
 }
 
-/** A median with the least and the greatest value beside it. */
+/** A median with the minimum and the maximum. */
 export interface Spread {
   readonly median: number;
   readonly least: number;

@@ -6,8 +6,8 @@ const SUFFIX = "history00000";
 
 /**
  * The line that the service would have stored for an arrival, without its line end. It is put
- * together by hand, since going through the rules of ingest takes three times as long; a test holds
- * it against them. Nothing that the generator makes needs escaping but commands.
+ * together by hand, since the rules of ingest take three times as long; a test compares the two. Of
+ * the generated texts only commands need escaping.
  */
 export function storedLine({ at, report }: Arrival, index: number): string {
   const { reason, status, message } = report;

@@ -3,26 +3,28 @@ import { describeFault } from "../src/storage/disk-fault.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
 
-/** Written out, since a declaration cannot name what is inferred here. */
+/** Written out, since a declaration cannot name the inferred type. */
 type Parsed<T extends Options> = ReturnType<
   typeof parseArgs<{ options: T; allowPositionals: true; strict: true }>
 >;
 
-/** Ends a script: 0 all is well, 1 something failed, 2 the arguments are not understood. */
+/** Ends a script: 0 success, 1 a failure, 2 invalid arguments. */
 export type Exit = (code: 0 | 1 | 2, text: string) => never;
 
-/** The command line of a script that people call; `--help` tells of it and ends the script. */
+/** The command line of a script for users; `--help` prints it and ends the script. */
 export class Usage {
   readonly #text: string;
   readonly #exit: Exit;
 
-  /** @param text begins with `Usage: ` and names every option */
+  /**
+   * @param text begins with `Usage: ` and names every option
+   */
   constructor(text: string, exit: Exit = leave) {
     this.#text = text;
     this.#exit = exit;
   }
 
-  /** Reads the arguments, of which at most so many are positional. */
+  /** Reads the arguments, with at most `most` positional ones. */
   read<const T extends Options>(
     options: T,
     { most = 0, args = process.argv.slice(2) }: { most?: number; args?: readonly string[] } = {},
@@ -45,19 +47,22 @@ export class Usage {
     return this.fail(`--${name}: expected a number from ${least} to ${greatest}`);
   }
 
-  /** The same for a whole number. */
+  /** Like `number`, for a whole number. */
   integer(name: string, given: string, least: number, greatest: number): number {
     const value = this.number(name, given, least, greatest);
     if (Number.isSafeInteger(value)) return value;
     return this.fail(`--${name}: expected a whole number`);
   }
 
-  /** Ends the script over arguments that are not understood. */
+  /** Ends the script because of invalid arguments. */
   fail(message: string): never {
     return this.#exit(2, `${message}\n${this.#text}`);
   }
 
-  /** Does what may fail for a reason that lies outside, such as a directory that is not there. */
+  /**
+   * Runs an action that may fail for an external reason, such as a missing directory; a failure
+   * ends the script.
+   */
   async attempt<T>(work: () => T | Promise<T>): Promise<T> {
     try {
       return await work();

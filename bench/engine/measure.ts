@@ -1,5 +1,5 @@
 /**
- * Opens the audit engine over a directory in this process, asks its queries, and prints what it found
+ * Opens the audit engine over a directory in this process, runs its queries, and prints the results
  * as JSON. `engine.ts` starts it with `--expose-gc` and the arguments DIRECTORY EVENTS ROUNDS.
  */
 import { rmSync } from "node:fs";
@@ -17,10 +17,10 @@ import { HISTORY_END, reports } from "../generator.ts";
 import { median } from "../statistics.ts";
 import { choosePatterns, engineQueries, type EngineQuery } from "./queries.ts";
 
-/** What one process found. */
+/** The results of one process. */
 export interface EngineFindings {
   readonly openMs: number;
-  /** Above what the process held before. */
+  /** Beyond the memory of the process before. */
   readonly residentMiB: number;
   readonly queries: readonly QueryFindings[];
   readonly appendMicroseconds: number;
@@ -30,13 +30,13 @@ export interface EngineFindings {
 export interface QueryFindings {
   readonly name: string;
   readonly total: number;
-  /** The first time, when nothing is compiled for it, and what a search finds is not remembered. */
+  /** The first run, before the code is compiled and the results of searches are cached. */
   readonly firstMs: number;
-  /** What of that was processor time, of all threads. */
+  /** The processor time of the first run, of all threads. */
   readonly firstCpuMs: number;
   readonly medianMs: number;
   readonly greatestMs: number;
-  /** The longest time for which the event loop stood still, the first time included. */
+  /** The longest time for which the event loop was blocked, including the first run. */
   readonly stallMs: number;
 }
 
@@ -93,7 +93,7 @@ async function ask(
   return { name, total, firstMs, firstCpuMs, medianMs, greatestMs, stallMs };
 }
 
-/** The longest time for which the event loop stood still since the monitor began. */
+/** The longest time for which the event loop was blocked since the monitor began. */
 function stallOf(delay: IntervalHistogram): number {
   delay.disable();
   return delay.count === 0 ? 0 : Math.max(0, delay.max / 1e6 - 1);
@@ -105,7 +105,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-/** Appends events and returns what each took in microseconds, waiting for every answer. */
+/** Appends events one batch after another, and returns the time of each in microseconds. */
 async function append(directory: string, batch: number): Promise<number> {
   const store = openStore(directory);
   const ids = createIds(Date.now);

@@ -1,4 +1,4 @@
-/** The queries that the engine is asked, and how many events each must find. */
+/** The queries of the engine benchmark, and how many events each must find. */
 import type { AuditFilter } from "../../src/audit/store.ts";
 import { arrivals, type Arrival, type GeneratedReport } from "../generator.ts";
 
@@ -15,7 +15,7 @@ export interface Patterns {
   /** Occurs in one event. */
   readonly once: string;
   readonly rareProvider: string;
-  /** Values that are found together, in a few events of ten thousand; and a trace, of some events. */
+  /** Values that occur together, in a few of ten thousand events; and a trace, of some events. */
   readonly executor: string;
   readonly capability: string;
   readonly trace: string;
@@ -23,7 +23,7 @@ export interface Patterns {
 
 const SAMPLE = 20_000;
 
-/** Chooses patterns from the beginning of the history, which is the same in one of any size. */
+/** Chooses patterns from the beginning of the history, which is the same for all sizes. */
 export function choosePatterns(): Patterns {
   const counts = new Map<string, number>();
   let once: string | undefined;
@@ -82,7 +82,7 @@ export function engineQueries(
   ];
 }
 
-/** Counts what each query must find while the events go by. */
+/** Counts the events that each query must find, while they are generated. */
 export function countMatches(queries: readonly EngineQuery[]): {
   readonly totals: ReadonlyMap<string, number>;
   readonly observe: (arrival: Arrival) => void;
@@ -111,7 +111,7 @@ export function countMatches(queries: readonly EngineQuery[]): {
   };
 }
 
-/** The searched fields, kept apart by line ends, which no pattern holds. */
+/** The searched fields, separated by line ends, which no pattern contains. */
 function searchedText(report: GeneratedReport): string {
   const { command, executor, resource, provider, capability } = report;
   return `${command}\n${executor}\n${resource}\n${provider}\n${capability}`.toLowerCase();

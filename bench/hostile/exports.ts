@@ -1,4 +1,4 @@
-/** What a flood of exports without credentials writes to the disk, and does to everybody else. */
+/** The cost of a flood of exports without credentials: writes to the disk, and delays for others. */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Started } from "../processes.ts";
@@ -7,10 +7,10 @@ import { timed } from "./wire.ts";
 
 const FLOOD_MS = 10_000;
 const CLIENTS = 16;
-/** As long as a filter can be in a request line. */
+/** The longest filter that fits into a request line. */
 const FILTER = "x".repeat(15_000);
 
-/** 16 clients that export with a filter of 15 KB over and over, as any web page could make browsers do. */
+/** 16 clients that export with a filter of 15 KB over and over; any web page could make browsers do this. */
 export async function exportFlood(
   { url, pid }: Started,
   data: string,

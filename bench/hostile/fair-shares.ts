@@ -1,4 +1,4 @@
-/** The measurements of shares: one client takes all that it can get, and another one asks for its own. */
+/** The measurements of shares: one client takes as much as it can, and another one needs its share. */
 import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Started } from "../processes.ts";
@@ -10,10 +10,10 @@ const MIB = 1 << 20;
 const ATTACKER = "127.0.0.2";
 const VICTIM = "127.0.0.3";
 const HELD_CONNECTIONS = 2_000;
-/** What the server of `stalledConnections` is started with. */
+/** The settings of the server of `stalledConnections`. */
 export const FEW_CONNECTIONS = { MAX_CONNECTIONS: String(HELD_CONNECTIONS) };
 
-/** The head of a POST whose body does not end. */
+/** The headers of a POST whose body does not end. */
 function head(length: number): string {
   return [
     `POST ${AUDIT} HTTP/1.1`,
@@ -25,7 +25,7 @@ function head(length: number): string {
   ].join("\r\n");
 }
 
-/** One client holds as many bytes of bodies as all may; another one sends batches of 1 MiB. */
+/** One client holds as many bytes of bodies as are allowed in total; another one sends batches of 1 MiB. */
 export async function heldBodies({ url, pid }: Started): Promise<readonly Finding[]> {
   const hold = async (bytes: number) => {
     const socket = await open(url, head(bytes + 1), ATTACKER);
@@ -34,7 +34,7 @@ export async function heldBodies({ url, pid }: Started): Promise<readonly Findin
   };
   const held = await Promise.all(Array.from({ length: 8 }, () => hold(8 * MIB - 100_000)));
   await sleep(1_000);
-  // What is left goes to small ones: those that find no room are refused.
+  // The rest of the room goes to small bodies: those without room are refused.
   held.push(...(await Promise.all(Array.from({ length: 40 }, () => hold(60_000)))));
   await sleep(500);
   const body = JSON.stringify({ command: "ls", message: "m".repeat(MIB - 100) });
@@ -54,9 +54,9 @@ export async function heldBodies({ url, pid }: Started): Promise<readonly Findin
   ];
 }
 
-/** One client asks for long answers and reads none; another one's export goes on meanwhile. */
+/** One client requests long answers and reads none; the export of another one continues meanwhile. */
 export async function unreadAnswers({ url, pid }: Started): Promise<readonly Finding[]> {
-  // The system takes some MiB of an answer by itself: only what is longer waits in the process.
+  // The system buffers some MiB of a response: only longer ones wait in the process.
   for (let version = 0; version < 12; version++) {
     const body = JSON.stringify({
       yaml: `a: ${version}\n${`# ${"x".repeat(97)}\n`.repeat(9_500)}`,
@@ -87,11 +87,11 @@ export async function unreadAnswers({ url, pid }: Started): Promise<readonly Fin
 }
 
 interface Export {
-  /** Reads the rest, and counts the events that were announced and those that came. */
+  /** Reads the rest, and counts the announced events and the received ones. */
   finish(): Promise<{ readonly expected: number; readonly received: number }>;
 }
 
-/** Begins an export, and leaves what does not fit into the system's buffers unread. */
+/** Begins an export, and leaves all bytes beyond the system's buffers unread. */
 function startExport(url: string): Promise<Export> {
   return new Promise((resolve, reject) => {
     const path = `${url}/api/v1/audit/export?format=ndjson`;
@@ -117,7 +117,7 @@ function startExport(url: string): Promise<Export> {
   });
 }
 
-/** One client opens all the streams of the open surface; others follow there and on `/api/v1`. */
+/** One client opens all the streams of the open surface; others open streams there and on `/api/v1`. */
 export async function manyStreams({ url, pid }: Started): Promise<readonly Finding[]> {
   const opened = await Promise.all(
     Array.from({ length: 120 }, () => openUnread(url, `${AUDIT}/stream`, ATTACKER)),

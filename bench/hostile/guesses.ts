@@ -1,4 +1,4 @@
-/** What guesses at passwords from many networks do to sign-ins with the right one. */
+/** The effect of password guesses from many networks on sign-ins with the right password. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Started } from "../processes.ts";
 import { latencies, requireStatuses, resident, type Finding } from "./finding.ts";
@@ -6,16 +6,16 @@ import { ADMIN } from "./measures.ts";
 import { timed } from "./wire.ts";
 
 const FLOOD_MS = 20_000;
-/** At their first guess all networks are equal, so what counts begins a little later. */
+/** At their first guess all networks are equal, so the measurement begins a little later. */
 const HEAD_START_MS = 2_000;
 const CLIENTS = 100;
 
 /**
- * 100 clients guess at the victim's email and at others, while the victim signs in from a new address
- * each time.
+ * 100 clients guess at the victim's email and at others, while the victim signs in from a new address each
+ * time.
  *
- * @param networks where the guesses come from; `Infinity` when each guess comes from a new network. New
- *   networks are equal then, so the victim signs in from an address where it did so before
+ * @param networks the number of networks that guess; `Infinity` if each guess comes from a new network. New
+ *   networks are equal then, so the victim signs in from an address where it has signed in before
  */
 export function guesses(networks: number) {
   const repeats = Number.isFinite(networks);

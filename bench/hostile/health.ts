@@ -1,6 +1,6 @@
 /**
- * Asks for `/health` again and again, in a process of its own: the one that sends a hundred requests at once
- * is busy for tens of milliseconds, which would be taken for the server's.
+ * Requests `/health` again and again, in a separate process: a process that sends a hundred
+ * requests at once is busy for tens of milliseconds, which would count as the server's time.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { requireStatuses, WrongAnswer } from "./finding.ts";
 import { timed } from "./wire.ts";
 
-/** Begins to ask; the function that is returned ends it and gives the latencies in milliseconds. */
+/** Begins to send requests; the returned function ends that and returns the latencies in milliseconds. */
 export async function askHealth(url: string): Promise<() => Promise<readonly number[]>> {
   const asker = fork(fileURLToPath(import.meta.url), [url], { execArgv: ["--import", "tsx"] });
   const message = async (): Promise<readonly number[]> => {
@@ -18,7 +18,7 @@ export async function askHealth(url: string): Promise<() => Promise<readonly num
     const [latencies] = await Promise.race([once(asker, "message"), failed]);
     return latencies as readonly number[];
   };
-  await message(); // its first answer: what loading takes is not measured
+  await message(); // after its first answer: loading is not measured
   return () => {
     asker.send("end");
     return message();

@@ -1,4 +1,4 @@
-/** What many requests for large answers at once do to everybody else. */
+/** The effect of many simultaneous requests for large answers on others. */
 import { Agent, request } from "node:http";
 import type { Started } from "../processes.ts";
 import { latencies, requireStatuses, resident, type Finding } from "./finding.ts";
@@ -9,16 +9,16 @@ const HEALTH_TARGET = 100;
 const LONGEST_MS = 60_000;
 const SHORTEST_MS = 5_000;
 
-/** Many requests for the same thing, and what has to be there before. */
+/** Many requests for the same target, and the data that must exist before. */
 export interface Rush {
   readonly path: string;
   readonly requests: number;
-  /** `"never"` leaves the answers unread for as long as the others are measured. */
+  /** `"never"` leaves the answers unread until the others were measured. */
   readonly read?: "never";
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Makes the measurement of some rushes, one after another, over what `fill` stores. */
+/** Makes the measurement of some rushes, one after another, over the data that `fill` stores. */
 export function rushes(
   fill: (server: Started) => Promise<void>,
   all: readonly Rush[],
@@ -37,7 +37,7 @@ async function measureRush({ url, pid }: Started, rush: Rush): Promise<readonly 
   const begun = performance.now();
   const passed = (): number => performance.now() - begun;
   const statuses: number[] = [];
-  // A rush that is over soon is repeated: of few samples the 99th percentile is the greatest one.
+  // A short rush is repeated: with few samples the 99th percentile is the maximum.
   do {
     const answers =
       rush.read === "never"
@@ -64,7 +64,7 @@ async function measureRush({ url, pid }: Started, rush: Rush): Promise<readonly 
   ];
 }
 
-/** Asks and takes nothing for five seconds; a status of 0 stands for every one. */
+/** Sends requests and reads nothing for five seconds; a status of 0 stands for every response. */
 async function leaveUnread(url: string, { path, requests }: Rush): Promise<readonly number[]> {
   const readers = await Promise.all(Array.from({ length: requests }, () => openUnread(url, path)));
   await new Promise((resolve) => setTimeout(resolve, 5_000));

@@ -1,4 +1,4 @@
-/** The measurements: what many clients at once, slow ones and large ones do to everybody else. */
+/** The measurements: the effect of many simultaneous, slow or large requests on others. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { reports } from "../generator.ts";
 import type { Started } from "../processes.ts";
@@ -15,18 +15,18 @@ import { open, openUnread, post, timed, type Framing } from "./wire.ts";
 const AUDIT = "/api/public/audit";
 const MIB = 1 << 20;
 const MEMORY_TARGET = 200;
-/** Who signs in. */
+/** The user who signs in. */
 export const ADMIN = { email: "bench@example.com", password: "a password of the bench" };
-/** What the server of `logins` is started with. */
+/** The settings of the server of `logins`. */
 export const ADMIN_SETTINGS = {
   ADMIN_EMAIL: ADMIN.email,
   ADMIN_PASSWORD: ADMIN.password,
-  TRUST_PROXY: "1", // the logins come from as many addresses, or the throttle would answer them
+  TRUST_PROXY: "1", // the sign-ins come from different addresses, since the throttle would refuse them otherwise
 };
 
 const samples = [...reports({ events: 64, seed: 11 })].map(({ timestamp: _, ...event }) => event);
 
-/** 1,500 connections that ask nothing and 300 with half a body, and what `/health` takes meanwhile. */
+/** 1,500 connections without a request and 300 with half a body, and the time of `/health` meanwhile. */
 export async function idleAndHalfSent({ url }: Started): Promise<readonly Finding[]> {
   const half = [
     `POST ${AUDIT} HTTP/1.1`,
@@ -46,20 +46,20 @@ export async function idleAndHalfSent({ url }: Started): Promise<readonly Findin
   return [latencies("/health beside 1,500 idle sockets and 300 half bodies", asked, 0.99, 100)];
 }
 
-/** 40 large bodies at once, refused by what they declare. */
+/** 40 large bodies at once, refused by their declared length. */
 export function declaredBodies(server: Started): Promise<readonly Finding[]> {
   const pieces = Array<Buffer>(30).fill(Buffer.alloc(MIB, "x"));
   return bodies(server, "40 bodies of 30 MiB, declared", pieces, "declared", [413]);
 }
 
-/** 40 chunked bodies just under the limit that are no JSON. */
+/** 40 chunked bodies just under the limit that are not JSON. */
 export function chunkedBodies(server: Started): Promise<readonly Finding[]> {
   const pieces = Array<Buffer>(127).fill(Buffer.alloc(MIB / 16, "x"));
   const what = "40 chunked bodies of 7.9 MiB, no JSON";
   return bodies(server, what, pieces, "chunked", [400, 503]);
 }
 
-/** 40 chunked batches just under the limit that are valid, each stored whole or refused whole. */
+/** 40 valid chunked batches just under the limit, each stored whole or refused whole. */
 export async function chunkedBatches(server: Started): Promise<readonly Finding[]> {
   const count = 8_000;
   const events = Array.from({ length: count }, (_, i) => ({
@@ -92,7 +92,7 @@ async function bodies(
 ): Promise<readonly Finding[]> {
   const grown = watchMemory(pid);
   const statuses = await Promise.all(Array.from({ length: 40 }, () => post(url, pieces, framing)));
-  // One that is refused while it still sends may see the connection end before the answer.
+  // A client that is refused while it still sends may see the connection end before the response.
   requireStatuses(what, statuses, framing === "declared" ? [...right, 0] : right);
   see(statuses);
   const counted = [...new Set(statuses)]
@@ -101,7 +101,7 @@ async function bodies(
   return [growth(`${what} (${counted.join(", ")}): memory`, grown(), MEMORY_TARGET)];
 }
 
-/** 60 logins at once, and what an ingest takes until the last of them is answered. */
+/** 60 sign-ins at once, and the time of an ingest until the last of them is answered. */
 export async function logins({ url }: Started): Promise<readonly Finding[]> {
   const alone = await inTurn(200, () => ingest(url));
   let left = 60;
@@ -128,7 +128,7 @@ export async function logins({ url }: Started): Promise<readonly Finding[]> {
   ];
 }
 
-/** Readers that take nothing: 100 streams and 60 exports of a history, while events go on arriving. */
+/** Readers that take nothing: 100 streams and 60 exports of a history, while events continue to arrive. */
 export async function slowReaders(server: Started): Promise<readonly Finding[]> {
   const { url, pid } = server;
   const before = await total(server);
@@ -143,7 +143,7 @@ export async function slowReaders(server: Started): Promise<readonly Finding[]> 
     ...Array.from({ length: 60 }, () => openUnread(url, `${AUDIT}/export?format=ndjson`)),
   ]);
   await inTurn(20, send, [202]);
-  await sleep(1_000); // what is too much is cut within a second
+  await sleep(1_000); // the excess is cut within a second
   const held = grown();
   const health = await inTurn(100, () => timed(`${url}/health`));
   for (const reader of readers) reader.destroy();
@@ -155,13 +155,13 @@ export async function slowReaders(server: Started): Promise<readonly Finding[]> 
   ];
 }
 
-/** What an ingest takes while four clients search the text of a history over and over. */
+/** The time of an ingest while four clients search the text of a history over and over. */
 export async function searches({ url }: Started): Promise<readonly Finding[]> {
   const alone = await inTurn(300, () => ingest(url));
   const stop = performance.now() + 10_000;
   const search = async (text: string): Promise<number> => {
     let asked = 0;
-    // Another text each time, or the answer would be one that is kept.
+    // Another text each time, since the answer would be cached otherwise.
     while (performance.now() < stop) {
       const q = encodeURIComponent(`${text}${asked++ % 10}`);
       requireStatuses("search", [(await timed(`${url}${AUDIT}?q=${q}`)).status], [200]);
@@ -187,7 +187,7 @@ async function total({ url }: Started): Promise<number> {
   return ((await response.json()) as { readonly total: number }).total;
 }
 
-/** Asks one after the other. */
+/** Sends requests one after the other. */
 async function inTurn(
   count: number,
   ask: () => Promise<{ readonly status: number; readonly ms: number }>,

@@ -1,12 +1,12 @@
-/** Clients that misbehave on purpose: they send half of what they promised, or read nothing back. */
+/** Clients that misbehave on purpose: they send half of their request, or read nothing back. */
 import { once } from "node:events";
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
 
 /**
- * Opens a connection and sends these bytes; a reset is an end like another.
+ * Opens a connection and sends these bytes; a reset counts as an end.
  *
- * @param localAddress another one of 127.0.0.0/8 is another client
+ * @param localAddress another address in 127.0.0.0/8 is another client
  */
 export async function open(url: string, bytes = "", localAddress = "127.0.0.1"): Promise<Socket> {
   const { hostname, port } = new URL(url);
@@ -17,7 +17,7 @@ export async function open(url: string, bytes = "", localAddress = "127.0.0.1"):
   return socket;
 }
 
-/** A GET whose answer is never read, but for what the system takes by itself. */
+/** A GET whose response is never read, beyond the system's buffers. */
 export async function openUnread(
   url: string,
   path: string,
@@ -33,9 +33,10 @@ export async function openUnread(
 export type Framing = "declared" | "chunked";
 
 /**
- * Sends a JSON body of several pieces as fast as it is taken, and reads the answer without keeping it.
+ * Sends a JSON body of several pieces as fast as the server takes it, and reads the response
+ * without keeping it.
  *
- * @returns the status, or 0 where the server closed without an answer
+ * @returns the status, or 0 if the server closed without a response
  */
 export async function post(
   url: string,
@@ -55,7 +56,7 @@ export async function post(
   });
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   for (const piece of pieces) {
-    if (socket.destroyed || start !== "") break; // answered already: the rest is not wanted
+    if (socket.destroyed || start !== "") break; // answered already: the rest is not needed
     const sent =
       framing === "declared"
         ? socket.write(piece)
@@ -69,7 +70,7 @@ export async function post(
   return Number(start.slice(9, 12)) || 0;
 }
 
-/** The answer to a request on a connection of its own, and how long it took from dialling on. */
+/** The response to a request on its own connection, and its time including the connect. */
 export function timed(
   url: string,
   { method = "GET", body, headers = {}, localAddress = "127.0.0.1", longestMs }: TimedRequest = {},
@@ -104,7 +105,7 @@ export function timed(
 interface TimedRequest {
   readonly method?: string;
   readonly body?: string;
-  /** Gives up after so long; the status is 0 then, as where the server cuts the connection. */
+  /** A time limit; the status is then 0, as when the server cuts the connection. */
   readonly longestMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly localAddress?: string;

@@ -2,7 +2,7 @@ import type { Tally } from "./tally.ts";
 
 const TIMEOUT_MS = 10_000;
 
-/** What became of a request: done, worth another try, or refused for good. */
+/** The outcome of a request: done, worth another attempt, or refused for good. */
 export type Outcome =
   | {
       readonly kind: "done";
@@ -18,7 +18,7 @@ export interface PortalOptions {
   readonly base: string;
   readonly key: string | undefined;
   readonly tally: Tally;
-  /** No more requests than this are sent; further ones fail. */
+  /** The most requests; further ones fail. */
   readonly most: number;
 }
 
@@ -77,7 +77,7 @@ export class Portal {
       const seconds = Number(response.headers.get("retry-after") ?? 0);
       return { kind: "failed", retryAfterMs: seconds > 0 ? seconds * 1_000 : 0 };
     }
-    // No policy yet is an ordinary answer to a runtime, which goes on with what it has.
+    // A missing policy is an ordinary answer for a runtime, which continues with its copy.
     if (!(status === 404 && method === "GET")) tally.refused++;
     return { kind: "refused", status };
   }

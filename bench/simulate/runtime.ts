@@ -6,7 +6,7 @@ import type { Portal } from "./portal.ts";
 const HEARTBEAT_MS = 30_000;
 const POLL_MS = 60_000;
 const COMMAND_MS = 8_000;
-/** Commands are gathered for this long; one by itself is sent as a single event. */
+/** Commands are collected for this long; a single one is sent as a single event. */
 const UPLINK_MS = 10_000;
 const MOST_KEPT = 5_000;
 const MOST_IN_BATCH = 500;
@@ -16,12 +16,12 @@ const LAST_TRIES = 5;
 
 export interface RuntimeOptions {
   readonly number: number;
-  /** Belongs to this simulation, and keeps its ids apart from those of others. */
+  /** Identifies this simulation, and keeps its ids apart from those of others. */
   readonly run: string;
   readonly portal: Portal;
   readonly random: Random;
   readonly nextCommand: () => GeneratedCommand;
-  /** How many times as fast as usual it lives. */
+  /** The factor by which it lives faster than usual. */
   readonly pace: number;
 }
 
@@ -30,7 +30,7 @@ interface QueuedEvent {
   attempts: number;
 }
 
-/** One runtime: it works on its own, and tells the service about it when it can. */
+/** One runtime: it works on its own, and reports to the service when it can. */
 export class Runtime {
   readonly #options: RuntimeOptions;
   readonly #name: string;
@@ -45,12 +45,12 @@ export class Runtime {
     this.#name = `simulated-${options.number}`;
   }
 
-  /** Events that were never acknowledged. */
+  /** The number of events that were never acknowledged. */
   get unsent(): number {
     return this.#queue.length;
   }
 
-  /** Runs until the signal fires, and delivers then what is left. */
+  /** Runs until the signal fires, and then delivers the rest. */
   async live(signal: AbortSignal): Promise<void> {
     const { portal } = this.#options;
     await portal.send("POST", "/runtime/register", this.#description());
@@ -64,7 +64,7 @@ export class Runtime {
     await this.#deliverRest();
   }
 
-  /** Does something again and again, at intervals that vary by a half around the usual one. */
+  /** Repeats an action at intervals that vary by a half around the usual one. */
   async #repeat(ms: number, signal: AbortSignal, act: () => void | Promise<void>): Promise<void> {
     const { random, pace } = this.#options;
     while (!signal.aborted) {
@@ -104,7 +104,7 @@ export class Runtime {
     const { random, run, number, nextCommand } = this.#options;
     const { command, provider, capability, isDestructive } = nextCommand();
     const isDenied = random() < (isDestructive ? 0.3 : 0.05);
-    // The local record is the runtime's own; what does not fit any more is the oldest.
+    // The queue is the runtime's local record; at its limit the oldest event is dropped.
     if (this.#queue.length >= MOST_KEPT) this.#queue.shift();
     this.#queue.push({
       attempts: 0,
@@ -127,7 +127,7 @@ export class Runtime {
     });
   }
 
-  /** Sends what is kept; after a failure it waits longer each time before the next attempt. */
+  /** Sends the queued events; after each failure it waits longer before the next attempt. */
   async #uplink(): Promise<void> {
     const batch = this.#queue.slice(0, MOST_IN_BATCH);
     if (batch.length === 0) return;
@@ -143,7 +143,7 @@ export class Runtime {
       return;
     }
     this.#backoffMs = 0;
-    // A refused batch would be refused again for ever; it is counted, and not kept.
+    // A refused batch would be refused forever; it is counted and dropped.
     const sent = new Set(batch);
     this.#queue = this.#queue.filter((queued) => !sent.has(queued));
     if (outcome.kind === "done") portal.tally.reported += batch.length;

@@ -2,12 +2,12 @@ import { quantile } from "../statistics.ts";
 
 const MOST_TIMES = 200_000;
 
-/** Counts what happened to all requests of a simulation. */
+/** Counts the outcomes of all requests of a simulation. */
 export class Tally {
   requests = 0;
-  /** Attempts that got no answer, or a 5xx or 429: worth another try. */
+  /** Attempts that got no answer, or a 5xx or 429: worth another attempt. */
   failures = 0;
-  /** Requests that were answered with another 4xx: trying again would not help. */
+  /** Requests that were answered with another 4xx: another attempt would not help. */
   refused = 0;
   /** Events that were sent more than once. */
   resent = 0;
@@ -21,19 +21,19 @@ export class Tally {
   #lastSeconds = 0;
   #reasons = new Map<string, number>();
 
-  /** Takes the time of an answer in milliseconds; the last 200,000 are kept. */
+  /** Adds the time of an answer in milliseconds; the last 200,000 are kept. */
   took(ms: number): void {
     this.#times[this.#timed++ % MOST_TIMES] = ms;
   }
 
-  /** Takes why a request did not succeed. */
+  /** Adds the reason of a failed request. */
   because(reason: string): void {
     if (this.#reasons.size < 50 || this.#reasons.has(reason)) {
       this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + 1);
     }
   }
 
-  /** One line on how it goes, with the rate since the last line. */
+  /** One line about the progress, with the rate since the last line. */
   line(seconds: number): string {
     const rate =
       (this.requests - this.#lastRequests) / Math.max(0.001, seconds - this.#lastSeconds);
@@ -46,7 +46,7 @@ export class Tally {
     );
   }
 
-  /** What happened in all. */
+  /** The totals. */
   summary(seconds: number, unsent: number): string {
     const times = this.#times.subarray(0, Math.min(this.#timed, MOST_TIMES));
     const share = this.policies === 0 ? 0 : (this.notModified / this.policies) * 100;

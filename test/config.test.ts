@@ -100,7 +100,7 @@ test("an option that is undefined or empty is unset", () => {
   assertHasDefaults(fromOptions({ corsOrigins: [] }), changes);
 });
 
-test("options never look at the environment", (t) => {
+test("options never read the environment", (t) => {
   const bad = Object.fromEntries(settingRows.map(({ variable }) => [variable, "nonsense"]));
   assert.throws(() => fromEnvironment(t, bad), ConfigError);
   assertHasDefaults(fromOptions({}), { dataDir: "d", port: 0, logLevel: "silent" });
@@ -383,7 +383,7 @@ for (const { option, good, bad, wrong, shown } of cases) {
     }
   });
 
-  test(`${variable} stops the start for anything else, in one line that names it`, (t) => {
+  test(`${variable} stops the start for any other value, in one line that names it`, (t) => {
     for (const text of bad) {
       assert.throws(
         () => fromEnvironment(t, { [variable]: text }),
@@ -408,14 +408,14 @@ for (const { option, good, bad, wrong, shown } of cases) {
   });
 }
 
-test("the settings that are tested, and the free texts, are all there are", () => {
+test("the tested settings and the free texts are all settings", () => {
   const free = ["dataDir", "jwtSecret", "adminEmail", "adminPassword"];
   const tested = cases.map(({ option }) => option);
   const all = settingRows.map(({ option }) => option);
   assert.deepEqual([...all].sort(), [...tested, ...free].sort());
 });
 
-test("free texts are taken as they are", (t) => {
+test("free texts are read unchanged", (t) => {
   const config = fromEnvironment(t, {
     DATA_DIR: "/srv/data dir",
     JWT_SECRET: " s3cret\t",
@@ -446,7 +446,7 @@ test("with authentication on, a secret of fewer than 16 bytes stops the start", 
   assert.equal(fromOptions({ jwtSecret: `${short}12`, requireAuth: true }).requireAuth(), true);
 });
 
-test("an admin needs both email and password, and the message holds neither", (t) => {
+test("an admin needs both email and password, and the message contains neither", (t) => {
   for (const given of [{ ADMIN_EMAIL: "a@b.example" }, { ADMIN_PASSWORD: "hunter2hunter2" }]) {
     assert.throws(
       () => fromEnvironment(t, { ADMIN_EMAIL: "", ADMIN_PASSWORD: "", ...given }),
@@ -458,7 +458,7 @@ test("an admin needs both email and password, and the message holds neither", (t
   }
 });
 
-test("no message holds a secret, whatever it is given as", () => {
+test("no message contains a secret, from any source", () => {
   for (const option of ["jwtSecret", "adminPassword", "metrics"]) {
     for (const value of [["hunter2"], { text: "hunter2" }, 4_242_424_242, Buffer.from("hunter2")]) {
       assert.throws(
@@ -472,7 +472,7 @@ test("no message holds a secret, whatever it is given as", () => {
   }
 });
 
-test("no message holds the user-info of an address", (t) => {
+test("no message contains the user-info of an address", (t) => {
   for (const [variable, address, shown] of [
     ["BASE_URL", "https://ada:hunter2@s.example", "https://…@s.example"],
     ["CATALOG_SOURCE", "ftp://ada:hun/ter@c.example", "ftp://…@c.example"],
@@ -502,7 +502,7 @@ test("an unknown option is refused by name, a missing data directory too", () =>
   }
 });
 
-test("the switch is read on every request, and what cannot be read means true", (t) => {
+test("the switch is read on every request, and an unreadable value means true", (t) => {
   const config = fromEnvironment(t, { REQUIRE_AUTH: "false" });
   for (const [text, expected] of [
     ["false", false],
@@ -521,7 +521,7 @@ test("the switch is read on every request, and what cannot be read means true", 
   assert.equal(config.requireAuth(), false);
 });
 
-test("an embedder's function is asked every time, and only its false means false", () => {
+test("an embedder's function is called every time, and only false means false", () => {
   const answers = [false, true, false, undefined, null, 0, "false", Promise.resolve(false)];
   let next = 0;
   const config = fromOptions({ requireAuth: () => answers[next++] });
@@ -535,7 +535,7 @@ test("an embedder's function is asked every time, and only its false means false
   assert.equal(failing.requireAuth(), true);
 });
 
-test("every setting says its variable and what it accepts", () => {
+test("every setting states its variable and its accepted values", () => {
   const variables = settingRows.map(({ variable }) => variable);
   assert.equal(new Set(variables).size, variables.length);
   for (const { option, variable, accepts } of settingRows) {
@@ -545,7 +545,7 @@ test("every setting says its variable and what it accepts", () => {
   }
 });
 
-test("a demo requires authentication unless it is told not to", (t) => {
+test("a demo requires authentication unless the setting says otherwise", (t) => {
   assert.equal(fromEnvironment(t, { DEMO: "true" }).requireAuth(), true);
   assert.equal(fromEnvironment(t, { DEMO: "true", REQUIRE_AUTH: "false" }).requireAuth(), false);
   assert.equal(fromEnvironment(t, { DEMO: "false" }).requireAuth(), false);

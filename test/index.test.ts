@@ -10,12 +10,12 @@ const IN_TIME = { timeout: 60_000 };
 
 const start = (options: unknown) => startSignalbox(options as SignalboxOptions);
 
-test("a start without options says what is missing", async () => {
+test("a start without options names the missing option", async () => {
   const missing = new ConfigError("dataDir: required, the directory that holds everything stored");
   for (const options of [undefined, null, "d", {}]) await assert.rejects(start(options), missing);
 });
 
-test("a clock or a log that is no function is refused by name, before anything is written", async () => {
+test("a clock or log that is not a function is refused by name, before anything is written", async () => {
   for (const value of [5, null, "now"]) {
     const dataDir = "/dev/null/never";
     await assert.rejects(
@@ -29,7 +29,7 @@ test("a clock or a log that is no function is refused by name, before anything i
   }
 });
 
-test("a wrong option is a ConfigError that names it", async (t) => {
+test("an invalid option is a ConfigError that names it", async (t) => {
   const dataDir = await newDirectory(t);
   const admin = { adminEmail: "a@b.example", adminPassword: "long enough 1" };
   for (const [options, said] of [
@@ -50,7 +50,7 @@ test("a wrong option is a ConfigError that names it", async (t) => {
   }
 });
 
-test("fake timers of a test harness hold nothing up", IN_TIME, async (t) => {
+test("fake timers of a test harness do not block the service", IN_TIME, async (t) => {
   const dataDir = await newDirectory(t);
   t.mock.timers.enable({ apis: ["setTimeout", "setInterval", "setImmediate"] });
   await using service = await startSignalbox({ dataDir });

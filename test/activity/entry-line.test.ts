@@ -27,7 +27,7 @@ test("texts of the actor and the target are cut too", () => {
   assert.equal(entry.target.id, `${"i".repeat(256)}…`);
 });
 
-test("an entry of exactly 4,096 bytes is kept whole, one of a byte more is cut", () => {
+test("an entry of 4,096 bytes is kept whole, a longer one is cut", () => {
   const members = Array.from({ length: 15 }, (_, n) => [`k${n}`, "v".repeat(200)] as const);
   const base = entryOf(1, { after: Object.fromEntries(members), request_id: "" });
   const room = MAX_ENTRY_BYTES - bytesOf(base);
@@ -66,7 +66,7 @@ for (const [what, text] of [
   });
 }
 
-test("members that are left out are counted, and those that are absent are not", () => {
+test("the entry counts omitted members, but not absent ones", () => {
   const after = {
     absent: undefined,
     ...Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`k${n}`, "v".repeat(256)])),

@@ -37,7 +37,7 @@ for (const [filter, fitting] of [
   });
 }
 
-test("an entry without an address, and with a target that has no id, fits all but what asks for them", () => {
+test("an entry without address and target id matches every filter except those on address and target id", () => {
   const { address: _, ...entry } = entryOf(0, { target: { type: "settings" } });
   assert.ok(matcherOf({ q: "ada" })(entry));
   assert.ok(!matcherOf({ target: "settings" })(entry));

@@ -73,7 +73,7 @@ const done = {
 /** An entry as it is written: `undefined` fields are absent. */
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-test("an entry says who did what to what, and the answer is passed on as it is", async () => {
+test("an entry names actor, action and target, and the answer is passed on unchanged", async () => {
   const answer = reply(201, { name: "a" });
   const { run, written } = recorded(() => answer);
   assert.equal(await run(), answer);
@@ -86,7 +86,7 @@ test("an answer by call-back is awaited before anything is written", async () =>
   assert.deepEqual(asJson(written), [["acme", done]]);
 });
 
-test("what the handler notes is in the entry, and decides whose it is", async () => {
+test("the handler's note is in the entry, and sets its organization and actor", async () => {
   const caller = { organization: "other", actor: undefined };
   const { run, written } = recorded(({ note }) => {
     note({ before: { name: "b" } });
@@ -98,7 +98,7 @@ test("what the handler notes is in the entry, and decides whose it is", async ()
   assert.deepEqual(asJson(written), [["other", { ...done, ...noted, organization_id: "other" }]]);
 });
 
-test("a refusal leaves an entry only where the row names it", async () => {
+test("a refusal has an entry only if the row names its status", async () => {
   const refuse = (): never => {
     throw new Conflict("Taken");
   };
@@ -108,7 +108,7 @@ test("a refusal leaves an entry only where the row names it", async () => {
   assert.deepEqual(asJson(written), [["acme", { ...refused, target: { type: "thing" } }]]);
 });
 
-test("a failure that leaves doubt is recorded as one, and is what the caller hears", async () => {
+test("a failure with an uncertain effect is recorded, and the caller gets that failure", async () => {
   const fail = (): never => {
     throw new Error("I/O error");
   };
@@ -119,7 +119,7 @@ test("a failure that leaves doubt is recorded as one, and is what the caller hea
   await assert.rejects(recorded(fail, new Error("Full")).run(), /^Error: I\/O error/);
 });
 
-test("an entry that cannot be written makes the answer an error, which says what was done", async () => {
+test("if the entry cannot be written, the answer is an error that says whether the change was made", async () => {
   const full = new Error("Full");
   const errorOf = async (handle: (given: Input) => unknown): Promise<Unrecorded> => {
     const error: unknown = await recorded(handle, full)
@@ -142,13 +142,13 @@ test("an entry that cannot be written makes the answer an error, which says what
   assert.match((await errorOf(download)).message, /, so it was not done$/);
 });
 
-test("HEAD does nothing, and so leaves no entry", async () => {
+test("HEAD does nothing and has no entry", async () => {
   const { run, written } = recorded(() => ({ name: "a" }));
   assert.deepEqual(await run({ ...input, isHead: true }), { name: "a" });
   assert.deepEqual(written, []);
 });
 
-test("a row that changes nothing stays the very same", () => {
+test("a row without a change is not wrapped", () => {
   const row = { change: undefined } as unknown as Route<unknown>;
   const activity = { append: async () => {} };
   const commit = changeThenEntry({ activity });

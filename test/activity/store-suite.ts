@@ -66,11 +66,11 @@ export function activityStoreSuite(engineName: string, open: () => Promise<Activ
     void test(`${engineName}: ${name}`, async () => body(await open()));
   };
 
-  it("an organization in which nothing was done has no entries", async ({ store }) => {
+  it("an organization without changes has no entries", async ({ store }) => {
     assert.deepEqual(await idsOf(store), ["", 0]);
   });
 
-  it("entries are given back as they were appended, also after a restart", async (engine) => {
+  it("entries are returned as they were appended, even after a restart", async (engine) => {
     const first = entryOf(1, { before: { active: "" }, after: { active: "é\n\u2028" } });
     const second = entryOf(2, { actor: { kind: "anonymous" }, target: { type: "settings" } });
     await engine.store.append("default", first);
@@ -83,7 +83,7 @@ export function activityStoreSuite(engineName: string, open: () => Promise<Activ
     });
   });
 
-  it("pages are cut from the newest on, and count all that match", async ({ store }) => {
+  it("pages start at the newest entry, and count all matching ones", async ({ store }) => {
     for (let n = 1; n <= 7; n++) await store.append("default", entryOf(n));
     assert.deepEqual(await idsOf(store, {}, 3), ["e7 e6 e5", 7]);
     assert.deepEqual(await idsOf(store, {}, 3, 3), ["e4 e3 e2", 7]);
@@ -94,7 +94,7 @@ export function activityStoreSuite(engineName: string, open: () => Promise<Activ
     assert.deepEqual(await idsOf(store, { target: "v9" }), ["", 0]);
   });
 
-  it("entries appended at once are all there, in their order", async ({ store }) => {
+  it("entries appended concurrently are all stored, in their order", async ({ store }) => {
     const numbers = Array.from({ length: 50 }, (_, n) => n);
     await Promise.all(numbers.map((n) => store.append("default", entryOf(n))));
     const wanted = numbers.reverse().map((n) => `e${n}`);

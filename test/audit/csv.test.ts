@@ -34,7 +34,7 @@ test("the first line names every field of an event, in the order of the schema",
   assert.deepEqual(readCsv(CSV_HEADER), [Object.keys(auditEvent.properties)]);
 });
 
-test("a line has the values in that order, and nothing where a field is absent", () => {
+test("a line has the values in that order, and an empty value for an absent field", () => {
   const event = auditEventOf({ command: "ls", ai: true, duration_ms: 0 });
   const [names = [], values = []] = readCsv(CSV_HEADER + csvLine(event));
   assert.equal(values.length, names.length);
@@ -91,7 +91,7 @@ test("numbers and booleans stay what they are", () => {
   assert.equal(cell(undefined), "");
 });
 
-test("whatever the texts hold, as many lines are read back as there are events", () => {
+test("any texts give as many lines as there are events", () => {
   const texts = fc.array(fc.string({ unit: fc.constantFrom('"', ",", "\n", "\r", "=", "é", "a") }));
   fc.assert(
     fc.property(texts, (commands) => {
@@ -165,7 +165,7 @@ for (const separators of [",", ";", "\t", ",;\t"]) {
   });
 }
 
-test("a long text becomes the cell that a short one would", () => {
+test("a long text becomes the same cell as in one piece", () => {
   const unit = fc.constantFrom(
     ...'",;\t\r\n =+-@\uff1d\uff20aé\0\u00a0\u200b',
     "\u{e0001}",
@@ -179,7 +179,7 @@ test("a long text becomes the cell that a short one would", () => {
   );
 });
 
-test("a long row becomes the line that a short one would", () => {
+test("a long row becomes the same line as in one piece", () => {
   const event = auditEventOf({ command: "x".repeat(90_000), reason: '=1\t=a"\n'.repeat(40_000) });
   const row = Buffer.from(`${JSON.stringify(event)}\n`);
   assert.equal(finish(longCsvLine(row)), csvLine(event));

@@ -36,7 +36,7 @@ test("the store's position is read back as it was written", () => {
   );
 });
 
-test("a cursor belongs to its filters, by what they mean, and to its organization", () => {
+test("a cursor belongs to the meaning of its filters, and to its organization", () => {
   const denied = cursorOf(PLACE, "acme", filterOf({ decision: "denied" }));
   assert.deepEqual(readCursor(denied, "acme", filterOf({ decision: "DENIED" })), PLACE);
   refuses("cursor", () => readCursor(denied, "acme", NONE));
@@ -45,18 +45,18 @@ test("a cursor belongs to its filters, by what they mean, and to its organizatio
   refuses("Last-Event-ID", () => readStreamId(STREAM_ID, "other"));
 });
 
-test("neither is taken for the other", () => {
+test("a cursor is not accepted as a stream position, nor the reverse", () => {
   refuses("Last-Event-ID", () => readStreamId(CURSOR, "acme"));
   refuses("cursor", () => readCursor(STREAM_ID, "acme", NONE));
 });
 
-test("a position that the store does not know is the client's fault, any other error is not", () => {
+test("an unknown position is the client's fault, any other error of the store is not", () => {
   assert.ok(positionFault("cursor", new UnknownPosition()) instanceof BadInput);
   const error = new Error("EIO");
   assert.equal(positionFault("cursor", error), error);
 });
 
-test("any other text is refused, never read as something else", () => {
+test("any other text is refused", () => {
   const spoiled = [`${CURSOR}=`, ` ${CURSOR}`, CURSOR.slice(0, 17)];
   for (const text of ["x", "ünicode", "0", CURSOR.replace(/.$/, "+"), ...spoiled]) {
     refuses("cursor", () => readCursor(text, "acme", NONE));

@@ -32,7 +32,7 @@ test("an export has every event that matches, newest first, one a line", async (
   assert.equal(await answer.text(), lines.join(""));
 });
 
-test("as CSV it has a line of names and a line for each event", async (t) => {
+test("a CSV export has a line of names and a line for each event", async (t) => {
   const app = await serveAudit(t);
   await app.add({ id: "e1", command: "=1", executor: 'Zoë "Z"' });
   const answer = await fetch(`${app.url}${EXPORT}?format=csv`);
@@ -44,13 +44,13 @@ test("as CSV it has a line of names and a line for each event", async (t) => {
   assert.equal(end, "");
 });
 
-test("nothing that matches is no lines, and as CSV the names alone", async (t) => {
+test("without matches an export is empty, and as CSV has only the names", async (t) => {
   const app = await serveAudit(t);
   assert.equal(await (await fetch(app.url + EXPORT)).text(), "");
   assert.match(await (await fetch(`${app.url}${EXPORT}?format=csv`)).text(), /^id,[^\r]*\r\n$/);
 });
 
-test("an unknown format, and a moment that is none, are refused", async (t) => {
+test("an unknown format and an invalid timestamp are refused", async (t) => {
   const app = await serveAudit(t);
   for (const query of ["format=xml", "format=CSV", "from=x", "to=2026-02-30T00:00:00Z"]) {
     const answer = await fetch(`${app.url}${EXPORT}?${query}`);
@@ -60,7 +60,7 @@ test("an unknown format, and a moment that is none, are refused", async (t) => {
   }
 });
 
-test("HEAD tells how many there are and reads none of them", async (t) => {
+test("HEAD returns the number of rows and reads none", async (t) => {
   const app = await serveAudit(t);
   await app.add();
   const answer = await fetch(app.url + EXPORT, { method: "HEAD" });
@@ -68,7 +68,7 @@ test("HEAD tells how many there are and reads none of them", async (t) => {
   assert.equal(app.store.rowsRead, 0);
 });
 
-test("rows are read as fast as they are taken, and no more once the reader has gone", async (t) => {
+test("rows are read at the reader's pace, and not after the reader has disconnected", async (t) => {
   const app = await serveAudit(t);
   for (let n = 0; n < 400; n++) await app.add({ command: "x".repeat(64 * 1024) });
   const download = await open(app.url + EXPORT);
@@ -83,7 +83,7 @@ test("rows are read as fast as they are taken, and no more once the reader has g
   assert.equal(app.summaries.at(-1)?.error, undefined);
 });
 
-test("a piece is left alone until the system has taken all of it", async (t) => {
+test("a piece is not reused until the system has taken all of it", async (t) => {
   const store = new (class extends MemoryAudit {
     override export(): AuditExport {
       return { total: 40, rows: piecesOf(overwritten(40)) };
@@ -143,7 +143,7 @@ test("a ticket's address downloads its export, once", async (t) => {
   assert.equal((await fetch(app.url + body["url"], { method: "HEAD" })).status, 404);
 });
 
-test("a ticket is over after a minute, and is of its own prefix", async (t) => {
+test("a ticket expires after a minute, and is valid only under its own prefix", async (t) => {
   const app = await serveAudit(t);
   const { body } = await ticketFor(app.url, {}, "/api/v1");
   const elsewhere = body["url"]?.replace("/api/v1", "/api/public");
@@ -154,7 +154,7 @@ test("a ticket is over after a minute, and is of its own prefix", async (t) => {
   assert.equal((await fetch(app.url + late.body["url"])).status, 404);
 });
 
-test("a ticket's parameters are checked when it is asked for", async (t) => {
+test("a ticket's parameters are checked when it is requested", async (t) => {
   const app = await serveAudit(t);
   for (const [body, place] of [
     [{ format: "xml" }, "format"],
@@ -223,7 +223,7 @@ test("a ticket whose credentials are no longer accepted is unknown", async (t) =
   assert.deepEqual([refused.status, await refused.text()], [404, await unknown.text()]);
 });
 
-test("a CSV file begins with a byte order mark where that is asked for, and no other does", async (t) => {
+test("a CSV file begins with a byte order mark only on request", async (t) => {
   const app = await serveAudit(t);
   await app.add({ command: "größer" });
   const beginning = async (path: string): Promise<string> => {
@@ -241,7 +241,7 @@ test("a CSV file begins with a byte order mark where that is asked for, and no o
   assert.equal((await fetch(`${app.url}${EXPORT}?format=csv&bom=yes`)).status, 400);
 });
 
-test("a long row becomes CSV in its turn, and a reader that leaves gives its turn up", async (t) => {
+test("a long row waits for its turn to become CSV, and a disconnected reader gives its turn back", async (t) => {
   const turns = new Turns({ atOnce: 1, atOnceOfOne: 1, waiting: Infinity });
   const app = await serveAudit(t, {}, new MemoryAudit(), {}, turns);
   const event = await app.add({ command: "x".repeat(200_000) });

@@ -8,7 +8,7 @@ function given(filter: object): object {
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 }
 
-test("texts are taken as they are", () => {
+test("texts are read unchanged", () => {
   const texts = {
     q: "Get",
     provider: "Git",
@@ -22,7 +22,7 @@ test("texts are taken as they are", () => {
   assert.deepEqual(given(filterOf(texts)), texts);
 });
 
-test("decision and consumer are taken in any letter case, and never refused", () => {
+test("decision and consumer are read in any letter case, and never refused", () => {
   const filter = filterOf({ decision: "denied", consumer: "AI" });
   assert.deepEqual(given(filter), { decision: "DENIED", consumer: "ai" });
   assert.deepEqual(given(filterOf({ decision: "maybe" })), { decision: "MAYBE" });
@@ -45,7 +45,7 @@ for (const name of ["from", "to"] as const) {
   }
 }
 
-test("every parameter becomes a filter, whatever the order in which they are given", () => {
+test("every parameter becomes a filter, in any order", () => {
   const names = Object.keys(filterQuery);
   const values = (list: readonly string[]) =>
     filterOf(Object.fromEntries(list.map((name) => [name, "2026-11-20T20:00:00Z"])));

@@ -17,7 +17,7 @@ function buckets(interval: Interval, from?: string, to?: string) {
   };
 }
 
-test("by default an hour is a bucket, and the last 24 hours are counted, this moment included", () => {
+test("by default buckets are hours and cover the last 24, including this moment", () => {
   assert.deepEqual(buckets("1h"), {
     range: ["2026-11-19T20:30:00.001Z", "2026-11-20T20:30:00.001Z"],
     covers: ["2026-11-19T20:00:00.000Z", "2026-11-20T21:00:00.000Z"],
@@ -25,7 +25,7 @@ test("by default an hour is a bucket, and the last 24 hours are counted, this mo
   });
 });
 
-test("buckets begin at whole intervals in UTC and cover the range, which stays as it is", () => {
+test("buckets begin at whole intervals in UTC and cover the range; the range stays unchanged", () => {
   const wanted = {
     range: ["2026-11-18T23:30:00.000Z", "2026-11-20T00:00:00.000Z"],
     covers: ["2026-11-18T00:00:00.000Z", "2026-11-20T00:00:00.000Z"],
@@ -37,7 +37,7 @@ test("buckets begin at whole intervals in UTC and cover the range, which stays a
   assert.equal(start, "1969-12-30T00:00:00.000Z");
 });
 
-test("with one end of the range alone the other is the default", () => {
+test("a missing end of the range gets its default", () => {
   assert.deepEqual(buckets("1h", undefined, "2026-11-01T12:00:00Z").range, [
     "2026-10-31T12:00:00.000Z",
     "2026-11-01T12:00:00.000Z",
@@ -48,7 +48,7 @@ test("with one end of the range alone the other is the default", () => {
   ]);
 });
 
-test("no range begins before the year 0000, which no timestamp can name", () => {
+test("no range begins before the year 0000", () => {
   assert.deepEqual(buckets("1h", undefined, "0000-01-01T05:00:00Z"), {
     range: ["0000-01-01T00:00:00.000Z", "0000-01-01T05:00:00.000Z"],
     covers: ["0000-01-01T00:00:00.000Z", "0000-01-01T05:00:00.000Z"],
@@ -56,12 +56,12 @@ test("no range begins before the year 0000, which no timestamp can name", () => 
   });
 });
 
-test("a range that is empty or turned around has no buckets", () => {
+test("an empty or reversed range has no buckets", () => {
   assert.equal(buckets("1h", "2026-11-20T12:10:00Z", "2026-11-20T12:10:00Z").count, 0);
   assert.equal(buckets("1h", "2026-11-20T12:00:00Z", "2020-01-01T00:00:00Z").count, 0);
 });
 
-test("1,000 buckets are answered, and not one more", () => {
+test("a range of 1,000 buckets is answered, of 1,001 refused", () => {
   const to = "2026-11-20T00:00:00Z";
   assert.equal(buckets("1d", "2024-02-24T00:00:00Z", to).count, 1000);
   for (const [interval, from] of [
@@ -77,7 +77,7 @@ test("1,000 buckets are answered, and not one more", () => {
   }
 });
 
-test("the answer names each bucket's start, oldest first, with zeros where nothing was", () => {
+test("the answer has each bucket's start, oldest first, and zeros for empty buckets", () => {
   const asked = bucketsFor(
     "1h",
     filterOf({ from: "2026-11-20T10:15:00Z", to: "2026-11-20T12:00:00Z" }),

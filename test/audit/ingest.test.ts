@@ -36,7 +36,7 @@ test("a command alone is enough, and everything else is derived", () => {
   });
 });
 
-test("every canonical field is kept as it was given", () => {
+test("every canonical field is kept unchanged", () => {
   const given = {
     id: "evt-1",
     timestamp: "2026-11-20T10:00:00.000Z",
@@ -77,19 +77,19 @@ for (const [alias, name, value] of [
   ["traceId", "trace_id", "t-1"],
   ["durationMs", "duration_ms", 5],
 ] as const) {
-  test(`the alias ${alias} becomes ${name} and does not come back`, () => {
+  test(`the alias ${alias} is stored as ${name} only`, () => {
     const event = ingest({ [alias]: value }) as Record<string, unknown>;
     assert.equal(event[name], value);
     assert.equal(Object.hasOwn(event, alias), false);
   });
 
-  test(`${name} wins over its alias ${alias}`, () => {
+  test(`${name} overrides its alias ${alias}`, () => {
     const other = typeof value === "number" ? 99 : value === "ALLOWED" ? "DENIED" : "other";
     const event = ingest({ [alias]: value, [name]: other }) as Record<string, unknown>;
     assert.equal(event[name], other);
   });
 
-  test(`${alias} of a wrong type is refused alone, and not looked at beside ${name}`, () => {
+  test(`${alias} of a wrong type is refused, but ignored beside ${name}`, () => {
     for (const odd of [{}, [], true, -1]) {
       assert.throws(() => ingest({ [alias]: odd }), new RegExp(`${alias}: expected`));
       assert.deepEqual(ingest({ [alias]: odd, [name]: value }), ingest({ [name]: value }));
@@ -124,7 +124,7 @@ for (const [given, decision, status] of [
   });
 }
 
-test("a status that was given is kept whatever the decision", () => {
+test("a given status is kept, whatever the decision", () => {
   assert.equal(ingest({ decision: "ALLOWED", status: "error" }).status, "error");
 });
 
@@ -133,7 +133,7 @@ test("a timestamp with an offset is stored in UTC with milliseconds", () => {
   assert.equal(event.timestamp, "2026-02-28T21:59:59.999Z");
 });
 
-test("organization, ingest time and unknown fields of the client are not believed", () => {
+test("organization, ingest time and unknown fields from the client are ignored", () => {
   const raw = JSON.parse(
     '{"command":"ls","organization_id":"other","ingested_at":"2001-01-01T00:00:00Z","x":1,"__proto__":{"reason":"no"}}',
   ) as unknown;
@@ -197,7 +197,7 @@ test("a refusal names the place in the batch", () => {
   assert.match(refusal(null, "events[0]"), /^events\[0\]: expected an audit event object$/);
 });
 
-test("the first word of a command is what stands before white space", () => {
+test("the first word of a command ends at white space", () => {
   assert.equal(firstWord("  git\tstatus"), "git");
   assert.equal(firstWord("ls"), "ls");
   assert.equal(firstWord(" \n "), undefined);
@@ -212,7 +212,7 @@ test("a first word of more than 64 KiB is cut between two characters", () => {
   assert.equal(firstWord(`${"€".repeat(most / 3)}x y`), `${"€".repeat(most / 3)}x`);
 });
 
-test("whatever is sent is either refused with its place or stored with all that is always there", () => {
+test("any event is refused with its place, or stored with all required fields", () => {
   const value = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.object());
   const names = fc.constantFrom(
     "command",

@@ -49,7 +49,7 @@ class EndlessAudit extends MemoryAudit {
 const CURSOR = cursorOf(Buffer.from("[1,1]"), "default", {});
 
 for (const path of ["", `?cursor=${CURSOR}`, "/histogram", "/export", "/export?format=csv"]) {
-  test(`a client that leaves ends the search of /audit${path.slice(0, 12)}`, async (t) => {
+  test(`a client that disconnects ends the search of /audit${path.slice(0, 12)}`, async (t) => {
     const store = new EndlessAudit();
     const app = await serveAudit(t, {}, store);
     const connection = app.open();
@@ -64,7 +64,7 @@ for (const path of ["", `?cursor=${CURSOR}`, "/histogram", "/export", "/export?f
 }
 
 for (const path of ["", `?cursor=${CURSOR}`]) {
-  test(`a client that leaves ends the search of the audit page${path.slice(0, 8)}`, async (t) => {
+  test(`a client that disconnects ends the search of the audit page${path.slice(0, 8)}`, async (t) => {
     const audit = new EndlessAudit();
     const description = describeService(auditPageRoutes);
     const needs = { audit, description, assets: new PortalAssets(new Map()) };
@@ -92,7 +92,7 @@ class HeardAudit extends MemoryAudit {
   }
 }
 
-test("who was answered has not left", async (t) => {
+test("a client that was answered does not count as disconnected", async (t) => {
   const store = new HeardAudit();
   const app = await serveAudit(t, {}, store);
   for (let answered = 1; answered <= 3; answered++) {
@@ -106,7 +106,7 @@ test("who was answered has not left", async (t) => {
   );
 });
 
-test("a stream ends when its token is over, was made worthless, or its key is revoked", async (t) => {
+test("a stream ends when its token expires or is ended, or its key is revoked", async (t) => {
   const secret = "a secret of more than thirty-two bytes";
   let time = NOON;
   const now = () => time;

@@ -95,7 +95,7 @@ const someStep = fc.oneof(
 
 /** Compares an engine with a list that is filtered anew for every query. */
 export function testAgainstNaive(open: (t: TestContext) => Promise<AuditEngine>): void {
-  test("whatever is stored and asked, the answer is that of a filter over a list", async (t) => {
+  test("any query over any events has the same answer as a filter over a list", async (t) => {
     await fc.assert(
       fc.asyncProperty(fc.array(someStep, { maxLength: 25 }), async (steps) => {
         const engine = await open(t);
@@ -134,7 +134,7 @@ const someMinuteStep = fc.oneof(
 
 /** Compares the counts of the last 24 hours while time passes, and sometimes goes back. */
 export function testActivityAgainstNaive(open: (t: TestContext) => Promise<AuditEngine>): void {
-  test("whenever it is asked, activity is that of a list counted one by one", async (t) => {
+  test("at any time, activity equals the counts over a list", async (t) => {
     const engine = await open(t);
     let tenants = 0;
     await fc.assert(

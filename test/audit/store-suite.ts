@@ -134,7 +134,7 @@ function testPositions(open: (t: TestContext) => Promise<AuditEngine>): void {
   const fifty = (from: number) =>
     Array.from({ length: 50 }, (_, n) => auditEventOf({ command: `c${from + n}` }));
 
-  test("a tail gives what was stored after its position, then what is stored, in the order of ingest", async (t) => {
+  test("a tail delivers the events after its position, then new ones, in the order of ingest", async (t) => {
     const { store } = await open(t);
     const { start } = await store.tail(ORGANIZATION, {}, undefined);
     const events = fifty(0);
@@ -153,7 +153,7 @@ function testPositions(open: (t: TestContext) => Promise<AuditEngine>): void {
     assert.deepEqual(commands(await late.stop(10)), seventies);
   });
 
-  test("the position of an event is where a tail goes on after it, also after a restart", async (t) => {
+  test("a tail continues after an event's position, even after a restart", async (t) => {
     const engine = await open(t);
     const { start } = await engine.store.tail(ORGANIZATION, {}, undefined);
     await append(engine.store, fifty(0));
@@ -171,7 +171,7 @@ function testPositions(open: (t: TestContext) => Promise<AuditEngine>): void {
     assert.equal(rest.length, 30);
   });
 
-  test("bytes that a tail gave out stay as they are", async (t) => {
+  test("bytes that a tail delivered are never overwritten", async (t) => {
     const { store } = await open(t);
     const { start } = await store.tail(ORGANIZATION, {}, undefined);
     await append(store, fifty(0));
@@ -205,7 +205,7 @@ function testPositions(open: (t: TestContext) => Promise<AuditEngine>): void {
     }
   });
 
-  test("a page that begins after a position goes on where the one before ended", async (t) => {
+  test("a page after a position continues where the previous page ended", async (t) => {
     const { store } = await open(t);
     await append(store, fifty(0));
     const seen: AuditEvent[] = [];
@@ -222,7 +222,7 @@ function testPositions(open: (t: TestContext) => Promise<AuditEngine>): void {
     );
   });
 
-  test("long texts are cut where a page asks for it", async (t) => {
+  test("a page with a limit of characters cuts long texts", async (t) => {
     const { store } = await open(t);
     await append(store, [auditEventOf({ command: "x".repeat(5_000) })]);
     const { json } = await store.page(ORGANIZATION, {}, 1, 0, undefined, 100);
@@ -231,7 +231,7 @@ function testPositions(open: (t: TestContext) => Promise<AuditEngine>): void {
 }
 
 function testRemoval(open: (t: TestContext) => Promise<AuditEngine>): void {
-  test("usage, retention and trimming speak of events and bytes, and never take what is young", async (t) => {
+  test("usage, retention and trimming count events and bytes, and never remove young events", async (t) => {
     const { store } = await open(t);
     assert.deepEqual(await store.usage(ORGANIZATION), { events: 0, bytes: 0, oldest: undefined });
     const events = [auditEventOf(), auditEventOf({ timestamp: "2026-01-01T00:00:00.000Z" })];
@@ -248,7 +248,7 @@ function testRemoval(open: (t: TestContext) => Promise<AuditEngine>): void {
 }
 
 function testOrder(open: (t: TestContext) => Promise<AuditEngine>): void {
-  test("an event is answered as it was given, and found as it was answered", async (t) => {
+  test("an event is answered as it was sent, and found as it was answered", async (t) => {
     const { store } = await open(t);
     const event = auditEventOf({
       command: 'echo "},{"id":"\n\u0000',
@@ -259,14 +259,14 @@ function testOrder(open: (t: TestContext) => Promise<AuditEngine>): void {
     assert.deepEqual((await page(store)).events, [event]);
   });
 
-  test("a batch is answered in the order given", async (t) => {
+  test("a batch is answered in the order sent", async (t) => {
     const { store } = await open(t);
     const batch = ["a", 'b},{"id":"b', "ç", "d"].map((command) => auditEventOf({ command }));
     assert.deepEqual(await append(store, batch), batch);
     assert.deepEqual((await page(store)).events, batch.toReversed());
   });
 
-  test("an event whose id does not come first is stored like any other", async (t) => {
+  test("an event whose id is not its first field is stored like any other", async (t) => {
     const { store } = await open(t);
     const batch = ["a", "b"].map((command) => ({ command, ...auditEventOf() }));
     assert.deepEqual(await append(store, batch), batch);
@@ -279,7 +279,7 @@ function testOrder(open: (t: TestContext) => Promise<AuditEngine>): void {
     assert.deepEqual(await page(store), { events: [], total: 0 });
   });
 
-  test("rows are newest first by timestamp; ties newest ingest first; late and future ones in place", async (t) => {
+  test("rows are sorted by timestamp, newest first; ties by ingest; late and future ones in place", async (t) => {
     const { store, restart } = await open(t);
     await append(store, [at(NOON, "a"), at(NOON + 2, "b")]);
     assert.deepEqual(await commandsOf(store), ["b", "a"]);
@@ -290,7 +290,7 @@ function testOrder(open: (t: TestContext) => Promise<AuditEngine>): void {
     assert.deepEqual(await commandsOf(await restart()), order);
   });
 
-  test("a page is a part of what matches, and the total counts all of it", async (t) => {
+  test("a page is a part of the matches, and the total counts all of them", async (t) => {
     const { store } = await open(t);
     await append(
       store,
@@ -307,7 +307,7 @@ function testOrder(open: (t: TestContext) => Promise<AuditEngine>): void {
     assert.deepEqual(await slice(1000, 0), ["43210", 5]);
   });
 
-  test("one organization does not see another's events, nor share its ids", async (t) => {
+  test("one organization neither sees another's events nor shares its ids", async (t) => {
     const { store } = await open(t);
     const mine = auditEventOf({ id: "same", command: "mine" });
     const theirs = auditEventOf({ id: "same", command: "theirs", organization_id: "other" });
@@ -317,7 +317,7 @@ function testOrder(open: (t: TestContext) => Promise<AuditEngine>): void {
     assert.deepEqual((await page(store, {}, 100, 0, "other")).events, [theirs]);
   });
 
-  test("many appends at once are all stored, and none is seen before it is answered", async (t) => {
+  test("concurrent appends are all stored, and no event is visible before it is answered", async (t) => {
     const { store } = await open(t);
     const answered = new Set<string>();
     const appends = Array.from({ length: 300 }, async () => {
@@ -375,7 +375,7 @@ function testFilters(open: (t: TestContext) => Promise<AuditEngine>): void {
     }
   });
 
-  test("q compares texts in lower case as a whole, also where that has another length", async (t) => {
+  test("q compares whole texts in lower case, even if that changes their length", async (t) => {
     const { store } = await open(t);
     await append(store, [auditEventOf({ command: "İSTANBUL ΟΔΟΣ Straße" })]);
     for (const q of ["i̇stanbul", "İstanbul", "οδος", "STRAßE", "̇s"]) {
@@ -397,7 +397,7 @@ function testIdsOfReporters(open: (t: TestContext) => Promise<AuditEngine>): voi
   const [anonymous, byFirst, bySecond] = planted as [AuditEvent, AuditEvent, AuditEvent];
   const again = planted.map((event) => ({ ...event, command: "sent again" }));
 
-  test("an id of another reporter is another event, in turn and after a restart", async (t) => {
+  test("an id of another reporter is another event, one after the other and after a restart", async (t) => {
     const { store, restart } = await open(t);
     for (const event of planted) assert.deepEqual(await append(store, [event]), [event]);
     const restarted = await restart();
@@ -409,7 +409,7 @@ function testIdsOfReporters(open: (t: TestContext) => Promise<AuditEngine>): voi
     assert.deepEqual(JSON.parse(String(first)), anonymous);
   });
 
-  test("an id of another reporter is another event, while that one is being stored", async (t) => {
+  test("an id of another reporter is another event, while the first is being stored", async (t) => {
     const { store } = await open(t);
     const answers = await Promise.all(
       [...planted, ...again].map((event) => append(store, [event])),
@@ -448,7 +448,7 @@ function testIds(open: (t: TestContext) => Promise<AuditEngine>): void {
     assert.equal((await page(store)).total, 2);
   });
 
-  test("an id that is on its way to the disk is stored once and answered alike", async (t) => {
+  test("an id that is being written is stored once and answered with the same event", async (t) => {
     const { store } = await open(t);
     const fresh = auditEventOf();
     const answers = await Promise.all([
@@ -461,7 +461,7 @@ function testIds(open: (t: TestContext) => Promise<AuditEngine>): void {
     assert.equal((await page(store)).total, 2);
   });
 
-  test("a batch in which some ids are stored stores the others", async (t) => {
+  test("a batch with some known ids stores the other events", async (t) => {
     const { store } = await open(t);
     const known = [auditEventOf(), auditEventOf()];
     await append(store, known);
@@ -472,7 +472,7 @@ function testIds(open: (t: TestContext) => Promise<AuditEngine>): void {
     assert.deepEqual((await page(store)).events, [d, c, b, a]);
   });
 
-  test("an id that the service has generated is not looked for, alone or in a mixed batch", async (t) => {
+  test("a generated id is not looked up, alone or in a mixed batch", async (t) => {
     const { store } = await open(t);
     const planted = auditEventOf({ command: "planted" });
     await append(store, [planted, first]);
@@ -485,7 +485,7 @@ function testIds(open: (t: TestContext) => Promise<AuditEngine>): void {
 }
 
 function testActivity(open: (t: TestContext) => Promise<AuditEngine>): void {
-  test("activity counts the 24 hours up to now, and knows every provider of all time", async (t) => {
+  test("activity counts the 24 hours up to now, and includes every provider ever used", async (t) => {
     const { store, restart } = await open(t);
     const rows: [number, Partial<AuditEvent>][] = [
       [0, { provider: "git", policy_decision: "ALLOWED", ai: true }],

@@ -35,7 +35,7 @@ async function followFrom(
   return stream;
 }
 
-test("a stream says how to come back, then gives each event as it is stored", async (t) => {
+test("a stream first sends how to resume, then each event when it is stored", async (t) => {
   const app = await serveAudit(t);
   await app.add({ command: "before" });
   const stream = await follow(t, app);
@@ -54,7 +54,7 @@ test("a stream says how to come back, then gives each event as it is stored", as
   assert.notEqual(found[0]?.id, found[1]?.id);
 });
 
-test("a stream goes on after the position it is given, without a gap or a repetition", async (t) => {
+test("a stream continues after the given position, without a gap or a repetition", async (t) => {
   const app = await serveAudit(t);
   const first = await follow(t, app);
   const beginning = (await first.block())?.id;
@@ -68,7 +68,7 @@ test("a stream goes on after the position it is given, without a gap or a repeti
   assert.deepEqual(await again.commands(5), ["a", "b", "c", "d", "e"]);
 });
 
-test("an empty position is none", async (t) => {
+test("an empty position counts as absent", async (t) => {
   const app = await serveAudit(t);
   await app.add({ command: "before" });
   const stream = await follow(t, app, "", "");
@@ -77,7 +77,7 @@ test("an empty position is none", async (t) => {
   assert.deepEqual(await stream.commands(1), ["after"]);
 });
 
-test("only what matches is given", async (t) => {
+test("only matching events are sent", async (t) => {
   const app = await serveAudit(t);
   const stream = await follow(t, app, "?decision=denied&q=GIT");
   await stream.block();
@@ -87,7 +87,7 @@ test("only what matches is given", async (t) => {
   assert.deepEqual(await stream.commands(1), ["git pull"]);
 });
 
-test("a position that is none, and a bad filter, are refused", async (t) => {
+test("an invalid position and an invalid filter are refused", async (t) => {
   const app = await serveAudit(t);
   for (const stream of [
     await follow(t, app, "", "1"),
@@ -100,7 +100,7 @@ test("a position that is none, and a bad filter, are refused", async (t) => {
   assert.equal(app.store.tails, 0);
 });
 
-test("an organization has so many streams and no more, until one of them ends", async (t) => {
+test("an organization at its limit of streams gets no more until one ends", async (t) => {
   const app = await serveAudit(t, { perOrganization: 2 });
   const streams = [await follow(t, app), await follow(t, app)];
   const refused = await follow(t, app);
@@ -127,7 +127,7 @@ test("an address with most of the streams loses its newest one to another addres
   for (const stream of [first, second, other]) assert.deepEqual(await stream.commands(1), ["ls"]);
 });
 
-test("streams of the open surface leave those of signed-in users their room", async (t) => {
+test("streams of the open surface take no room from those of signed-in users", async (t) => {
   const app = await serveAudit(t, { perOrganization: 2 });
   for (let i = 0; i < 2; i++) assert.equal((await follow(t, app)).status, 200);
   assert.equal((await follow(t, app)).status, 429);
@@ -143,14 +143,14 @@ test("HEAD ends no stream to make room", async (t) => {
   for (const stream of streams) assert.deepEqual(await stream.commands(1), ["ls"]);
 });
 
-test("many that come at once get no more room than there is", async (t) => {
+test("many streams that begin at once do not exceed the limit", async (t) => {
   const app = await serveAudit(t, { perOrganization: 3 });
   const streams = await Promise.all(Array.from({ length: 9 }, () => follow(t, app)));
   const statuses = streams.map(({ status }) => status).sort();
   assert.deepEqual(statuses, [200, 200, 200, 429, 429, 429, 429, 429, 429]);
 });
 
-test("a stream that is silent is kept open by comments", async (t) => {
+test("comments keep a silent stream open", async (t) => {
   const app = await serveAudit(t, { keepAliveMs: 2 });
   const stream = await follow(t, app);
   await stream.block();
@@ -167,7 +167,7 @@ test("a stream ends after a while, between two events, so that credentials are c
   assert.ok(stream.response.complete);
 });
 
-test("a reader that falls behind in a burst, and then reads, gets all of it", async (t) => {
+test("a reader that falls behind in a burst, and then reads, gets all events", async (t) => {
   const app = await serveAudit(t);
   const stream = await follow(t, app);
   await stream.block();
@@ -176,7 +176,7 @@ test("a reader that falls behind in a burst, and then reads, gets all of it", as
   assert.deepEqual(await stream.commands(300), commands);
 });
 
-test("a reader that takes nothing of what waits for it is closed", async (t) => {
+test("a reader that takes nothing is disconnected", async (t) => {
   const app = await serveAudit(t, { keepAliveMs: 20 });
   const stream = await follow(t, app);
   stream.response.pause();
@@ -185,7 +185,7 @@ test("a reader that takes nothing of what waits for it is closed", async (t) => 
   assert.equal(app.summaries.at(-1)?.error, undefined);
 });
 
-test("what waits for a reader that takes nothing is bounded, however much there is to send", async (t) => {
+test("the bytes that wait for a reader that takes nothing are bounded", async (t) => {
   const store = new MemoryAudit();
   const streams = new AuditStreams();
   const gone = new AbortController();
@@ -208,7 +208,7 @@ test("what waits for a reader that takes nothing is bounded, however much there 
   await running;
 });
 
-test("a reader that leaves is forgotten", async (t) => {
+test("a disconnected reader's stream is removed", async (t) => {
   const app = await serveAudit(t);
   const stream = await follow(t, app);
   await stream.block();
@@ -217,7 +217,7 @@ test("a reader that leaves is forgotten", async (t) => {
   await until(() => app.store.tails === 0);
 });
 
-test("a service that stops ends its streams and lets none begin", async (t) => {
+test("a service that stops ends its streams and refuses new ones", async (t) => {
   const app = await serveAudit(t);
   const stream = await follow(t, app);
   await stream.block();
@@ -237,7 +237,7 @@ test("HEAD opens no stream", async (t) => {
   assert.equal(app.store.tails, 0);
 });
 
-test("a stream whose events cannot be read is cut, and the cause is known", async (t) => {
+test("a stream whose events cannot be read is cut, and the cause is logged", async (t) => {
   const fault = new Error("EIO");
   let fail = (_: Error): void => {};
   const failing = new Promise<never>((_, reject) => {

@@ -20,7 +20,7 @@ function grantOf(changes: Partial<TicketGrant> = {}): TicketGrant {
   return { organization: "acme", surface: "v1", view, isAllowed, ...changes };
 }
 
-test("a ticket is good once, for what it was made for", () => {
+test("a ticket is valid once, for its own export", () => {
   const { tickets, issue } = setUp();
   const { ticket, expiresAt } = issue(grantOf());
   assert.match(ticket, /^[\w-]{43}$/);
@@ -30,7 +30,7 @@ test("a ticket is good once, for what it was made for", () => {
   assert.equal(tickets.take(ticket, "v1"), undefined);
 });
 
-test("looking at a ticket does not use it up", () => {
+test("finding a ticket does not use it up", () => {
   const { tickets, issue } = setUp();
   const { ticket } = issue(grantOf());
   assert.equal(tickets.find(ticket, "v1")?.organization, "acme");
@@ -38,7 +38,7 @@ test("looking at a ticket does not use it up", () => {
   assert.equal(tickets.find(ticket, "v1"), undefined);
 });
 
-test("a ticket is good until, and not at, the end of its minute", () => {
+test("a ticket is valid until, and not at, the end of its minute", () => {
   const { tickets, issue, advance } = setUp();
   const [early, late] = [issue(grantOf()), issue(grantOf())];
   advance(59_999);
@@ -47,14 +47,14 @@ test("a ticket is good until, and not at, the end of its minute", () => {
   assert.equal(tickets.take(late.ticket, "v1"), undefined);
 });
 
-test("a ticket is of one surface, and trying another does not use it up", () => {
+test("a ticket is valid on one surface, and an attempt on another does not use it up", () => {
   const { tickets, issue } = setUp();
   const { ticket } = issue(grantOf({ surface: "public" }), ["public", "acme", "192.0.2.1"]);
   assert.equal(tickets.take(ticket, "v1"), undefined);
   assert.ok(tickets.take(ticket, "public"));
 });
 
-test("what is no ticket is unknown", () => {
+test("an invalid ticket is unknown", () => {
   const { tickets, issue } = setUp();
   const { ticket } = issue(grantOf());
   for (const text of ["", "x", `${ticket}A`, ticket.slice(1), ticket.toUpperCase()]) {
@@ -62,7 +62,7 @@ test("what is no ticket is unknown", () => {
   }
 });
 
-test("an organization can hold 100 unused tickets; using one, or its end, makes room", () => {
+test("an organization can hold 100 unused tickets; using one, or its expiry, makes room", () => {
   const { tickets, issue, advance } = setUp();
   const held = Array.from({ length: 50 }, () => issue(grantOf()));
   advance(30_000);

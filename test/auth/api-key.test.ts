@@ -10,7 +10,7 @@ test("a key is sbx_ and 32 random bytes", () => {
   assert.notEqual(createApiKey().text, text);
 });
 
-test("what is kept of a key is its SHA-256 and its first 12 characters", () => {
+test("only the SHA-256 and the first 12 characters of a key are stored", () => {
   const { text, hash, prefix } = createApiKey();
   assert.equal(hash, createHash("sha256").update(text).digest("hex"));
   assert.equal(hashApiKey(text), hash);

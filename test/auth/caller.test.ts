@@ -90,7 +90,7 @@ function refused(error: unknown): boolean {
 }
 
 for (const surface of ["public", "portal"] as const) {
-  test(`on ${surface} credentials are neither demanded nor looked at`, () => {
+  test(`on ${surface} credentials are neither required nor checked`, () => {
     const { resolve, touched } = setUp(true);
     for (const credentials of [
       { authorization: undefined, apiKey: undefined },
@@ -130,7 +130,7 @@ for (const isRequired of [true, false]) {
       if (needsToken) assert.throws(() => caller(demand, undefined, runtimeKey.text), refused);
       else assert.deepEqual(caller(demand, undefined, runtimeKey.text), KEY);
     });
-    test(`${when}: no credential is ${needsToken || isRequired ? "refused" : "accepted"}`, () => {
+    test(`${when}: a request without credentials is ${needsToken || isRequired ? "refused" : "accepted"}`, () => {
       if (needsToken || isRequired) assert.throws(() => caller(demand), refused);
       else assert.deepEqual(caller(demand), DEFAULT);
     });
@@ -152,7 +152,7 @@ for (const isRequired of [true, false]) {
       const guest = bearer({ sub: "guest", organization_id: "default" });
       assert.throws(() => caller(demand, guest, runtimeKey.text), refused);
     });
-    test(`${when}: another scheme is no credential`, () => {
+    test(`${when}: another scheme is ignored`, () => {
       if (needsToken || isRequired) assert.throws(() => caller(demand, "Basic YTpi"), refused);
       else assert.deepEqual(caller(demand, "Basic YTpi"), DEFAULT);
     });
@@ -177,20 +177,20 @@ for (const demand of ["runtime", "user"] as const) {
   });
 }
 
-test("a route about the caller is told of a deleted user, to answer that it is gone", () => {
+test("a route about the caller accepts the token of a deleted user, and handles it", () => {
   assert.deepEqual(setUp(true).caller("always", bearer({ sub: "gone" })), {
     organization: "acme",
     actor: { kind: "user", id: "gone", email: "ada@example.com", role: "admin" },
   });
 });
 
-test("a token without a credential version is judged by the rest", () => {
+test("a token without a credential version is checked by its other claims", () => {
   const { id: sub, email, role, organization_id } = ada;
   const claims = { sub, email, role, organization_id, exp: NOW / 1_000 + 1 };
   assert.deepEqual(setUp(true).caller("user", `Bearer ${signToken(claims, SECRET)}`), ADA);
 });
 
-test("email and role are the user's of today, not the token's", () => {
+test("email and role are the user's present ones, not the token's", () => {
   const token = bearer({ email: "old@example.com", role: "viewer" });
   assert.deepEqual(setUp(true).caller("user", token), ADA);
 });
@@ -199,7 +199,7 @@ test("the scheme may be written in any letter case", () => {
   assert.deepEqual(setUp(true).caller("user", bearer().replace("Bearer ", "bEARER  ")), ADA);
 });
 
-test("prototype names are no users", () => {
+test("prototype names are not found as users", () => {
   for (const sub of ["__proto__", "constructor", "toString"]) {
     assert.throws(() => setUp(true).caller("user", bearer({ sub })), refusedToken);
   }
@@ -223,7 +223,7 @@ test("an enforced role includes the lower ones, and its refusal names those that
   assert.throws(() => as(ADMINS, bearer({ sub: "otto" })), forAdmins);
 });
 
-test("a role that is not known counts as viewer", () => {
+test("an unknown role counts as viewer", () => {
   const refusal = forbidden("This takes the role operator or admin; yours is viewer");
   assert.throws(() => setUp(true, "enforced").as(OPERATORS, bearer({ sub: "odd" })), refusal);
 });
@@ -237,7 +237,7 @@ test("carried roles restrict nothing", () => {
   void setUp(true, "carried").as(ADMINS, bearer({ sub: "vera" }));
 });
 
-test("a role restricts nobody who acts without a token", () => {
+test("a role does not restrict callers without a token", () => {
   const { as } = setUp(false, "enforced");
   assert.deepEqual(as(ADMINS), DEFAULT);
   assert.deepEqual(as(ADMINS, undefined, runtimeKey.text), KEY);
@@ -260,17 +260,17 @@ for (const isRequired of [true, false]) {
   });
 }
 
-test("a scope that is not known acts as runtime", () => {
+test("an unknown scope acts as runtime", () => {
   void setUp(true).as(DEMANDS.runtime, undefined, oddKey.text);
 });
 
-test("a runtime key publishes nothing while credentials are demanded", () => {
+test("a runtime key cannot publish while credentials are required", () => {
   const publishing: Demand = { access: "user", keys: "policy.publish" };
   assert.throws(() => setUp(true).as(publishing, undefined, runtimeKey.text), refused);
   assert.deepEqual(setUp(false).as(publishing, undefined, runtimeKey.text), KEY);
 });
 
-test("a limited key binds where no credential is demanded", () => {
+test("a key's limited scope binds even if no credentials are required", () => {
   const words = "This API key has the scope report, which does not include what only users may do";
   const refusal = forbidden(words);
   assert.throws(() => setUp(false).as(DEMANDS.user, undefined, reportKey.text), refusal);
@@ -283,13 +283,13 @@ test("with token and key the user's role binds, and the key's scope does not", (
   assert.throws(() => as(OPERATORS, bearer({ sub: "vera" }), runtimeKey.text), Forbidden);
 });
 
-test("a key that is refused for its scope was not used", () => {
+test("a key that is refused for its scope does not count as used", () => {
   const { as, touched } = setUp(true);
   assert.throws(() => as(DEMANDS.runtime, undefined, reportKey.text), Forbidden);
   assert.deepEqual(touched, []);
 });
 
-test("every accepted use of a key is noted, and no other", () => {
+test("only accepted uses of a key are recorded", () => {
   const { caller, touched } = setUp(true);
   void caller("runtime", undefined, runtimeKey.text);
   void caller("user", bearer(), runtimeKey.text);
@@ -315,7 +315,7 @@ test("no refusal repeats a credential", () => {
   }
 });
 
-test("look-ups that have to wait lead to the same caller, later", async () => {
+test("asynchronous look-ups give the same caller", async () => {
   const resolve = createCallerResolver({
     requireAuth: () => true,
     roles: "carried",
@@ -330,7 +330,7 @@ test("look-ups that have to wait lead to the same caller, later", async () => {
   await assert.rejects(async () => resolve(DEMANDS.user, "v1", withRevoked), refused);
 });
 
-test("the switch is asked on every request", () => {
+test("the switch is read on every request", () => {
   let isRequired = false;
   const resolve = createCallerResolver({
     requireAuth: () => isRequired,
@@ -346,7 +346,7 @@ test("the switch is asked on every request", () => {
   assert.throws(() => resolve(DEMANDS.user, "v1", nothing), refused);
 });
 
-test("a caller's token is told, and refused once it was ended", async () => {
+test("the caller has its token, which is refused after it was ended", async () => {
   const [shown, other] = [bearer(), bearer({ iat: 1 })];
   const id = tokenId(shown);
   const resolver = (account: Account) =>

@@ -38,7 +38,7 @@ function isAccepted(token: string): boolean {
 
 const HEADER = { alg: "HS256", typ: "JWT" };
 
-test("a token brings its claims back", () => {
+test("a token returns its claims", () => {
   assert.deepEqual(verifyToken(signToken(CLAIMS, SECRET), SECRET, NOW), CLAIMS);
 });
 
@@ -67,7 +67,7 @@ test("tokens of an independent library are accepted", async () => {
   assert.deepEqual(verifyToken(token, SECRET, NOW), CLAIMS);
 });
 
-test("changing any one character of a token makes it worthless", () => {
+test("a token with any one character changed is refused", () => {
   const token = signToken(CLAIMS, SECRET);
   fc.assert(
     fc.property(
@@ -82,7 +82,7 @@ test("changing any one character of a token makes it worthless", () => {
   );
 });
 
-test("no text at all is more than refused", () => {
+test("any text is refused without an exception", () => {
   fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => !isAccepted(text)));
 });
 
@@ -128,7 +128,7 @@ test("changed claims under the old signature are refused", () => {
   assert.equal(isAccepted(`${header}.${payload}.${signature}`), false);
 });
 
-test("a token is good until the second before its end", () => {
+test("a token is valid until the second before its expiry", () => {
   const token = signToken(CLAIMS, SECRET);
   assert.notEqual(verifyToken(token, SECRET, CLAIMS.exp - 1), undefined);
   assert.equal(verifyToken(token, SECRET, CLAIMS.exp), undefined);
@@ -151,7 +151,7 @@ test("a token that is not valid yet is refused until it is", () => {
 });
 
 for (const claim of ["nbf", "iat", "cv"]) {
-  test(`a ${claim} that is no number is refused`, () => {
+  test(`a ${claim} that is not a number is refused`, () => {
     assert.equal(isAccepted(forge(HEADER, { ...CLAIMS, [claim]: "1" })), false);
   });
 }

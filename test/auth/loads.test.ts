@@ -19,21 +19,21 @@ test("a cost adds up, and halves every minute", () => {
   assert.equal(loads.of("b"), 0);
 });
 
-test("what is almost nothing is nothing", () => {
+test("a cost near zero counts as zero", () => {
   const { loads, advance } = setUp();
   loads.add("a", 1);
   advance(7 * 60_000);
   assert.equal(loads.of("a"), 0);
 });
 
-test("a clock that is set back lets no cost grow", () => {
+test("a clock that is set back does not increase costs", () => {
   const { loads, advance } = setUp();
   loads.add("a", 8);
   advance(-3_600_000);
   assert.equal(loads.of("a"), 8);
 });
 
-test("very many keys push out the oldest, so memory stays bounded", () => {
+test("beyond the limit the oldest keys are dropped, so memory stays bounded", () => {
   const { loads } = setUp();
   loads.add("a", 1);
   loads.add("b", 1);

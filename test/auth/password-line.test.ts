@@ -38,7 +38,7 @@ function setUp() {
   return { ask, step, served, refused, settle, advance: (by: number) => void (ms += by) };
 }
 
-test("one hash runs at a time, and those of one network are served in their order", async () => {
+test("one hash runs at a time, and the requests of one network are served in their order", async () => {
   const { ask, step, served } = setUp();
   for (const name of ["a", "b", "c"]) ask(name, "one");
   assert.deepEqual(served, ["a"]);
@@ -59,7 +59,7 @@ test("networks take turns: one with many requests delays another by one hash", a
 });
 
 for (const networks of [14, 200]) {
-  test(`beside guesses from ${networks} networks a clean network is served next`, async () => {
+  test(`during guesses from ${networks} networks a clean network is served next`, async () => {
     const { ask, step, served, refused } = setUp();
     let guesses = 0;
     const guess = (): void => {
@@ -102,7 +102,7 @@ test("a network with one failure comes before those with many", async () => {
   assert.deepEqual(served.slice(-3), ["busy", "right", "guess"]);
 });
 
-test("of equal requests the newest is served first, however long the others have waited", async () => {
+test("of equal requests the newest is served first", async () => {
   const { ask, step, served, advance } = setUp();
   for (const name of ["busy", "first", "second"]) {
     ask(name, name);
@@ -113,7 +113,7 @@ test("of equal requests the newest is served first, however long the others have
   assert.deepEqual(served, ["busy", "third"]);
 });
 
-test("of a wider network the failures count, a little, and the others' requests do not", async () => {
+test("in a wider network failures count a little, and requests do not", async () => {
   const { ask, step, served } = setUp();
   for (const name of ["guess 1", "right 2", "right 3"]) {
     ask(name, name, { wide: name === "guess 1" ? "dirty" : "busy" });
@@ -157,7 +157,7 @@ test("right passwords do not count against a network, however many there are", a
   assert.equal(served.at(-1), "colleague");
 });
 
-test("a request whose client leaves is dropped from the line", async () => {
+test("a request whose client disconnects is dropped from the line", async () => {
   const { ask, step, served, refused, settle } = setUp();
   ask("busy", "other");
   const clients = Array.from({ length: 50 }, () => new AbortController());
@@ -174,7 +174,7 @@ test("a request whose client leaves is dropped from the line", async () => {
   assert.equal(refused.at(-1), "too late");
 });
 
-test("fifty wait; of a full line the newest of the largest network is refused", async () => {
+test("at most fifty wait; in a full line the newest request of the largest network is refused", async () => {
   const { ask, refused, settle } = setUp();
   ask("running", "other");
   for (let i = 0; i < 30; i++) ask(`a${i}`, "a");
@@ -189,7 +189,7 @@ test("fifty wait; of a full line the newest of the largest network is refused", 
   assert.deepEqual(refused, ["a29", "a30"]);
 });
 
-test("of a full line a network with failures is refused before one with many requests", async () => {
+test("in a full line a network with failures is refused before one with many requests", async () => {
   const { ask, step, refused, settle } = setUp();
   ask("guess", "attacker");
   await step();
@@ -201,7 +201,7 @@ test("of a full line a network with failures is refused before one with many req
   assert.deepEqual(refused, ["guess again"]);
 });
 
-test("lines take turns, and a full line refuses none of another one", async () => {
+test("lines take turns, and a full line does not refuse requests of other lines", async () => {
   const { ask, step, served, refused } = setUp();
   for (const lane of ["fresh", "guessed", "setting"] as const) {
     for (let i = 0; i < 60; i++) ask(lane, `${lane} ${i}`, { lane });

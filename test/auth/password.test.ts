@@ -7,7 +7,7 @@ const now = () => 1_800_000_000_000;
 const CHEAP = { now, cost: 16 };
 const ADA = { email: "ada@example.com", address: "192.0.2.1" };
 
-test("a hash is right for its password and for no other", async () => {
+test("a hash matches its password and no other", async () => {
   const passwords = createPasswords(CHEAP);
   const hash = await passwords.hash("correct horse battery");
   assert.equal(await passwords.verify("correct horse battery", hash, ADA), true);
@@ -20,14 +20,14 @@ test("equal passwords have different hashes", async () => {
   assert.notEqual(await passwords.hash("the same words"), await passwords.hash("the same words"));
 });
 
-test("by default a hash costs N=2^15, r=8, p=3, and says so", async () => {
+test("by default a hash uses N=2^15, r=8, p=3, and states them", async () => {
   const passwords = createPasswords({ now });
   const hash = await passwords.hash("correct horse battery");
   assert.match(hash, /^\$scrypt\$ln=15,r=8,p=3\$[\w-]{22}\$[\w-]{43}$/);
   assert.equal(await passwords.verify("correct horse battery", hash, ADA), true);
 });
 
-test("a hash of other parameters is checked by its own", async () => {
+test("a hash with other parameters is verified by those", async () => {
   const hash = await createPasswords(CHEAP).hash("correct horse battery");
   assert.equal(
     await createPasswords({ now, cost: 32 }).verify("correct horse battery", hash, ADA),
@@ -35,13 +35,13 @@ test("a hash of other parameters is checked by its own", async () => {
   );
 });
 
-test("the same characters are the same password, however they are composed", async () => {
+test("differently composed characters make the same password", async () => {
   const passwords = createPasswords(CHEAP);
   const hash = await passwords.hash("caf\u00e9 au lait");
   assert.equal(await passwords.verify("cafe\u0301 au lait", hash, ADA), true);
 });
 
-test("without a hash no password is right", async () => {
+test("without a hash no password matches", async () => {
   assert.equal(await createPasswords(CHEAP).verify("anything at all", undefined, ADA), false);
 });
 
@@ -65,7 +65,7 @@ test("a damaged hash is a defect, not a wrong password", async () => {
   );
 });
 
-test("fifty wait for the one that is hashed, the next is told to come back", async () => {
+test("fifty wait while one is hashed, and the next is refused with Retry-After", async () => {
   const passwords = createPasswords(CHEAP);
   const accepted = Array.from({ length: 51 }, () => passwords.hash("correct horse battery"));
   await assert.rejects(
@@ -83,7 +83,7 @@ test("one instance's line does not hold up another's", async () => {
   await Promise.all(line);
 });
 
-test("10 to 256 characters are accepted, counted as people count them", () => {
+test("10 to 256 characters are accepted, counted in code points", () => {
   checkNewPassword("a".repeat(10), "password");
   checkNewPassword("\u{1F600}".repeat(256), "password");
   const refusal = { message: "password: expected 10 to 256 characters" };
@@ -92,7 +92,7 @@ test("10 to 256 characters are accepted, counted as people count them", () => {
   assert.throws(() => checkNewPassword("a".repeat(257), "password"), refusal);
 });
 
-test("passwords are hashed one at a time: a quick one waits for a slow one before it", async () => {
+test("passwords are hashed one at a time: a fast hash waits for a slow one before it", async () => {
   const [slow, quick] = await Promise.all(
     [2 ** 13, 2].map((cost) => createPasswords({ now, cost }).hash("correct horse")),
   );

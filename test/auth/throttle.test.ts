@@ -40,7 +40,7 @@ test("the sixth attempt after five failures has to wait until the first is a min
   assert.equal(wait(), 0);
 });
 
-test("an email is counted in whatever letter case", () => {
+test("an email is counted in any letter case", () => {
   const { fail, wait } = setUp();
   for (let i = 0; i < 5; i++) fail("Ada@Example.com");
   assert.notEqual(wait("ada@example.COM"), 0);
@@ -69,7 +69,7 @@ test("addresses of one IPv6 network count as one", () => {
   assert.equal(wait(EMAIL, "2001:db8:0:1::1"), 0);
 });
 
-test("attempts under way count, and stop counting when nothing came of them", () => {
+test("attempts under way count until they are abandoned", () => {
   const { throttle, wait } = setUp();
   const attempts = Array.from({ length: 5 }, () => throttle.begin(EMAIL, HERE));
   assert.equal(wait(), 1);
@@ -97,7 +97,7 @@ test("an attempt that is refused does not prolong the wait", () => {
   assert.equal(wait(), 0);
 });
 
-test("very many addresses push out the oldest, so memory stays bounded", () => {
+test("beyond the limit the oldest addresses are dropped, so memory stays bounded", () => {
   const { fail, wait } = setUp();
   for (let i = 0; i < 5; i++) fail();
   for (let i = 0; i < 20_000; i++) fail("bob@example.com", `10.0.${i >> 8}.${i & 255}`);

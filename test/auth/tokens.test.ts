@@ -12,7 +12,7 @@ const subject = {
   credential_version: 3,
 };
 
-test("a token says who it is for and ends after the given hours", () => {
+test("a token names its user and expires after the given hours", () => {
   const { token, expiresAt } = createTokenIssuer(SECRET, 24, () => 1_800_000_000_999).issue(
     subject,
   );
@@ -30,12 +30,12 @@ test("a token says who it is for and ends after the given hours", () => {
   });
 });
 
-test("two tokens of one moment are two", () => {
+test("two tokens of one moment differ", () => {
   const issuer = createTokenIssuer(SECRET, 24, () => 1_800_000_000_000);
   assert.notEqual(tokenId(issuer.issue(subject).token), tokenId(issuer.issue(subject).token));
 });
 
-test("a lifetime may be a part of an hour, but never less than a second", () => {
+test("a lifetime may be a fraction of an hour, but at least a second", () => {
   const { expiresAt } = createTokenIssuer(SECRET, 0.000001, () => 1_800_000_000_000).issue(subject);
   assert.equal(expiresAt, 1_800_000_001_000);
 });

@@ -17,7 +17,7 @@ test("the same seed gives the same events, another seed gives others", () => {
   assert.notDeepEqual([...reports({ events: 50 })], [...reports({ events: 50, seed: 2 })]);
 });
 
-test("arrivals never go backwards and fill the days that were asked for", () => {
+test("arrivals never go backwards and fill the requested days", () => {
   const times = history.map(({ at }) => at);
   assert.deepEqual(
     times,
@@ -53,7 +53,7 @@ test("people, agents and pipelines report, a few of them most of the events", ()
   assert.deepEqual(new Set(history.map(({ report }) => report.consumer)).size, 3);
 });
 
-test("a stored line is what the rules of ingest make of the report", () => {
+test("a stored line equals the result of the rules of ingest", () => {
   for (const [index, arrival] of history.entries()) {
     const context = {
       organization: "default",

@@ -44,7 +44,7 @@ test("a simulated runtime registers, polls, beats and delivers every event", asy
   assert.equal(found.policy_version, "v1");
 });
 
-test("what could not be delivered is sent again under the same ids", async (t) => {
+test("undelivered events are sent again with the same ids", async (t) => {
   const seen: string[] = [];
   let posts = 0;
   const server = createServer((request, response) => {
@@ -68,7 +68,7 @@ test("what could not be delivered is sent again under the same ids", async (t) =
   assert.equal(seen.length - tally.resent, tally.reported);
 });
 
-test("what is refused shows in every line, so that a wrong address is seen at once", () => {
+test("every progress line shows the refused requests", () => {
   const tally = new Tally();
   tally.requests = tally.refused = 3;
   assert.match(tally.line(10), /3 requests .* 0 failures, 3 refused/);

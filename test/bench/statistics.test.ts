@@ -4,12 +4,12 @@ import { zipf } from "../../bench/random.ts";
 import { createRandom } from "../../src/demo/random.ts";
 import { median, quantile, ratioSpread } from "../../bench/statistics.ts";
 
-test("a median is the middle, or lies between the two in the middle", () => {
+test("a median is the middle number, or the mean of the two middle ones", () => {
   assert.equal(median([5, 1, 3]), 3);
   assert.equal(median([4, 1, 3, 2]), 2.5);
 });
 
-test("a quantile is a value that was seen, and the greatest at the end", () => {
+test("a quantile is one of the values, and the last one is the maximum", () => {
   const numbers = Array.from({ length: 100 }, (_, i) => 100 - i);
   assert.equal(quantile(numbers, 0.5), 50);
   assert.equal(quantile(numbers, 0.99), 99);

@@ -26,7 +26,7 @@ function read(...args: string[]) {
   return usage.read(OPTIONS, { most: 1, args });
 }
 
-test("what is understood is read", () => {
+test("valid arguments are read", () => {
   const { values, positionals } = read("--size", "2", "file");
   assert.deepEqual([values.size, positionals], ["2", ["file"]]);
   assert.equal(usage.number("size", "0.5", 0, 1), 0.5);
@@ -57,7 +57,7 @@ for (const [what, attempt, code, said] of [
   });
 }
 
-test("every script that takes options takes them this way", () => {
+test("every script with options uses this reader", () => {
   const own = readdirSync(`${root}/bench`, { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts") && path !== "usage.ts")
     .filter((path) => readFileSync(`${root}/bench/${path}`, "utf8").includes("parseArgs"));
@@ -69,7 +69,7 @@ for (const [script, args, code, said] of [
   ["bench/generate.ts", ["/dev/null/x"], 1, /^"\/dev\/null\/x" is a file, or lies in one .*\n$/],
   ["test/fuzz.ts", ["0", "--frob"], 2, /^There is no option "--frob"\nUsage: npm run fuzz .*\n$/],
 ] as const) {
-  test(`${script} ${args.join(" ")} says so in few words, and ends with ${code}`, async () => {
+  test(`${script} ${args.join(" ")} prints a short message and ends with ${code}`, async () => {
     const ran = await new Promise<{ code: unknown; text: string }>((resolve) => {
       const command = ["--import", "tsx", script, ...args];
       execFile(process.execPath, command, { cwd: root }, (error, out, text) =>

@@ -30,7 +30,7 @@ function catalog(changes: Readonly<Record<string, unknown>> = {}): string {
   });
 }
 
-test("a document is read as it stands, without the fields that are not known", () => {
+test("a document is read unchanged, without unknown fields", () => {
   const rows = { providers: [{ ...provider, color: "red" }], later: true };
   assert.deepEqual(parseCatalog(catalog(rows)), {
     contract_version: "1.0",
@@ -170,7 +170,7 @@ for (const [name, changes, message] of faults) {
   });
 }
 
-test("what is no JSON is a fault with line and column, and is not quoted", () => {
+test("invalid JSON is a fault with line and column, and is not quoted", () => {
   assert.throws(() => parseCatalog('{\n  "providers": secret\n}'), {
     message: "it is not JSON: line 2, column 16: expected a value",
   });

@@ -86,7 +86,7 @@ test("the catalog's contract links its documents and the organization's view", a
   assert.ok(views.public_capabilities && views.public_providers);
 });
 
-test("a public surface that is switched off is not linked", async (t) => {
+test("a public surface that is off is not linked", async (t) => {
   const app = await start(t, { publicSurface: "off" });
   const { body } = await app.get("/metadata/catalog");
   assert.deepEqual(Object.keys(body.tenant_view), ["capabilities", "providers", "why"]);

@@ -85,7 +85,7 @@ const silent = createLog(
   () => {},
 );
 
-test("embed is the shipped catalog, and it is whole", async () => {
+test("embed is the complete shipped catalog", async () => {
   const opened = await openCatalog("embed", new Copy(), silent);
   const { envelope, providers } = opened.current();
   assert.equal(envelope.source, "embed");
@@ -97,7 +97,7 @@ test("embed is the shipped catalog, and it is whole", async () => {
   assert.ok(envelope.runtime.note);
 });
 
-test("a file is read and reported as it was given", async (t) => {
+test("a file is read, and reported with its given path", async (t) => {
   const path = join(await folder(t), "own.json");
   await writeFile(path, catalog("Own"));
   const opened = await openCatalog(path, new Copy(), silent);
@@ -112,7 +112,7 @@ test("a missing file stops the start and is named", async () => {
   });
 });
 
-test("a wrong file stops the start, with the place that is wrong", async (t) => {
+test("an invalid file stops the start, with the invalid place", async (t) => {
   const path = join(await folder(t), "wrong.json");
   await writeFile(
     path,
@@ -123,7 +123,7 @@ test("a wrong file stops the start, with the place that is wrong", async (t) => 
   });
 });
 
-test("a URL is fetched, reported, and its answer kept", async (t) => {
+test("a URL is fetched and reported, and its text is stored", async (t) => {
   const site = await serve(t, sends(catalog("One")));
   const opened = await site.open();
   assert.equal(nameIn(opened), "One");
@@ -174,7 +174,7 @@ for (const [name, answer, reason] of failures) {
     assert.ok(site.copy.text?.includes("One"));
   });
 
-  test(`a URL that answers ${name} at start stops it when there is no copy`, async (t) => {
+  test(`a URL that answers ${name} stops the start if there is no copy`, async (t) => {
     const site = await serve(t, answer);
     await assert.rejects(site.open(), (error: Error) => {
       assert.match(error.message, reason);
@@ -184,12 +184,12 @@ for (const [name, answer, reason] of failures) {
   });
 }
 
-test("a URL that never answers is given up", async (t) => {
+test("a URL that never answers is abandoned", async (t) => {
   const site = await serve(t, () => {});
   await assert.rejects(site.open(site.url, { ...LIMITS, timeoutMs: 20 }), /within 20 ms/);
 });
 
-test("a body that never ends is given up", async (t) => {
+test("a body that never ends is abandoned", async (t) => {
   const site = await serve(t, (_request, response) => response.writeHead(200).write("{"));
   await assert.rejects(site.open(site.url, { ...LIMITS, timeoutMs: 50 }), /within 50 ms/);
 });
@@ -214,7 +214,7 @@ test("the copy of another URL is not used", async (t) => {
   await assert.rejects(site.open(`${site.url}?other`), /no earlier copy/);
 });
 
-test("a damaged copy is no copy", async (t) => {
+test("a damaged copy is ignored", async (t) => {
   const site = await serve(t, sends("no", 500));
   for (const text of ["{", "{}", JSON.stringify({ url: site.url, text: "{}" })]) {
     site.copy.text = text;
@@ -222,7 +222,7 @@ test("a damaged copy is no copy", async (t) => {
   }
 });
 
-test("a copy that cannot be kept is a warning", async (t) => {
+test("a copy that cannot be stored gives a warning", async (t) => {
   const site = await serve(t, sends(catalog("One")));
   site.copy.write = () => Promise.reject(new Error("ENOSPC"));
   assert.equal(nameIn(await site.open()), "One");
@@ -251,7 +251,7 @@ test("user-info is sent, and never reported", async (t) => {
   assert.doesNotMatch(site.lines.join(""), /us(%40|@)er|pa(%3A|:)ss/);
 });
 
-test("a catalog that was closed says nothing about the fetch that this ended", async (t) => {
+test("a closed catalog does not log the fetch that it aborted", async (t) => {
   const site = await serve(t, sends(catalog("One")));
   const opened = await site.open();
   site.answer = () => {};

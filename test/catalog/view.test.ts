@@ -30,7 +30,7 @@ function idsOf(provider: string | undefined, q: string | undefined): string[] {
   return findCapabilities(view.capabilities, provider, q).map(({ id }) => id);
 }
 
-test("counts and source stand in the envelope", () => {
+test("the envelope has counts and source", () => {
   assert.deepEqual(view.envelope, {
     contract_version: "1.0",
     counts: { capabilities: 2, providers: 2 },
@@ -76,7 +76,7 @@ test("a provider is matched exactly", () => {
   assert.deepEqual(idsOf("gi", undefined), []);
 });
 
-test("a text is found in name, description, id and provider, whatever the letter case", () => {
+test("a text is found in name, description, id and provider, in any letter case", () => {
   assert.deepEqual(idsOf(undefined, "PUSH TAG"), ["git/push_tag"]);
   assert.deepEqual(idsOf(undefined, "sends"), ["git/push_tag"]);
   assert.deepEqual(idsOf(undefined, "t/list_"), ["git/list_tags"]);

@@ -39,7 +39,7 @@ async function idsOf(from: App): Promise<Set<string>> {
   return new Set(lines.map((line) => (JSON.parse(line) as { id: string }).id));
 }
 
-test("a backup taken under load holds all that was acknowledged before, and nothing torn", async () => {
+test("a backup under load contains everything acknowledged before, and no torn record", async () => {
   const acknowledged: string[] = [];
   const sent = new Set<string>();
   let isOver = false;
@@ -86,7 +86,7 @@ test("a backup taken under load holds all that was acknowledged before, and noth
   });
 });
 
-test("what changes while a backup is copied is not in it, and its names go when it ends", async () => {
+test("changes during a backup are not in it, and its staged files are removed at the end", async () => {
   const held = await askForBackup(join(app.dataDir, "socket"));
   assert.ok(held);
   await app.post("/api/v1/policies", { version: "v2", yaml: "a: 2" }, admin);
@@ -106,7 +106,7 @@ test("what changes while a backup is copied is not in it, and its names go when 
   while ((await readdir(app.dataDir)).some((name) => name.startsWith("backup-")));
 });
 
-test("a server that stops ends the backup that it holds, and leaves nothing of it", async () => {
+test("a server that stops ends its backup, and removes the staged files", async () => {
   const held = await askForBackup(join(app.dataDir, "socket"));
   assert.ok(held);
   await app.restart();
@@ -122,7 +122,7 @@ for (const [spelling, spelled] of [
   ["a relative path that begins with ./", (path: string) => `./${relative(process.cwd(), path)}`],
   ["a path that ends with a slash", (path: string) => `${path}/`],
 ] as const) {
-  test(`a backup has every file under its own name where DATA_DIR is ${spelling}`, async () => {
+  test(`a backup has every file under its own name if DATA_DIR is ${spelling}`, async () => {
     const own = await newDirectory({ after });
     const { App: Spelled } = await import("../support/start.ts");
     const running = new Spelled(spelled(join(own, "data")), {});
@@ -141,7 +141,7 @@ for (const [spelling, spelled] of [
   });
 }
 
-test("a stopped server's directory is copied as it is, and left as it was", async () => {
+test("a stopped server's directory is copied, and stays unchanged", async () => {
   await app.close();
   const before = await readdir(app.dataDir, { recursive: true });
   const target = join(folder, "stopped");
@@ -169,7 +169,7 @@ async function damaged(name: string, damage: (backup: string) => Promise<void>):
   return backup;
 }
 
-test("a backup of which any byte was changed is refused, and nothing is left of the attempt", async () => {
+test("a backup with any changed byte is refused, and the attempt leaves no files", async () => {
   const names = (await openBackup(systemFiles, join(folder, "held"))).files.map(({ path }) => path);
   const dataDir = join(folder, "refused");
   for (const name of [...names, "manifest.json"]) {
@@ -230,7 +230,7 @@ for (const [what, damage, said] of [
   });
 }
 
-test("neither a backup nor a restore writes into a directory that holds something", async () => {
+test("neither a backup nor a restore writes into a non-empty directory", async () => {
   const full = join(folder, "held");
   for (const args of [
     ["backup", app.dataDir, full],
@@ -242,7 +242,7 @@ test("neither a backup nor a restore writes into a directory that holds somethin
   }
 });
 
-test("a backup lies outside of its data directory, and a restore outside of its backup", async () => {
+test("a backup inside its data directory is refused, and so is a restore inside its backup", async () => {
   const backup = join(folder, "held");
   await symlink(join(app.dataDir, "organizations"), join(folder, "inner-link"));
   const within = `${app.dataDir}/organizations/y`;
@@ -263,12 +263,12 @@ test("a backup lies outside of its data directory, and a restore outside of its 
   await rm(`${app.dataDir}-2`, { recursive: true });
 });
 
-test("a backup that fails lets go of the server, which forgets what it held", async () => {
+test("after a failed backup the server removes the staged files", async () => {
   assert.equal((await run(["backup", app.dataDir, join(folder, "held")])).code, 1);
   while ((await readdir(app.dataDir)).some((name) => name.startsWith("backup-")));
 });
 
-test("a restore does not follow a link, and says what to name instead", async () => {
+test("a restore does not follow a link, and names the path to use instead", async () => {
   await mkdir(join(folder, "meant"));
   await symlink(join(folder, "meant"), join(folder, "link"));
   const { code, error } = await run(["restore", join(folder, "held"), join(folder, "link")]);

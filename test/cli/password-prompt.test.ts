@@ -35,18 +35,18 @@ async function ask(...typed: readonly string[]) {
   return { result, shown };
 }
 
-test("what is typed is read up to Enter, and never shown", async () => {
+test("the input is read up to Enter, and never shown", async () => {
   for (const enter of ["\r", "\n", "\u0004"]) {
     const { result, shown } = await ask("a pass", `word${enter}`, "and what follows");
     assert.deepEqual([result, shown], ["a password", "Password: \n"]);
   }
 });
 
-test("the last character is erased, whatever it is, and nothing where there is none", async () => {
+test("backspace erases the last character of any kind, and does nothing on empty input", async () => {
   assert.equal((await ask("\u007fpä\u007fa\ud83d\udd11\u007fsz\bs\r")).result, "pass");
 });
 
-test("nothing typed is no password, and Ctrl-C ends the asking", async () => {
+test("empty input is refused, and Ctrl-C ends the prompt", async () => {
   for (const [typed, message] of [
     ["\r", /No password was given/],
     ["half\u0003", /^Interrupted$/],

@@ -11,7 +11,7 @@ const admin = await app.asUser(ADMIN);
 
 const COMMANDS = ["serve", "verify", "backup", "restore", "user add", "key create"];
 
-test("help names every command, and each command has its own", async () => {
+test("help lists every command, and each command has its own help", async () => {
   const { code, out, error } = await run(["--help"]);
   assert.deepEqual([code, error], [0, ""]);
   for (const name of COMMANDS) {
@@ -65,7 +65,7 @@ for (const [args, said] of [
       ] as const,
   ),
 ] as const) {
-  test(`"signalbox ${args.join(" ")}" is a matter of usage`, async () => {
+  test(`"signalbox ${args.join(" ")}" is a usage error`, async () => {
     assert.deepEqual(await run(args), { code: 2, out: "", error: said });
   });
 }
@@ -76,7 +76,7 @@ test("an unknown option is one line, and exit code 2", async () => {
   assert.match(error, /^signalbox verify: [^\n]*--frob[^\n]*\n$/);
 });
 
-test("what is no data directory is told, and left as it is", async (t) => {
+test("a directory without data is reported, and stays unchanged", async (t) => {
   const directory = await newDirectory(t);
   for (const args of [
     ["verify", directory],
@@ -89,7 +89,7 @@ test("what is no data directory is told, and left as it is", async (t) => {
   assert.deepEqual(await readdir(directory), []);
 });
 
-test("a place that cannot be used is told in a sentence, with the way out", async (t) => {
+test("an unusable directory is reported in a sentence, with a way out", async (t) => {
   const directory = await newDirectory(t);
   const file = join(directory, "file");
   await writeFile(file, "");
@@ -160,7 +160,7 @@ test("key create prints a key that works, and leaves an entry, server or not", a
   assert.ok(!JSON.stringify(entries).includes(ran[0].out.trim()));
 });
 
-test("key create takes a scope, and warns of one that limits nothing", async () => {
+test("key create accepts a scope, and warns of a scope without limits", async () => {
   const ran = await inBothWays([
     ["key", "create", "--name", "reporter", "--scopes", "report"],
     ["key", "create", "--name", "odd", "--scopes", "read-only"],
@@ -192,7 +192,7 @@ for (const [what, args, password, said] of [
   });
 }
 
-test("the socket is the owner's alone, and gone with the server; a killed one's is replaced", async () => {
+test("only the owner can open the socket; it is removed with the server, and replaced after a kill", async () => {
   const socket = join(app.dataDir, "socket");
   const found = await stat(socket);
   assert.deepEqual([found.isSocket(), found.mode & 0o777], [true, 0o600]);
@@ -203,7 +203,7 @@ test("the socket is the owner's alone, and gone with the server; a killed one's 
   assert.ok((await stat(socket)).isSocket());
 });
 
-test("a path that is too long for a socket is served all the same, and the log says so", async (t) => {
+test("a directory with a path too long for a socket is served, with a warning in the log", async (t) => {
   const { startSignalbox } = await import("../../src/index.ts");
   const folder = await newDirectory(t);
   const dataDir = join(folder, "d".repeat(120));
@@ -217,7 +217,7 @@ test("a path that is too long for a socket is served all the same, and the log s
   assert.match(refused.error, /in use by process/);
 });
 
-test("a name is printed without what a terminal would act on", async () => {
+test("names are printed without terminal escape sequences", async () => {
   const { code, error } = await run([
     "key",
     "create",

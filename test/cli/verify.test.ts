@@ -34,7 +34,7 @@ for (let i = 0; i < 3; i++) {
   await app.post("/api/v1/audit", { events }, admin);
 }
 
-test("a directory that a server uses is left to it", async () => {
+test("a directory in use by a server is not verified", async () => {
   const { code, out, error } = await run(["verify", app.dataDir]);
   assert.deepEqual([code, out], [1, ""]);
   assert.match(error, /is in use by process \d+.*verify a backup\n$/);
@@ -52,7 +52,7 @@ async function fingerprint(root: string): Promise<readonly string[]> {
   return (await Promise.all(lines)).sort();
 }
 
-test("a whole directory is well, and nothing in it is touched", async () => {
+test("an intact directory passes, and stays unchanged", async () => {
   await app.close();
   await writeFile(join(app.dataDir, "README.md"), "as in a clone"); // with any mode
   const before = await fingerprint(app.dataDir);
@@ -230,7 +230,7 @@ const WRONG: readonly Case[] = [
 ];
 
 for (const [what, file, said, damage] of WRONG) {
-  test(`${what} is found, and told with its place`, async () => {
+  test(`${what} is found, and reported with its place`, async () => {
     const root = await newDirectory({ after });
     await cp(app.dataDir, root, { recursive: true });
     await damage(root);
@@ -250,7 +250,7 @@ for (const [what, file, said, damage] of WRONG) {
   });
 }
 
-test("what a killed server leaves behind is noted, and nothing is wrong", async () => {
+test("the leftovers of a killed server are mentioned, and are not faults", async () => {
   const root = await newDirectory({ after });
   await cp(app.dataDir, root, { recursive: true });
   const last = (await readdir(join(root, OWN, "audit")))

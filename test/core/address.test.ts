@@ -42,7 +42,7 @@ for (const [address, network, canonical] of [
 }
 
 for (const text of ["unix socket", "", "a:b", "1.2.3"]) {
-  test(`${JSON.stringify(text)}, which is no address, is left as it is`, () => {
+  test(`${JSON.stringify(text)} is not an address, and stays unchanged`, () => {
     assert.equal(networkOf(text), text);
     assert.equal(widerNetworkOf(text), text);
     assert.equal(canonicalAddress(text), text);

@@ -29,7 +29,7 @@ test("the newest holding of the biggest user makes room for a smaller one", () =
   assert.equal(shares.used(), 10);
 });
 
-test("a user that holds as much as the biggest, or would, gets no more", () => {
+test("a user that holds as much as the biggest, or would do so, gets no more", () => {
   const { cuts, take } = budgetOf(8);
   take(["v1", "acme", "a"], 4, "a");
   take(["v1", "acme", "b"], 4, "b");
@@ -38,7 +38,7 @@ test("a user that holds as much as the biggest, or would, gets no more", () => {
   assert.deepEqual(cuts, []);
 });
 
-test("many addresses of one organization are one user beside another organization", () => {
+test("many addresses of one organization count as one user beside another organization", () => {
   const { cuts, take } = budgetOf(10);
   for (let i = 0; i < 9; i++) take(["public", "default", `a${i}`], 1, `crowd ${i}`);
   take(["v1", "acme", "x"], 1, "acme");
@@ -47,7 +47,7 @@ test("many addresses of one organization are one user beside another organizatio
   assert.equal(take(["v1", "acme", "x"], 1, "6"), undefined, "now both surfaces hold half");
 });
 
-test("a limit of a group looks at that group alone", () => {
+test("a limit of a group counts that group alone", () => {
   const shares = new FairShare<string>();
   const group = ["v1", "acme"];
   shares.hold(["v1", "other", "a"], "other").set(100);
@@ -59,7 +59,7 @@ test("a limit of a group looks at that group alone", () => {
   assert.equal(shares.used(), 100);
 });
 
-test("a holding that was closed stays empty, and its user is forgotten", () => {
+test("a closed holding stays empty, and its user is removed", () => {
   const shares = new FairShare<string>();
   const party = ["v1", "acme", "a"];
   const old = shares.hold(party, "old");
@@ -100,7 +100,7 @@ const step = fc.record({
   closes: fc.option(fc.nat(20)),
 });
 
-test("a plain recount finds that who was cut held most, and who was refused did", () => {
+test("by a plain recount, users that were cut held most, and so did users that were refused", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const shares = new FairShare<Held>();

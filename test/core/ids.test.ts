@@ -21,7 +21,7 @@ test("ids are 26 digits that need no escaping anywhere", () => {
     assert.match(id, SHAPE);
 });
 
-test("ids sort in the order they were made, whatever the clock does", () => {
+test("ids sort in the order of creation, whatever the clock does", () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: -5_000, max: 1_900_000_000_000 }), { minLength: 2 }),
@@ -47,7 +47,7 @@ test("a later millisecond sorts after an earlier one of the same source", () => 
   assert.ok(first.slice(0, 10) < second.slice(0, 10));
 });
 
-test("more ids than one millisecond holds go on in the next", () => {
+test("ids beyond the capacity of a millisecond use the next one", () => {
   const next = createIds(() => 1_790_000_000_000);
   let last = "";
   for (let i = 0; i < 32 ** 3 + 5; i++) {
@@ -57,7 +57,7 @@ test("more ids than one millisecond holds go on in the next", () => {
   }
 });
 
-test("a clock with fractions of milliseconds makes no id twice", () => {
+test("a clock with fractions of milliseconds makes distinct ids", () => {
   let now = 1_790_000_000_000;
   assertSortedAndUnique(
     take(
@@ -67,14 +67,14 @@ test("a clock with fractions of milliseconds makes no id twice", () => {
   );
 });
 
-test("two sources at the same time never meet", () => {
+test("two sources at the same time make distinct ids", () => {
   const now = () => 1_790_000_000_000;
   const [left, right] = [createIds(now), createIds(now)];
   const ids = new Set([...take(1000, left), ...take(1000, right)]);
   assert.equal(ids.size, 2000);
 });
 
-test("an id tells nothing of the next one but its time and its place", () => {
+test("an id reveals only time and order of the next one", () => {
   const next = createIds(() => 1_790_000_000_000);
   const random = take(2000, next).map((id) => id.slice(-13));
   assert.equal(new Set(random).size, 2000, "65 bits are drawn for each id");

@@ -54,7 +54,7 @@ test("the locator and the engine agree on what is JSON, and the fault is where J
   );
 });
 
-test("a text is parsed as the engine does it, or refused with a place", () => {
+test("a text is parsed like JSON.parse, or refused with a place", () => {
   fc.assert(
     fc.property(fc.oneof(mutated, truncated), (text) => {
       if (isJson(text)) return assert.doesNotThrow(() => parseJson(text));
@@ -63,7 +63,7 @@ test("a text is parsed as the engine does it, or refused with a place", () => {
   );
 });
 
-test("a parsed value is the value that was written", () => {
+test("a parsed value equals the written value", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value);
@@ -109,7 +109,7 @@ test("a refusal never quotes the text", () => {
   }
 });
 
-test("the deepest nesting that is accepted is parsed, one level more is refused", () => {
+test("the deepest allowed nesting is parsed, one level more is refused", () => {
   const lists = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
   const objects = (depth: number) => '{"a":'.repeat(depth) + "1" + "}".repeat(depth);
   assert.equal(MAX_DEPTH, 64);
@@ -122,7 +122,7 @@ test("the deepest nesting that is accepted is parsed, one level more is refused"
   assert.throws(() => parseJson("[".repeat(65)), /deeper than 64/);
 });
 
-test("brackets in strings and many side by side do not nest", () => {
+test("brackets in strings, and many containers side by side, do not count as nesting", () => {
   const quoted = `["${"[{".repeat(100)}","\\"${"[".repeat(100)}","\\\\"]`;
   assert.deepEqual(parseJson(quoted), JSON.parse(quoted));
   assert.equal((parseJson(`[${"[],".repeat(500)}[]]`) as unknown[]).length, 501);
@@ -148,7 +148,7 @@ test("escapes of lone surrogates become U+FFFD in values and in names; pairs sta
   for (const cut of ["\\ud800", "\\ud80", "\\u", "\\", "\\ud800\\udc0"]) mended(cut);
 });
 
-test("a mended text says what the engine makes of it in UTF-8", () => {
+test("a mended text equals its conversion through UTF-8", () => {
   const piece = fc.constantFrom("\\ud83d", "\\uDE00", "\\\\", "\\n", "u", "d83d", "é", "\\u0041");
   fc.assert(
     fc.property(fc.array(piece), (pieces) => {
@@ -159,7 +159,7 @@ test("a mended text says what the engine makes of it in UTF-8", () => {
   );
 });
 
-test("names like __proto__ are names like any other", () => {
+test("names like __proto__ are ordinary names", () => {
   for (const text of [
     '{"__proto__":{"admin":true},"constructor":1}',
     '{"__proto__":{"admin":true},"x":"\\u0041"}',

@@ -23,7 +23,7 @@ for (const level of LOG_LEVELS) {
   });
 }
 
-test("a line is one JSON object with time, level, message and fields, whatever they hold", () => {
+test("a line is one JSON object with time, level, message and any fields", () => {
   const lines: string[] = [];
   const log = createLog(
     "info",
@@ -50,7 +50,7 @@ test("an error is described with its stack and every cause", () => {
   assert.match(text, /\ncaused by the disk$/);
 });
 
-test("whatever is thrown can be described", () => {
+test("any thrown value can be described", () => {
   const own = new Error("itself");
   own.cause = own;
   const bare: unknown = Object.create(null);

@@ -76,7 +76,7 @@ const mutated = fc
   })
   .map(wellFormed);
 
-test("a long text is parsed as JSON.parse does it, whatever it holds", () => {
+test("a long text is parsed like JSON.parse", () => {
   fc.assert(
     fc.property(long, (text) => {
       const value = parse(text);
@@ -87,7 +87,7 @@ test("a long text is parsed as JSON.parse does it, whatever it holds", () => {
   );
 });
 
-test("a long text that is not JSON is refused in the words and at the place of a short one", () => {
+test("an invalid long text is refused with the same message and place as a short one", () => {
   fc.assert(
     fc.property(mutated, (text) => {
       const expected = outcome(parseJson, text);
@@ -100,7 +100,7 @@ test("a long text that is not JSON is refused in the words and at the place of a
   );
 });
 
-test("of members with one name the last one counts, in the place of the first", () => {
+test("of members with equal names the last one counts, at the position of the first", () => {
   const long = JSON.stringify("x".repeat(70_000));
   for (const text of [
     `{"a":1,"b":${long},"a":[${long}],"__proto__":{"x":${long}},"b":2,"__proto__":3}`,
@@ -129,7 +129,7 @@ test("the deepest nesting is parsed, one level more is refused", () => {
   assert.throws(() => parse(nest(MAX_DEPTH + 1)), /^Error: The body nests deeper than 64 levels$/);
 });
 
-test("a text with very many members or values is refused", () => {
+test("a text with too many members or values is refused", () => {
   const padding = `"padding":"${",{[".repeat(400_000)}"`; // brackets in a string do not count
   const members = (count: number): string =>
     `{${padding},${Array.from({ length: count - 1 }, (_, i) => `"m${i}":1`).join(",")}}`;
@@ -146,7 +146,7 @@ test("a text with very many members or values is refused", () => {
   assert.throws(() => parse(lists(MAX_CONTAINERS + 1)), /more than 50000 objects and lists/);
 });
 
-test("a long name, a long number and much white space in one place are refused", () => {
+test("a long name, a long number and long white space are refused", () => {
   const named = (length: number): string => `{"${"n".repeat(length - 1)}":1}`;
   assert.deepEqual(parse(named(MAX_NAME_BYTES)), JSON.parse(named(MAX_NAME_BYTES)));
   assert.throws(() => parse(named(MAX_NAME_BYTES + 1)), /a name of more than 4096 bytes/);

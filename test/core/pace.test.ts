@@ -12,7 +12,7 @@ function* longWork(parts: number, note: () => void): Generator<undefined, number
   return parts;
 }
 
-test("whatever is worked on at the same time, one slice of it runs in a turn of the loop", async () => {
+test("of all simultaneous work, one slice runs in an event loop turn", async () => {
   let turn = 0;
   let isOver = false;
   const count = (): void => {
@@ -31,7 +31,7 @@ test("whatever is worked on at the same time, one slice of it runs in a turn of 
   assert.equal(new Set(later).size, 9);
 });
 
-test("work comes to its end, and work that nobody waits for is given up", async () => {
+test("work completes, and work without a waiting client is abandoned", async () => {
   assert.equal(await new Yielder().run(longWork(3, () => {})), 3);
   const gone = new AbortController();
   const work = new Yielder(gone.signal).run(longWork(3, () => {}));

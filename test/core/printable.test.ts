@@ -11,7 +11,7 @@ for (const [text, wanted] of [
   ["tag \u{e0041}", "tag \\udb40\\udc41"],
   ["half \ud800", "half \\ud800"],
 ] as const) {
-  test(`${JSON.stringify(wanted)} is what a terminal is given`, () => {
+  test(`a terminal gets ${JSON.stringify(wanted)}`, () => {
     assert.equal(printable(text), wanted);
   });
 }

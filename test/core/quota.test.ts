@@ -15,7 +15,7 @@ const LIMITS: QuotaLimits = {
   publicMaxPolicyVersions: 300,
 };
 
-test("one more is taken below the limit, and refused at it, with the setting and a way out", () => {
+test("one more is accepted below the limit, and refused at it, with the setting and a way out", () => {
   const { users } = createQuotas(LIMITS, () => true);
   assert.equal(users.refusal(3), undefined);
   const refusal = users.refusal(4);
@@ -38,7 +38,7 @@ test("bytes are refused as 507", () => {
   assert.match(refusal.message, /^MAX_AUDIT_BYTES: .* 1000 bytes.*AUDIT_RETENTION_DAYS/);
 });
 
-test("the public surface has its own quota while authentication is on, and the other one else", () => {
+test("the public surface has its own quota only while authentication is on", () => {
   let requireAuth = true;
   const quotas = createQuotas(LIMITS, () => requireAuth);
   const told = (used: number) => quotas.runtimes("public").refusal(used)?.message.split(":")[0];

@@ -17,7 +17,7 @@ function cut(json: Buffer, most: number, piece = json.length): string {
   return Buffer.concat(parts).toString("utf8");
 }
 
-test("strings are cut to so many characters, wherever pieces of the JSON end", () => {
+test("strings are cut to the limit, wherever pieces of the JSON end", () => {
   const text = fc.string({
     unit: fc.constantFrom("a", "é", "漢", "😀", '"', "\\", "\n", "\u0001"),
     maxLength: 12,
@@ -46,14 +46,14 @@ test("a pair of escaped surrogates is one character", () => {
   }
 });
 
-test("JSON without long strings passes as it is, and is not copied", () => {
+test("JSON without long strings passes unchanged, and is not copied", () => {
   const json = Buffer.from('{"a":"b","c":[1,"\\""]}');
   const cutter = new TextCutter(5);
   assert.equal(cutter.cut(json), json);
   assert.equal(cutter.hasCut, false);
 });
 
-test("what is left out of a long text is never held, and others have their turn", async () => {
+test("the cut part of a long text is never held in memory, and other work runs in between", async () => {
   let turns = 0;
   const count = (): void => {
     turns++;

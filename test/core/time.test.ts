@@ -81,7 +81,7 @@ const anyParts = fc.record({
   offsetMinute: fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 0, max: 60 }) }, fc.nat(99)),
 });
 
-test("any date, time and offset reads as counting by hand has it", () => {
+test("any date, time and offset is read like a count by hand", () => {
   fc.assert(
     fc.property(anyParts, fc.constantFrom("T", "t"), (parts, separator) => {
       const sign = parts.sign === 1 ? "+" : "-";
@@ -95,7 +95,7 @@ test("any date, time and offset reads as counting by hand has it", () => {
   );
 });
 
-test("every offset of a day, either side of UTC, is subtracted", () => {
+test("every offset within a day, on both sides of UTC, is subtracted", () => {
   const local = Date.UTC(2026, 10, 20, 12, 0, 0);
   for (let minutes = 0; minutes < 1440; minutes++) {
     const zone = `${pad(Math.floor(minutes / 60), 2)}:${pad(minutes % 60, 2)}`;
@@ -104,7 +104,7 @@ test("every offset of a day, either side of UTC, is subtracted", () => {
   }
 });
 
-test("what is written reads back as the same moment", () => {
+test("a formatted moment is read back as the same moment", () => {
   const moment = fc.integer({ min: YEAR_0, max: YEAR_10000 - 1 });
   fc.assert(fc.property(moment, (ms) => assert.equal(parseTimestamp(formatTimestamp(ms)), ms)));
 });
@@ -135,7 +135,7 @@ test("a leap second is the last millisecond before it, whatever its fraction and
   assert.equal(parseTimestamp("2016-12-31T23:59:61Z"), undefined);
 });
 
-test("days that no calendar has are no timestamps", () => {
+test("days outside the calendar are refused", () => {
   for (const day of ["02-30", "02-31", "04-31", "06-31", "09-31", "11-31", "01-32", "01-00"]) {
     assert.equal(parseTimestamp(`2024-${day}T00:00:00Z`), undefined, day);
   }
@@ -153,7 +153,7 @@ test("digits beyond the millisecond are cut, not rounded, however many there are
   assert.equal(parseTimestamp(`2026-01-01T00:00:00.${"1".repeat(5000)}Z`), base + 111);
 });
 
-test("what RFC 3339 does not know is no timestamp", () => {
+test("texts outside RFC 3339 are refused", () => {
   for (const text of [
     "",
     "now",

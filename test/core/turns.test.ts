@@ -28,7 +28,7 @@ async function turnsOfTheLoop(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await turn();
 }
 
-test("one answer begins in a turn of the loop, however many are asked for together", async () => {
+test("one answer begins in each event loop turn, however many are requested together", async () => {
   const { take, begun } = turnsWithRecord({ atOnce: 10, atOnceOfOne: 10 });
   for (const name of ["p a 1", "p a 2", "p b 1"]) take(name);
   assert.equal(begun.length, 1);
@@ -38,7 +38,7 @@ test("one answer begins in a turn of the loop, however many are asked for togeth
   assert.equal(begun.length, 3);
 });
 
-test("so many are made at once, and so many of one user", async () => {
+test("both limits hold: answers made at once, and answers of one user", async () => {
   const { take, begun, end } = turnsWithRecord();
   for (const name of ["p a 1", "p a 2", "p a 3", "p b 1", "p b 2"]) take(name);
   await turnsOfTheLoop(6);
@@ -53,7 +53,7 @@ test("so many are made at once, and so many of one user", async () => {
   assert.deepEqual(begun.slice(4), ["p b 2"]);
 });
 
-test("a user whose turns are used up keeps no other user waiting", async () => {
+test("a user whose turns are used up does not make other users wait", async () => {
   const { take, begun } = turnsWithRecord();
   for (const name of ["p a 1", "p a 2", "p a 3"]) take(name);
   await turnsOfTheLoop(4);
@@ -88,7 +88,7 @@ test("readers that are slow for some seconds are cut while another client waits"
   assert.deepEqual(cut, [0, 2]);
 });
 
-test("surfaces take turns, and in each of them addresses", async () => {
+test("surfaces take turns, and addresses within each surface", async () => {
   const { take, begun, end } = turnsWithRecord({ atOnce: 1, waiting: 10 });
   const names = ["p a 1", "p a 2", "p a 3", "p b 1", "p c 1", "v d 1", "v d 2"];
   for (const name of names) take(name);
@@ -100,7 +100,7 @@ test("surfaces take turns, and in each of them addresses", async () => {
   assert.deepEqual(begun, order);
 });
 
-test("in a full line the user with most waiting requests loses the newest, or is refused", () => {
+test("in a full line the user with the most waiting requests loses its newest one, or is refused", () => {
   const { take, refused } = turnsWithRecord({ atOnce: 1 });
   for (const name of ["p a 0", "p a 1", "p a 2", "p a 3", "p a 4", "p a 5"]) take(name);
   assert.throws(() => take("p a 6"), { status: 503, retryAfterSeconds: 2 });

@@ -40,7 +40,7 @@ function refusal(value: unknown, place?: string): string {
   return "accepted";
 }
 
-test("a value that fits is copied, without what is unknown", () => {
+test("a valid value is copied, without unknown properties", () => {
   const given = {
     name: "a",
     note: "b",
@@ -68,7 +68,7 @@ test("a value that fits is copied, without what is unknown", () => {
   assert.notEqual(read, given);
 });
 
-test("null is absent everywhere", () => {
+test("null counts as absent everywhere", () => {
   const nulls = Object.fromEntries(Object.keys(schema.properties).map((key) => [key, null]));
   assert.deepEqual(validate(schema, { ...nulls, name: "a" }), { name: "a" });
   assert.equal(refusal(nulls), "name: required");
@@ -79,14 +79,14 @@ test("null is absent everywhere", () => {
   assert.equal(refusal({ name: "a", child: { id: null } }), "child.id: required");
 });
 
-test("an empty text is absent where optional and missing where required", () => {
+test("an empty text counts as absent if optional, and as missing if required", () => {
   assert.deepEqual(validate(schema, { name: "a", note: "" }), { name: "a" });
   assert.equal(refusal({ name: "" }), "name: required");
   assert.equal(refusal({}), "name: required");
   assert.deepEqual(validate(child, { id: "x", consumer: "" }), { id: "x" });
 });
 
-test("an empty text is a wrong value for every other type", () => {
+test("an empty text is an invalid value for every other type", () => {
   assert.equal(refusal({ name: "a", count: "" }), "count: expected a whole number");
   assert.equal(refusal({ name: "a", active: "" }), "active: expected true or false");
   assert.equal(refusal({ name: "a", child: "" }), "child: expected a JSON object");
@@ -94,7 +94,7 @@ test("an empty text is a wrong value for every other type", () => {
   assert.equal(refusal({ name: "a", either: "" }), "either: expected a whole number");
 });
 
-test("blank texts and zeros are values", () => {
+test("blank texts and zeros count as values", () => {
   assert.deepEqual(validate(schema, { name: " ", note: "\t", count: 0 }), {
     name: " ",
     note: "\t",
@@ -143,7 +143,7 @@ test("a place given from outside comes first", () => {
   assert.equal(pathOf("a[0]", "b"), "a[0].b");
 });
 
-test("names that every object inherits are neither given nor set", () => {
+test("inherited names are neither read nor set", () => {
   const inherited = {
     type: "object",
     properties: { toString: { type: "string" }, constructor: { type: "string" } },
@@ -159,7 +159,7 @@ test("names that every object inherits are neither given nor set", () => {
   assert.equal(Object.getPrototypeOf(map), Object.prototype);
 });
 
-test("any JSON is accepted or refused as bad input, and reading twice changes nothing", () => {
+test("any JSON is accepted or refused as bad input, and validating twice changes nothing", () => {
   const nearly = fc.record(
     {
       name: fc.oneof(fc.constant("a"), fc.jsonValue()),
@@ -184,13 +184,13 @@ test("any JSON is accepted or refused as bad input, and reading twice changes no
   );
 });
 
-test("lists of words read as a sentence has them", () => {
+test("lists of words are formatted as in a sentence", () => {
   assert.equal(oneOf([]), "");
   assert.equal(oneOf(["a"]), "a");
   assert.equal(oneOf(["a", "b"]), "a or b");
   assert.equal(oneOf(["a", "b", "c"]), "a, b or c");
 });
 
-test("lists and null are no objects", () => {
+test("lists and null are not objects", () => {
   assert.deepEqual([{}, [], null, "", 1].map(isObject), [true, false, false, false, false]);
 });

@@ -10,7 +10,7 @@ function activityOf(byProvider: AuditActivity["byProvider"]): AuditActivity {
 const CATALOG = { capabilities: 200, providers: 25 };
 const FLEET = { online: 4, idle: 2, drifted: 3, total: 7 };
 
-test("the counts are put together under their names", () => {
+test("the counts are combined under their names", () => {
   assert.deepEqual(dashboardCounts(activityOf([["git", 9]]), CATALOG, FLEET, "v1"), {
     commands_today: 9,
     allowed_today: 5,
@@ -27,7 +27,7 @@ test("the counts are put together under their names", () => {
   });
 });
 
-test("hostile provider names are names like any other", () => {
+test("hostile provider names are ordinary names", () => {
   const names = [["toString", 3] as const, ["constructor", 2] as const, ["__proto__", 1] as const];
   const { by_provider } = dashboardCounts(activityOf(names), CATALOG, FLEET, "");
   assert.equal(JSON.stringify(by_provider), '{"toString":3,"constructor":2,"__proto__":1}');

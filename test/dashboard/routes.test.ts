@@ -71,13 +71,13 @@ test("an organization without events has an empty list of them", async () => {
   assert.deepEqual(await dashboardWith(""), { ...counts, recent_audit: [] });
 });
 
-test("the newest events follow the counts as they are stored", async () => {
+test("the newest events follow the counts, in their stored form", async () => {
   const events = [{ id: "b", command: 'echo "🚦]}"' }, { id: "a" }];
   const json = events.map((event) => JSON.stringify(event)).join(",");
   assert.deepEqual(await dashboardWith(json), { ...counts, recent_audit: events });
 });
 
-test("a long text of a recent event is cut, and whole where it is asked for", async (t) => {
+test("a long text of a recent event is cut, and whole when the event itself is requested", async (t) => {
   const app = await start(t);
   const message = `${"é".repeat(16_383)}😀`;
   const command = `${message}z`;

@@ -9,7 +9,7 @@ import { examine } from "../../src/policies/examine.ts";
 const FRIDAY = Date.parse("2026-11-20T20:30:00Z");
 
 for (const [version, yaml] of Object.entries(POLICY_TEXTS)) {
-  test(`version ${version} of the example could be published, and tests itself`, () => {
+  test(`version ${version} of the example is valid, and its tests pass`, () => {
     const { document, problems } = examine({ yaml, command: undefined });
     assert.deepEqual(problems, []);
     assert.ok((document?.tests.length ?? 0) >= 4);
@@ -17,7 +17,7 @@ for (const [version, yaml] of Object.entries(POLICY_TEXTS)) {
   });
 }
 
-test("every version is published once, and one is rolled back to", () => {
+test("every version is published once, and one is activated again", () => {
   const published = policyHistory(FRIDAY).filter(({ description }) => description !== undefined);
   assert.deepEqual(
     published.map(({ version }) => version),
@@ -28,7 +28,7 @@ test("every version is published once, and one is rolled back to", () => {
   assert.deepEqual(others, []);
 });
 
-test("changes are made on working days of the last two weeks, on whatever day it is", () => {
+test("changes are made on working days of the last two weeks, whatever the present day is", () => {
   for (let day = 0; day < 7; day++) {
     const now = FRIDAY + day * DAY_MS;
     const times = policyHistory(now).map(({ at }) => at);
@@ -41,7 +41,7 @@ test("changes are made on working days of the last two weeks, on whatever day it
   }
 });
 
-test("a machine that does not fetch the policy any more stays at the version that it had", () => {
+test("a machine that no longer fetches the policy keeps its version", () => {
   const history = policyHistory(FRIDAY);
   assert.equal(versionAt(history, "runner-eu-1", FRIDAY), "v7");
   assert.equal(versionAt(history, "runner-us-3", FRIDAY), "v4");

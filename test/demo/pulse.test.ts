@@ -50,7 +50,7 @@ function startPulse() {
   };
 }
 
-test("within a minute every machine in use has said that it lives, and commands go on", async () => {
+test("within a minute every machine in use has sent a heartbeat, and commands continue", async () => {
   const demo = startPulse();
   const events = await demo.live(10 * MINUTE_MS);
   assert.ok(events.length > 10 && events.length < 400, String(events.length));
@@ -65,7 +65,7 @@ test("within a minute every machine in use has said that it lives, and commands 
   assert.equal(demo.fleet.get("default", "runner-eu-0"), undefined); // the machine is no longer used
 });
 
-test("beats of any length tell the same story", async () => {
+test("beats of any length report the same events", async () => {
   const often = await startPulse().live(5 * MINUTE_MS);
   const once = startPulse();
   once.sleep(5 * MINUTE_MS);
@@ -74,7 +74,7 @@ test("beats of any length tell the same story", async () => {
   assert.deepEqual(ids(often), ids(once.events));
 });
 
-test("a visitor's policy reaches the fleet within a minute, but not the machines that are stuck", async () => {
+test("a visitor's policy reaches the fleet within a minute, except the machines that no longer fetch", async () => {
   const demo = startPulse();
   const nothing =
     "schema: signalbox/policy/v1\ndefault: deny\nrules:\n" +
@@ -91,7 +91,7 @@ test("a visitor's policy reaches the fleet within a minute, but not the machines
   }
 });
 
-test("machines go on with their copy of the policy when they cannot read the active one", async () => {
+test("machines keep their copy of the policy if they cannot read the active one", async () => {
   const demo = startPulse();
   await demo.live(MINUTE_MS);
   demo.publish("foreign", "rules: [of, another, kind]\n");
@@ -100,7 +100,7 @@ test("machines go on with their copy of the policy when they cannot read the act
   assert.ok(events.every(({ policy }) => policy !== "foreign"));
 });
 
-test("after a long sleep only the last ten minutes are made up for", async () => {
+test("after a long sleep only the last ten minutes are reported", async () => {
   const demo = startPulse();
   demo.sleep(6 * HOUR_MS);
   await demo.pulse.beat();

@@ -37,7 +37,7 @@ function limitOfThree(): {
   };
 }
 
-test("the write after the last that is allowed is refused until the first is a minute old", () => {
+test("a write beyond the limit is refused until the first is a minute old", () => {
   const limit = limitOfThree();
   assert.ok(limit.takes("192.0.2.1"));
   limit.advance(20_000);
@@ -51,7 +51,7 @@ test("the write after the last that is allowed is refused until the first is a m
   assert.equal(limit.wait("192.0.2.1"), 20);
 });
 
-test("addresses are counted apart, and a /64 of IPv6 is one", () => {
+test("addresses are counted separately, and an IPv6 /64 counts as one", () => {
   const limit = limitOfThree();
   for (const host of ["1", "2", "ffff"]) assert.ok(limit.takes(`2001:db8:0:1::${host}`));
   assert.ok(!limit.takes("2001:db8:0:1::3"));
@@ -72,7 +72,7 @@ test("reading, validating, simulating and the other surfaces are not counted", (
   for (let i = 0; i < 5; i++) count(write, "v1", "192.0.2.1");
 });
 
-test("ten thousand addresses are remembered, of more the one that wrote longest ago is forgotten", () => {
+test("ten thousand addresses are remembered; beyond that, the one that wrote longest ago is dropped", () => {
   const limit = limitOfThree();
   for (let i = 0; i < 3; i++) assert.ok(limit.takes("192.0.2.1"));
   const others = (count: number, from: number): void => {

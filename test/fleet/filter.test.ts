@@ -19,7 +19,7 @@ function names(filter: FleetFilter, active = "v2"): readonly string[] {
   return fleet.filter((row) => fits(row, row.last_seen)).map(({ name }) => name);
 }
 
-test("a runtime fits when it fits every part of a filter", () => {
+test("a runtime matches if it matches every part of a filter", () => {
   assert.deepEqual(names({ q: "BUILD" }), ["Build-1", "build-2"]);
   assert.deepEqual(names({ q: "ada.l" }), ["laptop"]);
   assert.deepEqual(names({ q: "2.3" }), ["build-2"]);
@@ -34,14 +34,14 @@ test("a runtime fits when it fits every part of a filter", () => {
   assert.deepEqual(names({ policy_version: "v1", status: "offline", q: "lap" }), ["laptop"]);
 });
 
-test("those that drifted are not offline and report another version than the active one", () => {
+test("drifted runtimes are not offline and report another version than the active one", () => {
   assert.deepEqual(names({ drifted: "true" }), ["build-2"]);
   assert.deepEqual(names({ drifted: "false" }), ["Build-1", "laptop", "silent"]);
   assert.deepEqual(names({ drifted: "true" }, ""), []);
   assert.deepEqual(names({ drifted: "true" }, "v1"), ["Build-1"]);
 });
 
-test("a filter that leaves nobody out makes no test", () => {
+test("a filter that matches all runtimes makes no test", () => {
   assert.equal(fitting({ active: "v2", now: NOW }), undefined);
   assert.equal(fitting({ q: "", policy_version: "", active: "v2", now: NOW }), undefined);
 });

@@ -36,7 +36,7 @@ test("an empty fleet is an empty list", async () => {
   assert.deepEqual(JSON.parse(JSON.stringify(await listing(inSlices([]), NOW))), { runtimes: [] });
 });
 
-test("a list that is not long is answered as a value", async () => {
+test("a short list is answered as a value", async () => {
   const answer = await listing(inSlices(runtimes(LONG_LIST)), NOW, 7);
   assert.ok("runtimes" in answer);
   assert.deepEqual([answer.runtimes.length, answer.total], [LONG_LIST, 7]);
@@ -54,7 +54,7 @@ test("a long list is streamed, and is the same JSON", async () => {
   assert.equal(answer.contentType, "application/json; charset=utf-8");
 });
 
-test("the total is sent behind a long list", async () => {
+test("the total is sent after a long list", async () => {
   const output = new PassThrough();
   const answer = await streamOf(inSlices(runtimes(1_500)), 3);
   const written = answer.start(output, new AbortController().signal).then(() => output.end());
@@ -63,7 +63,7 @@ test("the total is sent behind a long list", async () => {
   assert.deepEqual([body.runtimes.length, body.total], [1_500, 3]);
 });
 
-test("others have a turn between slices, also where the output drains at once", async () => {
+test("other requests run between slices, even if the output drains at once", async () => {
   let others = 0;
   const next = (): void => {
     others++;
@@ -76,7 +76,7 @@ test("others have a turn between slices, also where the output drains at once", 
   assert.ok(others >= 10, String(others));
 });
 
-test("a reader that takes nothing is waited for, not buffered for", async () => {
+test("the list waits for a reader that takes nothing, without buffering", async () => {
   let taken = 0;
   async function* rows() {
     for await (const slice of inSlices(runtimes(20_000))) {
@@ -93,7 +93,7 @@ test("a reader that takes nothing is waited for, not buffered for", async () => 
   await written;
 });
 
-test("nothing more is made for a reader that has gone", async () => {
+test("no further slices are made for a disconnected reader", async () => {
   const output = new PassThrough();
   const gone = new AbortController();
   gone.abort();
@@ -101,7 +101,7 @@ test("nothing more is made for a reader that has gone", async () => {
   assert.equal(output.readableLength, 0);
 });
 
-test("however many lists are sent, one slice of them is made in a turn of the loop", async () => {
+test("of all lists that are sent, one slice is made in each event loop turn", async () => {
   let turn = 0;
   const count = (): void => {
     turn++;

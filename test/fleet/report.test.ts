@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { BadInput } from "../../src/core/errors.ts";
 import { heartbeatBody, registerBody } from "../../src/fleet/report.ts";
 
-test("a heartbeat keeps what it declares, without what is empty or unknown", () => {
+test("a heartbeat keeps its declared fields, without empty or unknown ones", () => {
   const given = { name: "a", hostname: "", os: null, version: "1", policy_version: "v", extra: 1 };
   assert.deepEqual(heartbeatBody.read(given), { name: "a", version: "1", policy_version: "v" });
 });
@@ -24,7 +24,7 @@ for (const name of [
   "🚦".repeat(256),
   "x".repeat(256),
 ]) {
-  test(`the name ${JSON.stringify(name.slice(0, 12))} of ${[...name].length} is taken`, () => {
+  test(`the name ${JSON.stringify(name.slice(0, 12))} of ${[...name].length} is accepted`, () => {
     assert.equal(heartbeatBody.read({ name }).name, name);
   });
 }
@@ -39,7 +39,7 @@ for (const name of ["x".repeat(257), "🚦".repeat(257), `${"🚦".repeat(256)}x
 }
 
 for (const name of [undefined, null, "", "   ", "\n"]) {
-  test(`the name ${JSON.stringify(name)} is missing`, () => {
+  test(`the name ${JSON.stringify(name)} counts as missing`, () => {
     assert.throws(() => registerBody.read({ name }), new BadInput("name: required"));
   });
 }
@@ -50,7 +50,7 @@ for (const [field, value] of [
   ["os", true],
   ["version", {}],
 ] as const) {
-  test(`a ${field} that is no text is refused by its name`, () => {
+  test(`a ${field} that is not a text is refused by its name`, () => {
     assert.throws(
       () => heartbeatBody.read({ name: "a", [field]: value }),
       new BadInput(`${field}: expected a string`),
@@ -58,7 +58,7 @@ for (const [field, value] of [
   });
 }
 
-test("a field of 1,024 units is taken, a longer one is refused", () => {
+test("a field of 1,024 units is accepted, a longer one is refused", () => {
   assert.equal(heartbeatBody.read({ name: "a", os: "x".repeat(1024) }).os?.length, 1024);
   assert.throws(() => heartbeatBody.read({ name: "a", os: "x".repeat(1025) }), BadInput);
 });

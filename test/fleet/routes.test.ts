@@ -12,7 +12,7 @@ for (const path of [
   "/api/v1/fleet/heartbeat",
   "/api/v1/runtime/heartbeat",
 ]) {
-  test(`a heartbeat to ${path} makes and updates one runtime`, async (t) => {
+  test(`a heartbeat to ${path} creates and updates one runtime`, async (t) => {
     const app = await start(t);
     const first = await app.post(path, {
       name: " ci-7 ",
@@ -59,7 +59,7 @@ test("a runtime that only sent heartbeats is known when it registers", async (t)
   assert.equal((await app.post("/api/public/runtime/register", { name: "a" })).status, 200);
 });
 
-test("the status follows the silence, and the latest seen comes first", async (t) => {
+test("the status follows from the silence, and the latest seen comes first", async (t) => {
   const app = await start(t);
   const statuses = async () =>
     (await app.get("/api/public/fleet")).body.runtimes.map(
@@ -79,7 +79,7 @@ test("the status follows the silence, and the latest seen comes first", async (t
   assert.deepEqual(await statuses(), ["a online", "b idle"]);
 });
 
-test("a report that is not understood is refused and changes nothing", async (t) => {
+test("an invalid report is refused and changes nothing", async (t) => {
   const app = await start(t);
   for (const [body, error] of [
     [{}, "name: required"],
@@ -96,7 +96,7 @@ test("a report that is not understood is refused and changes nothing", async (t)
   assert.deepEqual((await app.get("/api/public/fleet")).body, { runtimes: [] });
 });
 
-test("hostile names are listed and forgotten like any other", async (t) => {
+test("hostile names are listed and forgotten like ordinary ones", async (t) => {
   const app = await start(t);
   const names = ["__proto__", "a/b?c#d%", "🚦".repeat(256), '"</script>'];
   for (const name of names) await app.post("/api/public/fleet/heartbeat", { name });
@@ -112,7 +112,7 @@ test("hostile names are listed and forgotten like any other", async (t) => {
   assert.deepEqual((await app.get("/api/public/fleet")).body, { runtimes: [] });
 });
 
-test("a runtime that is unknown cannot be forgotten, nor any on the public surface", async (t) => {
+test("an unknown runtime cannot be forgotten, and no runtime through the public surface", async (t) => {
   const app = await start(t);
   await app.post("/api/public/fleet/heartbeat", { name: "a" });
   const unknown = await app.delete("/api/v1/fleet/b");
@@ -136,7 +136,7 @@ test("an organization sees and forgets its own runtimes only", async (t) => {
   assert.equal((await app.get("/api/v1/fleet", key)).status, 401);
 });
 
-test("a list of thousands is whole, and HEAD of it has no body", async (t) => {
+test("a list of thousands is complete, and HEAD of it has no body", async (t) => {
   const app = await start(t);
   const names = Array.from({ length: LONG_LIST + 1 }, (_, i) => `runtime-${i}`);
   const headers = { "content-type": "application/json" };
@@ -223,7 +223,7 @@ test("the list is filtered, paged and counted by the service", async (t) => {
   assert.equal((await app.get("/api/v1/fleet/summary")).body.policy_version, "v1");
 });
 
-test("a parameter of the list that is not understood is refused", async (t) => {
+test("an invalid parameter of the list is refused", async (t) => {
   const app = await start(t);
   for (const [query, error] of [
     ["status=gone", "status: expected online, idle or offline"],
@@ -238,7 +238,7 @@ test("a parameter of the list that is not understood is refused", async (t) => {
   }
 });
 
-test("a summary counts the own organization alone, and no runtime is in its way", async (t) => {
+test("a summary counts the own organization alone, and a runtime named summary does not hide it", async (t) => {
   const app = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
   const { admin } = await app.createOrganization("Acme", await app.asUser(ADMIN));
   await app.post("/api/v1/policies", { version: "v9", yaml: "a: 1" }, admin);

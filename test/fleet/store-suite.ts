@@ -53,7 +53,7 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     void test(`${engineName}: ${name}`, async () => body(await open()));
   };
 
-  it("a heartbeat makes a runtime, later ones update what they give", async ({ store }) => {
+  it("a heartbeat creates a runtime, later ones update their fields", async ({ store }) => {
     const first = { name: "a", hostname: "h1", os: "linux", version: "1", policy_version: "p1" };
     assert.equal(await report(store, "default", first, T0), true);
     assert.equal(await report(store, "default", { name: "a", version: "2" }, T0 + 5), false);
@@ -75,7 +75,7 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     assert.equal((await all(store, "default")).length, 1);
   });
 
-  it("a clock that is set back never takes last_seen with it", async ({ store }) => {
+  it("last_seen does not go back with the clock", async ({ store }) => {
     await report(store, "default", { name: "a" }, T0);
     await report(store, "default", { name: "a" }, T0 - 60_000);
     await report(store, "default", { name: "b" }, T0 - 60_000);
@@ -85,7 +85,7 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     ]);
   });
 
-  it("a quota is asked with the number of runtimes before a new one is added, and only then", async ({
+  it("a quota is checked with the number of runtimes, only before a new one is added", async ({
     store,
   }) => {
     const asked: number[] = [];
@@ -107,7 +107,7 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     assert.deepEqual((await all(store, "default")).length, 2);
   });
 
-  it("those who are silent since before a moment are forgotten for good, in all organizations", async (engine) => {
+  it("runtimes last seen before a moment are forgotten durably, in all organizations", async (engine) => {
     const { store } = engine;
     await Promise.all(
       Array.from({ length: 2_500 }, (_, n) => report(store, "default", { name: `old-${n}` }, T0)),
@@ -139,7 +139,7 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     assert.deepEqual(await all(store, "default"), [{ name: "a", last_seen: T0 + 5 }]);
   });
 
-  it("hostile names are names like any other, also after a restart", async (engine) => {
+  it("hostile names are ordinary names, even after a restart", async (engine) => {
     const names = ["__proto__", "constructor", "..", "a/b", '"},{"', "🚦".repeat(256), "z\nz"];
     for (const name of names) await report(engine.store, "default", { name, os: name }, T0);
     const { store } = await engine.reopen();
@@ -156,7 +156,7 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     assert.equal(await store.forget("default", "toString"), false);
   });
 
-  it("reports of one new runtime at once make one runtime", async ({ store }) => {
+  it("concurrent reports of one new runtime make one runtime", async ({ store }) => {
     const isNew = await Promise.all([
       report(store, "default", { name: "a", os: "linux" }),
       report(store, "default", { name: "a", version: "2" }),
@@ -167,7 +167,7 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     assert.deepEqual(await all(store, "default"), [expected]);
   });
 
-  it("what was answered is there after a restart, in the same order", async (engine) => {
+  it("answered reports survive a restart, in the same order", async (engine) => {
     for (const name of ["a", "b", "c"]) await report(engine.store, "default", { name, os: "x" });
     await report(engine.store, "default", { name: "b", os: "y" }, T0 + 1);
     await engine.store.forget("default", "c");
@@ -187,7 +187,7 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     assert.equal((await all(after.store, "acme")).length, 1);
   });
 
-  it("a forgotten runtime comes back as a new one, without what it said before", async (engine) => {
+  it("a forgotten runtime comes back as a new one, without its former fields", async (engine) => {
     await report(engine.store, "default", { name: "a", os: "linux" });
     assert.equal(await engine.store.forget("default", "a"), true);
     assert.equal(await engine.store.forget("default", "a"), false);
@@ -197,7 +197,7 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     assert.deepEqual(await all(store, "default"), [{ name: "a", version: "2", last_seen: T0 }]);
   });
 
-  it("a report on the heels of a removal says all that it gives", async (engine) => {
+  it("a report right after a removal keeps all its fields", async (engine) => {
     await report(engine.store, "default", { name: "a", os: "linux" });
     const removal = engine.store.forget("default", "a");
     assert.equal(await report(engine.store, "default", { name: "a", os: "linux" }), true);
@@ -206,7 +206,7 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     assert.deepEqual(await all(store, "default"), [{ name: "a", os: "linux", last_seen: T0 }]);
   });
 
-  it("counts who was seen less than 15 minutes ago", async ({ store }) => {
+  it("counts runtimes seen less than 15 minutes ago as online", async ({ store }) => {
     assert.deepEqual(await store.counts("default", T0, ""), NOBODY);
     await report(store, "default", { name: "a" }, T0);
     await report(store, "default", { name: "b" }, T0 + 1);
@@ -223,7 +223,7 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     assert.deepEqual(counts, { ...NOBODY, idle: 2, total: 2 });
   });
 
-  it("a list that was taken stays as it was while reports go on", async ({ store }) => {
+  it("a list stays as it was while reports continue", async ({ store }) => {
     for (const name of ["a", "b", "c", "d"]) await report(store, "default", { name }, T0);
     const rows = store.list("default", ALL);
     await report(store, "default", { name: "a" }, T0 + 9);
@@ -241,7 +241,7 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     );
   });
 
-  it("pages and lists hold the runtimes that match, most recently seen first", async ({
+  it("pages and lists contain the matching runtimes, most recently seen first", async ({
     store,
   }) => {
     const later = T0 + MINUTES_15;
@@ -272,7 +272,7 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     assert.deepEqual(await listed({ q: "none" }), []);
   });
 
-  it("a search is given up when its signal fires", async ({ store }) => {
+  it("a search ends when its signal fires", async ({ store }) => {
     await report(store, "default", { name: "a" });
     const signal = AbortSignal.abort(new Error("left"));
     const search = store.page("default", { ...ALL, q: "a" }, 1, 0, signal);

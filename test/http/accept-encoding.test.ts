@@ -31,7 +31,7 @@ for (const { accept, expected } of cases) {
   });
 }
 
-test("only a coding that is at hand is chosen", () => {
+test("only an available coding is chosen", () => {
   assert.equal(codingFor("br, gzip;q=0.1", new Set(["gzip"] as const)), "gzip");
   assert.equal(codingFor("br, gzip", new Set()), undefined);
 });

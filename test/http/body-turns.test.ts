@@ -37,7 +37,7 @@ function jsonOf(bytes: number): string {
   return `{"a":"${"x".repeat(bytes - 8)}"}`;
 }
 
-test("large bodies are worked on in turn, and small ones pass them by", async (t) => {
+test("large bodies are processed in turns, and small ones overtake them", async (t) => {
   const settles: Settle[] = [];
   const budget = new BodyBudget(8 << 20, 1 << 20);
   const { open } = await serve(t, [slowRow(settles)], { bodyBudget: budget });
@@ -60,7 +60,7 @@ test("large bodies are worked on in turn, and small ones pass them by", async (t
   assert.deepEqual([budget.inWork, budget.held], [0, 0]);
 });
 
-test("a handler that waits without holding the budget lets the next large body go on", async (t) => {
+test("a handler that waits without holding the budget lets the next large body begin", async (t) => {
   const settles: Settle[] = [];
   const budget = new BodyBudget(8 << 20, 1 << 20);
   const { open } = await serve(t, [slowRow(settles, {})], { bodyBudget: budget });
@@ -73,7 +73,7 @@ test("a handler that waits without holding the budget lets the next large body g
   assert.equal(budget.inWork, 0);
 });
 
-test("the bytes of large bodies are lent and come back, and a flood's memory is given up", () => {
+test("the blocks of large bodies are lent and returned, and the memory of a flood is freed", () => {
   const budget = new BodyBudget(64 << 20);
   const { memory } = budget;
   const flood = Array.from({ length: 8 }, () => piecesOf(budget));
@@ -91,7 +91,7 @@ test("the bytes of large bodies are lent and come back, and a flood's memory is 
   assert.deepEqual([memory.lent, memory.touched, budget.held], [0, 0, 0]);
 });
 
-test("a body that arrived in pieces of any size is put together as it was sent", () => {
+test("a body that arrives in pieces of any size is joined as it was sent", () => {
   const budget = new BodyBudget(8 << 20);
   const sent = randomBytes(1 << 20);
   for (const sizes of [[1], [700], [64 * KIB], [100_000], [1, 64 * KIB, 3, 70_000]]) {
@@ -109,7 +109,7 @@ test("a body that arrived in pieces of any size is put together as it was sent",
   assert.equal(budget.held, 0);
 });
 
-test("the engine is asked to look for garbage after large bodies, not after everyday ones", () => {
+test("the garbage collector gets hints after large bodies, not after usual ones", () => {
   const budget = new BodyBudget(64 << 20, 8 << 20);
   const work = (bytes: number): void => budget.work(bytes, (release) => release());
   for (let i = 0; i < 8; i++) work(1 << 20);
@@ -120,7 +120,7 @@ test("the engine is asked to look for garbage after large bodies, not after ever
   assert.equal(budget.memory.hints, 3);
 });
 
-test("what inflating takes is counted too", async (t) => {
+test("the memory of inflating is counted too", async (t) => {
   const budget = new BodyBudget(100 * KIB);
   const served = await serve(t, [slowRow({ push: (settle) => settle(undefined, {}) })], {
     bodyBudget: budget,

@@ -225,7 +225,7 @@ for (const [what, body, error] of [
 
 const LONE = String.raw`{"a":[{"b":"\u0061\ude00"}]}`;
 
-test("half of a surrogate pair is refused with its place; in a report it becomes U+FFFD", async (t) => {
+test("an unpaired surrogate is refused with its place; in a report it becomes U+FFFD", async (t) => {
   const served = await start(t);
   for (const [body, place] of [
     [LONE, "a[0].b"],
@@ -242,7 +242,7 @@ test("half of a surrogate pair is refused with its place; in a report it becomes
   assert.deepEqual(await report.json(), { a: [{ b: "a\ufffd" }] });
 });
 
-test("a large body that was read whole costs no connection, whatever the answer", async (t) => {
+test("a large body that was read whole keeps the connection, whatever the answer", async (t) => {
   const { open } = await start(t);
   const connection = open();
   for (const [path, body, status] of [
@@ -278,7 +278,7 @@ test("a body arrives whole, however it is cut", async (t) => {
   assert.equal(served.budget.held, 0);
 });
 
-test("gzip is inflated, in any letter case, also in several members", async (t) => {
+test("gzip is inflated, in any letter case, and with several members", async (t) => {
   const { open } = await start(t);
   const connection = open();
   const text = jsonOf(200 * KIB);
@@ -340,7 +340,7 @@ for (const encoding of ["br", "deflate", "zstd", "gzip, gzip", "gzip, br", "nons
   });
 }
 
-test("a body of just the limit is read, one byte more is a 413, however it is sent", async (t) => {
+test("a body at the limit is read, one byte more is a 413, however it is sent", async (t) => {
   const served = await start(t);
   const status = async (body: string | Buffer | ReadableStream, encoding = "identity") => {
     const headers = { ...JSON_TYPE, "content-encoding": encoding };
@@ -357,7 +357,7 @@ test("a body of just the limit is read, one byte more is a 413, however it is se
   assert.equal(served.budget.held, 0);
 });
 
-test("a bomb is defused long before it is whole", async (t) => {
+test("a gzip bomb is refused long before it is inflated", async (t) => {
   const { open, budget } = await start(t);
   const connection = open();
   const bomb = gzipSync(Buffer.alloc(60 << 20, 0x20));
@@ -399,7 +399,7 @@ test("a 401 can be read while the client is still sending, and the connection en
   await assertCut(connection, answer);
 });
 
-test("what follows a refused body on its connection is never taken for a request", async (t) => {
+test("bytes after a refused body are never read as a request", async (t) => {
   const { open, requests } = await start(t);
   const connection = open();
   const smuggled = "GET /alive HTTP/1.1\r\nHost: test\r\n\r\n";
@@ -410,7 +410,7 @@ test("what follows a refused body on its connection is never taken for a request
   assert.equal(requests.length, 1);
 });
 
-test("bodies share a budget: what passes it is a 503 that says when to come back", async (t) => {
+test("bodies share a budget: beyond it a body is a 503 with Retry-After", async (t) => {
   const budget = new BodyBudget(500 * KIB);
   const served = await start(t, { bodyBudget: budget });
   const slow = served.open();
@@ -446,7 +446,7 @@ for (const [what, headers, bytes] of [
   ["body", [], Buffer.from(jsonOf(200 * KIB))],
   ["gzip body", ["Content-Encoding: gzip"], gzipSync(randomBytes(200 * KIB).toString("base64"))],
 ] as const) {
-  test(`a client that leaves in the middle of a ${what} gives its room back`, async (t) => {
+  test(`a client that disconnects in the middle of a ${what} gives its room back`, async (t) => {
     const { open, budget, requests, summaries } = await start(t);
     const connections = Array.from({ length: 5 }, () => open());
     for (const connection of connections) {
@@ -476,7 +476,7 @@ test("a chunked body that breaks its framing is a 400 and gives its room back", 
   assert.equal(budget.held, 0);
 });
 
-test("a body that is held back is asked for, and then read", async (t) => {
+test("a body behind Expect is requested with a 100, and then read", async (t) => {
   const { open } = await start(t);
   const connection = open();
   for (let i = 0; i < 2; i++) {
@@ -496,7 +496,7 @@ test("a body that is held back is asked for, and then read", async (t) => {
   await assertInStep(connection);
 });
 
-test("a body that is held back and bad once sent is a 400 that keeps the connection", async (t) => {
+test("an invalid body behind Expect is a 400 that keeps the connection", async (t) => {
   const { open } = await start(t);
   const connection = open();
   connection.send(
@@ -525,7 +525,7 @@ for (const [what, path, lines, status] of [
     415,
   ],
 ] as const) {
-  test(`a body that is held back is refused for its ${what} without being asked for`, async (t) => {
+  test(`a body behind Expect is refused for its ${what} without a 100`, async (t) => {
     const { open } = await start(t);
     const connection = open();
     connection.send(
@@ -545,7 +545,7 @@ for (const [what, path, lines, status] of [
   });
 }
 
-test("HTTP/1.0 knows no 100, and is never sent one", async (t) => {
+test("HTTP/1.0 has no 100, and the server never sends one", async (t) => {
   const { open } = await start(t);
   const connection = open();
   connection.send(
@@ -560,7 +560,7 @@ test("HTTP/1.0 knows no 100, and is never sent one", async (t) => {
   assert.deepEqual([status, body], [200, '{"a":1}']);
 });
 
-test("a function of the row's own may read the body, and refuse it", async (t) => {
+test("a row's own function may read the body, and refuse it", async (t) => {
   const picky = route({
     method: "POST",
     path: "/picky",
@@ -585,7 +585,7 @@ for (const [version, framing] of [
   ["1.1", "identity, chunked"],
   ["1.0", "chunked"],
 ] as const) {
-  test(`a body framed as ${framing} in HTTP/${version} is a 400: proxies read it otherwise`, async (t) => {
+  test(`a body framed as ${framing} in HTTP/${version} is a 400: proxies read it differently`, async (t) => {
     const { open } = await start(t);
     const connection = open();
     const head = [`POST /size HTTP/${version}`, "Host: test", "Content-Type: application/json"];

@@ -76,7 +76,7 @@ for (const [what, body, headers] of [
     ["Content-Encoding: gzip"],
   ],
 ] as const) {
-  test(`${what} has room beside a client that holds all of it, whose newest is refused`, async (t) => {
+  test(`${what} finds room beside a client that holds all of it; that client's newest is refused`, async (t) => {
     const budget = new BodyBudget(600 * KIB);
     const served = await serve(t, [echo], { bodyBudget: budget });
     const [older, newer] = [
@@ -93,7 +93,7 @@ for (const [what, body, headers] of [
   });
 }
 
-test("a client that holds most itself is refused, and others keep their room", async (t) => {
+test("the client that holds most is refused, and others keep their room", async (t) => {
   const served = await serve(t, [echo], { bodyBudget: new BodyBudget(600 * KIB) });
   const small = await stall(served, 100 * KIB, VICTIM);
   await stall(served, 400 * KIB, ATTACKER);
@@ -103,7 +103,7 @@ test("a client that holds most itself is refused, and others keep their room", a
   assert.equal(small.rest, "");
 });
 
-test("a body that waits for its turn gives way too, and the turns go on", async (t) => {
+test("a waiting body can lose its room too, and the turns continue", async (t) => {
   const settles: Settle[] = [];
   const slow = route({
     ...common,
@@ -139,7 +139,7 @@ function openUnread({ open }: Served, path: string, from: string, organization: 
 
 const LONG = "x".repeat(8 << 20);
 
-test("an export goes on beside a client that asks for pages and reads none", async (t) => {
+test("an export continues beside a client that requests pages and reads none", async (t) => {
   let goOn = (): void => {};
   const page = route({
     ...common,

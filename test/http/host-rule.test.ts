@@ -65,7 +65,7 @@ for (const host of OTHERS) {
 }
 
 for (const address of ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"]) {
-  test(`a socket bound to ${address} is on loopback, however HOST is written`, () => {
+  test(`a socket bound to ${address} is on loopback, for any spelling of HOST`, () => {
     const isAllowed = hostRule(
       { host: "2130706433", allowedHosts: [], baseUrl: undefined },
       () => address,
@@ -75,7 +75,7 @@ for (const address of ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"]) {
 }
 
 for (const address of ["0.0.0.0", "::", "192.0.2.7"]) {
-  test(`a socket bound to ${address} is not on loopback: any host is answered, until some are named`, () => {
+  test(`a socket bound to ${address} is not on loopback: any host is answered, unless some are configured`, () => {
     const { baseUrl, allowedHosts } = settings;
     const unnamed = { host: "127.0.0.1", baseUrl, allowedHosts: [] };
     assert.equal(hostRule(unnamed, () => address)("evil.example"), true);
@@ -89,7 +89,7 @@ for (const address of ["0.0.0.0", "::", "192.0.2.7"]) {
   });
 }
 
-test("the rule does not remember an unlimited number of hosts", () => {
+test("the rule remembers a limited number of hosts", () => {
   const isAllowed = hostRule(settings, bound);
   for (let i = 0; i < 1_000; i++) assert.equal(isAllowed(`n${i}.localhost`), true);
 });

@@ -42,7 +42,7 @@ async function serveLarge(t: TestContext, large: LargeAnswer, isStream = false) 
   return { ...served, making, ask };
 }
 
-test("few large answers are made at once, and others are answered meanwhile", async (t) => {
+test("few large answers are made at once, and small requests are answered meanwhile", async (t) => {
   const { ask, making, requests, url } = await serveLarge(t, "made");
   const asked = Array.from({ length: 5 }, ask);
   await until(() => requests.length === 5);
@@ -59,7 +59,7 @@ test("few large answers are made at once, and others are answered meanwhile", as
   for (const connection of asked) assert.equal((await connection.next()).body, "done");
 });
 
-test("a client that leaves while it waits makes room for another", async (t) => {
+test("a client that disconnects while it waits makes room for another", async (t) => {
   const { ask, making, requests, summaries, url } = await serveLarge(t, "made");
   for (let i = 0; i < 4; i++) ask();
   const leaving = ask();
@@ -74,7 +74,7 @@ test("a client that leaves while it waits makes room for another", async (t) => 
   assert.equal((await answer).status, 200);
 });
 
-test("a stream keeps its turn until it is sent, where its row says so", async (t) => {
+test("a stream keeps its turn until it is sent, if its row says so", async (t) => {
   const { ask, making, requests } = await serveLarge(t, "sent", true);
   for (let i = 0; i < 5; i++) ask();
   await until(() => requests.length === 5 && making.length === 2);
@@ -82,14 +82,14 @@ test("a stream keeps its turn until it is sent, where its row says so", async (t
   await until(() => making.length === 3);
 });
 
-test("a stream that is made as it is read leaves its turn at its beginning", async (t) => {
+test("a stream that is made while it is read gives its turn back when it begins", async (t) => {
   const { ask, making } = await serveLarge(t, "made", true);
   for (let i = 0; i < 5; i++) ask();
   await until(() => making.length === 5);
   for (const finish of making) finish();
 });
 
-test("clients on several addresses that read nothing do not keep the turns from another", async (t) => {
+test("clients on several addresses that read nothing cannot hold all turns", async (t) => {
   const sent = new Turns({ ...LIMITS, atOnceOfOne: 1 });
   // More than the buffers of a loopback connection take, so that most of it waits in the process.
   const body = Buffer.alloc(16 << 20);

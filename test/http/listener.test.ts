@@ -84,7 +84,7 @@ async function errorOf(response: Response): Promise<string> {
   return body.error;
 }
 
-test("every answer, refusals too, carries the common headers", async (t) => {
+test("every response, including refusals, carries the common headers", async (t) => {
   const { url } = await serve(t, rows);
   for (const [method, path] of [
     ["GET", "/api/v1/things"],
@@ -103,7 +103,7 @@ test("every answer, refusals too, carries the common headers", async (t) => {
   }
 });
 
-test("a path that is not exactly one of the rows' is a 404", async (t) => {
+test("a path that does not match a row exactly is a 404", async (t) => {
   const { url } = await serve(t, rows);
   for (const path of [
     "/",
@@ -168,7 +168,7 @@ test("OPTIONS without CORS headers is a 204 with the path's methods", async (t) 
   assert.equal((await fetch(`${url}/nowhere`, { method: "OPTIONS" })).status, 404);
 });
 
-test("OPTIONS * asks about the server, and other methods have nothing there", async (t) => {
+test("OPTIONS * describes the server, and other methods on * are refused", async (t) => {
   const { open } = await serve(t, rows);
   const connection = open();
   connection.send("OPTIONS * HTTP/1.1", "Host: test", "", "");
@@ -185,7 +185,7 @@ function preflight(origin: string): RequestInit {
 }
 
 for (const origin of [ORIGIN, "https://preview-7.signalbox.pages.dev"]) {
-  test(`a preflight from ${origin} is told what it may send`, async (t) => {
+  test(`a preflight from ${origin} gets the allowed methods and headers`, async (t) => {
     const { url } = await serve(t, rows);
     const { status, headers } = await fetch(`${url}/api/v1/things`, preflight(origin));
     assert.equal(status, 204);
@@ -201,7 +201,7 @@ for (const origin of [ORIGIN, "https://preview-7.signalbox.pages.dev"]) {
   });
 }
 
-test("an origin that is not allowed gets the answer, without CORS headers", async (t) => {
+test("a disallowed origin gets the response without CORS headers", async (t) => {
   const { url } = await serve(t, rows);
   for (const origin of ["https://evil.example", "null", `${ORIGIN}.evil.example`]) {
     for (const init of [preflight(origin), { headers: { origin } }]) {
@@ -249,7 +249,7 @@ for (const [target, id] of [
   ["HTTPS://proxy.example:8443/api/v1/things/a?x=http://y/z", "a"],
   ["http://user@[::1]:80/api/v1/things/http%3A%2F%2Fb", "http://b"],
 ] as const) {
-  test(`the absolute target ${target} is reduced to its path`, async (t) => {
+  test(`the absolute target ${target} is read as its path`, async (t) => {
     const { open } = await serve(t, rows);
     const connection = open();
     connection.send(`GET ${target} HTTP/1.1`, "Host: test", "", "");
@@ -277,7 +277,7 @@ test("an absolute target keeps its query, and without a path it is the root", as
   }
 });
 
-test("a segment is percent-decoded once, also slashes and dots", async (t) => {
+test("a segment is percent-decoded once, including slashes and dots", async (t) => {
   const { url } = await serve(t, rows);
   for (const id of ["a/b", "..", "%41", "ä€😀", " ", "\u0000", "{id}", "a?b#c", "__proto__"]) {
     const segment = encodeURIComponent(id).replaceAll(".", "%2E");
@@ -286,7 +286,7 @@ test("a segment is percent-decoded once, also slashes and dots", async (t) => {
   }
 });
 
-test("a percent-encoding that is none is a 400, wherever it stands in the path", async (t) => {
+test("an invalid percent-encoding is a 400, anywhere in the path", async (t) => {
   const { open } = await serve(t, rows);
   const connection = open();
   for (const path of ["/api/v1/things/%", "/api/v1/things/%zz", "/%E4", "/%C0%AF", "/%ED%A0%80"]) {
@@ -299,7 +299,7 @@ test("a percent-encoding that is none is a 400, wherever it stands in the path",
   }
 });
 
-test("exactly one Host is demanded of HTTP/1.1, none of HTTP/1.0", async (t) => {
+test("HTTP/1.1 requires exactly one Host, HTTP/1.0 none", async (t) => {
   const { open } = await serve(t, rows);
   for (const hosts of [[], ["Host: a", "Host: a"], ["Host: a", "hOST: b"]]) {
     const connection = open();
@@ -351,7 +351,7 @@ test("the handler gets its row's query and headers, and no others", async (t) =>
   assert.equal(body["organization"], "default");
 });
 
-test("a parameter that does not fit is a 400", async (t) => {
+test("an invalid parameter is a 400", async (t) => {
   const { url } = await serve(t, rows);
   const response = await fetch(`${url}/api/v1/things?limit=x`);
   assert.equal(response.status, 400);
@@ -431,7 +431,7 @@ const answers: Readonly<Record<string, () => unknown>> = {
   "an answer by call-back": () => later((settle) => setImmediate(settle, undefined, { a: 1 })),
 };
 for (const [kind, handle] of Object.entries(answers)) {
-  test(`${kind} is sent, and told once`, async (t) => {
+  test(`${kind} is sent, and reported once`, async (t) => {
     const { url, summaries } = await serve(t, [row(handle as () => never)]);
     const response = await fetch(`${url}/api/v1/odd`);
     assert.equal(response.status, 200);
@@ -459,7 +459,7 @@ function failures(error: unknown): Readonly<Record<string, () => unknown>> {
 }
 
 for (const [kind, handle] of Object.entries(failures(new NotFound("No such thing")))) {
-  test(`a refusal that is ${kind} is its status and message`, async (t) => {
+  test(`a refusal that is ${kind} is sent with its status and message`, async (t) => {
     const { url, summaries } = await serve(t, [row(handle as () => never)]);
     const response = await fetch(`${url}/api/v1/odd`);
     assert.equal(response.status, 404);
@@ -470,7 +470,7 @@ for (const [kind, handle] of Object.entries(failures(new NotFound("No such thing
 
 const defect = new Error("secret at /var/lib/secret", { cause: new Error("hunter2") });
 for (const [kind, handle] of Object.entries(failures(defect))) {
-  test(`a defect that is ${kind} is a bare 500, told with its error`, async (t) => {
+  test(`a defect that is ${kind} is a bare 500, and its error is reported`, async (t) => {
     const { url, summaries } = await serve(t, [row(handle as () => never)]);
     const response = await fetch(`${url}/api/v1/odd`);
     assert.equal(response.status, 500);
@@ -532,7 +532,7 @@ test("a throw after the answer does not replace it", async (t) => {
   assert.equal(summaries.length, 1);
 });
 
-test("an answer for a client that has gone harms nobody", async (t) => {
+test("an answer for a disconnected client does no harm", async (t) => {
   const settles: Settle[] = [];
   const deferred = () => later((settle) => settles.push(settle)) as never;
   const { open, url, requests, summaries } = await serve(t, [row(deferred), ...rows]);

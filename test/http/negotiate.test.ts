@@ -58,7 +58,7 @@ for (const [accept, answer] of cases) {
   });
 }
 
-test("any text at all is answered without an exception", () => {
+test("any text is answered without an exception", () => {
   const piece = fc.constantFrom(
     "text/html",
     "*/*",

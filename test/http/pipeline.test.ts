@@ -34,7 +34,7 @@ function slowRows() {
 
 const GET = "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n";
 
-test("a request that comes ahead is not begun before the one before it is answered", async (t) => {
+test("a pipelined request does not begin before the previous one is answered", async (t) => {
   const { asked, rows } = slowRows();
   const { open, requests } = await serve(t, rows);
   const [eager, other] = [open(), open()];
@@ -53,7 +53,7 @@ test("a request that comes ahead is not begun before the one before it is answer
   assert.equal((await eager.next()).body, '{"turn":3}');
 });
 
-test("a body that comes ahead, and arrives later than its head, is read when its turn comes", async (t) => {
+test("a pipelined body that arrives after its headers is read in its turn", async (t) => {
   const { asked, rows } = slowRows();
   const { open } = await serve(t, rows);
   const connection = open();
@@ -69,7 +69,7 @@ test("a body that comes ahead, and arrives later than its head, is read when its
   assert.equal((await connection.next()).status, 200);
 });
 
-test("as many may wait as are allowed, and one more ends the connection", async (t) => {
+test("one pipelined request beyond the limit ends the connection", async (t) => {
   const { asked, rows } = slowRows();
   const { open, requests } = await serve(t, rows);
   const patient = open();

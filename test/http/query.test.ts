@@ -25,20 +25,20 @@ const UNSET = {
   free: undefined,
 };
 
-test("without a query, and with empty or unknown parameters, everything has its default", () => {
+test("without parameters, or with empty or unknown ones, every value is the default", () => {
   const empty = Object.keys(parameters).map((name) => `${name}=`);
   for (const search of ["", "&", "=", "?", "other=1", empty.join("&"), "limit", "Limit=5"]) {
     assert.deepEqual(read(search), UNSET, search);
   }
 });
 
-test("of a repeated parameter the first counts, also when it is empty", () => {
+test("the first of repeated parameters counts, even if it is empty", () => {
   assert.equal(read("limit=5&limit=6")["limit"], 5);
   assert.equal(read("limit=&limit=6")["limit"], 100);
   assert.equal(read("q=a&q=b")["q"], "a");
 });
 
-test("values are form-decoded, and a bad encoding harms nobody", () => {
+test("values are form-decoded, and a bad encoding does no harm", () => {
   assert.equal(read("q=a+b%20c%2B%26")["q"], "a b c+&");
   assert.equal(read("q=%F0%9F%98%80")["q"], "😀");
   assert.equal(read("q=%")["q"], "%");
@@ -75,7 +75,7 @@ for (const [text, limit] of [
   });
 }
 
-test("a forgiving number without a maximum stays a number that JSON can say", () => {
+test("a forgiving number without a maximum stays a number that JSON can represent", () => {
   for (const text of ["9007199254740993", "9".repeat(30), "9".repeat(400)]) {
     assert.equal(read(`offset=${text}`)["offset"], Number.MAX_SAFE_INTEGER);
   }

@@ -78,7 +78,7 @@ test("at info only changes, refused credentials and failures are lines", () => {
   assert.match(String(lines[3]?.["error"]), /^Error: Broken\n/);
 });
 
-test("a summary counts what came since the last one, and a quiet minute has none", () => {
+test("a summary counts the requests since the last one, and an idle minute has none", () => {
   const { log, lines } = requestLog("info");
   for (const status of [200, 404, 503]) log.onAnswered({ ...SUMMARY, status });
   log.summarize();
@@ -88,7 +88,7 @@ test("a summary counts what came since the last one, and a quiet minute has none
   assert.deepEqual([message, requests, refused, failed], ["requests in the last minute", 3, 1, 1]);
 });
 
-test("a request that the service answered tells its sizes, and neither path, query nor credentials", async (t) => {
+test("the line of an answered request has its sizes, and neither path, query nor credentials", async (t) => {
   const lines: Line[] = [];
   const writeLog = (line: string) => void lines.push(JSON.parse(line) as Line);
   const app = await start(t, { logLevel: "debug", writeLog });

@@ -39,7 +39,7 @@ for (const [what, answer, status, type, body] of [
   ["long JSON in parts", json(200, LONG), 200, "application/json; charset=utf-8", LONG.join("")],
   ["an empty text", text(200, "text/plain", ""), 200, "text/plain", ""],
 ] as const) {
-  test(`${what} is sent whole with its length, and HEAD tells the same length`, async (t) => {
+  test(`${what} is sent whole with its length, and HEAD states the same length`, async (t) => {
     const { open } = await serve(t, [row(() => answer)]);
     const connection = open();
     for (const [method, lines] of [["GET", GET] as const, ["HEAD", HEAD] as const]) {
@@ -54,7 +54,7 @@ for (const [what, answer, status, type, body] of [
   });
 }
 
-test("204 and 304 have neither body nor type, and the connection goes on", async (t) => {
+test("204 and 304 have neither body nor type, and the connection stays open", async (t) => {
   const answers = [empty(204), empty(304, ["ETag", '"a"', "Cache-Control", "no-cache"])];
   const { open } = await serve(t, [row(() => answers.shift() ?? json(200, "1"))]);
   const connection = open();
@@ -71,7 +71,7 @@ test("204 and 304 have neither body nor type, and the connection goes on", async
   assert.equal((await connection.next()).body, "1");
 });
 
-test("headers of its own replace the common caching, and never the Vary by origin", async (t) => {
+test("a reply's headers replace the common caching, but never the Vary by origin", async (t) => {
   const own = [
     ["Cache-Control", "max-age=5", "Vary", "Accept"],
     ["Vary", "Origin, X-API-Key"],
@@ -90,7 +90,7 @@ test("headers of its own replace the common caching, and never the Vary by origi
   assert.deepEqual(await vary(), [["Origin", "X-Origin"], "no-store"]);
 });
 
-test("a stream is sent as it is written, and the connection goes on after it", async (t) => {
+test("a stream is sent while it is written, and the connection stays open after it", async (t) => {
   const written = stream(
     "text/plain",
     async (output) => {
@@ -139,7 +139,7 @@ test("HEAD never starts a stream", async (t) => {
   assert.equal(started, 1);
 });
 
-test("the signal fires when the reader goes away, which is no failure", async (t) => {
+test("the signal fires when the reader disconnects, which is not a failure", async (t) => {
   let isAborted: boolean | undefined;
   const endless = stream("text/event-stream", async (output, signal) => {
     isAborted = signal.aborted;
@@ -162,7 +162,7 @@ test("the signal fires when the reader goes away, which is no failure", async (t
   );
 });
 
-test("a write that fails before the connection's close is told is no failure either", async (t) => {
+test("a write that fails before the connection's close event is not a failure either", async (t) => {
   const cut = stream("text/plain", async (output) => {
     output.write("first");
     await turn(); // sent
@@ -184,7 +184,7 @@ for (const [what, answer] of [
   ["a stream", () => stream("text/plain", () => assert.fail("Nobody reads it"))],
   ["a refusal", () => assert.fail(new BadInput("No"))],
 ] as const) {
-  test(`${what} that comes after its client has left is counted as 499`, async (t) => {
+  test(`${what} that comes after its client has disconnected is counted as 499`, async (t) => {
     let settle: Settle = () => {};
     const late = later((done) => (settle = done));
     const { open, summaries, requests } = await serve(t, [row(() => late)]);
@@ -207,7 +207,7 @@ for (const [what, answer] of [
   });
 }
 
-test("a stream whose reader leaves before its first byte is counted as 499", async (t) => {
+test("a stream whose reader disconnects before its first byte is counted as 499", async (t) => {
   let isStarted = false;
   const slow = stream("text/plain", async (_output, signal) => {
     isStarted = true;
@@ -241,7 +241,7 @@ for (const [when, status, start] of [
     },
   ],
 ] as const) {
-  test(`a stream that fails ${when} cuts the connection, so that nobody takes it for whole`, async (t) => {
+  test(`a stream that fails ${when} cuts the connection, so that it never looks complete`, async (t) => {
     const failing = stream("text/plain", start as () => Promise<void>);
     const { open, summaries } = await serve(t, [row(() => failing)]);
     const connection = open();

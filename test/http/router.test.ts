@@ -44,7 +44,7 @@ test("a row is found on its surfaces, HEAD with GET", () => {
   assert.deepEqual(found("GET", "/api/v1/health"), ["GET /health", "v1", {}]);
 });
 
-test("a fixed path wins over a pattern where it knows the method", () => {
+test("a fixed path overrides a pattern if it has the method", () => {
   const policies = "/api/v1/policies/";
   assert.equal(found("POST", `${policies}validate`)[0], "POST /policies/validate");
   assert.deepEqual(found("GET", `${policies}validate`), [
@@ -74,7 +74,7 @@ test("any text is a parameter once it is percent-encoded", () => {
   );
 });
 
-test("any path is found, or refused as the three refusals have it", () => {
+test("any path is found, or refused in one of three ways", () => {
   const path = fc
     .array(fc.oneof(fc.constantFrom("api", "v1", "policies", "%", "%2F", "..", ""), fc.string()))
     .map((segments) => `/${segments.join("/")}`);
@@ -123,7 +123,7 @@ test("a surface that is not served has no paths", () => {
   assert.equal(closed.find("GET", "/health").endpoint.surface, "portal");
 });
 
-test("two rows for one method and path are a mistake that is found at once", () => {
+test("two rows for one method and path are refused at start", () => {
   assert.throws(() => new Router([row("GET", "/a"), row("GET", "/a")], ["v1"]), /GET \/api\/v1\/a/);
   const twice = [row("GET", "/a/{x}"), row("GET", "/a/{x}")];
   assert.throws(() => new Router(twice, ["v1"]), /GET \/api\/v1\/a\/\{x\}/);

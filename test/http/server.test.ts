@@ -95,7 +95,7 @@ test("HTTP/2 that was not negotiated is a 400", async (t) => {
   assert.equal((await connection.next()).status, 400);
 });
 
-test("a header is seen however many stand before it", async (t) => {
+test("a header is seen, however many come before it", async (t) => {
   const seen: unknown[] = [];
   const { open } = await serve(t, rows, {
     resolveCaller: (_access, _surface, { apiKey }) => {
@@ -115,7 +115,7 @@ test("a header is seen however many stand before it", async (t) => {
 const ALIVE = ["GET /alive HTTP/1.1", "Host: a", "", ""] as const;
 const HALF = [...POST, "Content-Length: 9", "", '{"a"'] as const;
 
-test("at the limit an idle connection makes room for a new one, not one that has asked nothing yet", async (t) => {
+test("at the limit an idle connection makes room for a new one, not one without a request so far", async (t) => {
   const { open } = await serve(t, rows, {}, { maxConnections: 2 });
   const [fresh, first] = [open(), open()];
   await once(fresh.socket, "connect");
@@ -147,7 +147,7 @@ test("an address with the most connections makes room for others, and cuts its o
   assert.equal(newcomer.socket.destroyed, false);
 });
 
-test("what is being answered goes only for a client of a smaller share", async (t) => {
+test("a connection that is being answered is closed only for a client with a smaller share", async (t) => {
   const settles: Settle[] = [];
   const { open } = await serve(t, [...rows, slowRow(settles)], {}, { maxConnections: 2 });
   const [oldest, newer] = [open("127.0.0.2"), open("127.0.0.2")];
@@ -161,7 +161,7 @@ test("what is being answered goes only for a client of a smaller share", async (
   await Promise.race([oldest.ended(), newer.ended()]);
 });
 
-test("behind proxies no address is held to have too many, and idle connections make room", async (t) => {
+test("behind proxies connections are not counted by address, and idle ones make room", async (t) => {
   const address = { maxConnections: 3, trustProxy: 1 };
   const { open, requests } = await serve(t, rows, {}, address);
   const proxy = [open("127.0.0.2"), open("127.0.0.2")];
@@ -184,7 +184,7 @@ test("a connection that stays idle after an answer is closed", IN_TIME, async (t
   await connection.ended();
 });
 
-test("CONNECT is a method that no path knows", async (t) => {
+test("CONNECT is refused on every path", async (t) => {
   const { open } = await serve(t, rows);
   const connection = open();
   connection.send("CONNECT example.com:443 HTTP/1.1", "Host: example.com:443", "", "");
@@ -194,7 +194,7 @@ test("CONNECT is a method that no path knows", async (t) => {
   await connection.ended();
 });
 
-test("an upgrade that nobody offers is answered as if it were not asked for", async (t) => {
+test("an Upgrade header is ignored", async (t) => {
   const { open } = await serve(t, rows);
   const connection = open();
   const upgrade = ["Connection: Upgrade", "Upgrade: websocket"];
@@ -202,7 +202,7 @@ test("an upgrade that nobody offers is answered as if it were not asked for", as
   assert.equal((await connection.next()).body, '{"alive":true}');
 });
 
-test("a client that resets its connection harms nobody", async (t) => {
+test("a client that resets its connection does no harm", async (t) => {
   const { open } = await serve(t, rows);
   for (const lines of [["GET /al"], ["GET /alive HTTP/1.1", "Host: a", "", ""], []]) {
     const connection = open();
@@ -226,7 +226,7 @@ function slowRow(settles: Settle[]) {
   });
 }
 
-test("noise behind a request is never taken for the answer to it", async (t) => {
+test("invalid bytes after a request never produce a response that looks like its answer", async (t) => {
   const settles: Settle[] = [];
   const { open } = await serve(t, [...rows, slowRow(settles)]);
   const connection = open();
@@ -237,7 +237,7 @@ test("noise behind a request is never taken for the answer to it", async (t) => 
   assert.equal(connection.rest, "");
 });
 
-test("closing answers what is in flight, and takes nothing new", async (t) => {
+test("closing answers the requests in flight, and accepts no new ones", async (t) => {
   const settles: Settle[] = [];
   const { open, port, close } = await serve(t, [...rows, slowRow(settles)]);
   const [idle, busy, unused] = [open(), open(), open()];
@@ -274,7 +274,7 @@ for (const [what, lines, limits] of [
     { headersTimeout: 40, requestTimeout: 50 },
   ],
 ] as const) {
-  test(`a client that stops in the middle of ${what} is told so in time`, IN_TIME, async (t) => {
+  test(`a client that stops in the middle of ${what} gets a timely refusal`, IN_TIME, async (t) => {
     const quick = { ...limits, connectionsCheckingInterval: 10 };
     const connection = (await serve(t, rows, {}, { limits: quick })).open();
     connection.send(...lines);

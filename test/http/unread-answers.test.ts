@@ -20,7 +20,7 @@ const long = route({
   handle: () => text(200, "text/plain", LONG),
 });
 
-test("answers that nobody reads are held up to a limit, and the oldest are cut", async (t) => {
+test("unread answers are held up to a limit, and the oldest are cut", async (t) => {
   const unreadAnswers = new UnreadAnswers(LIMIT);
   const { open, requests, url } = await serve(t, [long], { unreadAnswers });
   const stalled = [1, 2, 3].map(() => open());
@@ -37,7 +37,7 @@ test("answers that nobody reads are held up to a limit, and the oldest are cut",
   assert.equal((await answer.text()).length, LONG.length);
 });
 
-test("an answer that was read is not counted any more", async (t) => {
+test("an answer that was read no longer counts", async (t) => {
   const unreadAnswers = new UnreadAnswers(LIMIT);
   const { url } = await serve(t, [long], { unreadAnswers });
   for (let i = 0; i < 3; i++)

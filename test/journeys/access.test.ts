@@ -116,7 +116,7 @@ for (const required of [false, true]) {
   }
 }
 
-test("a switch that fails, or says nothing clear, demands credentials", async () => {
+test("a switch that fails, or returns anything but a boolean, requires credentials", async () => {
   for (const [value, status] of [
     [false, 200],
     ["failing", 401],
@@ -133,7 +133,7 @@ test("a switch that fails, or says nothing clear, demands credentials", async ()
   }
 });
 
-test("unprefixed routes and the public surface demand nothing", async () => {
+test("unprefixed routes and the public surface require no credentials", async () => {
   isRequired = true;
   const rest = (await operationsOf(app)).filter(({ path }) => !path.startsWith("/api/v1/"));
   assert.ok(rest.length > 0);
@@ -153,7 +153,7 @@ test("access is decided before the body and before the record", async () => {
   assert.equal((await app.put("/api/v1/policies", {})).status, 405);
 });
 
-test("after everything that was refused, nothing is there", async () => {
+test("the refused requests have changed nothing", async () => {
   isRequired = false;
   assert.deepEqual((await app.get("/api/v1/policies")).body.policies, []);
   assert.equal((await app.get("/api/v1/audit")).body.total, 0);

@@ -104,19 +104,19 @@ async function newest(own: App, headers: SentHeaders, query = "") {
 const rows: readonly RouteDescription[] = routes;
 const nameOf = ({ method, path }: RouteDescription): string => `${method} ${path}`;
 
-test("every row that is no GET either says what it changes, or that it is a report", () => {
+test("every row other than GET declares a change or a report", () => {
   const odd = rows.filter(({ method, change, report }) =>
     method === "GET" ? report : (change === undefined) === (report === undefined),
   );
   assert.deepEqual(odd.map(nameOf), []);
 });
 
-test("each row that is asked below to change something says that it does", () => {
+test("each row with a sample below declares a change", () => {
   const saying = rows.filter(({ change }) => change !== undefined).map(nameOf);
   assert.deepEqual(saying.sort(), Object.keys(SAMPLES).sort());
 });
 
-test("what runtimes report, and questions, are no changes", () => {
+test("reports of runtimes and queries do not count as changes", () => {
   assert.deepEqual(
     rows
       .filter(({ report }) => report)
@@ -135,7 +135,7 @@ test("what runtimes report, and questions, are no changes", () => {
 });
 
 for (const row of rows.filter(({ change }) => change !== undefined)) {
-  test(`${nameOf(row)} writes one entry, which names who did what`, async () => {
+  test(`${nameOf(row)} writes one entry, which names actor and action`, async () => {
     const sample = await SAMPLES[nameOf(row)]?.(app, admin);
     assert.ok(sample, "This row has no sample: add one above");
     const before = await newest(app, admin);
@@ -154,7 +154,7 @@ for (const row of rows.filter(({ change }) => change !== undefined)) {
   });
 }
 
-test("reports, questions and what is refused write none", async () => {
+test("reports, queries and refused requests write no entry", async () => {
   const before = await newest(app, admin);
   for (const [method, path, body] of [
     ["POST", "/audit", { command: "git push" }],
@@ -176,7 +176,7 @@ test("reports, questions and what is refused write none", async () => {
   assert.deepEqual(await newest(app, admin), before);
 });
 
-test("a change by nobody known is told as such, with where it came from", async (t) => {
+test("an anonymous change is recorded with its address", async (t) => {
   const open = await start(t);
   await open.post("/api/public/policies", { version: "v1", yaml: YAML, updated_by: "mallory" });
   const { entry } = await newest(open, {});
@@ -199,7 +199,7 @@ test("a change by nobody known is told as such, with where it came from", async 
   );
 });
 
-test("an entry tells what held before, and what holds now", async (t) => {
+test("an entry has the state before and after", async (t) => {
   const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
   const headers = await own.asUser(ADMIN);
   const changeOf = async () => {
@@ -239,7 +239,7 @@ test("an entry tells what held before, and what holds now", async (t) => {
   assert.deepEqual(await changeOf(), [{ status: "degraded" }, undefined]);
 });
 
-test("a request that changes nothing leaves no entry, and the next change leaves one", async (t) => {
+test("a request that changes nothing has no entry, and the next change has one", async (t) => {
   const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
   const headers = await own.asUser(ADMIN);
   const user = await own.createUser({ email: "c@example.com", name: "C" }, headers);
@@ -272,7 +272,7 @@ test("a request that changes nothing leaves no entry, and the next change leaves
   assert.equal((await newest(own, headers)).total, total);
 });
 
-test("of two activations at the same time each that changed something leaves its entry", async (t) => {
+test("of two concurrent activations, each that changed something has an entry", async (t) => {
   const own = await start(t);
   await own.post("/api/v1/policies", { version: "v1", yaml: YAML });
   await own.post("/api/v1/policies", { version: "v2", yaml: YAML });
@@ -352,7 +352,7 @@ test("entries past ACTIVITY_RETENTION_DAYS are removed at start, the newest 10,0
   assert.equal(removed.length, 1);
 });
 
-test("who downloads with a ticket is who asked for it", async () => {
+test("the actor of a download is the one who requested its ticket", async () => {
   const { body } = await app.post("/api/v1/audit/export-tickets", { q: "git" }, admin);
   assert.equal((await app.get(body.url)).status, 200);
   const { entry } = await newest(app, admin);
@@ -361,7 +361,7 @@ test("who downloads with a ticket is who asked for it", async () => {
   assert.deepEqual(entry.after, { format: "ndjson", q: "git" });
 });
 
-test("a failed sign-in is told to the organization of that email, an unknown one to default", async (t) => {
+test("a failed sign-in is recorded in the email's organization, an unknown email in the default one", async (t) => {
   const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
   const headers = await own.asUser(ADMIN);
   const acme = await own.createOrganization("Acme", headers);
@@ -395,14 +395,14 @@ test("organizations see their own entries only", async (t) => {
   assert.equal((await newest(own, headers, "&target=secret")).total, 0);
 });
 
-test("the log is read by nobody without a token, and not on the public surface", async () => {
+test("the log requires a token, and is not on the public surface", async () => {
   assert.equal((await app.get("/api/v1/activity")).status, 401);
   const { key } = await app.createKey("runtime", admin);
   assert.equal((await app.get("/api/v1/activity", key)).status, 401);
   assert.equal((await app.get("/api/public/activity")).status, 404);
 });
 
-test("pages are newest first and can be narrowed", async (t) => {
+test("pages are newest first and can be filtered", async (t) => {
   const own = await start(t, { ...ADMIN_SETTINGS });
   const headers = await own.asUser(ADMIN);
   const { id } = (await own.get("/api/v1/auth/me", headers)).body;
@@ -433,7 +433,7 @@ test("pages are newest first and can be narrowed", async (t) => {
 });
 
 for (const query of ["limit=0", "limit=1001", "limit=x", "offset=-1", "from=today", "to=1"]) {
-  test(`${query} is refused and named`, async () => {
+  test(`${query} is refused by name`, async () => {
     const { status, body } = await app.get(`/api/v1/activity?${query}`, admin);
     assert.equal(status, 400);
     assert.match(body.error, new RegExp(`^${query.split("=")[0]}: `));
@@ -449,7 +449,7 @@ test("no secret is in the log", async () => {
   }
 });
 
-test("a change whose record cannot be written stands, and its answer says so", async (t) => {
+test("a change whose entry cannot be written is kept, and its answer says so", async (t) => {
   const lines: string[] = [];
   const own = await start(t, { logLevel: "error", writeLog: (line) => void lines.push(line) });
   const path = join(own.dataDir, "organizations/default/activity.jsonl");

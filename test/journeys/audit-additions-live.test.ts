@@ -5,7 +5,7 @@ import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
 const AUDIT = "/api/public/audit";
 
-test("a stream is followed, cut by a restart, and gone on with, without a gap", async (t) => {
+test("a stream that a restart cuts continues without a gap", async (t) => {
   const app = await start(t);
   await app.post(AUDIT, { command: "before" });
   const stream = await app.stream(`${AUDIT}/stream?q=run`);
@@ -23,7 +23,7 @@ test("a stream is followed, cut by a restart, and gone on with, without a gap", 
   assert.deepEqual(await again.commands(3), ["run 2", "run 3", "run 4"]);
 });
 
-test("what is streamed is the event as it is stored", async (t) => {
+test("the streamed event equals the stored one", async (t) => {
   const app = await start(t);
   const stream = await app.stream(`${AUDIT}/stream`);
   await stream.block();
@@ -31,7 +31,7 @@ test("what is streamed is the event as it is stored", async (t) => {
   assert.deepEqual((await stream.event())?.data, body);
 });
 
-test("an event that is sent again is streamed once", async (t) => {
+test("a repeated event is streamed once", async (t) => {
   const app = await start(t);
   const stream = await app.stream(`${AUDIT}/stream`);
   await stream.block();
@@ -77,7 +77,7 @@ test("a key follows its own organization's events and no other's", async (t) => 
   assert.equal(refused.status, 400);
 });
 
-test("a service that is told to stop does not wait for its streams", async (t) => {
+test("a service that stops does not wait for its streams", async (t) => {
   const app = await start(t);
   const streams = await Promise.all(Array.from({ length: 5 }, () => app.stream(`${AUDIT}/stream`)));
   for (const stream of streams) await stream.block();
@@ -88,7 +88,7 @@ test("a service that is told to stop does not wait for its streams", async (t) =
   }
 });
 
-test("events past retention are removed at start, told in the log, and the rest stays", async (t) => {
+test("events past retention are removed at start and logged, and the rest stays", async (t) => {
   const lines: string[] = [];
   const app = await start(t, {
     auditSegmentBytes: 64 * 1024,

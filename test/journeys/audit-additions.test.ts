@@ -86,7 +86,7 @@ test("an event is found by its id", async () => {
   assert.match(missing.body.error, /"e 1"/);
 });
 
-test("an id may be any text of a path, and only GET is answered there", async (t) => {
+test("an id may be any path segment, and only GET is answered there", async (t) => {
   const own = await start(t);
   for (const id of ["export-tickets", "a/b?c#d%", "..", "{id}"]) {
     await own.post(AUDIT, { id, command: "ls" });
@@ -132,7 +132,7 @@ test("an unknown interval, and a range of too many buckets, are refused", async 
   }
 });
 
-test("an export is a download with the number of its rows, as CSV too", async () => {
+test("an export, also as CSV, is a download with the number of its rows", async () => {
   const head = await app.request("HEAD", `${AUDIT}/export?executor=ada`);
   assert.equal(head.headers.get("x-total-count"), "2");
   const { headers, text } = await app.get(`${AUDIT}/export?executor=ada&format=csv`);
@@ -178,7 +178,7 @@ async function walk(
   }
 }
 
-test("following cursors gives the whole list, whatever the size of a page", async () => {
+test("following cursors gives the whole list, for any page size", async () => {
   const whole = idsOf(await app.get(AUDIT));
   for (const limit of [1, 2, 3, 5, 6, 7]) {
     assert.deepEqual(await walk(app, `limit=${limit}`), whole, String(limit));
@@ -195,7 +195,7 @@ test("a page by offset has a cursor too", async () => {
   assert.deepEqual([second.body.total, second.body.returned], [EVENTS.length, 3]);
 });
 
-test("cursors skip and repeat nothing while events arrive, also of the same moment", async (t) => {
+test("cursors skip and repeat nothing while events arrive, even with equal timestamps", async (t) => {
   const own = await start(t, { auditSegmentBytes: 64 * 1024 });
   const timestamp = "2026-11-20T12:00:00Z";
   const filler = "x".repeat(10_000); // several segments
@@ -222,7 +222,7 @@ test("cursors skip and repeat nothing while events arrive, also of the same mome
   assert.equal(new Set(found).size, found.length);
 });
 
-test("a cursor is refused beside an offset, with other filters, and when it was touched", async () => {
+test("a cursor is refused beside an offset, with other filters, and if it was altered", async () => {
   const { next_cursor: cursor } = (await app.get(`${AUDIT}?limit=1&executor=ada`)).body;
   const query = `${AUDIT}?limit=1&executor=ada&cursor=`;
   for (const [path, place] of [
@@ -243,7 +243,7 @@ test("a cursor is refused beside an offset, with other filters, and when it was 
   assert.equal((await app.get(`${query}`)).body.returned, 1);
 });
 
-test("no addition shows one organization what is another's", async (t) => {
+test("no addition shows one organization another's data", async (t) => {
   const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
   const admin = await own.asUser(ADMIN);
   const { admin: other } = await own.createOrganization("Acme", admin);
@@ -261,7 +261,7 @@ test("no addition shows one organization what is another's", async (t) => {
   assert.equal((await own.get(`/api/v1/audit?limit=1&cursor=${cursor}`, admin)).status, 400);
 });
 
-test("a ticket downloads without credentials what its maker may see", async (t) => {
+test("a ticket downloads its maker's events without credentials", async (t) => {
   const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
   const admin = await own.asUser(ADMIN);
   const { admin: other } = await own.createOrganization("Acme", admin);

@@ -27,7 +27,7 @@ async function ids(query: string): Promise<string[]> {
   return body.events.map(({ id }: { id: string }) => id);
 }
 
-test("events come newest first, of equal times the one that came last first", async () => {
+test("events are newest first; of equal timestamps the last ingested comes first", async () => {
   assert.deepEqual(await ids(""), ALL);
 });
 
@@ -119,13 +119,13 @@ for (const [query, limit, offset] of PAGING) {
   });
 }
 
-test("a query that is no encoding at all is still no error", async () => {
+test("an invalidly encoded query is not an error", async () => {
   assert.equal((await app.get("/api/public/audit?q=%zz&limit=%")).status, 200);
   assert.equal((await app.get("/api/public/audit?&&=&q")).status, 200);
   assert.equal((await app.get("/api/public/audit?q=%ff")).status, 200);
 });
 
-test("total counts the matches before paging, over more than one page", async () => {
+test("total counts the matches on all pages", async () => {
   const events = Array.from({ length: 1500 }, (_, n) => ({ command: `bulk ${n}` }));
   await app.post("/api/v1/audit", { events });
   const { body } = await app.get("/api/public/audit?q=BULK&limit=5000&offset=400");

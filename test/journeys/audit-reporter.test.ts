@@ -39,7 +39,7 @@ test("an event has the id of the key or user that reported it, and none without 
   });
 });
 
-test("a client's own reported_by is ignored, and alone makes no event", async () => {
+test("a client's own reported_by is ignored, and alone does not make an event", async () => {
   const forged = { id: "forged", reported_by: first.id };
   const { body } = await app.post(V1, forged, second.headers);
   assert.equal(body.reported_by, second.id);
@@ -49,7 +49,7 @@ test("a client's own reported_by is ignored, and alone makes no event", async ()
   assert.equal(alone.status, 400);
 });
 
-test("an id that another reporter used neither drops an event nor shows that reporter's", async (t) => {
+test("an id of another reporter neither drops an event nor reveals that reporter's event", async (t) => {
   const own = await start(t, { requireAuth: true, ...ADMIN_SETTINGS });
   const headers = await own.asUser(ADMIN);
   const runtime = await own.createKey("runtime", headers);
@@ -72,7 +72,7 @@ test("an id that another reporter used neither drops an event nor shows that rep
   assert.equal((await own.get(`${V1}/ci-1001`, headers)).body.command, "echo harmless");
 });
 
-test("list, export, tickets, histogram and stream are narrowed by reporter", async () => {
+test("list, export, tickets, histogram and stream can be filtered by reporter", async () => {
   const query = `reported_by=${second.id}&q=git`;
   assert.deepEqual(await found(query), ["by-second"]);
   assert.deepEqual(await found("reported_by=nobody"), []);
@@ -95,7 +95,7 @@ test("list, export, tickets, histogram and stream are narrowed by reporter", asy
   assert.equal(total, 1);
 });
 
-test("a stream is narrowed by reporter, and reporters outlive a restart", async (t) => {
+test("a stream can be filtered by reporter, and reporters survive a restart", async (t) => {
   const other = await start(t, ADMIN_SETTINGS);
   const headers = await other.asUser(ADMIN);
   const { body: me } = await other.get("/api/v1/auth/me", headers);

@@ -29,7 +29,7 @@ const FULL = {
   transport: "http",
 };
 
-test("every field that is given is kept, and comes back in the list", async () => {
+test("every given field is kept, and listed", async () => {
   const answer = await app.post("/api/public/audit", FULL);
   const stored = {
     ...FULL,
@@ -43,7 +43,7 @@ test("every field that is given is kept, and comes back in the list", async () =
   assert.deepEqual(body, { events: [stored], limit: 100, offset: 0, returned: 1, total: 1 });
 });
 
-test("of an event of one word all else is derived", async () => {
+test("all other fields of a one-word command are derived", async () => {
   const { status, body } = await app.post("/api/v1/audit", { command: "whoami" });
   const { id, ...rest } = body;
   assert.equal(status, 202);
@@ -185,7 +185,7 @@ for (const [field, limit] of [
   ["resource", 64 * 1024],
   ["trace_id", 64 * 1024],
 ] as const) {
-  test(`${field} takes ${limit} bytes and not one more`, async () => {
+  test(`${field} accepts ${limit} bytes and refuses one more`, async () => {
     const fits = await app.post("/api/public/audit", { [field]: "x".repeat(limit), q: "big" });
     assert.equal(fits.status, 202);
     const refused = await app.post("/api/public/audit", { [field]: "x".repeat(limit + 1) });
@@ -229,7 +229,7 @@ for (const [name, given, message] of REFUSED) {
   });
 }
 
-test("an id of 128 characters is fine", async () => {
+test("an id of 128 characters is accepted", async () => {
   const id = "!~".repeat(64);
   assert.equal((await app.post("/api/public/audit", { id, command: "ls" })).body.id, id);
 });
@@ -252,7 +252,7 @@ test("a batch is answered in its order", async () => {
   );
 });
 
-test("the same id is stored once, in turn, in a batch and at the same time", async () => {
+test("the same id is stored once: sequentially, in a batch and concurrently", async () => {
   const [first, ...others] = await Promise.all([
     app.post("/api/public/audit", { id: "once", command: "echo once" }),
     app.post("/api/v1/audit", { id: "once", command: "echo twice" }),
@@ -293,7 +293,7 @@ test("generated ids sort by time", async () => {
   assert.deepEqual(ids, ids.toSorted());
 });
 
-test("who has seen a generated id cannot take the place of the events that follow", async (t) => {
+test("a known generated id does not allow taking the ids of later events", async (t) => {
   const other = await start(t);
   const { id } = (await other.post("/api/public/audit", { command: "seen" })).body as {
     id: string;
@@ -315,7 +315,7 @@ test("who has seen a generated id cannot take the place of the events that follo
   assert.equal((found.body as { total: number }).total, 1);
 });
 
-test("a batch of the largest size is taken, one event more is 413", async (t) => {
+test("a batch at the limit is accepted, one event more is 413", async (t) => {
   const small = await start(t, { maxBatchEvents: 3 });
   const batch = (size: number): object => ({ events: Array(size).fill({ command: "ls" }) });
   assert.equal((await small.post("/api/public/audit", batch(3))).body.accepted, 3);
@@ -331,7 +331,7 @@ test("a small gzip of very many values and an escape is refused before it is par
   assert.match(answer.body.error, /more than 50000 objects and lists/);
 });
 
-test("a batch of ten thousand events with every field and an escape is taken", async () => {
+test("a batch of ten thousand events with every field and an escape is accepted", async () => {
   const events = Array.from({ length: 10_000 }, (_, i) => ({
     ...FULL,
     id: `batch-${i}`,

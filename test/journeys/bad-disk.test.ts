@@ -136,7 +136,7 @@ for (const [what, fault] of Object.entries(FAULTS)) {
   });
 }
 
-test("a disk that takes three bytes at a time takes everything", async () => {
+test("a disk that writes three bytes at a time stores everything", async () => {
   const files = new ForgetfulFiles();
   const { send, close } = await serve(files, () => T0);
   files.maxWrite = 3;
@@ -144,7 +144,7 @@ test("a disk that takes three bytes at a time takes everything", async () => {
   await close();
 });
 
-test("a rename that fails refuses what is kept in a snapshot, and the logs go on", async () => {
+test("a failing rename refuses changes of snapshots, and the logs continue", async () => {
   let time = T0;
   const files = new ForgetfulFiles();
   const { send, close } = await serve(files, () => time);

@@ -100,7 +100,7 @@ test("64 levels are read", async () => {
   );
 });
 
-test("a JSON error is located, and what was sent is not repeated", async () => {
+test("a JSON error has its place, and does not quote the body", async () => {
   const answer = await app.post("/api/v1/auth/login", '{\n  "password": "hunter2" oops\n}');
   assert.equal(answer.status, 400);
   assert.match(answer.body.error, /line 2/);

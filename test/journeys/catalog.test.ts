@@ -41,7 +41,7 @@ const file = join(await folder({ after }), "catalog.json");
 await writeFile(file, JSON.stringify(SMALL));
 const small = await start({ after }, { catalogSource: file });
 
-test("the shipped catalog is large, known by its own words, and claims no commit", async () => {
+test("the shipped catalog is large, describes itself, and claims no commit", async () => {
   const { body } = await app.get("/metadata/catalog");
   assert.ok(body.counts.providers >= 25 && body.counts.capabilities >= 200);
   assert.equal(body.source, "embed");
@@ -56,7 +56,7 @@ test("the shipped catalog is large, known by its own words, and claims no commit
   }
 });
 
-test("every capability is of a provider, and counts agree everywhere", async () => {
+test("every capability belongs to a provider, and counts agree everywhere", async () => {
   const { capabilities, total, catalog } = (await app.get("/api/public/capabilities")).body;
   const { providers, counts } = (await app.get("/metadata/catalog/providers")).body;
   assert.equal(catalog, "embed");
@@ -199,7 +199,7 @@ async function source(own: App): Promise<string> {
   return (await own.get("/api/public/capabilities")).body.catalog;
 }
 
-test("a catalog from a URL is kept, and used when the URL fails at a later start", async (t) => {
+test("a catalog from a URL is stored, and used if the URL fails at a later start", async (t) => {
   const answer = { text: JSON.stringify(SMALL) };
   const place = await serve(t, answer);
   const catalogSource = `http://ada:hunter2@${place}`;

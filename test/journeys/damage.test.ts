@@ -141,7 +141,7 @@ const AT_THE_END: readonly Damage[] = [
 ];
 
 for (const [what, readable, change] of IN_THE_MIDDLE) {
-  test(`${what} in the middle of a log is set aside once, told, and the rest is served`, async () => {
+  test(`${what} in the middle of a log is set aside once and reported, and the rest is served`, async () => {
     const dataDir = await copyWith(change);
     const expected = ["degraded", readable, readable, readable];
     const told = await served(dataDir, async (url) =>
@@ -199,7 +199,7 @@ for (const [what, readable, change] of HARMLESS) {
 }
 
 for (const [what, readable, change] of AT_THE_END) {
-  test(`${what} at the end of a log is cut off at start, and told`, async () => {
+  test(`${what} at the end of a log is cut off at start, and reported`, async () => {
     const dataDir = await copyWith(change);
     const told = await served(dataDir, async (url) => {
       for (const log of LOGS) {
@@ -284,7 +284,7 @@ test("every damaged snapshot stops the start, with its name and the way out", as
     }
   }
   await t.test(
-    "and whole again, with a byte order mark and carriage returns, it starts",
+    "repaired, even with a byte order mark and carriage returns, it starts",
     async () => {
       for (const name of SNAPSHOTS) {
         const path = join(dataDir, name);
@@ -296,7 +296,7 @@ test("every damaged snapshot stops the start, with its name and the way out", as
   );
 });
 
-test("files that were being written are removed at start, and no others", async () => {
+test("unfinished files are removed at start, and no others", async () => {
   const dataDir = await copyWith((lines) => bytes(`${lines.join("\n")}\n`));
   const organization = join(dataDir, "organizations/default");
   const strays = [

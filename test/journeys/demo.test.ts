@@ -24,7 +24,7 @@ const publish = (version: string) =>
 const seeded = (await app.get(`${PUBLIC}/audit/export?format=ndjson`)).text.trimEnd().split("\n");
 const events = seeded.map((line) => JSON.parse(line) as Row);
 
-test("every seeded event is one that a runtime could have sent, of a command of the catalog", async () => {
+test("every seeded event is valid, with a command of the catalog", async () => {
   const { capabilities } = await readShippedCatalog();
   const providers = new Map(capabilities.map(({ id, provider }) => [id, provider]));
   assert.ok(events.length > 20_000 && events.length < 100_000, String(events.length));
@@ -61,7 +61,7 @@ test("every decision follows from the policy version that the event names, with 
   assert.ok(reasons.size >= 8);
 });
 
-test("a first look shows two weeks of work, a living fleet and who changed the policy", async () => {
+test("a first visit shows two weeks of work, an active fleet and the authors of the policy", async () => {
   const { body: today } = await app.get(`${PUBLIC}/dashboard`);
   assert.ok(today.commands_today > 1_000 && today.denied_today > 20 && today.ai_operations > 200);
   assert.ok(today.denied_today / today.commands_today < 0.15);
@@ -94,7 +94,7 @@ test("a first look shows two weeks of work, a living fleet and who changed the p
   assert.deepEqual(changes.body.entries[0].before, { active: "v5" });
 });
 
-test("only the management needs somebody to sign in, and the documents say when all begins anew", async () => {
+test("only management requires a sign-in, and the documents state the next reset", async () => {
   assert.equal((await app.get("/api/v1/api-keys")).status, 401);
   assert.equal((await app.get("/metadata/authentication")).body.require_auth, true);
   const { demo } = (await app.get("/metadata")).body;
@@ -111,13 +111,13 @@ test("pages show the demo's data without a sign-in, and say that anyone can writ
   assert.match(text, /ada\.moreau@example\.com/); // the user who published the active policy
 });
 
-test("a visitor who comes to the sign-in is told that all else is open", async () => {
+test("the sign-in page says that all other pages are open", async () => {
   const { text } = await app.get("/portal/sign-in");
   assert.match(text, /Everything else is open/);
   assert.doesNotMatch(text, /ADMIN_EMAIL/);
 });
 
-test("a body of 64 KiB is taken, a larger one is not", async () => {
+test("a body of 64 KiB is accepted, a larger one is refused", async () => {
   const bodyOf = (size: number) => `{"command":"${"x".repeat(size - 14)}"}`;
   const send = (size: number) => app.post(`${PUBLIC}/audit`, bodyOf(size), visitor());
   assert.equal((await send(64 * 1024)).status, 202);
@@ -143,7 +143,7 @@ test("an address has 120 writes a minute, while it may read, validate and simula
   assert.equal((await write()).status, 200);
 });
 
-test("the hundredth policy version is taken, the next is refused until the reset", async () => {
+test("the hundredth policy version is accepted, the next is refused until the reset", async () => {
   for (let i = 8; i <= 100; i++) assert.equal((await publish(`visitor-${i}`)).status, 201);
   const refused = await publish("visitor-101");
   assert.equal(refused.status, 429);
@@ -152,7 +152,7 @@ test("the hundredth policy version is taken, the next is refused until the reset
   assert.equal(active.status, 200);
 });
 
-test("the thousandth runtime is taken, the next is refused on both surfaces, known ones are not", async () => {
+test("the thousandth runtime is accepted, the next is refused on both surfaces, known ones are not", async () => {
   const beat = (name: string) => app.post(`${PUBLIC}/fleet/heartbeat`, { name }, visitor());
   const { body } = await app.get(`${PUBLIC}/fleet`);
   const missing = 1_000 - body.runtimes.length;
@@ -174,7 +174,7 @@ test("a restart on the same day changes nothing", async () => {
   assert.equal((await app.get("/metadata")).body.demo.next_reset_at, "2026-11-21T04:00:00.000Z");
 });
 
-test("at four everything begins anew: requests wait for it, streams end, the operator is back", async () => {
+test("at four the demo is reset: requests wait, streams end, the operator exists again", async () => {
   const token = await app.asUser(ADMIN);
   const created = await app.createUser({ email: "guest@example.com" }, token);
   assert.ok(created.id);
@@ -209,7 +209,7 @@ test("a demo that was off at four is reset when it starts again", async () => {
   assert.ok(body.commands_today > 500);
 });
 
-test("a demo's directory that was used in earnest meanwhile is never wiped again", async () => {
+test("a demo's directory that was used without DEMO meanwhile is never wiped", async () => {
   await app.restart({ demo: false });
   assert.equal((await app.get("/metadata")).body.demo, undefined);
   assert.equal((await app.post("/api/v1/policies", { version: "real", yaml: "a: 1" })).status, 201);
@@ -221,7 +221,7 @@ test("a demo's directory that was used in earnest meanwhile is never wiped again
   assert.equal((await app.get("/metadata")).body.demo.next_reset_at, undefined);
 });
 
-test("somebody's data is neither seeded nor reset, though requests are limited", async (t) => {
+test("a directory with real data is neither seeded nor reset, though requests are limited", async (t) => {
   const own = await start(t, { trustProxy: 1 });
   await own.post(`${PUBLIC}/audit`, { command: "ls" });
   const lines: string[] = [];

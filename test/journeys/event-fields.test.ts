@@ -82,7 +82,7 @@ for (const { name, type, alias, limit, filter, isSearched, isOwn, label } of FIE
   }
 
   if (limit !== undefined && !isOwn) {
-    test(`${name} takes ${limit} bytes, and not one more`, () => {
+    test(`${name} accepts ${limit} bytes, and refuses one more`, () => {
       const most = "é".repeat(limit / 2);
       const context = { organization: "default", now: 0, ids: () => "id" };
       assert.equal(ingestEvent({ [name]: most }, "", context)[name], most);

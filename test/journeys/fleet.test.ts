@@ -19,7 +19,7 @@ async function fleet(app: App): Promise<Instance[]> {
 const beat = (app: App, body: object): ReturnType<App["post"]> =>
   app.post("/api/public/fleet/heartbeat", body);
 
-test("a runtime is registered once, and has one id for good", async (t) => {
+test("a runtime is registered once, and keeps its id", async (t) => {
   const app = await start(t);
   const first = await app.post("/api/public/runtime/register", { name: "r1", os: "linux" });
   assert.equal(first.status, 201);
@@ -47,7 +47,7 @@ test("a runtime is registered once, and has one id for good", async (t) => {
   assert.deepEqual(later.body, first.body);
 });
 
-test("a heartbeat is enough to appear, and registering then is no news", async (t) => {
+test("a heartbeat is enough to be listed, and registering afterwards returns 200", async (t) => {
   const app = await start(t);
   for (const [n, path] of ["/fleet/heartbeat", "/runtime/heartbeat"].entries()) {
     for (const prefix of SURFACES) {
@@ -60,7 +60,7 @@ test("a heartbeat is enough to appear, and registering then is no news", async (
   assert.equal((await app.post("/api/public/runtime/register", { name: "r0" })).status, 200);
 });
 
-test("a heartbeat changes what it gives and keeps the rest", async (t) => {
+test("a heartbeat changes its fields and keeps the others", async (t) => {
   const app = await start(t);
   const all = { hostname: "h", os: "linux", version: "1", policy_version: "v1" };
   await beat(app, { name: "r", ...all });
@@ -107,14 +107,14 @@ test("silence decides the status, at the millisecond", async (t) => {
   assert.equal((await fleet(app))[0]?.status, "online");
 });
 
-test("a clock that goes back makes nobody idle", async (t) => {
+test("a clock that goes back makes no runtime idle", async (t) => {
   const app = await start(t);
   await beat(app, { name: "r" });
   app.advance(-HOUR);
   assert.equal((await fleet(app))[0]?.status, "online");
 });
 
-test("the list begins with whom we heard of last", async (t) => {
+test("the list begins with the runtime seen last", async (t) => {
   const app = await start(t);
   for (const name of ["a", "b", "c"]) {
     await beat(app, { name });
@@ -133,7 +133,7 @@ test("the list begins with whom we heard of last", async (t) => {
   );
 });
 
-test("names are trimmed, and then 1 to 256 characters", async (t) => {
+test("names are trimmed, and must then have 1 to 256 characters", async (t) => {
   const app = await start(t);
   assert.equal((await beat(app, { name: "  r  " })).status, 200);
   assert.equal((await app.post("/api/public/runtime/register", { name: "r" })).status, 200);
@@ -150,7 +150,7 @@ test("names are trimmed, and then 1 to 256 characters", async (t) => {
 });
 
 for (const field of ["hostname", "os", "version", "policy_version"]) {
-  test(`a heartbeat with a ${field} that is no text is refused`, async (t) => {
+  test(`a heartbeat with a ${field} that is not a text is refused`, async (t) => {
     const app = await start(t);
     const { status, body } = await beat(app, { name: "r", [field]: 1 });
     assert.equal(status, 400);
@@ -159,7 +159,7 @@ for (const field of ["hostname", "os", "version", "policy_version"]) {
   });
 }
 
-test("a forgotten runtime is gone, and comes back as a new one", async (t) => {
+test("a forgotten runtime is not listed, and comes back as a new one", async (t) => {
   const app = await start(t);
   const odd = "a/b ü 🚂 %";
   await beat(app, { name: odd });
@@ -177,7 +177,7 @@ test("a forgotten runtime is gone, and comes back as a new one", async (t) => {
   assert.equal((await app.post("/api/public/runtime/register", { name: odd })).status, 201);
 });
 
-test("many reports at once make one row for each name", async (t) => {
+test("concurrent reports make one row for each name", async (t) => {
   const app = await start(t);
   const names = Array.from({ length: 60 }, (_, n) => `r${n % 20}`);
   const answers = await Promise.all(

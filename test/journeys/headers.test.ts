@@ -73,7 +73,7 @@ test("/ as JSON is the metadata", async () => {
   assert.equal((await app.get("/")).text, (await app.get("/metadata")).text);
 });
 
-test("pages forbid what they do not need", async () => {
+test("pages forbid the browser features that they do not need", async () => {
   const { headers, text } = await app.get("/", { accept: "text/html" });
   const policy = headers.get("content-security-policy") ?? "";
   assert.match(policy, /default-src 'none'/);
@@ -87,7 +87,7 @@ test("pages forbid what they do not need", async () => {
   assert.ok(!/<script(?![^>]*\bsrc=)/.test(text) && !/\sstyle=/.test(text));
 });
 
-test("the portal's files are closed to other sites, what the API answers is not", async () => {
+test("other sites cannot load the portal's files, but the API's answers", async () => {
   const { text } = await app.get("/", { accept: "text/html" });
   const [file = ""] = /\/portal\/assets\/[^"]+\.css/.exec(text) ?? [];
   const policyOf = async (path: string) =>
@@ -137,7 +137,7 @@ const NOT_ALLOWED = [
 const CORS = ["access-control-allow-origin", "access-control-expose-headers"] as const;
 
 for (const origin of ALLOWED) {
-  test(`a page of ${origin} may call`, async () => {
+  test(`a page of ${origin} may read answers`, async () => {
     for (const path of ["/api/public/fleet", "/api/v1/policies/none", "/nowhere", "/metadata"]) {
       const { headers } = await app.get(path, { origin });
       assert.equal(headers.get(CORS[0]), origin, path);
@@ -171,7 +171,7 @@ for (const origin of ALLOWED) {
 }
 
 for (const origin of NOT_ALLOWED) {
-  test(`a page of ${JSON.stringify(origin).slice(0, 50)} is answered without leave`, async () => {
+  test(`a page of ${JSON.stringify(origin).slice(0, 50)} may not read answers`, async () => {
     const answer = await app.get("/api/public/fleet", { origin });
     assert.equal(answer.status, 200);
     for (const name of CORS) assert.equal(answer.headers.get(name), null);
@@ -183,7 +183,7 @@ for (const origin of NOT_ALLOWED) {
   });
 }
 
-test("a page may read the 404 and the 400 of a path that is not there, for its preflight is let through", async () => {
+test("a page may read the 404 and the 400 of an unknown path, since its preflight is answered", async () => {
   const origin = "https://x.pages.dev";
   for (const [path, status] of [
     ["/nowhere", 404],
@@ -203,7 +203,7 @@ test("a page may read the 404 and the 400 of a path that is not there, for its p
   }
 });
 
-test("two Authorization headers are refused where credentials count, and ignored where they do not", async (t) => {
+test("two Authorization headers are refused if credentials count, and ignored otherwise", async (t) => {
   const connection = new Connection(Number(new URL(app.url).port));
   t.after(() => connection.socket.destroy());
   const send = async (path: string, ...lines: readonly string[]) => {
@@ -221,13 +221,13 @@ test("two Authorization headers are refused where credentials count, and ignored
   assert.equal((await send("/api/v1/fleet", "X-API-Key: a", "X-API-Key: b")).status, 401);
 });
 
-test("a wildcard lets every origin in", async (t) => {
+test("a wildcard allows every origin", async (t) => {
   const open = await start(t, { corsOrigins: ["*"] });
   const { headers } = await open.get("/health", { origin: "https://any.example" });
   assert.ok(["*", "https://any.example"].includes(headers.get(CORS[0]) ?? ""));
 });
 
-test("401 and 404 answers to a page carry its leave too", async (t) => {
+test("401 and 404 responses have CORS headers too", async (t) => {
   const own = await start(t, { requireAuth: true });
   const origin = "https://x.pages.dev";
   const { status, headers } = await own.get("/api/v1/fleet", { origin });
@@ -297,7 +297,7 @@ test("a connection may stay idle for longer than the 60 seconds of common proxie
   client.close();
 });
 
-test("a target in absolute form is reduced to its path", async () => {
+test("a target in absolute form is read as its path", async () => {
   const client = new Client(); // the contract does not declare this path
   const target = "http://localhost:1/health?x=1";
   const { status, body } = await client.request(app.url, "GET", target);

@@ -12,7 +12,7 @@ async function ask(t: TestContext, app: App, target: string, ...lines: readonly 
   return { status, body };
 }
 
-test("a service on loopback answers to no other name, and says how one is added", async (t) => {
+test("a service on loopback refuses other names, and says how to add one", async (t) => {
   const app = await start(t);
   for (const target of ["/", "/health", "/api/v1/users", "/nowhere"]) {
     const { status, body } = await ask(t, app, target, "Host: rebound.example:8080");
@@ -42,7 +42,7 @@ test("the authority of a target counts in place of the header", async (t) => {
   assert.equal(await statusOf("/health", "box.example"), 200);
 });
 
-test("HTTP/1.0 without a Host, which no browser sends, is answered; with one it is judged", async (t) => {
+test("HTTP/1.0 without a Host, which no browser sends, is answered; with one it is checked", async (t) => {
   const app = await start(t);
   for (const [lines, status] of [
     [[], 200],
@@ -59,7 +59,7 @@ test("BASE_URL names a host that is answered", async (t) => {
   assert.equal((await ask(t, app, "/health", "Host: signalbox.example.com")).status, 200);
 });
 
-test("pages of preview hosts may call unless that is switched off, and the start warns of it", async (t) => {
+test("pages of preview hosts may read answers unless switched off, and the start warns of it", async (t) => {
   const origin = "https://evil.pages.dev";
   const allowOf = async (app: App) =>
     (await app.get("/api/v1/fleet", { origin })).headers.get("access-control-allow-origin");
@@ -75,7 +75,7 @@ test("pages of preview hosts may call unless that is switched off, and the start
   assert.doesNotMatch(log.join(""), /corsPagesDev/);
 });
 
-test("a start that leaves everything open to the network or to every page warns of it", async (t) => {
+test("a start with everything open to the network, or to every page, gives a warning", async (t) => {
   const warningsOf = async (settings: Settings) => {
     const log: string[] = [];
     const writeLog = (line: string) => log.push(line);

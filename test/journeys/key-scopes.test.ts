@@ -84,7 +84,7 @@ for (const required of [true, false]) {
   }
 }
 
-test("the tables of this test name operations that there are", () => {
+test("the tables of this test name existing operations", () => {
   const all = new Set(v1.map(nameOf));
   assert.deepEqual(
     [...TAKES_KEYS, ...OPEN, ...ALWAYS].filter((name) => !all.has(name)),
@@ -92,7 +92,7 @@ test("the tables of this test name operations that there are", () => {
   );
 });
 
-test("the document and the list of operations name the scopes that an operation takes", async () => {
+test("the document and the list of operations name the scopes of each operation", async () => {
   const { body } = await app.get("/metadata/apis");
   for (const operation of v1) {
     const name = nameOf(operation);
@@ -110,7 +110,7 @@ test("the document and the list of operations name the scopes that an operation 
   }
 });
 
-test("a key that may only report says so when it reads", async () => {
+test("a key that may only report is refused for reading, with its scope", async () => {
   isRequired = true;
   const answer = await app.get("/api/v1/audit", keys.get("report"));
   assert.equal(answer.status, 403);
@@ -134,13 +134,13 @@ test("a policy key publishes under its own name, and activates nothing", async (
   assert.equal(entries[0].actor.name, "deployment");
 });
 
-test("with a token beside it, a key's scope limits nothing", async () => {
+test("beside a token, a key's scope does not apply", async () => {
   isRequired = true;
   const both = { ...keys.get("report"), ...admin };
   assert.equal((await app.get("/api/v1/audit", both)).status, 200);
 });
 
-test("the warning names a scope that limits nothing", async () => {
+test("the warning names a scope without limits", async () => {
   const warningOf = async (scopes?: string): Promise<string> => {
     const { body } = await app.post("/api/v1/api-keys", { name: "k", scopes }, admin);
     return body.warning;

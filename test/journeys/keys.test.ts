@@ -55,14 +55,14 @@ test("a key works after a restart, and its last use is kept", async () => {
   assert.equal((await app.get("/api/v1/policies", key)).status, 200);
 });
 
-test("scopes are kept as they are given", async () => {
+test("scopes are stored unchanged", async () => {
   const { body } = await app.post(KEYS, { name: "n", scopes: "runtime audit" }, admin);
   assert.equal(body.scopes, "runtime audit");
   assert.equal((await app.post(KEYS, { name: "n", scopes: "" }, admin)).body.scopes, "runtime");
   assert.equal((await app.post(KEYS, { name: "n", scopes: null }, admin)).body.scopes, "runtime");
 });
 
-test("a key that is not described rightly is refused", async () => {
+test("an invalid key description is refused", async () => {
   const { length } = (await app.get(KEYS, admin)).body.api_keys;
   for (const body of [{}, { name: "" }, { name: null }, { name: 1 }, { name: "n", scopes: [] }]) {
     assert.equal((await app.post(KEYS, body, admin)).status, 400, JSON.stringify(body));
@@ -71,14 +71,14 @@ test("a key that is not described rightly is refused", async () => {
   assert.equal((await app.delete(`${KEYS}/none`, admin)).status, 404);
 });
 
-test("no answer but the first holds a key or a hash", async () => {
+test("only the first answer contains the key, and none its hash", async () => {
   const { key } = await app.createKey("secret", admin);
   const { text } = await app.get(KEYS, admin);
   assert.ok(!text.includes(String(key["x-api-key"]).slice(12)));
   assert.ok(!/"(hash|api_key|key)"/.test(text));
 });
 
-test("where nothing is demanded, a key still says whose the request is", async (t) => {
+test("if no credentials are required, a key still selects the organization", async (t) => {
   const own = await start(t, ADMIN_SETTINGS);
   const other = await own.createOrganization("Other", await own.asUser(ADMIN));
   const { key, id } = await own.createKey("other", other.admin);

@@ -215,7 +215,7 @@ async function compareActivity(send: Send, ledger: Ledger): Promise<void> {
   for (const version of ledger.recorded) assert.ok(targets.includes(version), version);
 }
 
-test(`nothing acknowledged is lost by ${ROUNDS} kills at random moments (seed ${SEED})`, async (t) => {
+test(`${ROUNDS} kills at random moments lose no acknowledged write (seed ${SEED})`, async (t) => {
   const random = randomFrom(SEED);
   const directory = await newDirectory(t);
   const ledger = new Ledger();

@@ -10,7 +10,7 @@ function authOf(surfaces: { prefix: string; auth: string }[], prefix: string): s
   return surfaces.find((one) => one.prefix === prefix)?.auth;
 }
 
-test("/version tells what runs, where and since when", async (t) => {
+test("/version states build, platform and uptime", async (t) => {
   const own = await start(t);
   own.advance(90_999);
   const { body } = await own.get("/version");
@@ -26,7 +26,7 @@ test("/version tells what runs, where and since when", async (t) => {
   assert.deepEqual((await own.get("/metadata")).body.version, rest);
 });
 
-test("the environment and the edition are reported as they are set", async (t) => {
+test("the environment and the edition are reported as configured", async (t) => {
   const own = await start(t, { environment: "prod é", edition: "enterprise" });
   for (const path of ["/version", "/metadata", "/metadata/versions", "/metadata/authentication"]) {
     assert.equal((await own.get(path)).body.environment, "prod é", path);
@@ -62,7 +62,7 @@ test("every link of the metadata leads somewhere", async () => {
   }
 });
 
-test("the switch is reported as it is at that moment", async () => {
+test("the present state of the switch is reported", async () => {
   for (const value of [false, true, false]) {
     isRequired = value;
     const { body } = await app.get("/metadata/authentication");
@@ -103,7 +103,7 @@ test("the versions document names both surfaces and the contract's format", asyn
   assert.deepEqual(body.openapi, { api_version: "v1", spec: "3.1.0" });
 });
 
-test("the contract is one document in two formats, with tags of its own", async () => {
+test("the OpenAPI document comes in two formats, each with its own entity tag", async () => {
   const yaml = await app.get("/openapi.yaml");
   const json = await app.get("/openapi.json");
   assert.equal(yaml.status, 200);
@@ -124,7 +124,7 @@ test("the contract is one document in two formats, with tags of its own", async 
   }
 });
 
-test("the base URL is what is set, without a slash at the end", async (t) => {
+test("the base URL is the configured one, without a slash at the end", async (t) => {
   const own = await start(t, { baseUrl: "https://box.example.com/" });
   const { body } = await own.get("/metadata");
   assert.equal(body.base_url, "https://box.example.com");
@@ -146,7 +146,7 @@ const RUNTIME = [
 /** The permissions of keys of the scope `policy`, beside reading policies. */
 const POLICY = ["POST /policies", "POST /policies/validate", "POST /policies/simulate"];
 
-test("the document says which routes take a key, and which demand a token always", async () => {
+test("the document states which routes accept a key, and which always require a token", async () => {
   const v1 = await operationsBelow(app, "/api/v1/");
   const named = (fits: (schemes: readonly string[][]) => boolean): string[] =>
     v1
@@ -164,7 +164,7 @@ test("the document says which routes take a key, and which demand a token always
   );
 });
 
-test("every operation of the document is told about: summary, tag, id, descriptions", async () => {
+test("every operation of the document has summary, tag, id and descriptions", async () => {
   const operations = await operationsOf(app);
   const ids = operations.map(({ raw }) => raw["operationId"]);
   assert.equal(new Set(ids).size, operations.length);

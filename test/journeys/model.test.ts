@@ -70,7 +70,7 @@ function freshModel(): Model {
   };
 }
 
-test("whatever is sent in whatever order, the answers are those of a few lists", async () => {
+test("any requests in any order have the answers of the model", async () => {
   // Without bias, which would make most sequences too short to find anything.
   const sequences = fc.noBias(fc.commands(someStep(views), { maxCommands: 150, size: "max" }));
   await fc.assert(
@@ -90,7 +90,7 @@ test("whatever is sent in whatever order, the answers are those of a few lists",
   );
 });
 
-test("a service that knows one event more than the model is found out", async () => {
+test("the comparison finds a service with one event too many", async () => {
   const real = await CrashingApp.over(origin, SETTINGS);
   const model = freshModel();
   try {

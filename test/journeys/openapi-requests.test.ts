@@ -20,7 +20,7 @@ for (const [path, item] of Object.entries(document.paths as Paths)) {
   if (path.endsWith(ENDLESS)) continue;
   for (const [method, operation] of Object.entries(item)) {
     const name = `${method.toUpperCase()} ${path}`;
-    test(`${name} takes what it documents, and refuses what it does not`, async () => {
+    test(`${name} accepts documented requests, and refuses others`, async () => {
       app.advance(2 * MINUTE_MS); // the throttle forgets the failed sign-ins of the previous test
       const admin = operation.security.length > 0 ? await app.asUser(ADMIN) : {};
       for (const { target, body, isRight } of requestsOf(path, operation, document)) {

@@ -60,7 +60,7 @@ test("a provider's status follows from the events of a day", async (t) => {
   }
 });
 
-test("the day ends after 24 hours, the last use stays", async (t) => {
+test("a day has 24 hours, the last use stays", async (t) => {
   const app = await start(t);
   await report(app, "git", [OK]);
   app.advance(DAY - 1);
@@ -72,7 +72,7 @@ test("the day ends after 24 hours, the last use stays", async (t) => {
   assert.equal((await provider(app, "git")).last_used, START_TIME);
 });
 
-test("an override holds until it is lifted", async (t) => {
+test("an override applies until it is removed", async (t) => {
   const app = await start(t);
   const path = "/api/v1/providers/git";
   const put = await app.put(path, { status: "degraded" });
@@ -114,7 +114,7 @@ test("the names are those of the catalog and of the audit, sorted", async (t) =>
   );
 });
 
-test("a dashboard of nothing is full of zeros", async (t) => {
+test("an empty dashboard has only zeros", async (t) => {
   const app = await start(t);
   const { capabilities, providers, ...rest } = (await app.get("/api/public/dashboard")).body;
   assert.ok(capabilities >= 200);

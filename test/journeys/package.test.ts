@@ -58,7 +58,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 const installed = join(folder, "node_modules", "signalbox");
 
-test("the package holds no tests, no sources and no source maps", () => {
+test("the package contains no tests, no sources and no source maps", () => {
   const paths = readdirSync(installed, { recursive: true, encoding: "utf8" });
   assert.ok(paths.includes(join("dist", "index.d.ts")));
   const strays = paths.filter((path) => /\.map$|\.test\.|^src|^test|(?<!\.d)\.ts$/.test(path));
@@ -81,7 +81,7 @@ test("every link of the packed documents leads to a file in the package", () => 
   assert.deepEqual(broken, []);
 });
 
-test("yaml is all that comes with the package", () => {
+test("yaml is the package's only dependency", () => {
   const { dependencies } = JSON.parse(run("npm", ["ls", "--all", "--json"])) as {
     dependencies: Record<string, { dependencies?: Record<string, unknown> }>;
   };
@@ -89,7 +89,7 @@ test("yaml is all that comes with the package", () => {
   assert.deepEqual(Object.keys(dependencies["signalbox"]?.dependencies ?? {}), ["yaml"]);
 });
 
-test("an image's build says which commit it was made of", () => {
+test("an image's build states its commit", () => {
   run(process.execPath, [join("dist", "stamp.js"), "0123abcd"], clone);
   const stamp = readFileSync(join(clone, "dist", "build-info.json"), "utf8");
   assert.equal((JSON.parse(stamp) as { commit: string }).commit, "0123abcd");
@@ -126,7 +126,7 @@ test("a harness in TypeScript compiles against the package's own types and runs"
   assert.equal(run(process.execPath, [join("out", "typed.js")]), expected);
 });
 
-test("an editor shows what each option means", () => {
+test("an editor shows the description of each option", () => {
   const path = join(folder, "node_modules", "signalbox", "dist", "index.d.ts");
   const program = ts.createProgram([path], { module: ts.ModuleKind.NodeNext, types: [] });
   const checker = program.getTypeChecker();
@@ -145,7 +145,7 @@ test("an editor shows what each option means", () => {
   );
 });
 
-test("the installed server runs with nothing but itself", () => {
+test("the installed server runs without other files", () => {
   const script = `
     import { spawn } from "node:child_process";
     const child = spawn(process.execPath, ["node_modules/signalbox/dist/server.js"], {
@@ -162,7 +162,7 @@ test("the installed server runs with nothing but itself", () => {
   assert.equal(run(process.execPath, ["serve.mjs"]), "ok\nexit 0\n");
 });
 
-test("the installed program says what it can do, creates a user and verifies what is there", () => {
+test("the installed program prints help, creates a user and verifies a directory", () => {
   const npx = (...args: string[]) => run("npx", ["--no-install", "signalbox", ...args]);
   assert.match(npx("--help"), /^Usage: signalbox COMMAND/);
   const created = execFileSync(

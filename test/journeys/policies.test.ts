@@ -4,7 +4,7 @@ import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
 const POLICIES = "/api/public/policies";
 
-test("the life of a policy: nothing, first, second, a repeated one, back to the first", async (t) => {
+test("the life of a policy: none, first, second, a repeated one, back to the first", async (t) => {
   const app = await start(t);
   assert.equal((await app.get(`${POLICIES}?active=true`)).status, 404);
   assert.equal((await app.get(POLICIES, { "X-Runtime-Client": "r" })).status, 404);
@@ -60,7 +60,7 @@ test("the life of a policy: nothing, first, second, a repeated one, back to the 
   assert.equal((await app.get(`${POLICIES}/v2`)).body.yaml, "a: 1");
 });
 
-test("a version without a name is called by the time, and is unique in its second", async (t) => {
+test("a version without a name is named after the time, and is unique in its second", async (t) => {
   const app = await start(t);
   const versions = [];
   for (let i = 0; i < 3; i++) {
@@ -76,7 +76,7 @@ test("a version without a name is called by the time, and is unique in its secon
   assert.equal((await app.post(POLICIES, { yaml: "n: 4", version: null })).status, 201);
 });
 
-test("of many publications at once of one version, one wins", async (t) => {
+test("of many concurrent publications of one version, one succeeds", async (t) => {
   const app = await start(t);
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, n) => app.post(POLICIES, { yaml: `n: ${n}`, version: "v" })),
@@ -87,7 +87,7 @@ test("of many publications at once of one version, one wins", async (t) => {
   assert.equal((await app.get(`${POLICIES}/v`)).body.yaml, created[0]?.body.yaml);
 });
 
-test("of many versions published at once, exactly one is active", async (t) => {
+test("of many versions published concurrently, exactly one is active", async (t) => {
   const app = await start(t);
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, n) => app.post(POLICIES, { yaml: `n: ${n}`, version: `v${n}` })),
@@ -135,7 +135,7 @@ for (const [query, headers, wanted] of SELECTIONS) {
 }
 
 for (const path of [POLICIES, `${POLICIES}?active=true`, `${POLICIES}/v1`]) {
-  test(`${path} answers 304 to the tag that it gave`, async () => {
+  test(`${path} answers 304 to its own tag`, async () => {
     const { status, headers, text } = await app.get(path);
     const tag = headers.get("etag") ?? "";
     assert.equal(status, 200);
@@ -169,7 +169,7 @@ test("the tag covers the whole representation: it changes with the active flag",
   assert.equal((await own.get(POLICIES, { "If-None-Match": list })).status, 200);
 });
 
-test("a publication is by the signed-in user where the body does not say", async (t) => {
+test("the author of a publication defaults to the signed-in user", async (t) => {
   const own = await start(t, ADMIN_SETTINGS);
   const admin = await own.asUser(ADMIN);
   const publish = async (extra: object, headers = admin): Promise<string> =>
@@ -271,7 +271,7 @@ for (const [path, wanted] of [
   });
 }
 
-test("a restart changes no byte: what runtimes have is current", async () => {
+test("a restart changes no byte: the copies of runtimes stay current", async () => {
   const paths = [POLICIES, `${POLICIES}?active=true`, `${POLICIES}/Case`];
   const tags = [];
   for (const path of paths) tags.push((await app.get(path)).headers.get("etag") ?? "");

@@ -38,7 +38,7 @@ for (const [name, yaml] of VALID) {
   });
 }
 
-test("what can be published is valid", async () => {
+test("a document that can be published is valid", async () => {
   for (const [name, yaml] of VALID.filter(isSmall)) {
     const { body } = await app.post(`${POLICIES}/validate`, { yaml });
     assert.deepEqual(body, { valid: true, problems: [] }, name);
@@ -96,7 +96,7 @@ function laughs(): string {
 }
 
 for (const [name, yaml] of INVALID) {
-  test(`no policy is: ${name}`, async () => {
+  test(`not a policy: ${name}`, async () => {
     const before = (await app.get(POLICIES)).body.active;
     const published = await app.post(POLICIES, { yaml, version: `no ${name}` });
     assert.equal(published.status, 400, published.text.slice(0, 300));
@@ -105,7 +105,7 @@ for (const [name, yaml] of INVALID) {
   });
 }
 
-test("what cannot be published is not valid, for reasons that have a place", async () => {
+test("a document that cannot be published is invalid, and its problems have places", async () => {
   for (const [name, yaml] of INVALID.filter(isSmall)) {
     const { status, body } = await app.post(`${POLICIES}/validate`, { yaml });
     assert.equal(status, 200);
@@ -125,7 +125,7 @@ test("a refusal names line and column", async () => {
   assert.deepEqual([problems[0].line, problems[0].column], [3, 4]);
 });
 
-test("a document that takes long to check stalls nobody", async () => {
+test("a document that takes long to check does not delay others", async () => {
   const wide = Array.from({ length: 30_000 }, (_, n) => `key${n}: 1`).join("\n");
   const answered: number[] = [];
   const note = ({ status }: { readonly status: number }) => answered.push(status);
@@ -178,13 +178,13 @@ const OWN: readonly (readonly [string, string, boolean])[] = [
   ["a test without expectation", `${NONE}tests: [{ command: ls }]\n`, false],
 ];
 
-test("what declares another schema is taken as it is", async () => {
+test("a document of another schema is accepted unchanged", async () => {
   const yaml = "schema: signalbox/policy/v2\ncolour: red\n";
   assert.equal((await app.post(`${POLICIES}/validate`, { yaml })).body.valid, true);
 });
 
 for (const [name, text, isValid] of OWN) {
-  test(`of the own schema, ${name} is ${isValid ? "valid" : "refused"}`, async () => {
+  test(`in our schema, ${name} is ${isValid ? "valid" : "refused"}`, async () => {
     const yaml = HEAD + text;
     const { body } = await app.post(`${POLICIES}/validate`, { yaml });
     assert.equal(body.valid, isValid, JSON.stringify(body.problems));
@@ -242,7 +242,7 @@ for (const [asked, decision, rule] of DECISIONS) {
   });
 }
 
-test("a simulation takes the active policy, a version or a text", async (t) => {
+test("a simulation uses the active policy, a version or a text", async (t) => {
   const own = await start(t);
   const simulate = (body: object) => own.post(`/api/v1/policies/simulate`, body);
   assert.equal((await simulate({ command: "ls" })).status, 404);

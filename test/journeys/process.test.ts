@@ -10,7 +10,7 @@ import type { Scope } from "../support/start.ts";
 // The built server, run as an operator runs it. After hooks run in order: the process is killed
 // before its directory is removed.
 
-test("it says one line, answers, and keeps what it acknowledged when it is killed", async (t) => {
+test("the server prints one line, answers, and keeps acknowledged events when it is killed", async (t) => {
   const client = new Client();
   t.after(() => client.close());
   const directory = await newDirectory(t);
@@ -50,7 +50,7 @@ test("it says one line, answers, and keeps what it acknowledged when it is kille
   assert.equal(fleet.body.runtimes.length, 1);
 });
 
-test("a second server on the same directory says so in one line, and the first goes on", async (t) => {
+test("a second server on the same directory ends with one line, and the first continues", async (t) => {
   const directory = await newDirectory(t);
   const first = launch(t, { DATA_DIR: directory });
   const url = await first.url();
@@ -64,7 +64,7 @@ test("a second server on the same directory says so in one line, and the first g
 });
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  test(`${signal} answers what is in flight and ends with 0, idle connections or not`, async (t) => {
+  test(`on ${signal} the server answers the requests in flight and ends with 0, with or without idle connections`, async (t) => {
     const directory = await newDirectory(t);
     // No other setting leaves a risk on loopback: the start has nothing to warn of.
     const server = launch(t, { DATA_DIR: directory, CORS_PAGES_DEV: "off" });
@@ -124,7 +124,7 @@ const FAULTS: readonly (readonly [Record<string, string>, RegExp])[] = [
   [{ ADMIN_EMAIL: "nobody", ADMIN_PASSWORD: "long enough 1" }, /^ADMIN_EMAIL/],
 ];
 
-test("a setting that is not understood stops the start with one line", async (t) => {
+test("an invalid setting stops the start with one line", async (t) => {
   const directory = await newDirectory(t);
   for (const [environment, message] of FAULTS) {
     const server = launch(t, { DATA_DIR: directory, ...environment });
@@ -144,7 +144,7 @@ test("an empty variable is unset", async (t) => {
   assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/);
 });
 
-test("a port that is taken stops the start with one line, and frees the directory", async (t) => {
+test("a port in use stops the start with one line, and the directory is released", async (t) => {
   const directory = await newDirectory(t);
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");

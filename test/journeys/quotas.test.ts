@@ -19,7 +19,7 @@ async function refusalsOf(app: App, quota: string): Promise<number> {
   return Number(line.exec(text)?.[1]);
 }
 
-test("events are taken up to MAX_AUDIT_BYTES, then refused until retention has removed some", async (t) => {
+test("events are accepted up to MAX_AUDIT_BYTES, then refused until retention has removed some", async (t) => {
   const settings = { maxAuditBytes: MIB, auditSegmentBytes: 64 * 1024, auditRetentionDays: 30 };
   const app = await start(t, { ...settings, metrics: "open" });
   const bytes = async () => (await app.get("/api/v1/settings")).body.audit.bytes as number;
@@ -47,7 +47,7 @@ test("events are taken up to MAX_AUDIT_BYTES, then refused until retention has r
   assert.equal((await send(1)).status, 202);
 });
 
-test("an organization's bytes are its own", async (t) => {
+test("each organization's bytes are counted separately", async (t) => {
   const { app, admin } = await secured(t, { maxAuditBytes: MIB });
   const acme = await app.createOrganization("Acme", admin);
   const message = "m".repeat(MIB);
@@ -56,7 +56,7 @@ test("an organization's bytes are its own", async (t) => {
   assert.equal((await app.post("/api/v1/audit", { command: "ls" }, admin)).status, 202);
 });
 
-test("the public surface is full sooner, while the organization's own keys go on", async (t) => {
+test("the public surface reaches its limit sooner, while the organization's own keys continue", async (t) => {
   const { app, admin } = await secured(t, {
     publicMaxAuditBytes: MIB,
     publicMaxRuntimes: 1,
@@ -80,7 +80,7 @@ test("the public surface is full sooner, while the organization's own keys go on
   assert.equal((await app.post("/api/public/fleet/heartbeat", { name: "fourth" })).status, 200);
 });
 
-test("a full fleet refuses new runtimes, hears known ones, and has room for one forgotten", async (t) => {
+test("a full fleet refuses new runtimes, accepts known ones, and has room after one was forgotten", async (t) => {
   const app = await start(t, { maxRuntimes: 2 });
   const beat = async (name: string) => app.post("/api/v1/fleet/heartbeat", { name });
   const answers = await Promise.all(["a", "b", "a"].map(beat)); // in parallel, and one of them twice
@@ -100,7 +100,7 @@ test("a full fleet refuses new runtimes, hears known ones, and has room for one 
   assert.equal((await beat("a")).status, 200);
 });
 
-test("runtimes that come at once do not exceed the limit together", async (t) => {
+test("concurrent registrations do not exceed the limit", async (t) => {
   const app = await start(t, { maxRuntimes: 5 });
   const beats = Array.from({ length: 20 }, (_, n) =>
     app.post("/api/public/fleet/heartbeat", { name: `r${n}` }),
@@ -110,7 +110,7 @@ test("runtimes that come at once do not exceed the limit together", async (t) =>
   assert.equal((await app.get("/api/v1/fleet")).body.runtimes.length, 5);
 });
 
-test("MAX_POLICY_VERSIONS bounds the versions, of which any can still be activated", async (t) => {
+test("MAX_POLICY_VERSIONS bounds the versions; each of them can still be activated", async (t) => {
   const app = await start(t, { maxPolicyVersions: 2 });
   const publish = (version: string) =>
     app.post("/api/public/policies", { version, yaml: "rules: []" });
@@ -122,7 +122,7 @@ test("MAX_POLICY_VERSIONS bounds the versions, of which any can still be activat
   assert.equal((await app.post("/api/public/policies/v1/activate", {})).status, 200);
 });
 
-test("MAX_USERS bounds the users, and one who is deleted makes room", async (t) => {
+test("MAX_USERS bounds the users, and a deleted user makes room", async (t) => {
   const { app, admin } = await secured(t, { maxUsers: 2 });
   const create = (email: string) =>
     app.post("/api/v1/users", { email, password: PASSWORD, name: "N", role: "viewer" }, admin);
@@ -156,7 +156,7 @@ test("MAX_ORGANIZATIONS bounds the organizations", async (t) => {
   assert.match(refused.body.error, /^MAX_ORGANIZATIONS: expected at most 2 organizations/);
 });
 
-test("runtimes that are silent for FLEET_FORGET_DAYS are forgotten at start, which is told", async (t) => {
+test("runtimes that are silent for FLEET_FORGET_DAYS are forgotten at start, and logged", async (t) => {
   const lines: string[] = [];
   const app = await start(t, { logLevel: "info", writeLog: (line) => void lines.push(line) });
   const beat = (name: string) => app.post("/api/public/fleet/heartbeat", { name });

@@ -64,7 +64,7 @@ for (const round of ["once", "and twice"]) {
   });
 }
 
-test("what was changed after a restart is kept as well", async () => {
+test("changes after a restart are kept as well", async () => {
   await app.post("/api/v1/policies", { version: "v3", yaml: "a: 3" }, other.admin);
   await app.post("/api/v1/audit", { events: [{ id: "late", command: "ls" }] }, key);
   await app.delete("/api/v1/fleet/r1", other.admin);
@@ -77,7 +77,7 @@ test("what was changed after a restart is kept as well", async () => {
   assert.deepEqual(await everything(), before);
 });
 
-test("settings keep their order, and take a key once only", async () => {
+test("settings keep their order, and accept a key only once", async () => {
   const pairs = ["z", "a", "m"].map((name) => ({ key: name, value: name.repeat(3) }));
   const put = await app.put("/api/v1/settings", { settings: pairs }, admin);
   assert.deepEqual(put.body, (await app.get("/api/v1/settings", admin)).body);
@@ -87,7 +87,7 @@ test("settings keep their order, and take a key once only", async () => {
   assert.deepEqual((await app.get("/api/v1/settings", admin)).body.settings, pairs);
 });
 
-test("files are the owner's alone, and records say whose they are", async () => {
+test("only the owner can read the files, and records name their organization", async () => {
   const entries = await readdir(app.dataDir, { recursive: true, withFileTypes: true });
   for (const entry of entries) {
     const { mode } = await stat(join(entry.parentPath, entry.name));
@@ -104,7 +104,7 @@ test("files are the owner's alone, and records say whose they are", async () => 
   assert.match(await readFile(join(folder, "policies", record), "utf8"), /organization_id/);
 });
 
-test("a second service on the same directory is refused, and the first goes on", async (t) => {
+test("a second service on the same directory is refused, and the first continues", async (t) => {
   const second = start(t, {}); // another directory is free
   assert.equal((await (await second).get("/health")).status, 200);
   const { startSignalbox } = await import("../../src/index.ts");

@@ -81,20 +81,20 @@ for (const operation of v1) {
   const least = LEAST[name] ?? "viewer";
   for (const role of ROLES) {
     const isRefused = ROLES.indexOf(role) < ROLES.indexOf(least);
-    test(`${role} at ${name}: ${isRefused ? "refused" : "let in"} while roles are enforced`, async () => {
+    test(`${role} at ${name}: ${isRefused ? "refused" : "accepted"} while roles are enforced`, async () => {
       const answer = await send(services.enforced, operation, role);
       assert.equal(answer.status === 403, isRefused, answer.text);
       const suffices = least === "admin" ? "admin" : "operator or admin";
       const said = `This takes the role ${suffices}; yours is ${role}`;
       if (isRefused) assert.equal(answer.body.error, said);
     });
-    test(`${role} at ${name}: let in while roles are carried`, async () => {
+    test(`${role} at ${name}: accepted while roles are carried`, async () => {
       assert.notEqual((await send(services.carried, operation, role)).status, 403);
     });
   }
 }
 
-test("the tables of this test name operations, and every one that is no GET", () => {
+test("the tables of this test name existing operations, and all of them that are not GET", () => {
   const writing = v1.filter(({ method }) => method !== "GET").map(nameOf);
   assert.deepEqual(writing.sort(), [...Object.keys(LEAST), ...VIEWER].sort());
 });
@@ -130,7 +130,7 @@ test("roles do not restrict keys, the public surface, or callers without credent
   assert.equal((await app.put("/api/v1/settings", { settings: [] })).status, 200);
 });
 
-test("a role counts from the next request on", async (t) => {
+test("a changed role applies from the next request on", async (t) => {
   const app = await start(t, { ...ADMIN_SETTINGS, requireAuth: true, roles: "enforced" });
   const admin = await app.asUser(ADMIN);
   const user = { email: "vera@example.com", role: "viewer" };
@@ -153,7 +153,7 @@ test("organizations are created by admins of the default organization", async (t
   assert.match(answer.body.error, /default organization/);
 });
 
-test("a viewer changes the own password", async (t) => {
+test("a viewer may change the own password", async (t) => {
   const app = await start(t, { ...ADMIN_SETTINGS, requireAuth: true, roles: "enforced" });
   const { password } = ADMIN;
   const email = "vera@example.com";

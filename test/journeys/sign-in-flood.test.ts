@@ -86,7 +86,7 @@ for (const { networks, rounds } of [
   { networks: 14, rounds: 5 },
   { networks: 200, rounds: 1 },
 ]) {
-  test(`beside guesses from ${networks} networks, also at one's own email, one signs in`, async (t) => {
+  test(`during guesses from ${networks} networks, even at the own email, a user can sign in`, async (t) => {
     const { signIn, hold, reached, hashesUntil, release } = await setUp(t);
     const guess = (password: string, round = 0) =>
       Array.from({ length: networks }, (_, i) => {
@@ -109,7 +109,7 @@ for (const { networks, rounds } of [
   });
 }
 
-test("while every guess comes from a new network, owners of passwords are served", async (t) => {
+test("while every guess comes from a new network, users with the right password can sign in", async (t) => {
   const { app, signIn, hold, reached, allReached, hashesUntil, release } = await setUp(t);
   const here = "203.0.113.7";
   for (let i = 0; i < 5; i++) await signIn(ADMIN.email, ADMIN.password, here);
@@ -147,7 +147,7 @@ test("while every guess comes from a new network, owners of passwords are served
   await Promise.all([...guesses, ...laterGuesses].map(({ answer }) => answer));
 });
 
-test("a sign-in whose client has left is not checked", async (t) => {
+test("a sign-in whose client has disconnected is not checked", async (t) => {
   const { app, hold, reached, dropped, signIn, release } = await setUp(t);
   hold();
   const first = signIn("one@example.com", "the first one", "198.51.100.1");
@@ -167,7 +167,7 @@ test("a sign-in whose client has left is not checked", async (t) => {
   assert.equal((await first).status, 401);
 });
 
-test("setting passwords over and over keeps nobody from signing in", async (t) => {
+test("setting passwords over and over does not prevent sign-ins", async (t) => {
   const { app, signIn, hold, reached, hashesUntil, release } = await setUp(t);
   const admin = await app.asUser(ADMIN);
   hold();
@@ -183,7 +183,7 @@ test("setting passwords over and over keeps nobody from signing in", async (t) =
   assert.deepEqual([...new Set(statuses)].sort(), [201, 409, 429]);
 });
 
-test("one organization that sets passwords over and over lets others set theirs", async (t) => {
+test("one organization that sets passwords over and over does not prevent others from setting theirs", async (t) => {
   const { app, hold, reached, hashesUntil, release } = await setUp(t);
   const admin = await app.asUser(ADMIN);
   const { admin: other } = await app.createOrganization("Other", admin);

@@ -13,7 +13,7 @@ const JWT_SECRET = "a secret of more than thirty-two bytes";
 const setUp = (t: TestContext) =>
   start(t, { ...ADMIN_SETTINGS, jwtSecret: JWT_SECRET, requireAuth: true });
 
-test("signing out ends the token that was sent and no other, also over a restart", async (t) => {
+test("signing out ends the sent token and no other, even after a restart", async (t) => {
   const app = await setUp(t);
   const [one, two] = [await app.asUser(ADMIN), await app.asUser(ADMIN)];
   assert.deepEqual((await app.post(LOGOUT, undefined, one)).body, { status: "ok" });
@@ -29,7 +29,7 @@ test("signing out ends the token that was sent and no other, also over a restart
   assert.equal((await app.get(ME, two)).status, 200);
 });
 
-test("a sign-out is recorded, and demands a token where nothing else does", async (t) => {
+test("a sign-out is recorded, and requires a token even without authentication", async (t) => {
   const app = await start(t, ADMIN_SETTINGS);
   assert.equal((await app.post(LOGOUT)).status, 401);
   await app.post(LOGOUT, undefined, await app.asUser(ADMIN));
@@ -40,7 +40,7 @@ test("a sign-out is recorded, and demands a token where nothing else does", asyn
   );
 });
 
-test("a token made elsewhere, without an id, is ended as well", async (t) => {
+test("a token from elsewhere, without an id, can be ended as well", async (t) => {
   const app = await setUp(t);
   const { id, email } = (await app.get(ME, await app.asUser(ADMIN))).body;
   const exp = Math.floor(app.now / 1_000) + 60.5;
@@ -56,7 +56,7 @@ test("a token made elsewhere, without an id, is ended as well", async (t) => {
   assert.equal((await app.get(ME, token)).status, 401);
 });
 
-test("what is kept of an ended token goes when it would have ended by itself", async (t) => {
+test("the record of an ended token is removed when the token would have expired", async (t) => {
   const app = await setUp(t);
   const kept = async (): Promise<number> => {
     const path = join(app.dataDir, "organizations", "default", "users.json");
@@ -72,7 +72,7 @@ test("what is kept of an ended token goes when it would have ended by itself", a
   assert.equal(await kept(), 1);
 });
 
-test("the token of a deleted user cannot be ended any more", async (t) => {
+test("the token of a deleted user can no longer be ended", async (t) => {
   const app = await setUp(t);
   const admin = await app.asUser(ADMIN);
   const { id } = await app.createUser({ email: "bob@example.com" }, admin);
@@ -81,7 +81,7 @@ test("the token of a deleted user cannot be ended any more", async (t) => {
   assert.equal((await app.post(LOGOUT, undefined, bob)).status, 404);
 });
 
-test("an export ticket ends with the credentials that asked for it", async (t) => {
+test("an export ticket ends with the credentials that requested it", async (t) => {
   const app = await setUp(t);
   const admin = await app.asUser(ADMIN);
   const { id: userId } = await app.createUser({ email: "bob@example.com" }, admin);

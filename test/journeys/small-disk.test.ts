@@ -103,7 +103,7 @@ async function idsIn(dataDir: string): Promise<string[]> {
   return ids;
 }
 
-test("a file system that is full refuses, and takes events again when there is room", async (t) => {
+test("a full file system refuses events, and accepts them again when there is room", async (t) => {
   const disk = await mountTmpfs(t, 4);
   if (disk === undefined) return;
   const filler = join(disk, "filler");
@@ -120,7 +120,7 @@ for (const [what, take, give] of [
   ["is full", "takeRoom", "giveRoom"],
   ["fails to write back what it took", "takeRoomBelow", "giveRoomBelow"],
 ] as const) {
-  test(`an ext4 that ${what} refuses, goes on when it can, and holds that after a remount`, async (t) => {
+  test(`an ext4 that ${what} refuses events, accepts them again later, and has them after a remount`, async (t) => {
     const disk = await Ext4.make(t);
     if (disk === undefined) return;
     const dataDir = join(disk.path, "data");

@@ -74,7 +74,7 @@ test("the same requests get the same answers under both prefixes", async (t) => 
   assert.deepEqual(await played(open, "/api/public"), await played(enterprise, "/api/v1"));
 });
 
-test("what is sent under one prefix is seen under the other", async (t) => {
+test("records sent under one prefix are visible under the other", async (t) => {
   const both = await start(t);
   await played(both, "/api/public");
   for (const path of [
@@ -95,7 +95,7 @@ test("what is sent under one prefix is seen under the other", async (t) => {
   }
 });
 
-test("every public operation is on both prefixes, and described alike", async () => {
+test("every public operation is on both prefixes, with the same description", async () => {
   const operations = await operationsOf(app);
   const open = operations.filter(({ path }) => path.startsWith("/api/public/"));
   assert.ok(open.length >= 14);
@@ -171,7 +171,7 @@ const CONTRACT = {
 };
 
 for (const [prefix, wanted] of Object.entries(CONTRACT)) {
-  test(`every operation of the contract is there under "${prefix}"`, async () => {
+  test(`every operation of the contract exists under "${prefix}"`, async () => {
     const names = new Set((await operationsOf(app)).map(({ method, path }) => `${method} ${path}`));
     const missing = wanted.filter((name) => !names.has(name.replace(" ", ` ${prefix}`)));
     assert.deepEqual(missing, []);
@@ -192,12 +192,12 @@ for (const path of [
   });
 }
 
-test("what changes the fleet and providers by hand is not on the public surface", async () => {
+test("manual changes of fleet and providers are not on the public surface", async () => {
   assert.equal((await app.delete("/api/public/fleet/r1")).status, 404);
   assert.equal((await app.put("/api/public/providers/git", { status: "offline" })).status, 404);
 });
 
-test("the unprefixed health is the one of the public surface", async () => {
+test("the unprefixed health equals that of the public surface", async () => {
   const answers = await Promise.all(
     ["/health", "/api/public/health", "/api/v1/health"].map((path) => app.get(path)),
   );
@@ -207,7 +207,7 @@ test("the unprefixed health is the one of the public surface", async () => {
   }
 });
 
-test("the public surface ignores credentials, also wrong ones", async () => {
+test("the public surface ignores credentials, even invalid ones", async () => {
   for (const headers of [
     { "X-API-Key": "sbx_wrong" },
     { Authorization: "Bearer wrong" },
@@ -219,7 +219,7 @@ test("the public surface ignores credentials, also wrong ones", async () => {
   }
 });
 
-test("without a public surface every path of it is 404, and all else goes on", async (t) => {
+test("without a public surface each of its paths is 404, and all others work", async (t) => {
   const closed = await start(t, { publicSurface: "off" });
   for (const { method, path } of await operationsBelow(app, "/api/public/")) {
     const sent = method === "GET" ? undefined : {};

@@ -58,7 +58,7 @@ async function said(path: string, headers: SentHeaders): Promise<string> {
 }
 
 for (const [own, foreign] of SUBJECTS) {
-  test(`no answer to ${own.mark} holds a byte of ${foreign.mark}`, async () => {
+  test(`no answer to ${own.mark} contains data of ${foreign.mark}`, async () => {
     let answers = 0;
     for (const path of await paths()) {
       for (const headers of [own.admin, own.key]) {
@@ -72,7 +72,7 @@ for (const [own, foreign] of SUBJECTS) {
     assert.ok(answers >= 12, `${answers} answers hold the own mark`);
   });
 
-  test(`what ${foreign.mark} has is 404 for ${own.mark}, and stays`, async () => {
+  test(`records of ${foreign.mark} are 404 for ${own.mark}, and stay`, async () => {
     const { admin } = own;
     const attempts = [
       app.get(`/api/v1/organizations/${foreign.id}`, admin),
@@ -87,7 +87,7 @@ for (const [own, foreign] of SUBJECTS) {
     assert.equal((await app.get("/api/v1/auth/me", foreign.admin)).status, 200);
   });
 
-  test(`${own.mark} finds its own by the ids that both have`, async () => {
+  test(`${own.mark} finds its own records by the shared ids`, async () => {
     const { admin, mark, id } = own;
     const v1 = (await app.get("/api/v1/policies/v1", admin)).body;
     assert.deepEqual([v1.yaml, v1.organization_id], [`a: ${mark}`, id]);
@@ -139,7 +139,7 @@ test("the public surface sees nothing of organizations", async () => {
   assert.equal((await app.get("/api/public/policies/v1")).status, 404);
 });
 
-test("the default organization sees all organizations, and their users not", async () => {
+test("the default organization sees all organizations, but not their users", async () => {
   const { organizations } = (await app.get("/api/v1/organizations", operator)).body;
   assert.deepEqual(
     new Set(organizations.map(({ id }: { id: string }) => id)),
@@ -152,7 +152,7 @@ test("the default organization sees all organizations, and their users not", asy
   assert.equal((await app.get("/api/v1/audit", operator)).body.total, 0);
 });
 
-test("an organization renames itself, and others create none", async () => {
+test("an organization can rename itself, but not create others", async () => {
   app.advance(1000);
   const renamed = await app.patch(`/api/v1/organizations/${red.id}`, { name: "Red" }, red.admin);
   assert.equal(renamed.status, 200);
@@ -182,7 +182,7 @@ test("an organization renames itself, and others create none", async () => {
   assert.equal((await app.get("/api/v1/organizations", operator)).body.organizations.length, 3);
 });
 
-test("everything is still apart after a restart", async () => {
+test("everything is still separate after a restart", async () => {
   await app.restart();
   for (const [own, foreign] of SUBJECTS) {
     for (const path of await paths()) {

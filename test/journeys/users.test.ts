@@ -47,7 +47,7 @@ test("signing in gives a token for a day, and the user", async () => {
   });
 });
 
-test("every failed sign-in reads the same", async () => {
+test("every failed sign-in has the same answer", async () => {
   const wrong = await app.post("/api/v1/auth/login", { ...ADMIN, password: "wrong password" });
   const unknown = await app.post("/api/v1/auth/login", { ...ADMIN, email: "no@example.com" });
   assert.deepEqual([wrong.status, unknown.status], [401, 401]);
@@ -66,7 +66,7 @@ test("every failed sign-in reads the same", async () => {
   }
 });
 
-test("a token made elsewhere with the secret and the claims is as good", async () => {
+test("a token from elsewhere with the secret and the claims is accepted", async () => {
   const claims = {
     sub: adminId,
     email: ADMIN.email,
@@ -103,13 +103,13 @@ test("a token made elsewhere with the secret and the claims is as good", async (
   }
 });
 
-test("the scheme is taken in any letter case", async () => {
+test("the scheme is read in any letter case", async () => {
   const { authorization = "" } = admin;
   const headers = { authorization: authorization.replace("Bearer", "bEARER") };
   assert.equal((await app.get("/api/v1/auth/me", headers)).status, 200);
 });
 
-test("a user is created, read, changed and deleted, and never shows the password", async () => {
+test("a user is created, read, changed and deleted, and no answer contains the password", async () => {
   const user = { email: "Ada@Example.com", name: "Ada", role: "viewer", password: ADMIN.password };
   const created = await app.post("/api/v1/users", user, admin);
   assert.equal(created.status, 201);
@@ -152,7 +152,7 @@ test("a user is created, read, changed and deleted, and never shows the password
   }
 });
 
-test("a user that is not described rightly is refused and not created", async () => {
+test("an invalid user description is refused and creates nothing", async () => {
   const user = { email: "new@example.com", name: "n", role: "viewer", password: ADMIN.password };
   for (const change of [
     { email: "none" },
@@ -177,7 +177,7 @@ test("a user that is not described rightly is refused and not created", async ()
   assert.equal((await app.get("/api/v1/users", admin)).body.users.length, 1);
 });
 
-test("the last active admin stays one", async () => {
+test("the last active admin cannot be removed", async () => {
   const path = `/api/v1/users/${adminId}`;
   assert.equal((await app.delete(path, admin)).status, 409);
   assert.equal((await app.patch(path, { active: false }, admin)).status, 409);
@@ -201,7 +201,7 @@ test("a changed password ends every token, a wrong current one is 403", async (t
   await own.asUser({ email: ADMIN.email, password: "another password" });
 });
 
-test("tokens live as long as is set, and survive a restart", async (t) => {
+test("tokens live for the configured time, and survive a restart", async (t) => {
   const own = await start(t, { ...SETTINGS, jwtSecret: "", jwtExpiryHours: 2 });
   const headers = await own.asUser(ADMIN);
   await own.restart();

@@ -5,7 +5,7 @@ import { apiKeyCreateBody, apiKeyOf, draftKey } from "../../src/keys/draft.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 
-test("a new key is for runtimes, unless told otherwise, and was never used", () => {
+test("a new key has the scope runtime by default, and was never used", () => {
   const fresh = createApiKey();
   const key = draftKey("acme", { name: "agents" }, fresh, "key-1", NOW);
   assert.deepEqual(apiKeyOf(key), {
@@ -19,7 +19,7 @@ test("a new key is for runtimes, unless told otherwise, and was never used", () 
   assert.equal(draftKey("acme", { name: "x", scopes: "ci" }, fresh, "k", NOW).scopes, "ci");
 });
 
-test("a key expires only if that was asked for, so many days after it was made", () => {
+test("a key expires only on request, the given number of days after its creation", () => {
   const fresh = createApiKey();
   const key = draftKey("acme", { name: "agents", expires_in_days: 90 }, fresh, "key-1", NOW);
   assert.equal(apiKeyOf(key).expires_at, "2027-02-18T12:00:00.000Z");
@@ -34,7 +34,7 @@ test("a key expires only if that was asked for, so many days after it was made",
   assert.deepEqual(absent, { name: "agents" });
 });
 
-test("neither the key nor its hash is in what is kept and shown of it", () => {
+test("the stored record does not contain the key, and the public form not its hash", () => {
   const fresh = createApiKey();
   const key = draftKey("acme", { name: "agents" }, fresh, "key-1", NOW);
   assert.ok(!JSON.stringify(key).includes(fresh.text));

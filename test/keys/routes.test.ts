@@ -38,7 +38,7 @@ test("a revoked key is refused from the next request on, and can be revoked agai
   assert.equal((await app.get(KEYS)).body.api_keys[0].revoked, true);
 });
 
-test("a key that expires is taken until then and refused from then on, restarts or not", async (t) => {
+test("a key is accepted until it expires and refused from then on, even over restarts", async (t) => {
   const app = await start(t);
   const { body } = await app.post(KEYS, { name: "agents", expires_in_days: 2 });
   assert.equal(Date.parse(body.expires_at), app.now + 2 * 86_400_000);
@@ -63,7 +63,7 @@ test("a key that expires is taken until then and refused from then on, restarts 
   );
 });
 
-test("a key acts for its organization, also where no credential is demanded", async (t) => {
+test("a key acts for its organization, even if no credentials are required", async (t) => {
   const app = await start(t, ADMIN_SETTINGS);
   const { id, admin } = await app.createOrganization("Acme");
   const { body } = await app.post(KEYS, { name: "agents" }, admin);

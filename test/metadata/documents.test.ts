@@ -22,7 +22,7 @@ import { sampleRows } from "./sample-rows.ts";
 
 const service = describeService(sampleRows);
 
-test("every document fits its schema and has nothing beside it", () => {
+test("every document matches its schema and has no other fields", () => {
   const documents = [
     [metadata, metadataDocument(service)],
     [metadataApis, apisDocument(service)],
@@ -34,7 +34,7 @@ test("every document fits its schema and has nothing beside it", () => {
     assert.deepEqual(validate(schema, document), document);
 });
 
-test("the build reports its uptime in whole seconds and the engine in place of Go", () => {
+test("the build reports its uptime in whole seconds, and the JavaScript engine in place of Go", () => {
   const { version } = metadataDocument(service);
   assert.deepEqual(version, {
     version: "1.2.3",
@@ -46,7 +46,7 @@ test("the build reports its uptime in whole seconds and the engine in place of G
   });
 });
 
-test("an uptime is never negative, also when the clock runs backwards", () => {
+test("an uptime is never negative, even if the clock runs backwards", () => {
   const back = describeService(sampleRows, { now: () => 0 });
   assert.equal(versionDocument(back).uptime_seconds, 0);
 });
@@ -76,7 +76,7 @@ test("the metadata document links every document of the service", async () => {
   );
 });
 
-test("what the service demands is computed at the moment of asking", () => {
+test("the required credentials are computed on each request", () => {
   let isRequired = false;
   const live = describeService(sampleRows, { requireAuth: () => isRequired });
   const v1 = (): string | undefined =>
@@ -86,7 +86,7 @@ test("what the service demands is computed at the moment of asking", () => {
   assert.deepEqual([authenticationDocument(live).require_auth, v1()], [true, "required"]);
 });
 
-test("a public surface that is switched off is reported as off and nowhere else", () => {
+test("a public surface that is off is reported as off, and nowhere else", () => {
   const closed = describeService(sampleRows, { publicSurface: "off" });
   const prefixes = metadataDocument(closed).surfaces.map(({ prefix }) => prefix);
   assert.deepEqual(prefixes, ["/api/v1", "/"]);
@@ -117,7 +117,7 @@ test("the list of operations counts each row once on each surface", () => {
   assert.deepEqual([...new Set(unrestricted.map(({ surface }) => surface))], ["public", "portal"]);
 });
 
-test("how callers authenticate names the mode of roles and what each scope includes", () => {
+test("the document about authentication names the mode of roles and the grants of each scope", () => {
   const document = authenticationDocument(describeService(sampleRows, { roles: "enforced" }));
   assert.equal(document.roles, "enforced");
   assert.equal(

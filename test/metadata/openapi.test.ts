@@ -44,7 +44,7 @@ test("the document of every row passes an independent linter without errors or w
   }
 });
 
-test("it passes the rules of another linter, Spectral's, as well", async () => {
+test("the document passes the rules of another linter, Spectral's, as well", async () => {
   const spectral = new Spectral();
   spectral.setRuleset({ extends: [oas as unknown as RulesetDefinition] }); // the two types disagree
   for (const about of DEPLOYMENTS) {
@@ -56,7 +56,7 @@ test("it passes the rules of another linter, Spectral's, as well", async () => {
   }
 });
 
-test("a row becomes one operation on each of its surfaces, with an id of its own", () => {
+test("a row becomes one operation on each of its surfaces, each with its own id", () => {
   const { paths } = document();
   assert.deepEqual(Object.keys(paths), [
     "/api/public/wagons",
@@ -75,7 +75,7 @@ test("a surface that is not served is not documented", () => {
   assert.deepEqual(Object.keys(paths), ["/"]);
 });
 
-test("credentials are asked for on /api/v1 only, and are optional where the switch decides", () => {
+test("credentials are documented on /api/v1 only, and are optional while the switch is off", () => {
   const { paths } = document();
   assert.deepEqual(paths["/api/public/wagons"].post.security, []);
   assert.deepEqual(paths["/"].get.security, []);
@@ -88,14 +88,14 @@ test("credentials are asked for on /api/v1 only, and are optional where the swit
   assert.deepEqual(paths["/api/v1/wagons/{id}/brakes"].get.security, [{ bearerAuth: [] }]);
 });
 
-test("while credentials are demanded nobody is documented as anonymous on /api/v1", () => {
+test("while credentials are required, no operation on /api/v1 is documented as anonymous", () => {
   const { paths } = document(sampleRows, { ...ABOUT, requireAuth: true });
   assert.deepEqual(paths["/api/v1/wagons"].get.security, [{ bearerAuth: [] }, { apiKeyAuth: [] }]);
   assert.deepEqual(paths["/api/v1/wagons"].post.security, [{ bearerAuth: [] }]);
   assert.deepEqual(paths["/api/public/wagons"].post.security, []);
 });
 
-test("the refusals of an operation are those it names and those that follow from it", () => {
+test("an operation's refusals are those of its row and those that follow from it", () => {
   const { paths } = document();
   const refusals = (path: string, method: string): readonly string[] =>
     Object.keys(paths[path][method].responses).filter((status) => Number(status) >= 400);
@@ -147,7 +147,7 @@ test("the refusals of an operation are those it names and those that follow from
   ]);
 });
 
-test("an operation of v1 names the role it takes, if roles are enforced, and its keys' scopes", () => {
+test("an operation of v1 names its role, if roles are enforced, and its keys' scopes", () => {
   const described = (roles: RolesMode): readonly unknown[] => {
     const { paths } = document(sampleRows, { ...ABOUT, roles });
     const { get, post } = paths["/api/v1/wagons"];
@@ -159,7 +159,7 @@ test("an operation of v1 names the role it takes, if roles are enforced, and its
   assert.deepEqual(described("enforced"), [keys, role, "Adds `one`."]);
 });
 
-test("a refusal has an Error as its body, and the headers that its status demands", () => {
+test("a refusal has an Error as its body, and the headers that its status requires", () => {
   const { components } = document();
   const { Unauthorized, TooManyRequests } = components.responses;
   const schema = { $ref: "#/components/schemas/Error" };
@@ -169,7 +169,7 @@ test("a refusal has an Error as its body, and the headers that its status demand
   assert.deepEqual(components.schemas.Error.required, ["error"]);
 });
 
-test("parameters carry their place, their bounds and their defaults", () => {
+test("parameters state their place, their bounds and their defaults", () => {
   const { paths } = document();
   assert.deepEqual(paths["/api/v1/wagons"].get.parameters, [
     {
@@ -209,7 +209,7 @@ test("a schema with a title is referred to wherever it is nested", () => {
   });
 });
 
-test("an answer may be negotiated, be no JSON, or have no body", () => {
+test("an answer may be negotiated, not be JSON, or have no body", () => {
   const { paths } = document();
   const contents = (path: string, status: string): unknown =>
     paths[path].get.responses[status].content &&
@@ -220,7 +220,7 @@ test("an answer may be negotiated, be no JSON, or have no body", () => {
   assert.ok(paths["/api/v1/wagons"].get.responses["304"].headers.ETag);
 });
 
-test("two different schemas with one title are a mistake that stops the document", () => {
+test("two different schemas with one title are an error", () => {
   const [list] = sampleRows;
   assert.ok(list);
   const impostor = { title: "Wagon", type: "object", properties: {} } as const;
@@ -228,7 +228,7 @@ test("two different schemas with one title are a mistake that stops the document
   assert.throws(() => openApiDocument([list, other], ABOUT), /Two different schemas.*Wagon/);
 });
 
-test("two rows that would share an id are a mistake that stops the document", () => {
+test("two rows that would share an id are an error", () => {
   const [list] = sampleRows;
   assert.ok(list);
   assert.throws(() => openApiDocument([list, { ...list }], ABOUT), /getPublicWagons/);

@@ -29,7 +29,7 @@ function headerOf({ headers }: TextReply, name: string): string | undefined {
   return at === -1 ? undefined : headers[at + 1];
 }
 
-test("the front page is JSON unless HTML is asked for, and says that it depends on that", async () => {
+test("the front page is JSON unless HTML is preferred, and varies by Accept", async () => {
   const [asJson, asHtml] = await Promise.all([answer("/"), answer("/", { accept: "text/html" })]);
   assert.ok(asJson instanceof TextReply && asHtml instanceof TextReply);
   assert.match(asJson.contentType ?? "", /^application\/json/);
@@ -48,7 +48,7 @@ test("the OpenAPI document is the same in both notations", () => {
   assert.deepEqual(parse(String(yaml.body)), JSON.parse(String(json.body)));
 });
 
-test("a reader who has the OpenAPI document already is told so", () => {
+test("a reader who has the OpenAPI document gets a 304", () => {
   const etag = headerOf(textAnswer("/openapi.yaml"), "ETag") ?? "";
   for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
     const again = textAnswer("/openapi.yaml", { "if-none-match": known });

@@ -8,7 +8,7 @@ const REQUESTS = 6_000;
 const AT_ONCE = 50;
 
 test(
-  "a log that nobody reads stalls no request, and says later what it dropped",
+  "an unread log does not stall requests, and later states how many lines it dropped",
   { timeout: 300_000 },
   async (t) => {
     const settings = { DATA_DIR: await newDirectory(t), LOG_LEVEL: "debug" };
@@ -46,7 +46,7 @@ test(
 );
 
 test(
-  "a log that nobody reads does not keep the service from stopping",
+  "an unread log does not prevent the service from stopping",
   { timeout: 300_000 },
   async (t) => {
     const settings = { DATA_DIR: await newDirectory(t), LOG_LEVEL: "debug" };

@@ -23,7 +23,7 @@ test("a family without samples is left out", () => {
   assert.equal(writeExposition([gauge([])]), "");
 });
 
-test("what labels and help hold comes back as it was", () => {
+test("labels and help texts are read back unchanged", () => {
   const hostile = 'a"b\\c\nd\\n{e="f"} 1,';
   const text = writeExposition([gauge([{ labels: { hostile }, value: 3 }], "one\\two\nthree")]);
   const families = readExposition(text);
@@ -31,7 +31,7 @@ test("what labels and help hold comes back as it was", () => {
   assert.equal(families.get("a_gauge")?.help, "one\\\\two\\nthree");
 });
 
-test("infinity is written as the format has it, very small and large numbers too", () => {
+test("infinity, very small and very large numbers are written by the format", () => {
   const values = [Infinity, -Infinity, 1e-9, 1e21, 0, -1];
   const samples = values.map((value, i) => ({ labels: { i: String(i) }, value }));
   const read = readExposition(writeExposition([gauge(samples)])).get("a_gauge")?.samples;

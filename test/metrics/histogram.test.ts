@@ -4,7 +4,7 @@ import { writeExposition } from "../../src/metrics/exposition.ts";
 import { DurationHistogram } from "../../src/metrics/histogram.ts";
 import { readExposition, valueOf } from "./exposition-reader.ts";
 
-test("durations fall into cumulative buckets in seconds, a bound into the one that it closes", () => {
+test("durations are counted in cumulative buckets in seconds; a bound belongs to its lower bucket", () => {
   const histogram = new DurationHistogram([1, 10, 100]);
   for (const ms of [0, 1, 1.001, 10, 99, 100, 101, 5_000]) histogram.observe(ms);
   const samples = histogram.samples({ log: "audit" });
@@ -17,7 +17,7 @@ test("durations fall into cumulative buckets in seconds, a bound into the one th
   assert.ok(Math.abs(valueOf(families, "h_sum", { log: "audit" }) - 5.312001) < 1e-9);
 });
 
-test("nothing observed is a histogram of zeros", () => {
+test("without observations a histogram has zeros", () => {
   const samples = new DurationHistogram([1]).samples({});
   assert.deepEqual(
     samples.map(({ suffix, value }) => [suffix, value]),

@@ -6,7 +6,7 @@ import { Client } from "../support/client.ts";
 import { launch, newDirectory } from "../support/server-process.ts";
 import { start } from "../support/start.ts";
 
-test("a service that can write is ready, and open to be asked", async (t) => {
+test("a service that can write is ready, and answers without credentials", async (t) => {
   const app = await start(t, { requireAuth: true });
   const { status, body } = await app.get("/ready");
   assert.deepEqual([status, body], [200, { status: "ready" }]);

@@ -16,13 +16,13 @@ async function scrape(app: App) {
   return readExposition(text);
 }
 
-test("metrics are off unless the deployment shows them", async (t) => {
+test("metrics are off unless the deployment exposes them", async (t) => {
   const app = await start(t);
   const { status, body } = await app.get("/metrics");
   assert.deepEqual([status, body], [404, { error: "There is nothing at this path" }]);
 });
 
-test("open metrics are a text that a strict reader takes", async (t) => {
+test("open metrics pass a strict reader", async (t) => {
   const app = await withMetrics(t);
   const families = await scrape(app);
   assert.equal(valueOf(families, "signalbox_ready"), 1);
@@ -37,7 +37,7 @@ test("open metrics are a text that a strict reader takes", async (t) => {
   assert.equal(valueOf(await scrape(app), "signalbox_uptime_seconds"), 90);
 });
 
-test("the process tells when it began and, on Linux, how many descriptors it holds", async (t) => {
+test("the process reports its start time and, on Linux, its open descriptors", async (t) => {
   const families = await scrape(await withMetrics(t));
   const started = valueOf(families, "process_start_time_seconds");
   assert.equal(started, performance.timeOrigin / 1_000);
@@ -62,7 +62,7 @@ test("requests are counted by the path of their route, never by what was sent", 
   assert.ok(valueOf(families, `${durations}_sum`, { route, method: "GET" }) > 0);
 });
 
-test("methods that no route has are one series", async (t) => {
+test("methods without a route make one series", async (t) => {
   const app = await withMetrics(t);
   for (const method of ["PROPFIND", "MKCOL"]) await app.request(method, "/health");
   const labels = { route: "none", method: "other", status: "405" };
@@ -100,7 +100,7 @@ for (const [name, authorization, challenge] of [
   ["the start of the token", "Bearer a-token", 'Bearer realm="signalbox", error="invalid_token"'],
   ["an empty token", "Bearer ", 'Bearer realm="signalbox", error="invalid_token"'],
 ] as const) {
-  test(`where metrics demand a token, ${name} is refused`, async (t) => {
+  test(`if metrics require a token, ${name} is refused`, async (t) => {
     const app = await start(t, { metrics: TOKEN });
     const { status, headers, text } = await app.get("/metrics", authorization && { authorization });
     assert.equal(status, 401);
@@ -109,7 +109,7 @@ for (const [name, authorization, challenge] of [
   });
 }
 
-test("the token opens the metrics, and nothing shows it", async (t) => {
+test("the token gives access to the metrics, and no output contains it", async (t) => {
   const lines: string[] = [];
   const writeLog = (line: string) => void lines.push(line);
   const app = await start(t, { metrics: TOKEN, logLevel: "debug", writeLog });
@@ -124,7 +124,7 @@ test("the token opens the metrics, and nothing shows it", async (t) => {
   assert.ok(!shown.includes(TOKEN));
 });
 
-test("a token that is easy to guess is warned of at start", async (t) => {
+test("the start warns of a token that is easy to guess", async (t) => {
   const lines: string[] = [];
   await start(t, { metrics: "guess", logLevel: "warn", writeLog: (line) => void lines.push(line) });
   assert.match(lines.join(""), /metrics is a token of fewer than 16 characters/);

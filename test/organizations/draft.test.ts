@@ -9,7 +9,7 @@ const acme = {
   admin_password: "correct horse battery",
 };
 
-test("an organization is created by a name, a slug if wanted, and its first admin", () => {
+test("an organization is created from a name, an optional slug, and its first admin", () => {
   assert.deepEqual(organizationCreateBody.read({ ...acme, name: " Acme " }), acme);
   const { slug: _, ...withoutSlug } = acme;
   assert.deepEqual(organizationCreateBody.read({ ...acme, slug: "" }), withoutSlug);

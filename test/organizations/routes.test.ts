@@ -31,7 +31,7 @@ test("taken slugs and emails are 409, wrong ones 400", async (t) => {
   assert.equal((await app.post(ORGANIZATIONS, { ...other, admin_password: "x" })).status, 400);
 });
 
-test("the default organization sees all, another one only itself", async (t) => {
+test("the default organization sees all organizations, another one only itself", async (t) => {
   const app = await start(t, ADMIN_SETTINGS);
   const { id, admin } = await app.createOrganization("Acme");
   const idsOf = (answer: { body: { organizations: { id: string }[] } }) =>

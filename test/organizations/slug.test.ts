@@ -14,7 +14,7 @@ for (const [name, slug] of [
   test(`"${name}" becomes ${slug}`, () => assert.equal(slugOf(name), slug));
 }
 
-test("every name makes a slug that is one, and safe as a file name", () => {
+test("every name makes a valid slug that is safe as a file name", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme", maxLength: 300 }), fc.nat(3), (name, taken) => {
       let tries = 0;
@@ -25,7 +25,7 @@ test("every name makes a slug that is one, and safe as a file name", () => {
   );
 });
 
-test("a taken slug is numbered, also when there is no room for a number", () => {
+test("a taken slug gets a number, even at the longest length", () => {
   const taken = new Set(["acme", "acme-2"]);
   assert.equal(
     freeSlug("Acme", (slug) => taken.has(slug)),
@@ -44,6 +44,6 @@ for (const slug of ["", "-a", "A", "a_b", "a.b", "a/b", "..", "a".repeat(64), "a
   });
 }
 
-test("63 letters, digits and hyphens can", () => {
+test("63 letters, digits and hyphens can be a slug", () => {
   for (const slug of ["a", "0-", "a".repeat(63)]) checkSlug(slug, "slug");
 });

@@ -49,7 +49,7 @@ export function organizationStoreSuite(open: (t: TestContext) => Promise<Tenancy
     assert.deepEqual(await users.list("default"), []);
   });
 
-  test("a slug is taken once, the default one from the start", async (t) => {
+  test("a slug is unique, and the default one is taken from the start", async (t) => {
     const { organizations, users } = await open(t);
     await organizations.create(...founding("Acme", "acme"));
     await assert.rejects(organizations.create(...founding("Other", "acme")), { status: 409 });
@@ -57,7 +57,7 @@ export function organizationStoreSuite(open: (t: TestContext) => Promise<Tenancy
     assert.equal(await users.findByEmail("admin@other.example"), undefined);
   });
 
-  test("without a slug one is made of the name, and numbered", async (t) => {
+  test("a missing slug is made from the name, with a number if needed", async (t) => {
     const { organizations } = await open(t);
     const ids = await Promise.all(
       ["a@x.org", "b@x.org", "c@x.org"].map(async (email) => {
@@ -67,7 +67,7 @@ export function organizationStoreSuite(open: (t: TestContext) => Promise<Tenancy
     assert.deepEqual(ids, ["acme", "acme-2", "acme-3"]);
   });
 
-  test("an admin's email that is taken anywhere stops the creation", async (t) => {
+  test("an admin's email that is taken in any organization prevents the creation", async (t) => {
     const { organizations } = await open(t);
     await organizations.create(...founding("Acme", "acme", "ada@example.com"));
     const second = organizations.create(...founding("Globex", "globex", "ADA@example.com"));
@@ -75,7 +75,7 @@ export function organizationStoreSuite(open: (t: TestContext) => Promise<Tenancy
     assert.equal(await organizations.get("globex"), undefined);
   });
 
-  test("of an organization and a user with one email, created at once, one comes into being", async (t) => {
+  test("of an organization and a user with one email, created concurrently, one succeeds", async (t) => {
     const { organizations, users } = await open(t);
     const [, draft] = founding("Acme", "acme", "ada@example.com");
     const outcomes = await Promise.allSettled([
@@ -97,7 +97,7 @@ export function organizationStoreSuite(open: (t: TestContext) => Promise<Tenancy
     assert.deepEqual(await organizations.get("acme"), renamed);
   });
 
-  test("what is no organization's id finds nothing", async (t) => {
+  test("an unknown id finds no organization", async (t) => {
     const { organizations } = await open(t);
     for (const id of ["__proto__", "..", "acme", ""]) {
       assert.equal(await organizations.get(id), undefined);

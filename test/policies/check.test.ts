@@ -43,7 +43,7 @@ tests: [&t {command: "${"a".repeat(900)}", expect: deny}, ${"*t, ".repeat(900)}]
 `;
 const steps = "takes more than 300,000,000 steps (compared characters)";
 
-test("what aliases multiply is refused by its work, and the event loop turns meanwhile", async (t) => {
+test("a document multiplied by aliases is refused by its work, and the event loop turns meanwhile", async (t) => {
   let turns = 0;
   const turning = setInterval(() => turns++, 1);
   t.after(() => clearInterval(turning));
@@ -74,7 +74,7 @@ test("a short text of many tokens is examined in a thread as well", async (t) =>
   assert.ok(turns > 3);
 });
 
-test("threads that have answered are asked again", async () => {
+test("threads are reused", async () => {
   const costly = `a: [${"{},".repeat(500)}]`;
   const examined = () => examineInThread({ yaml: costly, command: undefined });
   for (let i = 0; i < 3; i++) assert.deepEqual((await examined()).problems, []);
@@ -82,7 +82,7 @@ test("threads that have answered are asked again", async () => {
   assert.deepEqual(a, b);
 });
 
-test("a check that runs into its limit of time is the server's fault, not the document's", async () => {
+test("a check that exceeds its time limit is the server's fault, not the document's", async () => {
   await assert.rejects(examineInThread({ yaml: multiplied, command: undefined }, 1), {
     status: 503,
     retryAfterSeconds: 30,
@@ -112,7 +112,7 @@ test("a small document does not wait for large ones", async () => {
   assert.notEqual(finished.at(-1), "small");
 });
 
-test("a client with many large documents takes no other client's place in line", async () => {
+test("a client with many large documents does not take another client's place in line", async () => {
   const flood = Array.from({ length: 40 }, () =>
     checkDocument({ party: ["public", "default", "192.0.2.1"] }, largeComment),
   );
@@ -123,7 +123,7 @@ test("a client with many large documents takes no other client's place in line",
   assert.equal(refused.length, 40 - 1 - 32 + 1); // one runs, 32 wait, and one of those was dropped
 });
 
-test("a check whose client leaves is dropped from the line", async () => {
+test("a check whose client disconnects is dropped from the line", async () => {
   const running = checkDocument(ACME, largeComment);
   const client = new AbortController();
   const left = checkDocument({ ...ACME, gone: client.signal }, largeComment);

@@ -15,7 +15,7 @@ function problemsOf(yaml: string) {
   return parse(yaml).problems.list();
 }
 
-test("what aliases stand for is paid for", () => {
+test("the targets of aliases count as work", () => {
   const spent = (yaml: string) => {
     const work = new Work(Infinity);
     assert.ok(parseDocument(yaml, new Problems(yaml), work).root);
@@ -107,14 +107,14 @@ for (const [name, [yaml, line, column, message]] of Object.entries(invalid)) {
   });
 }
 
-test("a document may have 1 MiB in UTF-8, and not a byte more", () => {
+test("a document may have 1 MiB in UTF-8, and no byte more", () => {
   const most = `a: ${"é".repeat((MAX_DOCUMENT_BYTES - 4) / 2)}x`;
   assert.equal(Buffer.byteLength(most), MAX_DOCUMENT_BYTES);
   assert.deepEqual(problemsOf(most), []);
   assert.match(problemsOf(`${most}x`)[0]?.message ?? "", /larger than 1 MiB/);
 });
 
-test("a document may have 250,000 tokens, and not one more", () => {
+test("a document may have 250,000 tokens, and no more", () => {
   const tokensOf = (yaml: string) => [...new Lexer().lex(yaml)].length;
   const list = `a: [${"1,".repeat(80_000)}]`;
   const most = list + "\n".repeat(MAX_TOKENS - tokensOf(list));
@@ -154,20 +154,20 @@ test("aliases that would multiply are refused without being expanded", () => {
   assert.ok(messages.includes("The aliases stand for more than 20000 nodes"));
 });
 
-test("aliases may stand for 20,000 nodes, and not for one more", () => {
+test("aliases may expand to 20,000 nodes, and no more", () => {
   const list = `a: &x [${Array.from({ length: 99 }, () => "1").join(",")}]\n`; // 100 nodes
   const most = `${list}b: [${Array.from({ length: 200 }, () => "*x").join(",")}]`;
   assert.deepEqual(problemsOf(most), []);
   assert.equal(problemsOf(most.replace(/1\]/, "1,1]")).length, 1);
 });
 
-test("aliases do not hide depth", () => {
+test("nesting behind aliases counts", () => {
   const half = `${"[".repeat(60)}${"]".repeat(60)}`;
   const yaml = `a: &x ${half}\nb: ${"[".repeat(60)}*x${"]".repeat(60)}`;
   assert.match(problemsOf(yaml)[0]?.message ?? "", /aliases nest .* deeper than 100 levels/);
 });
 
-test("of many problems the first hundred are told, in the order of the text", () => {
+test("of many problems the first hundred are reported, in the order of the text", () => {
   const yaml = `a: 1\n${Array.from({ length: 300 }, () => "a: 1\n").join("")}`;
   const problems = problemsOf(yaml);
   assert.equal(problems.length, 100);
@@ -175,7 +175,7 @@ test("of many problems the first hundred are told, in the order of the text", ()
   assert.ok(problems.every(({ line }, i) => i === 0 || line >= (problems[i - 1]?.line ?? 0)));
 });
 
-test("a message is one short line, whatever the document holds", () => {
+test("a message is one short line, whatever the document contains", () => {
   const hostile = [
     "a: !" + "x".repeat(5_000),
     `"${"k\\n".repeat(300)}": 1\n"${"k\\n".repeat(300)}": 1`,
@@ -186,13 +186,13 @@ test("a message is one short line, whatever the document holds", () => {
   }
 });
 
-test("checking leaves the process as it was", () => {
+test("checking does not affect the process", () => {
   const before = Error.stackTraceLimit;
   problemsOf("a: ]");
   assert.equal(Error.stackTraceLimit, before);
 });
 
-test("whatever the library writes is valid, and any text is judged without a throw", () => {
+test("any output of the library is valid, and any text is checked without an exception", () => {
   const someValue = fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue(), { minKeys: 1 });
   fc.assert(
     fc.property(someValue, (value) => {

@@ -37,7 +37,7 @@ function verdictOf(yaml: string | undefined, event: DraftEvent = EVENT) {
   return examine({ yaml, command: { ...event, command } }).verdict;
 }
 
-test("a draft decides its event's command as was asked, and nothing wider", () => {
+test("a draft decides its event's command as requested, and no other", () => {
   for (const [effect, decision] of [
     ["allow", "ALLOWED"],
     ["deny", "DENIED"],
@@ -51,7 +51,7 @@ test("a draft decides its event's command as was asked, and nothing wider", () =
   }
 });
 
-test("without a policy that can be extended the draft says that it stands alone", () => {
+test("if the policy cannot be extended, the draft says that it contains only the rule", () => {
   for (const active of [undefined, "rules: []", "--- {schema: signalbox/policy/v1, rules: []}\n"]) {
     assert.match(
       draftPolicyWithRule(EVENT, "allow", active) ?? "",
@@ -60,7 +60,7 @@ test("without a policy that can be extended the draft says that it stands alone"
   }
 });
 
-test("the active policy keeps every line, and gets the rule and its test before its own", () => {
+test("the active policy keeps every line, and gets the rule and its test before its own ones", () => {
   const yaml = draftPolicyWithRule(EVENT, "allow", ACTIVE) ?? "";
   assert.equal(verdictOf(yaml)?.rule, "allow-kubectl-delete-pod");
   const lines = yaml.split("\n");
@@ -71,7 +71,7 @@ test("the active policy keeps every line, and gets the rule and its test before 
   }
 });
 
-test("a rule's id is one that the policy does not have", () => {
+test("a new rule's id is unused in the policy", () => {
   assert.equal(
     verdictOf(draftPolicyWithRule(EVENT, "deny", ACTIVE))?.rule,
     "deny-kubectl-delete-pod-2",
@@ -88,12 +88,12 @@ test("a policy without rules or tests gets both", () => {
   assert.match(yaml ?? "", /tests:\n {2}- command/);
 });
 
-test("a policy with the line ends of Windows is extended too", () => {
+test("a policy with Windows line ends is extended too", () => {
   const yaml = draftPolicyWithRule(EVENT, "allow", ACTIVE.replaceAll("\n", "\r\n"));
   assert.equal(verdictOf(yaml)?.rule, "allow-kubectl-delete-pod");
 });
 
-test("an event that says nothing to match makes no draft, never a rule for everything", () => {
+test("an event without values to match makes no draft, instead of a rule for everything", () => {
   const { id, timestamp } = EVENT;
   for (const bare of [{}, { command: "  " }, { provider: "*" }, { capability: "odd" }]) {
     assert.equal(
@@ -103,7 +103,7 @@ test("an event that says nothing to match makes no draft, never a rule for every
   }
 });
 
-test("an event without a command makes a rule of what else it says", () => {
+test("an event without a command makes a rule from its other fields", () => {
   const { command: _, ...event } = EVENT;
   assert.equal(
     verdictOf(draftPolicyWithRule(event, "allow", undefined), event)?.decision,
@@ -119,7 +119,7 @@ test("a command too long for a rule is matched by its first words", () => {
   assert.equal(verdictOf(yaml, { ...event, command: "kubectl apply -f web" })?.rule !== null, true);
 });
 
-test("whatever an event holds, its draft is a valid policy that decides it", () => {
+test("the draft of any event is a valid policy that decides it", () => {
   const text = fc.string({ unit: "binary", maxLength: 40 }).filter((one) => one.trim() !== "");
   const some = fc.option(text, { nil: undefined });
   const events = fc.record({ command: text, executor: some, resource: some, reason: some });
@@ -135,7 +135,7 @@ test("whatever an event holds, its draft is a valid policy that decides it", () 
   );
 });
 
-test("entries in front of a list with comments, anchors or a document mark are put where lists begin", () => {
+test("entries before a list with comments, anchors or a document mark are inserted at its start", () => {
   for (const active of [
     `---\n${ACTIVE}`,
     ACTIVE.replace("rules:", "rules: &all # of them"),

@@ -7,7 +7,7 @@ const NOW = Date.parse("2026-11-20T20:30:00.987Z");
 const user = { kind: "user", id: "1", email: "ada@example.com", role: "admin" } as const;
 const key = { kind: "key", id: "2", name: "build agents" } as const;
 
-test("what is not given gets its default", () => {
+test("absent fields get their defaults", () => {
   assert.deepEqual(draftPolicy({ yaml: "a: 1" }, NOW, undefined), {
     version: "20261120T203000Z",
     isGenerated: true,
@@ -19,7 +19,7 @@ test("what is not given gets its default", () => {
   });
 });
 
-test("what is given is kept", () => {
+test("given fields are kept", () => {
   const body = { yaml: "a: 1", version: "v1", name: "n", description: "d", updated_by: "grace" };
   const { version, isGenerated, name, description, updated_by } = draftPolicy(body, NOW, user);
   assert.deepEqual(
@@ -28,7 +28,7 @@ test("what is given is kept", () => {
   );
 });
 
-test("a version is by the signed-in user, and by the portal for a key or nobody", () => {
+test("the author is the signed-in user, or the portal for a key or no credentials", () => {
   assert.equal(draftPolicy({ yaml: "a: 1" }, NOW, user).updated_by, "ada@example.com");
   assert.equal(nameOf(key), "portal-api");
   assert.equal(nameOf(undefined), "portal-api");
@@ -42,7 +42,7 @@ test("a version name has 1 to 128 code points", () => {
   assert.ok(!isVersionName("x".repeat(129)));
 });
 
-test("a version name may hold what a path may not, but not be a path's own dots", () => {
+test("a version name may contain characters that a path may not, but not be . or ..", () => {
   for (const name of ["a/b", "../x", "...", " ", "%2e", "a\\b", "ä ß", "validate", "?#&"]) {
     assert.ok(isVersionName(name), name);
   }
@@ -50,7 +50,7 @@ test("a version name may hold what a path may not, but not be a path's own dots"
   assert.ok(!isVersionName(".."));
 });
 
-test("a version name holds no control character and no line separator, and nothing else is refused", () => {
+test("a version name may contain any character except control characters and line separators", () => {
   fc.assert(
     fc.property(fc.nat(0x10ffff), (code) => {
       const isControl = code < 0x20 || (code >= 0x7f && code < 0xa0);
@@ -63,7 +63,7 @@ test("a version name holds no control character and no line separator, and nothi
   );
 });
 
-test("a bad version name is refused, and says what is accepted", () => {
+test("an invalid version name is refused, with the accepted form", () => {
   assert.throws(() => draftPolicy({ yaml: "a: 1", version: "a\nb" }, NOW, undefined), {
     status: 400,
     message: /^version: expected 1 to 128 characters/,

@@ -56,12 +56,12 @@ test("deny wins over allow wherever it stands, and the first rule of that effect
   assert.deepEqual(allowed, { decision: "ALLOWED", rule: "a1", reason: null });
 });
 
-test("a disabled rule decides nothing", () => {
+test("a disabled rule does not apply", () => {
   const off = rule("d", "deny", {}, { enabled: false });
   assert.equal(evaluate(document(off, rule("a", "allow", {})), { command: "ls" }).rule, "a");
 });
 
-test("exact is the whole command, but for the space around it", () => {
+test("exact matches the whole command, without surrounding space", () => {
   const match = { commands: [{ exact: "git status" }] };
   assert.ok(matches(match, { command: "git status" }));
   assert.ok(matches(match, { command: "  git status\n" }));
@@ -69,7 +69,7 @@ test("exact is the whole command, but for the space around it", () => {
   assert.ok(!matches(match, { command: "git  status" }));
 });
 
-test("prefix is by words, not by letters", () => {
+test("prefix matches by words, not by letters", () => {
   const match = { commands: [{ prefix: "git push" }] };
   assert.ok(matches(match, { command: "git push" }));
   assert.ok(matches(match, { command: "git   push\torigin" }));
@@ -78,7 +78,7 @@ test("prefix is by words, not by letters", () => {
   assert.ok(!matches(match, { command: "sudo git push" }));
 });
 
-test("glob is the whole command with any characters for its stars", () => {
+test("glob matches the whole command, with any characters for its stars", () => {
   const match = { commands: [{ glob: "rm *-rf*" }] };
   assert.ok(matches(match, { command: "rm -rf /" }));
   assert.ok(!matches(match, { command: "sudo rm -rf /" }));
@@ -91,19 +91,19 @@ test("one entry of a list is enough, every field is needed", () => {
   assert.ok(!matches(match, { command: "x", provider: "azure", consumer: "ai" }));
 });
 
-test("a field that the command has no value for does not match, even by a star", () => {
+test("a field without a value in the command does not match, even by a star", () => {
   for (const field of ["capabilities", "consumers", "executors", "resources"] as const) {
     assert.ok(!matches({ [field]: ["*"] }, { command: "x" }), field);
   }
 });
 
-test("the provider is the command's first word unless it is given", () => {
+test("the provider defaults to the command's first word", () => {
   assert.ok(matches({ providers: ["kubectl"] }, { command: "  kubectl get pods" }));
   assert.ok(!matches({ providers: ["kubectl"] }, { command: "kubectl", provider: "helm" }));
   assert.ok(!matches({ providers: ["*"] }, { command: "   " }));
 });
 
-test("a decision is paid for by every pattern that is compared, and refused beyond the limit", () => {
+test("every compared pattern counts as work, and a decision beyond the limit is refused", () => {
   const patterns = [{ exact: "a b" }, { prefix: "a b" }, { glob: "*a*b*" }];
   const policy = document(
     ...patterns.map((pattern, i) => rule(`r${i}`, "deny", { commands: [pattern] })),
@@ -192,7 +192,7 @@ const someCommand = fc.record(
   { requiredKeys: ["command"] },
 );
 
-test("any policy decides any command as the plainest reading of the rules does", () => {
+test("any policy decides any command like the plainest implementation", () => {
   fc.assert(
     fc.property(somePolicy, someCommand, (policy, command) => {
       assert.deepEqual(evaluate(policy, command), naive(policy, command));

@@ -33,7 +33,7 @@ async function large(policies: MemoryPolicies): Promise<StreamReply> {
   return reply;
 }
 
-test("a list names the active version and holds every policy whole", async () => {
+test("a list names the active version and contains every whole policy", async () => {
   const policies = await storeOf("a: 1", "a: 2");
   const { status, body } = await small(policies);
   assert.equal(status, 200);
@@ -46,7 +46,7 @@ test("without policies the active version is empty", async () => {
   assert.deepEqual(JSON.parse(String(body)), { active: "", policies: [] });
 });
 
-test("whoever has the list is told so, until anything in it changes", async () => {
+test("a client with the current list gets a 304, until anything in it changes", async () => {
   const policies = await storeOf("a: 1", "a: 2");
   const tag = etagOf(await small(policies));
   const again = await small(policies, `W/${tag}`);
@@ -68,7 +68,7 @@ test("a large list is streamed as the same JSON", async () => {
   assert.deepEqual(JSON.parse(await received), JSON.parse(JSON.stringify(expected)));
 });
 
-test("a list without texts is streamed as well when it is long, and has a tag of its own", async () => {
+test("a long list without texts is streamed as well, and has its own tag", async () => {
   const policies = await storeOf("a: 1");
   for (let i = 0; i < 300; i++) {
     const body = { yaml: "a: 1", version: `long${i}`, description: "x".repeat(4_000) };
@@ -86,7 +86,7 @@ test("a list without texts is streamed as well when it is long, and has a tag of
   assert.ok((await answerSummaries("acme", policies, etagOf(reply))) instanceof TextReply);
 });
 
-test("a reader that stops and goes away ends the stream", async () => {
+test("a reader that disconnects ends the stream", async () => {
   const reply = await large(await storeOf(`a: ${"x".repeat(1 << 20)}`, "a: 1"));
   const gone = new AbortController();
   const stuck = new Writable({ highWaterMark: 1, write: () => gone.abort() });

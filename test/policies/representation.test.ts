@@ -36,11 +36,11 @@ test("a policy is sent as its JSON with a strong tag and the headers of caching"
   ]);
 });
 
-test("the same object is represented once", () => {
+test("the representation of an object is made once", () => {
   assert.equal(representationOf(policy), representationOf(policy));
 });
 
-test("the tag changes with anything that is sent", () => {
+test("the tag changes with any part of the body", () => {
   const tags = [policy, { ...policy, active: false }, { ...policy, activated_by: "x" }].map(
     (one) => representationOf(one).etag,
   );
@@ -48,7 +48,7 @@ test("the tag changes with anything that is sent", () => {
   assert.equal(representationOf({ ...policy }).etag, tags[0]);
 });
 
-test("whoever has the representation is told so, with the same headers and no body", () => {
+test("a client with the current representation gets a 304, with the same headers and no body", () => {
   const representation = representationOf(policy);
   const { status, body, headers, contentType } = textReply(
     conditional(representation, representation.etag),

@@ -21,7 +21,7 @@ for (const api of SURFACES) {
   });
 }
 
-test("a runtime's header of any value asks for the active version, another active does not", async (t) => {
+test("any value of a runtime's header selects the active version, other values of active do not", async (t) => {
   const app = await start(t);
   await app.post("/api/v1/policies", { yaml: "a: 1", version: "v1" });
   for (const name of ["runtime/1.0", ""]) {
@@ -53,7 +53,7 @@ test("every GET is conditional", async (t) => {
   }
 });
 
-test("a list without texts says all else that one with them says", async (t) => {
+test("a list without texts has all the other fields", async (t) => {
   const app = await start(t);
   const empty = await app.get("/api/v1/policies?texts=false");
   assert.deepEqual(empty.body, { active: "", policies: [] });
@@ -75,7 +75,7 @@ test("a list without texts says all else that one with them says", async (t) => 
   assert.equal(refused.status, 400);
 });
 
-test("a version of any name is reached percent-encoded", async (t) => {
+test("a version of any name is found by its percent-encoded name", async (t) => {
   const app = await start(t);
   for (const version of ["a/b c", "ü?#%", "validate", "🚂".repeat(128)]) {
     await app.post("/api/v1/policies", { yaml: "a: 1", version });
@@ -84,7 +84,7 @@ test("a version of any name is reached percent-encoded", async (t) => {
   }
 });
 
-test("a document that is not valid, and a version that exists, are refused", async (t) => {
+test("an invalid document and an existing version are refused", async (t) => {
   const app = await start(t);
   const wrong = await app.post("/api/v1/policies", { yaml: "a: 1\na: 2" });
   assert.equal(wrong.status, 400);
@@ -98,7 +98,7 @@ test("a document that is not valid, and a version that exists, are refused", asy
   }
 });
 
-test("an earlier version is made active again by the user who is signed in", async (t) => {
+test("a signed-in user can activate an earlier version again", async (t) => {
   const app = await start(t, ADMIN_SETTINGS);
   const headers = await app.asUser(ADMIN);
   const first = await app.post("/api/v1/policies", { yaml: "a: 1", version: "v1" }, headers);

@@ -46,7 +46,7 @@ tests:
   - {command: git status, expect: allow}
 `;
 
-test("a document with everything the schema knows is read as it is written", () => {
+test("a document with every key of the schema is read completely", () => {
   const { problems, document } = examined(full);
   assert.deepEqual(problems, []);
   assert.deepEqual(document, {
@@ -90,18 +90,18 @@ test("a document with everything the schema knows is read as it is written", () 
   });
 });
 
-test("without a default a document denies, and rules are enabled unless they say otherwise", () => {
+test("the default is deny, and rules are enabled by default", () => {
   const { document } = examined(rule("match: {}"));
   assert.equal(document?.default, "deny");
   assert.equal(document?.rules[0]?.enabled, true);
 });
 
-test("a document may have no rules, but has to say so", () => {
+test("a document may have no rules, but must have the list", () => {
   assert.deepEqual(examined("rules: []").problems, []);
   assert.equal(examined("name: x").problems[0]?.message, "rules: required");
 });
 
-test("aliases may stand for any part", () => {
+test("aliases may replace any part", () => {
   const yaml = `x-lists:\n  - &providers [git]\n  - &match {providers: *providers}\n${rule("match: *match")}`;
   const { problems, document } = examined(yaml);
   assert.deepEqual(problems, []);
@@ -110,7 +110,7 @@ test("aliases may stand for any part", () => {
   assert.equal(examine({ yaml: declared, command: undefined }).problems.length, 2);
 });
 
-test("a document that declares another schema, or none, is not looked into", () => {
+test("a document of another schema, or without one, is not checked further", () => {
   for (const yaml of ["rules: 5", "schema: acme/v1\nrules: 5", "schema: 1"]) {
     const { problems, document } = examine({ yaml, command: undefined });
     assert.deepEqual(problems, []);
@@ -264,7 +264,7 @@ test("one reading finds every fault", () => {
   );
 });
 
-test("a failing test names itself, what was expected, what was decided, and by what", () => {
+test("a failing test reports its name, the expected and actual decision, and the rule", () => {
   const yaml = `${rule("match: {commands: [{prefix: rm}]}")}tests:
   - {command: rm x, expect: allow}
   - {command: ls, expect: allow}
@@ -298,7 +298,7 @@ test("a failing test names itself, what was expected, what was decided, and by w
   assert.ok(document, "the shape is right, so commands can be tried");
 });
 
-test("a document that is no YAML has only that problem", () => {
+test("a document that is not YAML has only that problem", () => {
   assert.equal(examined("rules: [\nname: 5").document, undefined);
   assert.ok(examined("rules: [\nname: 5").problems.length > 0);
 });

@@ -36,7 +36,7 @@ test("the active policy decides unless a version or a document is named", async 
   assert.deepEqual(given, { ...byRule, version: null });
 });
 
-test("every field of a command counts", async () => {
+test("every field of a command is used", async () => {
   const yaml = `schema: signalbox/policy/v1
 rules:
   - id: all
@@ -52,13 +52,13 @@ rules:
   assert.equal(await decide("s"), "DENIED");
 });
 
-test("a document whose own tests fail can be tried all the same", async () => {
+test("a document whose tests fail can still be tried", async () => {
   const yaml = `${denyRm}tests: [{command: rm x, expect: allow}]`;
   const { rule } = await simulate(ASKER, "acme", { yaml, command: "rm x" }, await storeOf({}));
   assert.equal(rule, "no-rm");
 });
 
-test("what cannot decide is refused, and told why", async () => {
+test("a document that cannot decide is refused with the reason", async () => {
   const policies = await storeOf({ other: "a: 1", old: "a: 1\na: 2" });
   const refusals = [
     [{ yaml: "a: 1", version: "v1" }, 400, "Give yaml or version, not both"],

@@ -33,7 +33,7 @@ export function policyStoreSuite(open: (t: TestContext) => Promise<PolicyStore>)
     assert.deepEqual(await policies.versions("acme"), []);
   });
 
-  test("a published version is whole and active", async (t) => {
+  test("a published version is complete and active", async (t) => {
     const policies = await open(t);
     const yaml = "# é 🚂\r\na: 1\n\n";
     const body = { yaml, version: "v1", description: "First", name: "n", updated_by: "ada" };
@@ -75,7 +75,7 @@ export function policyStoreSuite(open: (t: TestContext) => Promise<PolicyStore>)
     assert.deepEqual(await policies.active("acme"), before);
   });
 
-  test("of many publishes of one version at once, one succeeds", async (t) => {
+  test("of many concurrent publishes of one version, one succeeds", async (t) => {
     const policies = await open(t);
     const publishes = Array.from({ length: 20 }, (_, i) =>
       policies.publish("acme", draftOf("v1", `a: ${i}`)),
@@ -86,7 +86,7 @@ export function policyStoreSuite(open: (t: TestContext) => Promise<PolicyStore>)
     assert.deepEqual(await policies.list("acme"), [stored[0]?.value]);
   });
 
-  test("many publishes without a name at once get distinct ones, and one of them is active", async (t) => {
+  test("concurrent publishes without a name get distinct names, and one of them is active", async (t) => {
     const policies = await open(t);
     const publishes = Array.from({ length: 20 }, (_, i) =>
       policies.publish("acme", draftOf(undefined, `a: ${i}`)),
@@ -117,14 +117,14 @@ export function policyStoreSuite(open: (t: TestContext) => Promise<PolicyStore>)
     );
   });
 
-  test("versions carry everything but the text, and what identifies it", async (t) => {
+  test("versions have everything but the text, and its identity", async (t) => {
     const policies = await open(t);
     const { yaml, ...policy } = await policies.publish("acme", draftOf("v1", "a: é"));
     const sha256 = createHash("sha256").update(yaml).digest("hex");
     assert.deepEqual(await policies.versions("acme"), [{ policy, sha256, bytes: 5 }]);
   });
 
-  test("an earlier version can be made active again, which says when and by whom", async (t) => {
+  test("an earlier version can be activated again, and records when and by whom", async (t) => {
     const policies = await open(t);
     const first = await policies.publish("acme", draftOf("v1", "a: 1"));
     await policies.publish("acme", draftOf("v2", "a: 2", 1));
@@ -143,7 +143,7 @@ export function policyStoreSuite(open: (t: TestContext) => Promise<PolicyStore>)
     assert.deepEqual(await policies.active("acme"), before);
   });
 
-  test("each activation tells which version it replaced, also when several are sent at once", async (t) => {
+  test("each activation reports the version that it replaced, even if several are concurrent", async (t) => {
     const policies = await open(t);
     await policies.publish("acme", draftOf("v1"));
     await policies.publish("acme", draftOf("v2"));
@@ -161,7 +161,7 @@ export function policyStoreSuite(open: (t: TestContext) => Promise<PolicyStore>)
     assert.equal(await policies.activeVersion("acme"), "v1");
   });
 
-  test("the active version is told by its name and the time of its activation", async (t) => {
+  test("name and time of activation identify the active version", async (t) => {
     const policies = await open(t);
     const active = async () => {
       const policy = await policies.active("acme");
@@ -177,7 +177,7 @@ export function policyStoreSuite(open: (t: TestContext) => Promise<PolicyStore>)
     assert.deepEqual(await active(), ["v1", LATER]);
   });
 
-  test("exactly one version is active at every moment of many changes", async (t) => {
+  test("exactly one version is active at every moment during many changes", async (t) => {
     const policies = await open(t);
     await policies.publish("acme", draftOf("v0"));
     const changes = Array.from({ length: 12 }, async (_, i) => {
@@ -198,7 +198,7 @@ export function policyStoreSuite(open: (t: TestContext) => Promise<PolicyStore>)
     assert.deepEqual(names(active), [await policies.activeVersion("acme")]);
   });
 
-  test("organizations have versions of their own", async (t) => {
+  test("each organization has its own versions", async (t) => {
     const policies = await open(t);
     await policies.publish("acme", draftOf("v1", "a: acme"));
     assert.equal(await policies.get("globex", "v1"), undefined);
@@ -209,7 +209,7 @@ export function policyStoreSuite(open: (t: TestContext) => Promise<PolicyStore>)
     assert.equal((await policies.get("globex", "v1"))?.organization_id, "globex");
   });
 
-  test("names of any length and with any characters are versions of their own", async (t) => {
+  test("names of any length and with any characters make distinct versions", async (t) => {
     const policies = await open(t);
     const odd = [
       "a/b",

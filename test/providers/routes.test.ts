@@ -50,7 +50,7 @@ test("the names are those of the catalog and of the events, sorted", async (t) =
   assert.deepEqual(names, [...before, "zz-tool", "__proto__"].sort());
 });
 
-test("a status that is set stands until it is lifted, also after a restart", async (t) => {
+test("a set status applies until it is removed, even after a restart", async (t) => {
   const app = await start(t);
   const set = await app.put("/api/v1/providers/git", { status: "degraded" });
   assert.deepEqual([set.status, set.body], [200, await providerIn(app, "git")]);
@@ -63,7 +63,7 @@ test("a status that is set stands until it is lifted, also after a restart", asy
   assert.equal((await app.delete("/api/v1/providers/git")).status, 404);
 });
 
-test("a status of an unknown provider, or that is none, cannot be set", async (t) => {
+test("an invalid status, or one of an unknown provider, cannot be set", async (t) => {
   const app = await start(t);
   const unknown = await app.put("/api/v1/providers/no-such", { status: "offline" });
   assert.deepEqual(
@@ -77,7 +77,7 @@ test("a status of an unknown provider, or that is none, cannot be set", async (t
   assert.equal((await app.put("/api/public/providers/git", { status: "offline" })).status, 404);
 });
 
-test("an organization's events and statuses are its own", async (t) => {
+test("each organization has its own events and statuses", async (t) => {
   const app = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
   const { admin } = await app.createOrganization("Acme", await app.asUser(ADMIN));
   await app.put("/api/v1/providers/git", { status: "degraded" }, admin);

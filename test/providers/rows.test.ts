@@ -53,7 +53,7 @@ test("a provider that was used long ago is offline and still has a last use", ()
   assert.deepEqual([row?.status, row?.last_used], ["offline", "1970-01-01T00:00:00.000Z"]);
 });
 
-test("an override wins over what the events say, for its provider only", () => {
+test("an override replaces the status from events, for its provider only", () => {
   const activity = new Map([["aws", { events: 9, failed: 9, lastUsed: T0 }]]);
   const rows = providerRows(view, activity, new Map([["git", "degraded"]]));
   assert.deepEqual(
@@ -67,7 +67,7 @@ test("an override wins over what the events say, for its provider only", () => {
   assert.equal(lifted[0]?.status, "connected");
 });
 
-test("a provider that only events know is a name, not a row", () => {
+test("a provider that only events name is in the names, not in the rows", () => {
   const used = { events: 1, failed: 0, lastUsed: T0 };
   const activity = new Map([
     ["svn", used],

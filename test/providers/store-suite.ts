@@ -19,7 +19,7 @@ export function overrideStoreSuite(engineName: string, open: () => Promise<Overr
     assert.equal(await store.lift("default", "git"), false);
   });
 
-  it("an override is set, replaced and lifted, also across restarts", async (engine) => {
+  it("an override is set, replaced and removed, even across restarts", async (engine) => {
     await engine.store.set("default", "git", "degraded");
     await engine.store.set("default", "aws", "connected");
     await engine.store.set("default", "git", "offline");
@@ -44,7 +44,7 @@ export function overrideStoreSuite(engineName: string, open: () => Promise<Overr
     assert.equal((await store.all("default")).size, 1);
   });
 
-  it("changes at once all happen, in their order", async ({ store }) => {
+  it("concurrent changes all take effect, in their order", async ({ store }) => {
     await Promise.all([
       store.set("default", "git", "degraded"),
       store.set("default", "aws", "offline"),
@@ -54,7 +54,7 @@ export function overrideStoreSuite(engineName: string, open: () => Promise<Overr
     assert.deepEqual([...(await store.all("default"))], [["git", "connected"]]);
   });
 
-  it("the name __proto__ is a name like any other", async (engine) => {
+  it("__proto__ is an ordinary name", async (engine) => {
     await engine.store.set("default", "__proto__", "degraded");
     const { store } = await engine.reopen();
     assert.deepEqual([...(await store.all("default"))], [["__proto__", "degraded"]]);

@@ -34,7 +34,7 @@ const PAGES = filesBelow("src/portal/browser/entries").filter(
   (path) => !path.endsWith("/early.ts"),
 );
 
-test("what the build bundles for a page has the frame in it, and no page has another's", () => {
+test("the bundle of a page contains the frame, and no other page", () => {
   assert.ok(PAGES.length > 0);
   assert.deepEqual(
     PAGES.filter((path) => !importsOf(path).includes("../frame.ts")),

@@ -49,7 +49,7 @@ test("a doc comment opens with a sentence and says no types", () => {
   assert.deepEqual(odd.map(placeOf), []);
 });
 
-test("exports are named, and no file passes on everything of another", () => {
+test("exports are named, and no file re-exports all of another", () => {
   const odd = filesBelow("src").flatMap((path) =>
     [...nodesOf(parseSource(path))].filter(
       (node) => ts.isExportAssignment(node) || (ts.isExportDeclaration(node) && !node.exportClause),

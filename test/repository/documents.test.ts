@@ -38,7 +38,7 @@ function plainValue(cell: string): string {
   return code ?? "";
 }
 
-test("the table of settings lists exactly those that the service reads", () => {
+test("the table of settings lists exactly the settings of the service", () => {
   const names = documented.map(({ variable }) => variable).sort();
   assert.deepEqual(names, settingRows.map(({ variable }) => variable).sort());
 });
@@ -55,7 +55,7 @@ test("every setting of the table has a meaning", () => {
   assert.ok(documented.every(({ meaning }) => meaning.length > 10));
 });
 
-test("the unit for systemd names settings that there are", () => {
+test("the systemd unit names existing settings", () => {
   const unit = readSource("deploy/signalbox.service");
   const lines = unit.split("\n").filter((line) => /^Environment=|^# REQUIRE_AUTH/.test(line));
   const names = lines.flatMap((line) => line.match(/\b[A-Z]+_[A-Z_]+\b|\bMETRICS\b/g) ?? []);
@@ -67,7 +67,7 @@ test("the unit for systemd names settings that there are", () => {
   );
 });
 
-test("the API page names exactly the actions that the activity log knows", () => {
+test("the API page names exactly the actions of the activity log", () => {
   const named = section("docs/api.md", "Who changed what")
     .filter((line) => line.startsWith("| "))
     .flatMap((line) => [...line.matchAll(/`([a-z]+(?:\.[a-z]+)?)`/g)].map(([, action]) => action));

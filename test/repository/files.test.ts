@@ -16,7 +16,7 @@ test("file names are kebab-case", () => {
   );
 });
 
-test("every file and folder is named for what it holds", () => {
+test("every file and folder is named after its content", () => {
   assert.deepEqual(
     paths.filter((path) => WORDS_WITHOUT_MEANING.test(path)),
     [],
@@ -39,7 +39,7 @@ for (const [folder, limit] of [
   });
 }
 
-test("tests stand in the folders of what they test, or in those that go across", () => {
+test("tests are in the folder of their subject, or in a cross-cutting folder", () => {
   const folderOf = (path: string): string => path.split("/").slice(1, -1).join("/");
   const folders = new Set(filesBelow("src").map(folderOf));
   for (const name of ["bench", "journeys", "repository", "support"]) folders.add(name);

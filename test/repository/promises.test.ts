@@ -89,12 +89,12 @@ for (const sentence of said) {
   });
 }
 
-test("what is promised by the minute or the hour is what the code counts by", () => {
+test("promises per minute or hour match the periods in the code", () => {
   assert.equal(throttle.WINDOW_MS, MINUTE_MS);
   assert.equal(STREAM_LIMITS.lifetimeMs, HOUR_MS);
 });
 
-test("the least durable answers are the ones that the table of promises names", () => {
+test("the least durable answers are those in the table of promises", () => {
   const durable = settingRows.find(({ variable }) => variable === "AUDIT_DURABILITY");
   assert.equal(durable?.fallback, "sync");
   assert.match(

@@ -4,7 +4,7 @@ import { ADMIN_SETTINGS, start } from "../support/start.ts";
 
 const SETTINGS = "/api/v1/settings";
 
-test("settings tell the edition, how requests are authenticated, and no pairs at first", async (t) => {
+test("settings state the edition and the authentication, and have no pairs at first", async (t) => {
   let requireAuth = false;
   const app = await start(t, {
     ...ADMIN_SETTINGS,
@@ -23,7 +23,7 @@ test("settings tell the edition, how requests are authenticated, and no pairs at
   assert.equal((await app.get(SETTINGS, admin)).body.auth.require_auth, true);
 });
 
-test("pairs are replaced as a whole, and are the organization's own", async (t) => {
+test("pairs are replaced as a whole, separately for each organization", async (t) => {
   const app = await start(t, ADMIN_SETTINGS);
   const { admin } = await app.createOrganization("Acme");
   await app.put(SETTINGS, { settings: [{ key: "old", value: "1" }] }, admin);
@@ -39,7 +39,7 @@ test("pairs are replaced as a whole, and are the organization's own", async (t) 
   assert.deepEqual((await app.get(SETTINGS)).body.settings, []);
 });
 
-test("a key that is given twice is named, and nothing changes", async (t) => {
+test("a repeated key is refused by name, and nothing changes", async (t) => {
   const app = await start(t);
   const refused = await app.put(SETTINGS, { settings: [{ key: "a" }, { key: "a" }] });
   assert.equal(refused.status, 400);
@@ -47,7 +47,7 @@ test("a key that is given twice is named, and nothing changes", async (t) => {
   assert.deepEqual((await app.get(SETTINGS)).body.settings, []);
 });
 
-test("settings tell how many events the organization has, their bytes and the oldest", async (t) => {
+test("settings state the number of events, their bytes and the oldest", async (t) => {
   const app = await start(t, ADMIN_SETTINGS);
   const { admin } = await app.createOrganization("Acme");
   const timestamps = ["2026-11-20T10:00:00Z", "2026-10-01T02:00:00+02:00", "2026-11-01T00:00:00Z"];

@@ -23,7 +23,7 @@ export function settingsStoreSuite(open: (t: TestContext) => Promise<SettingsSto
     assert.deepEqual(await settings.list("acme"), pairs);
   });
 
-  test("another organization's settings are its own", async (t) => {
+  test("each organization has its own settings", async (t) => {
     const settings = await open(t);
     await settings.replace("acme", [{ key: "a", value: "1" }]);
     assert.deepEqual(await settings.list("globex"), []);
@@ -31,7 +31,7 @@ export function settingsStoreSuite(open: (t: TestContext) => Promise<SettingsSto
     assert.equal((await settings.list("acme")).length, 1);
   });
 
-  test("of replacements at once the last one stands", async (t) => {
+  test("of concurrent replacements the last one stays", async (t) => {
     const settings = await open(t);
     const values = ["1", "2", "3"];
     await Promise.all(values.map((value) => settings.replace("acme", [{ key: "a", value }])));

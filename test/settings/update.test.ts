@@ -4,7 +4,7 @@ import { differences, settingsUpdateBody } from "../../src/settings/update.ts";
 
 const read = (settings: unknown) => settingsUpdateBody.read({ settings });
 
-test("pairs keep their order, and a value may be empty or left out", () => {
+test("pairs keep their order, and a value may be empty or absent", () => {
   assert.deepEqual(
     read([
       { key: "b", value: "1" },
@@ -59,7 +59,7 @@ test("all pairs together have at most 1,048,576 characters", () => {
   });
 });
 
-test("the difference of two lists is what goes, comes or changes", () => {
+test("the difference of two lists has removed, added and changed pairs", () => {
   const pairs = (given: Readonly<Record<string, string>>) =>
     Object.entries(given).map(([key, value]) => ({ key, value }));
   const before = pairs({ same: "1", gone: "2", changed: "3" });

@@ -28,7 +28,7 @@ function answer(status: number, body: unknown, changes: Record<string, string> =
 
 const wagons = { wagons: [{ id: "1", note: null }] };
 
-test("an answer that is what the document promises passes", () => {
+test("an answer that matches the document passes", () => {
   contract.check("GET", "/api/public/wagons?limit=1", answer(200, wagons));
   contract.check("POST", "/api/v1/wagons", answer(201, { id: "1" }));
   contract.check("POST", "/api/v1/wagons", answer(409, { error: "There is one" }));

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { ADMIN, ADMIN_SETTINGS, start, START_TIME, type App } from "./start.ts";
 
-test("a restarted service has what it had, at the time that it was", async (t) => {
+test("a restarted service has the same data and the same time", async (t) => {
   const app = await start(t);
   await app.post("/api/public/policies", { version: "v1", yaml: "rules: []" });
   app.advance(60_000);
@@ -28,7 +28,7 @@ test("people, organizations and keys act through the headers that are returned",
   assert.equal((await app.get("/api/v1/auth/me", ada)).body.role, "operator");
 });
 
-test("nothing is left behind", async (t) => {
+test("a test's service leaves no files", async (t) => {
   const left: App[] = [];
   await t.test("a service that is used", async (inner) => {
     left.push(await start(inner));

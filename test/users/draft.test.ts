@@ -20,7 +20,7 @@ const ada = {
   organization_id: "acme",
 };
 
-test("a user is active, and a viewer named after the email where nothing else was given", () => {
+test("a user is active, and by default a viewer named after the email", () => {
   assert.deepEqual(draftUser({ email: EMAIL, name: "  " }, "hash-1", "user-1", NOW), {
     id: "user-1",
     email: EMAIL,
@@ -34,7 +34,7 @@ test("a user is active, and a viewer named after the email where nothing else wa
   });
 });
 
-test("what is shown of a user are the fields of the contract and nothing else", () => {
+test("a user's public form has the fields of the contract and no others", () => {
   assert.deepEqual(Object.keys(userOf(ada)).sort(), Object.keys(user.properties).sort());
 });
 
@@ -54,14 +54,14 @@ test("a new password ends every token", () => {
   assert.equal(changed.credential_version, 2);
 });
 
-test("a deactivation ends every token, and no later activation revives them", () => {
+test("a deactivation ends every token, and an activation does not revive them", () => {
   const inactive = changedUser(ada, { active: false }, NOW);
   assert.equal(inactive.credential_version, 2);
   assert.equal(changedUser(inactive, { active: false }, NOW).credential_version, 2);
   assert.equal(changedUser(inactive, { active: true }, NOW).credential_version, 2);
 });
 
-test("a new user needs an email and a password that may be set", () => {
+test("a new user needs a valid email and a valid password", () => {
   const read = (given: object) => () =>
     userCreateBody.read({ email: EMAIL, password: PASSWORD, ...given });
   assert.deepEqual(read({ role: "operator" })(), {
@@ -77,7 +77,7 @@ test("a new user needs an email and a password that may be set", () => {
   assert.throws(read({ role: "root" }), { message: "role: expected admin, operator or viewer" });
 });
 
-test("a change may hold anything that may be changed, or nothing", () => {
+test("a change may contain any changeable field, or none", () => {
   assert.deepEqual(userChangeBody.read({}), {});
   assert.deepEqual(userChangeBody.read({ name: "", role: null, active: false, email: "x" }), {
     active: false,
@@ -86,7 +86,7 @@ test("a change may hold anything that may be changed, or nothing", () => {
   assert.throws(() => userChangeBody.read({ active: "no" }), { status: 400 });
 });
 
-test("a sign-in needs an email that is one, and any password", () => {
+test("a sign-in needs a valid email, and any password", () => {
   assert.deepEqual(loginBody.read({ email: EMAIL, password: "x" }), {
     email: EMAIL,
     password: "x",
@@ -97,7 +97,7 @@ test("a sign-in needs an email that is one, and any password", () => {
   });
 });
 
-test("a password change needs the current one, whatever it is, and one that may be set", () => {
+test("a password change needs any current password, and a valid new one", () => {
   assert.deepEqual(passwordChangeBody.read({ current: "x", password: PASSWORD }), {
     current: "x",
     password: PASSWORD,
@@ -108,7 +108,7 @@ test("a password change needs the current one, whatever it is, and one that may 
   });
 });
 
-test("an ended token is kept until it ends by itself", () => {
+test("an ended token is recorded until it expires", () => {
   const now = 1_800_000_000_000;
   const exp = now / 1_000 + 60;
   const ended = withEndedToken(ada, { id: "a", exp, cv: 1 }, now);
@@ -126,7 +126,7 @@ test("an ended token is kept until it ends by itself", () => {
   assert.equal(later.credential_version, ada.credential_version);
 });
 
-test("the hundred and first ended token ends all that name a credential version", () => {
+test("the 101st ended token ends all tokens with a credential version", () => {
   const exp = 1_800_000_060;
   let draft = withEndedToken(ada, { id: "unversioned", exp, cv: undefined }, 0);
   for (let i = 0; i < 99; i++) draft = withEndedToken(draft, { id: `t${i}`, exp, cv: 1 }, 0);

@@ -19,16 +19,16 @@ for (const text of [
   "ada@exämple.com",
   "a@b@c",
 ]) {
-  test(`${JSON.stringify(text)} is none`, () => assert.equal(isEmail(text), false));
+  test(`${JSON.stringify(text)} is not an email address`, () => assert.equal(isEmail(text), false));
 }
 
-test("an address of 254 characters is the longest", () => {
+test("the longest address has 254 characters", () => {
   const at = (length: number) => `${"a".repeat(length - "@example.com".length)}@example.com`;
   assert.equal(isEmail(at(254)), true);
   assert.equal(isEmail(at(255)), false);
 });
 
-test("letter case makes no difference to who is meant", () => {
+test("letter case does not matter", () => {
   assert.equal(emailKey("Ada@Example.COM"), emailKey("ada@example.com"));
 });
 

@@ -32,7 +32,7 @@ test("the last active admin can change in any other way", () => {
   checkAdminRemains(users, ada, { ...ada, name: "Countess" });
 });
 
-test("whoever is no active admin can go", () => {
+test("a user who is not an active admin can be removed", () => {
   checkAdminRemains(users, viewer, undefined);
   checkAdminRemains(users, retired, undefined);
   checkAdminRemains([viewer], viewer, undefined);

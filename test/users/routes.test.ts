@@ -9,7 +9,7 @@ const OWN_PASSWORD = "/api/v1/auth/password";
 const NEW = "another good password";
 const BOB = { email: "bob@example.com", name: "Bob", password: "bob's own password" };
 
-test("a sign-in answers a token, its end, and the user", async (t) => {
+test("a sign-in returns a token, its expiry, and the user", async (t) => {
   const app = await start(t, { ...ADMIN_SETTINGS, jwtExpiryHours: 2 });
   const { status, body } = await app.post(LOGIN, ADMIN);
   assert.equal(status, 200);
@@ -21,7 +21,7 @@ test("a sign-in answers a token, its end, and the user", async (t) => {
   assert.equal(me.body.role, "admin");
 });
 
-test("failed sign-ins are alike, and what is no sign-in is 400", async (t) => {
+test("failed sign-ins have equal answers, and an invalid body is 400", async (t) => {
   const app = await start(t, ADMIN_SETTINGS);
   const wrong = await app.post(LOGIN, { ...ADMIN, password: "wrong words" });
   const unknown = await app.post(LOGIN, { ...ADMIN, email: "nobody@example.com" });
@@ -32,7 +32,7 @@ test("failed sign-ins are alike, and what is no sign-in is 400", async (t) => {
   assert.equal((await app.post(LOGIN, { email: ADMIN.email })).status, 400);
 });
 
-test("guessing is slowed down, and the wait is told", async (t) => {
+test("guessing is slowed down, and the answer states the wait", async (t) => {
   const app = await start(t, ADMIN_SETTINGS);
   for (let i = 0; i < 5; i++) {
     assert.equal((await app.post(LOGIN, { ...ADMIN, password: "guess" })).status, 401);
@@ -44,7 +44,7 @@ test("guessing is slowed down, and the wait is told", async (t) => {
   assert.equal((await app.post(LOGIN, ADMIN)).status, 200);
 });
 
-test("who am I demands a token, also while nothing else does", async (t) => {
+test("/me requires a token, even without authentication", async (t) => {
   const app = await start(t, ADMIN_SETTINGS);
   assert.equal((await app.get(ME)).status, 401);
   const refused = await app.get(ME, { authorization: "Bearer nonsense" });
@@ -94,7 +94,7 @@ test("a user is created, read, changed and deleted", async (t) => {
   assert.equal((await app.get("/api/v1/users", bob)).status, 401);
 });
 
-test("a deactivated user's tokens and password count no more", async (t) => {
+test("a deactivated user's tokens and password are refused", async (t) => {
   const app = await start(t, ADMIN_SETTINGS);
   const { body } = await app.post("/api/v1/users", BOB);
   const bob = await app.asUser(BOB);
@@ -116,7 +116,7 @@ test("an admin may set another password for a user", async (t) => {
   await app.asUser({ ...BOB, password: NEW });
 });
 
-test("the last active admin stays", async (t) => {
+test("the last active admin cannot be removed or deactivated", async (t) => {
   const app = await start(t, ADMIN_SETTINGS);
   const [admin] = (await app.get("/api/v1/users")).body.users;
   const path = `/api/v1/users/${admin.id}`;
@@ -126,7 +126,7 @@ test("the last active admin stays", async (t) => {
   assert.deepEqual((await app.get(path)).body, admin);
 });
 
-test("one's own password changes only with the current one, on every route", async (t) => {
+test("the own password changes only with the current one, on every route", async (t) => {
   const app = await start(t, ADMIN_SETTINGS);
   const { id } = await app.createUser(BOB);
   const bob = await app.asUser(BOB);
@@ -157,7 +157,7 @@ test("guesses at the current password are counted on every route together", asyn
   assert.equal((await app.patch(`/api/v1/users/${id}`, guess, bob)).status, 429);
 });
 
-test("nobody changes their own role, and naming it as it is changes nothing", async (t) => {
+test("users cannot change their own role, and sending the present role changes nothing", async (t) => {
   const app = await start(t, ADMIN_SETTINGS);
   const { id } = await app.createUser({ ...BOB, role: "viewer" });
   const bob = await app.asUser(BOB);
@@ -172,7 +172,7 @@ test("nobody changes their own role, and naming it as it is changes nothing", as
   assert.equal((await app.patch(path, { role: "admin" }, await app.asUser(ADMIN))).status, 200);
 });
 
-test("what is refused for another reason costs no hash", async (t) => {
+test("a request that is refused for another reason costs no hash", async (t) => {
   const quick = createPasswords({ now: () => 0, cost: 2 });
   let hashes = 0;
   const counting: Passwords = {

@@ -43,7 +43,7 @@ export function userStoreSuite(open: (t: TestContext) => Promise<UserStore>): vo
     assert.deepEqual(await users.get("acme", "ada"), ada);
   });
 
-  test("prototype names are no ids", async (t) => {
+  test("prototype names are not found as ids", async (t) => {
     const users = await open(t);
     for (const id of ["__proto__", "constructor", "hasOwnProperty"]) {
       assert.equal(await users.get("acme", id), undefined);
@@ -53,7 +53,7 @@ export function userStoreSuite(open: (t: TestContext) => Promise<UserStore>): vo
     }
   });
 
-  test("an email is taken in every organization and letter case", async (t) => {
+  test("an email is unique over all organizations and letter cases", async (t) => {
     const users = await open(t);
     await users.create("acme", ada);
     const twin = { ...person("globex", "twin"), email: "Ada@Example.com" };
@@ -61,7 +61,7 @@ export function userStoreSuite(open: (t: TestContext) => Promise<UserStore>): vo
     assert.deepEqual(await users.list("globex"), []);
   });
 
-  test("of two users with one email, created at once, one comes into being", async (t) => {
+  test("of two users with one email, created concurrently, one succeeds", async (t) => {
     const users = await open(t);
     const twins = ["acme", "globex"].map((organization) =>
       users.create(organization, { ...person(organization, organization), email: "a@b.c" }),
@@ -70,7 +70,7 @@ export function userStoreSuite(open: (t: TestContext) => Promise<UserStore>): vo
     assert.deepEqual(outcomes.sort(), ["fulfilled", "rejected"]);
   });
 
-  test("a deleted user is gone and the email is free again", async (t) => {
+  test("a deleted user is not found, and the email is free again", async (t) => {
     const users = await open(t);
     await users.create("acme", bob);
     assert.equal(await users.remove("acme", "bob"), true);
@@ -80,7 +80,7 @@ export function userStoreSuite(open: (t: TestContext) => Promise<UserStore>): vo
     await users.create("globex", { ...person("globex", "bob-2"), email: bob.email });
   });
 
-  test("a change is answered and kept, under every look-up", async (t) => {
+  test("a change is answered and stored, and found by every look-up", async (t) => {
     const users = await open(t);
     await users.create("acme", bob);
     const renamed = await users.change("acme", "bob", (user) => ({ ...user, name: "Robert" }));
@@ -100,7 +100,7 @@ export function userStoreSuite(open: (t: TestContext) => Promise<UserStore>): vo
     assert.deepEqual(await users.get("acme", "bob"), bob);
   });
 
-  test("changes of one user at once all count", async (t) => {
+  test("concurrent changes of one user all take effect", async (t) => {
     const users = await open(t);
     await users.create("acme", bob);
     const raise = (user: StoredUser) => ({
@@ -111,7 +111,7 @@ export function userStoreSuite(open: (t: TestContext) => Promise<UserStore>): vo
     assert.equal((await users.get("acme", "bob"))?.credential_version, 11);
   });
 
-  test("of two admins who leave at once, one stays", async (t) => {
+  test("of the two last admins, only one can be removed concurrently", async (t) => {
     const users = await open(t);
     await users.create("acme", ada);
     await users.create("acme", person("acme", "eve", "admin"));
@@ -126,7 +126,7 @@ export function userStoreSuite(open: (t: TestContext) => Promise<UserStore>): vo
     assert.equal((await users.get("acme", "eve"))?.active, true);
   });
 
-  test("another organization's admins do not stand in for the last one", async (t) => {
+  test("another organization's admins do not count", async (t) => {
     const users = await open(t);
     await users.create("acme", ada);
     await users.create("globex", person("globex", "eve", "admin"));

@@ -45,7 +45,6 @@ export class SegmentSet {
   #indexes: SegmentIndex[] = [];
   #sealedBytes = 0;
   #growing: GrowingIndex;
-  #sealedUse = new Map<string, number>(); // by the providers that were asked for
 
   private constructor(options: SegmentSetOptions, log: SegmentedLog, growing: GrowingIndex) {
     this.#options = options;
@@ -106,7 +105,6 @@ export class SegmentSet {
     const previous = this.#growing;
     this.#growing = new GrowingIndex(segment);
     this.#adopt([...this.#indexes, this.#growing]);
-    this.#sealedUse = new Map();
     if (previous.rows > 0) void this.#sealing.run(() => this.#seal(previous));
     else this.drop(previous.segment);
   }
@@ -114,7 +112,6 @@ export class SegmentSet {
   /** Forgets a segment. */
   drop(segment: number): void {
     this.#adopt(this.#indexes.filter((index) => index.segment !== segment));
-    this.#sealedUse = new Map();
   }
 
   /** Rebuilds the index of a segment whose sidecar is damaged. */
@@ -138,22 +135,16 @@ export class SegmentSet {
 
   /** When the named providers were used last, in milliseconds; unused ones are left out. */
   async lastUsed(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const [growing, sealedUse] = [this.#growing, this.#sealedUse];
-    const sealed = this.#indexes.slice(0, -1);
+    const indexes = this.#indexes;
     const yielder = new Yielder();
     const times = new Map<string, number>();
     for (const name of names) {
-      let time = sealedUse.get(name);
-      if (time === undefined) {
-        time = sealed.reduce(
-          (newest, index) => Math.max(newest, lastUseIn(index, name)),
-          -Infinity,
-        );
-        sealedUse.set(name, time);
-        await yielder.step();
-      }
-      time = Math.max(time, lastUseIn(growing, name));
+      const time = indexes.reduce(
+        (newest, index) => Math.max(newest, lastUseIn(index, name)),
+        -Infinity,
+      );
       if (time > -Infinity) times.set(name, time);
+      await yielder.step();
     }
     return times;
   }

@@ -17,8 +17,8 @@ import { type Lease, Leases } from "./leases.ts";
 import { lineOf, recentIdsOf, rowsAfter, rowsOfId } from "./write/known-events.ts";
 import { EventWriter } from "./write/event-writer.ts";
 import { firstLine, idOf, readLine } from "./write/lines.ts";
-import { answerExport, answerHistogram, answerPage } from "./query/answers.ts";
-import type { PageStart } from "./query/answers.ts";
+import { answerExport, answerPage, type PageStart } from "./query/answers.ts";
+import { answerHistogram, type BucketRange } from "./query/histogram.ts";
 import { segmentQuery, type SegmentQuery } from "./query/segment-query.ts";
 import { LastDay } from "./query/last-day.ts";
 import type { RecentIds } from "./write/recent-ids.ts";
@@ -156,7 +156,7 @@ export class AuditTrail implements TailSource {
 
   histogram(
     filter: AuditFilter,
-    range: { readonly from: number; readonly to: number; readonly intervalMs: number },
+    range: BucketRange,
     signal: AbortSignal | undefined,
   ): Promise<AuditHistogram> {
     const query = this.#query(filter);

@@ -27,15 +27,15 @@ export function marksOf(codes: readonly number[], greatest: number): Uint8Array 
 }
 
 const CHUNK = 4096;
-/** Codes of any width as numbers of 32 bits: the loop over them is compiled for one kind of array. */
-const chunkCodes = new Uint32Array(CHUNK);
 
 /** Sets the bit of each row below `rows` whose code is wanted (1 in `wanted`). */
 export function addBits(bits: Uint32Array, column: Column, wanted: Uint8Array, rows: number): void {
+  // Codes of any width as numbers of 32 bits: the loop over them is compiled for one kind of array.
+  const codes = new Uint32Array(CHUNK);
   for (let start = 0; start < rows; start += CHUNK) {
     const count = Math.min(CHUNK, rows - start);
-    chunkCodes.set(column.subarray(start, start + count));
-    addChunk(bits, start, count, chunkCodes, wanted);
+    codes.set(column.subarray(start, start + count));
+    addChunk(bits, start, count, codes, wanted);
   }
   // The last group of eight has codes of the chunk before where no rows are left.
   if (rows % 32 !== 0) bits[rows >>> 5] = (bits[rows >>> 5] as number) & ~(-1 << (rows & 31));

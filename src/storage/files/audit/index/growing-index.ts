@@ -34,7 +34,6 @@ export class GrowingIndex implements SegmentIndex {
   readonly allTexts = new GrowingTexts();
   readonly isSealed = false;
   readonly facetCounts = undefined;
-  readonly nameFilters = undefined;
   lastUsed: Float64Array = new Float64Array(8);
   rows = 0;
   bytes = 0;

@@ -4,18 +4,12 @@
  * into sidecars, so it never changes within a format version. Where hashes are equal, the texts are
  * always compared.
  */
-import { withSpareBytes, SPARE_BYTES } from "./byte-words.ts";
-
-/** Texts up to this length need no memory of their own while they are hashed. */
-const SHORT = 512;
-const scratch = Buffer.alloc(SHORT * 3 + SPARE_BYTES);
-const scratchWords = withSpareBytes(scratch.subarray(0, -SPARE_BYTES));
+import { SPARE_BYTES } from "./byte-words.ts";
 
 /** The hash of a text. */
 export function hashOf(text: string): number {
-  const isShort = text.length <= SHORT;
-  const bytes = isShort ? scratch : Buffer.alloc(text.length * 3 + SPARE_BYTES);
-  const words = isShort ? scratchWords : withSpareBytes(bytes.subarray(0, -SPARE_BYTES));
+  const bytes = Buffer.allocUnsafe(text.length * 3 + SPARE_BYTES);
+  const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const length = bytes.write(text, "utf8");
   let hash = 0;
   let at = 0;

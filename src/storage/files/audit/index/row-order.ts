@@ -1,59 +1,45 @@
 /**
  * The rows of the active segment by time. While events come in order there is no list. Once an event is
- * late, a list of rows exists: new rows are sorted among themselves and merged in from the end, so the
- * work grows with their delay, not with the length of the list. A list that a query has taken is only
- * extended; a merge into it works on a copy.
+ * late, a list of rows exists: new rows are sorted among themselves and merged into it. Merges come after
+ * so many rows, or when a query asks. Invariant: a list never changes, so a query may keep it.
  */
 const MERGE_ROWS = 4096;
 
 /** Keeps the order of rows by time. */
 export class RowOrder {
-  #list: Uint32Array | undefined;
-  #merged = 0;
-  #isTaken = false;
+  #list = new Uint32Array(0);
   #isSorted = true;
 
   /** Adds the next row. */
   add(times: Float64Array, row: number): void {
     if (row === 0) return;
     if ((times[row] as number) < (times[row - 1] as number)) this.#isSorted = false;
-    if (!this.#isSorted && row - this.#merged >= MERGE_ROWS) this.#merge(times, row);
+    if (!this.#isSorted && row - this.#list.length >= MERGE_ROWS) this.#merge(times, row);
   }
 
   /** All rows below `rows`, oldest first; `undefined` when they came in that order. */
   take(times: Float64Array, rows: number): Uint32Array | undefined {
     if (this.#isSorted) return undefined;
-    this.#merge(times, rows);
-    this.#isTaken = true;
-    return (this.#list as Uint32Array).subarray(0, rows);
+    if (this.#list.length < rows) this.#merge(times, rows);
+    return this.#list;
   }
 
   #merge(times: Float64Array, rows: number): void {
-    const merged = this.#merged;
-    if (merged === rows) return;
-    const list = this.#writable(rows);
-    const fresh = sortedRows(times, merged, rows);
+    const old = this.#list;
+    const fresh = sortedRows(times, old.length, rows);
+    const merged = new Uint32Array(rows);
     const timeOf = (row: number | undefined): number => times[row as number] as number;
-    const isInPlace = merged === 0 || timeOf(list[merged - 1]) <= timeOf(fresh[0]);
-    if (isInPlace) list.set(fresh, merged);
-    else {
-      const target = this.#isTaken ? list.slice() : list;
-      mergeFromEnd(target, merged, fresh, times);
-      this.#list = target;
-      this.#isTaken = false;
+    // Events are late by a little, so most of the list stays as it is.
+    let i = old.length;
+    while (i > 0 && timeOf(old[i - 1]) > timeOf(fresh[0])) i--;
+    merged.set(old.subarray(0, i));
+    for (let j = 0; i + j < rows;) {
+      const isOld = j === fresh.length || (i < old.length && timeOf(old[i]) <= timeOf(fresh[j]));
+      merged[i + j] = (isOld ? old[i] : fresh[j]) as number;
+      if (isOld) i++;
+      else j++;
     }
-    this.#merged = rows;
-  }
-
-  #writable(rows: number): Uint32Array {
-    let list = this.#list;
-    if (list === undefined || list.length < rows) {
-      const longer = new Uint32Array(Math.max(MERGE_ROWS, rows * 2));
-      if (list !== undefined) longer.set(list.subarray(0, this.#merged));
-      this.#list = list = longer;
-      this.#isTaken = false;
-    }
-    return list;
+    this.#list = merged;
   }
 }
 
@@ -77,23 +63,4 @@ function sortedRows(times: Float64Array, from: number, to: number): Uint32Array 
   keys.sort();
   for (let i = 0; i < rows.length; i++) rows[i] = from + ((keys[i] as number) % rows.length);
   return rows;
-}
-
-function mergeFromEnd(
-  list: Uint32Array,
-  merged: number,
-  fresh: Uint32Array,
-  times: Float64Array,
-): void {
-  let old = merged - 1;
-  let at = merged + fresh.length - 1;
-  for (let i = fresh.length - 1; i >= 0; at--) {
-    const row = fresh[i] as number;
-    const isOlder = old >= 0 && (times[list[old] as number] as number) > (times[row] as number);
-    if (isOlder) list[at] = list[old--] as number;
-    else {
-      list[at] = row;
-      i--;
-    }
-  }
 }

@@ -43,7 +43,6 @@ export class SealedIndex implements SegmentIndex {
   readonly texts: Column;
   readonly textCount: number;
   readonly textStarts: Uint32Array;
-  readonly nameFilters: Uint8Array;
   readonly #filters: Uint32Array;
   readonly #traceHashes: Uint32Array;
   readonly #order: Uint32Array | undefined;
@@ -71,7 +70,6 @@ export class SealedIndex implements SegmentIndex {
     this.packedCounts = column("packedCounts");
     this.texts = column("texts");
     this.textCount = this.textStarts.length - 1;
-    this.nameFilters = column("nameFilters");
     this.#filters = column("filters");
     this.codes = FIELDS.map((name) => column<Column>(`${name}.codes`));
     this.counts = FIELDS.map((name) => column<Uint32Array>(`${name}.counts`));

@@ -40,8 +40,6 @@ export interface SegmentIndex {
   readonly textCount: number;
   /** Where each text begins, that of number 1 first, and where the last one ends. */
   readonly textStarts: Uint32Array;
-  /** A filter of trigrams for each searched field's dictionary; `undefined` while it grows. */
-  readonly nameFilters: Uint8Array | undefined;
 
   /** Rows by time, oldest first, equal times by row; `undefined` when they came in that order. */
   order(): Uint32Array | undefined;
@@ -50,7 +48,7 @@ export interface SegmentIndex {
   /** Blocks of texts whose filters have all the bits, and those that have no filter; ascending. */
   blocksWith(bits: Uint16Array): readonly number[];
   /**
-   * Bytes of the commands in lower case, each followed by a byte FF; valid until the next call.
+   * Bytes of the commands in lower case, each followed by a byte FF.
    *
    * @param room may take them, when they have to be read
    */

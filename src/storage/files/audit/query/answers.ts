@@ -1,21 +1,18 @@
 /**
- * Answers queries over one organization's events: pages, exports and histograms. `MergingCursor` gives the
+ * Answers queries over one organization's events: pages and exports. `MergingCursor` gives the
  * rows, and the answer is made of their lines, byte for byte as they are in the log. Each query works on
  * views that are taken when it comes, so its answer shows one moment.
  */
-import type { AuditExport, AuditHistogram } from "../../../../audit/store.ts";
-import type { AuditRows } from "../../../../audit/store.ts";
+import type { AuditExport, AuditRows } from "../../../../audit/store.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
 import { portionsOf, type Slice } from "../../../segment-reader.ts";
-import { addHours } from "./histogram.ts";
 import { type Lease, underLease } from "../leases.ts";
 import { listPosition, type Place } from "../positions.ts";
 import { firstLine } from "../write/lines.ts";
 import { MergingCursor, type Match } from "./merging-cursor.ts";
 import { Yielder } from "../../../../core/yielder.ts";
 import type { SegmentQuery } from "./segment-query.ts";
-import { rowAt, selectRows, viewOf, type SegmentView } from "./select-rows.ts";
-import { decisionOfFacets } from "../index/fields.ts";
+import { viewOf } from "./select-rows.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
 import { lineParts, PIECE_BYTES, readShort, type Shortening } from "./short-lines.ts";
 
@@ -142,43 +139,4 @@ function slicesOf(matches: readonly Match[]): readonly Slice[] {
     const offset = index.offsets[row] as number;
     return { segment: index.segment, offset, length: (index.offsets[row + 1] as number) - offset };
   });
-}
-
-/** Answers a histogram: the matches by time and decision. */
-export async function answerHistogram(
-  indexes: readonly SegmentIndex[],
-  query: SegmentQuery,
-  range: { readonly from: number; readonly to: number; readonly intervalMs: number },
-  signal: AbortSignal | undefined,
-): Promise<AuditHistogram> {
-  const { from, to, intervalMs } = range;
-  const length = Math.max(0, Math.ceil((to - from) / intervalMs));
-  const counts = [0, 1, 2].map(() => new Array<number>(length).fill(0));
-  const [other, allowed, denied] = counts as [number[], number[], number[]];
-  const both = {
-    ...query,
-    from: Math.max(from, query.from),
-    to: Math.min(to, query.to),
-  };
-  const yielder = new Yielder(signal);
-  for (const view of indexes.map(viewOf)) {
-    if (await addHours(counts, view.index, both, range, yielder)) continue;
-    const selection = await selectRows(view, both, yielder);
-    for (let k = 0; k < selection.length; k++) {
-      countInto(counts, view, rowAt(selection, k), range);
-      if (k % 4096 === 0 && yielder.isDue) await yielder.step();
-    }
-  }
-  return { allowed, denied, other };
-}
-
-function countInto(
-  counts: readonly number[][],
-  view: SegmentView,
-  row: number,
-  { from, intervalMs }: { readonly from: number; readonly intervalMs: number },
-): void {
-  const list = counts[decisionOfFacets(view.index.facets[row] as number)] as number[];
-  const bucket = Math.floor(((view.index.times[row] as number) - from) / intervalMs);
-  list[bucket] = (list[bucket] as number) + 1;
 }

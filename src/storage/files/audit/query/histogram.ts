@@ -1,116 +1,120 @@
 /**
- * Counts the events of a segment by hour and facets. The table is built when a histogram first needs it,
- * and lives as long as the segment's index: some kilobytes for a segment of a few days. So a histogram of
- * a long history adds up hours instead of events. For the active segment only the events since the last
- * histogram are counted.
+ * Counts events by time and decision. A sealed segment is counted once, by hour and facets; the table, some
+ * kilobytes for a segment of a few days, lives as long as the segment's index. So a histogram of a long
+ * history adds up hours instead of events. The active segment is counted row by row.
  */
+import type { AuditHistogram } from "../../../../audit/store.ts";
 import { HOUR_MS } from "../../../../core/clock.ts";
+import { Yielder } from "../../../../core/yielder.ts";
 import { decisionOfFacets, PACKED_FACETS } from "../index/fields.ts";
-import type { Yielder } from "../../../../core/yielder.ts";
-import type { SegmentQuery } from "./segment-query.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
+import type { SegmentQuery } from "./segment-query.ts";
+import { rowAt, selectRows, viewOf } from "./select-rows.ts";
 
 /** A segment of more hours than this, half a year, has no table. */
 const MAX_HOURS = 4_096;
 const ROWS_AT_ONCE = 4_096;
-const DECISIONS = 3;
 
-interface Hours {
-  /** How many rows are counted. */
-  rows: number;
-  /** The first hour, counted from 1970. */
-  first: number;
-  /** Hour after hour, how many events have each packed facet. */
-  facets: Uint32Array;
-  /** The same by decision. */
-  decisions: Uint32Array;
+/** How many events of a segment have each packed facet, hour after hour from the first one on. */
+interface HourTable {
+  /** Counted from 1970. */
+  readonly firstHour: number;
+  readonly counts: Uint32Array;
 }
 
-/** The buckets of a histogram: where the first one begins, and how long each is. */
+/** The range of a histogram, and how long each bucket is. */
 export interface BucketRange {
   readonly from: number;
+  readonly to: number;
   readonly intervalMs: number;
 }
 
-const known = new WeakMap<SegmentIndex, Hours>();
+/** Adds events with some packed facets to the bucket of a time. */
+type Count = (time: number, packed: number, events: number) => void;
 
-/**
- * Adds a segment to a histogram by its hours.
- *
- * @param counts for other, allowed and denied events, how many are in each bucket
- * @returns whether that could be done; otherwise its rows have to be counted
- */
-export async function addHours(
-  counts: readonly number[][],
-  index: SegmentIndex,
+const tables = new WeakMap<SegmentIndex, HourTable>();
+
+/** Answers a histogram: the matches by time and decision. */
+export async function answerHistogram(
+  indexes: readonly SegmentIndex[],
   query: SegmentQuery,
-  { from, intervalMs }: BucketRange,
-  yielder: Yielder,
-): Promise<boolean> {
-  const { wanted, facets, trace, text } = query;
-  if (wanted.length > 0 || trace !== undefined || text !== undefined) return false;
-  if (from % HOUR_MS !== 0 || intervalMs % HOUR_MS !== 0) return false;
-  if (query.from > index.oldest || query.to <= index.newest) return false;
-  const hours = await hoursOf(index, yielder);
-  // What a segment took in meanwhile may lie outside of the query.
-  if (hours === undefined || query.to <= index.newest || query.from > index.oldest) return false;
-  const [table, width] = facets
-    ? ([hours.facets, PACKED_FACETS] as const)
-    : ([hours.decisions, DECISIONS] as const);
-  for (let at = 0; at < table.length; at++) {
-    const count = table[at] as number;
-    const one = at % width;
-    if (count === 0 || facets?.[one] === 0) continue;
-    const hour = hours.first + Math.floor(at / width);
-    const list = counts[facets ? decisionOfFacets(one) : one] as number[];
-    const bucket = Math.floor((hour * HOUR_MS - from) / intervalMs);
-    list[bucket] = (list[bucket] as number) + count;
-  }
-  return true;
-}
-
-async function hoursOf(index: SegmentIndex, yielder: Yielder): Promise<Hours | undefined> {
-  const { rows } = index;
-  if (rows === 0) return undefined;
-  for (;;) {
-    const hours = roomFor(index);
-    if (hours === undefined || hours.rows >= rows) return hours;
-    // Other queries may count the same segment: rows and their number change in one step.
-    countRows(index, hours, Math.min(rows, hours.rows + ROWS_AT_ONCE));
-    if (yielder.isDue) await yielder.step();
-  }
-}
-
-/** The table of a segment, with room for all its hours; `undefined` when there are too many. */
-function roomFor(index: SegmentIndex): Hours | undefined {
-  const first = Math.floor(index.oldest / HOUR_MS);
-  const length = Math.floor(index.newest / HOUR_MS) - first + 1;
-  if (length > MAX_HOURS) return undefined;
-  const hours = known.get(index);
-  if (hours?.first === first && hours.decisions.length === length * DECISIONS) return hours;
-  const wider = {
-    ...{ rows: hours?.rows ?? 0, first },
-    facets: new Uint32Array(length * PACKED_FACETS),
-    decisions: new Uint32Array(length * DECISIONS),
+  range: BucketRange,
+  signal: AbortSignal | undefined,
+): Promise<AuditHistogram> {
+  const { from, to, intervalMs } = range;
+  const length = Math.max(0, Math.ceil((to - from) / intervalMs));
+  const [other, allowed, denied] = [0, 1, 2].map(() => new Array<number>(length).fill(0)) as [
+    number[],
+    number[],
+    number[],
+  ];
+  const count: Count = (time, packed, events) => {
+    const list = [other, allowed, denied][decisionOfFacets(packed)] as number[];
+    const bucket = Math.floor((time - from) / intervalMs);
+    list[bucket] = (list[bucket] as number) + events;
   };
-  if (hours) {
-    wider.facets.set(hours.facets, (hours.first - first) * PACKED_FACETS);
-    wider.decisions.set(hours.decisions, (hours.first - first) * DECISIONS);
+  const both = { ...query, from: Math.max(from, query.from), to: Math.min(to, query.to) };
+  const yielder = new Yielder(signal);
+  for (const view of indexes.map(viewOf)) {
+    const { index } = view;
+    if (isByHours(index, both, range)) {
+      addHours(await tableOf(index, yielder), both.facets, count);
+      continue;
+    }
+    const selected = await selectRows(view, both, yielder);
+    for (let k = 0; k < selected.length; k++) {
+      const row = rowAt(selected, k);
+      count(index.times[row] as number, index.facets[row] as number, 1);
+      if (k % ROWS_AT_ONCE === 0 && yielder.isDue) await yielder.step();
+    }
   }
-  known.set(index, wider);
-  return wider;
+  return { allowed, denied, other };
 }
 
-function countRows({ times, facets }: SegmentIndex, hours: Hours, end: number): void {
-  for (let row = hours.rows; row < end; row++) {
-    const hour = Math.floor((times[row] as number) / HOUR_MS) - hours.first;
-    const packed = facets[row] as number;
-    const [ofFacets, ofDecision] = [
-      hour * PACKED_FACETS + packed,
-      hour * DECISIONS + decisionOfFacets(packed),
-    ];
-    hours.facets[ofFacets] = (hours.facets[ofFacets] as number) + 1;
-    hours.decisions[ofDecision] = (hours.decisions[ofDecision] as number) + 1;
+/** Whether a segment's hours can be added up, in place of its rows. */
+function isByHours(index: SegmentIndex, query: SegmentQuery, range: BucketRange): boolean {
+  const { wanted, trace, text } = query;
+  const { isSealed, oldest, newest } = index;
+  return (
+    isSealed &&
+    wanted.length === 0 &&
+    trace === undefined &&
+    text === undefined &&
+    range.from % HOUR_MS === 0 &&
+    range.intervalMs % HOUR_MS === 0 &&
+    query.from <= oldest &&
+    query.to > newest &&
+    Math.floor(newest / HOUR_MS) - Math.floor(oldest / HOUR_MS) < MAX_HOURS
+  );
+}
+
+function addHours(
+  { firstHour, counts }: HourTable,
+  wanted: Uint8Array | undefined,
+  count: Count,
+): void {
+  for (let at = 0; at < counts.length; at++) {
+    const events = counts[at] as number;
+    const packed = at % PACKED_FACETS;
+    if (events === 0 || wanted?.[packed] === 0) continue;
+    count((firstHour + Math.floor(at / PACKED_FACETS)) * HOUR_MS, packed, events);
   }
-  hours.rows = end;
+}
+
+async function tableOf(index: SegmentIndex, yielder: Yielder): Promise<HourTable> {
+  const known = tables.get(index);
+  if (known !== undefined) return known;
+  const { rows, times, facets, oldest, newest } = index;
+  const firstHour = Math.floor(oldest / HOUR_MS);
+  const hours = Math.floor(newest / HOUR_MS) - firstHour + 1;
+  const counts = new Uint32Array(hours * PACKED_FACETS);
+  for (let row = 0; row < rows; row++) {
+    const hour = Math.floor((times[row] as number) / HOUR_MS) - firstHour;
+    const at = hour * PACKED_FACETS + (facets[row] as number);
+    counts[at] = (counts[at] as number) + 1;
+    if (row % ROWS_AT_ONCE === 0 && yielder.isDue) await yielder.step();
+  }
+  const table = { firstHour, counts };
+  tables.set(index, table);
+  return table;
 }

@@ -4,12 +4,20 @@ import { CachedMatches, type SearchCache } from "./search-cache.ts";
 import { FILTERS, packedFacetsWith, POLICY, STATUS } from "../index/fields.ts";
 import { bitsOf } from "../index/trigrams.ts";
 
+/** As much as a piece of text needs with the pages at its ends. */
+const ROOM_BYTES = 512 << 10;
+
 /** A text to be found in any letter case. */
 export interface TextQuery {
   readonly needle: Buffer;
   /** The bits that a trigram filter must have. */
   readonly bits: Uint16Array;
   readonly found: CachedMatches;
+  /**
+   * Takes the texts that are searched, piece by piece: with a new buffer for each piece the garbage collector
+   * would take most of a search.
+   */
+  readonly room: Buffer;
 }
 
 /** A filter in the terms of every segment. */
@@ -52,6 +60,7 @@ function textQuery(q: string, organization = "", found?: SearchCache): TextQuery
     needle,
     bits: bitsOf(needle),
     found: found?.of(organization, lower) ?? new CachedMatches(),
+    room: Buffer.allocUnsafeSlow(ROOM_BYTES),
   };
 }
 

@@ -144,7 +144,7 @@ export async function selectRows(
   const plan = planOf(view, query);
   if (plan === undefined) return { rows: undefined, start: 0, length: 0 };
   const found = await matchingRows(view, query, plan, yielder);
-  const rows = found === undefined ? view.order : inOrder(view, found.toList());
+  const rows = found === undefined ? view.order : inOrder(view, found);
   const all = { rows, start: 0, length: found?.count ?? view.rows };
   if (!plan.isPartial) return all;
   const start = rankOf(view, all, query.from, 0);
@@ -188,43 +188,16 @@ function inBoth(a: Uint32Array, b: Uint32Array): Uint32Array {
   return a.map((word, i) => word & (b[i] as number));
 }
 
-/** Puts ascending rows in the order of time; the list is overwritten. */
-function inOrder({ index, rows, order }: SegmentView, found: Uint32Array): Uint32Array {
-  if (order === undefined || sortNearlySorted(found, index.times)) return found;
+/** Puts rows in the order of time. */
+function inOrder({ rows, order }: SegmentView, found: RowSet): Uint32Array {
+  const list = found.toList();
+  if (order === undefined) return list;
   const isFound = new Uint8Array(rows);
-  for (let i = 0; i < found.length; i++) isFound[found[i] as number] = 1;
+  for (let i = 0; i < list.length; i++) isFound[list[i] as number] = 1;
   let count = 0;
-  for (let i = 0; i < order.length; i++) {
+  for (let i = 0; count < list.length; i++) {
     const row = order[i] as number;
-    if (isFound[row] === 1) found[count++] = row;
+    if (isFound[row] === 1) list[count++] = row;
   }
-  return found;
-}
-
-/** Steps for each row after which a list is not nearly sorted. */
-const MAX_STEPS = 16;
-
-/**
- * Sorts by insertion: events come late by a little, so a row moves past few others.
- *
- * @returns whether it was done; a list that is far from sorted is left in any order
- */
-function sortNearlySorted(found: Uint32Array, times: Float64Array): boolean {
-  let left = MAX_STEPS * found.length;
-  let latest = -Infinity;
-  for (let i = 0; i < found.length; i++) {
-    const row = found[i] as number;
-    const time = times[row] as number;
-    if (time >= latest) {
-      latest = time;
-      continue;
-    }
-    let at = i;
-    for (; at > 0 && (times[found[at - 1] as number] as number) > time; at--) {
-      found[at] = found[at - 1] as number;
-    }
-    found[at] = row;
-    if ((left -= i - at) < 0) return false;
-  }
-  return true;
+  return list;
 }

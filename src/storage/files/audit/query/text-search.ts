@@ -13,16 +13,7 @@ import { countBits, noBits, RowSet } from "../index/row-set.ts";
 import type { Dictionary } from "../index/dictionary.ts";
 import { SEARCHED, type Column } from "../index/fields.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
-import { BLOCK_TEXTS, FILTER_BYTES, mayHold } from "../index/trigrams.ts";
-
-/**
- * Buffers of finished searches, used again by the next ones: with a new buffer for every piece the
- * garbage collector would take most of a search.
- */
-const rooms: Buffer[] = [];
-const MOST_ROOMS = 4;
-/** As much as a piece needs with the pages at its ends. */
-const ROOM_BYTES = 512 << 10;
+import { BLOCK_TEXTS } from "../index/trigrams.ts";
 
 /** By searched field, the codes whose values contain the text. */
 type Codes = readonly (readonly number[])[];
@@ -48,16 +39,12 @@ export async function rowsHolding(
 }
 
 function* searchNames(
-  { dictionaries, nameFilters }: SegmentIndex,
-  { needle, bits }: TextQuery,
+  { dictionaries }: SegmentIndex,
+  { needle }: TextQuery,
 ): Generator<undefined, Codes> {
   const codes: (readonly number[])[] = [];
-  for (const [i, field] of SEARCHED.entries()) {
-    const dictionary = dictionaries[field];
-    const isHopeless =
-      dictionary === undefined ||
-      (nameFilters !== undefined && !mayHold(nameFilters, i * FILTER_BYTES, bits));
-    codes.push(isHopeless ? [] : yield* dictionary.search(needle));
+  for (const field of SEARCHED) {
+    codes.push(yield* (dictionaries[field] as Dictionary).search(needle));
   }
   return codes;
 }
@@ -65,7 +52,7 @@ function* searchNames(
 async function collect(
   index: SegmentIndex,
   rows: number,
-  { needle }: TextQuery,
+  query: TextQuery,
   codes: Codes,
   blocks: readonly number[],
   yielder: Yielder,
@@ -80,9 +67,7 @@ async function collect(
     if (yielder.isDue) await yielder.step();
   }
   if (bits === undefined || countBits(bits) < rows) {
-    const room = rooms.pop() ?? Buffer.allocUnsafeSlow(ROOM_BYTES);
-    const texts = await textsHolding(index, needle, blocks, room, yielder);
-    if (rooms.length < MOST_ROOMS) rooms.push(room);
+    const texts = await textsHolding(index, query, blocks, yielder);
     if (texts.length > 0) {
       addBits((bits ??= noBits(rows)), index.texts, marksOf(texts, index.textCount), rows);
     }
@@ -93,9 +78,8 @@ async function collect(
 /** The numbers of the texts of some blocks that hold a text. */
 async function textsHolding(
   index: SegmentIndex,
-  needle: Buffer,
+  { needle, room }: TextQuery,
   blocks: readonly number[],
-  room: Buffer,
   yielder: Yielder,
 ): Promise<readonly number[]> {
   const ends = index.textStarts.subarray(1, index.textCount + 1);

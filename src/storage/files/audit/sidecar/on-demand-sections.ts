@@ -66,26 +66,21 @@ export class OnDemandSections {
   async numbers(name: string, index: number, count: number): Promise<Uint32Array> {
     const reading = this.read(name, index * NUMBER, (index + count) * NUMBER);
     const bytes = reading instanceof Promise ? await reading : reading;
-    return new Uint32Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, count).slice();
+    return new Uint32Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, count);
   }
 
   /**
    * Reads a range of a section, into memory that is aligned to four bytes.
    *
-   * Hazard: bytes that are returned without a promise are valid until the next call only, so the caller
-   * must not await anything before it has used them.
-   *
-   * @param room is filled in whole pages by a read that returns a promise, if it is long enough; it may
-   *   be unaligned
+   * @param room takes the bytes, or the whole pages around them, if it is long enough; it may be unaligned
    */
   read(name: string, from: number, to: number, room?: Buffer): Awaitable<Buffer> {
     const start = (this.#sections[name] as Section).offset + from;
     const end = start + to - from;
-    const position = this.#start + start;
-    if (this.#isChecked(start, end) && this.#reads.isAtHand(this.#path, position, end - start)) {
-      const target = scratchOf(end - start);
-      void this.#reads.read(this.#path, target, position);
-      return target;
+    if (this.#isChecked(start, end)) {
+      const bytes = roomFor(end - start, room);
+      const reading = this.#reads.read(this.#path, bytes, this.#start + start);
+      return reading instanceof Promise ? reading.then(() => bytes) : bytes;
     }
     return this.#readPages(start, end, room);
   }
@@ -95,8 +90,7 @@ export class OnDemandSections {
     const pagesStart = firstPage * PAGE_BYTES;
     const pagesEnd = Math.min(this.#bytes, Math.ceil(end / PAGE_BYTES) * PAGE_BYTES);
     const length = Math.max(0, pagesEnd - pagesStart);
-    const isRoomy = room !== undefined && room.length >= length;
-    const pages = isRoomy ? room.subarray(0, length) : Buffer.from(new ArrayBuffer(length));
+    const pages = roomFor(length, room);
     await this.#reads.read(this.#path, pages, this.#start + pagesStart);
     for (let at = 0; at < pages.length; at += PAGE_BYTES) {
       this.#check(firstPage + at / PAGE_BYTES, pages.subarray(at, at + PAGE_BYTES));
@@ -118,10 +112,6 @@ export class OnDemandSections {
   }
 }
 
-/** The buffer of all reads that return without a promise. */
-let scratch = Buffer.alloc(0);
-
-function scratchOf(length: number): Buffer {
-  if (scratch.length < length) scratch = Buffer.from(new ArrayBuffer(Math.max(64 << 10, length)));
-  return scratch.subarray(0, length);
+function roomFor(length: number, room: Buffer = Buffer.alloc(0)): Buffer {
+  return room.length >= length ? room.subarray(0, length) : Buffer.from(new ArrayBuffer(length));
 }

@@ -3,7 +3,6 @@ import { nextTurn } from "../../../../core/timers.ts";
 import type { FileOperations } from "../../../file-operations.ts";
 import { replaceFile } from "../../../snapshot.ts";
 import { GrowingIndex } from "../index/growing-index.ts";
-import type { GrowingDictionary } from "../index/growing-dictionary.ts";
 import { countByFacets, countFacets } from "../index/facet-counts.ts";
 import { orderByHash } from "../index/hash.ts";
 import {
@@ -24,7 +23,7 @@ import {
   type SectionArray,
   type Table,
 } from "./format.ts";
-import { addTrigrams, FILTER_BYTES, sliceFilters } from "../index/trigrams.ts";
+import { sliceFilters } from "../index/trigrams.ts";
 import { readManyLines } from "../../../log-lines.ts";
 import { LineIndexer } from "../index/line-indexer.ts";
 
@@ -98,7 +97,6 @@ function* columnSections(index: GrowingIndex): Generator<readonly [string, Secti
 
 /** Of each field its codes, how many rows have each, and its dictionary. */
 function* fieldSections(index: GrowingIndex): Generator<readonly [string, SectionArray]> {
-  const nameFilters = new Uint8Array(SEARCHED.length * FILTER_BYTES);
   for (let field = 0; field < FIELDS.length; field++) {
     const name = FIELDS[field] as string;
     const dictionary = index.dictionaries[field] as (typeof index.dictionaries)[number];
@@ -107,18 +105,7 @@ function* fieldSections(index: GrowingIndex): Generator<readonly [string, Sectio
     const counts = (index.counts[field] as Uint32Array).subarray(0, size + 1);
     yield [`${name}.codes`, codes];
     yield [`${name}.counts`, counts];
-    const isSearched = SEARCHED.includes(field);
-    yield [`${name}.values`, dictionary.pack(isSearched)];
-    if (isSearched) addNames(nameFilters, SEARCHED.indexOf(field) * FILTER_BYTES, dictionary);
-  }
-  yield ["nameFilters", nameFilters];
-}
-
-function addNames(filters: Uint8Array, filterStart: number, names: GrowingDictionary): void {
-  const { size, lower, lowerEnds } = names;
-  for (let code = 1; code <= size; code++) {
-    const start = lowerEnds[code - 1] as number;
-    addTrigrams(filters, filterStart, lower, start, (lowerEnds[code] as number) - 1);
+    yield [`${name}.values`, dictionary.pack(SEARCHED.includes(field))];
   }
 }
 

@@ -33,7 +33,7 @@ import * as policyText from "../../src/portal/pages/policy-text.ts";
 import * as service from "../../src/service.ts";
 import { MAX_SETTINGS } from "../../src/settings/schema.ts";
 import { MAX_HELD } from "../../src/storage/append-log.ts";
-import { KNOWN_IDS } from "../../src/storage/files/audit/write/recent-ids.ts";
+import { KNOWN_IDS } from "../../src/storage/files/audit/write/known-events.ts";
 import { FLUSH_AFTER_MS } from "../../src/storage/files/keys.ts";
 
 const KIB = 1024;

@@ -1,7 +1,4 @@
-import type { AuditActivity, AuditAllowance, AuditExport } from "../../audit/store.ts";
-import type { AuditFilter, AuditHistogram } from "../../audit/store.ts";
-import type { AuditRemoval, AuditRows, AuditStore, AuditTail } from "../../audit/store.ts";
-import type { AuditUsage, Position, ProviderActivity } from "../../audit/store.ts";
+import type { AuditActivity, AuditAllowance, AuditExport, AuditFilter, AuditHistogram, AuditRemoval, AuditRows, AuditStore, AuditTail, AuditUsage, Position, ProviderActivity } from "../../audit/store.ts";
 import type { Clock } from "../../core/clock.ts";
 import { CloseStack } from "../../core/close-stack.ts";
 import { describeError, type Log } from "../../core/log.ts";
@@ -13,14 +10,13 @@ import { isOrganizationId, type Layout } from "../layout.ts";
 import type { LogCheck } from "../log-checks.ts";
 import { ReadFiles } from "../read-files.ts";
 import { EngineCounters } from "./audit/write/event-writer.ts";
-import { SearchCache } from "./audit/query/search-cache.ts";
+import { SearchCache } from "./audit/query/segment-query.ts";
 import type { IndexThreads } from "./audit/sidecar/index-threads.ts";
-import { OpenTrails } from "./audit/open-trails.ts";
+import { OpenTrails, checksOf } from "./audit/open-trails.ts";
 import { ShortLines } from "./audit/query/short-lines.ts";
 import { Tail } from "./audit/live/tail.ts";
 import { readListPosition, readStreamPosition } from "./audit/positions.ts";
 import { AuditTrail } from "./audit/trail.ts";
-import { checksOf } from "./audit/sidecar/unindexed.ts";
 
 export interface FileAuditOptions {
   readonly files: FileOperations;

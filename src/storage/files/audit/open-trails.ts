@@ -3,10 +3,15 @@
  * minutes, or to make room when too many are open: then the one that was used longest ago goes. An open
  * trail costs memory and a file descriptor; one that is only stored costs neither.
  */
+import { join } from "node:path";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../../../core/clock.ts";
 import { CloseStack } from "../../../core/close-stack.ts";
 import { clearInterval, nextTurn, setInterval } from "../../../core/timers.ts";
 import type { AuditTrail } from "./trail.ts";
+import { listDirectory } from "../../directories.ts";
+import type { FileOperations } from "../../file-operations.ts";
+import type { Layout } from "../../layout.ts";
+import type { LogCheck } from "../../log-checks.ts";
 
 /** An organization without a request for this long is closed. */
 const IDLE_MS = 10 * MINUTE_MS;
@@ -164,4 +169,40 @@ export class OpenTrails {
 /** Whether a trail can be closed unnoticed: it has no work in progress, and everything is stored. */
 function isAtRest({ trail }: Open): boolean {
   return trail.isIdle && trail.writer.failure === undefined;
+}
+
+/** The checks of all organizations that have events; `run` does the check of one. */
+export async function checksOf(
+  files: FileOperations,
+  layout: Layout,
+  organizations: readonly string[],
+  run: (organization: string) => Promise<void>,
+): Promise<readonly LogCheck[]> {
+  const checks: LogCheck[] = [];
+  for (const id of organizations) {
+    const what = layout.organization(id).audit;
+    const bytes = await unindexedBytes(files, what);
+    if (bytes !== undefined) checks.push({ what, bytes, run: () => run(id) });
+  }
+  return checks;
+}
+
+/**
+ * The bytes of an organization's events that no sidecar covers: those of the active segment, and of
+ * segments without a sidecar. `undefined` when there are no segments.
+ */
+async function unindexedBytes(
+  files: FileOperations,
+  directory: string,
+): Promise<number | undefined> {
+  const names = await listDirectory(files, directory);
+  const segments = names.filter((name) => name.endsWith(".jsonl"));
+  if (segments.length === 0) return undefined;
+  const indexes = new Set(names.filter((name) => name.endsWith(".idx")));
+  let bytes = 0;
+  for (const name of segments) {
+    const isSealed = name !== segments.at(-1) && indexes.has(name.replace(".jsonl", ".idx"));
+    if (!isSealed) bytes += (await files.stat(join(directory, name))).size;
+  }
+  return bytes;
 }

@@ -12,7 +12,7 @@
  * All numbers are 32 bits wide. No text in UTF-8 holds a byte FF, so no match runs over a boundary.
  */
 import { codesHolding } from "../query/text-finder.ts";
-import { hashOf } from "./hash.ts";
+import { hashOf } from "./byte-words.ts";
 
 const NUMBER = Uint32Array.BYTES_PER_ELEMENT;
 export const SEPARATOR = 0xff;

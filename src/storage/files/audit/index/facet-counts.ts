@@ -4,8 +4,7 @@
  * alone and with each value of another field, answers every filter that names at most one value that
  * is no facet. A segment where the tables would be large has none, and its rows are compared.
  */
-import { POLICY, STATUS, type Column } from "./fields.ts";
-import { PACKED_FACETS } from "./fields.ts";
+import { POLICY, STATUS, type Column, PACKED_FACETS } from "./fields.ts";
 
 /** A segment with more combinations than this has no counts. */
 const MAX_COMBINATIONS = 1024;

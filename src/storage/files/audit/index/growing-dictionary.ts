@@ -7,8 +7,7 @@
  * inserts down, a value without a free slot near its place goes into a `Map`, whose hash has a secret
  * seed. With honest values that happens to one dictionary in thousands.
  */
-import { areEqual, withSpareBytes, SPARE_BYTES } from "./byte-words.ts";
-import { hashOf, orderByHash } from "./hash.ts";
+import { areEqual, withSpareBytes, SPARE_BYTES, hashOf, orderByHash } from "./byte-words.ts";
 import { SEPARATOR, type Dictionary } from "./dictionary.ts";
 import { codesHolding } from "../query/text-finder.ts";
 import type { LineScanner } from "./line-scanner.ts";

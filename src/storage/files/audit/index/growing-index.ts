@@ -3,17 +3,13 @@
  * they are full. Invariant: an entry never changes, so a query that remembers the number of rows sees a
  * snapshot.
  */
-import { addBits, marksOf } from "./columns.ts";
-import { GrowingDictionary } from "./growing-dictionary.ts";
-import { GrowingTexts } from "./growing-texts.ts";
-import { grown } from "./growing-dictionary.ts";
-import { COLUMNS, TRACE, type LineScanner } from "./line-scanner.ts";
-import { noBits, RowSet } from "./row-set.ts";
+import { addBits, marksOf, noBits, RowSet } from "./row-set.ts";
+import { COLUMNS, TRACE, type LineScanner, COMMAND } from "./line-scanner.ts";
 import { RowOrder } from "./row-order.ts";
-import { FIELDS, PROVIDER } from "./fields.ts";
-import { PACKED_FACETS } from "./fields.ts";
+import { FIELDS, PROVIDER, PACKED_FACETS } from "./fields.ts";
 import type { SegmentIndex } from "./segment-index.ts";
-import { BLOCK_TEXTS } from "./trigrams.ts";
+import { BLOCK_TEXTS, addTrigrams, blocksInFilters, FILTER_BYTES } from "./trigrams.ts";
+import { GrowingDictionary, grown } from "./growing-dictionary.ts";
 
 const FIRST_ROWS = 256;
 
@@ -141,5 +137,60 @@ export class GrowingIndex implements SegmentIndex {
 
   eachId(first: number, take: (hash: number, row: number) => void): void {
     for (let row = first; row < this.rows; row++) take(this.idHashes[row] as number, row);
+  }
+}
+
+/**
+ * The commands of a segment that grows. Equal commands are kept once: a row holds the number of its text, so
+ * a search goes through each text once, however many rows have it. The texts stand in lower case, one after
+ * another in UTF-8, each followed by a byte FF. A block of 256 texts has a trigram filter once it is full.
+ */
+export class GrowingTexts {
+  readonly #dictionary = new GrowingDictionary();
+  #filters: Uint8Array = new Uint8Array(0);
+  #filtered = 0;
+
+  /** The number of a line's command, which is added if it is new; 0 for none. */
+  add(line: LineScanner): number {
+    const number = this.#dictionary.addFrom(line, COMMAND);
+    if (this.#filtered < this.fullBlocks) this.#addFilter(this.#filtered++);
+    return number;
+  }
+
+  /** How many texts there are; their numbers are 1 to `count`. */
+  get count(): number {
+    return this.#dictionary.size;
+  }
+
+  /** Where each text begins, that of number 1 first, and where one more would. */
+  get starts(): Uint32Array {
+    return this.#dictionary.lowerEnds;
+  }
+
+  /** The texts with their separators. */
+  get bytes(): Buffer {
+    return this.#dictionary.lower;
+  }
+
+  /** The filters of all blocks that are full. */
+  get filters(): Uint8Array {
+    return this.#filters.subarray(0, this.fullBlocks * FILTER_BYTES);
+  }
+
+  get fullBlocks(): number {
+    return Math.floor(this.count / BLOCK_TEXTS);
+  }
+
+  /** The full blocks whose filters have all the bits. */
+  blocksWith(bits: Uint16Array): readonly number[] {
+    return blocksInFilters(this.#filters, this.fullBlocks, bits);
+  }
+
+  #addFilter(block: number): void {
+    const at = block * FILTER_BYTES;
+    if (at === this.#filters.length) this.#filters = grown(this.#filters, 8 * FILTER_BYTES);
+    const { bytes, starts } = this;
+    const from = starts[block * BLOCK_TEXTS] as number;
+    addTrigrams(this.#filters, at, bytes, from, starts[(block + 1) * BLOCK_TEXTS] as number);
   }
 }

@@ -6,9 +6,9 @@
  * same by `JSON.parse`. A line of any other form is refused; `line-indexer.ts` then parses it.
  */
 import { EVENT_FIELDS, type EventFieldName } from "../../../../audit/event-fields.ts";
-import { areEqual, bytesBefore, withSpareBytes, specialsIn } from "./byte-words.ts";
+import { areEqual, bytesBefore, withSpareBytes, specialsIn, hashEnd } from "./byte-words.ts";
+import { hashOf, hashWord } from "./byte-words.ts";
 import { canonicalTime, TIMESTAMP_BYTES } from "./canonical-time.ts";
-import { hashEnd, hashOf, hashWord } from "./hash.ts";
 import { CONSUMERS, DECISIONS, FIELDS, packFacets } from "./fields.ts";
 
 const placeOf = (name: EventFieldName): number =>

@@ -10,11 +10,11 @@ import { readExactly, readInto } from "../../../log-lines.ts";
 import type { ReadFiles } from "../../../read-files.ts";
 import type { FacetCounts } from "./facet-counts.ts";
 import { lowerBound, PackedDictionary, type Dictionary } from "./dictionary.ts";
-import { hashOf } from "./hash.ts";
+import { hashOf } from "./byte-words.ts";
 import { FIELDS, INDEXED_FIELDS, type Column } from "./fields.ts";
 import type { SegmentIndex } from "./segment-index.ts";
-import { arrayOf, checksumOf, decodeHeader, HEADER_BYTES } from "../sidecar/format.ts";
-import type { Header, Section, SectionArray, Table } from "../sidecar/format.ts";
+import { arrayOf, checksumOf, decodeHeader, HEADER_BYTES, type Header } from "../sidecar/format.ts";
+import type { Section, SectionArray, Table } from "../sidecar/format.ts";
 import { OnDemandSections } from "../sidecar/on-demand-sections.ts";
 import { BLOCK_TEXTS, blocksInSlices } from "./trigrams.ts";
 

@@ -8,8 +8,8 @@ import type { Place } from "../positions.ts";
 import type { Yielder } from "../../../../core/yielder.ts";
 import { globalRow } from "../index/segment-index.ts";
 import type { SegmentQuery } from "./segment-query.ts";
-import { countRows, knownCount, rankOf, rowAt, selectRows } from "./select-rows.ts";
-import type { RowIds, SegmentView } from "./select-rows.ts";
+import { countRows, knownCount, rankOf, rowAt, selectRows, type RowIds } from "./select-rows.ts";
+import type { SegmentView } from "./select-rows.ts";
 
 /** One match. */
 export interface Match {

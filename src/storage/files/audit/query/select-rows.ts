@@ -6,12 +6,10 @@
  * word. Rows that are needed, not only counted, are put in the order of time.
  */
 import type { Yielder } from "../../../../core/yielder.ts";
-import { addBits, keepWanted, marksOf, rowsWithCode } from "../index/columns.ts";
+import { addBits, keepWanted, marksOf, rowsWithCode, noBits, RowSet } from "../index/row-set.ts";
 import { matchingCount } from "../index/facet-counts.ts";
-import { POLICY, STATUS, type Column } from "../index/fields.ts";
-import { PACKED_FACETS } from "../index/fields.ts";
+import { POLICY, STATUS, type Column, PACKED_FACETS } from "../index/fields.ts";
 import { rowOf, segmentOf, type SegmentIndex } from "../index/segment-index.ts";
-import { noBits, RowSet } from "../index/row-set.ts";
 import { isFacet, type SegmentQuery } from "./segment-query.ts";
 import { rowsHolding } from "./text-search.ts";
 

@@ -5,11 +5,10 @@
  * searched as bytes, which match in UTF-8 exactly where the characters do. Each distinct text is compared
  * once, and one pass over a column then finds the rows that have a matching text.
  */
-import { addBits, marksOf } from "../index/columns.ts";
+import { addBits, marksOf, countBits, noBits, RowSet } from "../index/row-set.ts";
 import { TextFinder } from "./text-finder.ts";
 import type { Yielder } from "../../../../core/yielder.ts";
 import type { TextQuery } from "./segment-query.ts";
-import { countBits, noBits, RowSet } from "../index/row-set.ts";
 import type { Dictionary } from "../index/dictionary.ts";
 import { SEARCHED, type Column } from "../index/fields.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";

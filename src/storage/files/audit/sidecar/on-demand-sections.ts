@@ -4,8 +4,8 @@
  */
 import type { Awaitable } from "../../../../core/caller.ts";
 import type { ReadFiles } from "../../../read-files.ts";
-import { checksumOf, HEADER_BYTES, PAGE_BYTES } from "./format.ts";
-import type { Header, Section, Table } from "./format.ts";
+import { checksumOf, HEADER_BYTES, PAGE_BYTES, type Header, type Section } from "./format.ts";
+import type { Table } from "./format.ts";
 
 const STEP_BYTES = 1 << 20;
 const NUMBER = Uint32Array.BYTES_PER_ELEMENT;

@@ -4,25 +4,11 @@ import type { FileOperations } from "../../../file-operations.ts";
 import { replaceFile } from "../../../snapshot.ts";
 import { GrowingIndex } from "../index/growing-index.ts";
 import { countByFacets, countFacets } from "../index/facet-counts.ts";
-import { orderByHash } from "../index/hash.ts";
-import {
-  COUNTED,
-  FIELDS,
-  INDEXED_FIELDS,
-  PROVIDER,
-  SEARCHED,
-  type Column,
-} from "../index/fields.ts";
-import {
-  encodeHeader,
-  checksumOf,
-  HEADER_BYTES,
-  PAGE_BYTES,
-  alignedLength,
-  SectionWriter,
-  type SectionArray,
-  type Table,
-} from "./format.ts";
+import { orderByHash } from "../index/byte-words.ts";
+import { COUNTED, FIELDS, INDEXED_FIELDS, PROVIDER, SEARCHED } from "../index/fields.ts";
+import type { Column } from "../index/fields.ts";
+import { encodeHeader, checksumOf, HEADER_BYTES, PAGE_BYTES, alignedLength } from "./format.ts";
+import { SectionWriter, type SectionArray, type Table } from "./format.ts";
 import { sliceFilters } from "../index/trigrams.ts";
 import { readManyLines } from "../../../log-lines.ts";
 import { LineIndexer } from "../index/line-indexer.ts";

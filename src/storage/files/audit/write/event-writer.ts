@@ -10,10 +10,9 @@ import type { AuditEvent } from "../../../../audit/schema.ts";
 import type { Stored } from "../../../../audit/store.ts";
 import type { Durability } from "../../../append-log-options.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
-import { hashOf } from "../index/hash.ts";
-import { lineOf } from "./known-events.ts";
+import { hashOf } from "../index/byte-words.ts";
+import { lineOf, type RecentIds } from "./known-events.ts";
 import { firstLine, idOf, linesAsList, reporterOf, writeLines } from "./lines.ts";
-import type { RecentIds } from "./recent-ids.ts";
 import type { SegmentSet } from "../segment-set.ts";
 
 /** What an audit store has done since it was opened, over all organizations. */

@@ -3,8 +3,7 @@
  * the newest hashes in memory. A hash only says where to look; the id in the line decides.
  */
 import type { Slice } from "../../../segment-reader.ts";
-import { hashOf } from "../index/hash.ts";
-import { KNOWN_IDS, RecentIds } from "./recent-ids.ts";
+import { hashOf } from "../index/byte-words.ts";
 import { SidecarDamaged } from "../sidecar/on-demand-sections.ts";
 import { globalRow, rowOf, segmentOf, type SegmentIndex } from "../index/segment-index.ts";
 import type { SegmentSet } from "../segment-set.ts";
@@ -73,4 +72,87 @@ export function rowsAfter(
     }
   }
   return rows;
+}
+
+/** How many of the newest ids are known at least; up to twice as many are. */
+export const KNOWN_IDS = 100_000;
+
+/**
+ * How many events of equal hash a generation keeps. By chance there are hardly ever two. A client can make
+ * more on purpose, and each would cost a look at its line for every later one.
+ */
+const MOST_ALIKE = 32;
+const FIRST_SLOTS = 64;
+const NO_ROWS: readonly number[] = [];
+
+/**
+ * Finds the newest events by the hash of their id. There are two generations, each a hash table. When the
+ * younger one is full, the older one is dropped as a whole, so forgetting an id costs nothing. With the
+ * hash alone, 16 bytes an event are enough for ids of any length.
+ */
+export class RecentIds {
+  readonly #limit: number;
+  #young = new Generation();
+  #old = new Generation();
+
+  constructor(limit = KNOWN_IDS) {
+    this.#limit = limit;
+  }
+
+  /** The rows, which are greater than 0, that may have the id with that hash. */
+  rowsOf(hash: number): readonly number[] {
+    const young = this.#young.rowsOf(hash);
+    const old = this.#old.rowsOf(hash);
+    return old.length === 0 ? young : [...young, ...old];
+  }
+
+  add(hash: number, row: number): void {
+    if (this.#young.size >= this.#limit) {
+      this.#old = this.#young;
+      this.#young = new Generation();
+    }
+    this.#young.add(hash, row);
+  }
+}
+
+/** Pairs of hash and row, in the first free slot from the hash on; half of the slots are free. */
+class Generation {
+  size = 0;
+  #hashes = new Uint32Array(FIRST_SLOTS);
+  #rows = new Float64Array(FIRST_SLOTS); // 0 is a free slot
+
+  rowsOf(hash: number): readonly number[] {
+    const mask = this.#rows.length - 1;
+    let found: number[] | undefined;
+    for (let slot = hash & mask; this.#rows[slot] !== 0; slot = (slot + 1) & mask) {
+      if (this.#hashes[slot] === hash) (found ??= []).push(this.#rows[slot] as number);
+    }
+    return found ?? NO_ROWS;
+  }
+
+  add(hash: number, row: number): void {
+    if (2 * this.size >= this.#rows.length) this.#widen();
+    this.#put(hash, row);
+    this.size++;
+  }
+
+  #put(hash: number, row: number): void {
+    const mask = this.#rows.length - 1;
+    let slot = hash & mask;
+    for (let alike = 0; this.#rows[slot] !== 0; slot = (slot + 1) & mask) {
+      if (this.#hashes[slot] === hash && ++alike === MOST_ALIKE) return;
+    }
+    this.#hashes[slot] = hash;
+    this.#rows[slot] = row;
+  }
+
+  #widen(): void {
+    const hashes = this.#hashes;
+    const rows = this.#rows;
+    this.#hashes = new Uint32Array(hashes.length * 2);
+    this.#rows = new Float64Array(rows.length * 2);
+    for (let slot = 0; slot < rows.length; slot++) {
+      if (rows[slot] !== 0) this.#put(hashes[slot] as number, rows[slot] as number);
+    }
+  }
 }

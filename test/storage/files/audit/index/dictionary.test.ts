@@ -3,7 +3,7 @@ import test from "node:test";
 import { withSpareBytes } from "../../../../../src/storage/files/audit/index/byte-words.ts";
 import { PackedDictionary } from "../../../../../src/storage/files/audit/index/dictionary.ts";
 import { GrowingDictionary } from "../../../../../src/storage/files/audit/index/growing-dictionary.ts";
-import { hashOf, hashWord } from "../../../../../src/storage/files/audit/index/hash.ts";
+import { hashOf, hashWord } from "../../../../../src/storage/files/audit/index/byte-words.ts";
 
 /** What a number, which is odd, has to be multiplied by to give 1 in 32 bits. */
 function inverseOf(odd: number): number {

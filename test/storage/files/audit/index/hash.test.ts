@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { hashOf, orderByHash } from "../../../../../src/storage/files/audit/index/hash.ts";
+import { hashOf, orderByHash } from "../../../../../src/storage/files/audit/index/byte-words.ts";
 
 // The vectors of MurmurHash3 for x86 with 32 bits and seed 0.
 for (const [text, hash] of [

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import { GrowingIndex } from "../../../../../src/storage/files/audit/index/growing-index.ts";
-import { hashOf } from "../../../../../src/storage/files/audit/index/hash.ts";
+import { hashOf } from "../../../../../src/storage/files/audit/index/byte-words.ts";
 import { LineIndexer } from "../../../../../src/storage/files/audit/index/line-indexer.ts";
 import { readLine } from "../../../../../src/storage/files/audit/write/lines.ts";
 import { FIELDS } from "../../../../../src/storage/files/audit/index/fields.ts";

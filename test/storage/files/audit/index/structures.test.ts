@@ -11,7 +11,7 @@ import {
   keepWanted,
   marksOf,
   rowsWithCode,
-} from "../../../../../src/storage/files/audit/index/columns.ts";
+} from "../../../../../src/storage/files/audit/index/row-set.ts";
 import { noBits, RowSet } from "../../../../../src/storage/files/audit/index/row-set.ts";
 import { POLICY, STATUS } from "../../../../../src/storage/files/audit/index/fields.ts";
 import {

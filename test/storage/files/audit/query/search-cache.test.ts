@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { SearchCache } from "../../../../../src/storage/files/audit/query/search-cache.ts";
+import { SearchCache } from "../../../../../src/storage/files/audit/query/segment-query.ts";
 import { GrowingIndex } from "../../../../../src/storage/files/audit/index/growing-index.ts";
 import { RowSet } from "../../../../../src/storage/files/audit/index/row-set.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { RecentIds } from "../../../../../src/storage/files/audit/write/recent-ids.ts";
+import { RecentIds } from "../../../../../src/storage/files/audit/write/known-events.ts";
 
 test("at least as many ids as promised are known, and never more than twice as many", () => {
   const ids = new RecentIds(100);

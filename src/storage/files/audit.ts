@@ -1,4 +1,6 @@
-import type { AuditActivity, AuditAllowance, AuditExport, AuditFilter, AuditHistogram, AuditRemoval, AuditRows, AuditStore, AuditTail, AuditUsage, Position, ProviderActivity } from "../../audit/store.ts";
+import type { AuditActivity, AuditAllowance, AuditExport, AuditFilter } from "../../audit/store.ts";
+import type { AuditHistogram, AuditRemoval, AuditRows, AuditStore } from "../../audit/store.ts";
+import type { AuditTail, AuditUsage, Position, ProviderActivity } from "../../audit/store.ts";
 import type { Clock } from "../../core/clock.ts";
 import { CloseStack } from "../../core/close-stack.ts";
 import { describeError, type Log } from "../../core/log.ts";

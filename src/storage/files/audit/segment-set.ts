@@ -18,7 +18,7 @@ import { GrowingIndex } from "./index/growing-index.ts";
 import { LineIndexer } from "./index/line-indexer.ts";
 import type { IndexThreads } from "./sidecar/index-threads.ts";
 import { SealedIndex } from "./index/sealed-index.ts";
-import { LONGEST_LISTED, PROVIDER } from "./index/fields.ts";
+import { LONGEST_LISTED } from "./index/fields.ts";
 import { Yielder } from "../../../core/yielder.ts";
 import type { SegmentIndex } from "./index/segment-index.ts";
 import { writeSidecar } from "./sidecar/writer.ts";
@@ -153,11 +153,11 @@ export class SegmentSet {
   async providerNames(most: number): Promise<ReadonlySet<string>> {
     const names = new Set<string>();
     const yielder = new Yielder();
-    for (const { dictionaries } of [...this.#indexes].reverse()) {
-      const dictionary = dictionaries[PROVIDER];
-      for (let code = 1; code <= (dictionary?.size ?? 0); code++) {
+    for (const { fields } of [...this.#indexes].reverse()) {
+      const { dictionary } = fields.provider;
+      for (let code = 1; code <= dictionary.size; code++) {
         if (names.size >= most) return names;
-        const name = dictionary?.valueOf(code) as string;
+        const name = dictionary.valueOf(code);
         if (name.length <= LONGEST_LISTED) names.add(name);
         if (code % 256 === 0) await yielder.step();
       }
@@ -278,7 +278,7 @@ async function removeStrays(
   }
 }
 
-function lastUseIn({ dictionaries, lastUsed }: SegmentIndex, provider: string): number {
-  const code = dictionaries[PROVIDER]?.codeOf(provider);
+function lastUseIn({ fields, lastUsed }: SegmentIndex, provider: string): number {
+  const code = fields.provider.dictionary.codeOf(provider);
   return code === undefined ? -Infinity : (lastUsed[code] as number);
 }

@@ -4,7 +4,7 @@
  * alone and with each value of another field, answers every filter that names at most one value that
  * is no facet. A segment where the tables would be large has none, and its rows are compared.
  */
-import { POLICY, STATUS, type Column, PACKED_FACETS } from "./fields.ts";
+import { PACKED_FACETS, type Column } from "./fields.ts";
 
 /** A segment with more combinations than this has no counts. */
 const MAX_COMBINATIONS = 1024;
@@ -12,7 +12,7 @@ const MAX_COMBINATIONS = 1024;
 const MAX_TABLE = 1 << 17;
 
 /** The combinations of a segment: what each consists of. */
-export interface FacetKeys {
+export interface FacetCombinations {
   readonly facets: Uint8Array;
   readonly statuses: Uint32Array;
   readonly policies: Uint32Array;
@@ -27,20 +27,13 @@ export interface FacetTest {
   readonly policy: number | undefined;
 }
 
-/** The combinations of a segment, and how many rows have each. */
-export interface FacetCounts extends FacetKeys {
-  /** By field, code after code, how many rows of each combination have that code. */
-  readonly tables: readonly (Column | undefined)[];
-}
-
 /** Numbers the combinations of some rows, and gives the number of each row; `undefined` when there are too many. */
 export function countFacets(
   facets: Uint8Array,
-  codes: readonly Column[],
+  statuses: Column,
+  policies: Column,
   rows: number,
-): { readonly keys: FacetKeys; readonly column: Uint16Array } | undefined {
-  const statuses = codes[STATUS] as Column;
-  const policies = codes[POLICY] as Column;
+): { readonly keys: FacetCombinations; readonly column: Uint16Array } | undefined {
   const known = new Map<number, number>();
   const column = new Uint16Array(rows);
   const first: number[] = [];
@@ -88,24 +81,24 @@ export function countByFacets(
   return table;
 }
 
-/** How many rows pass a test; with a field and a code, of those that have that code. */
+/**
+ * How many rows pass a test.
+ *
+ * @param counts how many rows have each combination; with a code, code after code
+ */
 export function matchingCount(
-  known: FacetCounts,
+  { facets, statuses, policies }: FacetCombinations,
   test: FacetTest,
-  field: number | undefined,
-  code: number,
-): number | undefined {
-  const { facets, statuses, policies } = known;
-  const length = facets.length;
-  const table = field === undefined ? known.counts : known.tables[field];
-  if (table === undefined) return undefined;
-  const start = field === undefined ? 0 : code * length;
+  counts: Column,
+  code = 0,
+): number {
+  const start = code * facets.length;
   let count = 0;
-  for (let i = 0; i < length; i++) {
+  for (let i = 0; i < facets.length; i++) {
     if (test.facets !== undefined && test.facets[facets[i] as number] === 0) continue;
     if (test.status !== undefined && test.status !== statuses[i]) continue;
     if (test.policy !== undefined && test.policy !== policies[i]) continue;
-    count += table[start + i] as number;
+    count += counts[start + i] as number;
   }
   return count;
 }

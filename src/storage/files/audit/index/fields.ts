@@ -2,37 +2,39 @@
  * The fields of an event that are kept as codes: a number for each text that occurs, which a dictionary
  * turns back into it. A column holds the codes of one field, in as few bytes as they need.
  */
-import { EVENT_FIELDS, type EventField } from "../../../../audit/event-fields.ts";
+import { EVENT_FIELDS, recordOf, type EventField } from "../../../../audit/event-fields.ts";
 import { consumers, decisions } from "../../../../audit/schema.ts";
 
 /** Kept in other ways: each command once, with trigram filters; trace ids by their hashes. */
-const KEPT_APART: readonly string[] = ["command", "trace_id"];
+type KeptApart = "command" | "trace_id";
+const KEPT_APART: readonly string[] = ["command", "trace_id"] satisfies KeptApart[];
+
+type Literal = (typeof EVENT_FIELDS)[number];
+type IndexedText = Extract<Literal, { readonly filter: string } | { readonly isSearched: true }>;
+/** The name of a text that a filter asks for or `q` searches. */
+export type CodedName = Exclude<Extract<IndexedText, { readonly type: "text" }>["name"], KeptApart>;
+
+/** The fields that are kept as codes, in the order of their columns. */
+export const CODED_FIELDS = EVENT_FIELDS.filter(
+  ({ name, type, filter, isSearched }: EventField) =>
+    type === "text" && (filter ?? isSearched) !== undefined && !KEPT_APART.includes(name),
+) as readonly (EventField & { readonly name: CodedName })[];
+
 /**
  * Counted in combination with the facets. The others take too many values (`resource`), are facets
  * themselves, or are seldom asked for together with one.
  */
-const COUNTED_NAMES: readonly string[] = ["provider", "executor", "capability", "runtime_name"];
+export const COUNTED = ["provider", "executor", "capability", "runtime_name"] as const;
 
-/** The texts that a filter asks for or `q` searches, in the order of the columns. */
-const CODED = EVENT_FIELDS.filter(
-  ({ name, type, filter, isSearched }: EventField) =>
-    type === "text" && (filter ?? isSearched) !== undefined && !KEPT_APART.includes(name),
-) as readonly EventField[];
-
-export const FIELDS = CODED.map(({ name }) => name);
-/** By the place of a field, the filter that asks for it. */
-export const FILTERS = CODED.map(({ filter }) => filter);
-/** The places in `FIELDS` of the searched fields, and of the counted ones. */
-export const SEARCHED = placesWhere(({ isSearched }) => isSearched === true);
-export const COUNTED = placesWhere(({ name }) => COUNTED_NAMES.includes(name));
-export const PROVIDER = FIELDS.indexOf("provider");
-export const STATUS = FIELDS.indexOf("status");
-export const POLICY = FIELDS.indexOf("policy");
 /** The columns of an index: a sidecar with others is rebuilt, so a new field needs no new format. */
-export const INDEXED_FIELDS = CODED.map(({ name, isSearched = false }) => ({ name, isSearched }));
+export const INDEXED_FIELDS = CODED_FIELDS.map(({ name, isSearched = false }) => ({
+  name,
+  isSearched,
+}));
 
-function placesWhere(holds: (field: EventField) => boolean): readonly number[] {
-  return CODED.flatMap((field, place) => (holds(field) ? [place] : []));
+/** Makes a record of the coded fields. */
+export function byCodedName<T>(make: (name: CodedName) => T): Readonly<Record<CodedName, T>> {
+  return recordOf(CODED_FIELDS.map(({ name }) => [name, make(name)]));
 }
 
 /** Runtimes choose names of any length: longer ones, in characters, are not listed. */

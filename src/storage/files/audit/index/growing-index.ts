@@ -3,39 +3,60 @@
  * they are full. Invariant: an entry never changes, so a query that remembers the number of rows sees a
  * snapshot.
  */
+import type { EventFieldName } from "../../../../audit/event-fields.ts";
 import { addBits, marksOf, noBits, RowSet } from "./row-set.ts";
-import { COLUMNS, TRACE, type LineScanner, COMMAND } from "./line-scanner.ts";
+import { COMMAND, placeOf, type LineScanner } from "./line-scanner.ts";
 import { RowOrder } from "./row-order.ts";
-import { FIELDS, PROVIDER, PACKED_FACETS } from "./fields.ts";
-import type { SegmentIndex } from "./segment-index.ts";
+import { byCodedName, PACKED_FACETS } from "./fields.ts";
+import type { CodedField, SegmentIndex } from "./segment-index.ts";
 import { BLOCK_TEXTS, addTrigrams, blocksInFilters, FILTER_BYTES } from "./trigrams.ts";
 import { GrowingDictionary, grown } from "./growing-dictionary.ts";
 
 const FIRST_ROWS = 256;
 
+/** A field of a segment that grows. */
+class GrowingField implements CodedField {
+  readonly dictionary = new GrowingDictionary();
+  readonly byCombination = undefined;
+  readonly #place: number;
+  codes: Uint32Array = new Uint32Array(FIRST_ROWS);
+  counts: Uint32Array = new Uint32Array(8);
+
+  constructor(name: EventFieldName) {
+    this.#place = placeOf(name);
+  }
+
+  /** Adds the value of a scanned line. */
+  add(line: LineScanner, row: number): void {
+    const code = this.dictionary.addFrom(line, this.#place);
+    if (row === this.codes.length) this.codes = grown(this.codes);
+    this.codes[row] = code;
+    if (code === this.counts.length) this.counts = grown(this.counts);
+    this.counts[code] = (this.counts[code] as number) + 1;
+  }
+}
+
 /** An index that takes events. */
 export class GrowingIndex implements SegmentIndex {
   readonly segment: number;
-  readonly dictionaries = FIELDS.map(() => new GrowingDictionary());
-  readonly traceDictionary = new GrowingDictionary();
+  readonly fields = byCodedName((name) => new GrowingField(name));
+  readonly traces = new GrowingField("trace_id");
   readonly packedCounts = new Uint32Array(PACKED_FACETS);
-  readonly counts: Uint32Array[] = FIELDS.map(() => new Uint32Array(8));
-  readonly codes: Uint32Array[] = FIELDS.map(() => new Uint32Array(FIRST_ROWS));
   times: Float64Array = new Float64Array(FIRST_ROWS);
   offsets: Uint32Array = new Uint32Array(FIRST_ROWS + 1);
   facets: Uint8Array = new Uint8Array(FIRST_ROWS);
-  traces: Uint32Array = new Uint32Array(FIRST_ROWS);
   idHashes: Uint32Array = new Uint32Array(FIRST_ROWS);
   texts: Uint32Array = new Uint32Array(FIRST_ROWS);
   readonly allTexts = new GrowingTexts();
   readonly isSealed = false;
-  readonly facetCounts = undefined;
+  readonly combinations = undefined;
   lastUsed: Float64Array = new Float64Array(8);
   rows = 0;
   bytes = 0;
   oldest = Infinity;
   newest = -Infinity;
   newestIngested = -Infinity;
+  readonly #fields = Object.values(this.fields);
   readonly #order = new RowOrder();
 
   constructor(segment: number) {
@@ -59,28 +80,18 @@ export class GrowingIndex implements SegmentIndex {
     this.bytes = end;
     this.facets[row] = kind;
     this.packedCounts[kind] = (this.packedCounts[kind] as number) + 1;
-    for (let field = 0; field < FIELDS.length; field++) {
-      const dictionary = this.dictionaries[field] as GrowingDictionary;
-      this.#addCode(field, row, dictionary.addFrom(line, COLUMNS[field] as number));
-    }
-    this.#noteUse((this.codes[PROVIDER] as Uint32Array)[row] as number, time);
-    this.traces[row] = this.traceDictionary.addFrom(line, TRACE);
+    for (const field of this.#fields) field.add(line, row);
+    this.traces.add(line, row);
+    this.#noteUse(this.fields.provider.codes[row] as number, time);
     this.idHashes[row] = line.idHash;
     this.texts[row] = this.allTexts.add(line);
     this.#order.add(this.times, row);
     this.rows = row + 1;
   }
 
-  #addCode(field: number, row: number, code: number): void {
-    (this.codes[field] as Uint32Array)[row] = code;
-    let counts: Uint32Array = this.counts[field] as Uint32Array;
-    if (code >= counts.length) counts = this.counts[field] = grown(counts);
-    counts[code] = (counts[code] as number) + 1;
-  }
-
   #noteUse(code: number, time: number): void {
     if (code >= this.lastUsed.length) this.lastUsed = grown(this.lastUsed);
-    const isNew = this.counts[PROVIDER]?.[code] === 1;
+    const isNew = this.fields.provider.counts[code] === 1;
     if (isNew || time > (this.lastUsed[code] as number)) this.lastUsed[code] = time;
   }
 
@@ -88,12 +99,8 @@ export class GrowingIndex implements SegmentIndex {
     this.times = grown(this.times);
     this.offsets = grown(this.offsets);
     this.facets = grown(this.facets);
-    this.traces = grown(this.traces);
     this.idHashes = grown(this.idHashes);
     this.texts = grown(this.texts);
-    for (let field = 0; field < FIELDS.length; field++) {
-      this.codes[field] = grown(this.codes[field] as Uint32Array);
-    }
   }
 
   get textCount(): number {
@@ -109,10 +116,11 @@ export class GrowingIndex implements SegmentIndex {
   }
 
   rowsOfTrace(trace: string, rows: number): Uint32Array {
-    const code = this.traceDictionary.codeOf(trace);
+    const { codes, dictionary } = this.traces;
+    const code = dictionary.codeOf(trace);
     if (code === undefined) return new Uint32Array(0);
     const bits = noBits(rows); // a trace id may be that of all rows, so these are not searched one by one
-    addBits(bits, this.traces, marksOf([code], this.traceDictionary.size), rows);
+    addBits(bits, codes, marksOf([code], dictionary.size), rows);
     return RowSet.ofBits(bits).toList();
   }
 

@@ -9,10 +9,12 @@ import { EVENT_FIELDS, type EventFieldName } from "../../../../audit/event-field
 import { areEqual, bytesBefore, withSpareBytes, specialsIn, hashEnd } from "./byte-words.ts";
 import { hashOf, hashWord } from "./byte-words.ts";
 import { canonicalTime, TIMESTAMP_BYTES } from "./canonical-time.ts";
-import { CONSUMERS, DECISIONS, FIELDS, packFacets } from "./fields.ts";
+import { CODED_FIELDS, CONSUMERS, DECISIONS, packFacets } from "./fields.ts";
 
-const placeOf = (name: EventFieldName): number =>
-  EVENT_FIELDS.findIndex((field) => field.name === name);
+/** The place of a field in a line. */
+export function placeOf(name: EventFieldName): number {
+  return EVENT_FIELDS.findIndex((field) => field.name === name);
+}
 
 const ORGANIZATION = placeOf("organization_id");
 const TIMESTAMP = placeOf("timestamp");
@@ -21,14 +23,12 @@ const CONSUMER = placeOf("consumer");
 const AI = placeOf("ai");
 const DECISION = placeOf("policy_decision");
 
-/** The places in a line of what an index takes; those of `FIELDS` in the order of its columns. */
-export const ID = placeOf("id");
+const ID = placeOf("id");
 export const COMMAND = placeOf("command");
-export const TRACE = placeOf("trace_id");
-export const COLUMNS = FIELDS.map(placeOf);
 /** 1 for the places of texts that an index looks up; no other text is hashed. */
 const HASHED = new Uint8Array(EVENT_FIELDS.length);
-for (const place of [ID, COMMAND, TRACE, ...COLUMNS]) HASHED[place] = 1;
+for (const { name } of CODED_FIELDS) HASHED[placeOf(name)] = 1;
+for (const place of [ID, COMMAND, placeOf("trace_id")]) HASHED[place] = 1;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

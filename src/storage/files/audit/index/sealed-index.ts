@@ -8,11 +8,11 @@ import { nextTurn } from "../../../../core/timers.ts";
 import type { FileOperations } from "../../../file-operations.ts";
 import { readExactly, readInto } from "../../../log-lines.ts";
 import type { ReadFiles } from "../../../read-files.ts";
-import type { FacetCounts } from "./facet-counts.ts";
-import { lowerBound, PackedDictionary, type Dictionary } from "./dictionary.ts";
+import type { FacetCombinations } from "./facet-counts.ts";
+import { lowerBound, PackedDictionary } from "./dictionary.ts";
 import { hashOf } from "./byte-words.ts";
-import { FIELDS, INDEXED_FIELDS, type Column } from "./fields.ts";
-import type { SegmentIndex } from "./segment-index.ts";
+import { byCodedName, INDEXED_FIELDS, type CodedName, type Column } from "./fields.ts";
+import type { CodedField, SegmentIndex } from "./segment-index.ts";
 import { arrayOf, checksumOf, decodeHeader, HEADER_BYTES, type Header } from "../sidecar/format.ts";
 import type { Section, SectionArray, Table } from "../sidecar/format.ts";
 import { OnDemandSections } from "../sidecar/on-demand-sections.ts";
@@ -34,11 +34,9 @@ export class SealedIndex implements SegmentIndex {
   readonly times: Float64Array;
   readonly offsets: Uint32Array;
   readonly facets: Uint8Array;
-  readonly codes: readonly Column[];
-  readonly dictionaries: readonly Dictionary[];
-  readonly counts: readonly Uint32Array[];
+  readonly fields: Readonly<Record<CodedName, CodedField>>;
   readonly packedCounts: Uint32Array;
-  readonly facetCounts: FacetCounts | undefined;
+  readonly combinations: FacetCombinations | undefined;
   readonly lastUsed: Float64Array;
   readonly texts: Column;
   readonly textCount: number;
@@ -71,18 +69,20 @@ export class SealedIndex implements SegmentIndex {
     this.texts = column("texts");
     this.textCount = this.textStarts.length - 1;
     this.#filters = column("filters");
-    this.codes = FIELDS.map((name) => column<Column>(`${name}.codes`));
-    this.counts = FIELDS.map((name) => column<Uint32Array>(`${name}.counts`));
-    this.dictionaries = FIELDS.map((name) => new PackedDictionary(column(`${name}.values`)));
-    this.lastUsed = column("lastUsed");
     const columnIfAny = <T extends SectionArray>(name: string): T | undefined =>
       table.columns[name] === undefined ? undefined : column<T>(name);
-    this.facetCounts = table.columns["facetKeys.facets"] && {
-      facets: column("facetKeys.facets"),
-      statuses: column("facetKeys.statuses"),
-      policies: column("facetKeys.policies"),
-      counts: column("facetKeys.counts"),
-      tables: FIELDS.map((name) => columnIfAny<Column>(`${name}.byFacets`)),
+    this.fields = byCodedName((name) => ({
+      codes: column<Column>(`${name}.codes`),
+      dictionary: new PackedDictionary(column(`${name}.values`)),
+      counts: column<Uint32Array>(`${name}.counts`),
+      byCombination: columnIfAny<Column>(`${name}.byCombination`),
+    }));
+    this.lastUsed = column("lastUsed");
+    this.combinations = table.columns["combinations.facets"] && {
+      facets: column("combinations.facets"),
+      statuses: column("combinations.statuses"),
+      policies: column("combinations.policies"),
+      counts: column("combinations.counts"),
     };
     this.#traceHashes = column("traceHashes");
     this.#order = columnIfAny("order");

@@ -4,9 +4,20 @@
  * segment do not: they are read from its sidecar.
  */
 import type { Awaitable } from "../../../../core/caller.ts";
-import type { FacetCounts } from "./facet-counts.ts";
+import type { FacetCombinations } from "./facet-counts.ts";
 import type { Dictionary } from "./dictionary.ts";
-import type { Column } from "./fields.ts";
+import type { CodedName, Column } from "./fields.ts";
+
+/** One field of all rows of a segment. Arrays may be longer than they are filled. */
+export interface CodedField {
+  /** The code of each row. */
+  readonly codes: Column;
+  readonly dictionary: Dictionary;
+  /** How many rows have each code. */
+  readonly counts: Uint32Array;
+  /** Code after code, how many rows of each combination have it; `undefined` where that is not counted. */
+  readonly byCombination: Column | undefined;
+}
 
 /** The columns of a segment. Arrays may be longer than `rows`. */
 export interface SegmentIndex {
@@ -25,14 +36,11 @@ export interface SegmentIndex {
   /** Where each line begins in the log; one more entry says where the last row ends at most. */
   readonly offsets: Uint32Array;
   readonly facets: Uint8Array;
-  /** Codes by field, the dictionaries they belong to, and how many rows have each code. */
-  readonly codes: readonly Column[];
-  readonly dictionaries: readonly Dictionary[];
-  readonly counts: readonly Uint32Array[];
+  readonly fields: Readonly<Record<CodedName, CodedField>>;
   /** How many rows have each packed facet. */
   readonly packedCounts: Uint32Array;
-  /** How many rows have each combination; `undefined` while the segment grows, or where the tables would be large. */
-  readonly facetCounts: FacetCounts | undefined;
+  /** The combinations of facets; `undefined` while the segment grows, or where there are too many. */
+  readonly combinations: FacetCombinations | undefined;
   /** The newest `timestamp` by provider code. */
   readonly lastUsed: Float64Array;
   /** The number of each row's command among the texts, 0 for none. */

@@ -8,8 +8,7 @@ import type { AuditActivity } from "../../../../audit/store.ts";
 import { DAY_MS, SECOND_MS } from "../../../../core/clock.ts";
 import { Yielder } from "../../../../core/yielder.ts";
 import { Queue } from "../../../queue.ts";
-import { LONGEST_LISTED, PROVIDER, STATUS, decisionOfFacets, isAi } from "../index/fields.ts";
-import { PACKED_FACETS, type Column } from "../index/fields.ts";
+import { decisionOfFacets, isAi, LONGEST_LISTED, PACKED_FACETS } from "../index/fields.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
 import { segmentQuery } from "./segment-query.ts";
 import { rowAt, selectRows, viewOf, type SegmentView } from "./select-rows.ts";
@@ -76,7 +75,7 @@ export class LastDay {
     for (const name of names) {
       let [events, failed] = [0, 0];
       for (const counts of segments) {
-        const code = counts.index.dictionaries[PROVIDER]?.codeOf(name);
+        const code = counts.index.fields.provider.dictionary.codeOf(name);
         if (code === undefined || code >= counts.events.length) continue; // it came after the scan
         events += counts.events[code] as number;
         failed += counts.failed[code] as number;
@@ -126,9 +125,9 @@ function countRows(
   packedCounts: Uint32Array,
 ): { readonly counts: SegmentCounts; readonly count: (row: number) => void } {
   // A column that grows is replaced, but what stands in the one that is held here stays.
-  const { facets, codes, dictionaries } = index;
-  const [providers, statuses] = [codes[PROVIDER] as Column, codes[STATUS] as Column];
-  const events = new Uint32Array((dictionaries[PROVIDER]?.size ?? 0) + 1);
+  const { facets, fields } = index;
+  const [providers, statuses] = [fields.provider.codes, fields.status.codes];
+  const events = new Uint32Array(fields.provider.dictionary.size + 1);
   const failed = new Uint32Array(events.length);
   const isFailure: (boolean | undefined)[] = [false];
   return {
@@ -140,7 +139,7 @@ function countRows(
       packedCounts[packed] = (packedCounts[packed] as number) + 1;
       events[provider] = (events[provider] as number) + 1;
       const isFailed = (isFailure[status] ??= FAILED.test(
-        dictionaries[STATUS]?.valueOf(status) as string,
+        fields.status.dictionary.valueOf(status),
       ));
       if (isFailed || decisionOfFacets(packed) === 2) {
         failed[provider] = (failed[provider] as number) + 1;
@@ -159,7 +158,7 @@ async function mostUsed(
     const codes = await greatest(() => events.entries(), MOST_NAMES, yielder);
     for (const [code, count] of codes) {
       if (code === 0 || count === 0) continue;
-      const name = index.dictionaries[PROVIDER]?.valueOf(code) as string;
+      const name = index.fields.provider.dictionary.valueOf(code);
       if (name.length <= LONGEST_LISTED) totals.set(name, (totals.get(name) ?? 0) + count);
     }
     await yielder.step();

@@ -5,7 +5,7 @@
  * all organizations, is bounded in bytes, and drops the searches that were used longest ago.
  */
 import type { AuditFilter } from "../../../../audit/store.ts";
-import { FILTERS, packedFacetsWith, POLICY, STATUS } from "../index/fields.ts";
+import { CODED_FIELDS, packedFacetsWith, type CodedName } from "../index/fields.ts";
 import { bitsOf } from "../index/trigrams.ts";
 import type { RowSet } from "../index/row-set.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
@@ -31,7 +31,7 @@ export interface SegmentQuery {
   readonly from: number;
   readonly to: number;
   /** Fields and the values that they must have. */
-  readonly wanted: readonly { readonly field: number; readonly value: string }[];
+  readonly wanted: readonly { readonly field: CodedName; readonly value: string }[];
   /** By packed facet, 1 where it matches; `undefined` when all do. */
   readonly facets: Uint8Array | undefined;
   readonly trace: string | undefined;
@@ -45,8 +45,8 @@ export function segmentQuery(
   found?: SearchCache,
 ): SegmentQuery {
   const { q } = filter;
-  const wanted = FILTERS.flatMap((name, field) => {
-    const value = name && filter[name];
+  const wanted = CODED_FIELDS.flatMap(({ name: field, filter: parameter }) => {
+    const value = parameter && filter[parameter];
     return value === undefined ? [] : [{ field, value }];
   });
   return {
@@ -68,11 +68,6 @@ function textQuery(q: string, organization = "", found?: SearchCache): TextQuery
     found: found?.of(organization, lower) ?? new CachedMatches(),
     room: Buffer.allocUnsafeSlow(ROOM_BYTES),
   };
-}
-
-/** Whether a field is one of the facets that rows are counted by in combination. */
-export function isFacet(field: number): boolean {
-  return field === STATUS || field === POLICY;
 }
 
 const MAX_BYTES = 16 << 20;

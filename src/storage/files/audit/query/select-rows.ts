@@ -8,9 +8,9 @@
 import type { Yielder } from "../../../../core/yielder.ts";
 import { addBits, keepWanted, marksOf, rowsWithCode, noBits, RowSet } from "../index/row-set.ts";
 import { matchingCount } from "../index/facet-counts.ts";
-import { POLICY, STATUS, type Column, PACKED_FACETS } from "../index/fields.ts";
+import { PACKED_FACETS, type CodedName, type Column } from "../index/fields.ts";
 import { rowOf, segmentOf, type SegmentIndex } from "../index/segment-index.ts";
-import { isFacet, type SegmentQuery } from "./segment-query.ts";
+import type { SegmentQuery } from "./segment-query.ts";
 import { rowsHolding } from "./text-search.ts";
 
 /** A value that fewer than one in so many rows have is rare. */
@@ -68,7 +68,7 @@ export function rankOf(
 
 /** A field, the code that it must have, and how many rows of the segment have that code. */
 interface Test {
-  readonly field: number;
+  readonly field: CodedName;
   readonly code: number;
   readonly count: number;
 }
@@ -87,9 +87,10 @@ function planOf({ index, rows, oldest, newest }: SegmentView, query: SegmentQuer
   if (rows === 0 || newest < from || oldest >= to) return undefined;
   const tests: Test[] = [];
   for (const { field, value } of wanted) {
-    const code = index.dictionaries[field]?.codeOf(value);
+    const { dictionary, counts } = index.fields[field];
+    const code = dictionary.codeOf(value);
     if (code === undefined) return undefined;
-    tests.push({ field, code, count: index.counts[field]?.[code] ?? 0 });
+    tests.push({ field, code, count: counts[code] as number });
   }
   tests.sort((a, b) => a.count - b.count);
   return { tests, isPartial: oldest < from || newest >= to } satisfies Plan;
@@ -104,12 +105,16 @@ export function knownCount(view: SegmentView, query: SegmentQuery): number | und
   const [first, second] = plan.tests;
   if (first === undefined) return facets === undefined ? view.rows : countFacets(view, facets);
   if (second === undefined && facets === undefined) return first.count;
-  const others = plan.tests.filter(({ field }) => !isFacet(field));
-  if (view.index.facetCounts === undefined || others.length > 1) return undefined;
-  const codeIn = (field: number): number | undefined =>
-    plan.tests.find((test) => test.field === field)?.code;
-  const test = { facets, status: codeIn(STATUS), policy: codeIn(POLICY) };
-  return matchingCount(view.index.facetCounts, test, others[0]?.field, others[0]?.code ?? 0);
+  const { combinations, fields } = view.index;
+  const codeIn = (name: CodedName): number | undefined =>
+    plan.tests.find(({ field }) => field === name)?.code;
+  const test = { facets, status: codeIn("status"), policy: codeIn("policy") };
+  const [other, another] = plan.tests.filter(
+    ({ field }) => field !== "status" && field !== "policy",
+  );
+  const counts = other === undefined ? combinations?.counts : fields[other.field].byCombination;
+  if (combinations === undefined || counts === undefined || another !== undefined) return undefined;
+  return matchingCount(combinations, test, counts, other?.code);
 }
 
 function countFacets({ index: { packedCounts } }: SegmentView, facets: Uint8Array): number {
@@ -165,9 +170,9 @@ async function matchingRows(
   }
   const compared: [column: Column, wanted: Uint8Array][] = [];
   for (const { field, code, count } of tests) {
-    const column = index.codes[field] as Column;
-    if (list === undefined && count * RARE < rows) list = rowsWithCode(column, code, rows);
-    else compared.push([column, marksOf([code], index.dictionaries[field]?.size ?? 0)]);
+    const { codes, dictionary } = index.fields[field];
+    if (list === undefined && count * RARE < rows) list = rowsWithCode(codes, code, rows);
+    else compared.push([codes, marksOf([code], dictionary.size)]);
   }
   if (facets !== undefined) compared.push([index.facets, facets]);
   if (list !== undefined) {

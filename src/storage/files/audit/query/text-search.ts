@@ -9,13 +9,14 @@ import { addBits, marksOf, countBits, noBits, RowSet } from "../index/row-set.ts
 import { TextFinder } from "./text-finder.ts";
 import type { Yielder } from "../../../../core/yielder.ts";
 import type { TextQuery } from "./segment-query.ts";
-import type { Dictionary } from "../index/dictionary.ts";
-import { SEARCHED, type Column } from "../index/fields.ts";
+import { CODED_FIELDS, type CodedName } from "../index/fields.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
 import { BLOCK_TEXTS } from "../index/trigrams.ts";
 
-/** By searched field, the codes whose values contain the text. */
-type Codes = readonly (readonly number[])[];
+const SEARCHED = CODED_FIELDS.filter(({ isSearched }) => isSearched).map(({ name }) => name);
+
+/** A field, and the codes of its values that contain the text. */
+type FoundCodes = readonly { readonly name: CodedName; readonly codes: readonly number[] }[];
 
 /** Finds the rows below `rows` that hold a text. */
 export async function rowsHolding(
@@ -26,43 +27,41 @@ export async function rowsHolding(
 ): Promise<RowSet> {
   const known = index.isSealed ? query.found.in(index) : undefined;
   if (known !== undefined) return known;
-  const codes = await yielder.run(searchNames(index, query));
+  const names = await yielder.run(searchNames(index, query));
   const blocks = index.blocksWith(query.bits);
-  const isHopeless = blocks.length === 0 && codes.every(({ length }) => length === 0);
+  const isHopeless = blocks.length === 0 && names.length === 0;
   const found = isHopeless
     ? RowSet.none
-    : await collect(index, rows, query, codes, blocks, yielder);
+    : await collect(index, rows, query, names, blocks, yielder);
   if (index.isSealed) query.found.keep(index, found);
   if (yielder.isDue) await yielder.step();
   return found;
 }
 
 function* searchNames(
-  { dictionaries }: SegmentIndex,
+  { fields }: SegmentIndex,
   { needle }: TextQuery,
-): Generator<undefined, Codes> {
-  const codes: (readonly number[])[] = [];
-  for (const field of SEARCHED) {
-    codes.push(yield* (dictionaries[field] as Dictionary).search(needle));
+): Generator<undefined, FoundCodes> {
+  const found = [];
+  for (const name of SEARCHED) {
+    const codes = yield* fields[name].dictionary.search(needle);
+    if (codes.length > 0) found.push({ name, codes });
   }
-  return codes;
+  return found;
 }
 
 async function collect(
   index: SegmentIndex,
   rows: number,
   query: TextQuery,
-  codes: Codes,
+  names: FoundCodes,
   blocks: readonly number[],
   yielder: Yielder,
 ): Promise<RowSet> {
   let bits: Uint32Array | undefined; // most segments have no match, and need no bits
-  for (const [i, field] of SEARCHED.entries()) {
-    const wanted = codes[i] as readonly number[];
-    const { size } = index.dictionaries[field] as Dictionary;
-    if (wanted.length > 0) {
-      addBits((bits ??= noBits(rows)), index.codes[field] as Column, marksOf(wanted, size), rows);
-    }
+  for (const { name, codes } of names) {
+    const { codes: column, dictionary } = index.fields[name];
+    addBits((bits ??= noBits(rows)), column, marksOf(codes, dictionary.size), rows);
     if (yielder.isDue) await yielder.step();
   }
   if (bits === undefined || countBits(bits) < rows) {

@@ -14,7 +14,7 @@
  */
 import { crc32 } from "node:zlib";
 
-export const VERSION = 5;
+export const VERSION = 6;
 export const MAGIC = "sbxindex";
 export const HEADER_BYTES = 32;
 export const PAGE_BYTES = 64 << 10;

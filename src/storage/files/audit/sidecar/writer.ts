@@ -5,8 +5,7 @@ import { replaceFile } from "../../../snapshot.ts";
 import { GrowingIndex } from "../index/growing-index.ts";
 import { countByFacets, countFacets } from "../index/facet-counts.ts";
 import { orderByHash } from "../index/byte-words.ts";
-import { COUNTED, FIELDS, INDEXED_FIELDS, PROVIDER, SEARCHED } from "../index/fields.ts";
-import type { Column } from "../index/fields.ts";
+import { CODED_FIELDS, COUNTED, INDEXED_FIELDS, type Column } from "../index/fields.ts";
 import { encodeHeader, checksumOf, HEADER_BYTES, PAGE_BYTES, alignedLength } from "./format.ts";
 import { SectionWriter, type SectionArray, type Table } from "./format.ts";
 import { sliceFilters } from "../index/trigrams.ts";
@@ -76,38 +75,37 @@ function* columnSections(index: GrowingIndex): Generator<readonly [string, Secti
   yield ["filters", sliceFilters(filters, fullBlocks)];
   yield* fieldSections(index);
   yield* facetSections(index);
-  const providers = (index.dictionaries[PROVIDER]?.size ?? 0) + 1;
+  const providers = index.fields.provider.dictionary.size + 1;
   yield ["lastUsed", index.lastUsed.subarray(0, providers)];
-  yield ["traceHashes", index.traceDictionary.hashes.slice().sort()];
+  yield ["traceHashes", index.traces.dictionary.hashes.slice().sort()];
 }
 
 /** Of each field its codes, how many rows have each, and its dictionary. */
-function* fieldSections(index: GrowingIndex): Generator<readonly [string, SectionArray]> {
-  for (let field = 0; field < FIELDS.length; field++) {
-    const name = FIELDS[field] as string;
-    const dictionary = index.dictionaries[field] as (typeof index.dictionaries)[number];
-    const { size } = dictionary;
-    const codes = narrowed(index.codes[field] as Uint32Array, index.rows, size);
-    const counts = (index.counts[field] as Uint32Array).subarray(0, size + 1);
-    yield [`${name}.codes`, codes];
-    yield [`${name}.counts`, counts];
-    yield [`${name}.values`, dictionary.pack(SEARCHED.includes(field))];
+function* fieldSections({
+  fields,
+  rows,
+}: GrowingIndex): Generator<readonly [string, SectionArray]> {
+  for (const { name, isSearched = false } of CODED_FIELDS) {
+    const { codes, counts, dictionary } = fields[name];
+    yield [`${name}.codes`, narrowed(codes, rows, dictionary.size)];
+    yield [`${name}.counts`, counts.subarray(0, dictionary.size + 1)];
+    yield [`${name}.values`, dictionary.pack(isSearched)];
   }
 }
 
 /** Totals by combination of facets; none where there are too many combinations. */
 function* facetSections(index: GrowingIndex): Generator<readonly [string, SectionArray]> {
-  const counted = countFacets(index.facets, index.codes, index.rows);
+  const { facets, fields, rows } = index;
+  const counted = countFacets(facets, fields.status.codes, fields.policy.codes, rows);
   if (counted === undefined) return;
   const { keys, column } = counted;
-  for (const [name, array] of Object.entries(keys)) yield [`facetKeys.${name}`, array];
-  for (const field of COUNTED) {
-    const size = index.dictionaries[field]?.size ?? 0;
-    const codes = index.codes[field] as Column;
-    const table = countByFacets(column, keys.facets.length, codes, size);
+  for (const [name, array] of Object.entries(keys)) yield [`combinations.${name}`, array];
+  for (const name of COUNTED) {
+    const { codes, dictionary } = fields[name];
+    const table = countByFacets(column, keys.facets.length, codes, dictionary.size);
     if (table === undefined) continue;
     const greatest = table.reduce((most, count) => Math.max(most, count), 0);
-    yield [`${FIELDS[field] as string}.byFacets`, narrowed(table, table.length, greatest)];
+    yield [`${name}.byCombination`, narrowed(table, table.length, greatest)];
   }
 }
 
@@ -121,10 +119,10 @@ function* restSections(index: GrowingIndex): Generator<readonly [string, Section
 
 /** Trace ids in the order of their hashes, and the rows of each. */
 function* traceSections(index: GrowingIndex): Generator<readonly [string, SectionArray]> {
-  const { traceDictionary: traces } = index;
-  const { size } = traces;
-  const order = orderByHash(traces.hashes);
-  const texts = Array.from(order, (i) => traces.bytesOf(i + 1));
+  const { codes, dictionary } = index.traces;
+  const { size } = dictionary;
+  const order = orderByHash(dictionary.hashes);
+  const texts = Array.from(order, (i) => dictionary.bytesOf(i + 1));
   const ends = new Uint32Array(texts.length + 1);
   texts.forEach((text, i) => (ends[i + 1] = (ends[i] as number) + text.length));
   yield ["traceEnds", ends];
@@ -133,7 +131,7 @@ function* traceSections(index: GrowingIndex): Generator<readonly [string, Sectio
   const placeOf = new Uint32Array(size + 1); // by code
   order.forEach((i, place) => (placeOf[i + 1] = place));
   for (let row = 0; row < index.rows; row++) {
-    const code = index.traces[row] as number;
+    const code = codes[row] as number;
     if (code === 0) continue;
     const next = (placeOf[code] as number) + 1;
     starts[next] = (starts[next] as number) + 1;
@@ -145,7 +143,7 @@ function* traceSections(index: GrowingIndex): Generator<readonly [string, Sectio
   const rows = new Uint32Array(starts[size] as number);
   const filled = starts.slice();
   for (let row = 0; row < index.rows; row++) {
-    const code = index.traces[row] as number;
+    const code = codes[row] as number;
     if (code === 0) continue;
     const place = placeOf[code] as number;
     rows[filled[place] as number] = row;

@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { GrowingIndex } from "../../../../../src/storage/files/audit/index/growing-index.ts";
 import { hashOf } from "../../../../../src/storage/files/audit/index/byte-words.ts";
 import { LineIndexer } from "../../../../../src/storage/files/audit/index/line-indexer.ts";
+import type { CodedField } from "../../../../../src/storage/files/audit/index/segment-index.ts";
 import { readLine } from "../../../../../src/storage/files/audit/write/lines.ts";
-import { FIELDS } from "../../../../../src/storage/files/audit/index/fields.ts";
-import { packFacets } from "../../../../../src/storage/files/audit/index/fields.ts";
+import { CODED_FIELDS, packFacets } from "../../../../../src/storage/files/audit/index/fields.ts";
 
 const ORGANIZATION = "acme";
 
@@ -18,10 +18,9 @@ function indexed(bytes: Buffer): { rows: Row[]; damaged: number[] } {
   const damaged: number[] = [];
   new LineIndexer(ORGANIZATION).add(index, bytes, 1_000, (_, at) => void damaged.push(at));
   const rows = Array.from({ length: index.rows }, (_, row) => {
-    const value = (code: number | undefined, field: number) =>
-      code === 0 ? undefined : index.dictionaries[field]?.valueOf(code as number);
-    const fields = FIELDS.map((name, field) => [name, value(index.codes[field]?.[row], field)]);
-    const trace = index.traces[row] as number;
+    const value = ({ codes, dictionary }: CodedField) =>
+      codes[row] === 0 ? undefined : dictionary.valueOf(codes[row] as number);
+    const fields = CODED_FIELDS.map(({ name }) => [name, value(index.fields[name])]);
     const text = index.texts[row] as number; // 0 for none
     const [from, to] = [index.textStarts[text - 1], index.textStarts[text]];
     const command = text === 0 ? "" : index.text(from as number, (to as number) - 1);
@@ -31,7 +30,7 @@ function indexed(bytes: Buffer): { rows: Row[]; damaged: number[] } {
       kind: index.facets[row],
       idHash: index.idHashes[row],
       text: String(command),
-      trace_id: trace === 0 ? undefined : index.traceDictionary.valueOf(trace),
+      trace_id: value(index.traces),
       ...(Object.fromEntries(fields) as Row),
     };
   });
@@ -66,7 +65,7 @@ function rowOf(event: Row, offset: number): Row {
     idHash: hashOf(event["id"] as string),
     text: (text("command") ?? "").toLowerCase(),
     trace_id: text("trace_id"),
-    ...Object.fromEntries(FIELDS.map((name) => [name, text(name)])),
+    ...Object.fromEntries(CODED_FIELDS.map(({ name }) => [name, text(name)])),
   };
 }
 

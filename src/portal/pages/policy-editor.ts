@@ -113,7 +113,7 @@ export function* renderPolicyEditor(model: PolicyEditorModel): Work<Html> {
             aria-describedby="verdict"
             data-search
           >
-${"\n"}${text}</textarea>
+${text}</textarea>
         </div>
         <ol class="problems" id="problems"></ol>
       </section>

@@ -7,7 +7,12 @@ const app = await start({ after });
 await app.post("/api/v1/policies", { version: "v1", yaml: "rules: []" });
 await app.post("/api/v1/policies", { version: "v2", yaml: "rules: []\n# more\n" });
 await app.post("/api/v1/fleet/heartbeat", { name: "build-1", policy_version: "v1" });
-await app.post("/api/v1/audit", { command: MARKUP, provider: "kubernetes", decision: "DENIED" });
+await app.post("/api/v1/audit", {
+  id: "e1",
+  command: MARKUP,
+  provider: "kubernetes",
+  decision: "DENIED",
+});
 await app.post("/api/v1/api-keys", { name: MARKUP });
 await app.put("/api/v1/settings", { settings: [{ key: "a", value: MARKUP }] });
 
@@ -34,3 +39,16 @@ for (const [path, pattern] of PAGES) {
     assert.equal(await content.innerHTML(), sent);
   });
 }
+
+browserTest("without JavaScript no page shows a control that needs it", async (t) => {
+  const { page } = await visit(t, app.url, { javaScriptEnabled: false });
+  const paths = ["/portal/audit?event=e1", "/portal/policies/new", "/portal/access/account"];
+  for (const path of [...PAGES.map(([own]) => own), ...paths]) {
+    await page.goto(app.url + path);
+    assert.equal(
+      await page.locator(".needs-modules:visible, [data-copy]:visible").count(),
+      0,
+      path,
+    );
+  }
+});

@@ -34,6 +34,8 @@ browserTest("the versions, a text and a difference are readable without JavaScri
   await reader.getByRole("button", { name: "Compare" }).click();
   assert.match(reader.url(), /version=v1&against=v%2F2\+%3Cb%3E$/);
   assert.equal(await reader.locator("td.removed code").first().textContent(), "  - id: no-push");
+  await reader.goto(`${page}/new?from=v1`);
+  assert.equal(await reader.locator("#yaml").inputValue(), OLD);
 });
 
 browserTest("an older version is activated after a dialog that shows the changes", async (t) => {

@@ -6,7 +6,15 @@ import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { pageLink, policyLink } from "../page-link.ts";
 import { accessFrame } from "./access.ts";
-import { badge, credentialHeaders, emptyState, timeAgo, type PageContext } from "./parts.ts";
+import {
+  badge,
+  credentialHeaders,
+  emptyState,
+  option,
+  searchField,
+  timeAgo,
+  type PageContext,
+} from "./parts.ts";
 import type { ActivitySlice, DataPage } from "./source.ts";
 
 /** The number of entries on a page. */
@@ -99,19 +107,15 @@ function nothing(model: ActivityModel): Html {
 }
 
 function filters(query: ActivityQuery): Html {
-  const option = (value: string, label: string): Html =>
-    html`<option value="${value}" ${value === (query.action ?? "") ? html` selected` : undefined}>
-      ${label}
-    </option>`;
   const isOther =
     query.action !== undefined && ACTION_KINDS.every(([kind]) => kind !== query.action);
   return html`<form class="activity-filters" method="get" action="${ACTIVITY_PATH}" data-filters>
     <div>
       <label for="action">What</label>
       <select id="action" name="action">
-        ${option("", "Everything")}
-        ${isOther ? option(query.action ?? "", query.action ?? "") : undefined}
-        ${ACTION_KINDS.map(([kind, label]) => option(kind, label))}
+        ${option("", "Everything", query.action)}
+        ${isOther ? option(query.action ?? "", query.action ?? "", query.action) : undefined}
+        ${ACTION_KINDS.map(([kind, label]) => option(kind, label, query.action))}
       </select>
     </div>
     <div>
@@ -124,18 +128,7 @@ function filters(query: ActivityQuery): Html {
         placeholder="An email, or anonymous"
       />
     </div>
-    <div>
-      <label for="q">Search</label>
-      <input
-        id="q"
-        name="q"
-        type="search"
-        value="${query.q}"
-        autocomplete="off"
-        data-search
-        placeholder="Name, address, request"
-      />
-    </div>
+    <div>${searchField(query.q, "Name, address, request")}</div>
     ${query.target === undefined ? undefined : html`<input type="hidden" name="target" value="${query.target}" />`}
     <div class="submit">
       <button type="submit">Filter</button>

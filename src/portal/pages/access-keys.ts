@@ -4,11 +4,12 @@ import { curlLine } from "../curl.ts";
 import { count } from "../format.ts";
 import { ACCESS_PATH } from "../access-tabs.ts";
 import { html, type Html } from "../html.ts";
-import { MOST_ROWS, accessFrame, addForm, moreRows, rowButton, textField } from "./access.ts";
+import { accessFrame, accessTable, addForm, rowButton, textField } from "./access.ts";
 import {
   badge,
   credentialHeaders,
   emptyState,
+  option,
   shellLines,
   timeAgo,
   type PageContext,
@@ -59,7 +60,7 @@ export function renderKeys(model: KeysModel): Html {
             ${count(revoked)} revoked</span
           >
         </header>
-        ${keys.length === 0 ? noKeys(model) : table(model)}
+        ${keys.length === 0 ? noKeys(model) : accessTable(["Name", "State", "Scope", "Begins with", "Created", "Expires", "Last used"], keys, (key) => row(key, model))}
       </section>`,
   );
 }
@@ -92,7 +93,7 @@ function scopeField(): Html {
   return html`<div class="field">
     <label for="key-scopes">What it may do</label>
     <select id="key-scopes" name="scopes" aria-describedby="key-scopes-hint">
-      ${KEY_SCOPES.map((scope) => html`<option value="${scope}">${scope}</option>`)}
+      ${KEY_SCOPES.map((scope) => option(scope, scope))}
     </select>
     <div class="hint" id="key-scopes-hint">
       ${KEY_SCOPES.map((scope) => html`<p><b>${scope}</b>: ${scopeInWords(scope)}.</p>`)}
@@ -136,29 +137,6 @@ function noKeys(model: KeysModel): Html {
     headers: credentialHeaders(model, "person"),
     body: { name: "build agents" },
   });
-}
-
-function table(model: KeysModel): Html {
-  return html`<div class="scroll">
-      <table class="rows access stacked">
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">State</th>
-            <th scope="col">Scope</th>
-            <th scope="col">Begins with</th>
-            <th scope="col">Created</th>
-            <th scope="col">Expires</th>
-            <th scope="col">Last used</th>
-            <th scope="col"><span class="visually-hidden">Actions</span></th>
-          </tr>
-        </thead>
-        <tbody>
-          ${model.keys.slice(0, MOST_ROWS).map((key) => row(key, model))}
-        </tbody>
-      </table>
-    </div>
-    ${moreRows(model.keys.length)}`;
 }
 
 function hasExpired({ expires_at: end }: ApiKey, now: number): boolean {

@@ -3,10 +3,9 @@ import { count } from "../format.ts";
 import { ACCESS_PATH } from "../access-tabs.ts";
 import { html, type Html } from "../html.ts";
 import {
-  MOST_ROWS,
   accessFrame,
+  accessTable,
   addForm,
-  moreRows,
   newPasswordField,
   rowButton,
   textField,
@@ -59,23 +58,7 @@ export function renderOrganizations(model: OrganizationsModel): Html {
             ${isOperator ? `${count(organizations.length)} in all` : "Yours"}
           </span>
         </header>
-        <div class="scroll">
-          <table class="rows access stacked">
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Id</th>
-                <th scope="col">Created</th>
-                <th scope="col">Changed</th>
-                <th scope="col"><span class="visually-hidden">Actions</span></th>
-              </tr>
-            </thead>
-            <tbody>
-              ${organizations.slice(0, MOST_ROWS).map((one) => row(one, model, one.id === ownId))}
-            </tbody>
-          </table>
-        </div>
-        ${moreRows(organizations.length)}
+        ${accessTable(["Name", "Id", "Created", "Changed"], organizations, (one) => row(one, model, one.id === ownId))}
       </section>`,
   );
 }

@@ -1,8 +1,8 @@
-import type { Settings } from "../../settings/schema.ts";
+import type { Setting, Settings } from "../../settings/schema.ts";
 import { count, exactly, shorten } from "../format.ts";
 import { ACCESS_PATH } from "../access-tabs.ts";
 import { html, type Html } from "../html.ts";
-import { accessFrame, addForm, rowButton, textField } from "./access.ts";
+import { accessFrame, accessTable, addForm, rowButton, textField } from "./access.ts";
 import { credentialHeaders, emptyState, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
@@ -57,7 +57,7 @@ export function renderSettings(model: SettingsModel): Html {
           <h2 id="settings-list">Settings</h2>
           <span class="faint small">Stored for other programs; they do not change the service</span>
         </header>
-        ${settings.length === 0 ? noSettings(model) : table(model)}
+        ${settings.length === 0 ? noSettings(model) : accessTable(["Key", "Value"], settings, (pair) => row(pair, model), settings.length)}
       </section>
       ${deployment(answer)}`,
   );
@@ -84,35 +84,19 @@ function noSettings(model: SettingsModel): Html {
   });
 }
 
-function table(model: SettingsModel): Html {
-  return html`<div class="scroll">
-    <table class="rows access stacked">
-      <thead>
-        <tr>
-          <th scope="col">Key</th>
-          <th scope="col">Value</th>
-          <th scope="col"><span class="visually-hidden">Actions</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${model.answer.settings.map(
-          ({ key, value }) =>
-            html`<tr>
-              <th scope="row" class="mono">${key}</th>
-              <td>
-                ${value === "" ? html`<span class="faint">empty</span>` : html`<span class="value">${shorten(value, LONGEST_SHOWN)}</span>`}
-              </td>
-              <td class="actions">
-                ${ifAllowed(model, "PUT /settings", [
-                  rowButton("change", key, "Change", key),
-                  rowButton("remove", key, "Remove", key),
-                ])}
-              </td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+function row({ key, value }: Setting, model: SettingsModel): Html {
+  return html`<tr>
+    <th scope="row" class="mono">${key}</th>
+    <td>
+      ${value === "" ? html`<span class="faint">empty</span>` : html`<span class="value">${shorten(value, LONGEST_SHOWN)}</span>`}
+    </td>
+    <td class="actions">
+      ${ifAllowed(model, "PUT /settings", [
+        rowButton("change", key, "Change", key),
+        rowButton("remove", key, "Remove", key),
+      ])}
+    </td>
+  </tr>`;
 }
 
 function deployment({ edition, organization_id: id, auth, audit }: Settings): Html {

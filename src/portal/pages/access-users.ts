@@ -4,15 +4,14 @@ import { count } from "../format.ts";
 import { ACCESS_PATH } from "../access-tabs.ts";
 import { html, type Html } from "../html.ts";
 import {
-  MOST_ROWS,
   accessFrame,
+  accessTable,
   addForm,
-  moreRows,
   newPasswordField,
   rowButton,
   textField,
 } from "./access.ts";
-import { badge, credentialHeaders, emptyState, type PageContext } from "./parts.ts";
+import { badge, credentialHeaders, emptyState, option, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
 
@@ -47,7 +46,7 @@ export function renderUsers(model: UsersModel): Html {
           <h2 id="users-list">Users</h2>
           <span class="faint small">${count(users.length)} in all</span>
         </header>
-        ${users.length === 0 ? noUsers(model) : table(model)}
+        ${users.length === 0 ? noUsers(model) : accessTable(["User", "Role", "State"], users, (user) => row(user, model))}
       </section>`,
   );
 }
@@ -69,12 +68,7 @@ export function roleField(id: string, chosen: Role): Html {
   return html`<div class="field">
     <label for="${id}">Role</label>
     <select id="${id}" name="role" aria-describedby="${id}-hint">
-      ${ROLES.map(
-        (role) =>
-          html`<option value="${role}" ${role === chosen ? html` selected` : undefined}>
-            ${role}
-          </option>`,
-      )}
+      ${ROLES.map((role) => option(role, role, chosen))}
     </select>
     <p class="hint" id="${id}-hint">
       It binds while the service runs with <code>ROLES=enforced</code>: a viewer reads, an operator
@@ -90,25 +84,6 @@ function noUsers(model: UsersModel): Html {
     headers: credentialHeaders(model, "person"),
     body: { email: "you@example.com", role: "admin", password: "<at least 10 characters>" },
   });
-}
-
-function table(model: UsersModel): Html {
-  return html`<div class="scroll">
-      <table class="rows access stacked">
-        <thead>
-          <tr>
-            <th scope="col">User</th>
-            <th scope="col">Role</th>
-            <th scope="col">State</th>
-            <th scope="col"><span class="visually-hidden">Actions</span></th>
-          </tr>
-        </thead>
-        <tbody>
-          ${model.users.slice(0, MOST_ROWS).map((user) => row(user, model))}
-        </tbody>
-      </table>
-    </div>
-    ${moreRows(model.users.length)}`;
 }
 
 function row({ id, email, name, role, active }: User, model: UsersModel): Html {

@@ -62,10 +62,31 @@ export function addForm({ name, title, fields, button, buttons, hint }: AddForm)
 /** The most rows that a list shows. */
 export const MOST_ROWS = 500;
 
-/** The notice about rows that are not shown. */
-export function moreRows(number: number): Html | undefined {
-  if (number <= MOST_ROWS) return undefined;
-  return html`<p class="inside faint">${count(number - MOST_ROWS)} more are listed by the API.</p>`;
+/** Renders the beginning of a list as a table, whose last column has the actions of a row. */
+export function accessTable<T>(
+  headings: readonly string[],
+  items: readonly T[],
+  row: (item: T) => Html,
+  mostRows = MOST_ROWS,
+): Html {
+  return html`<div class="scroll">
+      <table class="rows access stacked">
+        <thead>
+          <tr>
+            ${headings.map((heading) => html`<th scope="col">${heading}</th>`)}
+            <th scope="col"><span class="visually-hidden">Actions</span></th>
+          </tr>
+        </thead>
+        <tbody>
+          ${items.slice(0, mostRows).map(row)}
+        </tbody>
+      </table>
+    </div>
+    ${items.length > mostRows ? moreRows(items.length - mostRows) : undefined}`;
+}
+
+function moreRows(number: number): Html {
+  return html`<p class="inside faint">${count(number)} more are listed by the API.</p>`;
 }
 
 /** A field of a form. */

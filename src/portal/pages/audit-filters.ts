@@ -12,6 +12,7 @@ import {
   viewHref,
   type AuditView,
 } from "./audit-view.ts";
+import { option } from "./parts.ts";
 
 const CHIP_LENGTH = 60;
 const MOST_SUGGESTED = 200;
@@ -143,7 +144,7 @@ function choice(
     <label class="visually-hidden" for="audit-${name}">${FILTER_WORDS[name]}</label>
     <select id="audit-${name}" name="${name}">
       <option value="">${any}</option>
-      ${all.map(([value, word]) => html`<option value="${value}" ${value === current ? html`selected` : undefined}>${word}</option>`)}
+      ${all.map(([value, word]) => option(value, word, current))}
     </select>
   </div>`;
 }

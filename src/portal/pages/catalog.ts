@@ -10,6 +10,8 @@ import {
   breadcrumb,
   callsV1,
   emptyState,
+  option,
+  searchField,
   shellLines,
   timeAgo,
   type PageContext,
@@ -84,16 +86,7 @@ function summary({ providers, capabilities, query }: CatalogModel, found: Catalo
 function search({ provider, q }: CatalogQuery): Html {
   return html`<form class="catalog-search" method="get" action="${CATALOG_PATH}" data-filters>
     <div>
-      <label for="q">Search</label>
-      <input
-        id="q"
-        name="q"
-        type="search"
-        value="${q}"
-        autocomplete="off"
-        data-search
-        placeholder="${provider === undefined ? "A provider, a" : "A"} capability, or what it does"
-      />
+      ${searchField(q, `${provider === undefined ? "A provider, a" : "A"} capability, or what it does`)}
     </div>
     ${provider === undefined ? undefined : html`<input type="hidden" name="provider" value="${provider}" />`}
     <button type="submit" class="without-modules">Search</button>
@@ -249,12 +242,7 @@ function statusForm({ status, overridden }: Provider): Html {
     <div>
       <label for="status">Set the status by hand</label>
       <select id="status" name="status" aria-describedby="status-hint">
-        ${STATUSES.map(
-          (one) =>
-            html`<option value="${one}" ${one === status ? html` selected` : undefined}>
-              ${one}
-            </option>`,
-        )}
+        ${STATUSES.map((one) => option(one, one, status))}
       </select>
     </div>
     <button type="submit">Set</button>

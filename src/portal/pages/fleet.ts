@@ -15,6 +15,8 @@ import {
   callsV1,
   credentialHeaders,
   emptyState,
+  option,
+  searchField,
   timeAgo,
   type PageContext,
   type Tone,
@@ -136,23 +138,8 @@ function filters({ query, summary }: FleetModel): Html {
   const { drifted, policy_version: active, policy_versions: reported } = summary;
   const versions = new Map(reported.map(({ version, runtimes }) => [version, runtimes]));
   if (query.policy && !versions.has(query.policy)) versions.set(query.policy, 0);
-  const option = (value: string, label: string, chosen: string | undefined): Html =>
-    html`<option value="${value}" ${value === (chosen ?? "") ? html` selected` : undefined}>
-      ${label}
-    </option>`;
   return html`<form class="filters" method="get" action="/portal/fleet" data-filters>
-    <div class="grow">
-      <label for="q">Search</label>
-      <input
-        id="q"
-        name="q"
-        type="search"
-        value="${query.q}"
-        autocomplete="off"
-        data-search
-        placeholder="Name, host, system or version"
-      />
-    </div>
+    <div class="grow">${searchField(query.q, "Name, host, system or version")}</div>
     <div>
       <label for="status">Status</label>
       <select id="status" name="status">

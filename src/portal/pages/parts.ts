@@ -67,6 +67,26 @@ export function shellLines(lines: string): Html {
   </div>`;
 }
 
+/** Renders an option of a choice; the one that equals `chosen` is selected. */
+export function option(value: string, label: string, chosen = ""): Html {
+  const mark = value === chosen ? html` selected` : undefined;
+  return html`<option value="${value}" ${mark}>${label}</option>`;
+}
+
+/** Renders the search field of a page, which the key `/` focuses. */
+export function searchField(value: string | undefined, placeholder: string): Html {
+  return html`<label for="q">Search</label>
+    <input
+      id="q"
+      name="q"
+      type="search"
+      value="${value}"
+      autocomplete="off"
+      data-search
+      placeholder="${placeholder}"
+    />`;
+}
+
 /** Renders an empty state: a title, advice, and the shell line that adds the first entry. */
 export function emptyState(title: string, advice: HtmlValue, request?: ShownRequest): Html {
   return html`<div class="empty">

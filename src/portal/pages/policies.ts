@@ -12,6 +12,7 @@ import {
   badge,
   callsV1,
   emptyState,
+  option,
   publishedFacts,
   timeAgo,
   type PageContext,
@@ -217,15 +218,7 @@ function comparison({ versions, query }: PoliciesModel, shown: Policy): Html | u
     <label for="against">Compare with</label>
     <select id="against" name="against">
       <option value="">no other version</option>
-      ${others.map(
-        ({ version, active }) =>
-          html`<option
-            value="${version}"
-            ${version === query.against ? html` selected` : undefined}
-          >
-            ${version}${active ? " (active)" : undefined}
-          </option>`,
-      )}
+      ${others.map(({ version, active }) => option(version, active ? `${version} (active)` : version, query.against))}
     </select>
     <button type="submit" class="without-modules">Compare</button>
   </form>`;

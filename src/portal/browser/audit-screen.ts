@@ -200,7 +200,7 @@ export class AuditScreen {
 
   /** Shows an error above the page, whose content stays. */
   #fail(error: unknown): void {
-    const problem = `${reasonOf(error)}. What is shown may be old`;
+    const problem = `${reasonOf(error)}. The data may be outdated`;
     if (!this.#model && this.hasList) return showProblem(problem);
     this.#show({ ...(this.#model ?? { ...pageContext(), view: this.#view, query: {} }), problem });
   }

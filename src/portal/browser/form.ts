@@ -54,7 +54,7 @@ export function serveFilters(
       const form = target instanceof Element ? target.closest<HTMLFormElement>(selector) : null;
       if (!form) return;
       const isTyped = target instanceof HTMLInputElement && target.type !== "checkbox";
-      // Choices report a change, and texts report each letter; both report the other event as well.
+      // A choice counts once it changes, and a text with each letter; both fire the other event, too.
       if (type === (isTyped ? "change" : "input")) return;
       event.preventDefault();
       clearTimeout(typing);

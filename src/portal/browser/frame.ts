@@ -1,4 +1,4 @@
-/** What runs on every page: the theme, the shortcuts, copy buttons, and who is signed in. */
+/** The parts of every page: the theme, the shortcuts, the copy buttons and the session. */
 import { serveCopyButtons } from "./copy.ts";
 import { serveKeys } from "./keys.ts";
 import { session, signOut } from "./session.ts";
@@ -18,7 +18,7 @@ function setTheme(theme: Theme): void {
   try {
     localStorage.setItem("signalbox.theme", theme);
   } catch {
-    // Then it lasts until the next page.
+    // Without storage the theme lasts until the next page.
   }
 }
 
@@ -39,7 +39,7 @@ function showSession(): void {
   const place = document.getElementById("session");
   if (!place) return;
   const signedIn = session();
-  if (!signedIn) return; // a page that needs a token leaves for the sign-in page by itself
+  if (!signedIn) return; // a page that needs a token opens the sign-in page itself
   const button = document.createElement("button");
   button.type = "button";
   button.className = "quiet";

@@ -3,23 +3,23 @@ import { parsed } from "./markup.ts";
 
 const SEQUENCE_MS = 1_500;
 
-/** A key that a page serves. */
+/** A keyboard shortcut of a page. */
 export interface Shortcut {
-  /** As `KeyboardEvent.key` has it. */
+  /** The value of `KeyboardEvent.key`. */
   readonly key: string;
-  /** What the list of shortcuts says of it. */
+  /** The description in the list of shortcuts. */
   readonly does: string;
   readonly run: () => void;
 }
 
 const ofPage: Shortcut[] = [];
 
-/** Adds shortcuts that are good on this page. */
+/** Adds shortcuts to this page. */
 export function addShortcuts(shortcuts: readonly Shortcut[]): void {
   ofPage.push(...shortcuts);
 }
 
-/** Whether a key belongs to what it was pressed in, or to the browser. */
+/** Whether a key belongs to the focused field, to a dialog or to the browser. */
 function isTaken(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return true;
   if (document.querySelector("dialog[open]")) return true;

@@ -100,6 +100,6 @@ function showTrouble(reason: string | undefined): void {
   notice.id = "trouble";
   notice.className = "notice bad";
   notice.setAttribute("role", "alert");
-  notice.textContent = `${reason}. What is shown may be old; this page tries again by itself.`;
+  notice.textContent = `${reason}. The data may be outdated; this page tries again.`;
   if (!shown) contentElement().prepend(notice);
 }

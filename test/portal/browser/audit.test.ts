@@ -192,7 +192,7 @@ browserTest("while the service is away the page keeps its data and says so", asy
   const { page, faults } = await visit(t, url);
   await page.route("**/api/**", (route) => route.abort());
   await page.locator("#row-n3 a").click();
-  const notice = page.getByRole("alert").getByText("What is shown may be old");
+  const notice = page.getByRole("alert").getByText("The data may be outdated");
   await notice.waitFor();
   await page.locator("#older").click();
   await notice.waitFor();

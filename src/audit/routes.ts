@@ -95,20 +95,28 @@ function answering(settle: Settle, isBatch: boolean, accepted: number): Stored {
   };
 }
 
-/** Drafts the events of a batch in small parts: nothing is stored before the last one is checked. */
-function* draftBatch(events: readonly unknown[], context: IngestContext): Work<AuditEvent[]> {
-  const drafts: AuditEvent[] = [];
-  for (const [i, event] of events.entries()) {
-    drafts.push(ingestEvent(event, `events[${i}]`, context));
-    if (i % EVENTS_OF_A_PART === 0) yield;
-  }
-  return drafts;
+/** Events that are ready to be stored, and the ids that they came with. */
+interface Drafted {
+  readonly drafts: readonly AuditEvent[];
+  readonly named: ReadonlySet<string>;
 }
 
-/** The ids that the client gave to its events. */
-function namedIds(sent: readonly unknown[], drafts: readonly AuditEvent[]): ReadonlySet<string> {
-  if (!sent.some(hasId)) return NO_IDS;
-  return new Set(drafts.flatMap(({ id }, place) => (hasId(sent[place]) ? id : [])));
+function draftOne(event: unknown, context: IngestContext): Drafted {
+  const draft = ingestEvent(event, "", context);
+  return { drafts: [draft], named: hasId(event) ? new Set([draft.id]) : NO_IDS };
+}
+
+/** Drafts the events of a batch in small parts: nothing is stored before the last one is checked. */
+function* draftBatch(events: readonly unknown[], context: IngestContext): Work<Drafted> {
+  const drafts: AuditEvent[] = [];
+  const named = new Set<string>();
+  for (const [i, event] of events.entries()) {
+    const draft = ingestEvent(event, `events[${i}]`, context);
+    drafts.push(draft);
+    if (hasId(event)) named.add(draft.id);
+    if (i % EVENTS_OF_A_PART === 0) yield;
+  }
+  return { drafts, named };
 }
 
 /** The routes that take audit events, list them, count them and look them up. */
@@ -173,11 +181,10 @@ export const auditRoutes = [
       const context = { organization, now: now(), ids, reporter: actor?.id };
       const drafting = isBatch
         ? new Yielder().run(draftBatch(events, context))
-        : [ingestEvent(events[0], "", context)];
+        : draftOne(events[0], context);
       return later((settle) => {
-        const store = (drafts: readonly AuditEvent[]): void => {
+        const store = ({ drafts, named }: Drafted): void => {
           const done = answering(settle, isBatch, drafts.length);
-          const named = namedIds(events, drafts);
           audit.append(organization, drafts, done, named, quotas.auditBytes(surface));
         };
         if (drafting instanceof Promise) drafting.then(store, settle);

@@ -1,6 +1,7 @@
 /**
  * The events of one organization: log, indexes and recent ids. Events are written, synced, indexed, and
- * only then answered. Queries take a lease, so that retention keeps the files that they read.
+ * only then answered, in the order of the log. While a large batch is indexed in parts, queries see the
+ * first of its events before it is answered. Queries take a lease, so that retention keeps the files that they read.
  */
 import type { AuditEvent } from "../../../audit/schema.ts";
 import type { AuditActivity, AuditAllowance, AuditExport } from "../../../audit/store.ts";
@@ -9,12 +10,14 @@ import type { AuditRows, AuditUsage, ProviderActivity } from "../../../audit/sto
 import { CloseStack } from "../../../core/close-stack.ts";
 import type { Quota } from "../../../core/quota.ts";
 import { parseTimestamp } from "../../../core/time.ts";
+import type { Work } from "../../../core/work.ts";
 import type { Durability } from "../../append-log-options.ts";
 import { SegmentedLog, type SegmentedLogOptions } from "../../segmented-log.ts";
 import { type EngineCounters, EventWriter } from "./write/event-writer.ts";
 import { type SearchCache, segmentQuery, type SegmentQuery } from "./query/segment-query.ts";
 import { type Lease, Leases } from "./leases.ts";
 import { lineOf, recentIdsOf, rowsAfter, rowsOfId, type RecentIds } from "./write/known-events.ts";
+import { InOrder } from "./write/in-order.ts";
 import { firstLine, idOf, readLine } from "./write/lines.ts";
 import { answerExport, answerPage, type PageStart } from "./query/answers.ts";
 import { answerHistogram, type BucketRange } from "./query/histogram.ts";
@@ -23,7 +26,8 @@ import { SidecarDamaged } from "./sidecar/on-demand-sections.ts";
 import { globalRow, type SegmentIndex } from "./index/segment-index.ts";
 import { SegmentSet, type SegmentSetOptions } from "./segment-set.ts";
 import type { ShortLines } from "./query/short-lines.ts";
-import type { Tail, TailSource } from "./live/tail.ts";
+import { FanOut } from "./live/fan-out.ts";
+import type { TailSource } from "./live/tail.ts";
 
 type LogOptions = Omit<SegmentedLogOptions, "timeOf" | "rolled" | "acknowledged" | "removed">;
 
@@ -34,6 +38,9 @@ export interface AuditTrailOptions extends LogOptions, SegmentSetOptions {
   readonly shortLines: ShortLines;
 }
 
+/** So many bytes are indexed at a time, within about a millisecond. */
+const PART_BYTES = 64 << 10;
+
 /** Stores and finds the events of one organization. */
 export class AuditTrail implements TailSource {
   readonly #organization: string;
@@ -42,8 +49,9 @@ export class AuditTrail implements TailSource {
   readonly #log: SegmentedLog;
   readonly #segments: SegmentSet;
   readonly #ids: RecentIds;
-  readonly #intake: EventWriter;
-  readonly #tails = new Set<Tail>();
+  readonly #sequel: InOrder;
+  readonly #writer: EventWriter;
+  readonly tails = new FanOut();
   readonly #leases = new Leases();
   readonly #lastDay = new LastDay();
   #removing: Promise<unknown> = Promise.resolve();
@@ -53,6 +61,7 @@ export class AuditTrail implements TailSource {
     log: SegmentedLog,
     segments: SegmentSet,
     ids: RecentIds,
+    sequel: InOrder,
   ) {
     this.#organization = organization;
     this.#found = found;
@@ -60,7 +69,8 @@ export class AuditTrail implements TailSource {
     this.#log = log;
     this.#segments = segments;
     this.#ids = ids;
-    this.#intake = new EventWriter({ log, segments, ids, durability, counts });
+    this.#sequel = sequel;
+    this.#writer = new EventWriter({ log, segments, ids, durability, counts, sequel });
   }
 
   /** Opens the log, loads the index of each segment, and rebuilds missing ones. */
@@ -68,17 +78,18 @@ export class AuditTrail implements TailSource {
     const { organization } = options;
     let segments: SegmentSet | undefined;
     let trail: AuditTrail | undefined;
+    const sequel = new InOrder();
     const log = await SegmentedLog.open({
       ...options,
       timeOf: (line) => parseTimestamp(readLine(line, organization)?.ingested_at ?? ""),
-      rolled: (segment) => segments?.roll(segment),
-      acknowledged: (bytes, segment, offset) => {
-        if (trail !== undefined) trail.#add(bytes, segment, offset);
+      rolled: (segment) => sequel.do(() => segments?.roll(segment)),
+      acknowledged: (bytes, _segment, offset) => {
+        if (trail !== undefined) sequel.do(trail.#add.bind(trail, bytes, offset));
       },
     });
     try {
       segments = await SegmentSet.open(options, log);
-      trail = new AuditTrail(options, log, segments, await recentIdsOf(segments));
+      trail = new AuditTrail(options, log, segments, await recentIdsOf(segments), sequel);
       return trail;
     } catch (error) {
       await segments?.close();
@@ -94,7 +105,7 @@ export class AuditTrail implements TailSource {
 
   /** Whether no append, stream or query is in progress, so that the trail could be closed. */
   get isIdle(): boolean {
-    return this.#intake.isIdle && this.#tails.size === 0 && this.#leases.areNone;
+    return this.#writer.isIdle && this.tails.isEmpty && this.#leases.areNone;
   }
 
   /** Stores events, all or none; see `AuditStore.append`. */
@@ -106,27 +117,29 @@ export class AuditTrail implements TailSource {
   ): void {
     const refusal = quota?.refusal(this.#segments.bytes);
     if (refusal !== undefined) stored(refusal);
-    else this.#intake.append(events, named, stored);
+    else this.#writer.append(events, named, stored);
   }
 
-  /** Adds acknowledged lines to the index, to the recent ids and to the streams. */
-  #add(bytes: Buffer, segment: number, offset: number): void {
+  /** Adds acknowledged lines to the index, to the recent ids and to the streams; many in parts. */
+  #add(bytes: Buffer, offset: number): Work<void> | void {
+    if (bytes.length > PART_BYTES) return this.#addInParts(bytes, offset);
+    this.#addPart(bytes, offset);
+  }
+
+  *#addInParts(bytes: Buffer, offset: number): Work<void> {
+    for (let start = 0; start < bytes.length; yield) {
+      const end = bytes.indexOf("\n", start + PART_BYTES) + 1 || bytes.length;
+      this.#addPart(bytes.subarray(start, end), offset + start);
+      start = end;
+    }
+  }
+
+  #addPart(bytes: Buffer, offset: number): void {
     const index = this.#segments.growing;
     const first = index.rows;
     this.#segments.add(bytes, offset);
-    index.eachId(first, (hash, row) => this.#ids.add(hash, globalRow(segment, row)));
-    if (this.#tails.size > 0) this.#offer(bytes, index, first, offset);
-  }
-
-  /** Gives every tail the events from a row on. Their lines are in `bytes`. */
-  #offer(bytes: Buffer, index: SegmentIndex, first: number, offset: number): void {
-    for (let row = first; row < index.rows; row++) {
-      const start = (index.offsets[row] as number) - offset;
-      const end = (index.offsets[row + 1] as number) - offset;
-      const line = Buffer.from(firstLine(bytes.subarray(start, end))); // tails keep it for a while
-      const event = JSON.parse(line.toString("utf8")) as AuditEvent;
-      for (const tail of this.#tails) tail.offer(globalRow(index.segment, row), event, line);
-    }
+    index.eachId(first, (hash, row) => this.#ids.add(hash, globalRow(index.segment, row)));
+    this.tails.offer(bytes, index, first, offset);
   }
 
   /** A page that begins after a number of rows, or after a place; see `AuditStore.page`. */
@@ -200,15 +213,6 @@ export class AuditTrail implements TailSource {
     return this.#segments.usage();
   }
 
-  /** Begins to offer events to a tail. */
-  attach(tail: Tail): void {
-    this.#tails.add(tail);
-  }
-
-  detach(tail: Tail): void {
-    this.#tails.delete(tail);
-  }
-
   get lastRow(): number {
     const last = this.#segments.indexes.findLast(({ rows }) => rows > 0);
     if (last !== undefined) return globalRow(last.segment, last.rows - 1);
@@ -264,9 +268,10 @@ export class AuditTrail implements TailSource {
   }
 
   async close(): Promise<void> {
-    for (const tail of this.#tails) tail.close();
+    this.tails.close();
     const opened = new CloseStack();
     opened.keep(this.#segments);
+    opened.add(() => this.#sequel.idle());
     opened.keep(this.#log); // first, since it may still seal a segment
     await opened.close();
   }

@@ -10,6 +10,7 @@ import type { AuditEvent } from "../../../../audit/schema.ts";
 import type { Arrival, AuditFilter, AuditTail, Position } from "../../../../audit/store.ts";
 import type { Awaitable } from "../../../../core/caller.ts";
 import { timeOf } from "../index/canonical-time.ts";
+import type { FanOut } from "./fan-out.ts";
 import { streamPosition } from "../positions.ts";
 
 const READ_ROWS = 256;
@@ -22,9 +23,8 @@ export interface TailSource {
   rowsAfter(row: number, count: number, bytes: number): readonly number[];
   /** The lines of rows. */
   readRows(rows: readonly number[]): Promise<readonly Buffer[]>;
-  /** Begins to offer events to a tail. */
-  attach(tail: Tail): void;
-  detach(tail: Tail): void;
+  /** Offer every event as it is stored. */
+  readonly tails: Pick<FanOut, "attach" | "detach">;
 }
 
 /** Gives one reader the events after a row, in the order of ingest. */
@@ -52,7 +52,7 @@ export class Tail implements AuditTail {
   async *arrivals(signal: AbortSignal): AsyncGenerator<Arrival> {
     const leave = (): void => this.#wake();
     const source = await this.#open();
-    source.attach(this);
+    source.tails.attach(this);
     signal.addEventListener("abort", leave);
     try {
       while (!signal.aborted && !this.#isClosed) {
@@ -69,7 +69,7 @@ export class Tail implements AuditTail {
       }
     } finally {
       signal.removeEventListener("abort", leave);
-      source.detach(this);
+      source.tails.detach(this);
     }
   }
 

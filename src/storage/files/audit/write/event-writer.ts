@@ -8,11 +8,14 @@
  */
 import type { AuditEvent } from "../../../../audit/schema.ts";
 import type { Stored } from "../../../../audit/store.ts";
+import type { Work } from "../../../../core/work.ts";
+import { Yielder } from "../../../../core/yielder.ts";
 import type { Durability } from "../../../append-log-options.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
 import { hashOf } from "../index/byte-words.ts";
+import type { InOrder } from "./in-order.ts";
 import { lineOf, type RecentIds } from "./known-events.ts";
-import { firstLine, idOf, linesAsList, reporterOf, writeLines } from "./lines.ts";
+import { firstLine, joinLines, linesAsList, splitLines, writeLines } from "./lines.ts";
 import type { SegmentSet } from "../segment-set.ts";
 
 /** What an audit store has done since it was opened, over all organizations. */
@@ -37,22 +40,45 @@ export class EngineCounters {
   }
 }
 
-/** Events on their way to the disk, and those who sent one of them again meanwhile. */
-interface Flight {
-  waiting: ((error: unknown) => void)[] | undefined;
+/** The ids of one append that is under way, and the appends that wait for its end. */
+class Flight {
+  readonly waiting: ((error: unknown) => void)[] = [];
+
+  /** Wakes the appends that wait, with the error if this one has failed. */
+  end(error: unknown): void {
+    for (const wake of this.waiting.splice(0)) wake(error);
+  }
 }
 
-/** The results of looking for the events of one append among those that are stored. */
-interface Findings {
+/** Appends under way, by the ids that they reserve. */
+type Flights = Map<string, Flight>;
+
+/** An append of events that brought ids, while these are looked for among the stored ones. */
+interface Lookup {
+  readonly events: readonly AuditEvent[];
   /** The ids that the client gave; `undefined` for all. */
   readonly named: ReadonlySet<string> | undefined;
   /** Reports all events of this append; `undefined` for callers without credentials. */
   readonly reporter: string | undefined;
-  /** The JSON of events that were stored before, or will be by this append, by id. */
-  readonly known: Map<string, string>;
+  /** The flights of this reporter, and that of this append. */
+  readonly flights: Flights;
+  readonly flight: Flight;
+  /** The events that are to be stored, by id. */
+  readonly fresh: Map<string, AuditEvent>;
+  /** The lines of events that were stored before, by id. */
+  readonly known: Map<string, Buffer>;
   /** Rows that have the hash of an id, but another id or another reporter. */
   readonly others: Set<number>;
 }
+
+/** A row that may have an id. */
+interface Candidate {
+  readonly id: string;
+  readonly row: number;
+}
+
+/** Looked up within some 0.1 ms. */
+const EVENTS_OF_A_PART = 64;
 
 export interface EventWriterOptions {
   readonly log: SegmentedLog;
@@ -60,6 +86,8 @@ export interface EventWriterOptions {
   readonly ids: RecentIds;
   readonly durability: Durability;
   readonly counts: EngineCounters;
+  /** What follows from an append, in the order of the log: an answer waits until its lines are indexed. */
+  readonly sequel: InOrder;
 }
 
 /** Takes the events of one organization. */
@@ -69,16 +97,18 @@ export class EventWriter {
   readonly #ids: RecentIds;
   readonly #durability: Durability;
   readonly #counts: EngineCounters;
-  /** Appends under way that hold an id of the client's, by id and reporter. */
-  readonly #flights = new Map<string, Flight>();
+  readonly #sequel: InOrder;
+  /** By reporter. None is removed: a second one of the same reporter would not see the first one's ids. */
+  readonly #flights = new Map<string | undefined, Flights>();
   #underWay = 0;
 
-  constructor({ log, segments, ids, durability, counts }: EventWriterOptions) {
+  constructor({ log, segments, ids, durability, counts, sequel }: EventWriterOptions) {
     this.#log = log;
     this.#segments = segments;
     this.#ids = ids;
     this.#durability = durability;
     this.#counts = counts;
+    this.#sequel = sequel;
   }
 
   /** Whether nothing is on its way. */
@@ -96,11 +126,20 @@ export class EventWriter {
     else if (named?.size === 0) this.#store(events, stored);
     else {
       const reporter = events[0]?.reported_by;
-      this.#appendNamed(events, { named, reporter, known: new Map(), others: new Set() }, stored);
+      const flights = this.#flights.get(reporter) ?? new Map<string, Flight>();
+      this.#flights.set(reporter, flights);
+      const found = { fresh: new Map(), known: new Map(), others: new Set<number>() };
+      const lookup = { events, named, reporter, flights, flight: new Flight(), ...found };
+      this.#underWay++;
+      this.#lookUp(lookup, (error, json) => {
+        this.#underWay--;
+        stored(error, json);
+      });
     }
   }
 
-  #store(events: readonly AuditEvent[], stored: Stored): void {
+  /** Stores events as lines; `answerOf` makes the answer from the lines of several events. */
+  #store(events: readonly AuditEvent[], stored: Stored, answerOf = linesAsList): void {
     const [first] = events;
     const json = events.length === 1 ? JSON.stringify(first) : undefined;
     const lines = json === undefined ? writeLines(events) : `${json}\n`;
@@ -111,51 +150,71 @@ export class EventWriter {
       this.#counts.ended(events.length, error);
       stored(error, stands);
     };
-    if (lines instanceof Promise) lines.then((bytes) => this.#write(bytes, json, ended), ended);
-    else this.#write(lines, json, ended);
-  }
-
-  #write(lines: string | Buffer, json: string | undefined, ended: Stored): void {
-    this.#log.append(lines, this.#durability, (error, _segment, _offset, _length, bytes) => {
-      if (error === null) ended(null, json ?? linesAsList(bytes as Buffer));
-      else ended(error);
-    });
+    const write = (text: string | Buffer): void =>
+      this.#log.append(text, this.#durability, (error, _segment, _offset, _length, bytes) => {
+        this.#sequel.do(() => {
+          if (error === null) ended(null, json ?? answerOf(bytes as Buffer));
+          else ended(error);
+        });
+      });
+    if (lines instanceof Promise) lines.then(write, ended);
+    else write(lines);
   }
 
   /**
-   * Stores events of which some may be stored already, or be about to. What is under way is waited
-   * for first, since this append fails with it, and nothing of it may be stored then.
+   * Stores those events that are not stored yet. An event that another append is storing is waited for
+   * first, since this append fails with it, and nothing of it may be stored then.
    */
-  #appendNamed(events: readonly AuditEvent[], findings: Findings, stored: Stored): void {
+  #lookUp(lookup: Lookup, stored: Stored): void {
     const again = (error: unknown): void => {
-      if (error === null) this.#appendNamed(events, findings, stored);
-      else stored(error);
+      if (error === null) return this.#lookUp(lookup, stored);
+      release(lookup);
+      stored(error);
     };
-    const { named, reporter, known } = findings;
-    const fresh = new Map<string, AuditEvent>();
-    const candidates = new Map<string, readonly number[]>();
-    for (const event of events) {
+    const goOn = (found: Flight | readonly Candidate[]): void => {
+      if (found instanceof Flight) {
+        // Invariant: an append that waits reserves no ids, so no two wait for each other.
+        release(lookup);
+        found.waiting.push(again);
+      } else if (found.length > 0) this.#look(found, lookup).then(() => again(null), again);
+      else this.#storeFresh(lookup, stored);
+    };
+    const reserving = new Yielder().run(this.#reserve(lookup));
+    if (reserving instanceof Promise) reserving.then(goOn, again);
+    else goOn(reserving);
+  }
+
+  /**
+   * Reserves the ids of the events that are to be stored. Between two parts other appends look up theirs,
+   * so an id is reserved in the moment in which it is found to be new.
+   *
+   * @returns the rows that may have other ids, or an append under way that has reserved one of the ids
+   */
+  *#reserve(lookup: Lookup): Work<Flight | readonly Candidate[]> {
+    const { events, named, flights, flight, fresh, known } = lookup;
+    const candidates: Candidate[] = [];
+    for (const [i, event] of events.entries()) {
+      if (i % EVENTS_OF_A_PART === EVENTS_OF_A_PART - 1) yield;
       const { id } = event;
       if (named !== undefined && !named.has(id)) {
         fresh.set(id, event);
         continue;
       }
       if (known.has(id) || fresh.has(id)) continue;
-      const flight = this.#flights.get(flightKey(id, reporter));
-      if (flight !== undefined) {
-        (flight.waiting ??= []).push(again);
-        return;
+      const other = flights.get(id);
+      if (other !== undefined) return other;
+      const rows = this.#rowsOf(id, lookup);
+      for (const row of rows) candidates.push({ id, row });
+      if (rows.length === 0) {
+        fresh.set(id, event);
+        flights.set(id, flight);
       }
-      const rows = this.#rowsOf(id, findings);
-      if (rows.length === 0) fresh.set(id, event);
-      else candidates.set(id, rows);
     }
-    if (candidates.size > 0) this.#look(candidates, findings).then(again, stored);
-    else this.#storeFresh(events, [...fresh.values()], findings, stored);
+    return candidates;
   }
 
   /** The rows that may have an id, without those whose line said otherwise. */
-  #rowsOf(id: string, { others }: Findings): readonly number[] {
+  #rowsOf(id: string, { others }: Lookup): readonly number[] {
     const rows = this.#ids.rowsOf(hashOf(id));
     if (rows.length === 0) return rows;
     return rows.filter((row) => !others.has(row) && lineOf(this.#segments, row) !== undefined);
@@ -163,48 +222,51 @@ export class EventWriter {
 
   /** Reads the lines of rows that may have some ids. */
   async #look(
-    candidates: ReadonlyMap<string, readonly number[]>,
-    { reporter, known, others }: Findings,
-  ): Promise<null> {
-    const wanted = [...candidates].flatMap(([id, rows]) => rows.map((row) => ({ id, row })));
-    const slices = wanted.map(({ row }) => lineOf(this.#segments, row));
-    if (slices.some((slice) => slice === undefined)) return null; // removed meanwhile
-    const lines = await this.#log.read(slices as Exclude<(typeof slices)[number], undefined>[]);
-    wanted.forEach(({ id, row }, index) => {
-      const line = firstLine(lines[index] as Buffer);
-      if (idOf(line) !== id || reporterOf(line) !== reporter) others.add(row);
-      else if (!known.has(id)) known.set(id, line.toString("utf8"));
-    });
-    return null;
+    candidates: readonly Candidate[],
+    { reporter, known, others }: Lookup,
+  ): Promise<void> {
+    const yielder = new Yielder();
+    for (let first = 0; first < candidates.length; first += EVENTS_OF_A_PART) {
+      const part = candidates.slice(first, first + EVENTS_OF_A_PART);
+      const slices = part.flatMap(({ row }) => lineOf(this.#segments, row) ?? []);
+      if (slices.length < part.length) return; // removed meanwhile
+      const lines = await this.#log.read(slices);
+      part.forEach(({ id, row }, index) => {
+        const line = firstLine(lines[index] as Buffer);
+        const event = JSON.parse(line.toString("utf8")) as AuditEvent;
+        if (event.id !== id || event.reported_by !== reporter) others.add(row);
+        else if (!known.has(id)) known.set(id, line);
+      });
+      await yielder.step();
+    }
   }
 
-  #storeFresh(
-    events: readonly AuditEvent[],
-    fresh: readonly AuditEvent[],
-    { reporter, known }: Findings,
-    stored: Stored,
-  ): void {
-    const isAll = fresh.length === events.length;
-    const answer: Stored = (error, json) => {
-      if (error !== null || isAll) return stored(error, json);
-      this.#counts.repeated += events.length - fresh.length;
-      stored(null, events.map(({ id }) => known.get(id)).join(","));
-    };
-    if (fresh.length === 0) return answer(null);
-    const flight: Flight = { waiting: undefined };
-    for (const event of fresh) {
-      this.#flights.set(flightKey(event.id, reporter), flight);
-      if (!isAll) known.set(event.id, JSON.stringify(event));
+  #storeFresh(lookup: Lookup, stored: Stored): void {
+    const { events, known } = lookup;
+    // In the order of the batch: an id whose candidates had to be read was found to be new only then.
+    const fresh = [...new Set(events)].filter((event) => lookup.fresh.get(event.id) === event);
+    if (fresh.length === events.length) {
+      return this.#store(fresh, (error, json) => {
+        release(lookup, error);
+        stored(error, json);
+      });
     }
-    this.#store(fresh, (error, json) => {
-      for (const { id } of fresh) this.#flights.delete(flightKey(id, reporter));
-      answer(error, json);
-      for (const wake of flight.waiting ?? []) wake(error);
-    });
+    const answer = (error: unknown, lines: string | Buffer = ""): void => {
+      release(lookup, error);
+      if (error !== null) return stored(error);
+      this.#counts.repeated += events.length - fresh.length;
+      for (const [i, line] of splitLines(lines).entries()) known.set(fresh[i]?.id ?? "", line);
+      const all = events.map(({ id }) => known.get(id) as Buffer);
+      void Promise.resolve(new Yielder().run(joinLines(all))).then((json) => stored(null, json));
+    };
+    if (fresh.length === 0) answer(null);
+    else this.#store(fresh, answer, (lines) => lines);
   }
 }
 
-/** Ids hold no space, so no two pairs have the same key. */
-function flightKey(id: string, reporter = ""): string {
-  return `${id} ${reporter}`;
+/** Frees the ids of an append that has ended, or waits for another one. */
+function release({ flights, flight, fresh }: Lookup, error: unknown = null): void {
+  for (const id of fresh.keys()) if (flights.get(id) === flight) flights.delete(id);
+  fresh.clear();
+  flight.end(error);
 }

@@ -9,7 +9,7 @@ import {
 } from "../../../../../src/storage/files/audit/write/lines.ts";
 import { auditEventOf } from "../../../../audit/store-suite.ts";
 
-test("very many events are written as bytes, and are the lines that fewer make as a text", async () => {
+test("many events are written as bytes, and are the lines that fewer make as a text", async () => {
   const message = (i: number): string => (i % 500 === 0 ? '},{"id":"€😀' : "m").repeat(i % 40);
   const events = Array.from({ length: 3_500 }, (_, i) => auditEventOf({ message: message(i) }));
   const expected = events.map((event) => JSON.stringify(event));
@@ -17,8 +17,8 @@ test("very many events are written as bytes, and are the lines that fewer make a
   assert.ok(Buffer.isBuffer(bytes));
   assert.equal(bytes.toString("utf8"), `${expected.join(" \n")}\n`);
   assert.deepEqual(JSON.parse(`[${linesAsList(bytes).toString("utf8")}]`), events);
-  const text = writeLines(events.slice(0, 1_000));
-  assert.equal(text, `${expected.slice(0, 1_000).join(" \n")}\n`);
+  const text = writeLines(events.slice(0, 64));
+  assert.equal(text, `${expected.slice(0, 64).join(" \n")}\n`);
 });
 
 test("a batch whose events grow longer is written whole", async () => {

@@ -6,7 +6,7 @@
  */
 import { BadInput } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
-import { formatTimestamp, parseTimestamp } from "../core/time.ts";
+import { canonicalTimestamp, formatTimestamp } from "../core/time.ts";
 import { isObject, pathOf } from "../core/validate.ts";
 import {
   EVENT_FIELDS,
@@ -163,11 +163,11 @@ function moment(raw: RawEvent, field: ReportedField, place: string): string | un
   const given = givenName(raw, field);
   const value = raw[given];
   if (isAbsent(value)) return undefined;
-  const ms = typeof value === "string" ? parseTimestamp(value) : undefined;
-  if (ms === undefined) {
+  const timestamp = typeof value === "string" ? canonicalTimestamp(value) : undefined;
+  if (timestamp === undefined) {
     refuse(place, given, "expected an RFC 3339 date and time, such as 2026-01-31T12:00:00Z");
   }
-  return formatTimestamp(ms);
+  return timestamp;
 }
 
 function consumerOf(raw: RawEvent, field: ReportedField, place: string): Consumer | undefined {

@@ -22,10 +22,14 @@ export interface Open {
   readonly values: unknown[];
 }
 
+const TOKENS = new Uint8Array(256);
+for (const code of [QUOTE, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT]) {
+  TOKENS[code] = 1;
+}
+
 /** Whether a byte begins a string, or is a bracket or comma. */
 export function isToken(code: number): boolean {
-  if (code === QUOTE || code === COMMA || code === OPEN_LIST || code === CLOSE_LIST) return true;
-  return code === OPEN_OBJECT || code === CLOSE_OBJECT;
+  return TOKENS[code] === 1;
 }
 
 /** Whether there is only white space between two positions. */

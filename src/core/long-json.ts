@@ -81,20 +81,19 @@ class LongParser {
         this.#passString(stop);
         continue;
       }
-      const code = bytes[this.#at] as number;
-      if (!isToken(code)) {
-        this.#at++;
-        continue;
-      }
+      let at = this.#at;
+      while (at < stop && !isToken(bytes[at] as number)) at++;
+      this.#at = at;
       this.#checkGap();
-      if (code === QUOTE) this.#beginString(this.#at);
-      else if (code === COMMA) this.#comma(this.#at);
-      else if (code === OPEN_LIST) this.#begin(this.#at, CLOSE_LIST);
-      else if (code === OPEN_OBJECT) this.#begin(this.#at, CLOSE_OBJECT);
-      else this.#end(this.#at, code);
+      if (at === stop) break;
+      const code = bytes[at] as number;
+      if (code === QUOTE) this.#beginString(at);
+      else if (code === COMMA) this.#comma(at);
+      else if (code === OPEN_LIST) this.#begin(at, CLOSE_LIST);
+      else if (code === OPEN_OBJECT) this.#begin(at, CLOSE_OBJECT);
+      else this.#end(at, code);
       this.#tokenEnd = ++this.#at;
     }
-    if (this.#string === -1) this.#checkGap();
     if (this.#at < bytes.length) return false;
     this.#finish();
     return true;
@@ -173,8 +172,10 @@ class LongParser {
     while (at < stop && (code = bytes[at] as number) !== QUOTE) {
       at += code !== BACKSLASH ? 1 : bytes[at + 1] === LETTER_U ? 6 : 2;
     }
-    while (at < bytes.length && ((bytes[at] as number) & 0xc0) === 0x80) at++; // do not stop within a character
-    at = Math.min(at, bytes.length);
+    if (at >= stop) {
+      while (at < bytes.length && ((bytes[at] as number) & 0xc0) === 0x80) at++; // do not stop within a character
+      at = Math.min(at, bytes.length);
+    }
     this.#at = at;
     if (this.#isName && at - this.#string > MAX_NAME_BYTES) {
       throw new BadInput(`The body holds a name of more than ${MAX_NAME_BYTES} bytes`);

@@ -49,6 +49,17 @@ function daysIn(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
+/** Timestamps as they are written here; 29 February is left to `parseTimestamp`. */
+const CANONICAL =
+  /^\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
+/** A timestamp in UTC with milliseconds; most come so, and stay as they are. `undefined` for other texts. */
+export function canonicalTimestamp(text: string): string | undefined {
+  if (CANONICAL.test(text)) return text;
+  const ms = parseTimestamp(text);
+  return ms === undefined ? undefined : formatTimestamp(ms);
+}
+
 let cachedMs = Number.NaN;
 let cachedText = "";
 

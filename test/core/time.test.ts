@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { formatTimestamp, parseTimestamp } from "../../src/core/time.ts";
+import { canonicalTimestamp, formatTimestamp, parseTimestamp } from "../../src/core/time.ts";
 
 const FIRST = "0000-01-01T00:00:00.000Z";
 const LAST = "9999-12-31T23:59:59.999Z";
@@ -101,6 +101,27 @@ test("every offset within a day, on both sides of UTC, is subtracted", () => {
     const zone = `${pad(Math.floor(minutes / 60), 2)}:${pad(minutes % 60, 2)}`;
     assert.equal(parseTimestamp(`2026-11-20T12:00:00+${zone}`), local - minutes * 60_000);
     assert.equal(parseTimestamp(`2026-11-20T12:00:00-${zone}`), local + minutes * 60_000);
+  }
+});
+
+test("a timestamp is written as its moment is, also where it is written so already", () => {
+  const part = (most: number) => fc.integer({ min: 0, max: most });
+  const parts = fc.tuple(part(9_999), part(13), part(32), part(25), part(60), part(61), part(999));
+  const near = fc.constantFrom("Z", "Z", "Z", "z", "+00:00", "");
+  fc.assert(
+    fc.property(parts, near, ([year, month, day, hour, minute, second, ms], zone) => {
+      const date = `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`;
+      const time = `${pad(hour, 2)}:${pad(minute, 2)}:${pad(second, 2)}.${pad(ms, 3)}`;
+      const text = `${date}T${time}${zone}`;
+      const moment = parseTimestamp(text);
+      const expected = moment === undefined ? undefined : formatTimestamp(moment);
+      assert.equal(canonicalTimestamp(text), expected, text);
+    }),
+    { numRuns: 3_000 },
+  );
+  for (let day = 0; day < 800; day++) {
+    const text = formatTimestamp(Date.UTC(2023, 0, 1) + day * 86_400_000);
+    assert.equal(canonicalTimestamp(text), text);
   }
 });
 

@@ -3,7 +3,7 @@
  * of each capability is split once at its names, and put together with other names.
  */
 import { readFileSync } from "node:fs";
-import { hex, oneOf, type Random } from "../src/demo/random.ts";
+import { hex, pickOne, type Random } from "../src/demo/random.ts";
 import { shuffled, zipf } from "./random.ts";
 
 /** A command with the data that a runtime has about it. */
@@ -94,7 +94,7 @@ export function createCommands(random: Random): () => GeneratedCommand {
 
 function fill({ provider, parts }: Template, random: Random): string {
   let command = "";
-  for (const part of parts) command += typeof part === "string" ? part : oneOf(part, random);
+  for (const part of parts) command += typeof part === "string" ? part : pickOne(part, random);
   const suffix = random() < 0.7 ? SUFFIXES.get(provider) : undefined;
   if (suffix !== undefined) return command + suffix(random);
   return random() < 0.15 ? `RELEASE=${hex(16, random)} ${command}` : command;
@@ -139,5 +139,5 @@ function team(random: Random): string {
 }
 
 function place(random: Random): string {
-  return oneOf(ENVIRONMENTS, random);
+  return pickOne(ENVIRONMENTS, random);
 }

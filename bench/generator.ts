@@ -4,7 +4,7 @@
  * denied, one in ten reported up to a minute late. The same options give the same events.
  */
 import { DAY_MS, HOUR_MS } from "../src/core/clock.ts";
-import { createRandom, hex, oneOf, type Random } from "../src/demo/random.ts";
+import { createRandom, hex, pickOne, type Random } from "../src/demo/random.ts";
 import { createCommands } from "./commands.ts";
 import { isoOf } from "./iso.ts";
 import { shuffled, zipf } from "./random.ts";
@@ -131,7 +131,7 @@ function createReports(
   const traces = executors.map(() => hex(32, random));
   return (arrivedAt) => {
     const index = pickExecutor();
-    const executor = executors[index] ?? oneOf(executors, random);
+    const executor = executors[index] ?? pickOne(executors, random);
     // A piece of work takes four commands on average, which share its trace.
     if (random() < 0.25) traces[index] = hex(32, random);
     const isLate = random() < LATE_SHARE;
@@ -149,12 +149,12 @@ function createReports(
       resource: resources[pickResource()] ?? "",
       policy_decision: isDenied ? "DENIED" : "ALLOWED",
       policy: policies[Math.floor(((arrivedAt - start) / (end - start)) * POLICY_VERSIONS)] ?? "",
-      reason: isDenied ? oneOf(isDestructive ? REASONS_TO_KEEP : REASONS, random) : undefined,
+      reason: isDenied ? pickOne(isDestructive ? REASONS_TO_KEEP : REASONS, random) : undefined,
       status: isFailed ? "failed" : undefined,
-      message: isFailed ? oneOf(FAILURES, random) : undefined,
+      message: isFailed ? pickOne(FAILURES, random) : undefined,
       duration_ms: Math.round(20 * Math.exp(5 * random() * random())),
-      runtime_name: oneOf(executor.runtimes, random),
-      runtime_version: oneOf(RUNTIME_VERSIONS, random),
+      runtime_name: pickOne(executor.runtimes, random),
+      runtime_version: pickOne(RUNTIME_VERSIONS, random),
       runtime_context: executor.context,
       trace_id: traces[index] ?? "",
       transport: "https",

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /** The package's version and the build's stamp; `unknown` if the build wrote none. */
-export interface BuildInfo {
+interface BuildInfo {
   readonly version: string;
   readonly commit: string;
   readonly buildTime: string;

@@ -4,10 +4,12 @@
  */
 import { ConfigError } from "./core/config-error.ts";
 import { withoutUserInfo } from "./core/setting-kinds.ts";
-import { settings, type Setting } from "./setting-table.ts";
+import { settingTable, type SettingRow } from "./setting-table.ts";
 
 type Values = {
-  readonly [K in keyof typeof settings]: (typeof settings)[K] extends Setting<infer T> ? T : never;
+  readonly [K in keyof typeof settingTable]: (typeof settingTable)[K] extends SettingRow<infer T>
+    ? T
+    : never;
 };
 
 const LEAST_SECRET_BYTES = 16;
@@ -32,11 +34,11 @@ export type SettingOptions = Partial<Omit<Values, "dataDir" | "requireAuth">> & 
 };
 
 const OPTIONS: ReadonlyMap<string, string> = new Map(
-  Object.entries(settings).map(([option, { variable }]) => [variable, option]),
+  Object.entries(settingTable).map(([option, { variable }]) => [variable, option]),
 );
 
 /** The settings for documents and tests: name, default, accepted values. */
-export const settingRows = Object.entries(settings).map(([option, row]) => ({
+export const settingRows = Object.entries(settingTable).map(([option, row]) => ({
   option,
   variable: row.variable,
   fallback: row.fallback,
@@ -50,14 +52,15 @@ export const settingRows = Object.entries(settings).map(([option, row]) => ({
  */
 export function configFromEnvironment(): Config {
   const config = build((option) => {
-    const { variable } = settings[option];
+    const { variable } = settingTable[option];
     return { name: variable, given: process.env[variable] || undefined };
   });
   // An invalid value at run time means true: a mistake must not switch authentication off.
   return withSafeSecret({
     ...config,
     requireAuth: () =>
-      settings.requireAuth.kind.parse(process.env["REQUIRE_AUTH"] || String(config.demo)) ?? true,
+      settingTable.requireAuth.kind.parse(process.env["REQUIRE_AUTH"] || String(config.demo)) ??
+      true,
   });
 }
 
@@ -68,7 +71,7 @@ export function configFromEnvironment(): Config {
  * @throws ConfigError naming the first invalid option
  */
 export function configFromOptions(options: SettingOptions): Config {
-  const known = Object.keys(settings);
+  const known = Object.keys(settingTable);
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown !== undefined) throw new ConfigError(`${unknown}: there is no such option`);
   if (typeof options.dataDir !== "string" || options.dataDir === "") {
@@ -84,8 +87,8 @@ export function configFromOptions(options: SettingOptions): Config {
   const config = build((option) => {
     const value = given[option];
     if (value === undefined) return { name: option, given: undefined };
-    const asText = settings[option].kind.textOf(value);
-    if (asText === undefined) throw notUnderstood(option, settings[option], value);
+    const asText = settingTable[option].kind.textOf(value);
+    if (asText === undefined) throw notUnderstood(option, settingTable[option], value);
     return { name: option, given: asText || undefined }; // an empty secret would protect nothing
   });
   return withSafeSecret({
@@ -121,12 +124,12 @@ function isNotFalse(read: () => boolean): boolean {
   }
 }
 
-type Option = keyof typeof settings;
+type Option = keyof typeof settingTable;
 
 function build(read: (option: Option) => { name: string; given: string | undefined }): Config {
   const values = Object.fromEntries(
-    (Object.keys(settings) as Option[]).map((option) => {
-      const row: Setting<unknown> = settings[option];
+    (Object.keys(settingTable) as Option[]).map((option) => {
+      const row: SettingRow<unknown> = settingTable[option];
       const { name, given } = read(option);
       const source = given ?? row.fallback;
       if (source === undefined) return [option, undefined];
@@ -143,7 +146,7 @@ function build(read: (option: Option) => { name: string; given: string | undefin
   return { ...values, requireAuth: () => requireAuth, named: (message) => message };
 }
 
-function notUnderstood(name: string, row: Setting<unknown>, given: unknown): ConfigError {
+function notUnderstood(name: string, row: SettingRow<unknown>, given: unknown): ConfigError {
   const value = JSON.stringify(given) ?? `a ${typeof given}`;
   const shown = row.isSecret ? "the value given" : withoutUserInfo(value);
   return new ConfigError(`${name}: ${shown} is not understood, expected ${row.kind.accepts}`);

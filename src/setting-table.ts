@@ -4,6 +4,7 @@
  */
 import { LOG_LEVELS } from "./core/log.ts";
 import {
+  anyText,
   boolean,
   catalogSource,
   choice,
@@ -12,13 +13,12 @@ import {
   httpUrl,
   integer,
   origins,
-  text,
   wordOrToken,
   type Kind,
 } from "./core/setting-kinds.ts";
 
 /** A setting. */
-export interface Setting<T> {
+export interface SettingRow<T> {
   readonly variable: string;
   readonly kind: Kind<T>;
   /** The text that the environment would contain; `undefined` for a setting without a default. */
@@ -31,13 +31,13 @@ const MIB = 1024 * KIB;
 const GIB = 1024 * MIB;
 
 /** The settings by their options. */
-export const settings = {
+export const settingTable = {
   /** The address to listen on. */
-  host: setting("HOST", text, "127.0.0.1"),
+  host: setting("HOST", anyText, "127.0.0.1"),
   /** The port to listen on; 0, the default of an embedded service, picks a free one. */
   port: setting("PORT", integer(0, 65_535), "8080"),
   /** The directory for all stored data. */
-  dataDir: setting("DATA_DIR", text, "./data"),
+  dataDir: setting("DATA_DIR", anyText, "./data"),
   /** Whether `/api/v1` requires credentials; read again on every request. */
   requireAuth: setting("REQUIRE_AUTH", boolean(), "false"),
   /** `enforced` makes roles restrict users on `/api/v1`; `carried` only reports them. */
@@ -45,7 +45,7 @@ export const settings = {
   /** `off` answers 404 on `/api/public`. */
   publicSurface: setting("PUBLIC_SURFACE", choice(["open", "off"]), "open"),
   /** The secret that signs tokens; if absent, generated once and stored in `dataDir/secret`. */
-  jwtSecret: setting("JWT_SECRET", text, undefined, true),
+  jwtSecret: setting("JWT_SECRET", anyText, undefined, true),
   /** The lifetime of a token, in hours. */
   jwtExpiryHours: setting("JWT_EXPIRY_HOURS", hours(), "24"),
   /** Origins whose pages may call the API, `*` for any; see `corsPagesDev`. */
@@ -59,13 +59,13 @@ export const settings = {
   /** The server's address in documents; made from `host` and `port` if absent. */
   baseUrl: setting("BASE_URL", httpUrl(), undefined),
   /** Reported unchanged. */
-  environment: setting("ENVIRONMENT", text, "development"),
+  environment: setting("ENVIRONMENT", anyText, "development"),
   /** Reported unchanged. */
-  edition: setting("EDITION", text, "community"),
+  edition: setting("EDITION", anyText, "community"),
   /** Creates this admin at start if no such user exists; never changes one. */
-  adminEmail: setting("ADMIN_EMAIL", text, undefined),
+  adminEmail: setting("ADMIN_EMAIL", anyText, undefined),
   /** That admin's password. */
-  adminPassword: setting("ADMIN_PASSWORD", text, undefined, true),
+  adminPassword: setting("ADMIN_PASSWORD", anyText, undefined, true),
   /** The most open connections; the process needs as many file descriptors, and some more. */
   maxConnections: setting("MAX_CONNECTIONS", integer(16, 1_000_000), "10000"),
   /** The largest request body, inflated if it is gzip. */
@@ -142,6 +142,6 @@ function setting<T>(
   kind: Kind<T>,
   fallback: string | undefined,
   isSecret?: true,
-): Setting<T> {
+): SettingRow<T> {
   return { variable, kind, fallback, ...(isSecret && { isSecret }) };
 }

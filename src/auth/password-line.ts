@@ -20,7 +20,7 @@ import { TooMany } from "../core/errors.ts";
 import { Loads } from "./loads.ts";
 
 /** A network or user whose requests are counted. */
-export interface Party {
+export interface LineParty {
   readonly key: string;
   /** A wider network: only failures count, at a quarter of their cost. */
   readonly isWide?: true;
@@ -38,11 +38,11 @@ const FAILURE_COST = 100;
 
 const WIDE_WEIGHT = 0.25;
 /** The most requests that wait in each line. */
-export const MAX_WAITING = 50;
+export const MAX_WAITING_PASSWORDS = 50;
 const RETRY_AFTER_SECONDS = 10;
 
 interface Waiting {
-  readonly parties: readonly Party[];
+  readonly parties: readonly LineParty[];
   readonly begin: () => void;
   readonly refuse: (error: unknown) => void;
 }
@@ -68,7 +68,7 @@ export class PasswordLine {
    */
   async run<T>(
     lane: Lane,
-    parties: readonly Party[],
+    parties: readonly LineParty[],
     task: () => Promise<T>,
     gone?: AbortSignal,
   ): Promise<T> {
@@ -85,16 +85,16 @@ export class PasswordLine {
   }
 
   /** Records a wrong password. Call it within the task, before the next request is chosen. */
-  failed(parties: readonly Party[]): void {
+  failed(parties: readonly LineParty[]): void {
     for (const { key } of parties) this.#loads.add(key, FAILURE_COST);
   }
 
   /** Records a right password: the request costs its parties nothing. */
-  succeeded(parties: readonly Party[]): void {
+  succeeded(parties: readonly LineParty[]): void {
     this.#add(parties, -2);
   }
 
-  #add(parties: readonly Party[], cost: number): void {
+  #add(parties: readonly LineParty[], cost: number): void {
     for (const { key, isWide } of parties) if (!isWide) this.#loads.add(key, cost);
   }
 
@@ -129,12 +129,12 @@ class Line {
   }
 
   /** Resolves when the turn comes. */
-  wait(parties: readonly Party[], gone: AbortSignal | undefined): Promise<void> {
+  wait(parties: readonly LineParty[], gone: AbortSignal | undefined): Promise<void> {
     return new Promise((begin, refuse) => {
       const newcomer: Waiting = { parties, begin, refuse };
       this.#waiting.push(newcomer);
       gone?.addEventListener("abort", () => this.#refuse(newcomer, gone.reason), { once: true });
-      if (this.#waiting.length <= MAX_WAITING) return;
+      if (this.#waiting.length <= MAX_WAITING_PASSWORDS) return;
       const costs = this.#costs();
       const message = "Too many passwords are being checked: try again later";
       const refused = this.#waiting[costs.indexOf(Math.max(...costs))];

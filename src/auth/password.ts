@@ -8,7 +8,7 @@ import type { Clock } from "../core/clock.ts";
 import { BadInput } from "../core/errors.ts";
 import { NEW_PASSWORD } from "./new-password.ts";
 import { Loads } from "./loads.ts";
-import { type Lane, PasswordLine, type Party } from "./password-line.ts";
+import { type Lane, PasswordLine, type LineParty } from "./password-line.ts";
 
 /** A request that needs a hash. */
 interface Asker {
@@ -72,7 +72,7 @@ const KEY_BYTES = 32;
 const SALT_BYTES = 16;
 const MAX_KNOWN = 20_000;
 /** The party of commands that change the data directory: they have no network and no organization. */
-const OPERATOR: readonly Party[] = [{ key: "operator" }];
+const OPERATOR: readonly LineParty[] = [{ key: "operator" }];
 const { minLength: MIN_CHARACTERS, maxLength: MAX_CHARACTERS } = NEW_PASSWORD;
 
 const STORED =
@@ -110,7 +110,7 @@ export function createPasswords(parts: PasswordParts): Passwords {
     const network = networkOf(address);
     const place = `${network} ${email}`;
     let lane: Lane = guessedEmails.of(email) > 0 ? "guessed" : "fresh";
-    let parties: readonly Party[] = [
+    let parties: readonly LineParty[] = [
       { key: network },
       { key: `wide ${widerNetworkOf(address)}`, isWide: true },
     ];
@@ -165,7 +165,7 @@ export function checkNewPassword(password: string, place: string): void {
   }
 }
 
-function settersOf({ organization, actor, address }: Setter): readonly Party[] {
+function settersOf({ organization, actor, address }: Setter): readonly LineParty[] {
   const user = actor ? `user ${actor.id}` : `setter ${networkOf(address)}`;
   return [{ key: `organization ${organization}` }, { key: user }];
 }

@@ -11,10 +11,10 @@ import { acquireLock } from "../storage/lock.ts";
 import { removeStrays } from "../storage/strays.ts";
 import { requireApart } from "./apart.ts";
 import { readArguments } from "./arguments.ts";
-import type { Command, Terminal } from "./command.ts";
+import type { CliCommand, Terminal } from "./command.ts";
 import { requireDataDirectory } from "./existing.ts";
 
-export const backupCommand: Command = {
+export const backupCommand: CliCommand = {
   name: "backup",
   usage: "DIR TARGET",
   summary: "Copy the data directory DIR as it is at one moment to TARGET, which is new or empty",

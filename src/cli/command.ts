@@ -10,7 +10,7 @@ export interface Terminal {
 }
 
 /** One of the program's commands. */
-export interface Command {
+export interface CliCommand {
   /** The name, such as `user add`. */
   readonly name: string;
   /** The arguments after the name. */

@@ -1,10 +1,10 @@
 import { printable } from "../core/printable.ts";
 import { apiKeyCreate } from "../keys/schema.ts";
 import { readArguments, required } from "./arguments.ts";
-import { UsageError, type Command } from "./command.ts";
+import { UsageError, type CliCommand } from "./command.ts";
 import { dataDirectory, makeChange } from "./directory.ts";
 
-export const keyCreateCommand: Command = {
+export const keyCreateCommand: CliCommand = {
   name: "key create",
   usage: "--name NAME [--scopes SCOPE] [--expires DAYS] [--organization ID] [--data DIR]",
   summary: "Create an API key and print it, this once",

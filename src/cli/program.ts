@@ -2,14 +2,14 @@ import { readBuildInfo } from "../build-info.ts";
 import { printable } from "../core/printable.ts";
 import { describeFault } from "../storage/disk-fault.ts";
 import { backupCommand } from "./backup.ts";
-import { UsageError, type Command, type Terminal } from "./command.ts";
+import { UsageError, type CliCommand, type Terminal } from "./command.ts";
 import { keyCreateCommand } from "./key-create.ts";
 import { restoreCommand } from "./restore.ts";
 import { serveCommand } from "./serve.ts";
 import { userAddCommand } from "./user-add.ts";
 import { verifyCommand } from "./verify.ts";
 
-const COMMANDS: readonly Command[] = [
+const COMMANDS: readonly CliCommand[] = [
   serveCommand,
   verifyCommand,
   backupCommand,
@@ -58,6 +58,6 @@ Exit codes: 0 all is well, 1 something is wrong or failed, 2 the arguments are n
 `;
 }
 
-function helpOf({ name, usage, summary, details }: Command): string {
+function helpOf({ name, usage, summary, details }: CliCommand): string {
   return `Usage: ${`signalbox ${name} ${usage}`.trimEnd()}\n\n${summary}.\n\n${details}\n`;
 }

@@ -3,9 +3,9 @@ import { restoreBackup } from "../storage/backup/backup.ts";
 import { systemFiles } from "../storage/file-operations.ts";
 import { requireApart } from "./apart.ts";
 import { readArguments } from "./arguments.ts";
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 
-export const restoreCommand: Command = {
+export const restoreCommand: CliCommand = {
   name: "restore",
   usage: "BACKUP DIR",
   summary: "Put a backup back as the data directory DIR, which is new or empty",

@@ -5,7 +5,7 @@ import type { Clock } from "../core/clock.ts";
 import { printable } from "../core/printable.ts";
 import { describeFault } from "../storage/disk-fault.ts";
 import { readArguments } from "./arguments.ts";
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 
 /** Serves until a signal ends the process. A failure ends it with exit code 1 and one line. */
 export async function serve(now: Clock): Promise<void> {
@@ -35,7 +35,7 @@ function fail(what: string, error: unknown): never {
   process.exit(1);
 }
 
-export const serveCommand: Command = {
+export const serveCommand: CliCommand = {
   name: "serve",
   usage: "",
   summary: "Serve, with the settings of the environment, until SIGTERM or SIGINT",

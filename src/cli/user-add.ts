@@ -1,11 +1,11 @@
 import { printable } from "../core/printable.ts";
 import { readArguments, required } from "./arguments.ts";
-import { UsageError, type Command } from "./command.ts";
+import { UsageError, type CliCommand } from "./command.ts";
 import { dataDirectory, makeChange } from "./directory.ts";
 
 const ROLES = ["admin", "operator", "viewer"];
 
-export const userAddCommand: Command = {
+export const userAddCommand: CliCommand = {
   name: "user add",
   usage: "--email EMAIL --role ROLE [--name NAME] [--organization ID] [--data DIR]",
   summary: "Create a user; the password is asked for, or read from standard input",

@@ -9,10 +9,10 @@ import { Layout } from "../storage/layout.ts";
 import { ownerOf } from "../storage/lock.ts";
 import { readFileIfAny } from "../storage/snapshot.ts";
 import { readArguments } from "./arguments.ts";
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 import { requireDataDirectory } from "./existing.ts";
 
-export const verifyCommand: Command = {
+export const verifyCommand: CliCommand = {
   name: "verify",
   usage: "DIR [--json]",
   summary: "Check a whole data directory, or a backup of one, and say what is wrong and where",

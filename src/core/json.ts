@@ -7,7 +7,7 @@ import { BadInput } from "./errors.ts";
 import { pathOf } from "./validate.ts";
 
 /** The deepest nesting of objects and lists in a request body. */
-export const MAX_DEPTH = 64;
+export const MAX_JSON_DEPTH = 64;
 
 /**
  * Parses one JSON value.
@@ -15,7 +15,7 @@ export const MAX_DEPTH = 64;
  * @throws BadInput if the text is nested too deep, or is not JSON (with line and column)
  */
 export function parseJson(text: string): unknown {
-  if (mayNestDeeperThan(text, MAX_DEPTH) && nestsDeeperThan(text, MAX_DEPTH)) {
+  if (mayNestDeeperThan(text, MAX_JSON_DEPTH) && nestsDeeperThan(text, MAX_JSON_DEPTH)) {
     throw tooDeep();
   }
   try {
@@ -27,7 +27,7 @@ export function parseJson(text: string): unknown {
 
 /** The refusal of a text that is nested too deep. */
 export function tooDeep(): BadInput {
-  return new BadInput(`The body nests deeper than ${MAX_DEPTH} levels`);
+  return new BadInput(`The body nests deeper than ${MAX_JSON_DEPTH} levels`);
 }
 
 /** Names the first fault of invalid JSON: `line 2, column 8: expected a value`. */

@@ -9,7 +9,7 @@
  */
 import { isAscii } from "node:buffer";
 import { BadInput } from "./errors.ts";
-import { describeFault, findFault, MAX_DEPTH, mendSurrogates, tooDeep } from "./json.ts";
+import { describeFault, findFault, MAX_JSON_DEPTH, mendSurrogates, tooDeep } from "./json.ts";
 import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COMMA, isBlank, isToken } from "./json-tokens.ts";
 import { LETTER_U, OPEN_LIST, OPEN_OBJECT, QUOTE, type Open } from "./json-tokens.ts";
 import { NameCount } from "./name-count.ts";
@@ -119,7 +119,7 @@ class LongParser {
       throw new BadInput(`The body holds more than ${MAX_CONTAINERS} objects and lists`);
     }
     this.#open.push({ closer, start, member: start + 1, name: "", values: [] });
-    if (this.#open.length - 1 > MAX_DEPTH) throw tooDeep();
+    if (this.#open.length - 1 > MAX_JSON_DEPTH) throw tooDeep();
     if (this.#isPartDue(start)) this.#breakUp();
   }
 

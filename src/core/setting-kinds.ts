@@ -11,7 +11,7 @@ export interface Kind<T> {
 }
 
 /** Any text, unchanged. */
-export const text: Kind<string> = { accepts: "text", parse: (given) => given, textOf: stringOf };
+export const anyText: Kind<string> = { accepts: "text", parse: (given) => given, textOf: stringOf };
 
 function stringOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;

@@ -3,7 +3,7 @@
  * replaced by those of the service and the place.
  */
 import type { DeclaredCapability } from "../catalog/document.ts";
-import { oneOf, type Random } from "./random.ts";
+import { pickOne, type Random } from "./random.ts";
 import type { Place } from "./work.ts";
 
 /** A command with the data that a runtime has about it. */
@@ -72,7 +72,7 @@ function withNames(example: string, service: string, random: Random): string {
     .replaceAll(/\b(?:web|app|shop)\b/g, service)
     .replaceAll(/\b\d+\.\d+\.\d+\b/g, build)
     .replaceAll(/\b(?:42|17)\b/g, () => String(180 + ((random() * 90) | 0)))
-    .replaceAll(/\bfeature\b/g, () => oneOf(BRANCHES, random))
-    .replaceAll(/\bexpress\b/g, () => oneOf(PACKAGES, random))
-    .replaceAll("Fix timeout", () => oneOf(MESSAGES, random));
+    .replaceAll(/\bfeature\b/g, () => pickOne(BRANCHES, random))
+    .replaceAll(/\bexpress\b/g, () => pickOne(PACKAGES, random))
+    .replaceAll("Fix timeout", () => pickOne(MESSAGES, random));
 }

@@ -15,7 +15,7 @@ export function createRandom(seed: number): Random {
 }
 
 /** Picks an element of a list, all with equal probability. */
-export function oneOf<T>(list: readonly T[], random: Random): T {
+export function pickOne<T>(list: readonly T[], random: Random): T {
   const picked = list[(random() * list.length) | 0];
   if (picked === undefined) throw new Error("Nothing to pick from");
   return picked;

@@ -2,11 +2,11 @@
 import { MINUTE_MS } from "../core/clock.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { evaluate, type PolicyDocument, type Verdict } from "../policies/evaluate.ts";
-import { TooMuchWork, Work } from "../policies/work.ts";
+import { TooMuchWork, StepBudget } from "../policies/step-budget.ts";
 import type { Heartbeat } from "../fleet/schema.ts";
 import { MACHINES, type Machine } from "./cast.ts";
 import type { PolicyChange } from "./policy-history.ts";
-import type { Attempt, Session } from "./traffic.ts";
+import type { CommandAttempt, Session } from "./traffic.ts";
 
 /** A runtime's copy of a policy version. */
 export interface PolicyCopy {
@@ -50,7 +50,7 @@ export function run(
 }
 
 /** Decides an attempt by a document. */
-export type Decide = (document: PolicyDocument, attempt: Attempt) => Verdict;
+export type Decide = (document: PolicyDocument, attempt: CommandAttempt) => Verdict;
 
 /** A policy of a visitor may take more steps for a command; a runtime then denies. */
 const DECISION_STEPS = 500_000;
@@ -65,7 +65,7 @@ const decide: Decide = (document, attempt) => {
   const { consumer, executor } = member;
   const facts = { command, provider, capability, resource, consumer, executor };
   try {
-    return evaluate(document, facts, new Work(DECISION_STEPS));
+    return evaluate(document, facts, new StepBudget(DECISION_STEPS));
   } catch (error) {
     if (!(error instanceof TooMuchWork)) throw error;
     return TOO_COSTLY;
@@ -86,7 +86,7 @@ export function rememberingDecide(): Decide {
   };
 }
 
-function reportOf(attempt: Attempt, policy: string, verdict: Verdict): DemoReport {
+function reportOf(attempt: CommandAttempt, policy: string, verdict: Verdict): DemoReport {
   const { at, id, command, provider, capability, resource, member, runtime, trace } = attempt;
   const isDenied = verdict.decision === "DENIED";
   const failure = isDenied ? undefined : attempt.failure;

@@ -7,11 +7,11 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../core/clock.ts";
 import { isAtWork, MEMBERS, type Member } from "./cast.ts";
 import type { DemoCommand, MakeCommand } from "./commands.ts";
 import { isWeekend } from "./policy-history.ts";
-import { createRandom, hex, oneOf, type Random } from "./random.ts";
-import { WORK, type Work } from "./work.ts";
+import { createRandom, hex, pickOne, type Random } from "./random.ts";
+import { WORK, type Task } from "./work.ts";
 
 /** A command before it is run; the policy of the machine decides it. */
-export interface Attempt extends DemoCommand {
+export interface CommandAttempt extends DemoCommand {
   /** Milliseconds. */
   readonly at: number;
   readonly id: string;
@@ -26,7 +26,7 @@ export interface Attempt extends DemoCommand {
 }
 
 /** A piece of work: its attempts, oldest first. */
-export type Session = readonly Attempt[];
+export type Session = readonly CommandAttempt[];
 
 /** The longest time from the beginning of a piece of work to its last command. */
 export const LONGEST_SESSION_MS = 12 * MINUTE_MS;
@@ -76,8 +76,8 @@ function sessionOf(
   makeCommand: MakeCommand,
 ): Session {
   const { steps, place } = pickWork(WORK[member.craft], random);
-  const service = oneOf(member.services, random);
-  const runtime = oneOf(member.runtimes, random);
+  const service = pickOne(member.services, random);
+  const runtime = pickOne(member.runtimes, random);
   const trace = hex(32, random);
   let at = minute * MINUTE_MS + Math.floor(random() * MINUTE_MS);
   return steps.map((capability, step) => {
@@ -90,18 +90,18 @@ function sessionOf(
       trace,
       perseveres: random() < PERSEVERING_SHARE,
       durationMs: Math.round(40 * Math.exp(7 * random() * random())),
-      failure: random() < FAILED_SHARE ? oneOf(FAILURES, random) : undefined,
+      failure: random() < FAILED_SHARE ? pickOne(FAILURES, random) : undefined,
       ...makeCommand(capability, service, place, random),
     };
   });
 }
 
-function pickWork(works: readonly Work[], random: Random): Work {
+function pickWork(works: readonly Task[], random: Random): Task {
   const total = works.reduce((sum, { weight }) => sum + weight, 0);
   let left = random() * total;
   for (const work of works) {
     left -= work.weight;
     if (left < 0) return work;
   }
-  return oneOf(works, random);
+  return pickOne(works, random);
 }

@@ -8,7 +8,7 @@ import type { Craft } from "./cast.ts";
 export type Place = "prod" | "staging" | "repository";
 
 /** A piece of work. */
-export interface Work {
+export interface Task {
   readonly place: Place;
   /** How often it is done, relative to other work of its craft. */
   readonly weight: number;
@@ -22,7 +22,7 @@ const github = (...names: readonly string[]): readonly string[] => names.map((n)
 const terraform = (...names: readonly string[]): readonly string[] =>
   names.map((n) => `terraform/${n}`);
 
-const CODING: readonly Work[] = [
+const CODING: readonly Task[] = [
   {
     place: "repository",
     weight: 5,
@@ -64,13 +64,13 @@ const CODING: readonly Work[] = [
   { place: "repository", weight: 1.1, steps: git("rebase_branch", "overwrite_branch") },
 ];
 
-const LOOKING: readonly Work[] = [
+const LOOKING: readonly Task[] = [
   { place: "prod", weight: 4, steps: k8s("list_pods", "read_logs", "describe_pod") },
   { place: "staging", weight: 4, steps: k8s("list_deployments", "list_events", "read_logs") },
   { place: "prod", weight: 2, steps: ["helm/list_releases", "helm/show_history"] },
 ];
 
-const RELEASING: readonly Work[] = [
+const RELEASING: readonly Task[] = [
   {
     place: "staging",
     weight: 3,
@@ -81,7 +81,7 @@ const RELEASING: readonly Work[] = [
   { place: "prod", weight: 1.1, steps: k8s("read_logs", "exec_command") },
 ];
 
-const APPLICATION: readonly Work[] = [
+const APPLICATION: readonly Task[] = [
   ...CODING,
   ...LOOKING,
   ...RELEASING,
@@ -89,7 +89,7 @@ const APPLICATION: readonly Work[] = [
   { place: "staging", weight: 0.7, steps: k8s("list_pods", "delete_namespace") },
 ];
 
-const PLATFORM: readonly Work[] = [
+const PLATFORM: readonly Task[] = [
   {
     place: "staging",
     weight: 4,
@@ -107,7 +107,7 @@ const PLATFORM: readonly Work[] = [
   ...CODING.slice(0, 4),
 ];
 
-const DATA: readonly Work[] = [
+const DATA: readonly Task[] = [
   { place: "staging", weight: 4, steps: ["postgresql/list_databases", "postgresql/run_query"] },
   { place: "staging", weight: 2, steps: ["aws/list_objects", "aws/copy_object"] },
   { place: "staging", weight: 2, steps: ["kafka/list_topics", "kafka/describe_group"] },
@@ -123,7 +123,7 @@ const DATA: readonly Work[] = [
   ...CODING.slice(0, 3),
 ];
 
-const SECURITY: readonly Work[] = [
+const SECURITY: readonly Task[] = [
   { place: "repository", weight: 3, steps: ["trivy/scan_image", "trivy/scan_configuration"] },
   { place: "repository", weight: 2, steps: ["snyk/test_dependencies", "npm/audit_dependencies"] },
   {
@@ -141,7 +141,7 @@ const SECURITY: readonly Work[] = [
   ...CODING.slice(4, 6),
 ];
 
-const REVIEWING: readonly Work[] = [
+const REVIEWING: readonly Task[] = [
   {
     place: "repository",
     weight: 6,
@@ -172,7 +172,7 @@ const REVIEWING: readonly Work[] = [
   { place: "repository", weight: 0.9, steps: github("view_pull_request", "approve_pull_request") },
 ];
 
-const INCIDENTS: readonly Work[] = [
+const INCIDENTS: readonly Task[] = [
   { place: "prod", weight: 5, steps: k8s("list_events", "list_pods", "describe_pod", "read_logs") },
   { place: "prod", weight: 3, steps: ["gcp/read_logs", "aws/list_instances", "helm/show_history"] },
   { place: "staging", weight: 2, steps: k8s("read_logs", "restart_deployment", "watch_rollout") },
@@ -182,7 +182,7 @@ const INCIDENTS: readonly Work[] = [
   { place: "repository", weight: 1, steps: github("create_issue", "comment_issue") },
 ];
 
-const COSTS: readonly Work[] = [
+const COSTS: readonly Task[] = [
   {
     place: "prod",
     weight: 4,
@@ -194,7 +194,7 @@ const COSTS: readonly Work[] = [
   { place: "staging", weight: 0.9, steps: k8s("list_deployments", "scale_deployment") },
 ];
 
-const DEPLOY: readonly Work[] = [
+const DEPLOY: readonly Task[] = [
   {
     place: "repository",
     weight: 7,
@@ -229,7 +229,7 @@ const DEPLOY: readonly Work[] = [
 ];
 
 /** The work of each craft. */
-export const WORK: Readonly<Record<Craft, readonly Work[]>> = {
+export const WORK: Readonly<Record<Craft, readonly Task[]>> = {
   application: APPLICATION,
   platform: PLATFORM,
   data: DATA,

@@ -14,7 +14,7 @@ import { readValue } from "../core/validate.ts";
 import { Yielder } from "../core/yielder.ts";
 import { tooBusy, type BodyBudget, type Sender } from "./body-budget.ts";
 import { ClientGone } from "./exchange.ts";
-import { Pieces } from "./pieces.ts";
+import { BodyPieces } from "./body-pieces.ts";
 import { isCustomBody, type CustomBody } from "./route.ts";
 
 /**
@@ -96,7 +96,7 @@ function collect(
     if (bytes) parse(bytes, mendsTexts, done);
     else done(error);
   };
-  const pieces = new Pieces(budget, sender, finish);
+  const pieces = new BodyPieces(budget, sender, finish);
   const finishWhole = (): void => {
     if (ended) return;
     if (pieces.length <= LARGE_BODY_BYTES) {

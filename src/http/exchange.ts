@@ -5,7 +5,7 @@ import { Refusal } from "../core/errors.ts";
 import type { Party } from "../core/fair-share.ts";
 import type { Credentials, ListenerParts } from "./listener-parts.ts";
 import { callerAddress } from "./request.ts";
-import type { Endpoint, Match } from "./router.ts";
+import type { Endpoint, RouteMatch } from "./router.ts";
 import type { Turns } from "../core/turns.ts";
 
 /** The status in log and metrics of a request whose client disconnected before the response. */
@@ -33,7 +33,7 @@ export class Exchange<Needs = unknown> {
   /** The query of the target, with its question mark. */
   search = "";
   /** Set when the row of the request is found. */
-  match: Match<Needs> | undefined;
+  match: RouteMatch<Needs> | undefined;
   /** Set when the credentials are accepted. */
   caller: Caller | undefined;
   /** Whether the client waits for a 100 before it sends the body; HTTP/1.0 has no 100. */

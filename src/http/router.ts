@@ -10,7 +10,7 @@ export interface Endpoint<Needs> {
 }
 
 /** The endpoint of a method and a path; `params` are percent-decoded. */
-export interface Match<Needs> {
+export interface RouteMatch<Needs> {
   readonly endpoint: Endpoint<Needs>;
   readonly params: Readonly<Record<string, string>>;
 }
@@ -50,7 +50,7 @@ export class Router<Needs> {
    * @param path the raw path of the target, without its query
    * @throws NotFound, MethodNotAllowed, or BadInput for an invalid percent-encoding
    */
-  find(method: string, path: string): Match<Needs> {
+  find(method: string, path: string): RouteMatch<Needs> {
     const fixed = this.#fixed.get(path);
     const endpoint = fixed?.get(method);
     if (endpoint) return { endpoint, params: NO_PARAMS };

@@ -37,7 +37,7 @@ export function metadataDocument(service: ServiceDescription): Metadata {
     environment: service.environment,
     base_url: service.baseUrl(),
     health: service.baseUrl() + "/health",
-    version: buildInfo(service),
+    version: buildInfoOf(service),
     surfaces: surfaceList(service),
     catalog: service.catalog(),
     ...linksOf(service),
@@ -49,7 +49,7 @@ export function metadataDocument(service: ServiceDescription): Metadata {
 export function versionDocument(service: ServiceDescription): VersionInfo {
   return {
     service: SERVICE,
-    ...buildInfo(service),
+    ...buildInfoOf(service),
     environment: service.environment,
     surfaces: servedSurfaces(service.publicSurface)
       .filter((surface) => surface !== "portal")
@@ -93,7 +93,7 @@ export function versionsDocument(service: ServiceDescription): MetadataVersions 
       status: served.includes(surface) ? "stable" : "off",
       version: API_VERSION,
     })),
-    build: buildInfo(service),
+    build: buildInfoOf(service),
     catalog: service.catalog(),
     environment: service.environment,
     openapi: { api_version: API_VERSION, spec: OPENAPI_VERSION },
@@ -135,7 +135,7 @@ export function authenticationDocument(service: ServiceDescription): MetadataAut
 }
 
 /** The build as documents report it, with the uptime at this moment. */
-export function buildInfo({ build, startedAt, now }: ServiceDescription): BuildInfo {
+export function buildInfoOf({ build, startedAt, now }: ServiceDescription): BuildInfo {
   return {
     version: build.version,
     commit: build.commit,

@@ -14,7 +14,7 @@ import type { DraftEvent } from "./draft-event.ts";
 import type { Command, Effect, PolicyDocument, Verdict } from "./evaluate.ts";
 import { examine, type Examined, type Question } from "./examine.ts";
 import type { PolicyProblem } from "./schema.ts";
-import { parsingSteps } from "./work.ts";
+import { parsingSteps } from "./step-budget.ts";
 
 /** The limit on the event loop: this many steps for parsing, and as many again for the rest. */
 const INLINE_STEPS = 500_000;
@@ -22,7 +22,7 @@ const INLINE_STEPS = 500_000;
 const SMALL_STEPS = 50_000_000;
 
 /** The most documents that wait for each of the two threads. */
-export const MAX_WAITING = 32;
+export const MAX_WAITING_CHECKS = 32;
 
 // Shared by the whole process, like its processors.
 const small = oneAtATime();
@@ -135,6 +135,6 @@ async function inTurn(turns: Turns, { party, gone }: Asker, question: Question):
 }
 
 function oneAtATime(): Turns {
-  const limits = { atOnce: 1, atOnceOfOne: 1, waiting: MAX_WAITING };
+  const limits = { atOnce: 1, atOnceOfOne: 1, waiting: MAX_WAITING_CHECKS };
   return new Turns(limits, "Too many costly policies are being checked: try again");
 }

@@ -7,10 +7,10 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from "yaml";
 import type { YAMLMap } from "yaml";
 import type { Problems } from "./problems.ts";
-import { NODE_STEPS, type Work } from "./work.ts";
+import { NODE_STEPS, type StepBudget } from "./step-budget.ts";
 
 /** The deepest nesting of collections, including those behind aliases. */
-export const MAX_DEPTH = 100;
+export const MAX_NODE_DEPTH = 100;
 
 /** The most nodes that all aliases together may expand to. */
 export const MAX_ALIASED_NODES = 20_000;
@@ -41,7 +41,7 @@ interface Anchored {
  * @param work counts each alias at the cost of its target
  * @throws TooMuchWork when all aliases exceed its limit
  */
-export function checkNodes(root: Node, problems: Problems, work: Work): Aliases {
+export function checkNodes(root: Node, problems: Problems, work: StepBudget): Aliases {
   const check = new NodeCheck(problems, work);
   check.measure(root, 1);
   return check.aliases;
@@ -50,21 +50,21 @@ export function checkNodes(root: Node, problems: Problems, work: Work): Aliases 
 class NodeCheck {
   readonly aliases = new Map<Alias, Node>();
   readonly #problems: Problems;
-  readonly #work: Work;
+  readonly #work: StepBudget;
   readonly #anchors = new Map<string, Anchored>();
   readonly #keys = new KeyIdentities(this.aliases);
   #aliasedNodes = 0;
   #aliasedCharacters = 0;
 
-  constructor(problems: Problems, work: Work) {
+  constructor(problems: Problems, work: StepBudget) {
     this.#problems = problems;
     this.#work = work;
   }
 
   measure(node: Node, depth: number): Extent {
     if (isAlias(node)) return this.#measureAlias(node, depth);
-    if (depth === MAX_DEPTH + 1 && !isScalar(node)) {
-      this.#problems.add(offsetOf(node), `The document nests deeper than ${MAX_DEPTH} levels`);
+    if (depth === MAX_NODE_DEPTH + 1 && !isScalar(node)) {
+      this.#problems.add(offsetOf(node), `The document nests deeper than ${MAX_NODE_DEPTH} levels`);
     }
     const anchored: Anchored = { node, extent: undefined };
     if (node.anchor) this.#anchors.set(node.anchor, anchored);
@@ -104,8 +104,11 @@ class NodeCheck {
     this.aliases.set(alias, target.node);
     this.#countAliased(target.extent, offset);
     const { height } = target.extent;
-    if (depth + height - 1 > MAX_DEPTH) {
-      this.#problems.add(offset, `The aliases nest the document deeper than ${MAX_DEPTH} levels`);
+    if (depth + height - 1 > MAX_NODE_DEPTH) {
+      this.#problems.add(
+        offset,
+        `The aliases nest the document deeper than ${MAX_NODE_DEPTH} levels`,
+      );
     }
     return target.extent;
   }

@@ -7,9 +7,9 @@
  */
 import { Composer, type Document, isMap, Lexer, Parser, type CST, type YAMLError } from "yaml";
 import type { YAMLMap } from "yaml";
-import { type Aliases, checkNodes, MAX_DEPTH } from "./document-nodes.ts";
+import { type Aliases, checkNodes, MAX_NODE_DEPTH } from "./document-nodes.ts";
 import type { Problems } from "./problems.ts";
-import type { Work } from "./work.ts";
+import type { StepBudget } from "./step-budget.ts";
 
 /** The largest document, in bytes of UTF-8. */
 export const MAX_DOCUMENT_BYTES = 1 << 20;
@@ -50,7 +50,7 @@ const NOTHING: ParsedDocument = { root: undefined, aliases: new Map() };
  * @param work counts the targets of aliases
  * @throws TooMuchWork when they exceed its limit
  */
-export function parseDocument(yaml: string, problems: Problems, work: Work): ParsedDocument {
+export function parseDocument(yaml: string, problems: Problems, work: StepBudget): ParsedDocument {
   const document = compose(yaml, problems);
   const root = document?.contents;
   if (problems.count > 0 || !document) return NOTHING;
@@ -98,8 +98,8 @@ function tokenize(yaml: string, problems: Problems): readonly CST.Token[] | unde
     }
     for (const token of parser.next(lexeme)) tokens.push(token);
     // Beside the open collections, the stack contains the document and the current value.
-    if (parser.stack.length > MAX_DEPTH + 2) {
-      problems.add(parser.offset, `The document nests deeper than ${MAX_DEPTH} levels`);
+    if (parser.stack.length > MAX_NODE_DEPTH + 2) {
+      problems.add(parser.offset, `The document nests deeper than ${MAX_NODE_DEPTH} levels`);
       return undefined;
     }
   }

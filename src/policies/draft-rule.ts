@@ -9,7 +9,7 @@ import { canDraft, factsOf, isNarrow, LONGEST_VALUE, type DraftEvent } from "./d
 import type { Effect } from "./evaluate.ts";
 import { Problems } from "./problems.ts";
 import { isSignalboxDocument, SCHEMA_NAME } from "./signalbox-document.ts";
-import { Work } from "./work.ts";
+import { StepBudget } from "./step-budget.ts";
 
 const LONGEST_COMMAND = 2_000;
 const ID_WORDS = 3;
@@ -36,7 +36,7 @@ export function draftPolicyWithRule(
 
 /** Parses a document of our schema; `undefined` for any other document, and for one in flow style. */
 function parsed(text: string): Parsed | undefined {
-  const { root, aliases } = parseDocument(text, new Problems(text), new Work(Infinity));
+  const { root, aliases } = parseDocument(text, new Problems(text), new StepBudget(Infinity));
   return root && !root.flow && isSignalboxDocument(root, aliases) ? { text, root } : undefined;
 }
 

@@ -4,7 +4,7 @@
  */
 import { matchesGlob } from "./glob.ts";
 import type { Decision } from "./schema.ts";
-import { COMPARISON_STEPS, type Work } from "./work.ts";
+import { COMPARISON_STEPS, type StepBudget } from "./step-budget.ts";
 
 export const effects = ["allow", "deny"] as const;
 export type Effect = (typeof effects)[number];
@@ -25,7 +25,7 @@ export type GlobField = keyof typeof globFields;
 export const GLOB_FIELDS = Object.keys(globFields) as GlobField[];
 
 /** The condition of a rule: every given field must match, by any of its entries. */
-export type Match = {
+export type RuleMatch = {
   readonly commands?: readonly CommandPattern[];
 } & { readonly [F in GlobField]?: readonly string[] };
 
@@ -35,7 +35,7 @@ export interface Rule {
   readonly description?: string;
   readonly reason?: string;
   readonly enabled: boolean;
-  readonly match: Match;
+  readonly match: RuleMatch;
 }
 
 /** A command to decide; an absent field does not match a rule that requires it. */
@@ -77,7 +77,7 @@ export interface Verdict {
  * @param work counts each comparison with the lengths of its texts
  * @throws TooMuchWork when the comparisons exceed its limit
  */
-export function evaluate(document: PolicyDocument, command: Command, work: Work): Verdict {
+export function evaluate(document: PolicyDocument, command: Command, work: StepBudget): Verdict {
   work.spend(COMPARISON_STEPS * document.rules.length);
   const facts = factsOf(command, work);
   let allowing: Rule | undefined;
@@ -107,7 +107,7 @@ interface Facts extends Command {
   readonly words: readonly string[];
 }
 
-function factsOf(command: Command, work: Work): Facts {
+function factsOf(command: Command, work: StepBudget): Facts {
   work.spend(WORD_STEPS * command.command.length);
   const text = command.command.trim(); // surrounding space is not part of a command
   const words = wordsOf(text);
@@ -121,7 +121,7 @@ function wordsOf(text: string): readonly string[] {
   return text.split(/\s+/).filter((word) => word !== "");
 }
 
-function applies(match: Match, facts: Facts, work: Work): boolean {
+function applies(match: RuleMatch, facts: Facts, work: StepBudget): boolean {
   if (match.commands && !match.commands.some((pattern) => matchesCommand(pattern, facts, work))) {
     return false;
   }
@@ -135,7 +135,11 @@ function applies(match: Match, facts: Facts, work: Work): boolean {
   return true;
 }
 
-function matchesCommand(pattern: CommandPattern, { command, words }: Facts, work: Work): boolean {
+function matchesCommand(
+  pattern: CommandPattern,
+  { command, words }: Facts,
+  work: StepBudget,
+): boolean {
   if ("glob" in pattern) return matchesGlob(pattern.glob, command, work);
   if ("exact" in pattern) {
     work.spend(COMPARISON_STEPS + pattern.exact.length);

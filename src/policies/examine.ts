@@ -11,7 +11,7 @@ import {
 import { Problems } from "./problems.ts";
 import type { PolicyProblem } from "./schema.ts";
 import { isSignalboxDocument, readSignalboxDocument } from "./signalbox-document.ts";
-import { MAX_STEPS, TooMuchWork, Work } from "./work.ts";
+import { MAX_STEPS, TooMuchWork, StepBudget } from "./step-budget.ts";
 
 /** A task for an examination. */
 export interface Question {
@@ -50,7 +50,7 @@ export function examine(question: Question): Examined {
     const drafted = draftPolicyWithRule(draft.event, draft.effect, yaml);
     return { problems: [], document: undefined, verdict: undefined, drafted, isGivenUp: false };
   }
-  const work = new Work(maxSteps);
+  const work = new StepBudget(maxSteps);
   const problems = new Problems(yaml);
   let document: PolicyDocument | undefined;
   let verdict: Verdict | undefined;

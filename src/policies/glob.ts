@@ -4,7 +4,7 @@
  * there is no backtracking: the pieces between the stars are found from left to right by the
  * Knuth-Morris-Pratt algorithm, so a match costs the sum of both lengths, whatever they contain.
  */
-import { COMPARISON_STEPS, type Work } from "./work.ts";
+import { COMPARISON_STEPS, type StepBudget } from "./step-budget.ts";
 
 /** The steps of splitting and searching for each character. */
 const SEARCH_STEPS = 4;
@@ -14,7 +14,7 @@ const SEARCH_STEPS = 4;
  *
  * @throws TooMuchWork when the comparison exceeds the limit of `work`
  */
-export function matchesGlob(pattern: string, text: string, work: Work): boolean {
+export function matchesGlob(pattern: string, text: string, work: StepBudget): boolean {
   work.spend(COMPARISON_STEPS + SEARCH_STEPS * pattern.length);
   const pieces = pattern.split("*");
   const first = pieces[0] ?? "";

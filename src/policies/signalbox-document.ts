@@ -13,7 +13,7 @@ import {
   evaluate,
   GLOB_FIELDS,
   type GlobField,
-  type Match,
+  type RuleMatch,
   type PolicyDocument,
   type PolicyTest,
   type Rule,
@@ -22,7 +22,7 @@ import { matchesGlob } from "./glob.ts";
 import type { Problems } from "./problems.ts";
 import { consumers } from "./schema.ts";
 import { given, optionalOf, StrictReader, type Value } from "./strict-reader.ts";
-import { TooMuchWork, Work } from "./work.ts";
+import { TooMuchWork, StepBudget } from "./step-budget.ts";
 
 /** The value of `schema` that makes a document one of ours. */
 export const SCHEMA_NAME = "signalbox/policy/v1";
@@ -51,7 +51,7 @@ const TEST_KEYS = [
 ] as const;
 
 /** Not counted: a list of consumers is compared with three short words, which costs little. */
-const UNCOUNTED = new Work(Infinity);
+const UNCOUNTED = new StepBudget(Infinity);
 
 const CAPABILITY = /^[^/\s]+\/[^/\s]+$/;
 
@@ -66,7 +66,7 @@ export function isSignalboxDocument(root: YAMLMap, aliases: Aliases): boolean {
 export interface Reading {
   readonly document: PolicyDocument;
   /** Runs the tests. Each failing test is a problem, and so is the test at which `work` is used up. */
-  readonly runTests: (work: Work) => void;
+  readonly runTests: (work: StepBudget) => void;
 }
 
 /**
@@ -83,7 +83,7 @@ export function readSignalboxDocument(
   const before = problems.count;
   const { document, tests } = readRoot(reader, reader.value(root, ""));
   if (problems.count > before) return undefined;
-  const runTests = (work: Work): void => {
+  const runTests = (work: StepBudget): void => {
     for (const [index, test] of document.tests.entries()) {
       const at = tests[index] as Value;
       try {
@@ -147,7 +147,7 @@ function readRule(reader: StrictReader, at: Value): Rule | undefined {
   return given({ id, effect, match, ...rest });
 }
 
-function readMatch(reader: StrictReader, at: Value): Match | undefined {
+function readMatch(reader: StrictReader, at: Value): RuleMatch | undefined {
   const keys = reader.mapping(at, MATCH_KEYS);
   if (!keys) return undefined;
   const optional = optionalOf(keys);
@@ -159,7 +159,7 @@ function readMatch(reader: StrictReader, at: Value): Match | undefined {
     return [field, entries?.map((entry) => readGlob(reader, field, entry))] as const;
   });
   // An invalid entry is a problem already, and a document with problems is not used.
-  return given({ commands, ...Object.fromEntries(globs) }) as Match;
+  return given({ commands, ...Object.fromEntries(globs) }) as RuleMatch;
 }
 
 function readPattern(reader: StrictReader, at: Value): CommandPattern | undefined {
@@ -212,7 +212,7 @@ function readCapability(reader: StrictReader, at: Value): string | undefined {
   return reader.refuse(at, `expected <provider>/<name>, found "${id}"`);
 }
 
-function faultOf(test: PolicyTest, document: PolicyDocument, work: Work): string | undefined {
+function faultOf(test: PolicyTest, document: PolicyDocument, work: StepBudget): string | undefined {
   const { decision, rule } = evaluate(document, test, work);
   const isExpected = decision === decisionOf(test.expect);
   if (isExpected && (test.rule === undefined || test.rule === rule)) return undefined;

@@ -26,7 +26,7 @@ export interface Profile {
 }
 
 /** The fields that a change sets; absent fields stay. */
-export interface Change {
+export interface UserChange {
   readonly name?: string | undefined;
   readonly role?: Role | undefined;
   readonly active?: boolean | undefined;
@@ -103,7 +103,7 @@ export function draftUser(
  * Changes a user. A new password and a deactivation raise the credential version, which ends every
  * earlier token.
  */
-export function changedUser(user: StoredUser, change: Change, now: number): StoredUser {
+export function changedUser(user: StoredUser, change: UserChange, now: number): StoredUser {
   const { name, role = user.role, active = user.active, passwordHash } = change;
   const endsTokens = passwordHash !== undefined || (user.active && !active);
   return {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { BadInput } from "../../src/core/errors.ts";
-import { findFault, MAX_DEPTH, mendSurrogates, parseJson } from "../../src/core/json.ts";
+import { findFault, MAX_JSON_DEPTH, mendSurrogates, parseJson } from "../../src/core/json.ts";
 
 /** The expectation after a text without a fault. */
 const NO_FAULT = "expected nothing after the value";
@@ -112,7 +112,7 @@ test("a refusal never quotes the text", () => {
 test("the deepest allowed nesting is parsed, one level more is refused", () => {
   const lists = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
   const objects = (depth: number) => '{"a":'.repeat(depth) + "1" + "}".repeat(depth);
-  assert.equal(MAX_DEPTH, 64);
+  assert.equal(MAX_JSON_DEPTH, 64);
   for (const nest of [lists, objects]) {
     assert.doesNotThrow(() => parseJson(nest(64)));
     assert.throws(() => parseJson(nest(65)), /^Error: The body nests deeper than 64 levels$/);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { MAX_DEPTH, parseJson } from "../../src/core/json.ts";
+import { MAX_JSON_DEPTH, parseJson } from "../../src/core/json.ts";
 import {
   MAX_CONTAINERS,
   MAX_GAP_BYTES,
@@ -125,8 +125,11 @@ test("escapes of lone surrogates become U+FFFD, and pairs stay, wherever a part 
 test("the deepest nesting is parsed, one level more is refused", () => {
   const nest = (depth: number): string =>
     `[${'"x",'.repeat(20_000)}${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}]`;
-  assert.deepEqual(parse(nest(MAX_DEPTH)), JSON.parse(nest(MAX_DEPTH)));
-  assert.throws(() => parse(nest(MAX_DEPTH + 1)), /^Error: The body nests deeper than 64 levels$/);
+  assert.deepEqual(parse(nest(MAX_JSON_DEPTH)), JSON.parse(nest(MAX_JSON_DEPTH)));
+  assert.throws(
+    () => parse(nest(MAX_JSON_DEPTH + 1)),
+    /^Error: The body nests deeper than 64 levels$/,
+  );
 });
 
 test("a text with too many members or values is refused", () => {

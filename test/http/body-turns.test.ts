@@ -3,14 +3,14 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { BodyBudget } from "../../src/http/body-budget.ts";
-import { Pieces } from "../../src/http/pieces.ts";
+import { BodyPieces } from "../../src/http/body-pieces.ts";
 import { later, type Settle } from "../../src/http/reply.ts";
 import { route } from "../../src/http/route.ts";
 import { serve, until } from "./serve.ts";
 
 const KIB = 1024;
 const SENDER = { party: ["portal", "default", "127.0.0.1"] };
-const piecesOf = (budget: BodyBudget): Pieces => new Pieces(budget, SENDER, assert.ifError);
+const piecesOf = (budget: BodyBudget): BodyPieces => new BodyPieces(budget, SENDER, assert.ifError);
 
 /** A row whose requests are answered when the test says so. */
 function slowRow(

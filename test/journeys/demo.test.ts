@@ -7,7 +7,7 @@ import { DAY_MS, MINUTE_MS } from "../../src/core/clock.ts";
 import { NO_RULE } from "../../src/demo/runtime.ts";
 import { evaluate, type PolicyDocument } from "../../src/policies/evaluate.ts";
 import { examine } from "../../src/policies/examine.ts";
-import { Work } from "../../src/policies/work.ts";
+import { StepBudget } from "../../src/policies/step-budget.ts";
 import type { Answer } from "../support/client.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
@@ -51,7 +51,7 @@ test("every decision follows from the policy version that the event names, with 
     const verdict = evaluate(
       documents.get(event.policy) as PolicyDocument,
       event,
-      new Work(Infinity),
+      new StepBudget(Infinity),
     );
     const isDenied = verdict.decision === "DENIED";
     assert.equal(event.policy_decision, verdict.decision, event.command);

@@ -4,11 +4,11 @@ import fc from "fast-check";
 import { Lexer, stringify } from "yaml";
 import { MAX_DOCUMENT_BYTES, MAX_TOKENS, parseDocument } from "../../src/policies/document.ts";
 import { Problems } from "../../src/policies/problems.ts";
-import { Work } from "../../src/policies/work.ts";
+import { StepBudget } from "../../src/policies/step-budget.ts";
 
 function parse(yaml: string) {
   const problems = new Problems(yaml);
-  return { ...parseDocument(yaml, problems, new Work(Infinity)), problems };
+  return { ...parseDocument(yaml, problems, new StepBudget(Infinity)), problems };
 }
 
 function problemsOf(yaml: string) {
@@ -17,7 +17,7 @@ function problemsOf(yaml: string) {
 
 test("the targets of aliases count as work", () => {
   const spent = (yaml: string) => {
-    const work = new Work(Infinity);
+    const work = new StepBudget(Infinity);
     assert.ok(parseDocument(yaml, new Problems(yaml), work).root);
     return work.spent;
   };

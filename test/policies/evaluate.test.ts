@@ -7,19 +7,24 @@ import {
   evaluate as evaluateWithin,
   GLOB_FIELDS,
   globFields,
-  type Match,
+  type RuleMatch,
   type PolicyDocument,
   type Rule,
 } from "../../src/policies/evaluate.ts";
 import { matchesGlob as matchesWithin } from "../../src/policies/glob.ts";
-import { Work } from "../../src/policies/work.ts";
+import { StepBudget } from "../../src/policies/step-budget.ts";
 
 const evaluate = (policy: PolicyDocument, command: Command) =>
-  evaluateWithin(policy, command, new Work(Infinity));
+  evaluateWithin(policy, command, new StepBudget(Infinity));
 const matchesGlob = (pattern: string, text: string) =>
-  matchesWithin(pattern, text, new Work(Infinity));
+  matchesWithin(pattern, text, new StepBudget(Infinity));
 
-function rule(id: string, effect: "allow" | "deny", match: Match, more: Partial<Rule> = {}): Rule {
+function rule(
+  id: string,
+  effect: "allow" | "deny",
+  match: RuleMatch,
+  more: Partial<Rule> = {},
+): Rule {
   return { id, effect, enabled: true, match, ...more };
 }
 
@@ -27,7 +32,7 @@ function document(...rules: Rule[]): PolicyDocument {
   return { default: "deny", rules, tests: [] };
 }
 
-function matches(match: Match, command: Command): boolean {
+function matches(match: RuleMatch, command: Command): boolean {
   return evaluate(document(rule("r", "allow", match)), command).decision === "ALLOWED";
 }
 
@@ -39,7 +44,7 @@ test("without a matching rule the default decides, and no rule is named", () => 
 });
 
 test("deny wins over allow wherever it stands, and the first rule of that effect is named", () => {
-  const any: Match = {};
+  const any: RuleMatch = {};
   const verdict = evaluate(
     document(
       rule("a1", "allow", any, { reason: "fine" }),
@@ -85,7 +90,7 @@ test("glob matches the whole command, with any characters for its stars", () => 
 });
 
 test("one entry of a list is enough, every field is needed", () => {
-  const match: Match = { providers: ["aws", "gcp"], consumers: ["ai", "ci"] };
+  const match: RuleMatch = { providers: ["aws", "gcp"], consumers: ["ai", "ci"] };
   assert.ok(matches(match, { command: "x", provider: "gcp", consumer: "ai" }));
   assert.ok(!matches(match, { command: "x", provider: "gcp", consumer: "human" }));
   assert.ok(!matches(match, { command: "x", provider: "azure", consumer: "ai" }));
@@ -109,7 +114,7 @@ test("every compared pattern counts as work, and a decision beyond the limit is 
     ...patterns.map((pattern, i) => rule(`r${i}`, "deny", { commands: [pattern] })),
     rule("last", "allow", { executors: ["*x*y*"] }),
   );
-  const work = new Work(10_000);
+  const work = new StepBudget(10_000);
   evaluateWithin(policy, { command: "c", executor: "z".repeat(1_000) }, work);
   assert.ok(work.spent > 2_000, "the executor's length counts");
   assert.throws(

@@ -24,7 +24,7 @@ import { TIME_LIMIT_MS } from "../../src/policies/check-thread.ts";
 import * as check from "../../src/policies/check.ts";
 import * as nodes from "../../src/policies/document-nodes.ts";
 import { MAX_DOCUMENT_BYTES, MAX_TOKENS } from "../../src/policies/document.ts";
-import { MAX_STEPS } from "../../src/policies/work.ts";
+import { MAX_STEPS } from "../../src/policies/step-budget.ts";
 import * as events from "../../src/portal/store-source.ts";
 import { MOST_ROWS } from "../../src/portal/pages/access.ts";
 import { MOST_FLEET_ROWS } from "../../src/portal/pages/fleet.ts";
@@ -56,12 +56,12 @@ const said = [
   `| bodies above ${LARGE_BODY_BYTES / KIB} KiB that are worked on | ${service.BODIES_IN_WORK_BYTES / MIB} MiB |`,
   `(\`MAX_BATCH_EVENTS\`) | ${grouped(setting("MAX_BATCH_EVENTS"))} | ${new TooLarge("").status} |`,
   `| ${text.LONG_TEXT / MIB} MiB; ${text.SHORT_TEXT / KIB} KiB |`,
-  `above ${longJson.LONG_JSON_BYTES / KIB} KiB different names, objects and lists, values | ${json.MAX_DEPTH}; ${[longJson.MAX_NAMES, longJson.MAX_CONTAINERS, longJson.MAX_VALUES].map(grouped).join(", ")} |`,
-  `| ${MAX_DOCUMENT_BYTES / MIB} MiB; ${grouped(MAX_TOKENS)}; ${nodes.MAX_DEPTH} |`,
+  `above ${longJson.LONG_JSON_BYTES / KIB} KiB different names, objects and lists, values | ${json.MAX_JSON_DEPTH}; ${[longJson.MAX_NAMES, longJson.MAX_CONTAINERS, longJson.MAX_VALUES].map(grouped).join(", ")} |`,
+  `| ${MAX_DOCUMENT_BYTES / MIB} MiB; ${grouped(MAX_TOKENS)}; ${nodes.MAX_NODE_DEPTH} |`,
   `| time to check a policy | ${seconds(TIME_LIMIT_MS)} s |`,
   `| ${grouped(nodes.MAX_ALIASED_NODES)} nodes, ${nodes.MAX_ALIASED_CHARACTERS / MIB} Mi characters |`,
   `| ${grouped(MAX_STEPS)} steps each (compared characters) |`,
-  `milliseconds to check | ${check.MAX_WAITING} small and ${check.MAX_WAITING} large ones, shared |`,
+  `milliseconds to check | ${check.MAX_WAITING_CHECKS} small and ${check.MAX_WAITING_CHECKS} large ones, shared |`,
   `an organization | ${MAX_HELD / MIB} Mi characters |`,
   `| ${grouped(setting("MAX_CONNECTIONS"))}, idle for ${seconds(LIMITS.keepAliveTimeout)} s, shared |`,
   `on one connection | ${MAX_WAITING_REQUESTS} |`,
@@ -76,7 +76,7 @@ const said = [
   `| ${tickets.MAX_TICKETS} unused, ${seconds(tickets.LIFETIME_MS)} s each, shared |`,
   `| buckets of a histogram | ${grouped(MAX_BUCKETS)} |`,
   `| ${throttle.FAILURES_PER_EMAIL} for an email and address, ${throttle.FAILURES_PER_ADDRESS} for an address |`,
-  `(scrypt, N=2^${Math.log2(password.DEFAULT_COST)}, r=${password.BLOCK_SIZE}, p=${password.PARALLELIZATION}) | 1 at a time; ${line.MAX_WAITING} wait in each of four lines |`,
+  `(scrypt, N=2^${Math.log2(password.DEFAULT_COST)}, r=${password.BLOCK_SIZE}, p=${password.PARALLELIZATION}) | 1 at a time; ${line.MAX_WAITING_PASSWORDS} wait in each of four lines |`,
   `| ${grouped(MAX_SETTINGS)} | 400 |`,
   `at least the last ${grouped(KNOWN_IDS)} events`,
   `| nothing, written within ${seconds(FLUSH_AFTER_MS)} seconds |`,

@@ -7,7 +7,7 @@ const SMALLEST_BLOCK = 1024;
  * The received part of a body, copied into blocks. The received buffers are not kept: a buffer with
  * a single byte costs hundreds, and the client decides how small its pieces are.
  */
-export class Pieces {
+export class BodyPieces {
   /** The bytes received so far. */
   length = 0;
   readonly #budget: BodyBudget;

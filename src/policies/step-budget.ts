@@ -26,7 +26,7 @@ export class TooMuchWork extends Error {
 }
 
 /** Counts steps against a limit. There is one for each request, shared by all its work. */
-export class Work {
+export class StepBudget {
   readonly limit: number;
   #spent = 0;
 

@@ -15,7 +15,7 @@ const SEGMENT_BYTES = 64 << 20;
 const BLOCK_BYTES = 1 << 20;
 const MAX_EVENTS = 1e9;
 
-/** What was written. */
+/** The result of writing a history. */
 export interface Written {
   readonly events: number;
   readonly bytes: number;

@@ -114,7 +114,7 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** Is told of the writes and syncs of one append log. */
+/** Gets the writes and syncs of one append log. */
 export interface LogObserver {
   /** Bytes were passed to the operating system. */
   readonly wrote: (bytes: number) => void;

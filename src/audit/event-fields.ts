@@ -10,7 +10,7 @@ export const LONG_TEXT = 1 << 20;
 /** The most bytes of any other text: 64 KiB. */
 export const SHORT_TEXT = 64 << 10;
 
-/** What a field holds; `ingest.ts` has the rule of each type. */
+/** The types of event fields; `ingest.ts` has the rule of each type. */
 export type EventFieldType =
   "id" | "timestamp" | "text" | "consumer" | "boolean" | "decision" | "milliseconds";
 

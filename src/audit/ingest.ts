@@ -22,7 +22,7 @@ const CLIENT_ID = new RegExp(EVENT_ID.pattern);
 // These would be read as routes below `/audit/`.
 const RESERVED_IDS: ReadonlySet<string> = new Set(["export", "stream", "histogram"]);
 
-/** What ingest has to know of a field. All are of one shape, which keeps their use fast. */
+/** The properties of a field for ingest. All objects have one shape, which keeps their use fast. */
 interface ReportedField {
   readonly name: EventFieldName;
   readonly alias: string | undefined;

@@ -19,7 +19,7 @@ export { consumers, decisions };
 /** The ids of events: printable ASCII without spaces. */
 export const EVENT_ID = { pattern: "^[!-~]+$", minLength: 1, maxLength: 128 } as const;
 
-/** What each type of field looks like in a stored event. */
+/** The schema of each type of field in a stored event. */
 const SHAPES = {
   id: { type: "string" },
   text: { type: "string" },

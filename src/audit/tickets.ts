@@ -13,7 +13,7 @@ const TICKET_BYTES = 32;
 /** The permission that a ticket gives: one export, of one organization, under the prefix it was made for. */
 export interface TicketGrant {
   readonly organization: string;
-  /** Who requested the ticket. */
+  /** The actor that requested the ticket. */
   readonly actor?: Actor | undefined;
   readonly surface: Surface;
   readonly view: ExportView;

@@ -33,7 +33,7 @@ export function scopesOf(grant: KeyGrant): readonly KeyScope[] {
   return KEY_GRANTS[grant].scopes;
 }
 
-/** What keys of a scope may do, in words: `reading policies and reporting audit events`. */
+/** The permissions of a scope, in words: `reading policies and reporting audit events`. */
 export function scopeInWords(scope: KeyScope): string {
   const words = Object.values(KEY_GRANTS)
     .filter(({ scopes }) => (scopes as readonly KeyScope[]).includes(scope))

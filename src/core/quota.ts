@@ -51,7 +51,7 @@ export interface Quotas {
 const auditFull = (bytes: number): string =>
   `the organization's audit log has reached ${bytes} bytes, so no events are taken: let AUDIT_RETENTION_DAYS remove old ones, or raise the setting`;
 
-/** What each quota counts, and how to make room. */
+/** The things that quotas count, and how to make room for more. */
 const COUNTED = {
   runtimes: [
     "runtimes in the organization",

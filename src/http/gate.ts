@@ -10,7 +10,7 @@ import { clearTimeout, setTimeout } from "../core/timers.ts";
 import { errorBody } from "./respond.ts";
 import { errorHeaders } from "./server.ts";
 
-/** What the gate needs of the service behind it. */
+/** The functions of the service behind the gate. */
 export interface GateParts {
   /** Whether the service must be replaced before the next request. */
   readonly isDue: () => boolean;

@@ -24,8 +24,8 @@ const NO_FIT: Fit = { q: 0, specificity: -1 };
 
 /**
  * Whether a request prefers HTML to JSON: by a higher weight, or by an equal non-zero weight from a
- * range that names HTML more specifically. The default is JSON, also when there is no `Accept`
- * field and when neither is acceptable.
+ * range that names HTML more specifically. The default is JSON, even if there is no `Accept` field
+ * or neither is acceptable.
  */
 export function prefersHtml(accept: string | undefined): boolean {
   if (accept === undefined) return false;

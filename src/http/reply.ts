@@ -1,6 +1,6 @@
 /**
- * What a handler returns when a plain value (a 200 with JSON) is not enough. Replies are data; only
- * `respond.ts` writes to the response.
+ * Replies: the results of handlers for which a plain value (a 200 with JSON) is not enough. Replies
+ * are data; only `respond.ts` writes to the response.
  */
 import { once } from "node:events";
 import type { Writable } from "node:stream";

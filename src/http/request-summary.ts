@@ -1,4 +1,4 @@
-/** What listeners learn about each request when its response, or its stream, has ended. */
+/** The summary of a request, made when its response, or its stream, has ended. */
 export interface RequestSummary {
   readonly method: string;
   /** The row's path with its prefix, or `undefined` if no row was found. */

@@ -41,7 +41,7 @@ export function draftKey(
 
 const STORE_IT = "Store this key now: it is not shown again, and a lost key can only be replaced";
 
-/** What the creator of a key must know about it. */
+/** The warning for the creator of a key. */
 export function keyWarning({ scopes }: Pick<StoredKey, "scopes">): string {
   if (isKeyScope(scopes)) return STORE_IT;
   return (

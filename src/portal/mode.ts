@@ -24,8 +24,8 @@ export function modeOf({
 }
 
 /**
- * The mode of the pages of Access. Their data exists on `/api/v1` alone, also where the other pages show
- * the data of `/api/public`.
+ * The mode of the pages of Access. Their data exists only on `/api/v1`, even if the other pages
+ * show the data of `/api/public`.
  */
 export function managementModeOf({
   requireAuth,

@@ -1,4 +1,4 @@
-/** What a browser loads must be able to run there: it reaches nothing of Node. Pages share a frame. */
+/** Modules for browsers must run there: they import nothing of Node. Pages share a frame. */
 import assert from "node:assert/strict";
 import { posix } from "node:path";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { filesBelow, parseSource } from "./source-files.ts";
 
 const entries = filesBelow("src/portal/browser");
 
-/** What a file imports when it runs; types leave no trace in what is compiled. */
+/** The imports of a file at run time; types leave no trace in the compiled code. */
 function importsOf(path: string): readonly string[] {
   return parseSource(path).statements.flatMap((statement) => {
     if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) return [];

@@ -22,7 +22,7 @@ const FOLDERS = [
   "control",
 ];
 
-/** What each layer may import beside itself: other layers, or single files of them. */
+/** The allowed imports of each layer beside itself: other layers, or single files of them. */
 const MAY_IMPORT = new Map<string, readonly string[]>([
   ["core", []],
   ["http", ["core"]],

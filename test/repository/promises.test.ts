@@ -47,7 +47,7 @@ const setting = (variable: string): number =>
 const grouped = (count: number): string => count.toLocaleString("en");
 const seconds = (ms: number): number => ms / SECOND_MS;
 
-/** Each as the page has it, with the numbers of the code in it. */
+/** The sentences of the page, with the numbers of the code in them. */
 const said = [
   `| 16 KiB, within ${seconds(LIMITS.headersTimeout)} s |`,
   `| request line and headers | ${LIMITS.maxHeaderSize / KIB} KiB`,

@@ -29,7 +29,7 @@ export function* nodesOf(node: ts.Node): Generator<ts.Node> {
   for (const child of children) yield* nodesOf(child);
 }
 
-/** Where a node stands, as `src/core/ids.ts:12`. */
+/** The position of a node, as `src/core/ids.ts:12`. */
 export function placeOf(node: ts.Node): string {
   const file = node.getSourceFile();
   return `${file.fileName}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;

@@ -307,7 +307,7 @@ test("while writing is stopped it can be tried without an append, at most once a
   log.recover();
   await settle();
   now += 1_000;
-  log.recover(); // there is a file again, and nobody knows yet whether it can be written
+  log.recover(); // the file can be opened again, but it is unknown whether it can be written
   await settle();
   assert.equal(log.failure, undefined);
   assert.deepEqual([files.text(FIRST), files.text(SECOND)], ["kept\n", "\n"]);

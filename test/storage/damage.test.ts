@@ -63,7 +63,7 @@ test("a sealed segment is read once, and what was damaged in it is remembered wi
   await next.store.close();
 
   files = files.restarted();
-  await files.remove(damagedPath(first)); // somebody has looked, and there is nothing to be repaired
+  await files.remove(damagedPath(first)); // an operator has looked, and nothing has to be repaired
   const last = open(files);
   assert.equal((await last.store.usage(ORGANIZATION)).events, 11);
   assert.deepEqual([last.damage.lines, last.lines], [0, []]);

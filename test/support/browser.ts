@@ -75,7 +75,7 @@ export function browserTest(name: string, run: (t: TestContext) => Promise<void>
   });
 }
 
-/** What a test has opened; closed at its end. */
+/** The pages and contexts of a test; closed at its end. */
 interface Opened {
   readonly context: BrowserContext;
   readonly visited: Visit;

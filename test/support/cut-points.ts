@@ -141,8 +141,8 @@ export async function recordCuts<S>(
 }
 
 /**
- * Opens what is left, and checks that everything answered by then is there. This state must not go
- * back at the next power cut.
+ * Opens the disk after a cut, and checks that everything answered by then is there. This state must
+ * not go back at the next power cut.
  *
  * @param goesOn whether every worker's next change is tried as well
  */

@@ -117,7 +117,7 @@ export async function readAudit(
   }
 }
 
-/** Reads the event that a reader opened; a missing event is no failure of the page. */
+/** Reads the event that a reader opened; the page is shown even if the event is missing. */
 export async function readEvent(source: AuditSource, id: string): Promise<OpenEvent> {
   try {
     return await source.event(id);

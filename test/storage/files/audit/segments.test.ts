@@ -296,7 +296,7 @@ test("of more than is allowed the oldest whole segments go, by number or by size
   assert.deepEqual((await page(store, {}, 1_000)).events, matchesOf(kept, {}).slice(0, 1_000));
   await store.trim(ORGANIZATION, { events: 2_000, bytes: bytes - first.bytes - 1 });
   assert.equal(await segmentsOf(files), all - 2);
-  await store.trim(ORGANIZATION, { events: 0, bytes: 0 }); // but for the one that takes the writes
+  await store.trim(ORGANIZATION, { events: 0, bytes: 0 }); // except the one that takes the writes
   assert.equal(await segmentsOf(files), 1);
   assert.ok((await store.usage(ORGANIZATION)).events > 0);
   await store.close();

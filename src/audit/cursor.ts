@@ -6,7 +6,7 @@
  */
 import { hash } from "node:crypto";
 import { BadInput } from "../core/errors.ts";
-import { UnknownPosition, type AuditFilter, type Position } from "./store.ts";
+import { RemovedPosition, UnknownPosition, type AuditFilter, type Position } from "./store.ts";
 
 const CURSOR = 1;
 const STREAM_POSITION = 2;
@@ -48,8 +48,14 @@ export function readStreamId(text: string, organization: string): Position {
   return position;
 }
 
-/** The error to answer with: a `BadInput` if the store does not know the position, otherwise the store's error. */
+/**
+ * The error to answer with: a `BadInput` if the store does not know the position or has removed it, otherwise
+ * the store's error.
+ */
 export function positionFault(name: "cursor" | "Last-Event-ID", error: unknown): unknown {
+  if (error instanceof RemovedPosition) {
+    return new BadInput(`${name}: the events after it were removed; begin again without it`);
+  }
   return error instanceof UnknownPosition ? notOurs(name) : error;
 }
 

@@ -76,7 +76,8 @@ const listQuery = {
     type: "string",
     description:
       "The `next_cursor` of a page with the same filters; this page begins after it, and no event is " +
-      "skipped or repeated, whatever arrives meanwhile. Excludes `offset`.",
+      "skipped or repeated, whatever arrives meanwhile. One whose event retention has removed is 400. " +
+      "Excludes `offset`.",
   },
 } as const satisfies Readonly<Record<string, Schema & { readonly forgiving?: true }>>;
 

@@ -27,6 +27,9 @@ export type Position = Buffer;
 /** A position that the store did not make, or that lies beyond its newest event. */
 export class UnknownPosition extends Error {}
 
+/** A position of a list whose event retention has removed, and the events after it with it. */
+export class RemovedPosition extends Error {}
+
 /**
  * One page of a list, which is sorted by `timestamp` and, for equal ones, by the order of ingest.
  * The caller owns the bytes: the store never overwrites them.
@@ -151,6 +154,7 @@ export interface AuditStore {
    * @param start the number of rows to skip, or the position after which the page begins
    * @param characters cuts each longer text of a row, which then ends in `…`; not cut if absent
    * @throws UnknownPosition for a position that the store did not make
+   * @throws RemovedPosition for a position whose event was removed
    */
   page(
     organization: string,

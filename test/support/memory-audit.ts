@@ -7,6 +7,7 @@ import {
 } from "../audit/naive-audit.ts";
 import type { AuditEvent } from "../../src/audit/schema.ts";
 import {
+  RemovedPosition,
   UnknownPosition,
   type Arrival,
   type AuditActivity,
@@ -93,7 +94,8 @@ export class MemoryAudit implements AuditStore {
   ): Awaitable<AuditRows> {
     signal?.throwIfAborted();
     const found = this.#found(organization, filter);
-    const offset = typeof start === "number" ? start : indexAfter(found, numbersOf(start, 2));
+    const offset =
+      typeof start === "number" ? start : this.#offsetAfter(organization, found, start);
     const rows = found.slice(offset, offset + limit);
     const last = rows.at(-1);
     const isEnd = last === undefined || offset + limit >= found.length;
@@ -108,6 +110,13 @@ export class MemoryAudit implements AuditStore {
       ...page,
       json: cut,
     }));
+  }
+
+  #offsetAfter(organization: string, found: readonly Row[], start: Position): number {
+    const place = numbersOf(start, 2);
+    const [oldest] = this.#own(organization);
+    if (Number(place[1]) < (oldest?.number ?? this.#last + 1)) throw new RemovedPosition();
+    return indexAfter(found, place);
   }
 
   get(organization: string, id: string): Buffer | undefined {

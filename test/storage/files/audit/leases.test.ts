@@ -107,6 +107,24 @@ test("an export whose client leaves before the first piece keeps no file", async
   while ((await segments()) > 1) await new Promise(setImmediate);
 });
 
+test("a cursor whose event retention has removed is refused, and says to begin again", async (t) => {
+  const { url, retain } = await serveExports(t, () => Promise.resolve());
+  const list = `${url}/api/v1/audit`;
+  const pageOf = async (target: string) => {
+    const answer = await fetch(target);
+    return { status: answer.status, body: (await answer.json()) as Record<string, string> };
+  };
+  const { next_cursor: old } = (await pageOf(`${list}?limit=${EVENTS / 2}`)).body;
+  const { next_cursor: young } = (await pageOf(`${list}?limit=1`)).body;
+  assert.equal((await pageOf(`${list}?limit=1&cursor=${old}`)).status, 200);
+  await retain();
+  assert.deepEqual(await pageOf(`${list}?limit=1&cursor=${old}`), {
+    status: 400,
+    body: { error: "cursor: the events after it were removed; begin again without it" },
+  });
+  assert.equal((await pageOf(`${list}?limit=1&cursor=${young}`)).status, 200);
+});
+
 test("a page that is read later than retention ran is whole", async (t) => {
   const { store, retain, segments } = await openStore(t);
   const rows = await store.page(ORGANIZATION, {}, EVENTS, 0);

@@ -3,7 +3,7 @@
  * rows, and the answer is made of their lines, byte for byte as they are in the log. Each query works on
  * views that are taken when it comes, so its answer shows one moment.
  */
-import type { AuditExport, AuditRows } from "../../../../audit/store.ts";
+import { RemovedPosition, type AuditExport, type AuditRows } from "../../../../audit/store.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
 import { portionsOf, type Slice } from "../../../segment-reader.ts";
 import { type Lease, underLease } from "../leases.ts";
@@ -13,7 +13,7 @@ import { MergingCursor, type Match } from "./merging-cursor.ts";
 import { Yielder } from "../../../../core/yielder.ts";
 import type { SegmentQuery } from "./segment-query.ts";
 import { viewOf } from "./select-rows.ts";
-import type { SegmentIndex } from "../index/segment-index.ts";
+import { segmentOf, type SegmentIndex } from "../index/segment-index.ts";
 import { lineParts, PIECE_BYTES, readShort, type Shortening } from "./short-lines.ts";
 
 const COMMA = 0x2c;
@@ -43,6 +43,7 @@ export async function answerPage(
   { limit, start, signal, lease, shortening }: PageParts,
 ): Promise<AuditRows> {
   const [offset, after] = typeof start === "number" ? [start, undefined] : [0, start];
+  if (after !== undefined && isRemoved(after, indexes)) throw new RemovedPosition();
   const views = indexes.map(viewOf);
   const cursor = await MergingCursor.of(views, query, new Yielder(signal), after);
   await cursor.skip(offset);
@@ -64,6 +65,11 @@ export async function answerPage(
   const reading = log.read(slices);
   const lines = reading instanceof Promise ? await reading : reading;
   return { json: joined(lines, COMMA), returned, total, next };
+}
+
+/** Whether the event at a place was removed: with its segment, and never before an older segment. */
+function isRemoved({ row }: Place, [oldest]: readonly SegmentIndex[]): boolean {
+  return oldest !== undefined && segmentOf(row) < oldest.segment;
 }
 
 async function* pagePieces(

@@ -92,7 +92,8 @@ export class Gate {
   }
 
   #let(request: IncomingMessage, response: ServerResponse): void {
-    if (response.destroyed || response.closed) return; // the client has disconnected meanwhile
+    // A client that has disconnected meanwhile is left to the listener, which records its request.
+    if (request.socket.destroyed) return this.#listener(request, response);
     this.#inFlight.add(response);
     response.once("close", () => {
       this.#inFlight.delete(response);

@@ -9,7 +9,7 @@ import { Forbidden, refusalOf } from "../core/errors.ts";
 import { abandonBody } from "./abandon-body.ts";
 import { bodyRefusal, checkBody, readJsonBody } from "./body.ts";
 import { originHeaders } from "./cors.ts";
-import { Exchange } from "./exchange.ts";
+import { ClientGone, Exchange } from "./exchange.ts";
 import type { ListenerParts } from "./listener-parts.ts";
 import { optionsHeaders } from "./options.ts";
 import { readQuery } from "./query.ts";
@@ -26,7 +26,10 @@ const NOT_RECORDED = (): void => {};
 export function createListener<Needs>(
   parts: ListenerParts<Needs>,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  return (request, response) => begin(new Exchange(parts, request, response));
+  return (request, response) => {
+    if (request.socket.destroyed) response.destroy(); // Node destroys only the one that it was sending
+    begin(new Exchange(parts, request, response));
+  };
 }
 
 function begin<Needs>(exchange: Exchange<Needs>): void {
@@ -43,6 +46,7 @@ function begin<Needs>(exchange: Exchange<Needs>): void {
     if (method === "OPTIONS") return answerOptions(exchange, path);
 
     exchange.match = parts.router.find(method, path);
+    if (exchange.response.destroyed) throw new ClientGone("The client left before its turn");
     const { row, surface } = exchange.match.endpoint;
     parts.admit?.(row, surface, exchange.address);
     const caller = resolveCaller(exchange);

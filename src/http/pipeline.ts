@@ -13,26 +13,38 @@ export type Latest = Map<Duplex, ServerResponse | undefined>;
 /** A connection with more waiting requests is closed. Browsers do not pipeline; other clients send a few. */
 export const MAX_WAITING_REQUESTS = 64;
 
-/** Makes a listener that gets the requests of each connection one after the other. */
+/**
+ * Makes a listener that gets the requests of each connection one after the other. When the connection is cut,
+ * it gets those that wait as well: they are counted and logged, and not carried out.
+ */
 export function inTurn(listener: RequestListener, latest: Latest): RequestListener {
-  const waiting = new WeakMap<Duplex, number>();
+  const lines = new WeakMap<Duplex, (() => void)[]>();
   return (request, response) => {
     const { socket } = request;
     const before = latest.get(socket);
     latest.set(socket, response);
     if (!before || before.writableFinished) return listener(request, response);
 
-    const count = (waiting.get(socket) ?? 0) + 1;
-    waiting.set(socket, count);
-    if (count > MAX_WAITING_REQUESTS) return void socket.destroy();
+    const line = lines.get(socket) ?? lineOf(socket);
+    lines.set(socket, line);
+    line.push(() => listener(request, response));
+    if (line.length > MAX_WAITING_REQUESTS) return void socket.destroy();
     socket.pause(); // back-pressure: the client keeps what it would send
     before.once("finish", () => {
-      const left = (waiting.get(socket) ?? 1) - 1;
-      waiting.set(socket, left);
-      if (left === 0) socket.resume(); // the body of the waiting request may not have arrived yet
-      if (!socket.destroyed) listener(request, response);
+      const begin = line.shift();
+      if (line.length === 0) socket.resume(); // the body of the waiting request may not have arrived yet
+      begin?.();
     });
   };
+}
+
+/** The requests that wait on a connection. */
+function lineOf(socket: Duplex): (() => void)[] {
+  const line: (() => void)[] = [];
+  socket.once("close", () => {
+    for (const begin of line.splice(0)) begin();
+  });
+  return line;
 }
 
 /**

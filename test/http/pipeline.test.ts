@@ -71,7 +71,7 @@ test("a pipelined body that arrives after its headers is read in its turn", asyn
 
 test("one pipelined request beyond the limit ends the connection", async (t) => {
   const { asked, rows } = slowRows();
-  const { open, requests } = await serve(t, rows);
+  const { open, requests, summaries } = await serve(t, rows);
   const patient = open();
   patient.send(GET.repeat(1 + MAX_WAITING_REQUESTS));
   await until(() => asked.length === 1);
@@ -80,9 +80,35 @@ test("one pipelined request beyond the limit ends the connection", async (t) => 
     asked[turn]?.settle(undefined, {});
     assert.equal((await patient.next()).status, 200);
   }
-  const before = requests.length;
+  const before = [requests.length, asked.length, summaries.length] as const;
   const greedy = open();
-  greedy.send(GET.repeat(2 + MAX_WAITING_REQUESTS));
+  const sent = 2 + MAX_WAITING_REQUESTS;
+  greedy.send(GET.repeat(sent));
   await greedy.ended();
-  assert.equal(requests.length, before + 1);
+  await until(() => requests.length === before[0] + sent);
+  assert.equal(asked.length, before[1] + 1);
+  assert.equal(summaries.length, before[2] + sent - 1); // all but the one that is being carried out
+});
+
+test("requests that wait when their connection is cut are recorded as 499, and not carried out", async (t) => {
+  const { asked, rows } = slowRows();
+  const { open, summaries } = await serve(t, rows);
+  const connection = open();
+  const post = "POST /slow HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
+  connection.send(`${GET}${GET}${post}Content-Length: 2\r\n\r\n{}GET /none HTTP/1.1\r\n\r\n`);
+  await until(() => asked.length === 1);
+  connection.socket.destroy();
+  await until(() => summaries.length === 3);
+  asked[0]?.settle(undefined, {});
+  await until(() => summaries.length === 4);
+  assert.equal(asked.length, 1);
+  assert.deepEqual(
+    summaries.map(({ method, route, status }) => [method, route, status]),
+    [
+      ["GET", "/slow", 499],
+      ["POST", "/slow", 499],
+      ["GET", undefined, 499],
+      ["GET", "/slow", 499],
+    ],
+  );
 });

@@ -3,14 +3,15 @@ export function pageLink(
   path: string,
   parameters: Readonly<Record<string, string | number | undefined>>,
 ): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value) query.set(name, String(value));
-  }
-  return query.size === 0 ? path : `${path}?${query}`;
+  const query = Object.entries(parameters)
+    .filter(([, value]) => value)
+    .map(([name, value = ""]) => `${name}=${encodeURIComponent(value)}`)
+    .join("&");
+  return query === "" ? path : `${path}?${query}`;
 }
 
-/** The address of a policy version, or of its comparison with another one. */
+/** The address of a policy version, or of its comparison with another one. Lists have hundreds of these. */
 export function policyLink(version: string, against?: string): string {
-  return pageLink("/portal/policies", { version, against });
+  const other = against ? `&against=${encodeURIComponent(against)}` : "";
+  return `/portal/policies?version=${encodeURIComponent(version)}${other}`;
 }

@@ -53,7 +53,7 @@ test("the address filters and pages the activity, and leaves out empty parameter
   assert.doesNotMatch(page.text, /changed settings/);
   assert.equal(
     pageLink(ACTIVITY_PATH, { action: "", actor: "a b&c", offset: 50 }).split("?")[1],
-    "actor=a+b%26c&offset=50",
+    "actor=a%20b%26c&offset=50",
   );
   assert.equal(pageLink(ACTIVITY_PATH, { q: undefined, offset: 0 }), ACTIVITY_PATH);
 });

@@ -124,7 +124,7 @@ export const auditExportRoutes = [
         ? exportTickets.find(ticket, surface)
         : exportTickets.take(ticket, surface);
       if (!grant || !(await grant.isAllowed())) {
-        throw new NotFound("This ticket was used, is over, or never was; get another");
+        throw new NotFound("The ticket is unknown, used or expired; request another");
       }
       const { organization, actor, view, isAllowed } = grant;
       note({ caller: { organization, actor }, after: exportFacts(view) });

@@ -190,7 +190,7 @@ function parseLong(bytes: Buffer, mendsTexts: boolean, done: BodyDone): void {
 function refuseLoneSurrogates(value: unknown): void {
   const place = findLoneSurrogate(value);
   if (place === undefined) return;
-  throw new BadInput(`${place}: expected Unicode text, found half of a surrogate pair`);
+  throw new BadInput(`${place}: expected Unicode text, found an unpaired surrogate`);
 }
 
 function isJson(contentType: string | undefined): boolean {

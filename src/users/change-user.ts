@@ -61,5 +61,5 @@ export function noUser(id: string): NotFound {
 
 function checkOwnRole(user: StoredUser, role: Role | undefined): void {
   if (role === undefined || role === user.role) return;
-  throw new Forbidden("role: nobody changes their own, ask another admin");
+  throw new Forbidden("role: users cannot change their own, ask another admin");
 }

@@ -15,7 +15,7 @@ export function checkAdminRemains(
 ): void {
   if (!isActiveAdmin(before) || (after && isActiveAdmin(after))) return;
   if (users.some((user) => user.id !== before.id && isActiveAdmin(user))) return;
-  throw new Conflict("The last active admin must stay: make somebody else an admin first");
+  throw new Conflict("The last active admin must stay: make another user an admin first");
 }
 
 function isActiveAdmin(user: StoredUser): boolean {

@@ -233,7 +233,7 @@ test("an unpaired surrogate is refused with its place; in a report it becomes U+
     [String.raw`"\ud83d"`, "The body"],
   ] as const) {
     const answer = await post(served, "/echo", { body });
-    const error = `${place}: expected Unicode text, found half of a surrogate pair`;
+    const error = `${place}: expected Unicode text, found an unpaired surrogate`;
     assert.deepEqual([answer.status, await answer.json()], [400, { error }]);
   }
   const pair = await post(served, "/echo", { body: String.raw`{"a":"\ud83d\ude00 \\ud800"}` });

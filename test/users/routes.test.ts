@@ -165,7 +165,7 @@ test("users cannot change their own role, and sending the present role changes n
   const refused = await app.patch(path, { role: "admin" }, bob);
   assert.deepEqual(
     [refused.status, refused.body.error],
-    [403, "role: nobody changes their own, ask another admin"],
+    [403, "role: users cannot change their own, ask another admin"],
   );
   const kept = await app.patch(path, { role: "viewer", name: "Robert" }, bob);
   assert.deepEqual([kept.status, kept.body.name, kept.body.role], [200, "Robert", "viewer"]);

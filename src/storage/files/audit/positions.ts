@@ -1,5 +1,6 @@
 /** Positions of lists and streams as bytes, which leave the engine, and as numbers, which it works with. */
 import { UnknownPosition, type Position } from "../../../audit/store.ts";
+import type { GlobalRow } from "./index/segment-index.ts";
 
 const FIRST_MS = -62_167_219_200_000; // 0000-01-01T00:00:00Z
 const LAST_MS = 253_402_300_799_999; // 9999-12-31T23:59:59.999Z
@@ -10,7 +11,7 @@ const LAST_MS = 253_402_300_799_999; // 9999-12-31T23:59:59.999Z
  */
 export interface Place {
   readonly timestamp: number;
-  readonly row: number;
+  readonly row: GlobalRow;
 }
 
 /** The position after an event of a list. */
@@ -20,19 +21,19 @@ export function listPosition({ timestamp, row }: Place): Position {
 
 /** Reads a position of a list. Throws `UnknownPosition` for bytes that no list has given out. */
 export function readListPosition(position: Position): Place {
-  const [timestamp, row] = read(position, 2) as [number, number];
+  const [timestamp, row] = read(position, 2) as [number, GlobalRow];
   if (!isWhole(timestamp, FIRST_MS, LAST_MS) || !isWhole(row, 1)) throw new UnknownPosition();
   return { timestamp, row };
 }
 
 /** The position of a stream that has given out everything up to a row; 0 for nothing. */
-export function streamPosition(row: number): Position {
+export function streamPosition(row: GlobalRow): Position {
   return write([row]);
 }
 
 /** Reads the row that a stream goes on after. Throws `UnknownPosition` for a row beyond the last one. */
-export function readStreamPosition(position: Position, lastRow: number): number {
-  const [row] = read(position, 1) as [number];
+export function readStreamPosition(position: Position, lastRow: GlobalRow): GlobalRow {
+  const [row] = read(position, 1) as [GlobalRow];
   if (!isWhole(row, 0, lastRow)) throw new UnknownPosition();
   return row;
 }

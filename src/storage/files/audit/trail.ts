@@ -23,7 +23,8 @@ import { answerExport, answerPage, type PageStart } from "./query/answers.ts";
 import { answerHistogram, type BucketRange } from "./query/histogram.ts";
 import { LastDay } from "./query/last-day.ts";
 import { SidecarDamaged } from "./sidecar/on-demand-sections.ts";
-import { globalRow, type SegmentIndex } from "./index/segment-index.ts";
+import { globalRow, NO_ROW, type GlobalRow, type LocalRow } from "./index/segment-index.ts";
+import type { SegmentIndex } from "./index/segment-index.ts";
 import { SegmentSet, type SegmentSetOptions } from "./segment-set.ts";
 import type { ShortLines } from "./query/short-lines.ts";
 import { FanOut } from "./live/fan-out.ts";
@@ -213,19 +214,19 @@ export class AuditTrail implements TailSource {
     return this.#segments.usage();
   }
 
-  get lastRow(): number {
+  get lastRow(): GlobalRow {
     const last = this.#segments.indexes.findLast(({ rows }) => rows > 0);
-    if (last !== undefined) return globalRow(last.segment, last.rows - 1);
+    if (last !== undefined) return globalRow(last.segment, (last.rows - 1) as LocalRow);
     // Retention may have removed all events, but row numbers are never used again.
     const { segment } = this.#segments.growing;
-    return segment === 1 ? 0 : globalRow(segment, 0) - 1;
+    return segment === 1 ? NO_ROW : globalRow(segment, -1 as LocalRow);
   }
 
-  rowsAfter(row: number, count: number, bytes: number): readonly number[] {
+  rowsAfter(row: GlobalRow, count: number, bytes: number): readonly GlobalRow[] {
     return rowsAfter(this.#segments.indexes, row, count, bytes);
   }
 
-  async readRows(rows: readonly number[]): Promise<readonly Buffer[]> {
+  async readRows(rows: readonly GlobalRow[]): Promise<readonly Buffer[]> {
     const slices = rows.flatMap((row) => lineOf(this.#segments, row) ?? []);
     return (await this.#log.read(slices)).map(firstLine);
   }

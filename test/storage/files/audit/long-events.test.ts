@@ -14,6 +14,7 @@ import {
   Follower,
   ORGANIZATION,
 } from "../../../audit/store-suite.ts";
+import { NO_ROW, type GlobalRow } from "../../../../src/storage/files/audit/index/segment-index.ts";
 import { ForgetfulFiles } from "../../../support/forgetful-files.ts";
 
 const KIB = 1024;
@@ -21,7 +22,7 @@ const LONG = 600 * KIB;
 /** Nothing is newer. */
 const LAST_PLACE = {
   timestamp: Date.parse("9999-12-31T23:59:59.999Z"),
-  row: Number.MAX_SAFE_INTEGER,
+  row: Number.MAX_SAFE_INTEGER as GlobalRow,
 };
 
 /** A store with six events of 600 KiB, and the most bytes that were read from it at once. */
@@ -105,7 +106,7 @@ test("a page that nobody reads to its end keeps no file", async (t) => {
 
 test("a tail that begins in the past reads few long events at a time", async (t) => {
   const { store, events, read } = await storeOfLongEvents(t);
-  const follower = await Follower.of(store, {}, streamPosition(0));
+  const follower = await Follower.of(store, {}, streamPosition(NO_ROW));
   assert.deepEqual(await follower.stop(events.length), events);
   assert.ok(read.atOnce > 0 && read.atOnce <= 1_024 * KIB, `${read.atOnce}`);
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UnknownPosition } from "../../../../src/audit/store.ts";
+import type { GlobalRow } from "../../../../src/storage/files/audit/index/segment-index.ts";
 import {
   listPosition,
   readListPosition,
@@ -17,15 +18,18 @@ test("a position of a list is read back, also at the ends of time", () => {
   ];
   for (const timestamp of [0, ...times.map((time) => Date.parse(time))]) {
     for (const row of [1, 2 ** 32, Number.MAX_SAFE_INTEGER]) {
-      const place = { timestamp, row };
+      const place = { timestamp, row: row as GlobalRow };
       assert.deepEqual(readListPosition(listPosition(place)), place);
     }
   }
 });
 
 test("a position of a stream is read back, from before the first event up to the newest", () => {
-  for (const row of [0, 1, 41, 42]) assert.equal(readStreamPosition(streamPosition(row), 42), row);
-  assert.throws(() => readStreamPosition(streamPosition(43), 42), UnknownPosition);
+  const [newest, beyond] = [42 as GlobalRow, 43 as GlobalRow];
+  for (const row of [0, 1, 41, 42] as GlobalRow[]) {
+    assert.equal(readStreamPosition(streamPosition(row), newest), row);
+  }
+  assert.throws(() => readStreamPosition(streamPosition(beyond), newest), UnknownPosition);
 });
 
 test("places that no list has are refused", () => {
@@ -40,12 +44,20 @@ test("places that no list has are refused", () => {
     [253_402_300_800_000, 1],
     [-62_167_219_200_001, 1],
   ] as const) {
-    assert.throws(() => readListPosition(listPosition({ timestamp, row })), UnknownPosition);
+    assert.throws(
+      () => readListPosition(listPosition({ timestamp, row: row as GlobalRow })),
+      UnknownPosition,
+    );
   }
-  for (const row of [-1, 0.5, Number.NaN, Infinity]) {
-    assert.throws(() => readStreamPosition(streamPosition(row), 9), UnknownPosition);
+  for (const row of [-1, 0.5, Number.NaN, Infinity] as GlobalRow[]) {
+    assert.throws(() => readStreamPosition(streamPosition(row), 9 as GlobalRow), UnknownPosition);
   }
-  for (const bytes of [Buffer.alloc(0), Buffer.alloc(15), Buffer.alloc(17), streamPosition(1)]) {
+  for (const bytes of [
+    Buffer.alloc(0),
+    Buffer.alloc(15),
+    Buffer.alloc(17),
+    streamPosition(1 as GlobalRow),
+  ]) {
     assert.throws(() => readListPosition(bytes), UnknownPosition);
   }
 });

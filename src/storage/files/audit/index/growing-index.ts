@@ -8,7 +8,7 @@ import { addBits, marksOf, noBits, RowSet } from "./row-set.ts";
 import { COMMAND, placeOf, type LineScanner } from "./line-scanner.ts";
 import { RowOrder } from "./row-order.ts";
 import { byCodedName, PACKED_FACETS } from "./fields.ts";
-import type { CodedField, SegmentIndex } from "./segment-index.ts";
+import type { CodedField, LocalRow, SegmentIndex } from "./segment-index.ts";
 import { BLOCK_TEXTS, addTrigrams, blocksInFilters, FILTER_BYTES } from "./trigrams.ts";
 import { GrowingDictionary, grown } from "./growing-dictionary.ts";
 
@@ -134,17 +134,18 @@ export class GrowingIndex implements SegmentIndex {
     return this.allTexts.bytes.subarray(from, to);
   }
 
-  rowsOfId(hash: number): readonly number[] {
-    const found: number[] = [];
+  rowsOfId(hash: number): readonly LocalRow[] {
+    const found: LocalRow[] = [];
     for (let at = this.idHashes.indexOf(hash); at !== -1 && at < this.rows;) {
-      found.push(at);
+      found.push(at as LocalRow);
       at = this.idHashes.indexOf(hash, at + 1);
     }
     return found;
   }
 
-  eachId(first: number, take: (hash: number, row: number) => void): void {
-    for (let row = first; row < this.rows; row++) take(this.idHashes[row] as number, row);
+  eachId(first: number, take: (hash: number, row: LocalRow) => void): void {
+    for (let row = first as LocalRow; row < this.rows; row++)
+      take(this.idHashes[row] as number, row);
   }
 }
 

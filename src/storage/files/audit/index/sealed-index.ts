@@ -12,7 +12,7 @@ import type { FacetCombinations } from "./facet-counts.ts";
 import { lowerBound, PackedDictionary } from "./dictionary.ts";
 import { hashOf } from "./byte-words.ts";
 import { byCodedName, INDEXED_FIELDS, type CodedName, type Column } from "./fields.ts";
-import type { CodedField, SegmentIndex } from "./segment-index.ts";
+import type { CodedField, LocalRow, SegmentIndex } from "./segment-index.ts";
 import { arrayOf, checksumOf, decodeHeader, HEADER_BYTES, type Header } from "../sidecar/format.ts";
 import type { Section, SectionArray, Table } from "../sidecar/format.ts";
 import { OnDemandSections } from "../sidecar/on-demand-sections.ts";
@@ -157,7 +157,7 @@ export class SealedIndex implements SegmentIndex {
     return this.#rest.read("text", from, to, room);
   }
 
-  async rowsOfId(hash: number): Promise<readonly number[]> {
+  async rowsOfId(hash: number): Promise<readonly LocalRow[]> {
     // Hashes are spread evenly, so a hash predicts its place to within a few neighbours.
     const guess = Math.floor((hash / 2 ** 32) * this.rows);
     const margin = 8 + 4 * Math.ceil(Math.sqrt(this.rows));
@@ -174,7 +174,7 @@ export class SealedIndex implements SegmentIndex {
     while (hashes[end] === hash) end++;
     return start === end
       ? []
-      : [...(await this.#rest.numbers("idRows", from + start, end - start))];
+      : ([...(await this.#rest.numbers("idRows", from + start, end - start))] as LocalRow[]);
   }
 
   /** Reads all that lies on disk; throws `SidecarDamaged` when it does not hold what its checksums say. */
@@ -186,11 +186,12 @@ export class SealedIndex implements SegmentIndex {
     return this.#rest.close();
   }
 
-  async eachId(first: number, take: (hash: number, row: number) => void): Promise<void> {
+  async eachId(first: number, take: (hash: number, row: LocalRow) => void): Promise<void> {
     const hashes = await this.#rest.numbers("idHashes", 0, this.rows);
     const rows = await this.#rest.numbers("idRows", 0, this.rows);
     for (let i = 0; i < this.rows; i++) {
-      if ((rows[i] as number) >= first) take(hashes[i] as number, rows[i] as number);
+      const row = rows[i] as LocalRow;
+      if (row >= first) take(hashes[i] as number, row);
     }
   }
 }

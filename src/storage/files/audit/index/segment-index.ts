@@ -62,25 +62,33 @@ export interface SegmentIndex {
    */
   text(from: number, to: number, room?: Buffer): Awaitable<Buffer>;
   /** Rows of which the id has that hash. */
-  rowsOfId(hash: number): Awaitable<readonly number[]>;
+  rowsOfId(hash: number): Awaitable<readonly LocalRow[]>;
   /** Gives the hash of the id of each row from `first` on, in no particular order. */
-  eachId(first: number, take: (hash: number, row: number) => void): Awaitable<void>;
+  eachId(first: number, take: (hash: number, row: LocalRow) => void): Awaitable<void>;
 }
 
-/** Rows are numbered through all segments, so that a number is an event's for good. */
-const SEGMENT_ROWS = 2 ** 32;
+declare const local: unique symbol;
+declare const global: unique symbol;
+/** The number of a row in its segment. */
+export type LocalRow = number & { readonly [local]: true };
+/** The number of a row through all segments, in the order of ingest: it is an event's for good. */
+export type GlobalRow = number & { readonly [global]: true };
 
-/** The number of a row through all segments. */
-export function globalRow(segment: number, row: number): number {
-  return segment * SEGMENT_ROWS + row;
+const SEGMENT_ROWS = 2 ** 32;
+/** Stands before every row. */
+export const NO_ROW = 0 as GlobalRow;
+/** Stands after every row. */
+export const AFTER_ALL_ROWS = Infinity as GlobalRow;
+
+export function globalRow(segment: number, row: LocalRow): GlobalRow {
+  return (segment * SEGMENT_ROWS + row) as GlobalRow;
+}
+
+export function localRow(row: GlobalRow): LocalRow {
+  return (row % SEGMENT_ROWS) as LocalRow;
 }
 
 /** The segment of a row. */
-export function segmentOf(globalRow: number): number {
-  return Math.floor(globalRow / SEGMENT_ROWS);
-}
-
-/** The row within its segment. */
-export function rowOf(globalRow: number): number {
-  return globalRow % SEGMENT_ROWS;
+export function segmentOf(row: GlobalRow): number {
+  return Math.floor(row / SEGMENT_ROWS);
 }

@@ -1,5 +1,5 @@
 import type { AuditEvent } from "../../../../audit/schema.ts";
-import { globalRow, type SegmentIndex } from "../index/segment-index.ts";
+import { globalRow, type LocalRow, type SegmentIndex } from "../index/segment-index.ts";
 import { firstLine } from "../write/lines.ts";
 import type { Tail } from "./tail.ts";
 
@@ -27,7 +27,8 @@ export class FanOut {
       const end = (index.offsets[row + 1] as number) - offset;
       const line = Buffer.from(firstLine(bytes.subarray(start, end))); // tails keep it for a while
       const event = JSON.parse(line.toString("utf8")) as AuditEvent;
-      for (const tail of this.#tails) tail.offer(globalRow(index.segment, row), event, line);
+      for (const tail of this.#tails)
+        tail.offer(globalRow(index.segment, row as LocalRow), event, line);
     }
   }
 

@@ -11,6 +11,7 @@ import type { Arrival, AuditFilter, AuditTail, Position } from "../../../../audi
 import type { Awaitable } from "../../../../core/caller.ts";
 import { timeOf } from "../index/canonical-time.ts";
 import type { FanOut } from "./fan-out.ts";
+import type { GlobalRow } from "../index/segment-index.ts";
 import { streamPosition } from "../positions.ts";
 
 const READ_ROWS = 256;
@@ -20,9 +21,9 @@ const MOST_BYTES = 64 << 10;
 /** What a tail reads from. */
 export interface TailSource {
   /** The next rows after a row: at least one if there is one, and at most so many or so long. */
-  rowsAfter(row: number, count: number, bytes: number): readonly number[];
+  rowsAfter(row: GlobalRow, count: number, bytes: number): readonly GlobalRow[];
   /** The lines of rows. */
-  readRows(rows: readonly number[]): Promise<readonly Buffer[]>;
+  readRows(rows: readonly GlobalRow[]): Promise<readonly Buffer[]>;
   /** Offer every event as it is stored. */
   readonly tails: Pick<FanOut, "attach" | "detach">;
 }
@@ -33,7 +34,7 @@ export class Tail implements AuditTail {
   readonly #matches: (event: AuditEvent) => boolean;
   readonly #takesAll: boolean;
   readonly #open: () => Awaitable<TailSource>;
-  #at: number;
+  #at: GlobalRow;
   /** Whether every row up to now was taken in, so that the next one is handed over. */
   #isLive = false;
   #waiting: Arrival[] = [];
@@ -41,7 +42,7 @@ export class Tail implements AuditTail {
   #isClosed = false;
   #wake = (): void => {};
 
-  constructor(filter: AuditFilter, after: number, open: () => Awaitable<TailSource>) {
+  constructor(filter: AuditFilter, after: GlobalRow, open: () => Awaitable<TailSource>) {
     this.start = streamPosition(after);
     this.#matches = eventMatcher(filter);
     this.#takesAll = Object.values(filter).every((wanted) => wanted === undefined);
@@ -74,7 +75,7 @@ export class Tail implements AuditTail {
   }
 
   /** Takes an event when it is stored, and its line, which may be kept. */
-  offer(row: number, event: AuditEvent, line: Buffer): void {
+  offer(row: GlobalRow, event: AuditEvent, line: Buffer): void {
     if (!this.#isLive || row <= this.#at) return;
     const isWanted = this.#takesAll || this.#matches(event);
     if (isWanted && this.#waitingBytes > MOST_BYTES) this.#isLive = false;
@@ -90,7 +91,7 @@ export class Tail implements AuditTail {
     this.#wake();
   }
 
-  #hand(row: number, json: Buffer): void {
+  #hand(row: GlobalRow, json: Buffer): void {
     this.#waiting.push({ position: streamPosition(row), json });
     this.#waitingBytes += json.length;
     this.#wake();

@@ -6,7 +6,7 @@
  */
 import type { Place } from "../positions.ts";
 import type { Yielder } from "../../../../core/yielder.ts";
-import { globalRow } from "../index/segment-index.ts";
+import { AFTER_ALL_ROWS, globalRow, type LocalRow } from "../index/segment-index.ts";
 import type { SegmentQuery } from "./segment-query.ts";
 import { countRows, knownCount, rankOf, rowAt, selectRows, type RowIds } from "./select-rows.ts";
 import type { SegmentView } from "./select-rows.ts";
@@ -14,7 +14,7 @@ import type { SegmentView } from "./select-rows.ts";
 /** One match. */
 export interface Match {
   readonly view: SegmentView;
-  readonly row: number;
+  readonly row: LocalRow;
 }
 
 /** A segment that has matches which the merge has not come to yet. */
@@ -61,7 +61,7 @@ export class MergingCursor {
     views: readonly SegmentView[],
     query: SegmentQuery,
     yielder: Yielder,
-    start: Place = { timestamp: Infinity, row: Infinity },
+    start: Place = { timestamp: Infinity, row: AFTER_ALL_ROWS },
   ): Promise<MergingCursor> {
     const matching: SegmentView[] = [];
     let total = 0;
@@ -137,7 +137,7 @@ export class MergingCursor {
     }
     if (newest === undefined) return undefined;
     // When times are equal the later segment is the newer one, so one match has its turn in any case.
-    const before = newest.left - rankOf(newest.view, newest.ids, bound, Infinity);
+    const before = newest.left - rankOf(newest.view, newest.ids, bound, AFTER_ALL_ROWS);
     return { part: newest, count: Math.max(1, before) };
   }
 

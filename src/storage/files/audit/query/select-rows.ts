@@ -9,7 +9,8 @@ import type { Yielder } from "../../../../core/yielder.ts";
 import { addBits, keepWanted, marksOf, rowsWithCode, noBits, RowSet } from "../index/row-set.ts";
 import { matchingCount } from "../index/facet-counts.ts";
 import { PACKED_FACETS, type CodedName, type Column } from "../index/fields.ts";
-import { rowOf, segmentOf, type SegmentIndex } from "../index/segment-index.ts";
+import { localRow, NO_ROW, segmentOf } from "../index/segment-index.ts";
+import type { GlobalRow, LocalRow, SegmentIndex } from "../index/segment-index.ts";
 import type { SegmentQuery } from "./segment-query.ts";
 import { rowsHolding } from "./text-search.ts";
 
@@ -40,8 +41,8 @@ export interface RowIds {
 }
 
 /** The row at a place of a list of row ids, 0 being the oldest. */
-export function rowAt({ rows, start }: RowIds, k: number): number {
-  return rows === undefined ? start + k : (rows[start + k] as number);
+export function rowAt({ rows, start }: RowIds, k: number): LocalRow {
+  return (rows === undefined ? start + k : rows[start + k]) as LocalRow;
 }
 
 /** How many of some rows stand before a place of the merged list, `row` being global. */
@@ -49,11 +50,11 @@ export function rankOf(
   { index }: SegmentView,
   ids: RowIds,
   timestamp: number,
-  row: number,
+  row: GlobalRow,
 ): number {
   const segment = segmentOf(row);
   // Among equal times the segments decide first; infinite rows belong to no segment.
-  const least = segment === index.segment ? rowOf(row) : segment > index.segment ? Infinity : 0;
+  const least = segment === index.segment ? localRow(row) : segment > index.segment ? Infinity : 0;
   let low = 0;
   let high = ids.length;
   while (low < high) {
@@ -150,8 +151,8 @@ export async function selectRows(
   const rows = found === undefined ? view.order : inOrder(view, found);
   const all = { rows, start: 0, length: found?.count ?? view.rows };
   if (!plan.isPartial) return all;
-  const start = rankOf(view, all, query.from, 0);
-  const end = rankOf(view, all, query.to, 0);
+  const start = rankOf(view, all, query.from, NO_ROW);
+  const end = rankOf(view, all, query.to, NO_ROW);
   return { rows, start, length: Math.max(0, end - start) };
 }
 

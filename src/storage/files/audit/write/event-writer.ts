@@ -16,6 +16,7 @@ import { hashOf } from "../index/byte-words.ts";
 import type { InOrder } from "./in-order.ts";
 import { lineOf, type RecentIds } from "./known-events.ts";
 import { firstLine, joinLines, linesAsList, splitLines, writeLines } from "./lines.ts";
+import type { GlobalRow } from "../index/segment-index.ts";
 import type { SegmentSet } from "../segment-set.ts";
 
 /** What an audit store has done since it was opened, over all organizations. */
@@ -68,13 +69,13 @@ interface Lookup {
   /** The lines of events that were stored before, by id. */
   readonly known: Map<string, Buffer>;
   /** Rows that have the hash of an id, but another id or another reporter. */
-  readonly others: Set<number>;
+  readonly others: Set<GlobalRow>;
 }
 
 /** A row that may have an id. */
 interface Candidate {
   readonly id: string;
-  readonly row: number;
+  readonly row: GlobalRow;
 }
 
 /** Looked up within some 0.1 ms. */
@@ -128,7 +129,7 @@ export class EventWriter {
       const reporter = events[0]?.reported_by;
       const flights = this.#flights.get(reporter) ?? new Map<string, Flight>();
       this.#flights.set(reporter, flights);
-      const found = { fresh: new Map(), known: new Map(), others: new Set<number>() };
+      const found = { fresh: new Map(), known: new Map(), others: new Set<GlobalRow>() };
       const lookup = { events, named, reporter, flights, flight: new Flight(), ...found };
       this.#underWay++;
       this.#lookUp(lookup, (error, json) => {
@@ -214,7 +215,7 @@ export class EventWriter {
   }
 
   /** The rows that may have an id, without those whose line said otherwise. */
-  #rowsOf(id: string, { others }: Lookup): readonly number[] {
+  #rowsOf(id: string, { others }: Lookup): readonly GlobalRow[] {
     const rows = this.#ids.rowsOf(hashOf(id));
     if (rows.length === 0) return rows;
     return rows.filter((row) => !others.has(row) && lineOf(this.#segments, row) !== undefined);

@@ -5,7 +5,8 @@
 import type { Slice } from "../../../segment-reader.ts";
 import { hashOf } from "../index/byte-words.ts";
 import { SidecarDamaged } from "../sidecar/on-demand-sections.ts";
-import { globalRow, rowOf, segmentOf, type SegmentIndex } from "../index/segment-index.ts";
+import { globalRow, localRow, segmentOf } from "../index/segment-index.ts";
+import type { GlobalRow, LocalRow, SegmentIndex } from "../index/segment-index.ts";
 import type { SegmentSet } from "../segment-set.ts";
 
 /** The ids of the newest events. */
@@ -33,19 +34,19 @@ async function collectIds(indexes: readonly SegmentIndex[]): Promise<RecentIds> 
 }
 
 /** Where the line of a row stands; `undefined` when its segment is gone. */
-export function lineOf(segments: SegmentSet, row: number): Slice | undefined {
+export function lineOf(segments: SegmentSet, row: GlobalRow): Slice | undefined {
   const segment = segmentOf(row);
   const index = segments.find(segment);
   if (index === undefined) return undefined;
-  const offset = index.offsets[rowOf(row)] as number;
-  return { segment, offset, length: (index.offsets[rowOf(row) + 1] as number) - offset };
+  const offset = index.offsets[localRow(row)] as number;
+  return { segment, offset, length: (index.offsets[localRow(row) + 1] as number) - offset };
 }
 
 /**
  * The rows that may have an id, in the order of ingest. Reporters may have used one id for several
  * events, so the table of the newest events cannot say which of them was stored first.
  */
-export async function* rowsOfId(segments: SegmentSet, id: string): AsyncGenerator<number> {
+export async function* rowsOfId(segments: SegmentSet, id: string): AsyncGenerator<GlobalRow> {
   const hash = hashOf(id);
   for (const index of segments.indexes) {
     const rows = [...(await index.rowsOfId(hash))];
@@ -56,19 +57,19 @@ export async function* rowsOfId(segments: SegmentSet, id: string): AsyncGenerato
 /** The next rows after a row: at most `count` of them, with at most `bytes` in all, and at least one row if there is any. */
 export function rowsAfter(
   indexes: readonly SegmentIndex[],
-  row: number,
+  row: GlobalRow,
   count: number,
   bytes: number,
-): readonly number[] {
-  const rows: number[] = [];
+): readonly GlobalRow[] {
+  const rows: GlobalRow[] = [];
   let left = bytes;
   for (const index of indexes) {
     if (index.segment < segmentOf(row)) continue;
-    const first = index.segment === segmentOf(row) ? rowOf(row) + 1 : 0;
+    const first = index.segment === segmentOf(row) ? localRow(row) + 1 : 0;
     for (let i = first; i < index.rows && rows.length < count; i++) {
       left -= (index.offsets[i + 1] as number) - (index.offsets[i] as number);
       if (left < 0 && rows.length > 0) return rows;
-      rows.push(globalRow(index.segment, i));
+      rows.push(globalRow(index.segment, i as LocalRow));
     }
   }
   return rows;
@@ -83,7 +84,7 @@ export const KNOWN_IDS = 100_000;
  */
 const MOST_ALIKE = 32;
 const FIRST_SLOTS = 64;
-const NO_ROWS: readonly number[] = [];
+const NO_ROWS: readonly GlobalRow[] = [];
 
 /**
  * Finds the newest events by the hash of their id. There are two generations, each a hash table. When the
@@ -100,13 +101,13 @@ export class RecentIds {
   }
 
   /** The rows, which are greater than 0, that may have the id with that hash. */
-  rowsOf(hash: number): readonly number[] {
+  rowsOf(hash: number): readonly GlobalRow[] {
     const young = this.#young.rowsOf(hash);
     const old = this.#old.rowsOf(hash);
     return old.length === 0 ? young : [...young, ...old];
   }
 
-  add(hash: number, row: number): void {
+  add(hash: number, row: GlobalRow): void {
     if (this.#young.size >= this.#limit) {
       this.#old = this.#young;
       this.#young = new Generation();
@@ -121,22 +122,22 @@ class Generation {
   #hashes = new Uint32Array(FIRST_SLOTS);
   #rows = new Float64Array(FIRST_SLOTS); // 0 is a free slot
 
-  rowsOf(hash: number): readonly number[] {
+  rowsOf(hash: number): readonly GlobalRow[] {
     const mask = this.#rows.length - 1;
-    let found: number[] | undefined;
+    let found: GlobalRow[] | undefined;
     for (let slot = hash & mask; this.#rows[slot] !== 0; slot = (slot + 1) & mask) {
-      if (this.#hashes[slot] === hash) (found ??= []).push(this.#rows[slot] as number);
+      if (this.#hashes[slot] === hash) (found ??= []).push(this.#rows[slot] as GlobalRow);
     }
     return found ?? NO_ROWS;
   }
 
-  add(hash: number, row: number): void {
+  add(hash: number, row: GlobalRow): void {
     if (2 * this.size >= this.#rows.length) this.#widen();
     this.#put(hash, row);
     this.size++;
   }
 
-  #put(hash: number, row: number): void {
+  #put(hash: number, row: GlobalRow): void {
     const mask = this.#rows.length - 1;
     let slot = hash & mask;
     for (let alike = 0; this.#rows[slot] !== 0; slot = (slot + 1) & mask) {
@@ -152,7 +153,7 @@ class Generation {
     this.#hashes = new Uint32Array(hashes.length * 2);
     this.#rows = new Float64Array(rows.length * 2);
     for (let slot = 0; slot < rows.length; slot++) {
-      if (rows[slot] !== 0) this.#put(hashes[slot] as number, rows[slot] as number);
+      if (rows[slot] !== 0) this.#put(hashes[slot] as number, rows[slot] as GlobalRow);
     }
   }
 }

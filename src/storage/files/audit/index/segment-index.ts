@@ -80,10 +80,12 @@ export const NO_ROW = 0 as GlobalRow;
 /** Stands after every row. */
 export const AFTER_ALL_ROWS = Infinity as GlobalRow;
 
+/** The number through all segments of a row in its segment. */
 export function globalRow(segment: number, row: LocalRow): GlobalRow {
   return (segment * SEGMENT_ROWS + row) as GlobalRow;
 }
 
+/** The number in its segment of a row. */
 export function localRow(row: GlobalRow): LocalRow {
   return (row % SEGMENT_ROWS) as LocalRow;
 }

@@ -192,10 +192,12 @@ function inBoth(a: Uint32Array, b: Uint32Array): Uint32Array {
   return a.map((word, i) => word & (b[i] as number));
 }
 
-/** Puts rows in the order of time. */
-function inOrder({ rows, order }: SegmentView, found: RowSet): Uint32Array {
+/** Puts rows in the order of time: few are sorted, many are picked from the order of all. */
+function inOrder({ index, rows, order }: SegmentView, found: RowSet): Uint32Array {
   const list = found.toList();
   if (order === undefined) return list;
+  const timeOf = (row: number): number => index.times[row] as number;
+  if (list.length * RARE < rows) return list.sort((a, b) => timeOf(a) - timeOf(b) || a - b);
   const isFound = new Uint8Array(rows);
   for (let i = 0; i < list.length; i++) isFound[list[i] as number] = 1;
   let count = 0;

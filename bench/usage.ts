@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { describeFault } from "../src/storage/disk-fault.ts";
+import { describeDiskFault } from "../src/storage/disk-fault.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
 
@@ -67,7 +67,7 @@ export class Usage {
     try {
       return await work();
     } catch (error) {
-      return this.#exit(1, describeFault(error) ?? (error as Error).message);
+      return this.#exit(1, describeDiskFault(error) ?? (error as Error).message);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { readBuildInfo } from "../build-info.ts";
 import { printable } from "../core/printable.ts";
-import { describeFault } from "../storage/disk-fault.ts";
+import { describeDiskFault } from "../storage/disk-fault.ts";
 import { backupCommand } from "./backup.ts";
 import { UsageError, type CliCommand, type Terminal } from "./command.ts";
 import { keyCreateCommand } from "./key-create.ts";
@@ -40,7 +40,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   } catch (error) {
     const who = command ? `signalbox ${command.name}` : "signalbox";
     const message = error instanceof Error ? error.message : String(error);
-    const reason = printable((describeFault(error) ?? message).replaceAll("\n", " "));
+    const reason = printable((describeDiskFault(error) ?? message).replaceAll("\n", " "));
     const isUsage = error instanceof UsageError;
     terminal.error(`${who}: ${reason}${isUsage ? `; see ${who} --help` : ""}\n`);
     return isUsage ? 2 : 1;

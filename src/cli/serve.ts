@@ -3,7 +3,7 @@ import { openApp } from "../app.ts";
 import { configFromEnvironment } from "../config.ts";
 import type { Clock } from "../core/clock.ts";
 import { printable } from "../core/printable.ts";
-import { describeFault } from "../storage/disk-fault.ts";
+import { describeDiskFault } from "../storage/disk-fault.ts";
 import { readArguments } from "./arguments.ts";
 import type { CliCommand } from "./command.ts";
 
@@ -30,7 +30,7 @@ export async function serve(now: Clock): Promise<void> {
 
 function fail(what: string, error: unknown): never {
   const message = error instanceof Error ? error.message : String(error);
-  const reason = printable((describeFault(error) ?? message).replaceAll("\n", " "));
+  const reason = printable((describeDiskFault(error) ?? message).replaceAll("\n", " "));
   process.stderr.write(`Signalbox ${what}: ${reason}\n`);
   process.exit(1);
 }

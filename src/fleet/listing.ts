@@ -27,11 +27,18 @@ export function instanceAt(runtime: StoredRuntime, now: number): RuntimeInstance
   };
 }
 
-/** Divides runtimes into slices; other requests run between two slices. */
-export async function* inSlices(runtimes: readonly StoredRuntime[]): Slices {
+/** Runtimes that can be taken in parts: an array, or a store's own order. */
+export interface Sliceable {
+  readonly length: number;
+  slice(from: number, to: number): readonly StoredRuntime[];
+}
+
+/** Cuts runtimes into slices; other requests are served between two of them. */
+export async function* inSlices(runtimes: Sliceable): Slices {
   for (let from = 0; from < runtimes.length; from += SLICE) {
     if (from > 0) await ownTurn();
-    yield runtimes.slice(from, from + SLICE);
+    const slice = runtimes.slice(from, from + SLICE);
+    if (slice.length > 0) yield slice;
   }
 }
 

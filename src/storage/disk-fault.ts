@@ -42,7 +42,7 @@ const FAULTS: ReadonlyMap<string, Fault> = new Map([
  *
  * @param place what to name instead of what the error names; those of an open file name nothing
  */
-export function describeFault(error: unknown, place?: string): string | undefined {
+export function describeDiskFault(error: unknown, place?: string): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code = "", path, address } = error as NodeJS.ErrnoException & { address?: string };
   const fault = FAULTS.get(code);
@@ -53,6 +53,6 @@ export function describeFault(error: unknown, place?: string): string | undefine
 
 /** The error of a file operation as a sentence about `place`; every other error as it is. */
 export function faultAt(place: string, error: unknown): unknown {
-  const said = describeFault(error, place);
+  const said = describeDiskFault(error, place);
   return said === undefined ? error : new Error(said, { cause: error });
 }

@@ -26,7 +26,7 @@ const READ_BYTES = 512 << 10;
 const TAIL_BYTES = 1 << 16;
 
 /** How a file is read. */
-export interface Reading {
+export interface LogReading {
   /** The bytes that are read at once; a longer line is read whole. */
   readonly bytes?: number;
   /** Called between two reads, to let others have the event loop. */
@@ -47,7 +47,7 @@ export function readLines(
   files: FileOperations,
   path: string,
   take: TakeLine,
-  reading: Reading = {},
+  reading: LogReading = {},
 ): Promise<void> {
   return readManyLines(files, path, (bytes, offset) => eachLine(bytes, offset, take), reading);
 }
@@ -57,7 +57,7 @@ export async function readManyLines(
   files: FileOperations,
   path: string,
   take: TakeLines,
-  { bytes = READ_BYTES, pause }: Reading = {},
+  { bytes = READ_BYTES, pause }: LogReading = {},
 ): Promise<void> {
   const descriptor = await files.open(path, "r");
   try {
@@ -127,12 +127,12 @@ function endOfZeros(bytes: Buffer, start: number): number {
 
 function trimEnd(line: Buffer): Buffer {
   let end = line.length;
-  while (end > 0 && isBlank(line[end - 1])) end--;
+  while (end > 0 && isBlankByte(line[end - 1])) end--;
   return end === line.length ? line : line.subarray(0, end);
 }
 
 /** Whether a byte is white space that may stand at the end of a line. */
-export function isBlank(byte: number | undefined): boolean {
+export function isBlankByte(byte: number | undefined): boolean {
   return byte === SPACE || byte === RETURN || byte === TAB;
 }
 

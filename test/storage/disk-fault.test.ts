@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import { writeBackup } from "../../src/storage/backup/backup.ts";
-import { describeFault, faultAt } from "../../src/storage/disk-fault.ts";
+import { describeDiskFault, faultAt } from "../../src/storage/disk-fault.ts";
 import { systemFiles } from "../../src/storage/file-operations.ts";
 
 function systemError(code: string, more: object = {}): Error {
@@ -24,16 +24,16 @@ for (const [code, said] of [
   ["EIO", '"/d/x" cannot be read or written by the disk (EIO): look after the disk'],
 ] as const) {
   test(`${code} is told with the place and the way out`, () => {
-    assert.ok(describeFault(systemError(code, { path: "/d/x" }))?.startsWith(said));
-    assert.ok(describeFault(systemError(code), "/d/x")?.startsWith(said));
-    assert.ok(describeFault(systemError(code, { path: "/aside" }), "/d/x")?.startsWith(said));
+    assert.ok(describeDiskFault(systemError(code, { path: "/d/x" }))?.startsWith(said));
+    assert.ok(describeDiskFault(systemError(code), "/d/x")?.startsWith(said));
+    assert.ok(describeDiskFault(systemError(code, { path: "/aside" }), "/d/x")?.startsWith(said));
   });
 }
 
 test("what is no error of a file keeps its own words", () => {
   const other = new Error("Something else");
   for (const error of [other, "text", undefined, systemError("EACCES"), systemError("EODD")]) {
-    assert.equal(describeFault(error), undefined);
+    assert.equal(describeDiskFault(error), undefined);
   }
   assert.equal(faultAt("/d", other), other);
 });

@@ -5,8 +5,6 @@ import type { FleetRows } from "./fleet-index.ts";
 
 /** How many rows a search looks at in one turn of the loop: some tenths of a millisecond of work. */
 const SEARCH_SLICE = 1_000;
-/** How many rows a list gives out in one turn; each is then written as JSON, which takes longer. */
-const LIST_SLICE = 250;
 
 /** Which part: at most `limit` of the runtimes that fit, after the first `offset`. */
 export interface PageOf {
@@ -73,16 +71,4 @@ async function search(
     passed += found.length;
   }
   return { runtimes, total: fits ? passed : rows.total };
-}
-
-/** Gives out the rows that fit in slices; other requests go on between two of them. */
-export async function* inSlices(
-  rows: FleetRows,
-  fits: Fits | undefined,
-): AsyncIterable<readonly StoredRuntime[]> {
-  for (let from = 0; from < rows.total; from += LIST_SLICE) {
-    if (from > 0) await ownTurn();
-    const slice = rows.slice(from, from + LIST_SLICE, fits);
-    if (slice.length > 0) yield slice;
-  }
 }

@@ -9,6 +9,7 @@ import type { Clock } from "../../core/clock.ts";
 import { describeError, type Log } from "../../core/log.ts";
 import type { Quota } from "../../core/quota.ts";
 import type { Heartbeat } from "../../fleet/schema.ts";
+import { inSlices } from "../../fleet/listing.ts";
 import { fitting } from "../../fleet/filter.ts";
 import type { FleetCounts, FleetPage, FleetQuery, FleetStore } from "../../fleet/store.ts";
 import type { ForgottenRuntimes, Kept, PolicyCount, StoredRuntime } from "../../fleet/store.ts";
@@ -17,7 +18,7 @@ import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
 import type { TornTail } from "../log-file.ts";
 import { FleetLog, type FleetLogParts } from "./fleet-log.ts";
-import { findPage, inSlices } from "./fleet-search.ts";
+import { findPage } from "./fleet-search.ts";
 
 /** When a log file is folded into the snapshot: once it is as large as that, but at least this. */
 const MIN_LOG_BYTES = 4 << 20;
@@ -119,7 +120,9 @@ export class FileFleet implements FleetStore {
   }
 
   list(organization: string, query: FleetQuery): AsyncIterable<readonly StoredRuntime[]> {
-    return inSlices(this.#rows.list(organization), fitting(query));
+    const rows = this.#rows.list(organization);
+    const fits = fitting(query);
+    return inSlices({ length: rows.total, slice: (from, to) => rows.slice(from, to, fits) });
   }
 
   counts(organization: string, now: number, active: string): FleetCounts {

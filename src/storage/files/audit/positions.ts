@@ -9,18 +9,18 @@ const LAST_MS = 253_402_300_799_999; // 9999-12-31T23:59:59.999Z
  * An event's place in a list. Lists are sorted by `timestamp` (milliseconds), then by `row`, which
  * rises in the order of ingest and belongs to the event for good; it is greater than 0.
  */
-export interface Place {
+export interface ListPlace {
   readonly timestamp: number;
   readonly row: GlobalRow;
 }
 
 /** The position after an event of a list. */
-export function listPosition({ timestamp, row }: Place): Position {
+export function listPosition({ timestamp, row }: ListPlace): Position {
   return write([timestamp, row]);
 }
 
 /** Reads a position of a list. Throws `UnknownPosition` for bytes that no list has given out. */
-export function readListPosition(position: Position): Place {
+export function readListPosition(position: Position): ListPlace {
   const [timestamp, row] = read(position, 2) as [number, GlobalRow];
   if (!isWhole(timestamp, FIRST_MS, LAST_MS) || !isWhole(row, 1)) throw new UnknownPosition();
   return { timestamp, row };

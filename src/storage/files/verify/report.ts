@@ -1,4 +1,4 @@
-import { describeFault } from "../../disk-fault.ts";
+import { describeDiskFault } from "../../disk-fault.ts";
 
 /** Something to be said of a file. */
 export interface Finding {
@@ -45,7 +45,7 @@ export class VerifyReport {
       return await read();
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);
-      const message = describeFault(error, path)?.replace(`"${path}" `, "") ?? said;
+      const message = describeDiskFault(error, path)?.replace(`"${path}" `, "") ?? said;
       // A check only reports the fault; how to start without the file is said at start.
       const fault = /is damaged \((.*)\): /s.exec(message)?.[1] ?? message;
       this.problem(path, fault.replaceAll(`${this.#root}/`, ""));

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import { EVENT_FIELDS, type EventFieldType } from "../../../../audit/event-fields.ts";
-import { eachLine, isBlank, type TakeLine } from "../../../log-lines.ts";
+import { eachLine, isBlankByte, type TakeLine } from "../../../log-lines.ts";
 import type { GrowingIndex } from "./growing-index.ts";
 import { LineScanner } from "./line-scanner.ts";
 import { formatTimestamp, parseTimestamp } from "../../../../core/time.ts";
@@ -61,7 +61,7 @@ export class LineIndexer {
 
 function afterBlanks(bytes: Buffer, from: number): number {
   let at = from;
-  while (isBlank(bytes[at])) at++;
+  while (isBlankByte(bytes[at])) at++;
   return at;
 }
 

@@ -7,12 +7,12 @@ import { RemovedPosition, type AuditExport, type AuditRows } from "../../../../a
 import type { SegmentedLog } from "../../../segmented-log.ts";
 import { portionsOf, type Slice } from "../../../segment-reader.ts";
 import { type Lease, underLease } from "../leases.ts";
-import { listPosition, type Place } from "../positions.ts";
+import { listPosition, type ListPlace } from "../positions.ts";
 import { firstLine } from "../write/lines.ts";
-import { MergingCursor, type Match } from "./merging-cursor.ts";
+import { MergingCursor, type MatchingRow } from "./merging-cursor.ts";
 import { Yielder } from "../../../../core/yielder.ts";
 import type { SegmentQuery } from "./segment-query.ts";
-import { viewOf } from "./select-rows.ts";
+import { segmentViewOf } from "./select-rows.ts";
 import { segmentOf, type SegmentIndex } from "../index/segment-index.ts";
 import { lineParts, PIECE_BYTES, readShort, type Shortening } from "./short-lines.ts";
 
@@ -23,7 +23,7 @@ const EXPORT_ROWS = 256;
 const PORTION_BYTES = 128 << 10;
 
 /** Where a page begins: after a number of rows, or after a place. */
-export type PageStart = number | Place;
+export type PageStart = number | ListPlace;
 
 /** Which part of the matches is wanted, and how it is read. */
 export interface PageParts {
@@ -44,7 +44,7 @@ export async function answerPage(
 ): Promise<AuditRows> {
   const [offset, after] = typeof start === "number" ? [start, undefined] : [0, start];
   if (after !== undefined && isRemoved(after, indexes)) throw new RemovedPosition();
-  const views = indexes.map(viewOf);
+  const views = indexes.map(segmentViewOf);
   const cursor = await MergingCursor.of(views, query, new Yielder(signal), after);
   await cursor.skip(offset);
   const matches = await cursor.take(limit);
@@ -68,7 +68,7 @@ export async function answerPage(
 }
 
 /** Whether the event at a place was removed: with its segment, and never before an older segment. */
-function isRemoved({ row }: Place, [oldest]: readonly SegmentIndex[]): boolean {
+function isRemoved({ row }: ListPlace, [oldest]: readonly SegmentIndex[]): boolean {
   return oldest !== undefined && segmentOf(row) < oldest.segment;
 }
 
@@ -98,7 +98,7 @@ export async function answerExport(
   signal: AbortSignal | undefined,
   lease: Lease,
 ): Promise<AuditExport> {
-  const cursor = await MergingCursor.of(indexes.map(viewOf), query, new Yielder(signal));
+  const cursor = await MergingCursor.of(indexes.map(segmentViewOf), query, new Yielder(signal));
   return { total: cursor.total, rows: underLease(pieces(log, cursor, signal), lease) };
 }
 
@@ -140,7 +140,7 @@ function joined(slices: readonly Buffer[], separator: number, isEnded = false): 
   return target.subarray(0, end);
 }
 
-function slicesOf(matches: readonly Match[]): readonly Slice[] {
+function slicesOf(matches: readonly MatchingRow[]): readonly Slice[] {
   return matches.map(({ view: { index }, row }) => {
     const offset = index.offsets[row] as number;
     return { segment: index.segment, offset, length: (index.offsets[row + 1] as number) - offset };

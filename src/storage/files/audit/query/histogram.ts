@@ -9,7 +9,7 @@ import { Yielder } from "../../../../core/yielder.ts";
 import { decisionOfFacets, PACKED_FACETS } from "../index/fields.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
 import type { SegmentQuery } from "./segment-query.ts";
-import { rowAt, selectRows, viewOf } from "./select-rows.ts";
+import { rowAt, selectRows, segmentViewOf } from "./select-rows.ts";
 
 /** A segment of more hours than this, half a year, has no table. */
 const MAX_HOURS = 4_096;
@@ -55,7 +55,7 @@ export async function answerHistogram(
   };
   const both = { ...query, from: Math.max(from, query.from), to: Math.min(to, query.to) };
   const yielder = new Yielder(signal);
-  for (const view of indexes.map(viewOf)) {
+  for (const view of indexes.map(segmentViewOf)) {
     const { index } = view;
     if (isByHours(index, both, range)) {
       addHours(await tableOf(index, yielder), both.facets, count);

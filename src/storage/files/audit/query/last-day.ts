@@ -11,7 +11,7 @@ import { Queue } from "../../../queue.ts";
 import { decisionOfFacets, isAi, LONGEST_LISTED, PACKED_FACETS } from "../index/fields.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
 import { segmentQuery } from "./segment-query.ts";
-import { rowAt, selectRows, viewOf, type SegmentView } from "./select-rows.ts";
+import { rowAt, selectRows, segmentViewOf, type SegmentView } from "./select-rows.ts";
 
 /** Runtimes choose the words of `status`, and their letter case. */
 const FAILED = /^(?:failed|error)$/i;
@@ -105,7 +105,7 @@ async function scan(now: number, stored: number, indexes: readonly SegmentIndex[
   const facets = new Uint32Array(PACKED_FACETS);
   const segments: SegmentCounts[] = [];
   let scanned = 0;
-  for (const view of indexes.map(viewOf)) {
+  for (const view of indexes.map(segmentViewOf)) {
     const selected = await selectRows(view, query, yielder);
     if (selected.length === 0) continue;
     const counter = countRows(view, facets);

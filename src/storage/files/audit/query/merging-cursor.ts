@@ -4,7 +4,7 @@
  * far as its newest event. To pass over many matches costs little: all that a segment has before the
  * next segment's turn are passed in one step.
  */
-import type { Place } from "../positions.ts";
+import type { ListPlace } from "../positions.ts";
 import type { Yielder } from "../../../../core/yielder.ts";
 import { AFTER_ALL_ROWS, globalRow, type LocalRow } from "../index/segment-index.ts";
 import type { SegmentQuery } from "./segment-query.ts";
@@ -12,7 +12,7 @@ import { countRows, knownCount, rankOf, rowAt, selectRows, type RowIds } from ".
 import type { SegmentView } from "./select-rows.ts";
 
 /** One match. */
-export interface Match {
+export interface MatchingRow {
   readonly view: SegmentView;
   readonly row: LocalRow;
 }
@@ -31,7 +31,7 @@ export class MergingCursor {
   readonly total: number;
   readonly #query: SegmentQuery;
   readonly #yielder: Yielder;
-  readonly #start: Place;
+  readonly #start: ListPlace;
   /** Segments with matches that were not looked into yet; the one with the newest event comes last. */
   readonly #waiting: SegmentView[];
   readonly #open: Part[] = [];
@@ -41,7 +41,7 @@ export class MergingCursor {
     total: number,
     query: SegmentQuery,
     yielder: Yielder,
-    start: Place,
+    start: ListPlace,
   ) {
     this.total = total;
     this.#query = query;
@@ -61,7 +61,7 @@ export class MergingCursor {
     views: readonly SegmentView[],
     query: SegmentQuery,
     yielder: Yielder,
-    start: Place = { timestamp: Infinity, row: AFTER_ALL_ROWS },
+    start: ListPlace = { timestamp: Infinity, row: AFTER_ALL_ROWS },
   ): Promise<MergingCursor> {
     const matching: SegmentView[] = [];
     let total = 0;
@@ -75,8 +75,8 @@ export class MergingCursor {
   }
 
   /** The next matches of the list, up to `count`; fewer at its end. */
-  async take(count: number): Promise<Match[]> {
-    const matches: Match[] = [];
+  async take(count: number): Promise<MatchingRow[]> {
+    const matches: MatchingRow[] = [];
     while (matches.length < count) {
       const next = await this.#next();
       if (next === undefined) break;
@@ -106,7 +106,7 @@ export class MergingCursor {
   }
 
   /** The place of the last match that was taken, when there are more; else `undefined`. */
-  async positionAfter(matches: readonly Match[]): Promise<Place | undefined> {
+  async positionAfter(matches: readonly MatchingRow[]): Promise<ListPlace | undefined> {
     const last = matches.at(-1);
     if (last === undefined || (await this.#next()) === undefined) return undefined;
     const { view, row } = last;

@@ -28,7 +28,7 @@ export interface SegmentView {
 }
 
 /** Takes a view of a segment as it is now. */
-export function viewOf(index: SegmentIndex): SegmentView {
+export function segmentViewOf(index: SegmentIndex): SegmentView {
   const { rows, oldest, newest } = index;
   return { index, rows, oldest, newest, order: index.order() };
 }

@@ -1,3 +1,4 @@
+import { answerAllowance, longAnswer } from "../../src/audit/long-answer.ts";
 import {
   matches,
   activityOf,
@@ -80,7 +81,9 @@ export class MemoryAudit implements AuditStore {
       return row.json;
     });
     this.#rows.set(organization, own);
-    stored(null, answered.join(","));
+    const isLong = answered.join(",").length > answerAllowance(events);
+    if (isLong) stored(longAnswer());
+    else stored(null, answered.join(","));
     for (const wake of this.#waiting) wake();
   }
 

@@ -11,13 +11,14 @@ import type { FileOperations } from "../file-operations.ts";
 import { isOrganizationId, type Layout } from "../layout.ts";
 import type { LogCheck } from "../log-checks.ts";
 import { ReadFiles } from "../read-files.ts";
-import { EngineCounters } from "./audit/write/event-writer.ts";
+import { EngineCounters } from "./audit/write/engine-counters.ts";
 import { SearchCache } from "./audit/query/segment-query.ts";
 import type { IndexThreads } from "./audit/sidecar/index-threads.ts";
 import { OpenTrails, checksOf } from "./audit/open-trails.ts";
 import { ShortLines } from "./audit/query/short-lines.ts";
 import { Tail } from "./audit/live/tail.ts";
-import { readListPosition, readStreamPosition } from "./audit/positions.ts";
+import { readListPosition, readStreamPosition } from "../../audit/positions.ts";
+import type { GlobalRow } from "./audit/index/segment-index.ts";
 import { AuditTrail } from "./audit/trail.ts";
 
 export interface FileAuditOptions {
@@ -96,7 +97,7 @@ export class FileAuditStore implements AuditStore {
     characters?: number,
   ): Promise<AuditRows> {
     return this.#ask(organization, async (trail) => {
-      const from = typeof start === "number" ? start : readListPosition(start);
+      const from = typeof start === "number" ? start : readListPosition<GlobalRow>(start);
       return trail.page(filter, limit, from, signal, characters);
     });
   }

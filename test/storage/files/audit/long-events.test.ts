@@ -6,7 +6,7 @@ import type { FileOperations } from "../../../../src/storage/file-operations.ts"
 import { FileAuditStore } from "../../../../src/storage/files/audit.ts";
 import { makeDurableDirectory } from "../../../../src/storage/directories.ts";
 import { Layout } from "../../../../src/storage/layout.ts";
-import { listPosition, streamPosition } from "../../../../src/storage/files/audit/positions.ts";
+import { listPosition, streamPosition } from "../../../../src/audit/positions.ts";
 import {
   append,
   auditEventOf,

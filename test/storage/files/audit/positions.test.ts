@@ -7,7 +7,7 @@ import {
   readListPosition,
   readStreamPosition,
   streamPosition,
-} from "../../../../src/storage/files/audit/positions.ts";
+} from "../../../../src/audit/positions.ts";
 
 test("a position of a list is read back, also at the ends of time", () => {
   const times = [

@@ -12,7 +12,7 @@ import type { Awaitable } from "../../../../core/caller.ts";
 import { timeOf } from "../index/canonical-time.ts";
 import type { FanOut } from "./fan-out.ts";
 import type { GlobalRow } from "../index/segment-index.ts";
-import { streamPosition } from "../positions.ts";
+import { streamPosition } from "../../../../audit/positions.ts";
 
 const READ_ROWS = 256;
 /** An event may be some MiB long, and many tails may read at once. */

@@ -7,13 +7,13 @@ import { RemovedPosition, type AuditExport, type AuditRows } from "../../../../a
 import type { SegmentedLog } from "../../../segmented-log.ts";
 import { portionsOf, type Slice } from "../../../segment-reader.ts";
 import { type Lease, underLease } from "../leases.ts";
-import { listPosition, type ListPlace } from "../positions.ts";
+import { listPosition, type ListPlace } from "../../../../audit/positions.ts";
 import { firstLine } from "../write/lines.ts";
 import { MergingCursor, type MatchingRow } from "./merging-cursor.ts";
 import { Yielder } from "../../../../core/yielder.ts";
 import type { SegmentQuery } from "./segment-query.ts";
 import { segmentViewOf } from "./select-rows.ts";
-import { segmentOf, type SegmentIndex } from "../index/segment-index.ts";
+import { segmentOf, type GlobalRow, type SegmentIndex } from "../index/segment-index.ts";
 import { lineParts, PIECE_BYTES, readShort, type Shortening } from "./short-lines.ts";
 
 const COMMA = 0x2c;
@@ -23,7 +23,7 @@ const EXPORT_ROWS = 256;
 const PORTION_BYTES = 128 << 10;
 
 /** Where a page begins: after a number of rows, or after a place. */
-export type PageStart = number | ListPlace;
+export type PageStart = number | ListPlace<GlobalRow>;
 
 /** Which part of the matches is wanted, and how it is read. */
 export interface PageParts {
@@ -68,7 +68,7 @@ export async function answerPage(
 }
 
 /** Whether the event at a place was removed: with its segment, and never before an older segment. */
-function isRemoved({ row }: ListPlace, [oldest]: readonly SegmentIndex[]): boolean {
+function isRemoved({ row }: ListPlace<GlobalRow>, [oldest]: readonly SegmentIndex[]): boolean {
   return oldest !== undefined && segmentOf(row) < oldest.segment;
 }
 

@@ -4,9 +4,9 @@
  * far as its newest event. To pass over many matches costs little: all that a segment has before the
  * next segment's turn are passed in one step.
  */
-import type { ListPlace } from "../positions.ts";
+import type { ListPlace } from "../../../../audit/positions.ts";
 import type { Yielder } from "../../../../core/yielder.ts";
-import { AFTER_ALL_ROWS, globalRow, type LocalRow } from "../index/segment-index.ts";
+import { AFTER_ALL_ROWS, globalRow, type GlobalRow, type LocalRow } from "../index/segment-index.ts";
 import type { SegmentQuery } from "./segment-query.ts";
 import { countRows, knownCount, rankOf, rowAt, selectRows, type RowIds } from "./select-rows.ts";
 import type { SegmentView } from "./select-rows.ts";
@@ -31,7 +31,7 @@ export class MergingCursor {
   readonly total: number;
   readonly #query: SegmentQuery;
   readonly #yielder: Yielder;
-  readonly #start: ListPlace;
+  readonly #start: ListPlace<GlobalRow>;
   /** Segments with matches that were not looked into yet; the one with the newest event comes last. */
   readonly #waiting: SegmentView[];
   readonly #open: Part[] = [];
@@ -41,7 +41,7 @@ export class MergingCursor {
     total: number,
     query: SegmentQuery,
     yielder: Yielder,
-    start: ListPlace,
+    start: ListPlace<GlobalRow>,
   ) {
     this.total = total;
     this.#query = query;
@@ -61,7 +61,7 @@ export class MergingCursor {
     views: readonly SegmentView[],
     query: SegmentQuery,
     yielder: Yielder,
-    start: ListPlace = { timestamp: Infinity, row: AFTER_ALL_ROWS },
+    start: ListPlace<GlobalRow> = { timestamp: Infinity, row: AFTER_ALL_ROWS },
   ): Promise<MergingCursor> {
     const matching: SegmentView[] = [];
     let total = 0;
@@ -106,7 +106,7 @@ export class MergingCursor {
   }
 
   /** The place of the last match that was taken, when there are more; else `undefined`. */
-  async positionAfter(matches: readonly MatchingRow[]): Promise<ListPlace | undefined> {
+  async positionAfter(matches: readonly MatchingRow[]): Promise<ListPlace<GlobalRow> | undefined> {
     const last = matches.at(-1);
     if (last === undefined || (await this.#next()) === undefined) return undefined;
     const { view, row } = last;

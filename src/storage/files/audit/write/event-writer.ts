@@ -6,40 +6,21 @@
  * An id stands for an event of one reporter only. Otherwise any reporter could plant ids: the events
  * that others send with these ids would be dropped, and answered with the planted content.
  */
+import { answerAllowance, charactersOf, longAnswer } from "../../../../audit/long-answer.ts";
 import type { AuditEvent } from "../../../../audit/schema.ts";
 import type { Stored } from "../../../../audit/store.ts";
 import type { Work } from "../../../../core/work.ts";
 import { Yielder } from "../../../../core/yielder.ts";
 import type { Durability } from "../../../append-log-options.ts";
+import type { Slice } from "../../../segment-reader.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
 import { hashOf } from "../index/byte-words.ts";
+import type { EngineCounters } from "./engine-counters.ts";
 import type { InOrder } from "./in-order.ts";
 import { lineOf, type RecentIds } from "./known-events.ts";
 import { firstLine, joinLines, linesAsList, splitLines, writeLines } from "./lines.ts";
 import type { GlobalRow } from "../index/segment-index.ts";
 import type { SegmentSet } from "../segment-set.ts";
-
-/** What an audit store has done since it was opened, over all organizations. */
-export class EngineCounters {
-  stored = 0;
-  /** Events that had been stored before, and were answered with what was stored. */
-  repeated = 0;
-  failed = 0;
-  /** Events that are being stored now. */
-  pending = 0;
-
-  /** Events go to the log. */
-  began(events: number): void {
-    this.pending += events;
-  }
-
-  /** They were answered, with the error if there was one. */
-  ended(events: number, error: unknown): void {
-    this.pending -= events;
-    if (error === null) this.stored += events;
-    else this.failed += events;
-  }
-}
 
 /** The ids of one append that is under way, and the appends that wait for its end. */
 class Flight {
@@ -80,6 +61,8 @@ interface Candidate {
 
 /** Looked up within some 0.1 ms. */
 const EVENTS_OF_A_PART = 64;
+/** Lines are read in parts of this size, or one by one if they are longer. */
+const BYTES_OF_A_PART = 1 << 20;
 
 export interface EventWriterOptions {
   readonly log: SegmentedLog;
@@ -101,6 +84,8 @@ export class EventWriter {
   readonly #sequel: InOrder;
   /** By reporter. None is removed: a second one of the same reporter would not see the first one's ids. */
   readonly #flights = new Map<string | undefined, Flights>();
+  /** Appends read the lines of known events one after another, so that few of these are in memory. */
+  #lastLook: Promise<unknown> = Promise.resolve();
   #underWay = 0;
 
   constructor({ log, segments, ids, durability, counts, sequel }: EventWriterOptions) {
@@ -177,7 +162,7 @@ export class EventWriter {
         // Invariant: an append that waits reserves no ids, so no two wait for each other.
         release(lookup);
         found.waiting.push(again);
-      } else if (found.length > 0) this.#look(found, lookup).then(() => again(null), again);
+      } else if (found.length > 0) this.#lookInTurn(found, lookup).then(() => again(null), again);
       else this.#storeFresh(lookup, stored);
     };
     const reserving = new Yielder().run(this.#reserve(lookup));
@@ -221,23 +206,46 @@ export class EventWriter {
     return rows.filter((row) => !others.has(row) && lineOf(this.#segments, row) !== undefined);
   }
 
-  /** Reads the lines of rows that may have some ids. */
+  #lookInTurn(candidates: readonly Candidate[], lookup: Lookup): Promise<void> {
+    const own = this.#lastLook.then(() => this.#look(candidates, lookup));
+    this.#lastLook = own.catch(() => undefined);
+    return own;
+  }
+
+  /**
+   * Reads the lines of rows that may have some ids.
+   *
+   * @throws TooLarge when the lines are much longer than the events that were sent
+   */
   async #look(
     candidates: readonly Candidate[],
-    { reporter, known, others }: Lookup,
+    { events, reporter, known, others }: Lookup,
   ): Promise<void> {
     const yielder = new Yielder();
-    for (let first = 0; first < candidates.length; first += EVENTS_OF_A_PART) {
-      const part = candidates.slice(first, first + EVENTS_OF_A_PART);
-      const slices = part.flatMap(({ row }) => lineOf(this.#segments, row) ?? []);
-      if (slices.length < part.length) return; // removed meanwhile
+    let left = answerAllowance(events);
+    for (let first = 0; first < candidates.length;) {
+      const part: Candidate[] = [];
+      const slices: Slice[] = [];
+      for (let bytes = 0; part.length < EVENTS_OF_A_PART && bytes < BYTES_OF_A_PART; first++) {
+        const candidate = candidates[first];
+        if (candidate === undefined) break;
+        const slice = lineOf(this.#segments, candidate.row);
+        if (slice === undefined) return; // removed meanwhile
+        bytes += slice.length;
+        part.push(candidate);
+        slices.push(slice);
+      }
       const lines = await this.#log.read(slices);
       part.forEach(({ id, row }, index) => {
         const line = firstLine(lines[index] as Buffer);
         const event = JSON.parse(line.toString("utf8")) as AuditEvent;
         if (event.id !== id || event.reported_by !== reporter) others.add(row);
-        else if (!known.has(id)) known.set(id, line);
+        else if (!known.has(id)) {
+          known.set(id, line);
+          left -= line.length;
+        }
       });
+      if (left < 0) throw longAnswer();
       await yielder.step();
     }
   }
@@ -252,6 +260,11 @@ export class EventWriter {
         stored(error, json);
       });
     }
+    const bytes = events.reduce((sum, { id }) => sum + lengthIn(lookup, id), 0);
+    if (bytes > answerAllowance(events)) {
+      release(lookup);
+      return stored(longAnswer());
+    }
     const answer = (error: unknown, lines: string | Buffer = ""): void => {
       release(lookup, error);
       if (error !== null) return stored(error);
@@ -263,6 +276,12 @@ export class EventWriter {
     if (fresh.length === 0) answer(null);
     else this.#store(fresh, answer, (lines) => lines);
   }
+}
+
+/** The length of the event that is answered for an id: of its line, or of the texts of a new one. */
+function lengthIn({ known, fresh }: Lookup, id: string): number {
+  const event = fresh.get(id);
+  return known.get(id)?.length ?? (event ? charactersOf(event) : 0);
 }
 
 /** Frees the ids of an append that has ended, or waits for another one. */

@@ -1,6 +1,5 @@
 /** Positions of lists and streams as bytes, which leave the engine, and as numbers, which it works with. */
-import { UnknownPosition, type Position } from "../../../audit/store.ts";
-import type { GlobalRow } from "./index/segment-index.ts";
+import { UnknownPosition, type Position } from "./store.ts";
 
 const FIRST_MS = -62_167_219_200_000; // 0000-01-01T00:00:00Z
 const LAST_MS = 253_402_300_799_999; // 9999-12-31T23:59:59.999Z
@@ -9,9 +8,9 @@ const LAST_MS = 253_402_300_799_999; // 9999-12-31T23:59:59.999Z
  * An event's place in a list. Lists are sorted by `timestamp` (milliseconds), then by `row`, which
  * rises in the order of ingest and belongs to the event for good; it is greater than 0.
  */
-export interface ListPlace {
+export interface ListPlace<Row extends number = number> {
   readonly timestamp: number;
-  readonly row: GlobalRow;
+  readonly row: Row;
 }
 
 /** The position after an event of a list. */
@@ -20,20 +19,20 @@ export function listPosition({ timestamp, row }: ListPlace): Position {
 }
 
 /** Reads a position of a list. Throws `UnknownPosition` for bytes that no list has given out. */
-export function readListPosition(position: Position): ListPlace {
-  const [timestamp, row] = read(position, 2) as [number, GlobalRow];
+export function readListPosition<Row extends number>(position: Position): ListPlace<Row> {
+  const [timestamp, row] = read(position, 2) as [number, Row];
   if (!isWhole(timestamp, FIRST_MS, LAST_MS) || !isWhole(row, 1)) throw new UnknownPosition();
   return { timestamp, row };
 }
 
 /** The position of a stream that has given out everything up to a row; 0 for nothing. */
-export function streamPosition(row: GlobalRow): Position {
+export function streamPosition(row: number): Position {
   return write([row]);
 }
 
 /** Reads the row that a stream goes on after. Throws `UnknownPosition` for a row beyond the last one. */
-export function readStreamPosition(position: Position, lastRow: GlobalRow): GlobalRow {
-  const [row] = read(position, 1) as [GlobalRow];
+export function readStreamPosition<Row extends number>(position: Position, lastRow: Row): Row {
+  const [row] = read(position, 1) as [Row];
   if (!isWhole(row, 0, lastRow)) throw new UnknownPosition();
   return row;
 }

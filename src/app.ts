@@ -106,7 +106,8 @@ async function open(
   boundTo = socket.bound.address;
   url = urlOf(config.host, socket.bound);
   const { version } = served.service.description.build;
-  log.info("listening", { url, data: config.dataDir, version });
+  const data = config.databaseUrl === undefined ? config.dataDir : "PostgreSQL";
+  log.info("listening", { url, data, version });
   const isOnNetwork = !isLoopback(canonicalAddress(boundTo));
   for (const warning of startWarnings(config, isOnNetwork)) log.warn(warning);
   return url;

@@ -5,7 +5,9 @@
  */
 import type { ActivityStore } from "./activity/store.ts";
 import type { UnitOfWork } from "./activity/unit-of-work.ts";
+import type { TicketRecords } from "./audit/shared-tickets.ts";
 import type { AuditStore } from "./audit/store.ts";
+import type { LoginThrottle } from "./auth/throttle.ts";
 import type { CatalogCopy } from "./catalog/source.ts";
 import type { Config } from "./config.ts";
 import type { Awaitable } from "./core/caller.ts";
@@ -90,6 +92,12 @@ export interface EngineDemo {
   markSeeded(seededAt: number): Promise<void>;
 }
 
+/** State that all servers of one database share; a server of the file engine keeps it in memory. */
+export interface SharedState {
+  readonly throttle: LoginThrottle;
+  readonly tickets: TicketRecords;
+}
+
 /** Keeps the state of every organization. */
 export interface Engine {
   readonly stores: Stores;
@@ -100,6 +108,8 @@ export interface Engine {
   readonly demo?: EngineDemo;
   /** Present if the engine keeps files on this machine. */
   readonly directory?: EngineDirectory;
+  /** Present where several servers share the engine's state: what they have to know together. */
+  readonly shared?: SharedState;
 
   /** Makes a change and writes its activity entry as one unit. */
   readonly commit: UnitOfWork<Stores>;

@@ -2,8 +2,10 @@
 import type { RequestListener } from "node:http";
 import { recordingRows } from "./activity/recording.ts";
 import { AuditStreams } from "./audit/stream.ts";
+import { TICKET_DEMAND } from "./audit/export-routes.ts";
+import { SharedTickets, type AcceptCredentials } from "./audit/shared-tickets.ts";
 import { ExportTickets } from "./audit/tickets.ts";
-import { createCallerResolver } from "./auth/caller.ts";
+import { createCallerResolver, type CallerResolver } from "./auth/caller.ts";
 import { createPasswords, type Passwords } from "./auth/password.ts";
 import { createLoginThrottle } from "./auth/throttle.ts";
 import { createTokenIssuer } from "./auth/tokens.ts";
@@ -14,6 +16,7 @@ import { listenForCommands } from "./control/server.ts";
 import { DEFAULT_ORGANIZATION } from "./core/caller.ts";
 import type { Clock } from "./core/clock.ts";
 import { type CloseStack, openParts } from "./core/close-stack.ts";
+import { Refusal, Unavailable } from "./core/errors.ts";
 import { hourly } from "./core/hourly.ts";
 import { createIds, type IdSource } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
@@ -140,17 +143,27 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
     bodyBytesHeld: () => bodyBudget.held,
     auditStreams: () => auditStreams.size,
   };
+  const resolveCaller = createCallerResolver({
+    ...stores,
+    requireAuth: config.requireAuth,
+    roles: config.roles,
+    secret,
+    now,
+  });
+  const { shared } = engine;
   const services: Services = {
     ...stores,
     auditStreams,
-    exportTickets: new ExportTickets(now),
+    exportTickets: shared
+      ? new SharedTickets(shared.tickets, acceptTickets(resolveCaller), now)
+      : new ExportTickets(now),
     longLines: new Turns(LONG_LINES),
     config,
     maxBatchEvents: config.maxBatchEvents,
     quotas,
     catalog,
     passwords,
-    throttle: createLoginThrottle(now),
+    throttle: shared?.throttle ?? createLoginThrottle(now),
     tokens: createTokenIssuer(secret, config.jwtExpiryHours, now),
     description,
     metrics: metrics && {
@@ -183,13 +196,7 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
       servedSurfaces(config.publicSurface),
     ),
     services,
-    resolveCaller: createCallerResolver({
-      ...stores,
-      requireAuth: config.requireAuth,
-      roles: config.roles,
-      secret,
-      now,
-    }),
+    resolveCaller,
     isAllowedOrigin: originRule(config.corsOrigins, config.corsPagesDev),
     isAllowedHost: hostRule(config, parts.boundTo),
     requestIds: parts.requestIds,
@@ -206,6 +213,19 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
     },
   });
   return { listener, description, demo, endStreams: () => auditStreams.close() };
+}
+
+/** Looks at the credentials of a ticket that another server may have made. */
+function acceptTickets(resolveCaller: CallerResolver): AcceptCredentials {
+  return async (credentials, surface, organization) => {
+    try {
+      const caller = await resolveCaller(TICKET_DEMAND, surface, credentials);
+      return caller.organization === organization;
+    } catch (error) {
+      if (error instanceof Refusal && !(error instanceof Unavailable)) return false;
+      throw error;
+    }
+  };
 }
 
 /** Turns of large answers; one user gets at most half of them. */

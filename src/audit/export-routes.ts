@@ -14,15 +14,18 @@ import {
 } from "./export-schema.ts";
 import { filterQuery } from "./filter.ts";
 import type { AuditStore } from "./store.ts";
-import type { ExportTickets } from "./tickets.ts";
+import type { TicketOffice } from "./tickets.ts";
 
 interface Needs {
   readonly audit: AuditStore;
-  readonly exportTickets: ExportTickets;
+  readonly exportTickets: TicketOffice;
   /** Bounds how many long rows of all exports are turned into CSV at a time. */
   readonly longLines: Turns;
   readonly now: Clock;
 }
+
+/** The credentials that making a ticket requires. They are checked again when the ticket is used. */
+export const TICKET_DEMAND = { access: "user", keys: "audit.read", role: "viewer" } as const;
 
 const downloads = { 200: [EXPORT_TYPES.ndjson, EXPORT_TYPES.csv] } as const;
 const downloadHeaders = {
@@ -71,9 +74,7 @@ export const auditExportRoutes = [
     method: "POST",
     path: "/audit/export-tickets",
     surfaces: ["public", "v1"],
-    access: "user",
-    keys: "audit.read",
-    role: "viewer",
+    ...TICKET_DEMAND,
     summary: "Get an address from which a browser can download an export",
     description:
       "For links, which cannot send credentials. The address works once, within 60 seconds, for " +
@@ -88,10 +89,11 @@ export const auditExportRoutes = [
       target: () => ({ type: "audit" }),
       after: ({ body }) => exportFacts(body),
     },
-    handle({ organization, actor, surface, body: view, client }, { exportTickets }: Needs) {
+    async handle({ organization, actor, surface, body: view, client }, { exportTickets }: Needs) {
       const isAllowed = client.acceptance();
       const grant = { organization, actor, surface, view, isAllowed };
-      const { ticket, expiresAt } = exportTickets.issue(grant, client.party);
+      const { party, credentials } = client;
+      const { ticket, expiresAt } = await exportTickets.issue(grant, party, credentials);
       const url = `${PREFIXES[surface]}/audit/export-tickets/${ticket}`;
       return reply(201, { url, expires_at: formatTimestamp(expiresAt) });
     },
@@ -120,9 +122,9 @@ export const auditExportRoutes = [
     async handle({ params, surface, isHead, client, note }, needs: Needs) {
       const { ticket } = params;
       const { audit, exportTickets } = needs;
-      const grant = isHead
+      const grant = await (isHead
         ? exportTickets.find(ticket, surface)
-        : exportTickets.take(ticket, surface);
+        : exportTickets.take(ticket, surface));
       if (!grant || !(await grant.isAllowed())) {
         throw new NotFound("The ticket is unknown, used or expired; request another");
       }

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import type { GivenCredentials } from "../auth/caller.ts";
 import type { Actor, Awaitable } from "../core/caller.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
 import { TooMany } from "../core/errors.ts";
@@ -21,6 +22,31 @@ export interface TicketGrant {
   readonly isAllowed: () => Awaitable<boolean>;
 }
 
+/** A ticket that was made; `expiresAt` is in milliseconds. */
+export interface IssuedTicket {
+  readonly ticket: string;
+  readonly expiresAt: number;
+}
+
+/** Makes tickets and redeems them. */
+export interface TicketOffice {
+  /**
+   * Makes a ticket. Where the organization has 100 that were not used under this prefix, the newest ticket
+   * of the address that holds most of them ends.
+   *
+   * @param credentials those that the request showed
+   * @param caller surface, organization and network
+   * @throws TooMany when that is the caller's own address
+   */
+  issue(grant: TicketGrant, caller: Party, credentials: GivenCredentials): Awaitable<IssuedTicket>;
+
+  /** The grant of a ticket; `undefined` if it is unknown, used, expired, or of another surface. */
+  find(ticket: string, surface: Surface): Awaitable<TicketGrant | undefined>;
+
+  /** Finds a ticket and uses it up. */
+  take(ticket: string, surface: Surface): Awaitable<TicketGrant | undefined>;
+}
+
 interface Held extends TicketGrant {
   readonly expiresAt: number;
   readonly holding: Holding<string>;
@@ -30,33 +56,29 @@ interface Held extends TicketGrant {
  * Tickets for downloads by a browser, which cannot send credentials with a link. A ticket is random,
  * valid once, and for a minute. Only its hash is kept, in memory, so a restart invalidates all.
  */
-export class ExportTickets {
+export class ExportTickets implements TicketOffice {
   readonly #now: Clock;
+  readonly #cut: (hash: string) => void;
   // In the order of creation, which is also the order of expiry.
   readonly #held = new Map<string, Held>();
   /** The hashes of the tickets, by holder. */
   readonly #shares = new FairShare<string>();
 
-  constructor(now: Clock) {
+  /** @param cut called with the hash of each ticket that is removed to make room for another */
+  constructor(now: Clock, cut: (hash: string) => void = () => {}) {
     this.#now = now;
+    this.#cut = cut;
   }
 
-  /**
-   * Makes a ticket; `expiresAt` is in milliseconds. If the organization has 100 unused ones under
-   * this prefix, the newest ticket of the address that holds most of them is removed.
-   *
-   * @param caller surface, organization and network
-   * @throws TooMany if the caller's own address holds most of them
-   */
-  issue(
-    grant: TicketGrant,
-    caller: Party,
-  ): { readonly ticket: string; readonly expiresAt: number } {
+  issue(grant: TicketGrant, caller: Party): IssuedTicket {
     this.#dropExpired();
     const ticket = randomBytes(TICKET_BYTES).toString("base64url");
-    const hash = hashOf(ticket);
+    const hash = ticketHash(ticket);
     const holding = this.#shares.hold(caller, hash);
-    const cut = (other: string): void => void this.#held.delete(other);
+    const cut = (other: string): void => {
+      this.#held.delete(other);
+      this.#cut(other);
+    };
     if (!this.#shares.makeRoom(holding, 1, MAX_TICKETS, cut, caller.slice(0, 2))) {
       holding.close();
       throw new TooMany(
@@ -70,16 +92,14 @@ export class ExportTickets {
     return { ticket, expiresAt };
   }
 
-  /** The grant of a ticket; `undefined` if it is unknown, used, expired, or of another surface. */
   find(ticket: string, surface: Surface): TicketGrant | undefined {
-    const held = this.#held.get(hashOf(ticket));
+    const held = this.#held.get(ticketHash(ticket));
     return held?.surface === surface && held.expiresAt > this.#now() ? held : undefined;
   }
 
-  /** Finds a ticket and uses it up. */
   take(ticket: string, surface: Surface): TicketGrant | undefined {
     const held = this.find(ticket, surface);
-    if (held) this.#drop(hashOf(ticket));
+    if (held) this.#drop(ticketHash(ticket));
     return held;
   }
 
@@ -105,6 +125,7 @@ export class ExportTickets {
   }
 }
 
-function hashOf(ticket: string): string {
+/** The SHA-256 of a ticket, which is all that is kept of it. */
+export function ticketHash(ticket: string): string {
   return createHash("sha256").update(ticket, "utf8").digest("base64url");
 }

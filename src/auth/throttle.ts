@@ -4,23 +4,31 @@
  * they end: otherwise a burst of parallel guesses would all pass before the first one fails.
  */
 import { networkOf } from "../core/address.ts";
+import type { Awaitable } from "../core/caller.ts";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../core/clock.ts";
 import { TooMany } from "../core/errors.ts";
 
 /** An attempt under way; call exactly one of its methods. */
 export interface Attempt {
   /** The password was wrong. */
-  failed(): void;
+  failed(): Awaitable<void>;
   /** The password was right: earlier failures for this email from this address are forgotten. */
-  succeeded(): void;
+  succeeded(): Awaitable<void>;
   /** The password was not checked. */
-  abandoned(): void;
+  abandoned(): Awaitable<void>;
 }
 
 /** Counts attempts to sign in. */
 export interface LoginThrottle {
   /** @throws TooMany saying when the next attempt is allowed */
-  begin(email: string, address: string): Attempt;
+  begin(email: string, address: string): Awaitable<Attempt>;
+}
+
+/** An attempt of a throttle in this process. */
+interface LocalAttempt extends Attempt {
+  failed(): void;
+  succeeded(): void;
+  abandoned(): void;
 }
 
 export const WINDOW_MS = MINUTE_MS;
@@ -28,20 +36,18 @@ export const FAILURES_PER_EMAIL = 5;
 export const FAILURES_PER_ADDRESS = 20;
 const MAX_COUNTERS = 20_000;
 
-/** Creates a throttle that remembers at most 20,000 pairs and 20,000 addresses. */
-export function createLoginThrottle(now: Clock): LoginThrottle {
+/** Creates a throttle in this process that remembers at most 20,000 pairs and 20,000 addresses. */
+export function createLoginThrottle(now: Clock): {
+  begin(email: string, address: string): LocalAttempt;
+} {
   const pairs = new Counters(FAILURES_PER_EMAIL, now);
   const addresses = new Counters(FAILURES_PER_ADDRESS, now);
   return {
     begin(email, address) {
       const network = networkOf(address);
-      const pair = pairs.at(`${network} ${email.toLowerCase()}`);
+      const pair = pairs.at(pairOf(network, email));
       const all = addresses.at(network);
-      const waitMs = Math.max(pair.waitMs(), all.waitMs());
-      if (waitMs > 0) {
-        const seconds = Math.ceil(waitMs / SECOND_MS);
-        throw new TooMany("Too many failed attempts: try again later", seconds);
-      }
+      refuseUntil(Math.max(pair.waitMs(), all.waitMs()));
       pair.begin();
       all.begin();
       return {
@@ -61,6 +67,36 @@ export function createLoginThrottle(now: Clock): LoginThrottle {
       };
     },
   };
+}
+
+/** The key under which attempts at one email from one network are counted. */
+export function pairOf(network: string, email: string): string {
+  return `${network} ${email.toLowerCase()}`;
+}
+
+/** Refuses an attempt that has to wait for so long. */
+export function refuseUntil(waitMs: number): void {
+  if (waitMs <= 0) return;
+  const seconds = Math.ceil(waitMs / SECOND_MS);
+  throw new TooMany("Too many failed attempts: try again later", seconds);
+}
+
+/**
+ * How long until another attempt is allowed; 0 when it is now.
+ *
+ * @param failures when they happened, of the last minute, oldest first
+ */
+export function waitAfter(
+  failures: readonly number[],
+  underWay: number,
+  limit: number,
+  now: number,
+): number {
+  const excess = failures.length + underWay - limit;
+  if (excess < 0) return 0;
+  const freeing = failures[excess];
+  // With too few failures to wait for, attempts under way fill the limit.
+  return freeing === undefined ? SECOND_MS : freeing + WINDOW_MS - now;
 }
 
 /** The counters of one kind, by key; at the limit the one that was used longest ago is dropped. */
@@ -100,11 +136,7 @@ class Counter {
   waitMs(): number {
     const now = this.#now();
     this.#failures = this.#failures.filter((at) => now - at < WINDOW_MS);
-    const excess = this.#failures.length + this.#underWay - this.#limit;
-    if (excess < 0) return 0;
-    const freeing = this.#failures[excess];
-    // With too few failures to wait for, attempts under way fill the limit.
-    return freeing === undefined ? SECOND_MS : freeing + WINDOW_MS - now;
+    return waitAfter(this.#failures, this.#underWay, this.#limit, now);
   }
 
   begin(): void {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { networkOf } from "../core/address.ts";
 import type { Awaitable, Caller } from "../core/caller.ts";
-import { Refusal } from "../core/errors.ts";
+import { Refusal, Unavailable } from "../core/errors.ts";
 import type { Party } from "../core/fair-share.ts";
 import type { Credentials, ListenerParts } from "./listener-parts.ts";
 import { callerAddress } from "./request.ts";
@@ -113,7 +113,8 @@ export class Exchange<Needs = unknown> {
       try {
         return (await resolveCaller(row, surface, credentials)).organization === organization;
       } catch (error) {
-        if (error instanceof Refusal) return false;
+        // Where the credentials cannot be looked up, nothing is known of them.
+        if (error instanceof Refusal && !(error instanceof Unavailable)) return false;
         throw error;
       }
     };

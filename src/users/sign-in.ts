@@ -96,20 +96,20 @@ async function provenUser(
   by: SignIn | Setter,
   find: () => Awaitable<StoredUser | undefined>,
 ): Promise<StoredUser | undefined> {
-  const attempt = throttle.begin(email, by.address);
+  const attempt = await throttle.begin(email, by.address);
   let user: StoredUser | undefined;
   let isRight: boolean;
   try {
     user = await find();
     isRight = await passwords.verify(password, user?.password_hash, by);
   } catch (error) {
-    attempt.abandoned();
+    await attempt.abandoned();
     throw error;
   }
   if (!user?.active || !isRight) {
-    attempt.failed();
+    await attempt.failed();
     return undefined;
   }
-  attempt.succeeded();
+  await attempt.succeeded();
   return user;
 }

@@ -14,7 +14,7 @@ type Values = {
 
 const LEAST_SECRET_BYTES = 16;
 
-type Unset = "jwtSecret" | "baseUrl" | "adminEmail" | "adminPassword";
+type Unset = "databaseUrl" | "jwtSecret" | "baseUrl" | "adminEmail" | "adminPassword";
 
 /** Checked settings. `requireAuth` is called on every request, so that the switch works at once. */
 export type Config = Omit<Values, "requireAuth" | Unset> & {
@@ -25,10 +25,10 @@ export type Config = Omit<Values, "requireAuth" | Unset> & {
   readonly named: (message: string) => string;
 };
 
-/** The settings of an embedder; `dataDir` is required, all others have a default. */
+/** The settings of an embedder: `dataDir` or `databaseUrl` is required, all others have a default. */
 export type SettingOptions = Partial<Omit<Values, "dataDir" | "requireAuth">> & {
-  /** The directory for all stored data. */
-  readonly dataDir: string;
+  /** The directory for all stored data; required without `databaseUrl`. */
+  readonly dataDir?: string;
   /** Whether `/api/v1` requires credentials; a function is called on every request. */
   readonly requireAuth?: boolean | (() => boolean);
 };
@@ -74,7 +74,8 @@ export function configFromOptions(options: SettingOptions): Config {
   const known = Object.keys(settingTable);
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown !== undefined) throw new ConfigError(`${unknown}: there is no such option`);
-  if (typeof options.dataDir !== "string" || options.dataDir === "") {
+  const { dataDir = options.databaseUrl && "./data" } = options;
+  if (typeof dataDir !== "string" || dataDir === "") {
     throw new ConfigError("dataDir: required, the directory that holds everything stored");
   }
   const { requireAuth, port = 0, logLevel = "silent" } = options;

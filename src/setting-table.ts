@@ -13,6 +13,7 @@ import {
   httpUrl,
   integer,
   origins,
+  postgresUrl,
   wordOrToken,
   type Kind,
 } from "./core/setting-kinds.ts";
@@ -38,6 +39,10 @@ export const settingTable = {
   port: setting("PORT", integer(0, 65_535), "8080"),
   /** The directory for all stored data. */
   dataDir: setting("DATA_DIR", anyText, "./data"),
+  /** A PostgreSQL database that holds everything stored, in place of `dataDir`; see docs/scale.md. */
+  databaseUrl: setting("DATABASE_URL", postgresUrl(), undefined, true),
+  /** The most connections to that database, beside a quarter as many for searches. */
+  databasePoolSize: setting("DATABASE_POOL_SIZE", integer(2, 1_000), "10"),
   /** Whether `/api/v1` requires credentials; read again on every request. */
   requireAuth: setting("REQUIRE_AUTH", boolean(), "false"),
   /** `enforced` makes roles restrict users on `/api/v1`; `carried` only reports them. */

@@ -1,11 +1,16 @@
 import type { Engine, EngineParts } from "./engine.ts";
-import { openFileEngine } from "./storage/files/engine.ts";
 
 /**
- * Opens the storage engine of a deployment: files in the data directory.
+ * Opens the storage engine of a deployment: a PostgreSQL database where the settings name one, else files
+ * in the data directory. Only the chosen engine is loaded.
  *
- * @throws Error when the directory cannot be used
+ * @throws Error when the database or the directory cannot be used
  */
-export function openEngine(parts: EngineParts): Promise<Engine> {
+export async function openEngine(parts: EngineParts): Promise<Engine> {
+  if (parts.config.databaseUrl !== undefined) {
+    const { openPostgresEngine } = await import("./storage/postgres/engine.ts");
+    return openPostgresEngine(parts);
+  }
+  const { openFileEngine } = await import("./storage/files/engine.ts");
   return openFileEngine(parts);
 }

@@ -33,6 +33,7 @@ const DEFAULTS = {
   host: "127.0.0.1",
   port: 8080,
   dataDir: "./data",
+  databasePoolSize: 10,
   requireAuth: false,
   publicSurface: "open",
   jwtExpiryHours: 24,
@@ -130,6 +131,25 @@ const cases: readonly Case[] = [
     ],
     bad: ["65536", "-1", "80.5", "8e3", " 80", "80 ", "0x50", "http", "１"],
     wrong: ["80", 80.5, -1, Number.NaN, Infinity, null, true, 65_536],
+  },
+  {
+    option: "databaseUrl",
+    good: [
+      ["postgres://u:p@db.example:5433/signalbox", "postgres://u:p@db.example:5433/signalbox"],
+      ["postgresql://db/signalbox?sslmode=require", "postgresql://db/signalbox?sslmode=require"],
+    ],
+    bad: ["db.example", "mysql://u:p@db/x", "http://db", "postgres//db", " "],
+    wrong: [true, null, 1],
+    shown: "the value given",
+  },
+  {
+    option: "databasePoolSize",
+    good: [
+      ["2", 2],
+      ["1000", 1_000],
+    ],
+    bad: ["1", "1001", "ten", "-2"],
+    wrong: ["10", 2.5, null],
   },
   {
     option: "requireAuth",

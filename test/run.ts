@@ -11,17 +11,37 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { withoutPostgres } from "./support/postgres-programs.ts";
 
 // Few enough to keep the processors busy to the end, and large enough that loading hardly counts.
 const FILES_IN_BATCH = 8;
 
 const SEED = "20261120";
 
-/** Journeys that read no files run a second time, on the engine in memory; a filter finds them by `memory:`. */
-const ON_MEMORY = [
-  ...["audit-additions", "audit-list", "audit-reporter", "audit", "fleet", "key-scopes", "keys"],
+/** Journeys that read no files run again on the other engines, with filters only if one begins with the engine. */
+const WITHOUT_FILES = [
+  ...[
+    "audit-additions",
+    "audit-list",
+    "audit-repeated",
+    "audit-reporter",
+    "audit",
+    "fleet",
+    "key-scopes",
+    "keys",
+  ],
   ...["policies", "quotas", "roles", "runtime-day", "tenants", "users"],
-].map((name) => `memory:test/journeys/${name}.test.ts`);
+];
+/** More that run over PostgreSQL, where state outlives a restart. */
+const OVER_POSTGRES = [
+  ...["access", "bad-input", "catalog", "demo", "documents", "headers", "hosts", "metadata"],
+  ...["openapi-requests", "overview", "policy-documents", "surfaces"],
+];
+const JOURNEYS = new Map([
+  ["memory", WITHOUT_FILES],
+  ["postgres", withoutPostgres === false ? [...WITHOUT_FILES, ...OVER_POSTGRES] : []],
+]);
+if (withoutPostgres !== false) console.log(`Without tests over PostgreSQL: ${withoutPostgres}`);
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const filters = process.argv.slice(2);
@@ -30,14 +50,23 @@ const files = readdirSync(`${root}/test`, { recursive: true, encoding: "utf8" })
   .map((path) => `test/${path.replaceAll("\\", "/")}`)
   .filter((path) => path.endsWith(".test.ts"))
   .sort()
-  .filter(isWanted);
-const onMemory = ON_MEMORY.filter(isWanted).map((path) => path.replace("memory:", ""));
+  .filter((path) => isWanted(path));
+const onEngines = Array.from(JOURNEYS, ([engine, names]) => ({
+  engine,
+  files: names
+    .map((name) => `test/journeys/${name}.test.ts`)
+    .filter((path) => isWanted(path, `${engine}:`)),
+}));
+const count = onEngines.reduce((sum, { files: own }) => sum + own.length, files.length);
 
-function isWanted(path: string): boolean {
-  return filters.length === 0 || filters.some((filter) => path.includes(filter));
+function isWanted(path: string, engine = ""): boolean {
+  return (
+    filters.length === 0 ||
+    filters.some((filter) => filter.startsWith(engine) && `${engine}${path}`.includes(filter))
+  );
 }
 
-if (files.length + onMemory.length === 0) {
+if (count === 0) {
   console.error(
     filters.length === 0 ? "There are no tests" : `No test matches ${filters.join(", ")}`,
   );
@@ -89,7 +118,9 @@ const flags = [
 ];
 const batches = [
   ...writeBatches(folder, "batch", files),
-  ...writeBatches(folder, "memory", onMemory, ["test/support/use-memory.ts"]),
+  ...onEngines.flatMap(({ engine, files: own }) =>
+    writeBatches(folder, engine, own, [`test/support/use-${engine}.ts`]),
+  ),
 ];
 const runner = spawn(process.execPath, [...flags, ...batches], {
   cwd: root,
@@ -98,8 +129,6 @@ const runner = spawn(process.execPath, [...flags, ...batches], {
 });
 runner.on("exit", (code, signal) => {
   rmSync(folder, { recursive: true, force: true });
-  console.log(
-    `${files.length + onMemory.length} test files, ${code === 0 ? "all passed" : "not all passed"}`,
-  );
+  console.log(`${count} test files, ${code === 0 ? "all passed" : "not all passed"}`);
   process.exitCode = signal === null ? (code ?? 1) : 1;
 });

@@ -1,4 +1,4 @@
-import { configFromEnvironment, configFromOptions } from "../config.ts";
+import { configFromEnvironment, configFromOptions, type Config } from "../config.ts";
 import { createPasswords } from "../auth/password.ts";
 import { askForChange } from "../control/client.ts";
 import { CHANGES, type ChangeName } from "../control/changes.ts";
@@ -8,27 +8,30 @@ import { createLog } from "../core/log.ts";
 import { openEngine } from "../stores.ts";
 import { Layout } from "../storage/layout.ts";
 
-/** The data directory: from the option, otherwise from the environment. */
-export function dataDirectory(given: string | undefined): string {
-  return given ?? configFromEnvironment().dataDir;
+/** The settings of the directory that an option names, else those of the environment. */
+export function storedAt(directory: string | undefined): Config {
+  return directory === undefined
+    ? configFromEnvironment()
+    : configFromOptions({ dataDir: directory });
 }
 
 /**
- * Makes a change in a data directory: by the server that runs on it, otherwise in this process,
- * which locks the directory meanwhile.
+ * Makes a change in a data directory or a database. A server that runs on the directory does it, else this
+ * process, which has the directory meanwhile.
  *
  * @throws Error saying why the change was not made
  */
 export async function makeChange(
-  dataDir: string,
+  config: Config,
   name: ChangeName,
   body: object,
   now: Clock,
 ): Promise<unknown> {
-  const answer = await askForChange(new Layout(dataDir).socket, name, body);
-  if (answer !== undefined) return answer;
+  if (config.databaseUrl === undefined) {
+    const answer = await askForChange(new Layout(config.dataDir).socket, name, body);
+    if (answer !== undefined) return answer;
+  }
   const silent = createLog("silent", now, () => {});
-  const config = configFromOptions({ dataDir });
   const engine = await openEngine({ config, now, log: silent });
   try {
     const own = {

@@ -2,7 +2,7 @@ import { printable } from "../core/printable.ts";
 import { apiKeyCreate } from "../keys/schema.ts";
 import { readArguments, required } from "./arguments.ts";
 import { UsageError, type CliCommand } from "./command.ts";
-import { dataDirectory, makeChange } from "./directory.ts";
+import { makeChange, storedAt } from "./directory.ts";
 
 export const keyCreateCommand: CliCommand = {
   name: "key create",
@@ -12,7 +12,7 @@ export const keyCreateCommand: CliCommand = {
   --scopes SCOPE      runtime (the default), report or policy: what the key may do
   --expires DAYS      after how many days it is refused; never when absent
   --organization ID   the organization; "default" when absent
-  --data DIR          the data directory; DATA_DIR when absent
+  --data DIR          the data directory; DATABASE_URL or DATA_DIR when absent
 
 A server that runs on the directory creates the key, else this command does.
 The key stands alone on standard output; what is said of it goes to standard error.`,
@@ -24,7 +24,7 @@ The key stands alone on standard output; what is said of it goes to standard err
     const { organization, scopes, expires } = values;
     const days = expires === undefined ? undefined : daysOf(expires);
     const body = { name, organization, scopes, expires_in_days: days };
-    const key = await makeChange(dataDirectory(values.data), "create-key", body, terminal.now);
+    const key = await makeChange(storedAt(values.data), "create-key", body, terminal.now);
     const { id, api_key, warning, expires_at } = key as {
       readonly id: string;
       readonly api_key: string;

@@ -1,7 +1,7 @@
 import { printable } from "../core/printable.ts";
 import { readArguments, required } from "./arguments.ts";
 import { UsageError, type CliCommand } from "./command.ts";
-import { dataDirectory, makeChange } from "./directory.ts";
+import { makeChange, storedAt } from "./directory.ts";
 
 const ROLES = ["admin", "operator", "viewer"];
 
@@ -13,7 +13,7 @@ export const userAddCommand: CliCommand = {
   --role ROLE         ${ROLES.join(", ")}
   --name NAME         what people call the user; the email when absent
   --organization ID   the organization; "default" when absent
-  --data DIR          the data directory; DATA_DIR when absent
+  --data DIR          the data directory; DATABASE_URL or DATA_DIR when absent
 
 A server that runs on the directory creates the user, else this command does.
 The password is never an argument, since everybody on the machine could read it.`,
@@ -25,10 +25,10 @@ The password is never an argument, since everybody on the machine could read it.
     const role = required("role", values.role);
     if (!ROLES.includes(role)) throw new UsageError(`--role: expected ${ROLES.join(", ")}`);
     const { name, organization } = values;
-    const dataDir = dataDirectory(values.data);
+    const config = storedAt(values.data);
     const password = await terminal.readPassword(`Password for ${printable(email)}: `);
     const body = { email, role, name, organization, password };
-    const user = (await makeChange(dataDir, "add-user", body, terminal.now)) as { id: string };
+    const user = (await makeChange(config, "add-user", body, terminal.now)) as { id: string };
     terminal.out(`Created ${role} ${email} (${user.id})\n`);
     return 0;
   },

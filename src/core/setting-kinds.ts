@@ -134,6 +134,18 @@ export function httpUrl(): Kind<string> {
   };
 }
 
+/** The URL of a PostgreSQL database. It may hold a password. */
+export function postgresUrl(): Kind<string> {
+  return {
+    accepts: "a URL such as postgres://user:password@host:5432/database",
+    textOf: stringOf,
+    parse(given) {
+      const url = URL.canParse(given) ? new URL(given) : undefined;
+      return url && /^postgres(?:ql)?:$/.test(url.protocol) ? given : undefined;
+    },
+  };
+}
+
 /** `embed`, the path of a file, or an http or https URL. Texts that begin like other URLs are refused. */
 export function catalogSource(): Kind<string> {
   return {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import ts from "typescript";
-import { filesBelow, parseSource } from "./source-files.ts";
+import { filesBelow, readSource } from "./source-files.ts";
 
 /** Constructions that are hard to read; CONTRIBUTING says what to write instead. */
 const BANNED = [
@@ -26,24 +25,17 @@ const RIDDLES = [
 /** The storage's comments still have riddles; this exception goes when they are rewritten. */
 const HAS_RIDDLES = /^(?:src|test)\/storage\//;
 
-/** The text before each token of a tree, which is white space and comments. */
-function* triviaOf(node: ts.Node, text: string): Generator<string> {
-  const children = node.getChildren().filter((child) => !ts.isJSDoc(child));
-  for (const child of children) yield* triviaOf(child, text);
-  if (children.length === 0) yield text.slice(node.getFullStart(), node.getStart());
-}
+/** A comment, or some lines of it. Close enough: a text in quotes that looks like one is read too. */
+const COMMENT = /\/\*[^]*?\*\/|(?:^[ \t]*\/\/.*\n)+|[ \t]\/\/ .*$/gm;
 
 /** The banned constructions in the comments of a file, with the words around them. */
 function offencesIn(path: string): readonly string[] {
-  const source = parseSource(path);
   const patterns = HAS_RIDDLES.test(path) ? BANNED : [...BANNED, ...RIDDLES];
-  return [...triviaOf(source, source.text)].flatMap((trivia) => {
-    const comment = trivia.replaceAll(/\s+(?:\*\/?|\/\/)?\s*/g, " ");
+  return [...readSource(path).matchAll(COMMENT)].flatMap(([found]) => {
+    const comment = found.replaceAll(/\s+(?:\*\/?|\/\/)?\s*/g, " ");
     return patterns.flatMap((pattern) => {
-      const found = pattern.exec(comment);
-      return found
-        ? [`${path}: ${comment.slice(Math.max(0, found.index - 40)).slice(0, 100)}`]
-        : [];
+      const at = pattern.exec(comment)?.index;
+      return at === undefined ? [] : [`${path}: ${comment.slice(Math.max(0, at - 40), at + 60)}`];
     });
   });
 }

@@ -1,0 +1,195 @@
+import { entryLine } from "../../activity/entry-line.ts";
+import { matcherOf, type ActivityFilter } from "../../activity/filter.ts";
+import type { ActivityEntry } from "../../activity/schema.ts";
+import type { ActivityRows, ActivityStore } from "../../activity/store.ts";
+import { formatTimestamp } from "../../core/time.ts";
+import { ownTurn } from "../../core/yielder.ts";
+import type { Database, Statements } from "./database.ts";
+import { GroupQueue } from "./group-queue.ts";
+import { ifLeased } from "./leases.ts";
+import type { Session } from "./session.ts";
+
+/** At least so many of an organization's entries stay, the newest ones. */
+const KEPT_ENTRIES = 10_000;
+
+/** How many entries a search reads at a time, and how many retention removes. */
+const PORTION = 2_000;
+const REMOVED_AT_ONCE = 10_000;
+
+const MOST_APPENDED_AT_ONCE = 200;
+
+interface Row {
+  readonly number: number;
+  readonly entry: string;
+}
+
+interface Appended {
+  readonly entry: ActivityEntry;
+  readonly settle: (error?: unknown) => void;
+}
+
+/** Keeps the activity log in the table `activity`. */
+export class PostgresActivity implements ActivityStore {
+  readonly #database: Database;
+  readonly #session: Session;
+  readonly #maxBytes: number;
+  readonly #queue = new GroupQueue<Appended>(
+    (organization, group) => this.#writeGroup(organization, group),
+    MOST_APPENDED_AT_ONCE,
+  );
+
+  /** @param maxBytes the most bytes of one organization's entries; retention removes the oldest beyond it */
+  constructor(database: Database, session: Session, maxBytes = Infinity) {
+    this.#database = database;
+    this.#session = session;
+    this.#maxBytes = maxBytes;
+  }
+
+  append(organization: string, entry: ActivityEntry): Promise<void> {
+    if (this.#session.isUnit) {
+      return this.#session.change((transaction) => insert(transaction, organization, [entry]));
+    }
+    return new Promise((resolve, reject) => {
+      const settle = (error?: unknown): void => {
+        if (error === undefined) resolve();
+        else reject(error as Error);
+      };
+      this.#queue.add(organization, { entry, settle });
+    });
+  }
+
+  /** Resolves when everything that was given is written. */
+  close(): Promise<void> {
+    return this.#queue.idle();
+  }
+
+  async retain(olderThanMs: number): Promise<void> {
+    await ifLeased(this.#database, "activity retention", async () => {
+      const organizations = await this.#database.query<{ id: string }>(
+        "SELECT id FROM organizations",
+      );
+      for (const { id } of organizations) {
+        await this.#retainOf(id, formatTimestamp(olderThanMs));
+        if (this.#maxBytes < Infinity) await this.#trim(id);
+      }
+    });
+  }
+
+  async page(
+    organization: string,
+    filter: ActivityFilter,
+    limit: number,
+    offset: number,
+  ): Promise<ActivityRows> {
+    const { action, actor, target, q, from, to } = filter;
+    const isWhole = [action, actor, target, q, from, to].every((part) => part === undefined);
+    return isWhole
+      ? this.#pageOfAll(organization, limit, offset)
+      : this.#search(organization, filter, limit, offset);
+  }
+
+  async #pageOfAll(organization: string, limit: number, offset: number): Promise<ActivityRows> {
+    const [count] = await this.#session.query<{ total: number }>(
+      "SELECT count(*) AS total FROM activity WHERE organization_id = $1",
+      [organization],
+    );
+    const total = count?.total ?? 0;
+    if (offset >= total) return rowsOf([], total);
+    const rows = await this.#session.query<Row>(
+      `SELECT entry FROM activity WHERE organization_id = $1
+        ORDER BY number DESC LIMIT $2 OFFSET $3`,
+      [organization, limit, offset],
+    );
+    const entries = rows.map(({ entry }) => entry);
+    return rowsOf(entries, total);
+  }
+
+  /** Reads portion by portion, newest first: which entries match is decided by the same code as elsewhere. */
+  async #search(
+    organization: string,
+    filter: ActivityFilter,
+    limit: number,
+    offset: number,
+  ): Promise<ActivityRows> {
+    const fits = matcherOf(filter);
+    const found: string[] = [];
+    let total = 0;
+    for (let before = Number.MAX_SAFE_INTEGER; ;) {
+      const rows = await this.#database.search<Row>(
+        `SELECT number, entry FROM activity
+          WHERE organization_id = $1 AND number < $2
+            AND ($4::text IS NULL OR timestamp >= $4) AND ($5::text IS NULL OR timestamp < $5)
+          ORDER BY number DESC LIMIT $3`,
+        [organization, before, PORTION, momentOf(filter.from), momentOf(filter.to)],
+      );
+      for (const { entry } of rows) {
+        if (!fits(JSON.parse(entry) as ActivityEntry)) continue;
+        if (total >= offset && found.length < limit) found.push(entry);
+        total++;
+      }
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < PORTION) return rowsOf(found, total);
+      before = last.number;
+      await ownTurn();
+    }
+  }
+
+  async #retainOf(organization: string, olderThan: string): Promise<void> {
+    for (;;) {
+      const removed = await this.#database.run(
+        `DELETE FROM activity WHERE organization_id = $1 AND number IN
+           (SELECT number FROM activity WHERE organization_id = $1 AND timestamp < $2
+               AND number <= (SELECT number FROM activity WHERE organization_id = $1
+                               ORDER BY number DESC OFFSET $3 LIMIT 1)
+             ORDER BY number LIMIT $4)`,
+        [organization, olderThan, KEPT_ENTRIES, REMOVED_AT_ONCE],
+      );
+      if (removed < REMOVED_AT_ONCE) return;
+    }
+  }
+
+  /** Removes the oldest entries beyond the bytes that an organization may have. */
+  async #trim(organization: string): Promise<void> {
+    await this.#database.run(
+      `DELETE FROM activity WHERE organization_id = $1 AND number <=
+         (SELECT max(number) FROM
+           (SELECT number, sum(octet_length(entry) + 1) OVER (ORDER BY number DESC) AS bytes
+              FROM activity WHERE organization_id = $1) AS counted
+           WHERE bytes > $2)`,
+      [organization, this.#maxBytes],
+    );
+  }
+
+  async #writeGroup(organization: string, group: readonly Appended[]): Promise<void> {
+    const entries = group.map(({ entry }) => entry);
+    const failure = await this.#database
+      .transaction((transaction) => insert(transaction, organization, entries))
+      .then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    for (const { settle } of group) settle(failure);
+  }
+}
+
+async function insert(
+  transaction: Statements,
+  organization: string,
+  entries: readonly ActivityEntry[],
+): Promise<void> {
+  await transaction.run(
+    `INSERT INTO activity (organization_id, timestamp, entry)
+     SELECT $1, timestamp, entry
+       FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS given (timestamp, entry, place)
+      ORDER BY place`,
+    [organization, entries.map(({ timestamp }) => timestamp), entries.map(entryLine)],
+  );
+}
+
+function momentOf(ms: number | undefined): string | null {
+  return ms === undefined ? null : formatTimestamp(ms);
+}
+
+function rowsOf(entries: readonly string[], total: number): ActivityRows {
+  return { json: Buffer.from(entries.join(",")), returned: entries.length, total };
+}

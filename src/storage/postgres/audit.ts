@@ -1,0 +1,207 @@
+import type { AuditActivity, AuditAllowance, AuditExport } from "../../audit/store.ts";
+import type { AuditFilter, AuditHistogram } from "../../audit/store.ts";
+import type { AuditRemoval, AuditRows, AuditStore, AuditTail } from "../../audit/store.ts";
+import type { AuditUsage, Position, ProviderActivity } from "../../audit/store.ts";
+import { readListPosition, readStreamPosition } from "../../audit/positions.ts";
+import { MINUTE_MS, SECOND_MS, type Clock } from "../../core/clock.ts";
+import { describeError, type Log } from "../../core/log.ts";
+import { clearInterval, setInterval, systemStopwatch } from "../../core/timers.ts";
+import type { AuditFigures } from "../../engine.ts";
+import type { Database } from "./database.ts";
+import { answerExport, answerPage } from "./audit/answers.ts";
+import { Arrivals } from "./audit/arrivals.ts";
+import { activityOf, histogramOf, providerNamesOf, providerUseOf } from "./audit/counts.ts";
+import { usageOf } from "./audit/days.ts";
+import { GroupCommit } from "./audit/group-commit.ts";
+import { Partitions } from "./audit/partitions.ts";
+import { Readers } from "./audit/readers.ts";
+import { columnOf } from "./audit/records.ts";
+import { retain, sweep, trim } from "./audit/retention.ts";
+import { indexClosedDays } from "./audit/trigrams.ts";
+
+export interface PostgresAuditOptions {
+  readonly database: Database;
+  readonly now: Clock;
+  readonly log: Log;
+  /** `write` does not wait for the disk of the database: its crash may lose the last moments. */
+  readonly durability: "sync" | "write";
+}
+
+const MAINTAIN_EVERY_MS = 10 * MINUTE_MS;
+/** How old the size of an organization may be when a quota asks for it. */
+const SIZE_AGE_MS = SECOND_MS;
+const MOST_SIZES = 10_000;
+
+/** Keeps audit events in PostgreSQL, for as many servers as share the database. */
+export class PostgresAudit implements AuditStore {
+  readonly #options: PostgresAuditOptions;
+  readonly #database: Database;
+  readonly #arrivals: Arrivals;
+  readonly #readers: Readers;
+  readonly #commits: GroupCommit;
+  /** The bytes of organizations, as the last commit or query told. */
+  readonly #sizes = new Map<string, { readonly bytes: number; readonly at: number }>();
+  readonly #maintaining: NodeJS.Timeout;
+  #maintenance: Promise<void> = Promise.resolve();
+
+  constructor(options: PostgresAuditOptions) {
+    const { database, durability } = options;
+    this.#options = options;
+    this.#database = database;
+    this.#arrivals = new Arrivals(database);
+    this.#readers = new Readers(database);
+    this.#commits = new GroupCommit({
+      database,
+      partitions: new Partitions(database),
+      isRelaxed: durability === "write",
+      grown: (organization, lastRow, bytes) => {
+        this.#noteSize(organization, bytes);
+        this.#arrivals.grown(organization, lastRow);
+      },
+    });
+    const maintain = (): void => {
+      this.#maintenance = this.#maintenance.then(() => this.#maintain());
+    };
+    this.#maintaining = setInterval(maintain, MAINTAIN_EVERY_MS).unref();
+  }
+
+  /** What this server did with events since the start. */
+  get figures(): AuditFigures {
+    return this.#commits.figures;
+  }
+
+  append(...[organization, events, stored, named, quota]: Parameters<AuditStore["append"]>): void {
+    if (events.length === 0) return stored(null, "");
+    if (quota === undefined) return this.#commits.append(organization, events, stored, named);
+    const size = this.#sizes.get(organization);
+    const ask = (bytes: number): void => {
+      const refusal = quota.refusal(bytes);
+      if (refusal === undefined) this.#commits.append(organization, events, stored, named);
+      else stored(refusal);
+    };
+    if (size !== undefined && systemStopwatch() - size.at < SIZE_AGE_MS) ask(size.bytes);
+    else this.usage(organization).then(({ bytes }) => ask(bytes), stored);
+  }
+
+  async page(
+    organization: string,
+    filter: AuditFilter,
+    limit: number,
+    start: number | Position,
+    signal?: AbortSignal,
+    characters?: number,
+  ): Promise<AuditRows> {
+    signal?.throwIfAborted();
+    const from = typeof start === "number" ? start : readListPosition(start);
+    const parts = { limit, start: from, signal, characters };
+    return answerPage(this.#database, organization, filter, parts);
+  }
+
+  async get(organization: string, id: string): Promise<Buffer | undefined> {
+    const [place] = await this.#database.query<{ seq: number; day: string }>(
+      `SELECT i.seq, i.day::text AS day FROM audit_ids i
+         JOIN audit_heads h ON h.organization_id = i.organization_id AND i.day >= h.first_day
+        WHERE i.organization_id = $1 AND i.id = $2 ORDER BY i.seq LIMIT 1`,
+      [organization, columnOf(id)],
+    );
+    if (place === undefined) return undefined;
+    const [found] = await this.#database.query<{ line: string }>(
+      "SELECT line FROM audit_events WHERE organization_id = $1 AND day = $2 AND seq = $3",
+      [organization, place.day, place.seq],
+    );
+    return found && Buffer.from(found.line);
+  }
+
+  export(organization: string, filter: AuditFilter, signal?: AbortSignal): Promise<AuditExport> {
+    return answerExport(this.#database, organization, filter, signal, (days) =>
+      this.#readers.keep(days),
+    );
+  }
+
+  async tail(
+    organization: string,
+    filter: AuditFilter,
+    after: Position | undefined,
+  ): Promise<AuditTail> {
+    const [head] = await this.#database.query<{ last_seq: number }>(
+      "SELECT last_seq FROM audit_heads WHERE organization_id = $1",
+      [organization],
+    );
+    const last = head?.last_seq ?? 0;
+    const row = after === undefined ? last : readStreamPosition(after, last);
+    return this.#arrivals.tail(organization, filter, row);
+  }
+
+  histogram(
+    organization: string,
+    filter: AuditFilter,
+    from: number,
+    to: number,
+    intervalMs: number,
+    signal?: AbortSignal,
+  ): Promise<AuditHistogram> {
+    return histogramOf(this.#database, organization, filter, { from, to, intervalMs }, signal);
+  }
+
+  activity(organization: string, now: number): Promise<AuditActivity> {
+    return activityOf(this.#database, organization, now);
+  }
+
+  providerUse(
+    organization: string,
+    names: readonly string[],
+    now: number,
+  ): Promise<ReadonlyMap<string, ProviderActivity>> {
+    return providerUseOf(this.#database, organization, names, now);
+  }
+
+  providerNames(organization: string, most: number): Promise<ReadonlySet<string>> {
+    return providerNamesOf(this.#database, organization, most);
+  }
+
+  async usage(organization: string): Promise<AuditUsage> {
+    const usage = await usageOf(this.#database, organization);
+    this.#noteSize(organization, usage.bytes);
+    return usage;
+  }
+
+  async retain(
+    organization: string | undefined,
+    olderThanMs: number,
+  ): Promise<readonly AuditRemoval[]> {
+    const removals = await retain(this.#database, organization, olderThanMs);
+    this.#sizes.clear();
+    return removals;
+  }
+
+  async trim(organization: string, allowed: AuditAllowance): Promise<AuditRemoval | undefined> {
+    const removal = await trim(this.#database, organization, allowed);
+    this.#sizes.delete(organization);
+    return removal;
+  }
+
+  /** Stores what was given, and ends streams and exports. */
+  async close(): Promise<void> {
+    clearInterval(this.#maintaining);
+    await this.#commits.close();
+    this.#arrivals.close();
+    this.#readers.close();
+    await this.#maintenance;
+  }
+
+  #noteSize(organization: string, bytes: number): void {
+    if (this.#sizes.size >= MOST_SIZES) this.#sizes.clear();
+    this.#sizes.set(organization, { bytes, at: systemStopwatch() });
+  }
+
+  /** Deletes what retention removed, and indexes the texts of days that are over. */
+  async #maintain(): Promise<void> {
+    const { log, now } = this.#options;
+    try {
+      await sweep(this.#database);
+      await indexClosedDays(this.#database, now());
+    } catch (error) {
+      log.error("the maintenance of the audit tables failed", { error: describeError(error) });
+    }
+  }
+}

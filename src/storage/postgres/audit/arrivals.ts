@@ -1,0 +1,181 @@
+/**
+ * Follows events as they are stored, by whichever server. The row number of an organization's newest event is
+ * its change counter. It is asked for while streams wait, for all organizations at once; what this server
+ * stores wakes its own streams without asking.
+ */
+import type { Arrival, AuditFilter, AuditTail, Position } from "../../../audit/store.ts";
+import { streamPosition } from "../../../audit/positions.ts";
+import { clearTimeout, setTimeout } from "../../../core/timers.ts";
+import type { Database } from "../database.ts";
+import { conditionsOf, Values } from "./conditions.ts";
+
+const ASK_EVERY_MS = 200;
+const READ_ROWS = 256;
+const READ_BYTES = 64 << 10;
+/** A range of more rows is read like a search, which may take long. */
+const MANY_ROWS = 10_000;
+
+interface Found {
+  readonly row: number;
+  readonly json: Buffer;
+}
+
+/** Streams that wait for a row of an organization. */
+interface Waiting {
+  last: number;
+  readonly wakes: Set<() => void>;
+}
+
+/** Wakes the streams of this server when events were stored. */
+export class Arrivals {
+  readonly #database: Database;
+  readonly #waiting = new Map<string, Waiting>();
+  /** Reads under way: streams that are at the same row share them. */
+  readonly #reads = new Map<string, Promise<readonly Found[]>>();
+  #timer: NodeJS.Timeout | undefined;
+  #isAsking = false;
+  #isClosed = false;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** An organization's events reach up to a row. */
+  grown(organization: string, last: number): void {
+    const waiting = this.#waiting.get(organization);
+    if (waiting === undefined || waiting.last >= last) return;
+    waiting.last = last;
+    for (const wake of waiting.wakes) wake();
+  }
+
+  /** The events after a row; see `AuditTail.arrivals`. */
+  tail(organization: string, filter: AuditFilter, after: number): AuditTail {
+    const arrivals = (signal: AbortSignal) => this.#follow(organization, filter, after, signal);
+    return { start: streamPosition(after), arrivals };
+  }
+
+  /** Ends every stream. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    for (const { wakes } of this.#waiting.values()) for (const wake of wakes) wake();
+  }
+
+  async *#follow(
+    organization: string,
+    filter: AuditFilter,
+    after: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<Arrival> {
+    const key = `${organization} ${JSON.stringify(filter)}`;
+    let at = after;
+    const waiting = this.#enter(organization, after);
+    const wake = { up: (): void => {} };
+    const onWake = (): void => wake.up();
+    waiting.wakes.add(onWake);
+    signal.addEventListener("abort", onWake);
+    try {
+      void this.#ask();
+      while (!signal.aborted && !this.#isClosed) {
+        const { last } = waiting;
+        if (last <= at) {
+          await new Promise<void>((resolve) => (wake.up = resolve));
+          continue;
+        }
+        const found = await this.#read(key, organization, filter, at, last);
+        for (const { row, json } of found) {
+          if (signal.aborted) return;
+          at = row;
+          yield { position: this.#positionOf(row), json };
+        }
+        if (found.length === 0) at = last;
+      }
+    } finally {
+      signal.removeEventListener("abort", onWake);
+      waiting.wakes.delete(onWake);
+      if (waiting.wakes.size === 0) this.#waiting.delete(organization);
+    }
+  }
+
+  #positionOf(row: number): Position {
+    return streamPosition(row);
+  }
+
+  #enter(organization: string, last: number): Waiting {
+    const known = this.#waiting.get(organization);
+    if (known) return known;
+    const waiting = { last, wakes: new Set<() => void>() };
+    this.#waiting.set(organization, waiting);
+    return waiting;
+  }
+
+  /** Asks for the newest rows, and again after a while as long as streams wait. */
+  async #ask(): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    clearTimeout(this.#timer);
+    try {
+      const rows = await this.#database.query<{ organization_id: string; last_seq: number }>(
+        "SELECT organization_id, last_seq FROM audit_heads WHERE organization_id = ANY ($1)",
+        [[...this.#waiting.keys()]],
+      );
+      for (const { organization_id, last_seq } of rows) this.grown(organization_id, last_seq);
+    } catch {
+      // The database is away: streams wait until it is back.
+    } finally {
+      this.#isAsking = false;
+      if (this.#waiting.size > 0 && !this.#isClosed) {
+        this.#timer = setTimeout(() => void this.#ask(), ASK_EVERY_MS).unref();
+      }
+    }
+  }
+
+  #read(
+    key: string,
+    organization: string,
+    filter: AuditFilter,
+    after: number,
+    last: number,
+  ): Promise<readonly Found[]> {
+    const own = `${after} ${last} ${key}`;
+    const under = this.#reads.get(own);
+    if (under) return under;
+    const reading = this.#query(organization, filter, after, last).finally(() =>
+      this.#reads.delete(own),
+    );
+    this.#reads.set(own, reading);
+    return reading;
+  }
+
+  async #query(
+    organization: string,
+    filter: AuditFilter,
+    after: number,
+    last: number,
+  ): Promise<readonly Found[]> {
+    const days = await this.#database.query<{ day: string }>(
+      `SELECT DISTINCT d.day::text AS day FROM audit_days d
+         JOIN audit_heads h ON h.organization_id = d.organization_id AND d.day >= h.first_day
+        WHERE d.organization_id = $1 AND d.last_seq > $2`,
+      [organization, after],
+    );
+    const values = new Values();
+    const among = days.map(({ day }) => day);
+    const [own, from, to, inDays] = [organization, after, last, among].map((value) =>
+      values.add(value),
+    );
+    const text = `
+      SELECT row, line FROM (
+        SELECT seq AS row, line, sum(bytes) OVER (ORDER BY seq) AS bytes, row_number() OVER (ORDER BY seq) AS place
+          FROM (SELECT seq, bytes, line FROM audit_events
+                 WHERE organization_id = ${own} AND seq > ${from} AND seq <= ${to}
+                   AND day = ANY (${inDays})${conditionsOf(filter, values)}
+                 ORDER BY seq LIMIT ${READ_ROWS}) AS next) AS portion
+       WHERE place = 1 OR bytes <= ${READ_BYTES} ORDER BY row`;
+    const rows =
+      last - after > MANY_ROWS
+        ? await this.#database.search<{ row: number; line: string }>(text, values.all)
+        : await this.#database.query<{ row: number; line: string }>(text, values.all);
+    return rows.map(({ row, line }) => ({ row, json: Buffer.from(line) }));
+  }
+}

@@ -1,0 +1,62 @@
+/** Filters as conditions of SQL, with their values as parameters. */
+import type { AuditFilter } from "../../../audit/store.ts";
+import { columnOf, searchForm } from "./records.ts";
+
+/** Collects the values of a statement. */
+export class Values {
+  readonly all: unknown[] = [];
+
+  /** The place of a value in the statement. */
+  add(value: unknown): string {
+    return `$${this.all.push(value)}`;
+  }
+}
+
+/** The filters that compare a column with a text. */
+const COLUMNS = [
+  ["decision", "decision"],
+  ["consumer", "consumer"],
+  ["provider", "provider"],
+  ["executor", "executor"],
+  ["capability", "capability"],
+  ["status", "status"],
+  ["runtime", "runtime_name"],
+  ["policy", "policy"],
+  ["reported_by", "reported_by"],
+  ["trace_id", "trace_id"],
+] as const;
+
+/** Each begins with `AND`, so that they follow a condition. */
+export function conditionsOf(filter: AuditFilter, values: Values): string {
+  const { q, from, to, trace_id: trace } = filter;
+  const conditions: string[] = [];
+  if (from !== undefined) conditions.push(`time_ms >= ${values.add(from)}`);
+  if (to !== undefined) conditions.push(`time_ms < ${values.add(to)}`);
+  // The index of traces holds their beginnings.
+  if (trace !== undefined) {
+    conditions.push(`left(trace_id, 64) = left(${values.add(columnOf(trace))}, 64)`);
+  }
+  for (const [name, column] of COLUMNS) {
+    const wanted = filter[name];
+    if (wanted !== undefined) conditions.push(`${column} = ${values.add(columnOf(wanted))}`);
+  }
+  if (isSearch(filter)) {
+    const literal = searchForm(q as string).replace(/[\\%_]/g, "\\$&");
+    conditions.push(`search LIKE ${values.add(`%${literal}%`)}`);
+  }
+  return conditions.map((condition) => ` AND ${condition}`).join("");
+}
+
+/** Whether texts are searched. */
+export function isSearch({ q }: AuditFilter): boolean {
+  return q !== undefined && q !== "";
+}
+
+/** Whether the counters tell how many events match. */
+export function isCounted(filter: AuditFilter): boolean {
+  const { decision: _, consumer: __, from: ___, to: ____, ...others } = filter;
+  return (
+    !isSearch(filter) &&
+    Object.values({ ...others, q: undefined }).every((one) => one === undefined)
+  );
+}

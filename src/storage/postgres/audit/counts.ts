@@ -1,0 +1,292 @@
+/**
+ * Exact counts. Whole minutes come from the counters, which are written together with the events; the parts
+ * of minutes at the ends of a range are counted event by event.
+ */
+import type { AuditActivity, AuditFilter, AuditHistogram } from "../../../audit/store.ts";
+import type { ProviderActivity } from "../../../audit/store.ts";
+import { DAY_MS, MINUTE_MS } from "../../../core/clock.ts";
+import type { Database } from "../database.ts";
+import { conditionsOf, isCounted, Values } from "./conditions.ts";
+import { fromText } from "../text.ts";
+import { DAYS, daysOf, inDays, type ArrivalDay, type Moment, type Range } from "./days.ts";
+import { columnOf, providerKey, providerOf } from "./records.ts";
+
+const MOST_LISTED = 1_000;
+/** Runtimes choose the names: only so many, those with the most events, are compared. */
+const MOST_NAMES = 4 * MOST_LISTED;
+
+/** The organization is the first value of every statement here. */
+const FIRST_DAY = "(SELECT first_day FROM audit_heads WHERE organization_id = $1)";
+
+/** The present moment and how many events match; `undefined` where nothing was ever stored. */
+export async function totalOf(
+  database: Database,
+  organization: string,
+  filter: AuditFilter,
+  signal?: AbortSignal,
+): Promise<(Moment & { readonly total: number }) | undefined> {
+  const values = new Values();
+  values.add(organization);
+  const isByCounter = isCounted(filter);
+  const { from, to } = filter;
+  const isOfAllTime = from === undefined && to === undefined;
+  const days = isByCounter && isOfAllTime ? [] : await daysOf(database, organization);
+  const total = isByCounter
+    ? countedTotal(filter, values, days)
+    : `SELECT count(*) FROM audit_events
+        WHERE organization_id = $1${inDays(days, filter, values)}${conditionsOf(filter, values)}`;
+  const text = `SELECT h.last_seq, ${DAYS} AS days, coalesce((${total}), 0)::bigint AS total
+    FROM audit_heads h WHERE h.organization_id = $1`;
+  const [found] = isByCounter
+    ? await database.query<Moment & { total: number }>(text, values.all)
+    : await database.search<Moment & { total: number }>(text, values.all, signal);
+  return found;
+}
+
+function countedTotal(
+  { from, to, decision, consumer }: AuditFilter,
+  values: Values,
+  days: readonly ArrivalDay[],
+): string {
+  if (from !== undefined || to !== undefined) {
+    return `SELECT sum(events) FROM (${counted({ from, to, decision, consumer }, values, days)}) AS counted`;
+  }
+  if (decision === undefined && consumer === undefined) return "h.events";
+  return `SELECT sum(events) FROM audit_days
+    WHERE organization_id = $1 AND day >= h.first_day${conditionsOf({ decision, consumer }, values)}`;
+}
+
+/** Rows with a time, a decision, whether it was an AI, and how many events these have. */
+function counted(filter: AuditFilter, values: Values, days: readonly ArrivalDay[]): string {
+  const { minutes, edges } = wholeMinutes(filter);
+  const { from, to, ...others } = filter;
+  const events = edges.map(
+    (edge) =>
+      `SELECT time_ms, coalesce(decision, '') AS decision, ai, 1 AS events FROM audit_events
+        WHERE organization_id = $1${inDays(days, edge, values)}${conditionsOf({ ...others, ...edge }, values)}`,
+  );
+  if (minutes === undefined) return events.join(" UNION ALL ");
+  const ofMinutes = `SELECT minute_ms AS time_ms, decision, ai, events FROM audit_minutes
+    WHERE organization_id = $1 AND day >= ${FIRST_DAY}${inMinutes(minutes, values)}${conditionsOf(others, values)}`;
+  return [ofMinutes, ...events].join(" UNION ALL ");
+}
+
+function inMinutes({ from, to }: Range, values: Values): string {
+  return (
+    (from === undefined ? "" : ` AND minute_ms >= ${values.add(from)}`) +
+    (to === undefined ? "" : ` AND minute_ms < ${values.add(to)}`)
+  );
+}
+
+/** The whole minutes of a range, and what is left of it at its ends. */
+function wholeMinutes({ from, to }: Range): {
+  minutes: Range | undefined;
+  edges: readonly Range[];
+} {
+  const first = from === undefined ? undefined : Math.ceil(from / MINUTE_MS) * MINUTE_MS;
+  const end = to === undefined ? undefined : Math.floor(to / MINUTE_MS) * MINUTE_MS;
+  if ((first ?? -Infinity) >= (end ?? Infinity))
+    return { minutes: undefined, edges: [{ from, to }] };
+  const edges = [
+    { from, to: first },
+    { from: end, to },
+  ].filter((edge) => edge.from !== edge.to);
+  return { minutes: { from: first, to: end }, edges };
+}
+
+/** Events by bucket and decision; see `AuditStore.histogram`. */
+export async function histogramOf(
+  database: Database,
+  organization: string,
+  filter: AuditFilter,
+  { from, to, intervalMs }: { from: number; to: number; intervalMs: number },
+  signal?: AbortSignal,
+): Promise<AuditHistogram> {
+  const length = Math.max(0, Math.ceil((to - from) / intervalMs));
+  const [allowed, denied, other] = [0, 1, 2].map(() => new Array<number>(length).fill(0)) as [
+    number[],
+    number[],
+    number[],
+  ];
+  const both = {
+    ...filter,
+    from: Math.max(from, filter.from ?? -Infinity),
+    to: Math.min(to, filter.to ?? Infinity),
+  };
+  if (both.from >= both.to) return { allowed, denied, other };
+  const values = new Values();
+  values.add(organization);
+  const days = await daysOf(database, organization);
+  const isByMinute = isCounted(filter) && from % MINUTE_MS === 0 && intervalMs % MINUTE_MS === 0;
+  const rows = isByMinute
+    ? counted({ ...both, q: undefined }, values, days)
+    : `SELECT time_ms, decision, 1 AS events FROM audit_events
+        WHERE organization_id = $1${inDays(days, both, values)}${conditionsOf(both, values)}`;
+  const text = `SELECT (time_ms - ${values.add(from)}::bigint) / ${values.add(intervalMs)}::bigint AS bucket,
+    decision, sum(events)::bigint AS events FROM (${rows}) AS counted GROUP BY 1, 2`;
+  interface Bucket {
+    readonly bucket: number;
+    readonly decision: string | null;
+    readonly events: number;
+  }
+  const buckets = isByMinute
+    ? await database.query<Bucket>(text, values.all)
+    : await database.search<Bucket>(text, values.all, signal);
+  for (const { bucket, decision, events } of buckets) {
+    const list = decision === "ALLOWED" ? allowed : decision === "DENIED" ? denied : other;
+    list[bucket] = (list[bucket] ?? 0) + events;
+  }
+  return { allowed, denied, other };
+}
+
+/** What a provider was used for in the last 24 hours. */
+interface ProviderRow {
+  /** `minute` for a name as the counters have it, `event` for one as events have it, `facet` for none. */
+  readonly kind: "minute" | "event" | "facet";
+  /** The provider, or the decision of a facet. */
+  readonly name: string;
+  readonly ai: boolean;
+  readonly events: number;
+  readonly failed: number;
+}
+
+/** The rows of the 24 hours up to and including a moment. */
+function lastDay(now: number): { readonly from: number; readonly to: number } {
+  return { from: now - DAY_MS + 1, to: now + 1 };
+}
+
+/** Selects `ProviderRow`s of those providers that were used most; of the named ones, where some are. */
+function providersOf(
+  now: number,
+  values: Values,
+  days: readonly ArrivalDay[],
+  names?: readonly string[],
+): string {
+  const { minutes, edges } = wholeMinutes(lastDay(now));
+  const among = (forms: (name: string) => string): string =>
+    names === undefined ? "" : ` AND provider = ANY (${values.add(names.map(forms))}::text[])`;
+  const parts = edges.map(
+    (edge) => `SELECT 'event' AS kind, provider, 1 AS events,
+        (coalesce(decision = 'DENIED', false) OR lower(status) IN ('failed', 'error'))::integer AS failed
+      FROM audit_events WHERE organization_id = $1${inDays(days, edge, values)}
+       AND provider IS NOT NULL${conditionsOf(edge, values)}${among(columnOf)}`,
+  );
+  parts.push(`SELECT 'minute' AS kind, provider, events, failed FROM audit_provider_minutes
+    WHERE organization_id = $1 AND day >= ${FIRST_DAY}${inMinutes(minutes ?? {}, values)}${among(providerKey)}`);
+  return `SELECT kind, provider AS name, false AS ai, sum(events)::bigint AS events, sum(failed)::bigint AS failed
+    FROM (${parts.join(" UNION ALL ")}) AS counted GROUP BY 1, 2 ORDER BY 4 DESC LIMIT ${MOST_NAMES}`;
+}
+
+/** Adds up by the key of the provider. */
+function byKey(rows: readonly ProviderRow[]): Map<string, { events: number; failed: number }> {
+  const sums = new Map<string, { events: number; failed: number }>();
+  for (const { kind, name, events, failed } of rows) {
+    const key = kind === "minute" ? name : providerKey(fromText(name));
+    const sum = sums.get(key);
+    sums.set(key, {
+      events: events + (sum?.events ?? 0),
+      failed: failed + (sum?.failed ?? 0),
+    });
+  }
+  return sums;
+}
+
+/** The counts of a day; see `AuditStore.activity`. */
+export async function activityOf(
+  database: Database,
+  organization: string,
+  now: number,
+): Promise<AuditActivity> {
+  const values = new Values();
+  values.add(organization);
+  const days = await daysOf(database, organization);
+  const rows = await database.query<ProviderRow>(
+    `SELECT 'facet' AS kind, decision AS name, ai, sum(events)::bigint AS events, 0::bigint AS failed
+       FROM (${counted(lastDay(now), values, days)}) AS counted GROUP BY 2, 3
+     UNION ALL (${providersOf(now, values, days)})`,
+    values.all,
+  );
+  const facets = rows.filter(({ kind }) => kind === "facet");
+  const sumOf = (matches: (row: ProviderRow) => boolean): number =>
+    facets.filter(matches).reduce((sum, { events }) => sum + events, 0);
+  const providers = [...byKey(rows.filter(({ kind }) => kind !== "facet"))].flatMap(
+    ([key, { events }]) => {
+      const name = providerOf(key);
+      return name === undefined ? [] : [[name, events] as const];
+    },
+  );
+  return {
+    commands: sumOf(() => true),
+    allowed: sumOf(({ name }) => name === "ALLOWED"),
+    denied: sumOf(({ name }) => name === "DENIED"),
+    ai: sumOf(({ ai }) => ai),
+    byProvider: providers.sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, MOST_LISTED),
+  };
+}
+
+/** What some providers were used for; see `AuditStore.providerUse`. */
+export async function providerUseOf(
+  database: Database,
+  organization: string,
+  names: readonly string[],
+  now: number,
+): Promise<ReadonlyMap<string, ProviderActivity>> {
+  if (names.length === 0) return new Map();
+  const values = new Values();
+  values.add(organization);
+  const days = await daysOf(database, organization);
+  const statement = providersOf(now, values, days, names);
+  const recent = await database.query<ProviderRow>(statement, values.all);
+  // The newest minute of a provider is the first entry of the key; it may have arrived on several days.
+  const used = await database.query<{ name: string; newest: number | null }>(
+    `SELECT name, (
+        SELECT max(newest_ms) FROM audit_provider_minutes m
+         WHERE m.organization_id = $1 AND m.provider = name AND m.day >= ${FIRST_DAY} AND m.minute_ms = (
+           SELECT minute_ms FROM audit_provider_minutes l
+            WHERE l.organization_id = $1 AND l.provider = name AND l.day >= ${FIRST_DAY}
+            ORDER BY minute_ms DESC LIMIT 1)) AS newest
+       FROM unnest($2::text[]) AS name`,
+    [organization, names.map(providerKey)],
+  );
+  const newest = new Map(used.map((row) => [row.name, row.newest]));
+  const sums = byKey(recent);
+  const use = new Map<string, ProviderActivity>();
+  for (const name of names) {
+    const key = providerKey(name);
+    const lastUsed = newest.get(key) ?? undefined;
+    if (lastUsed === undefined) continue;
+    use.set(name, { events: 0, failed: 0, ...sums.get(key), lastUsed });
+  }
+  return use;
+}
+
+/** The providers that events name; see `AuditStore.providerNames`. */
+export async function providerNamesOf(
+  database: Database,
+  organization: string,
+  most: number,
+): Promise<ReadonlySet<string>> {
+  // Jumps from one name to the next, since a name has a row for each minute.
+  const names = await database.query<{ provider: string }>(
+    `WITH RECURSIVE head AS (SELECT ${FIRST_DAY} AS first_day), names AS (
+       (SELECT provider FROM audit_provider_minutes
+         WHERE organization_id = $1 AND day >= (SELECT first_day FROM head) ORDER BY provider LIMIT 1)
+       UNION ALL
+       SELECT (SELECT m.provider FROM audit_provider_minutes m
+                WHERE m.organization_id = $1 AND m.provider > n.provider AND m.day >= (SELECT first_day FROM head)
+                ORDER BY m.provider LIMIT 1)
+         FROM names n WHERE n.provider IS NOT NULL)
+     SELECT provider FROM names WHERE provider IS NOT NULL LIMIT $2`,
+    [organization, most + 1],
+  );
+  const chosen =
+    names.length <= most
+      ? names
+      : await database.query<{ provider: string }>(
+          `SELECT provider FROM audit_provider_minutes
+            WHERE organization_id = $1 AND day >= ${FIRST_DAY}
+            GROUP BY provider ORDER BY max(minute_ms) DESC LIMIT $2`,
+          [organization, most],
+        );
+  return new Set(chosen.flatMap(({ provider }) => providerOf(provider) ?? []));
+}

@@ -1,0 +1,94 @@
+/**
+ * The days of arrival that a query needs. With a year of partitions the database would take longer to plan a
+ * query over all of them than to answer it, so every query names its days.
+ */
+import type { AuditUsage } from "../../../audit/store.ts";
+import type { Database } from "../database.ts";
+import type { Values } from "./conditions.ts";
+
+/** What an organization has of one arrival day: from one `timestamp` to another, up to a row. */
+export interface ArrivalDay {
+  readonly day: string;
+  readonly oldest: number;
+  readonly newest: number;
+}
+
+/** What an organization had stored at one moment: rows up to one, of some days. */
+export interface Moment {
+  readonly last_seq: number;
+  readonly days: readonly ArrivalDay[];
+}
+
+/** Timestamps from one on, and before another. */
+export interface Range {
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+/** Timestamps from one up to another, and the days in which such may have arrived. */
+export interface Window {
+  readonly oldest: number;
+  readonly newest: number;
+  readonly days: readonly string[];
+}
+
+/** Selects the days of the organization $1, beside its head row `h`. */
+export const DAYS = `coalesce((
+  SELECT json_agg(d) FROM (
+    SELECT day::text AS day, min(oldest_ms) AS oldest, max(newest_ms) AS newest FROM audit_days
+     WHERE organization_id = $1 AND day >= h.first_day GROUP BY audit_days.day) AS d), '[]')`;
+
+/** The days of an organization. */
+export async function daysOf(
+  database: Database,
+  organization: string,
+): Promise<readonly ArrivalDay[]> {
+  const [found] = await database.query<{ days: readonly ArrivalDay[] }>(
+    `SELECT ${DAYS} AS days FROM audit_heads h WHERE h.organization_id = $1`,
+    [organization],
+  );
+  return found?.days ?? [];
+}
+
+/** The condition that names the days in which events of a range may have arrived. */
+export function inDays(days: readonly ArrivalDay[], range: Range, values: Values): string {
+  const { from = -Infinity, to = Infinity } = range;
+  const wanted = days.filter(({ oldest, newest }) => newest >= from && oldest < to);
+  return ` AND day = ANY (${values.add(wanted.map(({ day }) => day))})`;
+}
+
+/**
+ * Cuts a range into windows, the newest first, so that a page of the newest events needs few days. Each
+ * window reaches twice as many days as the one before.
+ */
+export function* windowsOf(
+  days: readonly ArrivalDay[],
+  { from = -Infinity, to = Infinity }: Range,
+): Generator<Window> {
+  const found = days
+    .filter(({ oldest, newest }) => newest >= from && oldest < to)
+    .sort((a, b) => b.newest - a.newest);
+  let newest = to - 1;
+  let next = 0;
+  for (let size = 2; next < found.length; size *= 2) {
+    next += size;
+    const oldest = Math.max(from, (found[next]?.newest ?? -Infinity) + 1);
+    if (oldest > newest) continue;
+    const own = found.filter((day) => day.newest >= oldest && day.oldest <= newest);
+    yield { oldest, newest, days: own.map(({ day }) => day) };
+    newest = oldest - 1;
+  }
+}
+
+/** How much is stored; see `AuditStore.usage`. */
+export async function usageOf(database: Database, organization: string): Promise<AuditUsage> {
+  const [usage] = await database.query<{ events: number; bytes: number; oldest: number | null }>(
+    `SELECT h.events, h.bytes, (
+        SELECT min(oldest_ms) FROM audit_days d
+         WHERE d.organization_id = $1 AND d.day >= h.first_day) AS oldest
+       FROM audit_heads h WHERE h.organization_id = $1`,
+    [organization],
+  );
+  const { events = 0, bytes = 0, oldest } = usage ?? {};
+  return { events, bytes, oldest: oldest ?? undefined };
+}

@@ -1,0 +1,276 @@
+/**
+ * Stores events in groups: those that arrive while two transactions are under way go out together as the
+ * next one. So thousands of requests share one round trip, one lock of the organization and one sync.
+ */
+import { answerAllowance, longAnswer } from "../../../audit/long-answer.ts";
+import type { AuditEvent } from "../../../audit/schema.ts";
+import type { AuditFigures } from "../../../engine.ts";
+import type { Stored } from "../../../audit/store.ts";
+import { Unavailable } from "../../../core/errors.ts";
+import { setTimeout } from "../../../core/timers.ts";
+import { Yielder } from "../../../core/yielder.ts";
+import type { Database } from "../database.ts";
+import { codeOf, isToRepeat } from "../faults.ts";
+import type { Partitions } from "./partitions.ts";
+import { newEventOf, type NewEvent } from "./records.ts";
+import { isKnown, linesOfKnown, sizesOfKnown, type Answer, type Known } from "./known-events.ts";
+
+/** Two: while the database commits one, it already reads the next. */
+const MOST_UNDER_WAY = 2;
+/** A group ends when it has so much. */
+const GROUP_EVENTS = 4_000;
+const GROUP_BYTES = 8 << 20;
+/** Beyond so much text that waits, appends are refused. */
+const MOST_WAITING = 20_000;
+const MOST_WAITING_BYTES = 256 << 20;
+const EVENTS_AT_ONCE = 256;
+const ATTEMPTS = 6;
+const PAUSE_MS = 5;
+const NO_PARTITION = "23514";
+
+/** The lines of events that were sent before are read in parts of this size, or one append at a time. */
+const PART_BYTES = 8 << 20;
+
+/** The events of one call, to be stored all or none. */
+interface Append {
+  readonly organization: string;
+  readonly events: readonly NewEvent[];
+  readonly bytes: number;
+  /** How many bytes the answer may have. */
+  readonly allowance: number;
+  readonly stored: Stored;
+}
+
+/** An append whose events are stored, with the place of each among those that were sent. */
+interface Answering {
+  readonly append: Append;
+  readonly places: readonly number[];
+}
+
+/** What the commit of a group tells of an organization. */
+export type Grown = (organization: string, lastRow: number, bytes: number) => void;
+
+export interface GroupCommitOptions {
+  readonly database: Database;
+  readonly partitions: Partitions;
+  /** Whether an answer need not wait for the disk of the database. */
+  readonly isRelaxed: boolean;
+  readonly grown: Grown;
+}
+
+/** Takes events and stores them in groups. */
+export class GroupCommit {
+  readonly #options: GroupCommitOptions;
+  readonly #counts = { stored: 0, repeated: 0, failed: 0, pending: 0, pendingBytes: 0 };
+  #waiting: Append[] = [];
+  /** The keys of the events that are under way. */
+  readonly #flying = new Set<string>();
+  #appends = 0;
+  #underWay = 0;
+  #isClosed = false;
+  #idle = (): void => {};
+
+  constructor(options: GroupCommitOptions) {
+    this.#options = options;
+  }
+
+  get figures(): AuditFigures {
+    return { ...this.#counts };
+  }
+
+  /** Stores events, all or none; see `AuditStore.append`. */
+  append(
+    organization: string,
+    events: readonly AuditEvent[],
+    stored: Stored,
+    named: ReadonlySet<string> | undefined,
+  ): void {
+    const counts = this.#counts;
+    const ended: Stored = (error, json) => {
+      if (error !== null) counts.failed += events.length;
+      stored(error, json);
+    };
+    if (this.#isClosed) return ended(new Unavailable("The service is stopping", 5));
+    if (this.#appends >= MOST_WAITING || counts.pendingBytes >= MOST_WAITING_BYTES) {
+      return ended(new Unavailable("Too many events wait for the database: send them again", 1));
+    }
+    this.#appends++;
+    const taken = (prepared: readonly NewEvent[]): void => {
+      const bytes = prepared.reduce((sum, { line }) => sum + line.length, 0);
+      counts.pendingBytes += bytes;
+      counts.pending += events.length;
+      const left: Stored = (error, json) => {
+        this.#appends--;
+        counts.pendingBytes -= bytes;
+        counts.pending -= events.length;
+        ended(error, json);
+      };
+      const allowance = answerAllowance(events);
+      this.#waiting.push({ organization, events: prepared, bytes, allowance, stored: left });
+      this.#send();
+    };
+    const preparing = new Yielder().run(prepare(events, named));
+    if (!(preparing instanceof Promise)) taken(preparing);
+    else {
+      preparing.then(taken, (error: unknown) => {
+        this.#appends--;
+        ended(error);
+      });
+    }
+  }
+
+  /** Takes no more events, and waits until those that were taken are answered. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#appends > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+  }
+
+  #send(): void {
+    while (this.#underWay < MOST_UNDER_WAY && this.#waiting.length > 0) {
+      const group = this.#nextGroup();
+      if (group.length === 0) return;
+      const keys = group.flatMap(({ events }) => events.map(({ key }) => key));
+      for (const key of keys) this.#flying.add(key);
+      this.#underWay++;
+      void this.#store(group).then(() => {
+        this.#underWay--;
+        for (const key of keys) this.#flying.delete(key);
+        this.#send();
+        if (this.#appends === 0) this.#idle();
+      });
+    }
+  }
+
+  /** Ends before an event that is under way: of two transactions any could be the first. */
+  #nextGroup(): readonly Append[] {
+    let [count, events, bytes] = [0, 0, 0];
+    for (const append of this.#waiting) {
+      if (append.events.some(({ isNamed, key }) => isNamed && this.#flying.has(key))) break;
+      events += append.events.length;
+      bytes += append.bytes;
+      if (count > 0 && (events > GROUP_EVENTS || bytes > GROUP_BYTES)) break;
+      count++;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  /** Stores a group and answers each of its appends; never rejects. */
+  async #store(group: readonly Append[]): Promise<void> {
+    const sent: NewEvent[] = [];
+    const placeOf = new Map<string, number>();
+    // For each append, the places of its events among those that are sent: one for each id.
+    const places = group.map(({ events }) =>
+      events.map((event) => {
+        const known = event.isNamed ? placeOf.get(event.key) : undefined;
+        if (known !== undefined) return known;
+        const place = sent.push(event);
+        if (!placeOf.has(event.key)) placeOf.set(event.key, place);
+        return place;
+      }),
+    );
+    let rows: readonly Answer[];
+    let sizes: ReadonlyMap<number, number>;
+    try {
+      const organizations = [...new Set(group.map(({ organization }) => organization))].sort();
+      rows = await this.#write(organizations, sent);
+      for (const { place, organization_id, seq, bytes } of rows) {
+        if (place === null) this.#options.grown(organization_id, seq, bytes as number);
+      }
+      sizes = await sizesOfKnown(this.#options.database, rows.filter(isKnown));
+    } catch (error) {
+      for (const { stored } of group) stored(refusalOf(error));
+      return;
+    }
+    const known = new Map(rows.filter(isKnown).map((row) => [row.place, row]));
+    const stored = sent.length - known.size;
+    this.#counts.stored += stored;
+    this.#counts.repeated += places.reduce((sum, own) => sum + own.length, 0) - stored;
+    const sizeOf = (place: number): number =>
+      sizes.get(place) ?? (sent[place - 1] as NewEvent).line.length;
+    let part: Answering[] = [];
+    let bytes = 0;
+    for (const [i, append] of group.entries()) {
+      const own = places[i] as readonly number[];
+      const size = own.reduce((sum, place) => sum + sizeOf(place), 0);
+      if (size > append.allowance) {
+        append.stored(longAnswer());
+        continue;
+      }
+      if (bytes > 0 && bytes + size > PART_BYTES) {
+        await this.#answer(part, known, sent);
+        [part, bytes] = [[], 0];
+      }
+      part.push({ append, places: own });
+      bytes += size;
+    }
+    await this.#answer(part, known, sent);
+  }
+
+  /** Answers appends whose events are stored; never rejects. */
+  async #answer(
+    part: readonly Answering[],
+    known: ReadonlyMap<number, Known>,
+    sent: readonly NewEvent[],
+  ): Promise<void> {
+    const repeated = new Set(
+      part.flatMap(({ places }) => places.flatMap((at) => known.get(at) ?? [])),
+    );
+    try {
+      const lines = await linesOfKnown(this.#options.database, [...repeated]);
+      for (const { append, places } of part) {
+        const own = places.map((at) => lines.get(at) ?? (sent[at - 1] as NewEvent).line);
+        append.stored(null, own.join(","));
+      }
+    } catch (error) {
+      for (const { append } of part) append.stored(refusalOf(error));
+    }
+  }
+
+  async #write(
+    organizations: readonly string[],
+    events: readonly NewEvent[],
+  ): Promise<readonly Answer[]> {
+    const { database, partitions, isRelaxed } = this.#options;
+    const days = [...new Set(events.map(({ day }) => day))];
+    const records = `[${events.map(({ record }) => record).join(",")}]`;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await partitions.ensure(days);
+        return await database.query<Answer>("SELECT * FROM audit_append_1($1, $2, $3)", [
+          organizations,
+          records,
+          isRelaxed,
+        ]);
+      } catch (error) {
+        const isMissing = codeOf(error) === NO_PARTITION;
+        if ((!isMissing && !isToRepeat(error)) || attempt === ATTEMPTS) throw error;
+        if (isMissing) await partitions.remake(days, organizations).catch(() => undefined);
+        else await pause(PAUSE_MS * attempt * (1 + Math.random()));
+      }
+    }
+  }
+}
+
+function* prepare(
+  events: readonly AuditEvent[],
+  named: ReadonlySet<string> | undefined,
+): Generator<undefined, readonly NewEvent[]> {
+  const prepared: NewEvent[] = [];
+  for (const event of events) {
+    prepared.push(newEventOf(event, named === undefined || named.has(event.id)));
+    if (prepared.length % EVENTS_AT_ONCE === 0) yield;
+  }
+  return prepared;
+}
+
+/** Whatever became of the transaction: an id is stored once, so events can be sent again. */
+function refusalOf(error: unknown): unknown {
+  if (!(error instanceof Unavailable)) return error;
+  const message =
+    "The database did not confirm that the events are stored: send them again under the same ids, which is safe";
+  return Object.assign(new Unavailable(message, error.retryAfterSeconds), { cause: error });
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
+}

@@ -1,0 +1,94 @@
+/** Events in the form in which the database takes them. */
+import { createHash } from "node:crypto";
+import type { AuditEvent } from "../../../audit/schema.ts";
+import { isListedProvider } from "../../../audit/listed-provider.ts";
+import { parseTimestamp } from "../../../core/time.ts";
+import { fromText, toText } from "../text.ts";
+
+/** Ends each searched field. The form of a text never holds it without a digit behind. */
+const FIELD_END = "\uFDE0";
+const LONE_SURROGATE = /\p{Cs}/gu;
+/** Runtimes choose the words of `status`, and their letter case. */
+const FAILED = /^(?:failed|error)$/i;
+/** What an index of the database certainly takes. */
+const MOST_KEY_BYTES = 1_024;
+
+/** An event that is to be stored. */
+export interface NewEvent {
+  /** What identifies it: organization, id and reporter. */
+  readonly key: string;
+  /** Whether it may have been sent before. */
+  readonly isNamed: boolean;
+  readonly day: string;
+  /** The event as it is stored and answered. */
+  readonly line: string;
+  /** The parameter of `audit_append_1` for it. */
+  readonly record: string;
+}
+
+/** Turns an event into its line and its columns. */
+export function newEventOf(event: AuditEvent, isNamed: boolean): NewEvent {
+  const { id, organization_id, reported_by = "", provider, status } = event;
+  const line = JSON.stringify(event);
+  const day = dayOf(parseTimestamp(event.ingested_at) ?? 0);
+  const searched = [event.command, event.executor, event.resource, provider, event.capability];
+  const column = columnOf(provider);
+  const key = provider === undefined ? undefined : providerKey(provider);
+  const record = JSON.stringify({
+    organization_id,
+    id: columnOf(id),
+    is_named: isNamed,
+    day,
+    time_ms: parseTimestamp(event.timestamp) ?? 0,
+    ai: event.ai,
+    decision: event.policy_decision,
+    consumer: event.consumer,
+    provider: column,
+    executor: columnOf(event.executor),
+    capability: columnOf(event.capability),
+    status: columnOf(status),
+    runtime_name: columnOf(event.runtime_name),
+    trace_id: columnOf(event.trace_id),
+    policy: columnOf(event.policy),
+    reported_by: columnOf(event.reported_by),
+    provider_key: key === column ? undefined : key,
+    is_failed: event.policy_decision === "DENIED" || FAILED.test(status),
+    search: searched
+      .map((text) => (text === undefined ? "" : searchForm(text) + FIELD_END))
+      .join(""),
+    line,
+  });
+  return { key: `${organization_id} ${id} ${reported_by}`, isNamed, day, line, record };
+}
+
+/**
+ * A text as a column holds it and a filter asks for it. Half a surrogate pair counts as U+FFFD, as in
+ * every text that is written in UTF-8.
+ */
+export function columnOf(text: string): string;
+export function columnOf(text: string | undefined): string | undefined;
+export function columnOf(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : toText(text.replace(LONE_SURROGATE, "\uFFFD"));
+}
+
+/** A text as `q` compares it: in lower case by the rules of JavaScript, not of the database's locale. */
+export function searchForm(text: string): string {
+  return columnOf(text.toLowerCase());
+}
+
+/** The name under which a provider is counted. */
+export function providerKey(provider: string): string {
+  const column = columnOf(provider);
+  if (isListedProvider(provider) && Buffer.byteLength(column) <= MOST_KEY_BYTES) return column;
+  return FIELD_END + createHash("sha256").update(column).digest("hex");
+}
+
+/** The provider that is counted under a name; `undefined` for one whose name is too long to be listed. */
+export function providerOf(key: string): string | undefined {
+  return /^\uFDE0[0-9a-f]/.test(key) ? undefined : fromText(key);
+}
+
+/** The day of a moment in UTC, as the database writes it. */
+export function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}

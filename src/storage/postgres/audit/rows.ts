@@ -1,0 +1,144 @@
+/**
+ * Reads rows in the order of lists, in portions of bounded size. Rows never change and row numbers only grow,
+ * so every portion up to the same row shows the same moment: no transaction has to stay open meanwhile.
+ */
+import type { AuditFilter } from "../../../audit/store.ts";
+import type { ListPlace } from "../../../audit/positions.ts";
+import type { Database } from "../database.ts";
+import { conditionsOf, isSearch, Values } from "./conditions.ts";
+import { isCounted } from "./conditions.ts";
+import { windowsOf, type Moment, type Window } from "./days.ts";
+
+/** Rows of one portion, and the text of them that is read at once. */
+const PORTION_ROWS = 1_000;
+const PORTION_BYTES = 512 << 10;
+/** Of a search with no more matches than this, all are sorted; otherwise the newest rows are looked through. */
+const FEW = 5_000;
+
+/** A row and, unless the portion got too long before it, its line. */
+export interface Row {
+  readonly row: number;
+  readonly day: string;
+  readonly timestamp: number;
+  readonly line: string | null;
+}
+
+/** What is read: the matches of a filter at one moment. */
+export interface Selection {
+  readonly organization: string;
+  readonly filter: AuditFilter;
+  readonly moment: Moment & { readonly total: number };
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Reads rows after a number of rows or after a place, newest first, with as many lines as fit. */
+export async function readRows(
+  database: Database,
+  selection: Selection,
+  start: number | ListPlace,
+  limit: number,
+): Promise<readonly Row[]> {
+  const { filter, moment } = selection;
+  const isAfter = typeof start !== "number";
+  const to = isAfter ? Math.min(filter.to ?? Infinity, start.timestamp + 1) : filter.to;
+  const windows = [...windowsOf(moment.days, { from: filter.from, to })];
+  if (start !== 0 && !isAfter) {
+    // How many rows of each window are skipped is not known.
+    const days = moment.days.map(({ day }) => day);
+    return readWindow(database, selection, start, limit, {
+      oldest: -Infinity,
+      newest: Infinity,
+      days,
+    });
+  }
+  const rows: Row[] = [];
+  for (const window of windows) {
+    selection.signal?.throwIfAborted();
+    rows.push(...(await readWindow(database, selection, start, limit - rows.length, window)));
+    if (rows.length === limit) break;
+  }
+  return rows;
+}
+
+function readWindow(
+  database: Database,
+  { organization, filter, moment, signal }: Selection,
+  start: number | ListPlace,
+  limit: number,
+  { oldest, newest, days }: Window,
+): Promise<readonly Row[]> {
+  const values = new Values();
+  const [own, last, among] = [organization, moment.last_seq, days].map((value) =>
+    values.add(value),
+  );
+  const conditions = conditionsOf(filter, values);
+  const bounds =
+    (oldest === -Infinity ? "" : ` AND time_ms >= ${values.add(oldest)}`) +
+    (newest === Infinity ? "" : ` AND time_ms <= ${values.add(newest)}`);
+  const after =
+    typeof start === "number"
+      ? ""
+      : ` AND (time_ms, seq) < (${values.add(start.timestamp)}, ${values.add(start.row)})`;
+  const skipped = typeof start === "number" && start > 0 ? ` OFFSET ${values.add(start)}` : "";
+  // The sum keeps the database from looking for few matches by going through all rows in their order.
+  const time = isSearch(filter) && moment.total <= FEW ? "time_ms + 0" : "time_ms";
+  const text = `
+    SELECT seq AS row, day::text AS day, time_ms AS timestamp,
+           CASE WHEN sum(bytes) OVER (ORDER BY time_ms DESC, seq DESC) <= ${PORTION_BYTES} THEN line END AS line
+      FROM (SELECT seq, day, time_ms, bytes, line FROM audit_events
+             WHERE organization_id = ${own} AND seq <= ${last} AND day = ANY (${among})${conditions}${bounds}${after}
+             ORDER BY ${time} DESC, seq DESC LIMIT ${values.add(limit)}${skipped}) AS page
+     ORDER BY time_ms DESC, seq DESC`;
+  return isCounted(filter)
+    ? database.query<Row>(text, values.all)
+    : database.search<Row>(text, values.all, signal);
+}
+
+/** Gives the lines of rows, some whole ones at a time; goes on behind the rows that were read. */
+export async function* linesOf(
+  database: Database,
+  selection: Selection,
+  read: readonly Row[],
+  limit: number,
+): AsyncGenerator<readonly Buffer[]> {
+  let rows = read;
+  let left = limit;
+  while (rows.length > 0 && left > 0) {
+    selection.signal?.throwIfAborted();
+    const lines: Buffer[] = [];
+    let last: Row | undefined;
+    for (const row of rows) {
+      if (row.line === null || lines.length === left) break;
+      lines.push(Buffer.from(row.line));
+      last = row;
+    }
+    if (last === undefined) {
+      [last] = rows as readonly [Row];
+      lines.push(await readLine(database, selection, last));
+    }
+    left -= lines.length;
+    yield lines;
+    if (left <= 0) return;
+    rows = await readRows(database, selection, last, Math.min(left, PORTION_ROWS));
+  }
+}
+
+/** A line that is too long for a portion. */
+async function readLine(
+  database: Database,
+  { organization, signal }: Selection,
+  { row, day }: Row,
+): Promise<Buffer> {
+  const [found] = await database.search<{ line: string }>(
+    "SELECT line FROM audit_events WHERE organization_id = $1 AND day = $2 AND seq = $3",
+    [organization, day, row],
+    signal,
+  );
+  if (found === undefined) throw new Error("An event was removed while it was read");
+  return Buffer.from(found.line);
+}
+
+/** The first rows of an export. */
+export function firstRows(database: Database, selection: Selection): Promise<readonly Row[]> {
+  return readRows(database, selection, 0, PORTION_ROWS);
+}

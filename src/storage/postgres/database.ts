@@ -1,0 +1,232 @@
+/**
+ * The connection to PostgreSQL: a pool for short statements, a small one for searches, transactions, time
+ * limits, and errors in the words of the service.
+ */
+import { HOUR_MS } from "../../core/clock.ts";
+import { Unavailable } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import { setTimeout } from "../../core/timers.ts";
+import { CANCELED, codeOf, isBroken, isToRepeat, outcomeUnknown, refusalFor } from "./faults.ts";
+import { LimitedPool, loadDriver, type Driver, type PoolClient } from "./pool.ts";
+
+/** Runs statements: each by itself, or all in one transaction. */
+export interface Statements {
+  /** Runs a statement and gives its rows. A name keeps the statement's plan on its connection. */
+  query<Row extends object>(
+    text: string,
+    values?: readonly unknown[],
+    name?: string,
+  ): Promise<readonly Row[]>;
+
+  /** Runs a statement and gives the number of rows that it changed. */
+  run(text: string, values?: readonly unknown[], name?: string): Promise<number>;
+}
+
+/** A transaction under way. It holds a connection until one of its ends is called. */
+export interface Transaction extends Statements {
+  /** @throws Unavailable saying that the outcome is unknown when the connection is lost meanwhile */
+  commit(): Promise<void>;
+  /** Undoes everything; never throws. */
+  rollback(): Promise<void>;
+}
+
+/** How a transaction is committed. */
+export interface TransactionOptions {
+  /** Does not wait for the disk: a crash of the database may lose what was committed in the last moments. */
+  readonly isRelaxed?: boolean;
+}
+
+/** Where the database is, and how much of it one server takes. */
+export interface DatabaseOptions {
+  readonly url: string;
+  /** The most connections for everything but searches. */
+  readonly poolSize: number;
+  readonly log: Log;
+}
+
+/** How long a short statement may take, and a search, in milliseconds. */
+export const STATEMENT_MS = 10_000;
+export const SEARCH_MS = 30_000;
+
+/** Requests that wait for a connection; more are refused at once. */
+const MAX_WAITING = 2_000;
+const MAX_WAITING_SEARCHES = 100;
+
+const ATTEMPTS = 5;
+const PAUSE_MS = 10;
+
+/** A PostgreSQL database. */
+export class Database implements Statements {
+  readonly #driver: Driver;
+  readonly #pool: LimitedPool;
+  readonly #searches: LimitedPool;
+
+  private constructor(driver: Driver, { url, poolSize, log }: DatabaseOptions) {
+    this.#driver = driver;
+    const shape = { driver, url, log };
+    this.#pool = new LimitedPool(shape, poolSize, STATEMENT_MS, MAX_WAITING);
+    const searches = Math.max(1, Math.floor(poolSize / 4));
+    this.#searches = new LimitedPool(shape, searches, SEARCH_MS, MAX_WAITING_SEARCHES);
+  }
+
+  /**
+   * Loads the driver. Nothing is connected before the first statement.
+   *
+   * @throws ConfigError when the driver is not installed
+   */
+  static async load(options: DatabaseOptions): Promise<Database> {
+    return new Database(await loadDriver(), options);
+  }
+
+  query<Row extends object>(
+    text: string,
+    values?: readonly unknown[],
+    name?: string,
+  ): Promise<readonly Row[]> {
+    return this.#pool.use(async (client) => rowsOf<Row>(await ask(client, text, values, name)));
+  }
+
+  /**
+   * Runs one statement as a transaction of its own.
+   *
+   * @throws Unavailable saying that the outcome is unknown when the connection is lost meanwhile
+   */
+  run(text: string, values?: readonly unknown[], name?: string): Promise<number> {
+    return this.#pool.use(async (client) => {
+      try {
+        return (await ask(client, text, values, name)).rowCount ?? 0;
+      } catch (error) {
+        throw this.#isRefusedByServer(error) ? error : outcomeUnknown(error);
+      }
+    });
+  }
+
+  /** Runs a query that may take long, on connections of its own; `signal` cancels it. */
+  search<Row extends object>(
+    text: string,
+    values: readonly unknown[],
+    signal?: AbortSignal,
+  ): Promise<readonly Row[]> {
+    return this.#searches.use(async (client) => {
+      signal?.throwIfAborted();
+      let canceled: Promise<void> | undefined;
+      const cancel = (): void => void (canceled = this.#cancel(client));
+      signal?.addEventListener("abort", cancel, { once: true });
+      try {
+        return rowsOf<Row>(await ask(client, text, values));
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (codeOf(error) !== CANCELED) throw error;
+        const message = `The search took over ${SEARCH_MS / 1_000} s: narrow it, such as by from and to`;
+        throw Object.assign(new Unavailable(message, 1), { cause: error });
+      } finally {
+        signal?.removeEventListener("abort", cancel);
+        await canceled; // or it would meet the next search on this connection
+      }
+    }, signal);
+  }
+
+  /** Runs statements without parameters as one transaction that may take an hour. */
+  async maintain(text: string): Promise<void> {
+    const query = { text: `SET LOCAL statement_timeout = 0; ${text}`, query_timeout: HOUR_MS };
+    await this.#searches.use((client) => client.query(query));
+  }
+
+  /** Begins a transaction; one of its ends has to be called. */
+  async begin({ isRelaxed }: TransactionOptions = {}): Promise<Transaction> {
+    const client = await this.#pool.take();
+    const driver = this.#driver;
+    let broken: unknown;
+    let isOver = false;
+    const end = (failure?: unknown): void => {
+      if (!isOver) this.#pool.give(client, failure);
+      isOver = true;
+    };
+    const step = async (text: string, values?: readonly unknown[], name?: string) => {
+      try {
+        return await ask(client, text, values, name);
+      } catch (error) {
+        if (isBroken(error, driver)) broken = error;
+        throw refusalFor(error, driver);
+      }
+    };
+    const rollback = async (): Promise<void> => {
+      if (broken === undefined && !isOver) await step("ROLLBACK").catch(() => undefined);
+      end(broken);
+    };
+    try {
+      await step("BEGIN");
+      if (isRelaxed) await step("SET LOCAL synchronous_commit = off");
+    } catch (error) {
+      await rollback();
+      throw error;
+    }
+    return {
+      query: async <Row extends object>(...statement: Parameters<typeof step>) =>
+        rowsOf<Row>(await step(...statement)),
+      run: async (...statement) => (await step(...statement)).rowCount ?? 0,
+      commit: async () => {
+        try {
+          await step("COMMIT");
+        } catch (error) {
+          end(broken);
+          throw broken === undefined ? error : outcomeUnknown(broken);
+        }
+        end();
+      },
+      rollback,
+    };
+  }
+
+  /**
+   * Does work in a transaction, and commits it. The work is done again when the database ended it for a
+   * deadlock or a conflict with another transaction, so it must have no other effect.
+   */
+  async transaction<T>(
+    work: (transaction: Statements) => Promise<T>,
+    options?: TransactionOptions,
+  ): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      const transaction = await this.begin(options);
+      try {
+        const result = await work(transaction);
+        await transaction.commit();
+        return result;
+      } catch (error) {
+        await transaction.rollback();
+        if (!isToRepeat(error) || attempt === ATTEMPTS) throw error;
+        await pause(PAUSE_MS * attempt * (1 + Math.random()));
+      }
+    }
+  }
+
+  /** Closes every connection; statements under way are waited for. */
+  async close(): Promise<void> {
+    await Promise.all([this.#pool.close(), this.#searches.close()]);
+  }
+
+  #isRefusedByServer(error: unknown): boolean {
+    return error instanceof this.#driver.DatabaseError && !isBroken(error, this.#driver);
+  }
+
+  async #cancel(client: PoolClient): Promise<void> {
+    const { processID } = client as PoolClient & { readonly processID: number | null };
+    await this.query("SELECT pg_cancel_backend($1)", [processID]).catch(() => undefined);
+  }
+}
+
+function ask(client: PoolClient, text: string, values?: readonly unknown[], name?: string) {
+  return client.query({
+    text,
+    ...(values && { values: values as unknown[] }),
+    ...(name !== undefined && { name }),
+  });
+}
+
+function rowsOf<Row>(result: { readonly rows: readonly unknown[] }): readonly Row[] {
+  return result.rows as readonly Row[];
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
+}

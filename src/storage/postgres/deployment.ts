@@ -1,0 +1,88 @@
+/** Values of the whole deployment: the secret, the copy of the catalog, and the state of a demo. */
+import { randomBytes } from "node:crypto";
+import type { CatalogCopy } from "../../catalog/source.ts";
+import { nextReset } from "../../demo/limits.ts";
+import type { EngineDemo, EngineParts } from "../../engine.ts";
+import type { Database } from "./database.ts";
+import { fromText, toText } from "./text.ts";
+
+const SECRET_BYTES = 32;
+
+/** The tables that a demo's reset leaves alone. */
+const KEPT_TABLES = ["schema_migrations", "leases", "deployment", "audit_partitions"];
+
+/** The secret that signs tokens: drawn by the first server, and shared by all. */
+export async function sharedSecret(database: Database): Promise<string> {
+  const drawn = randomBytes(SECRET_BYTES).toString("base64url");
+  await database.run(
+    "INSERT INTO deployment (name, value) VALUES ('secret', $1) ON CONFLICT (name) DO NOTHING",
+    [drawn],
+  );
+  return (await readValue(database, "secret")) ?? drawn;
+}
+
+/** Keeps the catalog's copy, which every server can start with. */
+export function catalogCopy(database: Database): CatalogCopy {
+  return {
+    read: () => readValue(database, "catalog"),
+    write: (text) => writeValue(database, "catalog", text),
+  };
+}
+
+/**
+ * Looks for a demo, and empties the tables where they are a demo's and due to be seeded anew. Without a
+ * demo its mark is removed: from then on the database holds real data.
+ */
+export async function prepareDemo(
+  database: Database,
+  { config, now }: Pick<EngineParts, "config" | "now">,
+): Promise<EngineDemo | undefined> {
+  if (!config.demo) {
+    await database.run("DELETE FROM deployment WHERE name = 'demo'");
+    return undefined;
+  }
+  return {
+    found: await findDemo(database, now()),
+    markSeeded: (seededAt) => writeValue(database, "demo", String(seededAt)),
+  };
+}
+
+async function findDemo(database: Database, now: number): Promise<EngineDemo["found"]> {
+  const mark = await readValue(database, "demo");
+  const [state] = await database.query<{ used: boolean }>(
+    "SELECT EXISTS (SELECT FROM organizations) AS used",
+  );
+  if (mark === undefined && state?.used) return "foreign";
+  const seededAt = mark ? Number(mark) : undefined;
+  if (seededAt !== undefined && state?.used && now < nextReset(seededAt)) return { seededAt };
+  await writeValue(database, "demo", ""); // marks the wipe and the seeding as unfinished
+  await emptyTables(database);
+  return "empty";
+}
+
+async function emptyTables(database: Database): Promise<void> {
+  const tables = await database.query<{ name: string }>(
+    `SELECT format('%I', c.relname) AS name
+       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+        AND c.relname <> ALL ($1)`,
+    [KEPT_TABLES],
+  );
+  await database.run(`TRUNCATE ${tables.map(({ name }) => name).join(", ")}`);
+}
+
+async function readValue(database: Database, name: string): Promise<string | undefined> {
+  const [row] = await database.query<{ value: string }>(
+    "SELECT value FROM deployment WHERE name = $1",
+    [name],
+  );
+  return row && fromText(row.value);
+}
+
+async function writeValue(database: Database, name: string, value: string): Promise<void> {
+  await database.run(
+    `INSERT INTO deployment (name, value) VALUES ($1, $2)
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+    [name, toText(value)],
+  );
+}

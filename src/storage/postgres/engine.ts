@@ -1,0 +1,81 @@
+/** The PostgreSQL engine: as many servers as wanted over one database. */
+import { type CloseStack, openParts } from "../../core/close-stack.ts";
+import type { Engine, EngineParts, Stores } from "../../engine.ts";
+import { PostgresActivity } from "./activity.ts";
+import { PostgresAudit } from "./audit.ts";
+import type { Database } from "./database.ts";
+import { catalogCopy, prepareDemo, sharedSecret } from "./deployment.ts";
+import { PostgresFleet } from "./fleet.ts";
+import { FleetReports } from "./fleet-reports.ts";
+import { DatabaseHealth } from "./health.ts";
+import { KeyUses, PostgresKeys } from "./keys.ts";
+import { createDefaultOrganization, PostgresOrganizations } from "./organizations.ts";
+import { KnownPolicies, PostgresPolicies } from "./policies.ts";
+import { PostgresProviderOverrides } from "./providers.ts";
+import { plainSession, unitOfWork, type Session } from "./session.ts";
+import { PostgresSettings } from "./settings.ts";
+import { sharedThrottle, ticketRecords } from "./sign-ins.ts";
+import { openDatabase } from "./start.ts";
+import { PostgresUsers } from "./users.ts";
+
+/**
+ * Connects to the database of a deployment, brings its tables up to date, and opens every store.
+ *
+ * @throws Error when the database cannot be used
+ */
+export async function openPostgresEngine(parts: EngineParts): Promise<Engine> {
+  return openParts(async (opened) => {
+    const database = opened.keep(await openDatabase(parts));
+    const demo = await prepareDemo(database, parts);
+    await createDefaultOrganization(database, parts.now());
+    const secret = await sharedSecret(database);
+    const { stores, storesOver, figures } = openStores(database, parts, opened);
+    const health = new DatabaseHealth(database);
+    return {
+      stores,
+      commit: unitOfWork(database, storesOver),
+      secret,
+      catalogCopy: catalogCopy(database),
+      ...(demo && { demo }),
+      shared: {
+        throttle: sharedThrottle(database, parts.now),
+        tickets: ticketRecords(database),
+      },
+      health: () => health.check(),
+      figures,
+    };
+  });
+}
+
+function openStores(database: Database, { config, log, now }: EngineParts, opened: CloseStack) {
+  const uses = opened.keep(new KeyUses(database, log));
+  const reports = new FleetReports(database);
+  const known = new KnownPolicies();
+  const { auditDurability: durability } = config;
+  const audit = opened.keep(new PostgresAudit({ database, now, log, durability }));
+  const storesOver = (session: Session) => ({
+    organizations: new PostgresOrganizations(session),
+    users: new PostgresUsers(session),
+    keys: new PostgresKeys(session, uses),
+    settings: new PostgresSettings(session),
+    overrides: new PostgresProviderOverrides(session),
+    policies: new PostgresPolicies(session, known),
+    fleet: new PostgresFleet(database, session, reports),
+    activity: new PostgresActivity(database, session, config.maxActivityBytes),
+    audit,
+  });
+  const stores = storesOver(plainSession(database));
+  opened.keep(stores.fleet);
+  opened.keep(stores.activity);
+  let counted = { organizations: 0, fleet: { online: 0, total: 0 } };
+  const count = async (): Promise<typeof counted> => {
+    const [row] = await database.query<{ n: number }>("SELECT count(*) AS n FROM organizations");
+    return { organizations: row?.n ?? 0, fleet: await stores.fleet.totals(now()) };
+  };
+  const figures: Engine["figures"] = async () => {
+    // While the database is away the metrics say so, beside what was counted last.
+    counted = await count().catch(() => counted);
+    return { ...counted, audit: audit.figures };
+  };
+  return { stores: stores satisfies Stores, storesOver, figures };
+}

@@ -1,0 +1,66 @@
+/** What a failure of the database means: for the connection, for a transaction, and for the caller. */
+import { InsufficientStorage, Refusal, Unavailable } from "../../core/errors.ts";
+
+/** The part of the driver that tells the database's own errors from all others. */
+interface ErrorKinds {
+  readonly DatabaseError: new (...parts: never[]) => Error & { readonly code?: string | undefined };
+}
+
+const RETRY_SECONDS = 2;
+
+const SERIALIZATION_FAILURE = "40001";
+const DEADLOCK = "40P01";
+/** The statement took longer than its time limit, or was canceled by its client. */
+export const CANCELED = "57014";
+const DISK_FULL = "53100";
+
+/** The whole class of a code. */
+const CONNECTION = /^08|^57P0[1-5]$|^53[03]00$|^28/;
+/** A primary that has become a standby: the connection leads to the wrong server. */
+const READ_ONLY = "25006";
+
+/** The code of an error of the database, or of the operating system. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string"
+    ? error.code
+    : undefined;
+}
+
+/** Whether the transaction can be done again with hope of success. */
+export function isToRepeat(error: unknown): boolean {
+  const code = codeOf(error instanceof Refusal ? error.cause : error);
+  return code === SERIALIZATION_FAILURE || code === DEADLOCK;
+}
+
+/** Whether the connection on which the error came cannot be used again. */
+export function isBroken(error: unknown, { DatabaseError }: ErrorKinds): boolean {
+  const cause = error instanceof Refusal ? error.cause : error;
+  if (cause === undefined) return false;
+  const code = codeOf(cause) ?? "";
+  return !(cause instanceof DatabaseError) || CONNECTION.test(code) || code === READ_ONLY;
+}
+
+/** What the caller hears of an error: refusals and defects as they are, failures of the database by name. */
+export function refusalFor(error: unknown, kinds: ErrorKinds): unknown {
+  if (error instanceof Refusal) return error;
+  const cause = { cause: error };
+  const unavailable = (message: string): Unavailable =>
+    Object.assign(new Unavailable(message, RETRY_SECONDS), cause);
+  if (isToRepeat(error)) return unavailable("Another change came between: try again");
+  const code = codeOf(error);
+  if (code === CANCELED) return unavailable("The database took too long to answer: try again");
+  if (code === DISK_FULL) {
+    const message = "The disk of the database is full, so nothing was stored: make room";
+    return Object.assign(new InsufficientStorage(message, 10), cause);
+  }
+  if (error !== undefined && !isBroken(error, kinds)) return error;
+  return unavailable("The database cannot be reached at present: try again");
+}
+
+/** The refusal of a change that may have been made or not, since the connection was lost meanwhile. */
+export function outcomeUnknown(cause: unknown): Unavailable {
+  const message =
+    "The connection to the database was lost while the change was being committed: " +
+    "it may have been made or not, look before you send it again";
+  return Object.assign(new Unavailable(message, RETRY_SECONDS), { cause });
+}

@@ -1,0 +1,257 @@
+/**
+ * Takes the reports of runtimes and writes them in groups. All reports of an organization go through its
+ * row in `fleets`, which numbers them: so they have one order over all servers, and `last_seen` never goes
+ * backwards along it.
+ */
+import type { Quota } from "../../core/quota.ts";
+import type { Heartbeat } from "../../fleet/schema.ts";
+import type { Kept } from "../../fleet/store.ts";
+import type { Database, Statements } from "./database.ts";
+import { GroupQueue } from "./group-queue.ts";
+import { fromText, SEPARATOR, toText } from "./text.ts";
+
+const MOST_AT_ONCE = 500;
+
+interface Report {
+  readonly heartbeat: Heartbeat;
+  readonly at: number;
+  readonly kept: Kept;
+  readonly quota: Quota | undefined;
+}
+
+/** Forgetting a runtime has its place among the reports. */
+interface Removal {
+  readonly name: string;
+  readonly settle: (error: unknown, isForgotten?: boolean) => void;
+}
+
+type Item = Report | Removal;
+
+/** The fields that a report may leave out; they stay as they were then. */
+const FIELDS = ["hostname", "os", "version", "policy_version"] as const;
+
+/** What the reports of one runtime in a group come to. */
+interface Merged {
+  readonly fields: Heartbeat;
+  /** When the runtime was seen, as far as the group tells. */
+  readonly at: number;
+  /** The place of its last report in the group, from 1 on. */
+  readonly place: number;
+}
+
+/** What became of a group of reports. */
+interface Outcome {
+  /** The names of runtimes that were new. */
+  readonly added: ReadonlySet<string>;
+  readonly refused: ReadonlyMap<Report, unknown>;
+}
+
+/** Takes reports and removals in the order of arrival. */
+export class FleetReports {
+  readonly #database: Database;
+  readonly #queue = new GroupQueue<Item>(
+    (organization, items) => this.#write(organization, items),
+    MOST_AT_ONCE,
+  );
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  report(organization: string, report: Report): void {
+    this.#queue.add(organization, report);
+  }
+
+  forget(organization: string, name: string): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const settle = (error: unknown, isForgotten = false): void => {
+        if (error === undefined) resolve(isForgotten);
+        else reject(error as Error);
+      };
+      this.#queue.add(organization, { name, settle });
+    });
+  }
+
+  /** Resolves when everything that was given is written. */
+  idle(): Promise<void> {
+    return this.#queue.idle();
+  }
+
+  async #write(organization: string, items: readonly Item[]): Promise<void> {
+    let reports: Report[] = [];
+    for (const item of items) {
+      if (!("settle" in item)) {
+        reports.push(item);
+        continue;
+      }
+      await this.#writeReports(organization, reports);
+      reports = [];
+      await this.#database
+        .transaction((transaction) => forgetRuntime(transaction, organization, item.name))
+        .then((isForgotten) => item.settle(undefined, isForgotten), item.settle);
+    }
+    await this.#writeReports(organization, reports);
+  }
+
+  async #writeReports(organization: string, reports: readonly Report[]): Promise<void> {
+    if (reports.length === 0) return;
+    let outcome: Outcome;
+    try {
+      outcome = await this.#store(organization, reports);
+    } catch (error) {
+      for (const { kept } of reports) kept(error);
+      return;
+    }
+    const isNew = new Set(outcome.added);
+    for (const report of reports) {
+      const refusal = outcome.refused.get(report);
+      if (refusal !== undefined) report.kept(refusal);
+      else report.kept(undefined, isNew.delete(report.heartbeat.name));
+    }
+  }
+
+  async #store(organization: string, reports: readonly Report[]): Promise<Outcome> {
+    const names = [...new Set(reports.map(({ heartbeat }) => heartbeat.name))];
+    if ((await knownNames(this.#database, organization, names)).size < names.length) {
+      return this.#database.transaction((transaction) =>
+        storeWithNew(transaction, organization, reports, names),
+      );
+    }
+    // Runtimes that are known: their reports may be lost in a crash of the database, they repeat themselves.
+    await this.#database.run(UPSERT_RELAXED, upsertValues(organization, reports), "reports");
+    return { added: new Set(), refused: new Map() };
+  }
+}
+
+/** Forgets a runtime, between the reports of other servers. */
+export async function forgetRuntime(
+  transaction: Statements,
+  organization: string,
+  name: string,
+): Promise<boolean> {
+  await lockFleet(transaction, organization);
+  const forgotten = await transaction.run(
+    "DELETE FROM runtimes WHERE organization_id = $1 AND name = $2",
+    [organization, toText(name)],
+  );
+  return forgotten === 1;
+}
+
+/** Keeps reports from coming in until the end of the transaction. */
+export async function lockFleet(transaction: Statements, organization: string): Promise<void> {
+  await transaction.query(
+    "SELECT organization_id FROM fleets WHERE organization_id = $1 FOR UPDATE",
+    [organization],
+  );
+}
+
+async function storeWithNew(
+  transaction: Statements,
+  organization: string,
+  reports: readonly Report[],
+  names: readonly string[],
+): Promise<Outcome> {
+  await transaction.run(
+    `INSERT INTO fleets (organization_id, last_report, last_seen, seen_before) VALUES ($1, 0, 0, 0)
+     ON CONFLICT (organization_id) DO NOTHING`,
+    [organization],
+  );
+  await lockFleet(transaction, organization);
+  const known = new Set(await knownNames(transaction, organization, names));
+  const [count] = await transaction.query<{ n: number }>(
+    "SELECT count(*) AS n FROM runtimes WHERE organization_id = $1",
+    [organization],
+  );
+  const used = count?.n ?? 0;
+  const added = new Set<string>();
+  const refused = new Map<Report, unknown>();
+  for (const report of reports) {
+    const { name } = report.heartbeat;
+    if (known.has(name) || added.has(name)) continue;
+    const refusal = report.quota?.refusal(used + added.size);
+    if (refusal === undefined) added.add(name);
+    else refused.set(report, refusal);
+  }
+  const stored = reports.filter((report) => !refused.has(report));
+  if (stored.length > 0) await transaction.run(UPSERT, upsertValues(organization, stored));
+  return { added, refused };
+}
+
+async function knownNames(
+  statements: Statements,
+  organization: string,
+  names: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await statements.query<{ name: string }>(
+    "SELECT name FROM runtimes WHERE organization_id = $1 AND name = ANY($2)",
+    [organization, names.map(toText)],
+    "known-runtimes",
+  );
+  return new Set(rows.map(({ name }) => fromText(name)));
+}
+
+/** Merges the reports of each runtime; times never go backwards along them. */
+function mergedReports(reports: readonly Report[]): readonly Merged[] {
+  const merged = new Map<string, Merged>();
+  let latest = -Infinity;
+  reports.forEach(({ heartbeat, at }, index) => {
+    latest = Math.max(latest, at);
+    const before = merged.get(heartbeat.name)?.fields;
+    const fields = { ...before, ...givenOf(heartbeat) };
+    merged.set(heartbeat.name, { fields, at: latest, place: index + 1 });
+  });
+  return [...merged.values()];
+}
+
+function givenOf(heartbeat: Heartbeat): Heartbeat {
+  const given = Object.entries(heartbeat).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as Heartbeat;
+}
+
+function upsertValues(organization: string, reports: readonly Report[]): readonly unknown[] {
+  const rows = mergedReports(reports);
+  const column = (field: (typeof FIELDS)[number]): readonly (string | null)[] =>
+    rows.map(({ fields }) => {
+      const value = fields[field];
+      return value === undefined ? null : toText(value);
+    });
+  return [
+    ...[organization, reports.length, rows.reduce((most, { at }) => Math.max(most, at), 0)],
+    rows.map(({ fields }) => toText(fields.name)),
+    ...FIELDS.map(column),
+    rows.map(({ at }) => at),
+    rows.map(({ place }) => place),
+    rows.map(({ fields }) =>
+      [fields.name, ...FIELDS.map((field) => fields[field] ?? "")]
+        .map((text) => toText(text.toLowerCase()))
+        .join(SEPARATOR),
+    ),
+  ];
+}
+
+/** A part of the searched text: the one that was given, or the one that stays. */
+function searchedPart(field: string, index: number): string {
+  const part = (row: string): string => `split_part(${row}.search, '${SEPARATOR}', ${index + 2})`;
+  return `CASE WHEN excluded.${field} IS NULL THEN ${part("known")} ELSE ${part("excluded")} END`;
+}
+
+const upsert = (condition: string): string => `
+  WITH fleet AS (
+    UPDATE fleets SET last_report = last_report + $2, seen_before = last_seen,
+                      last_seen = greatest(last_seen, $3)
+     WHERE organization_id = $1 ${condition}
+    RETURNING last_report - $2 AS reports, seen_before
+  )
+  INSERT INTO runtimes AS known (organization_id, name, ${FIELDS.join(", ")}, last_seen, report, search)
+  SELECT $1, name, ${FIELDS.join(", ")}, greatest(at, seen_before), reports + place, search
+    FROM fleet, unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[],
+                       $10::bigint[], $11::text[])
+                AS given (name, ${FIELDS.join(", ")}, at, place, search)
+  ON CONFLICT (organization_id, name) DO UPDATE SET
+    ${FIELDS.map((field) => `${field} = coalesce(excluded.${field}, known.${field})`).join(", ")},
+    last_seen = excluded.last_seen, report = excluded.report,
+    search = split_part(excluded.search, '${SEPARATOR}', 1)
+             || ${FIELDS.map((field, index) => `'${SEPARATOR}' || ${searchedPart(field, index)}`).join(" || ")}`;
+
+const UPSERT = upsert("");
+const UPSERT_RELAXED = upsert("AND set_config('synchronous_commit', 'off', true) IS NOT NULL");

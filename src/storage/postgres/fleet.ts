@@ -1,0 +1,225 @@
+import type { Quota } from "../../core/quota.ts";
+import { ownTurn } from "../../core/yielder.ts";
+import type { Heartbeat } from "../../fleet/schema.ts";
+import { IDLE_MS, ONLINE_MS } from "../../fleet/status.ts";
+import type {
+  FleetCounts,
+  FleetPage,
+  FleetQuery,
+  FleetStore,
+  ForgottenRuntimes,
+  Kept,
+  PolicyCount,
+  StoredRuntime,
+} from "../../fleet/store.ts";
+import type { Database } from "./database.ts";
+import type { FleetReports } from "./fleet-reports.ts";
+import { forgetRuntime, lockFleet } from "./fleet-reports.ts";
+import { ifLeased } from "./leases.ts";
+import type { Session } from "./session.ts";
+import { fromText, toText } from "./text.ts";
+
+interface Row {
+  readonly name: string;
+  readonly hostname: string | null;
+  readonly os: string | null;
+  readonly version: string | null;
+  readonly policy_version: string | null;
+  readonly last_seen: number;
+}
+
+const COLUMNS = "name, hostname, os, version, policy_version, last_seen";
+const NEWEST_FIRST = "ORDER BY last_seen DESC, report DESC";
+
+/** How many rows of a list are given out in one turn of the loop. */
+const SLICE = 250;
+
+const FORGOTTEN_AT_ONCE = 5_000;
+
+/** Keeps the fleet in the table `runtimes`. */
+export class PostgresFleet implements FleetStore {
+  readonly #database: Database;
+  readonly #session: Session;
+  readonly #reports: FleetReports;
+
+  constructor(database: Database, session: Session, reports: FleetReports) {
+    this.#database = database;
+    this.#session = session;
+    this.#reports = reports;
+  }
+
+  heartbeat(
+    organization: string,
+    heartbeat: Heartbeat,
+    at: number,
+    kept: Kept,
+    quota?: Quota,
+  ): void {
+    this.#reports.report(organization, { heartbeat, at, kept, quota });
+  }
+
+  async page(
+    organization: string,
+    query: FleetQuery,
+    limit: number,
+    offset: number,
+    signal?: AbortSignal,
+  ): Promise<FleetPage> {
+    const { where, values } = conditionOf(organization, query);
+    const [count] = await this.#database.search<{ total: number }>(
+      `SELECT count(*) AS total FROM runtimes WHERE ${where}`,
+      values,
+      signal,
+    );
+    const total = count?.total ?? 0;
+    if (offset >= total) return { runtimes: [], total };
+    const rows = await this.#database.search<Row>(
+      `SELECT ${COLUMNS} FROM runtimes WHERE ${where} ${NEWEST_FIRST}
+        LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
+      [...values, limit === Infinity ? null : limit, offset],
+      signal,
+    );
+    return { runtimes: rows.map(runtimeOf), total };
+  }
+
+  list(organization: string, query: FleetQuery): AsyncIterable<readonly StoredRuntime[]> {
+    const { where, values } = conditionOf(organization, query);
+    // Asked now and not when the first slice is wanted: the list is of this moment. And not as a search,
+    // which might have to wait for a connection while later reports find one.
+    const asked = this.#database.query<Row>(
+      `SELECT ${COLUMNS} FROM runtimes WHERE ${where} ${NEWEST_FIRST}`,
+      values,
+    );
+    asked.catch(() => undefined); // the reader of the slices hears of it
+    return slicesOf(asked);
+  }
+
+  async counts(organization: string, now: number, active: string): Promise<FleetCounts> {
+    const [counts] = await this.#session.query<FleetCounts>(
+      `SELECT count(*) AS total,
+              count(*) FILTER (WHERE last_seen > $2) AS online,
+              count(*) FILTER (WHERE last_seen <= $2 AND last_seen > $3) AS idle,
+              count(*) FILTER (WHERE last_seen > $3 AND policy_version <> $4
+                                 AND policy_version <> '' AND $4 <> '') AS drifted
+         FROM runtimes WHERE organization_id = $1`,
+      [organization, now - ONLINE_MS, now - IDLE_MS, toText(active)],
+    );
+    return counts ?? { online: 0, idle: 0, drifted: 0, total: 0 };
+  }
+
+  async policies(
+    organization: string,
+    now: number,
+    limit: number,
+  ): Promise<readonly PolicyCount[]> {
+    const rows = await this.#session.query<PolicyCount>(
+      `SELECT policy_version AS version, count(*) AS runtimes,
+              count(*) FILTER (WHERE last_seen > $2) AS present
+         FROM runtimes WHERE organization_id = $1 AND policy_version IS NOT NULL
+        GROUP BY policy_version ORDER BY runtimes DESC, policy_version LIMIT $3`,
+      [organization, now - IDLE_MS, limit],
+    );
+    return rows.map((row) => ({ ...row, version: fromText(row.version) }));
+  }
+
+  /** Counts the runtimes of all organizations; `now` decides who is online. */
+  async totals(now: number): Promise<Pick<FleetCounts, "online" | "total">> {
+    const [counts] = await this.#database.query<Pick<FleetCounts, "online" | "total">>(
+      `SELECT count(*) AS total, count(*) FILTER (WHERE last_seen > $1) AS online FROM runtimes`,
+      [now - ONLINE_MS],
+    );
+    return counts ?? { online: 0, total: 0 };
+  }
+
+  forget(organization: string, name: string): Promise<boolean> {
+    if (!this.#session.isUnit) return this.#reports.forget(organization, name);
+    return this.#session.change((transaction) => forgetRuntime(transaction, organization, name));
+  }
+
+  async forgetSilent(before: number): Promise<readonly ForgottenRuntimes[]> {
+    await this.#reports.idle();
+    const forgotten = await ifLeased(this.#database, "fleet retention", async () => {
+      const silent = await this.#database.query<{ organization: string }>(
+        "SELECT DISTINCT organization_id AS organization FROM runtimes WHERE last_seen < $1",
+        [before],
+      );
+      const all: ForgottenRuntimes[] = [];
+      for (const { organization } of silent) {
+        all.push({ organization, runtimes: await this.#forgetSilentOf(organization, before) });
+      }
+      return all;
+    });
+    return forgotten ?? [];
+  }
+
+  /** Writes what is left to write. */
+  close(): Promise<void> {
+    return this.#reports.idle();
+  }
+
+  async #forgetSilentOf(organization: string, before: number): Promise<number> {
+    for (let total = 0; ;) {
+      const removed = await this.#database.transaction(async (transaction) => {
+        await lockFleet(transaction, organization);
+        return transaction.run(
+          `DELETE FROM runtimes WHERE organization_id = $1 AND name IN
+             (SELECT name FROM runtimes WHERE organization_id = $1 AND last_seen < $2 LIMIT $3)`,
+          [organization, before, FORGOTTEN_AT_ONCE],
+        );
+      });
+      total += removed;
+      if (removed < FORGOTTEN_AT_ONCE) return total;
+    }
+  }
+}
+
+/** What a query asks for as a condition; the same as `fitting` of the fleet decides. */
+function conditionOf(
+  organization: string,
+  query: FleetQuery,
+): { readonly where: string; readonly values: readonly unknown[] } {
+  const values: unknown[] = [organization];
+  const value = (given: unknown): string => `$${values.push(given)}`;
+  const parts = ["organization_id = $1"];
+  const { status, policy_version: version, drifted, q, now, active } = query;
+  if (status !== undefined) {
+    if (status !== "offline") {
+      parts.push(`last_seen > ${value(now - (status === "online" ? ONLINE_MS : IDLE_MS))}`);
+    }
+    if (status !== "online") {
+      parts.push(`last_seen <= ${value(now - (status === "idle" ? ONLINE_MS : IDLE_MS))}`);
+    }
+  }
+  if (version) parts.push(`policy_version = ${value(toText(version))}`);
+  if (drifted) {
+    const isDrifted =
+      active === ""
+        ? "false"
+        : `(last_seen > ${value(now - IDLE_MS)} AND coalesce(policy_version, '') NOT IN ('', ${value(toText(active))}))`;
+    parts.push(drifted === "true" ? isDrifted : `NOT ${isDrifted}`);
+  }
+  if (q) parts.push(`strpos(search, ${value(toText(q.toLowerCase()))}) > 0`);
+  return { where: parts.join(" AND "), values };
+}
+
+async function* slicesOf(
+  asked: Promise<readonly Row[]>,
+): AsyncGenerator<readonly StoredRuntime[], void> {
+  const rows = await asked;
+  for (let from = 0; from < rows.length; from += SLICE) {
+    if (from > 0) await ownTurn();
+    yield rows.slice(from, from + SLICE).map(runtimeOf);
+  }
+}
+
+function runtimeOf(row: Row): StoredRuntime {
+  const { hostname, os, version, policy_version } = row;
+  return {
+    name: fromText(row.name),
+    ...(hostname !== null && { hostname: fromText(hostname) }),
+    ...(os !== null && { os: fromText(os) }),
+    ...(version !== null && { version: fromText(version) }),
+    ...(policy_version !== null && { policy_version: fromText(policy_version) }),
+    last_seen: row.last_seen,
+  };
+}

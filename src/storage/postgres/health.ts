@@ -1,0 +1,47 @@
+import type { EngineHealth } from "../../engine.ts";
+import { clearTimeout, setTimeout } from "../../core/timers.ts";
+import type { Database } from "./database.ts";
+
+/** How long the database may take to say that it is there. */
+const PATIENCE_MS = 2_000;
+
+/** Asks the database whether it can be written; those who ask meanwhile share the answer. */
+export class DatabaseHealth {
+  readonly #database: Database;
+  #checking: Promise<EngineHealth> | undefined;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  check(): Promise<EngineHealth> {
+    this.#checking ??= this.#ask().finally(() => (this.#checking = undefined));
+    return this.#checking;
+  }
+
+  async #ask(): Promise<EngineHealth> {
+    const state = await withPatience(this.#state());
+    return {
+      unwritable: state === "writable" ? [] : [`database (${state})`],
+      isDegraded: state === "unreachable",
+    };
+  }
+
+  async #state(): Promise<"writable" | "read-only" | "unreachable"> {
+    try {
+      const [row] = await this.#database.query<{ readonly: string }>(
+        "SELECT current_setting('transaction_read_only') AS readonly",
+      );
+      return row?.readonly === "off" ? "writable" : "read-only";
+    } catch {
+      return "unreachable";
+    }
+  }
+}
+
+function withPatience<T>(answer: Promise<T>): Promise<T | "unreachable"> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve("unreachable"), PATIENCE_MS);
+    answer.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,154 @@
+import { describeError, type Log } from "../../core/log.ts";
+import { checkQuota, type Quota } from "../../core/quota.ts";
+import { formatTimestamp } from "../../core/time.ts";
+import { clearTimeout, setTimeout } from "../../core/timers.ts";
+import type { StoredKey } from "../../keys/schema.ts";
+import type { KeyStore } from "../../keys/store.ts";
+import { CoalescedReads } from "./coalesced.ts";
+import type { Database } from "./database.ts";
+import { lockOrganization } from "./organizations.ts";
+import type { Session } from "./session.ts";
+import { toText } from "./text.ts";
+
+interface Row {
+  readonly document: string;
+  readonly revoked: boolean;
+  readonly last_used_at: number | null;
+}
+
+const COLUMNS = "document, revoked, last_used_at";
+
+/** So many revoked keys stay listed, those that were created last. */
+const KEPT_REVOKED = 1_000;
+
+/** How long after a use it is written, together with those in between. */
+const FLUSH_AFTER_MS = 10_000;
+
+/** Notes when keys were last used, and writes it some seconds later for all of them together. */
+export class KeyUses {
+  readonly #database: Database;
+  readonly #log: Log;
+  #uses = new Map<string, readonly [organization: string, id: string, at: number]>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(database: Database, log: Log) {
+    this.#database = database;
+    this.#log = log;
+  }
+
+  note(organization: string, id: string, at: number): void {
+    this.#uses.set(`${organization}/${id}`, [organization, id, at]);
+    this.#timer ??= setTimeout(() => void this.close(), FLUSH_AFTER_MS).unref();
+  }
+
+  /** Writes what was noted. What cannot be written is noted again, unless there is a newer use. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const uses = this.#uses;
+    if (uses.size === 0) return;
+    this.#uses = new Map();
+    const rows = [...uses.values()];
+    try {
+      await this.#database.run(
+        `UPDATE api_keys k SET last_used_at = u.at
+           FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (organization_id, id, at)
+          WHERE k.organization_id = u.organization_id AND k.id = u.id
+            AND coalesce(k.last_used_at, 0) < u.at`,
+        [rows.map(([one]) => one), rows.map(([, id]) => toText(id)), rows.map(([, , at]) => at)],
+      );
+    } catch (error) {
+      this.#uses = new Map([...uses, ...this.#uses]);
+      this.#timer ??= setTimeout(() => void this.close(), FLUSH_AFTER_MS).unref();
+      throw error;
+    }
+  }
+
+  /** Writes what was noted; a failure is logged. */
+  async close(): Promise<void> {
+    await this.flush().catch((error: unknown) =>
+      this.#log.error("the last use of API keys could not be written", {
+        error: describeError(error),
+      }),
+    );
+  }
+}
+
+/** Keeps the API keys in the table `api_keys`. */
+export class PostgresKeys implements KeyStore {
+  readonly #session: Session;
+  readonly #uses: KeyUses;
+  readonly #byHash: CoalescedReads<StoredKey>;
+
+  constructor(session: Session, uses: KeyUses) {
+    this.#session = session;
+    this.#uses = uses;
+    this.#byHash = new CoalescedReads((hashes) => this.#load(hashes));
+  }
+
+  async list(organization: string): Promise<readonly StoredKey[]> {
+    await this.#uses.flush();
+    const rows = await this.#session.query<Row>(
+      `SELECT ${COLUMNS} FROM api_keys WHERE organization_id = $1 ORDER BY number DESC`,
+      [organization],
+    );
+    return rows.map(keyOf);
+  }
+
+  findByHash(hash: string): Promise<StoredKey | undefined> {
+    return this.#byHash.get(hash);
+  }
+
+  create(organization: string, key: StoredKey, quota?: Quota): Promise<void> {
+    return this.#session.change(async (transaction) => {
+      await lockOrganization(transaction, organization);
+      const [count] = await transaction.query<{ n: number }>(
+        "SELECT count(*) AS n FROM api_keys WHERE organization_id = $1 AND NOT revoked",
+        [organization],
+      );
+      checkQuota(quota, count?.n ?? 0);
+      await transaction.run(
+        `DELETE FROM api_keys WHERE organization_id = $1 AND id IN
+           (SELECT id FROM api_keys WHERE organization_id = $1 AND revoked
+             ORDER BY number DESC OFFSET $2)`,
+        [organization, KEPT_REVOKED],
+      );
+      const document = JSON.stringify({ ...key, organization_id: organization });
+      const usedAt = key.last_used_at === undefined ? null : Date.parse(key.last_used_at);
+      await transaction.run(
+        `INSERT INTO api_keys (organization_id, id, hash, revoked, last_used_at, document)
+         VALUES ($1, $2, $3, $4, $5, $6)`,
+        [organization, toText(key.id), toText(key.hash), key.revoked, usedAt, document],
+      );
+    });
+  }
+
+  revoke(organization: string, id: string): Promise<boolean> {
+    return this.#session.change(async (transaction) => {
+      await lockOrganization(transaction, organization);
+      const changed = await transaction.run(
+        "UPDATE api_keys SET revoked = true WHERE organization_id = $1 AND id = $2",
+        [organization, toText(id)],
+      );
+      return changed === 1;
+    });
+  }
+
+  touch(organization: string, id: string, now: number): void {
+    this.#uses.note(organization, id, now);
+  }
+
+  async #load(hashes: readonly string[]): Promise<ReadonlyMap<string, StoredKey>> {
+    const rows = await this.#session.query<Row>(
+      `SELECT ${COLUMNS} FROM api_keys WHERE hash = ANY($1)`,
+      [hashes.map(toText)],
+      "keys-by-hash",
+    );
+    return new Map(rows.map(keyOf).map((key) => [key.hash, key]));
+  }
+}
+
+function keyOf({ document, revoked, last_used_at: usedAt }: Row): StoredKey {
+  const key = JSON.parse(document) as StoredKey;
+  return { ...key, revoked, ...(usedAt !== null && { last_used_at: formatTimestamp(usedAt) }) };
+}

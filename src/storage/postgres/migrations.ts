@@ -1,0 +1,91 @@
+/** Brings the tables of a database up to date at the start; only one server at a time does so. */
+import { readdir, readFile } from "node:fs/promises";
+import type { Database } from "./database.ts";
+import { codeOf } from "./faults.ts";
+import { withLease } from "./leases.ts";
+
+// The same from src/ and from dist/, where the build copies the files to.
+const DIRECTORY = new URL("./migrations/", import.meta.url);
+
+/** How long another server may take to migrate before this one gives up. */
+const LEASE_MS = 60_000;
+const WAIT_MS = 120_000;
+
+const DUPLICATES = new Set(["23505", "42P07", "42710"]);
+
+interface Migration {
+  readonly number: number;
+  readonly file: string;
+}
+
+/**
+ * Applies the migrations that a database lacks, each in a transaction.
+ *
+ * @throws Error when the database is of another program, or of a newer version of this one
+ */
+export async function migrate(database: Database): Promise<void> {
+  const known = await migrations();
+  const newest = known.at(-1)?.number ?? 0;
+  if ((await appliedTo(database)) === newest) return;
+  await createFirstTables(database);
+  await withLease(database, { name: "migrations", forMs: LEASE_MS, waitMs: WAIT_MS }, async () => {
+    const applied = (await appliedTo(database)) ?? 0;
+    if (applied > newest) {
+      throw new Error(
+        `DATABASE_URL: the database is of a newer Signalbox (migration ${applied}, this version knows ${newest}): start that version or a later one`,
+      );
+    }
+    for (const { number, file } of known.filter((one) => one.number > applied)) {
+      const text = await readFile(new URL(file, DIRECTORY), "utf8");
+      await database.transaction(async (transaction) => {
+        // First: the row refuses a second server whose lease this one has lost.
+        await transaction.run("INSERT INTO schema_migrations (number, file) VALUES ($1, $2)", [
+          number,
+          file,
+        ]);
+        await transaction.run(text);
+      });
+    }
+  });
+}
+
+async function migrations(): Promise<readonly Migration[]> {
+  const files = (await readdir(DIRECTORY)).filter((file) => file.endsWith(".sql")).sort();
+  return files.map((file) => ({ number: Number.parseInt(file, 10), file }));
+}
+
+/** The number of the last migration; `undefined` in a database that is empty. */
+async function appliedTo(database: Database): Promise<number | undefined> {
+  const [found] = await database.query<{ ours: boolean; tables: number }>(
+    `SELECT to_regclass('schema_migrations') IS NOT NULL AS ours,
+            (SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+              WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p')
+                AND c.relname NOT IN ('leases', 'schema_migrations')) AS tables`,
+  );
+  if (!found?.ours) {
+    if (!found?.tables) return undefined;
+    throw new Error(
+      "DATABASE_URL: the database holds tables of another program: give Signalbox a database of its own",
+    );
+  }
+  const [row] = await database.query<{ number: number | null }>(
+    "SELECT max(number) AS number FROM schema_migrations",
+  );
+  return row?.number ?? 0;
+}
+
+/** Creates the tables that migrations themselves need; several servers may try at once. */
+async function createFirstTables(database: Database): Promise<void> {
+  const create = (): Promise<number> =>
+    database.run(
+      `CREATE TABLE IF NOT EXISTS leases (
+         name text COLLATE "C" PRIMARY KEY, holder text NOT NULL, ends_at bigint NOT NULL);
+       CREATE TABLE IF NOT EXISTS schema_migrations (
+         number integer PRIMARY KEY, file text NOT NULL, applied_at timestamptz DEFAULT now())`,
+    );
+  // Of two servers that create a table at once, one fails although the statement says IF NOT EXISTS.
+  await create().catch((error: unknown) => {
+    if (!DUPLICATES.has(codeOf(error) ?? "")) throw error;
+    return create();
+  });
+}

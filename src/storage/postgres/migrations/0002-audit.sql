@@ -1,0 +1,214 @@
+-- Audit events. Moments are in milliseconds since 1970 (`…_ms`), since timestamps keep exactly these.
+-- Texts have the form that src/storage/postgres/text.ts describes; `line` is the JSON as it was answered.
+
+-- One row for each organization. Whoever stores events holds its lock until the commit, so row numbers become
+-- visible in their order, and no reader can miss a row that commits late.
+CREATE TABLE audit_heads (
+  organization_id text COLLATE "C" PRIMARY KEY,
+  last_seq  bigint NOT NULL DEFAULT 0,            -- the row number of the newest event
+  events    bigint NOT NULL DEFAULT 0,
+  bytes     bigint NOT NULL DEFAULT 0,
+  first_day date NOT NULL DEFAULT '-infinity'     -- events of earlier days are removed: nothing shows them
+) WITH (fillfactor = 50);
+
+-- The events. `day` is the day of their arrival, in UTC. Partitions are made ahead, by the server.
+CREATE TABLE audit_events (
+  organization_id text COLLATE "C" NOT NULL,
+  seq          bigint NOT NULL,                   -- rises in the order of ingest, without gaps
+  day          date NOT NULL,
+  time_ms      bigint NOT NULL,
+  bytes        integer NOT NULL,                  -- of the line and the newline after it
+  ai           boolean NOT NULL,
+  decision     text COLLATE "C",
+  consumer     text COLLATE "C",
+  provider     text COLLATE "C",
+  executor     text COLLATE "C",
+  capability   text COLLATE "C",
+  status       text COLLATE "C",
+  runtime_name text COLLATE "C",
+  trace_id     text COLLATE "C",
+  policy       text COLLATE "C",
+  reported_by  text COLLATE "C",
+  search       text COLLATE "C" NOT NULL,         -- the searched fields in lower case, each followed by U+FDE0
+  line         text COLLATE "C" NOT NULL,
+  PRIMARY KEY (organization_id, seq, day)
+) PARTITION BY LIST (day);
+
+CREATE INDEX audit_events_time ON audit_events (organization_id, time_ms, seq);
+-- A trace may be 64 KiB of text, which no index takes.
+CREATE INDEX audit_events_trace ON audit_events (organization_id, left(trace_id, 64)) WHERE trace_id IS NOT NULL;
+
+-- The partitions. The row of a day is the lock of those who create or drop its partition.
+CREATE TABLE audit_partitions (
+  day          date PRIMARY KEY,
+  has_trigrams boolean NOT NULL DEFAULT false
+);
+
+-- Where the event of an id is: an id stands for one event of its reporter ('' for callers without credentials).
+CREATE TABLE audit_ids (
+  organization_id text COLLATE "C" NOT NULL,
+  id       text COLLATE "C" NOT NULL,
+  reporter text COLLATE "C" NOT NULL,
+  seq      bigint NOT NULL,
+  day      date NOT NULL,
+  PRIMARY KEY (organization_id, id, reporter)
+);
+
+CREATE INDEX audit_ids_day ON audit_ids USING brin (day) WITH (autosummarize = on);
+
+-- What there is of each day of arrival: a query looks only into the partitions of those days that it needs.
+-- Counts by day of arrival, minute of the timestamp, and what is filtered most; '' is no decision.
+CREATE TABLE audit_days (
+  organization_id text COLLATE "C" NOT NULL,
+  day        date NOT NULL,
+  decision   text COLLATE "C" NOT NULL,
+  consumer   text COLLATE "C" NOT NULL,
+  events     bigint NOT NULL,
+  bytes      bigint NOT NULL,
+  oldest_ms  bigint NOT NULL,
+  newest_ms  bigint NOT NULL,
+  last_seq   bigint NOT NULL,
+  removed_at timestamptz,                         -- from then on the rows of the day may be deleted
+  PRIMARY KEY (organization_id, day, decision, consumer)
+) WITH (fillfactor = 50);
+
+CREATE TABLE audit_minutes (
+  organization_id text COLLATE "C" NOT NULL,
+  minute_ms bigint NOT NULL,
+  day       date NOT NULL,
+  decision  text COLLATE "C" NOT NULL,
+  consumer  text COLLATE "C" NOT NULL,
+  ai        boolean NOT NULL,
+  events    bigint NOT NULL,
+  PRIMARY KEY (organization_id, minute_ms, day, decision, consumer, ai)
+) WITH (fillfactor = 50);
+
+CREATE INDEX audit_minutes_day ON audit_minutes USING brin (day) WITH (autosummarize = on);
+
+CREATE TABLE audit_provider_minutes (
+  organization_id text COLLATE "C" NOT NULL,
+  provider  text COLLATE "C" NOT NULL,            -- of a very long name, U+FDE0 and its SHA-256
+  minute_ms bigint NOT NULL,
+  day       date NOT NULL,
+  events    bigint NOT NULL,
+  failed    bigint NOT NULL,
+  newest_ms bigint NOT NULL,
+  PRIMARY KEY (organization_id, provider, minute_ms, day)
+) WITH (fillfactor = 50);
+
+CREATE INDEX audit_provider_minutes_time ON audit_provider_minutes (organization_id, minute_ms);
+CREATE INDEX audit_provider_minutes_day ON audit_provider_minutes USING brin (day) WITH (autosummarize = on);
+
+-- Exports that are being read. No day from the first one on is deleted before they end.
+CREATE TABLE audit_readers (
+  id         text COLLATE "C" PRIMARY KEY,
+  first_day  date NOT NULL,
+  expires_at timestamptz NOT NULL
+);
+
+-- Stores events of some organizations, all or none. One call is one transaction and one round trip, so the
+-- lock of an organization is held no longer than the commit takes. Answers with a row for each organization
+-- that got events, and one for each event that was sent before, which says where that is stored.
+--
+-- `organizations` is sorted and without repetition; `place` is an event's place in `events`, from 1. An event
+-- has a `provider_key` where its provider is counted under another name.
+-- A later version of this function gets another name: servers of two versions run side by side.
+CREATE FUNCTION audit_append_1(organizations text[], events json, is_relaxed boolean)
+RETURNS TABLE (organization_id text, seq bigint, bytes bigint, place bigint, day text)
+LANGUAGE plpgsql
+-- The plan is kept while the tables grow: it must not be made for small ones.
+SET enable_seqscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+  locked integer;
+BEGIN
+  IF is_relaxed THEN
+    PERFORM set_config('synchronous_commit', 'off', true);
+  END IF;
+  LOOP
+    -- In the order of their ids, so that no two servers wait for each other.
+    PERFORM FROM audit_heads h WHERE h.organization_id = ANY (organizations)
+      ORDER BY h.organization_id FOR UPDATE;
+    GET DIAGNOSTICS locked = ROW_COUNT;
+    EXIT WHEN locked = cardinality(organizations);
+    INSERT INTO audit_heads (organization_id) SELECT unnest(organizations) ON CONFLICT DO NOTHING;
+  END LOOP;
+
+  -- A statement of its own: it has to see what was committed while the lock was waited for.
+  RETURN QUERY
+  WITH sent AS MATERIALIZED (
+    SELECT * FROM ROWS FROM (json_to_recordset(events) AS (
+      organization_id text, id text, is_named boolean, day date, time_ms bigint, ai boolean,
+      decision text, consumer text, provider text, executor text, capability text, status text,
+      runtime_name text, trace_id text, policy text, reported_by text, provider_key text,
+      is_failed boolean, search text, line text
+    )) WITH ORDINALITY AS e (
+      organization_id, id, is_named, day, time_ms, ai,
+      decision, consumer, provider, executor, capability, status,
+      runtime_name, trace_id, policy, reported_by, provider_key,
+      is_failed, search, line, place
+    )
+  ), known AS MATERIALIZED (
+    SELECT s.organization_id, s.place, k.seq, k.day
+      FROM sent s
+      JOIN audit_heads h ON h.organization_id = s.organization_id
+     CROSS JOIN LATERAL (
+           SELECT i.seq, i.day FROM audit_ids i
+            WHERE i.organization_id = s.organization_id AND i.id = s.id AND i.reporter = coalesce(s.reported_by, '')
+              AND i.day >= h.first_day
+            LIMIT 1) k
+     WHERE s.is_named
+  ), fresh AS MATERIALIZED (
+    SELECT s.*, greatest(s.day, h.first_day) AS arrival_day, octet_length(s.line) + 1 AS bytes,
+           h.last_seq + row_number() OVER (PARTITION BY s.organization_id ORDER BY s.place) AS seq,
+           s.time_ms - (s.time_ms % 60000 + 60000) % 60000 AS minute_ms
+      FROM sent s
+      JOIN audit_heads h ON h.organization_id = s.organization_id
+     WHERE NOT EXISTS (SELECT FROM known k WHERE k.place = s.place)
+  ), stored AS (
+    INSERT INTO audit_events (organization_id, seq, day, time_ms, bytes, ai, decision, consumer, provider,
+           executor, capability, status, runtime_name, trace_id, policy, reported_by, search, line)
+    SELECT organization_id, seq, arrival_day, time_ms, bytes, ai, decision, consumer, provider,
+           executor, capability, status, runtime_name, trace_id, policy, reported_by, search, line
+      FROM fresh ORDER BY organization_id, seq
+  ), ids AS (
+    INSERT INTO audit_ids AS k (organization_id, id, reporter, seq, day)
+    SELECT organization_id, id, coalesce(reported_by, ''), min(seq), min(arrival_day) FROM fresh GROUP BY 1, 2, 3
+    ON CONFLICT (organization_id, id, reporter) DO UPDATE SET seq = excluded.seq, day = excluded.day
+     WHERE k.day < (SELECT h.first_day FROM audit_heads h WHERE h.organization_id = k.organization_id)
+  ), days AS (
+    INSERT INTO audit_days AS d (organization_id, day, decision, consumer, events, bytes, oldest_ms, newest_ms, last_seq)
+    SELECT organization_id, arrival_day, coalesce(decision, ''), coalesce(consumer, ''),
+           count(*), sum(bytes), min(time_ms), max(time_ms), max(seq)
+      FROM fresh GROUP BY 1, 2, 3, 4
+    ON CONFLICT (organization_id, day, decision, consumer) DO UPDATE
+      SET events = d.events + excluded.events, bytes = d.bytes + excluded.bytes,
+          oldest_ms = least(d.oldest_ms, excluded.oldest_ms),
+          newest_ms = greatest(d.newest_ms, excluded.newest_ms), last_seq = excluded.last_seq
+  ), minutes AS (
+    INSERT INTO audit_minutes AS m (organization_id, minute_ms, day, decision, consumer, ai, events)
+    SELECT organization_id, minute_ms, arrival_day, coalesce(decision, ''), coalesce(consumer, ''), ai, count(*)
+      FROM fresh GROUP BY 1, 2, 3, 4, 5, 6
+    ON CONFLICT (organization_id, minute_ms, day, decision, consumer, ai) DO UPDATE
+      SET events = m.events + excluded.events
+  ), providers AS (
+    INSERT INTO audit_provider_minutes AS m (organization_id, provider, minute_ms, day, events, failed, newest_ms)
+    SELECT organization_id, coalesce(provider_key, provider), minute_ms, arrival_day,
+           count(*), count(*) FILTER (WHERE is_failed), max(time_ms)
+      FROM fresh WHERE provider IS NOT NULL GROUP BY 1, 2, 3, 4
+    ON CONFLICT (organization_id, provider, minute_ms, day) DO UPDATE
+      SET events = m.events + excluded.events, failed = m.failed + excluded.failed,
+          newest_ms = greatest(m.newest_ms, excluded.newest_ms)
+  ), heads AS (
+    UPDATE audit_heads h
+       SET last_seq = h.last_seq + f.events, events = h.events + f.events, bytes = h.bytes + f.bytes
+      FROM (SELECT organization_id, count(*) AS events, sum(bytes) AS bytes FROM fresh GROUP BY 1) f
+     WHERE h.organization_id = f.organization_id
+    RETURNING h.organization_id, h.last_seq, h.bytes
+  )
+  SELECT organization_id, last_seq, bytes, NULL::bigint, NULL::text FROM heads
+  UNION ALL
+  SELECT organization_id, seq, NULL, place, day::text FROM known;
+END
+$$;

@@ -1,0 +1,263 @@
+import { createHash } from "node:crypto";
+import { checkQuota, type Quota } from "../../core/quota.ts";
+import { freeVersion, publishedPolicy, type PolicyDraft } from "../../policies/draft.ts";
+import type { Policy } from "../../policies/schema.ts";
+import type { PolicyStore, PolicyVersion } from "../../policies/store.ts";
+import { CoalescedReads } from "./coalesced.ts";
+import type { Statements } from "./database.ts";
+import type { Session } from "./session.ts";
+import { fromText, toText } from "./text.ts";
+
+/** A version as the tables have it; `activated_…` are those of the organization's active version. */
+interface Row {
+  readonly version: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly updated_by: string;
+  readonly updated_at: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly yaml?: string;
+  readonly active: boolean;
+  readonly activated_at: string | null;
+  readonly activated_by: string | null;
+}
+
+/** Which version is active. */
+interface Head {
+  readonly organization: string;
+  readonly version: string;
+  readonly activated_at: string | null;
+  readonly activated_by: string | null;
+}
+
+const COLUMNS = `v.version, v.name, v.description, v.updated_by, v.updated_at, v.sha256, v.bytes,
+  v.version = o.active_version AS active, o.activated_at, o.activated_by`;
+const FROM = "FROM policy_versions v JOIN organizations o ON o.id = v.organization_id";
+const HEAD = `id AS organization, active_version AS version, activated_at, activated_by`;
+
+/** Active policies that are kept in memory, with their texts; those that were asked for last. */
+const KEPT_POLICIES = 256;
+
+/** Which policy objects were answered last, so that the same version is the same object. */
+export class KnownPolicies {
+  readonly #policies = new Map<string, Policy>();
+
+  /** The active policy as it was answered before; `undefined` when another one is active now. */
+  get(head: Head): Policy | undefined {
+    const known = this.#policies.get(head.organization);
+    const isSame =
+      known?.version === fromText(head.version) &&
+      known.activated_at === (head.activated_at ?? undefined);
+    if (!isSame) return undefined;
+    this.keep(known);
+    return known;
+  }
+
+  keep(policy: Policy): void {
+    const { organization_id: organization } = policy;
+    this.#policies.delete(organization); // and back in as the newest
+    this.#policies.set(organization, policy);
+    const [oldest] = this.#policies.keys();
+    if (this.#policies.size > KEPT_POLICIES && oldest !== undefined) this.#policies.delete(oldest);
+  }
+}
+
+/**
+ * Keeps policy versions in the table `policy_versions`; the organization's row names the active one. So
+ * exactly one is active, and both change in one transaction.
+ */
+export class PostgresPolicies implements PolicyStore {
+  readonly #session: Session;
+  readonly #known: KnownPolicies;
+  readonly #heads: CoalescedReads<Head>;
+
+  constructor(session: Session, known: KnownPolicies) {
+    this.#session = session;
+    this.#known = known;
+    this.#heads = new CoalescedReads((organizations) => this.#loadHeads(organizations));
+  }
+
+  publish(organization: string, draft: PolicyDraft, quota?: Quota): Promise<Policy> {
+    return this.#session.change(async (transaction) => {
+      await lockHead(transaction, organization);
+      const [last] = await transaction.query<{ number: number }>(
+        `SELECT coalesce(max(number), 0) AS number FROM policy_versions WHERE organization_id = $1`,
+        [organization],
+      );
+      const versions = last?.number ?? 0; // none is ever removed
+      checkQuota(quota, versions);
+      const taken = await takenNames(transaction, organization, draft.version);
+      const version = freeVersion(draft, (name) => taken.has(name));
+      const bytes = Buffer.from(draft.yaml, "utf8");
+      const policy = publishedPolicy(organization, version, draft);
+      await transaction.run(
+        `INSERT INTO policy_versions (organization_id, version, number, name, description,
+                                      updated_by, updated_at, yaml, sha256, bytes)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+        [
+          ...[organization, toText(version), versions + 1, toText(policy.name)],
+          policy.description === undefined ? null : toText(policy.description),
+          ...[toText(policy.updated_by), policy.updated_at, toText(draft.yaml)],
+          ...[createHash("sha256").update(bytes).digest("hex"), bytes.length],
+        ],
+      );
+      await setActive(transaction, organization, version, null, null);
+      return Object.freeze({ ...policy, yaml: draft.yaml });
+    });
+  }
+
+  activate(
+    organization: string,
+    version: string,
+    at: string,
+    by: string,
+    seen?: (active: string) => void,
+  ): Promise<Policy | undefined> {
+    return this.#session.change(async (transaction) => {
+      const head = await lockHead(transaction, organization);
+      seen?.(fromText(head?.version ?? ""));
+      const known = await readVersion(transaction, organization, version);
+      if (!known || known.active) return known;
+      await setActive(transaction, organization, version, at, by);
+      return readVersion(transaction, organization, version);
+    });
+  }
+
+  async active(organization: string): Promise<Policy | undefined> {
+    const head = await this.#head(organization);
+    if (head === undefined || head.version === "") return undefined;
+    const known = this.#known.get(head);
+    if (known) return known;
+    const [row] = await this.#session.query<Row>(
+      `SELECT ${COLUMNS}, v.yaml ${FROM} WHERE v.organization_id = $1 AND v.version = $2`,
+      [organization, head.version],
+    );
+    if (!row) return undefined;
+    const { activated_at, activated_by } = head; // those that this very answer is of
+    const policy = wholeOf(organization, { ...row, active: true, activated_at, activated_by });
+    this.#known.keep(policy);
+    return policy;
+  }
+
+  async activeVersion(organization: string): Promise<string> {
+    return fromText((await this.#head(organization))?.version ?? "");
+  }
+
+  get(organization: string, version: string): Promise<Policy | undefined> {
+    return readVersion(this.#session, organization, version);
+  }
+
+  async list(organization: string): Promise<readonly Policy[]> {
+    const rows = await this.#rows(organization, `${COLUMNS}, v.yaml`);
+    return rows.map((row) => wholeOf(organization, row));
+  }
+
+  async versions(organization: string): Promise<readonly PolicyVersion[]> {
+    const rows = await this.#rows(organization, COLUMNS);
+    return rows.map((row) => ({
+      policy: policyOf(organization, row),
+      sha256: row.sha256,
+      bytes: row.bytes,
+    }));
+  }
+
+  async text(organization: string, version: string): Promise<string | undefined> {
+    const [row] = await this.#session.query<{ yaml: string }>(
+      "SELECT yaml FROM policy_versions WHERE organization_id = $1 AND version = $2",
+      [organization, toText(version)],
+    );
+    return row && fromText(row.yaml);
+  }
+
+  #rows(organization: string, columns: string): Promise<readonly Row[]> {
+    return this.#session.query<Row>(
+      `SELECT ${columns} ${FROM} WHERE v.organization_id = $1
+        ORDER BY v.updated_at COLLATE "C" DESC, v.number DESC`,
+      [organization],
+    );
+  }
+
+  async #head(organization: string): Promise<Head | undefined> {
+    if (!this.#session.isUnit) return this.#heads.get(organization);
+    return (await this.#loadHeads([organization])).get(organization);
+  }
+
+  async #loadHeads(organizations: readonly string[]): Promise<ReadonlyMap<string, Head>> {
+    const heads = await this.#session.query<Head>(
+      `SELECT ${HEAD} FROM organizations WHERE id = ANY($1)`,
+      [organizations],
+      "policy-heads",
+    );
+    return new Map(heads.map((head) => [head.organization, head]));
+  }
+}
+
+async function lockHead(transaction: Statements, organization: string): Promise<Head | undefined> {
+  const [head] = await transaction.query<Head>(
+    `SELECT ${HEAD} FROM organizations WHERE id = $1 FOR UPDATE`,
+    [organization],
+  );
+  return head;
+}
+
+async function setActive(
+  transaction: Statements,
+  organization: string,
+  version: string,
+  at: string | null,
+  by: string | null,
+): Promise<void> {
+  await transaction.run(
+    `UPDATE organizations SET active_version = $2, activated_at = $3, activated_by = $4
+      WHERE id = $1`,
+    [organization, toText(version), at, by === null ? null : toText(by)],
+  );
+}
+
+/** The names of versions that are taken, as far as a draft of a name may want them. */
+async function takenNames(
+  transaction: Statements,
+  organization: string,
+  version: string,
+): Promise<ReadonlySet<string>> {
+  const rows = await transaction.query<{ version: string }>(
+    `SELECT version FROM policy_versions
+      WHERE organization_id = $1 AND (version = $2 OR left(version, length($3)) = $3)`,
+    [organization, toText(version), toText(`${version}-`)],
+  );
+  return new Set(rows.map((row) => fromText(row.version)));
+}
+
+async function readVersion(
+  statements: Pick<Statements, "query">,
+  organization: string,
+  version: string,
+): Promise<Policy | undefined> {
+  const [row] = await statements.query<Row>(
+    `SELECT ${COLUMNS}, v.yaml ${FROM} WHERE v.organization_id = $1 AND v.version = $2`,
+    [organization, toText(version)],
+  );
+  return row && wholeOf(organization, row);
+}
+
+/** The members in the order in which the other engines give them: an answer's tag depends on it. */
+function policyOf(organization: string, row: Row): Omit<Policy, "yaml"> {
+  const { description, active, activated_at, activated_by } = row;
+  return Object.freeze({
+    organization_id: organization,
+    name: fromText(row.name),
+    version: fromText(row.version),
+    ...(description !== null && { description: fromText(description) }),
+    updated_by: fromText(row.updated_by),
+    updated_at: row.updated_at,
+    ...(active &&
+      activated_at !== null &&
+      activated_by !== null && { activated_at, activated_by: fromText(activated_by) }),
+    active,
+  });
+}
+
+function wholeOf(organization: string, row: Row): Policy {
+  return Object.freeze({ ...policyOf(organization, row), yaml: fromText(row.yaml ?? "") });
+}

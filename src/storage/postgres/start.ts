@@ -1,0 +1,73 @@
+/** Opens the database at the start of a server, or says in one line why it cannot be used. */
+import { ConfigError } from "../../core/config-error.ts";
+import { Refusal } from "../../core/errors.ts";
+import type { EngineParts } from "../../engine.ts";
+import { Database } from "./database.ts";
+import { codeOf } from "./faults.ts";
+import { migrate } from "./migrations.ts";
+
+const LEAST_VERSION = 14;
+
+/**
+ * Connects, checks the database, and brings its tables up to date.
+ *
+ * @throws ConfigError or Error naming the setting, what is wrong, and what to do
+ */
+export async function openDatabase({
+  config,
+  log,
+}: Pick<EngineParts, "config" | "log">): Promise<Database> {
+  const { databaseUrl: url, databasePoolSize: poolSize } = config;
+  if (url === undefined) throw new ConfigError("DATABASE_URL: required by this engine");
+  const database = await Database.load({ url, poolSize, log });
+  try {
+    await check(database);
+    await migrate(database);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw faultOf(error);
+  }
+}
+
+async function check(database: Database): Promise<void> {
+  const [found] = await database.query<{ version: number; shown: string; standby: boolean }>(
+    `SELECT current_setting('server_version_num')::integer AS version,
+            current_setting('server_version') AS shown, pg_is_in_recovery() AS standby`,
+  );
+  if (!found) return;
+  if (found.version < LEAST_VERSION * 10_000) {
+    throw new Error(
+      `DATABASE_URL: the database is PostgreSQL ${found.shown}, expected ${LEAST_VERSION} or later`,
+    );
+  }
+  if (found.standby) {
+    throw new Error(
+      "DATABASE_URL: the database is a standby in recovery, which cannot be written: give the primary's address",
+    );
+  }
+}
+
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  ["28P01", "the database refused the user name or the password: correct them"],
+  ["28000", "the database refused this user or this connection: check its pg_hba.conf"],
+  ["3D000", "there is no such database: create it first"],
+  ["42501", "the user may not create tables: make it the owner of the database"],
+  ["53300", "the database has no free connection: raise max_connections, or end others"],
+  ["57P03", "the database is starting or stopping: try again when it is up"],
+  ["ECONNREFUSED", "nothing listens at this host and port: start the database, or correct them"],
+  ["ENOTFOUND", "there is no host of this name: correct it"],
+  ["EAI_AGAIN", "the name of the host cannot be resolved at present: check the name and the DNS"],
+  ["ENOENT", "there is no such socket: start the database, or correct the directory"],
+]);
+
+/** A failure of the start, in one line that never shows the URL, which holds a password. */
+function faultOf(error: unknown): unknown {
+  const cause = error instanceof Refusal ? error.cause : error;
+  const code = codeOf(cause);
+  const advice = code === undefined ? undefined : ADVICE.get(code);
+  if (advice !== undefined) return new Error(`DATABASE_URL: ${advice} (${code})`, { cause });
+  if (!(error instanceof Refusal)) return error;
+  const reason = cause instanceof Error && cause.message !== "" ? cause.message : error.message;
+  return new Error(`DATABASE_URL: the database cannot be used: ${reason}`, { cause });
+}

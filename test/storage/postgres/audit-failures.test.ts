@@ -1,0 +1,175 @@
+/** What becomes of events when the database, or the way to it, fails in the middle. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { test, type TestContext } from "node:test";
+import { Unavailable } from "../../../src/core/errors.ts";
+import type { PostgresAudit } from "../../../src/storage/postgres/audit.ts";
+import { append, auditEventOf, page } from "../../audit/store-suite.ts";
+import { Cluster, createDatabase, openDatabase, withoutPostgres } from "../../support/postgres.ts";
+import { migrate } from "../../../src/storage/postgres/migrations.ts";
+import { auditServer } from "./open-audit.ts";
+
+const skip = withoutPostgres;
+
+/** A way to a database that can be cut, or stop passing anything on. */
+class Proxy {
+  /** Passes a statement on and cuts the connection at the first byte of its answer. */
+  cutsAnswerTo: string | undefined;
+  url = "";
+  readonly #target: URL;
+  readonly #sockets = new Set<Socket>();
+  readonly #server = createServer((socket) => this.#pass(socket));
+
+  private constructor(target: string) {
+    this.#target = new URL(target);
+  }
+
+  static async to(target: string, t: TestContext): Promise<Proxy> {
+    const proxy = new Proxy(target);
+    proxy.#server.listen(0, "127.0.0.1");
+    await once(proxy.#server, "listening");
+    const url = new URL(target);
+    url.port = String((proxy.#server.address() as AddressInfo).port);
+    proxy.url = url.href;
+    t.after(() => {
+      proxy.#server.close();
+      for (const socket of proxy.#sockets) socket.destroy();
+    });
+    return proxy;
+  }
+
+  freeze(): void {
+    for (const socket of this.#sockets) socket.pause();
+  }
+
+  thaw(): void {
+    for (const socket of this.#sockets) socket.resume();
+  }
+
+  #pass(client: Socket): void {
+    const server = connect(Number(this.#target.port), this.#target.hostname);
+    let isCut = false;
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      this.#sockets.add(from);
+      from
+        .on("error", () => {})
+        .on("close", () => {
+          this.#sockets.delete(from);
+          to.destroy();
+        });
+      from.on("data", (data: Buffer) => {
+        const wanted = this.cutsAnswerTo;
+        if (from === client && wanted !== undefined && data.includes(wanted)) {
+          isCut = true;
+          this.cutsAnswerTo = undefined;
+        } else if (from === server && isCut) {
+          client.destroy();
+          return;
+        }
+        to.write(data);
+      });
+    }
+  }
+}
+
+test(
+  "a connection that is lost in a commit: the sender hears so, and sends again safely",
+  { skip },
+  async (t) => {
+    const url = await createDatabase();
+    const proxy = await Proxy.to(url, t);
+    const store = await auditServer(t, proxy.url);
+    const direct = await auditServer(t, url);
+    await append(store, [auditEventOf()]);
+    proxy.cutsAnswerTo = "audit_append_1";
+    const event = auditEventOf({ command: "once" });
+    await assert.rejects(
+      append(store, [event]),
+      (error) => error instanceof Unavailable && error.message.endsWith("same ids, which is safe"),
+    );
+    assert.equal((await page(direct, { q: "once" })).total, 1);
+    assert.deepEqual(await append(store, [event, { ...event, command: "twice" }]), [event, event]);
+    assert.equal((await page(direct)).total, 2);
+    assert.equal(store.figures.pending, 0);
+  },
+);
+
+test(
+  "while the database answers nothing, what waits is bounded, and stored when it is back",
+  { skip },
+  async (t) => {
+    const url = await createDatabase();
+    const proxy = await Proxy.to(url, t);
+    const store = await auditServer(t, proxy.url);
+    await append(store, [auditEventOf()]);
+    proxy.freeze();
+    const waiting = Array.from({ length: 20_000 }, () => append(store, [auditEventOf()]));
+    await assert.rejects(append(store, [auditEventOf()]), /Too many events wait/);
+    proxy.thaw();
+    await Promise.all(waiting);
+    assert.equal((await page(store)).total, 20_001);
+    assert.deepEqual([store.figures.pending, store.figures.pendingBytes], [0, 0]);
+  },
+);
+
+test(
+  "a database that crashes under load loses no event that was acknowledged",
+  { skip },
+  async (t) => {
+    const cluster = await Cluster.start();
+    t.after(() => cluster.remove());
+    await cluster.psql("CREATE DATABASE events");
+    const url = cluster.url("events");
+    const first = await openDatabase(url);
+    await migrate(first);
+    await first.close();
+    const servers = [await auditServer(t, url), await auditServer(t, url)];
+    let isOver = false;
+    const acknowledged = new Set<string>();
+    const sent = new Set<string>();
+    const senders = servers.flatMap((server) => Array.from({ length: 8 }, () => sendOn(server)));
+    async function sendOn(server: PostgresAudit): Promise<void> {
+      while (!isOver) {
+        const events = [auditEventOf(), auditEventOf()];
+        for (const { id } of events) sent.add(id);
+        // Until it is acknowledged, under the same ids.
+        for (let isStored = false; !isStored;) {
+          isStored = await append(server, events).then(
+            () => true,
+            (error: unknown) => {
+              assert.ok(error instanceof Unavailable, String(error));
+              return false;
+            },
+          );
+          if (!isStored) await new Promise((resolve) => void setTimeout(resolve, 5));
+        }
+        for (const { id } of events) acknowledged.add(id);
+      }
+    }
+    const reached = async (count: number): Promise<void> => {
+      while (acknowledged.size < count) await new Promise((resolve) => void setImmediate(resolve));
+    };
+    for (let round = 1; round <= 3; round++) {
+      await reached(acknowledged.size + 200);
+      await cluster.down("immediate");
+      await cluster.up();
+    }
+    await reached(acknowledged.size + 200);
+    isOver = true;
+    await Promise.all(senders);
+    const [server] = servers as [PostgresAudit];
+    const stored: string[] = [];
+    for await (const piece of (await server.export("acme", {})).rows) {
+      for (const [, id] of piece.toString().matchAll(/"id":"([^"]+)"/g)) stored.push(id as string);
+    }
+    assert.equal(new Set(stored).size, stored.length, "an event is there twice");
+    assert.deepEqual(new Set(stored), acknowledged);
+    assert.deepEqual(acknowledged, sent);
+    const usage = await server.usage("acme");
+    assert.equal(usage.events, stored.length);
+  },
+);

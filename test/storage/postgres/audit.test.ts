@@ -1,0 +1,59 @@
+/** The audit store over PostgreSQL keeps every promise of the interface: the same suites as the files. */
+import test, { type TestContext } from "node:test";
+import { createLog } from "../../../src/core/log.ts";
+import { PostgresAudit } from "../../../src/storage/postgres/audit.ts";
+import type { Database } from "../../../src/storage/postgres/database.ts";
+import { testActivityAgainstNaive, testAgainstNaive } from "../../audit/store-property.ts";
+import { testAuditStore, type AuditEngine } from "../../audit/store-suite.ts";
+import { createDatabase, openDatabase, withoutPostgres } from "../../support/postgres.ts";
+
+const silent = createLog(
+  "silent",
+  () => 0,
+  () => {},
+);
+
+function storeOver(database: Database): PostgresAudit {
+  return new PostgresAudit({ database, now: () => 0, log: silent, durability: "sync" });
+}
+
+async function openedOver(database: Database): Promise<AuditEngine> {
+  let store = storeOver(database);
+  return {
+    store,
+    async restart() {
+      await store.close();
+      store = storeOver(database);
+      return store;
+    },
+    close: () => store.close(),
+  };
+}
+
+async function database(t: TestContext): Promise<Database> {
+  const opened = await openDatabase(await createDatabase());
+  t.after(() => opened.close());
+  return opened;
+}
+
+const TABLES =
+  "audit_heads, audit_events, audit_ids, audit_days, audit_minutes, audit_provider_minutes";
+
+if (withoutPostgres) test("the audit store over PostgreSQL", { skip: withoutPostgres }, () => {});
+else {
+  testAuditStore(async (t) => {
+    const opened = await openedOver(await database(t));
+    t.after(() => opened.close?.());
+    return opened;
+  });
+
+  // A database of its own for each of a hundred runs would take most of the time.
+  let shared: Promise<Database> | undefined;
+  const emptied = async (t: TestContext): Promise<AuditEngine> => {
+    const own = await (shared ??= database(t));
+    await own.run(`TRUNCATE ${TABLES}`);
+    return openedOver(own);
+  };
+  testAgainstNaive(emptied);
+  testActivityAgainstNaive(async (t) => openedOver(await database(t)));
+}

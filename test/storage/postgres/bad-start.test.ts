@@ -1,0 +1,116 @@
+/** A database that cannot be used ends the start with one line that says what to do. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Cluster, createDatabase, sharedCluster, withoutPostgres } from "../../support/postgres.ts";
+import { launch } from "../../support/server-process.ts";
+
+const SECRET = "hunter2-hunter2";
+
+/** Where a database is that cannot be used, by what is wrong with it. */
+const CASES: readonly (readonly [string, () => Promise<string>, RegExp])[] = [
+  [
+    "a text that is no URL",
+    async () => `db.example:${SECRET}`,
+    /^DATABASE_URL: the value given is not understood, expected a URL such as postgres:/,
+  ],
+  [
+    "another kind of database",
+    async () => `mysql://root:${SECRET}@127.0.0.1/x`,
+    /^DATABASE_URL: the value given is not understood, expected a URL such as postgres:/,
+  ],
+  [
+    "a wrong password",
+    async () => (await sharedCluster()).url("postgres", `guarded:${SECRET}`),
+    /^DATABASE_URL: the database refused the user name or the password: correct them \(28P01\)$/,
+  ],
+  [
+    "a database that does not exist",
+    async () => (await sharedCluster()).url("nowhere"),
+    /^DATABASE_URL: there is no such database: create it first \(3D000\)$/,
+  ],
+  [
+    "a port where nothing listens",
+    async () => `postgres://u:${SECRET}@127.0.0.1:1/x`,
+    /^DATABASE_URL: nothing listens at this host and port: .* \(ECONNREFUSED\)$/,
+  ],
+  [
+    "a host that does not exist",
+    async () => `postgres://u:${SECRET}@db.invalid/x`,
+    /^DATABASE_URL: .*name.* \((?:ENOTFOUND|EAI_AGAIN)\)$/,
+  ],
+  [
+    "a database of another program",
+    () => changed("CREATE TABLE customers (id integer)", "empty"),
+    /^DATABASE_URL: the database holds tables of another program: give Signalbox a database of its own$/,
+  ],
+  [
+    "a database of a newer version",
+    () => changed("INSERT INTO schema_migrations (number, file) VALUES (9999, 'x.sql')"),
+    /^DATABASE_URL: the database is of a newer Signalbox \(migration 9999, this version knows \d+\): start that version or a later one$/,
+  ],
+  [
+    "a PostgreSQL that is too old",
+    () =>
+      changed(
+        `CREATE FUNCTION current_setting(text) RETURNS text LANGUAGE sql AS
+           $$ SELECT CASE $1 WHEN 'server_version_num' THEN '130011' ELSE '13.11' END $$;
+         DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog',
+                                    current_database()); END $$`,
+        "empty",
+      ),
+    /^DATABASE_URL: the database is PostgreSQL 13\.11, expected 14 or later$/,
+  ],
+  [
+    "a user who may not create tables",
+    async () => {
+      const url = new URL(await createDatabase("empty"));
+      url.username = "limited";
+      return url.href;
+    },
+    /^DATABASE_URL: the user may not create tables: make it the owner of the database \(42501\)$/,
+  ],
+  [
+    "a user who has no connection left",
+    async () => (await sharedCluster()).url("postgres", "crowded"),
+    /^DATABASE_URL: the database has no free connection: .* \(53300\)$/,
+  ],
+  [
+    "a standby in recovery",
+    async () => (replica = await Cluster.replicaOf(await sharedCluster())).url("postgres"),
+    /^DATABASE_URL: the database is a standby in recovery, which cannot be written: give the primary's address$/,
+  ],
+];
+
+let replica: Cluster | undefined;
+
+/** A database in which something was done. */
+async function changed(text: string, content?: "empty"): Promise<string> {
+  const url = await createDatabase(content);
+  await (await sharedCluster()).psql(text, new URL(url).pathname.slice(1));
+  return url;
+}
+
+if (withoutPostgres === false) {
+  before(async () => {
+    await (
+      await sharedCluster()
+    ).psql(
+      `CREATE ROLE guarded LOGIN PASSWORD 'right'; CREATE ROLE limited LOGIN;
+       CREATE ROLE crowded LOGIN CONNECTION LIMIT 0`,
+    );
+  });
+  after(() => replica?.remove());
+}
+
+for (const [what, urlOf, expected] of CASES) {
+  test(`${what} ends the start with one line`, { skip: withoutPostgres }, async (t) => {
+    const server = launch(t, { DATABASE_URL: await urlOf(), LOG_LEVEL: "silent" });
+    assert.equal(await server.exit(), 1);
+    const [line = "", ...rest] = server.stderr.split("\n");
+    assert.deepEqual(rest, [""]);
+    assert.match(line, /^Signalbox cannot start: /);
+    assert.match(line.replace("Signalbox cannot start: ", ""), expected);
+    assert.ok(!line.includes(SECRET) && !/\bat .*:\d+:\d+/.test(line));
+    assert.equal(server.stdout, "");
+  });
+}

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { Unavailable } from "../../../src/core/errors.ts";
+import type { Database } from "../../../src/storage/postgres/database.ts";
+import { createDatabase, openDatabase, withoutPostgres } from "../../support/postgres.ts";
+
+const skip = withoutPostgres;
+
+async function open(t: TestContext, poolSize?: number): Promise<Database> {
+  const database = await openDatabase(await createDatabase("empty"), poolSize);
+  t.after(() => database.close());
+  return database;
+}
+
+test("bigint is read as a number", { skip }, async (t) => {
+  const database = await open(t);
+  assert.deepEqual(await database.query("SELECT 4000000000000::bigint AS n"), [
+    { n: 4_000_000_000_000 },
+  ]);
+});
+
+test("a transaction commits everything or nothing", { skip }, async (t) => {
+  const database = await open(t);
+  await database.run("CREATE TABLE t (n integer)");
+  const insert = (then?: Error): Promise<void> =>
+    database.transaction(async (transaction) => {
+      await transaction.run("INSERT INTO t VALUES (1)");
+      if (then) throw then;
+    });
+  await assert.rejects(insert(new Error("no")), /^Error: no$/);
+  assert.deepEqual(await database.query("SELECT * FROM t"), []);
+  await insert();
+  assert.deepEqual(await database.query("SELECT * FROM t"), [{ n: 1 }]);
+});
+
+test("two transactions in a deadlock are both done, one after the other", { skip }, async (t) => {
+  const database = await open(t);
+  await database.run("CREATE TABLE t (k integer PRIMARY KEY, n integer)");
+  await database.run("INSERT INTO t VALUES (1, 0), (2, 0)");
+  const add = (first: number, second: number): Promise<void> =>
+    database.transaction(async (transaction) => {
+      await transaction.run("UPDATE t SET n = n + 1 WHERE k = $1", [first]);
+      await transaction.query("SELECT pg_sleep(0.05)");
+      await transaction.run("UPDATE t SET n = n + 1 WHERE k = $1", [second]);
+    });
+  await Promise.all([add(1, 2), add(2, 1)]);
+  assert.deepEqual(await database.query("SELECT n FROM t"), [{ n: 2 }, { n: 2 }]);
+});
+
+test("a defect is passed on as it is, and its connection stays", { skip }, async (t) => {
+  const database = await open(t, 1);
+  const pid = async () => await database.query("SELECT pg_backend_pid() AS pid");
+  const before = await pid();
+  await assert.rejects(database.query("SELECT nonsense"), { code: "42703" });
+  assert.deepEqual(await pid(), before);
+});
+
+test("a connection that the database closed is replaced", { skip }, async (t) => {
+  const database = await open(t, 1);
+  const killed = database.query("SELECT pg_terminate_backend(pg_backend_pid())");
+  await assert.rejects(killed, Unavailable);
+  assert.deepEqual(await database.query("SELECT 1 AS n"), [{ n: 1 }]);
+});
+
+test("a change whose connection is lost may have been made, and says so", { skip }, async (t) => {
+  const database = await open(t, 1);
+  const killed = database.run("SELECT pg_terminate_backend(pg_backend_pid())");
+  await assert.rejects(killed, /may have been made or not/);
+});
+
+test("a search ends when its reader leaves", { skip }, async (t) => {
+  const database = await open(t);
+  const leaving = new AbortController();
+  const search = database.search("SELECT pg_sleep(60)", [], leaving.signal);
+  setTimeout(() => leaving.abort(new Error("left")), 50);
+  await assert.rejects(search, /^Error: left$/);
+});
+
+test("a search that takes too long is refused with the way out", { skip }, async (t) => {
+  const database = await open(t);
+  const limited = "SET statement_timeout = '50ms'; SELECT pg_sleep(60)";
+  await assert.rejects(database.search(limited, []), /narrow it, such as by from and to/);
+});

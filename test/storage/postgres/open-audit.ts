@@ -1,0 +1,30 @@
+import type { TestContext } from "node:test";
+import { createLog } from "../../../src/core/log.ts";
+import { PostgresAudit, type PostgresAuditOptions } from "../../../src/storage/postgres/audit.ts";
+import type { Database } from "../../../src/storage/postgres/database.ts";
+import { openDatabase } from "../../support/postgres.ts";
+
+const silent = createLog(
+  "silent",
+  () => 0,
+  () => {},
+);
+
+/** An audit store over a connection. */
+export function auditOver(
+  database: Database,
+  options: Partial<PostgresAuditOptions> = {},
+): PostgresAudit {
+  return new PostgresAudit({ database, now: () => 0, log: silent, durability: "sync", ...options });
+}
+
+/** The audit store of one server: over connections of its own, until the test ends. */
+export async function auditServer(t: TestContext, url: string): Promise<PostgresAudit> {
+  const database = await openDatabase(url);
+  const store = auditOver(database);
+  t.after(async () => {
+    await store.close();
+    await database.close();
+  });
+  return store;
+}

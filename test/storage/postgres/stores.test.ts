@@ -1,0 +1,75 @@
+/** The stores in PostgreSQL keep every promise of the stores: the same suites as the files. */
+import { test } from "node:test";
+import { createLog } from "../../../src/core/log.ts";
+import { PostgresActivity } from "../../../src/storage/postgres/activity.ts";
+import type { Database } from "../../../src/storage/postgres/database.ts";
+import { PostgresFleet } from "../../../src/storage/postgres/fleet.ts";
+import { FleetReports } from "../../../src/storage/postgres/fleet-reports.ts";
+import { KeyUses, PostgresKeys } from "../../../src/storage/postgres/keys.ts";
+import { PostgresOrganizations } from "../../../src/storage/postgres/organizations.ts";
+import { KnownPolicies, PostgresPolicies } from "../../../src/storage/postgres/policies.ts";
+import { PostgresProviderOverrides } from "../../../src/storage/postgres/providers.ts";
+import { plainSession, type Session } from "../../../src/storage/postgres/session.ts";
+import { PostgresSettings } from "../../../src/storage/postgres/settings.ts";
+import { PostgresUsers } from "../../../src/storage/postgres/users.ts";
+import { activityStoreSuite, type ActivityEngine } from "../../activity/store-suite.ts";
+import { fleetStoreSuite, type FleetEngine } from "../../fleet/store-suite.ts";
+import { keyStoreSuite } from "../../keys/store-suite.ts";
+import { organizationStoreSuite } from "../../organizations/store-suite.ts";
+import { policyStoreSuite } from "../../policies/store-suite.ts";
+import { overrideStoreSuite, type OverrideEngine } from "../../providers/store-suite.ts";
+import { settingsStoreSuite } from "../../settings/store-suite.ts";
+import { createDatabase, openDatabase, withoutPostgres } from "../../support/postgres.ts";
+import { userStoreSuite } from "../../users/store-suite.ts";
+
+/** Opens a new database that knows the organizations of the suites. */
+async function open(
+  ids: readonly string[] = ["default", "acme", "globex"],
+): Promise<{ readonly database: Database; readonly session: Session }> {
+  const database = await openDatabase(await createDatabase(), 4);
+  await database.run(
+    `INSERT INTO organizations (id, name, created_at, updated_at)
+     SELECT id, id, '1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z' FROM unnest($1::text[]) AS id`,
+    [ids],
+  );
+  return { database, session: plainSession(database) };
+}
+
+const log = createLog(
+  "silent",
+  () => 0,
+  () => {},
+);
+
+/** A store over a database, and the same over a new one of the store's own. */
+function reopening<Store>(store: () => Store): { store: Store; reopen(): Promise<never> } {
+  return { store: store(), reopen: async () => reopening(store) as never };
+}
+
+if (withoutPostgres) {
+  test("the stores in PostgreSQL", { skip: withoutPostgres }, () => {});
+} else {
+  policyStoreSuite(async () => new PostgresPolicies((await open()).session, new KnownPolicies()));
+  userStoreSuite(async () => new PostgresUsers((await open()).session));
+  settingsStoreSuite(async () => new PostgresSettings((await open()).session));
+  organizationStoreSuite(async () => {
+    const { session } = await open(["default"]);
+    return { users: new PostgresUsers(session), organizations: new PostgresOrganizations(session) };
+  });
+  keyStoreSuite(async () => {
+    const { database, session } = await open();
+    return new PostgresKeys(session, new KeyUses(database, log));
+  });
+  overrideStoreSuite("postgres", async (): Promise<OverrideEngine> => {
+    const { session } = await open();
+    return reopening(() => new PostgresProviderOverrides(session));
+  });
+  activityStoreSuite("postgres", async (): Promise<ActivityEngine> => {
+    const { database, session } = await open();
+    return reopening(() => new PostgresActivity(database, session));
+  });
+  fleetStoreSuite("postgres", async (): Promise<FleetEngine> => {
+    const { database, session } = await open();
+    return reopening(() => new PostgresFleet(database, session, new FleetReports(database)));
+  });
+}

@@ -1,0 +1,18 @@
+/** Several servers over one PostgreSQL database. */
+import { openPostgresEngine } from "../../src/storage/postgres/engine.ts";
+import { createDatabase } from "./postgres.ts";
+import { start, useEngine, type App, type Scope, type Settings } from "./start.ts";
+
+/** Starts three servers over a new database, or over the one that is given. */
+export async function startThree(
+  t: Scope,
+  settings: Settings = {},
+  url?: string,
+): Promise<readonly [App, App, App]> {
+  const databaseUrl = url ?? (await createDatabase());
+  useEngine(() => (parts) => {
+    const config = { ...parts.config, databaseUrl, databasePoolSize: 4 };
+    return openPostgresEngine({ ...parts, config });
+  });
+  return [await start(t, settings), await start(t, settings), await start(t, settings)];
+}

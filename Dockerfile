@@ -9,7 +9,10 @@ COPY tsconfig*.json ./
 COPY src ./src
 # The build's context has no .git: what is not given here is shown as unknown.
 ARG COMMIT=
+# `pg` for servers that keep their data in PostgreSQL.
+ARG DRIVER=
 RUN npm run build -- "$COMMIT" && npm prune --omit=dev
+RUN if [ -n "$DRIVER" ]; then npm install --prefix /driver "$DRIVER" && cp -r /driver/node_modules/. node_modules/; fi
 
 FROM node:24-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data

@@ -11,19 +11,22 @@ export interface AppendLogOptions {
   readonly now: Clock;
   /** The path of a file of this log by its number; numbers rise, and may leave gaps. */
   readonly pathOf: (sequence: number) => string;
-  /** Whether a file of that size is full, asked before each write; if so a new one is begun. */
+  /**
+   * Whether a file of this size is full. Called before each write; if it is full, the log rolls to a new
+   * file.
+   */
   readonly full?: (size: number) => boolean;
-  /** Called when the log has rolled: a new file takes the writes from now on. */
+  /** Called after the log has rolled to a new file. */
   readonly rolled?: (sequence: number) => void;
   /**
-   * Called right before the answers, with text that is as safe as was asked for. Appends of the same
+   * Called right before the answers, with text that has reached the requested durability. Appends of the same
    * durability come in the order of the file. The bytes are in the file with that number, from `offset` on.
    */
   readonly acknowledged?: (bytes: Buffer, sequence: number, offset: number) => void;
-  /** Called when a file was removed, since nothing in it was ever acknowledged. */
+  /** Called after a file was removed because it contained no acknowledged byte. */
   readonly removed?: (sequence: number) => void;
-  /** Called when half an append was cut off at start. */
+  /** Called when a torn tail was cut off at start. */
   readonly torn?: (tail: TornTail) => void;
-  /** Called once when writing stops; and with `undefined` when it goes on in that file. */
+  /** Called once when writing stops, and with `undefined` when it goes on in that file. */
   readonly failed?: (error: unknown, file: string) => void;
 }

@@ -1,16 +1,15 @@
 /**
- * An append-only log with group commit. Text that arrives while the loop is busy goes out as one write;
- * while its sync is under way the next writes may follow, and up to four syncs are under way at a
- * time. An append with durability `sync` is acknowledged after its own sync and all earlier ones, in
- * the order of those appends. One with durability `write` is acknowledged right after its write: it
- * waits for no sync, and may overtake appends that wait for theirs. It waits only while the log rolls
- * to a new file. A sync follows within a second.
+ * An append-only log with group commit. Text that arrives while the loop is busy is written at once; the next
+ * writes may follow during its sync, and up to four syncs run at a time. An append with durability `sync` is
+ * acknowledged after its own sync and all earlier ones, in the order of those appends. An append with
+ * durability `write` is acknowledged right after its write, without a sync, and may overtake appends that
+ * wait for one. It waits only while the log rolls to a new file. A sync follows within a second.
  *
  * A failed sync is never repeated or trusted. When a write or a sync fails, every append in flight is
- * answered with the error, the file is cut back to the last acknowledged byte and never written again,
- * and the log rolls to a new file. Refused text before an acknowledged byte is overwritten with empty
- * lines, so that acknowledged text stays in its place. Until all that succeeds appends fail, and it is
- * tried at most once a second.
+ * answered with the error, the file is cut back to the last acknowledged byte and never written again, and
+ * the log rolls to a new file. Refused text before an acknowledged byte is overwritten with empty lines, so
+ * that acknowledged text stays in its place. Until all of this succeeds, appends fail; it is retried at most
+ * once a second.
  *
  * | State | Event | Next state | Then |
  * |---|---|---|---|
@@ -34,23 +33,26 @@ import type { LogFile } from "./log-file.ts";
 import { createNextFile, currentOf, openLastFile, takeBack, type Current } from "./log-files.ts";
 import { PendingBlocks } from "./pending-blocks.ts";
 
-/** Text that is given but not answered, in UTF-16 units; appends beyond it are refused. */
+/** The most text that may wait for its answer, in UTF-16 units; appends beyond it are refused. */
 export const MAX_HELD = 64 << 20;
 
-/** Appends text, which ends in a newline (see `log-lines.ts`), to the last of a row of files. */
+/** Appends text, which ends in a newline (see `log-lines.ts`), to the last file of a log. */
 export class AppendLog {
   readonly #options: AppendLogOptions;
   #current: Current;
   #state: "ready" | "draining" | "rolling" | "broken" = "ready";
   readonly #pending = new PendingBlocks();
-  /** Written, and waiting for their sync. */
+  /** Blocks that are written and wait for their sync. */
   #flying: LogBlock[] = [];
   #held = 0;
   #scheduled = false;
   #timer: NodeJS.Timeout | undefined;
-  /** Why the log is draining, rolling or broken after a failure; `undefined` while it is not. */
+  /** The failure for which the log is draining, rolling or broken; `undefined` without one. */
   #error: unknown;
-  /** Why a write failed, until one succeeds: on a full disk a new file can be had, and not written. */
+  /**
+   * The error of a failed write, until one succeeds: on a full disk a new file can be created, but not
+   * written.
+   */
   #doubt: unknown;
   #triedAt = -Infinity;
   #closed: Promise<void> | undefined;
@@ -61,7 +63,7 @@ export class AppendLog {
     this.#current = currentOf(file);
   }
 
-  /** Opens a log at the last of its files, which is repaired; `undefined` creates the first. */
+  /** Opens a log at its last file, which is repaired; `undefined` creates the first. */
   static async open(options: AppendLogOptions, last: number | undefined): Promise<AppendLog> {
     return new AppendLog(options, await openLastFile(options, last));
   }
@@ -71,29 +73,29 @@ export class AppendLog {
     return this.#current.file.sequence;
   }
 
-  /** Why writing is stopped, or why the last write failed; `undefined` while neither is so. */
+  /** The error that stopped writing, or of the last failed write; `undefined` while writing works. */
   get failure(): unknown {
     return this.#error ?? this.#doubt;
   }
 
-  /** Text that is given and not answered, in UTF-16 units. */
+  /** The length of the appends that are not answered yet, in UTF-16 units. */
   get held(): number {
     return this.#held;
   }
 
-  /** The file that takes the writes, and how much of it is acknowledged. */
+  /** The active file, and its acknowledged bytes. */
   get committed(): readonly [path: string, bytes: number] {
     return [this.#current.file.path, this.#current.good.acknowledged];
   }
 
-  /** Tries to write again after a failure, at most once a second. A try leaves an empty line. */
+  /** Retries writing after a failure, at most once a second. A retry leaves an empty line. */
   recover(): void {
     if (this.failure === undefined || this.#closed !== undefined || !this.#mayTry()) return;
     if (this.#state === "broken") void this.#roll();
     else if (this.#state === "ready" && this.#held === 0) this.append("\n", "sync", () => {});
   }
 
-  /** Appends text, or its bytes in UTF-8; `done` hears of it later, never before this returns. */
+  /** Appends text, or its bytes in UTF-8; calls `done` later, never before this returns. */
   append(text: string | Buffer, durability: Durability, done: Appended): void {
     const refusal = this.#refusalOf(text);
     if (refusal !== undefined) {
@@ -105,7 +107,7 @@ export class AppendLog {
     this.#schedule();
   }
 
-  /** Answers what was given, syncs what was written, and closes. Later appends are refused. */
+  /** Writes and syncs the pending appends, answers them, and closes. Later appends are refused. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -119,7 +121,7 @@ export class AppendLog {
       this.#schedule();
     });
     await this.#current.file.close();
-    // A last try to take back what was refused, since the next start would find it.
+    // A last try to take back the refused text, since the next start would find it.
     if (this.#error !== undefined)
       await takeBack(this.#options, this.#current.file, this.#current.good).catch(() => {});
   }
@@ -181,7 +183,7 @@ export class AppendLog {
     });
   }
 
-  /** Writes a block to the end of the file. One that cannot be written is refused with the others. */
+  /** Writes a block to the end of the file. If that fails, the block is refused with the others. */
   #place(block: LogBlock): boolean {
     try {
       this.#current.file.write(block.place(this.#current.file.size));
@@ -206,7 +208,7 @@ export class AppendLog {
     this.#state = "draining";
   }
 
-  /** Acknowledges the blocks of which all syncs are done, in order, and goes on with what waited. */
+  /** Acknowledges, in order, the blocks whose syncs are done, and goes on with waiting work. */
   #settle(): void {
     for (let block = this.#flying[0]; block?.synced === true; block = this.#flying[0]) {
       this.#flying.shift();
@@ -225,7 +227,7 @@ export class AppendLog {
     block.answer(this.sequence);
   }
 
-  /** Rolls to a new file, once everything that was written to this one is synced. */
+  /** Rolls to a new file once everything in this one is synced. */
   #drain(): void {
     if (this.#current.isDirty) {
       if (!this.#current.file.wantSync(this.#schedule)) return;
@@ -247,7 +249,7 @@ export class AppendLog {
   }
 
   #mayTry(): boolean {
-    return Math.abs(this.#options.now() - this.#triedAt) >= SECOND_MS; // a clock may be set back
+    return Math.abs(this.#options.now() - this.#triedAt) >= SECOND_MS; // the clock may be set back
   }
 
   #rollOrRefuse(): void {

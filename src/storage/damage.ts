@@ -1,7 +1,7 @@
 /**
- * Lines of logs that cannot be read back. They are copied into a file beside the log, once, whose
- * first line sums them up; the log itself is left as it is. What is known of a log that is not read
- * at every start, since it has an index, is what that file says; so it counts as long as it lies there.
+ * Lines of logs that cannot be read back. They are copied once into a file beside the log, whose first line
+ * is a summary; the log itself is not changed. A log with an index is not read at every start: its damage is
+ * known from that summary, and counts until the file is removed.
  */
 import { isUtf8 } from "node:buffer";
 import { basename, dirname } from "node:path";
@@ -10,10 +10,10 @@ import { isObject } from "../core/validate.ts";
 import type { FileOperations } from "./file-operations.ts";
 import { readFileIfAny, replaceFile, syncDirectory } from "./snapshot.ts";
 
-/** What the name of a file with damaged lines ends in, after the name of their log. */
+/** The suffix, after the name of the log, of a file with damaged lines. */
 export const DAMAGED_SUFFIX = ".damaged";
 
-/** So many bytes of one log are copied; of more only the place is told. */
+/** The most bytes of one log that are copied; of further lines only the offset is recorded. */
 const MAX_COPIED_BYTES = 8 << 20;
 const MAX_ENTRIES = 10_000;
 
@@ -22,16 +22,16 @@ export interface DamagedLines {
   readonly file: string;
   readonly lines: number;
   readonly bytes: number;
-  /** Where the first of them begins, in bytes. */
+  /** The offset of the first of them, in bytes. */
   readonly offset: number;
 }
 
-/** The file beside a log that holds its damaged lines. */
+/** The path of the file with a log's damaged lines, beside the log. */
 export function damagedPath(log: string): string {
   return `${log}${DAMAGED_SUFFIX}`;
 }
 
-/** Collects what is damaged in one log while all of it is read. */
+/** Collects the damaged lines of one log while all of it is read. */
 export class DamageFound {
   readonly file: string;
   readonly #entries: object[] = [];
@@ -46,7 +46,7 @@ export class DamageFound {
     this.file = file;
   }
 
-  /** Takes a line that is no record, as the reader of lines gives it. */
+  /** Takes a damaged line from the reader of lines. */
   add(line: Buffer, offset: number): void {
     if (this.#lines === 0) this.#first = offset;
     const isHole = line[0] === 0;
@@ -54,7 +54,7 @@ export class DamageFound {
     this.#bytes += line.length;
     this.#end = offset + line.length;
     if (continues && this.#zeros) {
-      this.#zeros.zeros += line.length; // a hole is given in pieces
+      this.#zeros.zeros += line.length; // a hole comes in pieces
       return;
     }
     this.#lines++;
@@ -64,7 +64,7 @@ export class DamageFound {
     else this.#entries.push(this.#copy(line, offset));
   }
 
-  /** What there is to tell; `undefined` when nothing is damaged. */
+  /** The summary; `undefined` if no line is damaged. */
   get sum(): DamagedLines | undefined {
     const { file } = this;
     if (this.#lines === 0) return undefined;
@@ -85,7 +85,7 @@ export class DamageFound {
   }
 }
 
-/** What is known to be damaged in the logs of a data directory. */
+/** The known damage in the logs of a data directory. */
 export class DamageRegister {
   readonly #files: FileOperations;
   readonly #log: Log;
@@ -96,14 +96,14 @@ export class DamageRegister {
     this.#log = log;
   }
 
-  /** Lines that cannot be read back, of all logs. */
+  /** The number of damaged lines in all logs. */
   get lines(): number {
     return [...this.#known.values()].reduce((sum, { lines }) => sum + lines, 0);
   }
 
   /**
-   * Enters what was found in a log of which all was read: sets it aside and logs it, if that is news.
-   * Where nothing was found, what had been set aside of that log is removed.
+   * Registers the damage of a log after all of it was read. New damage is copied aside and logged. If there
+   * is none, the file of an earlier copy is removed.
    */
   async enter(found: DamageFound): Promise<void> {
     const { file, sum } = found;
@@ -119,13 +119,13 @@ export class DamageRegister {
         this.#log.warn("a log holds damaged lines, which were set aside before", { ...sum });
       }
     } catch (error) {
-      // A full disk is no reason not to serve what can be read.
+      // Even on a full disk, the readable lines are served.
       const fields = { ...sum, file, error: describeError(error) };
       this.#log.error("damaged lines of a log could not be set aside", fields);
     }
   }
 
-  /** Takes from the file beside it what is damaged in a log that is not read now. */
+  /** Registers the damage of a log that is not read now, from the file beside it. */
   async recall(file: string): Promise<void> {
     const bytes = await readFileIfAny(this.#files, damagedPath(file));
     if (bytes === undefined) return;
@@ -137,13 +137,13 @@ export class DamageRegister {
     }
   }
 
-  /** Forgets a log that is removed, and what was set aside of it. */
+  /** Forgets a removed log, and removes the copy of its damaged lines. */
   async remove(file: string): Promise<void> {
     this.#known.delete(file);
     await this.#files.remove(damagedPath(file));
   }
 
-  /** Writes the file beside a log; `false` when it says just that already. */
+  /** Writes the file beside a log; `false` if its content would be the same. */
   async #setAside(found: DamageFound): Promise<boolean> {
     const bytes = Buffer.from(found.text(), "utf8");
     const path = damagedPath(found.file);
@@ -161,7 +161,7 @@ export class DamageRegister {
   }
 }
 
-/** What the first line of such a file says. A file that was emptied or edited counts as one damaged line. */
+/** Parses the first line of such a file. A file that was emptied or edited counts as one damaged line. */
 function parseSum(bytes: Buffer, file: string): DamagedLines {
   const end = bytes.indexOf("\n");
   let value: unknown;

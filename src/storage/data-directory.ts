@@ -12,10 +12,10 @@ import { readFileIfAny, readSnapshot, replaceFile, writeSnapshot } from "./snaps
 export const FORMAT = 1;
 
 /**
- * Checks that the files of a data directory are of a format that this program knows, and marks a
- * new directory with it.
+ * Checks that this program knows the format of a data directory, and marks a new directory with the current
+ * one.
  *
- * @throws Error naming the file and the way out when they are not
+ * @throws Error naming the file and the way out for an unknown format
  */
 export async function checkFormat(files: FileOperations, layout: Layout): Promise<void> {
   const marker = await readSnapshot(files, layout.format);
@@ -30,9 +30,9 @@ export async function checkFormat(files: FileOperations, layout: Layout): Promis
 }
 
 /**
- * Reads the secret that signs tokens, and draws one of 32 random bytes when there is none yet.
+ * Reads the secret that signs tokens; if there is none, creates one of 32 random bytes.
  *
- * @throws Error naming the file and the way out when it is empty or no text
+ * @throws Error naming the file and the way out when it is empty or not text
  */
 export async function readOrCreateSecret(files: FileOperations, layout: Layout): Promise<string> {
   const bytes = await readFileIfAny(files, layout.secret);
@@ -49,7 +49,7 @@ export async function readOrCreateSecret(files: FileOperations, layout: Layout):
   );
 }
 
-/** Why the bytes of that file are no secret; `undefined` when they are one. */
+/** The fault in the bytes of that file; `undefined` for a valid secret. */
 export function secretFault(bytes: Buffer): string | undefined {
   if (textOf(bytes) === "") return "it is empty";
   // eslint-disable-next-line no-control-regex -- a hole that a crash has left is made of zeros
@@ -67,9 +67,9 @@ function textOf(bytes: Buffer): string {
 const OTHERS = 0o077;
 
 /**
- * Closes a new data directory to other users: `mkdir` makes it open to all. Only warns where there
- * is data already, since a group may have been let in on purpose, and where other files show that the
- * setting names a directory that is not ours, such as /tmp.
+ * Closes a new data directory to other users: `mkdir` makes it open to all. A directory with data only gets a
+ * warning, since a group may have access on purpose. So does one whose other files show that it is not ours,
+ * such as /tmp.
  */
 export async function closeToOthers(
   files: FileOperations,

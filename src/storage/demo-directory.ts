@@ -1,8 +1,8 @@
 /**
- * Whether a data directory belongs to the demo. A demo is wiped every day, so it must never be wrong
- * about this: a marker is written into a directory that holds no organization yet, before anything
- * else, and only a directory with that marker is ever wiped. A service that is no demo removes it:
- * from then on the directory holds real data.
+ * Tells whether a data directory belongs to the demo. A demo is wiped every day, so a mistake would destroy
+ * real data. A marker is written into a directory without organizations, before anything else, and only a
+ * directory with that marker is ever wiped. A service that is not a demo removes the marker: from then on the
+ * directory has real data.
  */
 import { isObject } from "../core/validate.ts";
 import { listDirectory } from "./directories.ts";
@@ -10,14 +10,17 @@ import type { FileOperations } from "./file-operations.ts";
 import type { Layout } from "./layout.ts";
 import { readFileIfAny, readSnapshot, syncDirectory, writeSnapshot } from "./snapshot.ts";
 
-/** `foreign`: holds what no demo made; `empty`: waits to be seeded; else when it was, in milliseconds. */
+/**
+ * `foreign`: has data that no demo made; `empty`: to be seeded; else the time of the seeding, in
+ * milliseconds.
+ */
 export type DemoDirectory = "foreign" | "empty" | { readonly seededAt: number };
 
 /**
- * Looks at a directory for a demo, and wipes its organizations where they are the demo's own and
- * either half seeded or due to go.
+ * Prepares a directory for a demo. Wipes its organizations if they are the demo's own and either half seeded
+ * or due for a reset.
  *
- * @param isDue whether what was seeded at a moment (milliseconds) is to be seeded anew
+ * @param isDue whether data that was seeded at a moment (milliseconds) is due for a reset
  */
 export async function prepareDemoDirectory(
   files: FileOperations,
@@ -43,7 +46,7 @@ export function markSeeded(files: FileOperations, layout: Layout, seededAt: numb
   return writeSnapshot(files, layout.demoMarker, { seeded_at: seededAt });
 }
 
-/** Makes a directory that a demo has left one that is never wiped again. */
+/** Turns a demo's directory into one that is never wiped again. */
 export async function disownDemo(files: FileOperations, layout: Layout): Promise<void> {
   if ((await readFileIfAny(files, layout.demoMarker)) === undefined) return;
   await files.remove(layout.demoMarker);

@@ -5,8 +5,8 @@ import { syncDirectory } from "./snapshot.ts";
 const DIRECTORY_MODE = 0o700;
 
 /**
- * Makes a directory below `root`, and its parents, so that they outlive a power cut. What exists is
- * synced as well: the server that made it may have died before it came to that.
+ * Makes a directory below `root`, and its parents, so that they survive a power cut. Existing ones are synced
+ * as well: the server that made them may have died before their sync.
  */
 export async function makeDurableDirectory(
   files: FileOperations,
@@ -20,8 +20,8 @@ export async function makeDurableDirectory(
 }
 
 /**
- * Makes the data directory itself. Its parents may not be readable for this process, and cannot be
- * synced then: that is left to the program that made them.
+ * Makes the data directory itself. Its parents may not be readable for this process, and then cannot be
+ * synced; the program that made them is responsible.
  */
 export async function makeRootDirectory(files: FileOperations, root: string): Promise<void> {
   await files.makeDirectory(root, DIRECTORY_MODE);
@@ -30,7 +30,7 @@ export async function makeRootDirectory(files: FileOperations, root: string): Pr
   }
 }
 
-/** The names in a directory, in order; none when there is no such directory. */
+/** The names in a directory, in order; empty if the directory does not exist. */
 export async function listDirectory(files: FileOperations, path: string): Promise<string[]> {
   try {
     return (await files.readDirectory(path)).sort();

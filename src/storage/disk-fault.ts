@@ -1,4 +1,4 @@
-/** Describes what the system refuses to do with a file, with the way to mend it. */
+/** Describes refused file operations, with the way to mend them. */
 
 interface Fault {
   readonly what: string;
@@ -40,13 +40,13 @@ const FAULTS: ReadonlyMap<string, Fault> = new Map([
  * A sentence about an error of a file operation, with the place, the system's code and the way out;
  * `undefined` for every other error.
  *
- * @param place what to name instead of what the error names; those of an open file name nothing
+ * @param place the place to name, instead of the one in the error; errors of open files name none
  */
 export function describeDiskFault(error: unknown, place?: string): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code = "", path, address } = error as NodeJS.ErrnoException & { address?: string };
   const fault = FAULTS.get(code);
-  const where = place ?? path ?? address; // that of a socket is a path, too
+  const where = place ?? path ?? address; // the address of a socket is a path, too
   if (fault === undefined || where === undefined) return undefined;
   return `"${where}" ${fault.what} (${code}): ${fault.wayOut}`;
 }

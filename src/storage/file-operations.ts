@@ -3,9 +3,9 @@ import * as promises from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Every file operation that storage uses, as an argument, so that a test can run the same code on a
- * disk that is full, fails, forgets what was not synced, or loses its power. Errors are Node's own
- * (`code` says which). The callers make directories 0700 and files 0600.
+ * Every file operation that storage uses, as an argument, so that a test can run the same code on a disk that
+ * is full, fails, loses unsynced writes, or loses its power. Errors are Node's own (`code` says which). The
+ * callers make directories 0700 and files 0600.
  */
 export interface FileOperations {
   /** Makes a directory and its parents; an existing one is left as it is. */
@@ -69,10 +69,7 @@ export const systemFiles: FileOperations = {
   fsync: (descriptor) => callback<void>((done) => fs.fsync(descriptor, done)),
 };
 
-/**
- * Node's own `recursive` goes on for ever where a parent is there and nothing can be made in it all
- * the same, which is what `/proc` answers.
- */
+/** Node's own `recursive` loops for ever if a parent exists but nothing can be created in it, as in `/proc`. */
 async function makeWithParents(path: string, mode: number): Promise<void> {
   const parent = dirname(path);
   try {
@@ -96,7 +93,7 @@ async function makeOne(path: string, mode: number): Promise<void> {
   }
 }
 
-/** Descriptors are plain numbers here, which the promise API of Node does not give out. */
+/** Descriptors are plain numbers here; the promise API of Node does not expose them. */
 function callback<T>(
   start: (done: (error: NodeJS.ErrnoException | null, value?: T) => void) => void,
 ): Promise<T> {

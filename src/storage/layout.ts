@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 const ORGANIZATION_ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
-/** A text for people at the top of a data directory; a clone brings one in its default directory. */
+/** A text for people in the root of a data directory; a clone has one in its default directory. */
 export const GUIDE = "README.md";
 
 /** The paths of one organization's files. */
@@ -38,7 +38,7 @@ export class Layout {
     return join(this.root, "secret");
   }
 
-  /** Where a running server listens to commands. */
+  /** The socket on which a running server takes commands. */
   get socket(): string {
     return join(this.root, "socket");
   }
@@ -47,7 +47,7 @@ export class Layout {
     return join(this.root, "format.json");
   }
 
-  /** Says that everything below was made by the demo, which may remove it. */
+  /** The marker of a demo's directory: the demo made everything below, and may remove it. */
   get demoMarker(): string {
     return join(this.root, "demo.json");
   }
@@ -64,7 +64,7 @@ export class Layout {
   /**
    * The files of an organization.
    *
-   * @throws Error for anything that is no organization id, so that no id ever leaves the directory
+   * @throws Error for an invalid organization id, so that no id ever leads out of the directory
    */
   organization(id: string): OrganizationLayout {
     if (!isOrganizationId(id)) throw new Error("Not an organization id");
@@ -92,8 +92,8 @@ export function isOrganizationId(id: string): boolean {
 }
 
 /**
- * The file name of a policy version: a readable part for people, and a hash of the whole name, so
- * that length, letter case, slashes and dots of a version never matter to the file system.
+ * The file name of a policy version: a readable part for people, and a hash of the whole name, so that the
+ * file system never sees the length, letter case, slashes and dots of a version.
  */
 export function policyFileName(version: string): string {
   const readable = version
@@ -105,7 +105,7 @@ export function policyFileName(version: string): string {
   return `${readable === "" ? "version" : readable}-${hash}.yaml`;
 }
 
-/** The name of the file beside it that says the rest of the version. */
+/** The name of the record file of a version, beside its text. */
 export function policyRecordName(version: string): string {
   return policyFileName(version).replace(/yaml$/, "json");
 }

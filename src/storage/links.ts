@@ -7,10 +7,11 @@ import { isOrganizationId, type Layout } from "./layout.ts";
 import { inParallel } from "./parallel.ts";
 
 /**
- * Refuses symbolic links inside a data directory: what is written through one leaves the directory, with
- * its modes and its lock, and a backup would copy what it leads to. The directory itself may be one.
+ * Refuses symbolic links inside a data directory: a write through a link leaves the directory and the
+ * protection of its modes and its lock, and a backup would copy the target. The directory itself may be a
+ * link.
  *
- * @throws Conflict naming the link, so that a running server tells it to `signalbox backup`
+ * @throws Conflict naming the link, so that a running server reports it to `signalbox backup`
  */
 export async function refuseLinks(files: FileOperations, layout: Layout): Promise<void> {
   await refuseLinksIn(files, layout.root);

@@ -1,13 +1,13 @@
 /**
  * The lock that keeps a second server off a data directory.
  *
- * A lock is written aside and linked into place, which only one taker can do. Taking over from a dead
- * owner is a chain of such links, so that it has one winner too: the process that links `lock.after-<token of
- * the dead owner>` comes after it; a claimant that died as well is followed by the same rule. The
- * winner renames its own lock over the dead one and removes the chain. A slow taker, which read the
- * dead owner's lock before that, could then link a claim anew; so a claim counts only if, after it
- * was linked, the lock still is the one from which the chain was followed. Tokens are never used
- * again, and the rename comes before the removal: one of the two always sees the other.
+ * A lock is written aside and linked into place, which only one process can do. A takeover from a dead owner
+ * is a chain of such links, so that it has one winner too: the process that links `lock.after-<token of the
+ * dead owner>` is the next owner; if it died as well, the same rule applies to its successor. The winner
+ * renames its own lock over the dead one and removes the chain. A slow process that read the dead owner's
+ * lock before could then link the same claim again; so a claim counts only if, after it was linked, the lock
+ * is still the one at the start of the chain. Tokens are never reused, and the rename comes before the
+ * removal: one of the two processes always sees the other.
  */
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
@@ -21,23 +21,23 @@ import type { Layout } from "./layout.ts";
 import { isAlive, ownIdentity, type ProcessIdentity } from "./process-identity.ts";
 import { readFileIfAny, TEMPORARY_SUFFIX, writeWhole } from "./snapshot.ts";
 
-/** What a lock file says. */
+/** The content of a lock file. */
 interface Owner extends ProcessIdentity {
   readonly since: string;
-  /** Drawn anew for every lock that is taken. */
+  /** A random value, new for every lock. */
   readonly token: string;
 }
 
-/** A data directory that is ours until it is released. */
+/** The lock of a data directory, held until it is released. */
 export interface DirectoryLock {
-  /** Removes the lock, if it still is ours. */
+  /** Removes the lock if it is still ours. */
   release(): Promise<void>;
 }
 
 /**
- * Takes the lock of a data directory, which is made if there is none.
+ * Takes the lock of a data directory; creates the directory if it is missing.
  *
- * @throws Error naming the owner and the way out when another server has it, also one in this process
+ * @throws Error naming the owner and the way out if another server has it, even one in this process
  */
 export async function acquireLock(
   files: FileOperations,
@@ -50,7 +50,7 @@ export async function acquireLock(
   const token = randomBytes(12).toString("hex");
   const own: Owner = { ...(await ownIdentity()), since: formatTimestamp(now()), token };
   const attempt = new Attempt(files, layout, own);
-  while (!(await attempt.take())); // each further round means that another process was faster
+  while (!(await attempt.take())); // another process was faster in each further round
   return {
     async release() {
       if ((await attempt.read(layout.lock))?.token === token) await files.remove(layout.lock);
@@ -59,8 +59,8 @@ export async function acquireLock(
 }
 
 /**
- * Says which process holds a data directory, without touching it; `undefined` when it is free. In doubt it
- * counts as held: by an owner on another host, or with a lock that cannot be read.
+ * The process that holds a data directory; `undefined` if it is free. Changes nothing. In doubt the directory
+ * counts as held: if the owner is on another host, or the lock cannot be read.
  */
 export async function ownerOf(files: FileOperations, layout: Layout): Promise<string | undefined> {
   const bytes = await readFileIfAny(files, layout.lock);
@@ -85,7 +85,7 @@ class Attempt {
     this.#aside = `${layout.lock}.${own.token}${TEMPORARY_SUFFIX}`;
   }
 
-  /** Tries once; `false` when the lock changed hands meanwhile. */
+  /** Tries once; `false` if the lock changed hands meanwhile. */
   async take(): Promise<boolean> {
     const text = Buffer.from(`${JSON.stringify(this.#own)}\n`);
     await writeWhole(this.#files, this.#aside, text).catch((error: unknown) => {
@@ -98,7 +98,7 @@ class Attempt {
     }
   }
 
-  /** Reads a lock or a claim; `undefined` when there is none. */
+  /** Reads a lock or a claim; `undefined` if it does not exist. */
   async read(path: string): Promise<Owner | undefined> {
     const bytes = await readFileIfAny(this.#files, path);
     if (bytes === undefined) return undefined;
@@ -134,7 +134,7 @@ class Attempt {
       return true;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // Our file aside is gone: the process that has the lock by now removed it as a leftover.
+      // Our file aside is missing: the process that has the lock now removed it as a leftover.
       if (code === "EEXIST" || code === "ENOENT") return false;
       throw error;
     }
@@ -144,7 +144,7 @@ class Attempt {
     return `${this.#layout.lock}.after-${owner.token}`;
   }
 
-  /** Also those that a taker left behind when it died; none of them can count any more. */
+  /** Removes all claims, also those of processes that died; none of them can count any more. */
   async #removeClaims(): Promise<void> {
     const directory = dirname(this.#layout.lock);
     const start = `${basename(this.#layout.lock)}.after-`;
@@ -170,7 +170,7 @@ class Attempt {
   }
 }
 
-/** The error of a directory in a sentence with the way out; an unknown error unchanged. */
+/** Describes the error of a directory, with the way out; returns an unknown error unchanged. */
 function directoryFault(error: NodeJS.ErrnoException, root: string): Error {
   const { code = "" } = error;
   const told = (

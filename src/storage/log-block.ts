@@ -1,6 +1,6 @@
 /**
- * Called when an append has ended; must not throw. Without an error the text is in the file with that
- * number, from byte `offset`, as these `bytes`, which the callback may keep and change.
+ * Called when an append has ended; must not throw. Without an error, the text is in the file with that
+ * number, from byte `offset` on, as these `bytes`, which the callback may keep and change.
  */
 export type Appended = (
   error: unknown,
@@ -11,11 +11,11 @@ export type Appended = (
 ) => void;
 
 const NO_BYTES = Buffer.alloc(0);
-/** A block takes no more texts once it is this long, so that the loop is never held for long. */
+/** The length at which a block takes no more texts, so that the loop is never blocked for long. */
 const FULL_LENGTH = 1 << 20;
 
 interface Entry {
-  /** Where its text begins in the block, in UTF-16 units. */
+  /** The start of its text in the block, in UTF-16 units. */
   readonly from: number;
   readonly done: Appended;
 }
@@ -28,30 +28,30 @@ export class LogBlock {
   #bytes: Buffer = NO_BYTES;
   #start = 0;
   #end = 0;
-  /** Whether the sync that the answers wait for has succeeded. */
+  /** Whether the sync for which the answers wait has succeeded. */
   synced = false;
 
-  /** In UTF-16 units, or in bytes where bytes were given. */
+  /** The length in UTF-16 units, or in bytes for a block of bytes. */
   get length(): number {
     return this.#given?.length ?? this.#text.length;
   }
 
-  /** Whether another text may be added: bytes are written alone, as they are. */
+  /** Whether another text may be added; bytes have a block of their own. */
   get takesMore(): boolean {
     return this.#given === undefined && this.#text.length < FULL_LENGTH;
   }
 
-  /** What was written, once it is placed. */
+  /** The written bytes, once the block is placed. */
   get bytes(): Buffer {
     return this.#bytes;
   }
 
-  /** Where the block begins in the file, once it is placed. */
+  /** The start of the block in the file, once it is placed. */
   get start(): number {
     return this.#start;
   }
 
-  /** Where the block ends in the file, once it is placed. */
+  /** The end of the block in the file, once it is placed. */
   get end(): number {
     return this.#end;
   }
@@ -62,7 +62,7 @@ export class LogBlock {
     else this.#given = text;
   }
 
-  /** Encodes the block, which will begin at that byte of the file. */
+  /** Encodes the block, which begins at that byte of the file. */
   place(start: number): Buffer {
     this.#bytes = this.#given ?? Buffer.from(this.#text, "utf8");
     this.#start = start;
@@ -70,7 +70,7 @@ export class LogBlock {
     return this.#bytes;
   }
 
-  /** Calls every callback back with the place of its text. */
+  /** Calls every callback with the place of its text. */
   answer(sequence: number): void {
     const isAscii = this.#end - this.#start === this.length; // then units are bytes
     let at = 0;

@@ -1,30 +1,30 @@
 /**
- * Logs are read once at start, so that damage is found then, and not when the lost lines are
- * needed. A small directory is read before the service listens; of a large one the rest is read
- * behind it, log after log.
+ * Logs are read once at start, so that damage is found early, and not when the lost lines are needed. A small
+ * directory is read before the service listens; the rest of a large one is read in the background, log after
+ * log.
  */
 import { describeError, type Log } from "../core/log.ts";
 
-/** A log to be looked at. */
+/** A log to check. */
 export interface LogCheck {
-  /** Where it lies. */
+  /** The place of the log. */
   readonly what: string;
-  /** How much has to be read. */
+  /** The bytes to read. */
   readonly bytes: number;
   run(): Promise<void>;
 }
 
-/** Checks that go on behind the service. */
+/** Checks that run in the background. */
 export interface RunningChecks {
-  /** Resolves when all have ended. */
+  /** Resolves when all checks have ended. */
   readonly done: Promise<void>;
-  /** Begins no more of them, and resolves when the one under way has ended. */
+  /** Starts no more checks, and resolves when the current one has ended. */
   close(): Promise<void>;
 }
 
 /**
- * Runs checks, the small ones first, and resolves when those have ended of which the bytes together
- * are within `before`. One that fails is logged: what it was about fails again when it is needed.
+ * Runs checks, the small ones first, and resolves when the first ones, up to `before` bytes in all, have
+ * ended. A failed check is logged: its log fails again when it is needed.
  */
 export async function runChecks(
   checks: readonly LogCheck[],
@@ -36,7 +36,7 @@ export async function runChecks(
   const runNext = async (): Promise<void> => {
     const { what, run } = rest.shift() as LogCheck;
     await run().catch((error: unknown) => {
-      if (isClosed) return; // it was given up
+      if (isClosed) return; // the check was given up
       log.error("a log could not be checked", { what, error: describeError(error) });
     });
   };

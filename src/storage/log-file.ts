@@ -1,25 +1,25 @@
 /**
- * One file of a log, open for appending. Linux reports a failed write-back once per open descriptor
- * and then counts the pages as clean, so a sync is worth something only on a descriptor that was
- * opened before the write and is used for nothing else meanwhile. Hence a small pool of long-lived
- * descriptors: as many syncs may be under way as it holds, each on one of its own. It begins with one
- * and grows when a sync is wanted while all are busy, so that the many quiet logs hold one each.
+ * One file of a log, open for appending. Linux reports a failed write-back once per open descriptor and then
+ * counts the pages as clean, so a sync is reliable only on a descriptor that was opened before the write and
+ * is used for nothing else meanwhile. Hence a small pool of long-lived descriptors: each sync under way has
+ * its own descriptor. The pool begins with one and grows when a sync is needed while all are busy, so that
+ * the many quiet logs hold one each.
  */
 import { dirname } from "node:path";
 import type { FileOperations } from "./file-operations.ts";
 import { ENDS, endOfLastAppend, readExactly } from "./log-lines.ts";
 import { syncDirectory } from "./snapshot.ts";
 
-/** More in flight did not pay; fewer do not hide a slow disk. */
+/** The most syncs under way. More did not pay; fewer do not hide a slow disk. */
 const SYNCS_IN_FLIGHT = 4;
 const FILE_MODE = 0o600;
 const PAGE_BYTES = 4096;
 const COPY_BYTES = 1 << 20;
 
-/** What was cut off a file at start: a crash in the middle of an append, never acknowledged. */
+/** The torn tail that was cut off a file at start: a crash in the middle of an append, never acknowledged. */
 export interface TornTail {
   readonly file: string;
-  /** Where the cut was made, which is the size of the file since. */
+  /** The offset of the cut, which is the new size of the file. */
   readonly offset: number;
   readonly bytes: number;
 }
@@ -56,7 +56,7 @@ export class LogFile {
     this.#size = size;
   }
 
-  /** Creates a file; it and its directory are synced, so that what is synced in it is found again. */
+  /** Creates a file, and syncs it and its directory, so that its later content survives a power cut. */
   static async create(files: FileOperations, path: string, sequence: number): Promise<LogFile> {
     const descriptor = await files.open(path, "wx", FILE_MODE);
     try {
@@ -68,14 +68,14 @@ export class LogFile {
       await syncDirectory(files, dirname(path));
       return new LogFile(files, path, sequence, await files.open(path, "r+"), 0);
     } catch (error) {
-      await files.remove(path).catch(() => {}); // the first failure is the one to report
+      await files.remove(path).catch(() => {}); // the first failure is reported
       throw error;
     }
   }
 
   /**
-   * Opens a file that exists. Half an append at its end is cut off and given to `torn`; the rest is
-   * synced, since a server that was killed may have left it in the page cache only.
+   * Opens an existing file. A torn tail is cut off and passed to `torn`; the rest is synced, since a killed
+   * server may have left it in the page cache only.
    */
   static async open(
     files: FileOperations,
@@ -92,7 +92,7 @@ export class LogFile {
     return this.#size;
   }
 
-  /** Whether a sync could start now. If not, the pool grows where it may, and `grown` is called. */
+  /** Whether a sync can start now. If not, the pool grows if it may, and then calls `grown`. */
   wantSync(grown: () => void): boolean {
     if (this.#free.length > 0) return true;
     if (this.#descriptors.length < SYNCS_IN_FLIGHT) this.#growing ??= this.#grow(grown);
@@ -104,7 +104,7 @@ export class LogFile {
     return this.#free.length < this.#descriptors.length;
   }
 
-  /** Writes to the page cache, which takes microseconds. What it throws leaves the end undefined. */
+  /** Writes to the page cache, which takes microseconds. After an error the end of the file is undefined. */
   write(bytes: Uint8Array): void {
     const descriptor = this.#descriptors[0] as number;
     for (let written = 0; written < bytes.length;) {
@@ -116,7 +116,7 @@ export class LogFile {
     }
   }
 
-  /** Calls back when all that was written before is on disk; only after `wantSync` said so. */
+  /** Calls back when all earlier writes are on disk. Only after `wantSync` returned true. */
   sync(done: (error: Error | null) => void): void {
     const descriptor = this.#free.pop();
     if (descriptor === undefined) throw new Error("No descriptor is free to sync on");
@@ -126,7 +126,7 @@ export class LogFile {
     });
   }
 
-  /** Closes the descriptors; not while `syncing`. */
+  /** Closes the descriptors. Not to be called while `syncing`. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -134,7 +134,7 @@ export class LogFile {
     for (const descriptor of this.#descriptors) await this.#files.close(descriptor);
   }
 
-  /** Where no further descriptor can be had, syncs follow one another on those that there are. */
+  /** If no further descriptor can be opened, syncs wait for the existing ones. */
   async #grow(grown: () => void): Promise<void> {
     try {
       const descriptor = await this.#files.open(this.path, "r+");
@@ -150,12 +150,12 @@ export class LogFile {
 }
 
 /**
- * Cuts a file whose write or sync failed back to what was acknowledged. The page at the end, and all
- * that was acknowledged without a sync, is written once more: a failed write-back left those pages
- * clean, so a sync alone would report success and write nothing.
+ * Cuts a file whose write or sync failed back to its acknowledged part. The page at the end, and all bytes
+ * that were acknowledged without a sync, are written once more: a failed write-back left those pages clean,
+ * so a sync alone would report success and write nothing.
  *
- * @param holes what was refused before the last acknowledged byte, none of it synced: becomes empty
- *   lines, which readers skip
+ * @param holes refused text before the last acknowledged byte, none of it synced: becomes empty lines, which
+ *   readers skip
  */
 export async function cutBack(
   files: FileOperations,
@@ -187,8 +187,8 @@ export async function cutBack(
 }
 
 /**
- * Cuts half an append off the end of a file that is not open for writing. A file without one is only synced:
- * the lines that a killed server left there are shown from now on, and must not be lost again.
+ * Cuts a torn tail off a file that is not open for writing. A file without one is only synced: the lines that
+ * a killed server left are shown from now on, and must not be lost again.
  */
 export async function cutTornEnd(
   files: FileOperations,

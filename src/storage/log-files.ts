@@ -1,8 +1,8 @@
-/** The row of numbered files that one log consists of: the last one, the next one, and a failed one. */
+/** The numbered files of one log: the last one, the next one, and a failed one. */
 import type { AppendLogOptions } from "./append-log-options.ts";
 import { cutBack, LogFile, type Range } from "./log-file.ts";
 
-/** Opens the last file of a log, which is repaired; `undefined` creates the first. */
+/** Opens and repairs the last file of a log; `undefined` creates the first. */
 export function openLastFile(
   { files, pathOf, torn }: AppendLogOptions,
   last: number | undefined,
@@ -20,39 +20,39 @@ export async function createNextFile(
     try {
       return await LogFile.create(files, pathOf(sequence), sequence);
     } catch (error) {
-      // An earlier try may have left a file that could not be removed again.
+      // An earlier attempt may have left a file that could not be removed.
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }
   }
 }
 
-/** How far the content of a failed file is good. */
+/** The valid part of a file that has failed. */
 export interface GoodPart {
-  /** Where the last block ends that a sync covers. */
+  /** The end of the last synced block. */
   synced: number;
-  /** Where the last acknowledged block ends. */
+  /** The end of the last acknowledged block. */
   acknowledged: number;
-  /** Refused text that stands before an acknowledged byte, once the file has failed. */
+  /** Refused text before an acknowledged byte, once the file has failed. */
   holes: readonly Range[];
 }
 
-/** The file that takes the writes, with all that ends when the log rolls to the next one. */
+/** The active file, with the state that ends when the log rolls to the next one. */
 export interface Current {
   readonly file: LogFile;
-  /** How far the file is good; blocks before its last acknowledged byte may still wait for their sync. */
+  /** The valid part; blocks before the last acknowledged byte may still wait for their sync. */
   readonly good: GoodPart;
-  /** Whether text was answered that no sync covers yet. */
+  /** Whether acknowledged text is not synced yet. */
   isDirty: boolean;
   isSyncWanted: boolean;
 }
 
-/** A file of which all is good so far. */
+/** The state of a file that is valid as a whole. */
 export function currentOf(file: LogFile): Current {
   const good = { synced: file.size, acknowledged: file.size, holes: [] };
   return { file, good, isDirty: false, isSyncWanted: false };
 }
 
-/** Takes back what was written but not acknowledged. A file without an acknowledged byte is removed. */
+/** Takes back text that was written but not acknowledged. A file without an acknowledged byte is removed. */
 export async function takeBack(
   { files, removed }: AppendLogOptions,
   { path, sequence }: LogFile,

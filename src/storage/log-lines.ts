@@ -1,10 +1,9 @@
 /**
- * The lines of a log. A line is one JSON value, and what was appended together stands or falls
- * together: every line of an append but its last ends in a space before the newline. JSON does not
- * care for that space, `jq` and `grep` read past it, and after a crash it tells half an append, which
- * is dropped, from a whole one. What editors leave is read past as well: CRLF, empty lines, a byte
- * order mark. Zeros are a hole that a crash or a disk has left, since JSON holds none: a run of them
- * is given out like a line of its own, and so is what stands before and after it.
+ * The lines of a log. A line is one JSON value. An append is atomic: each of its lines except the last ends
+ * in a space before the newline. JSON allows that space, `jq` and `grep` ignore it, and after a crash it
+ * tells a torn append, which is dropped, from a whole one. CRLF, empty lines and a byte order mark, which
+ * editors may leave, are skipped as well. JSON has no zero bytes, so zeros are a hole that a crash or a disk
+ * has left: a run of them is passed on like a line of its own, and so is the text before and after it.
  */
 import type { FileOperations } from "./file-operations.ts";
 
@@ -15,33 +14,33 @@ const TAB = 0x09;
 /** The byte order mark of UTF-8. */
 const MARK = [0xef, 0xbb, 0xbf];
 
-/** What stands between two lines of one append. */
+/** The separator of two lines of one append. */
 export const CONTINUES = " \n";
 
-/** What ends an append. */
+/** The end of an append. */
 export const ENDS = "\n";
 
-/** So much is read at once; what is done with it holds the loop for a few milliseconds at most. */
+/** The bytes of one read. Their processing holds the loop for a few milliseconds at most. */
 const READ_BYTES = 512 << 10;
 const TAIL_BYTES = 1 << 16;
 
-/** How a file is read. */
+/** The way to read a file. */
 export interface LogReading {
-  /** The bytes that are read at once; a longer line is read whole. */
+  /** The bytes of one read; a longer line is read whole. */
   readonly bytes?: number;
-  /** Called between two reads, to let others have the event loop. */
+  /** Called between two reads, to yield the event loop. */
   readonly pause?: () => Promise<void>;
 }
 
-/** Takes a line without its newline; `false` ends the reading. The bytes are valid meanwhile only. */
+/** Takes a line without its newline; `false` ends the reading. The bytes are valid during the call only. */
 export type TakeLine = (line: Buffer, offset: number) => false | void;
 
-/** Takes some lines, the last of which ends in a newline as well; else as `TakeLine`. */
+/** Takes some lines, each with its newline; otherwise like `TakeLine`. */
 export type TakeLines = (lines: Buffer, offset: number) => false | void;
 
 /**
- * Reads a file line by line in pieces, so that no file has to fit into memory. Empty lines are left
- * out, and so is white space at a line's end; a last line without a newline is given like any other.
+ * Reads a file line by line in pieces, so that no file has to fit into memory. Empty lines and white space at
+ * the end of a line are left out; a last line without a newline is passed on like any other.
  */
 export function readLines(
   files: FileOperations,
@@ -52,7 +51,7 @@ export function readLines(
   return readManyLines(files, path, (bytes, offset) => eachLine(bytes, offset, take), reading);
 }
 
-/** Reads a file in pieces of whole lines; a last line without a newline is given one. */
+/** Reads a file in pieces of whole lines; adds a newline to a last line without one. */
 export async function readManyLines(
   files: FileOperations,
   path: string,
@@ -63,7 +62,7 @@ export async function readManyLines(
   try {
     let buffer = Buffer.allocUnsafe(bytes);
     let filled = 0;
-    let offset = 0; // of the buffer's first byte in the file
+    let offset = 0; // offset of the buffer's first byte in the file
     for (;;) {
       // One byte is kept free for the newline that the last line may lack.
       if (filled === buffer.length - 1) buffer = Buffer.concat([buffer], buffer.length * 2);
@@ -75,7 +74,7 @@ export async function readManyLines(
       filled += count;
       let used = filled === 0 ? 0 : buffer.lastIndexOf(NEWLINE, filled - 1) + 1;
       let given = used;
-      // The end of the file ends a line, and a hole, which may be long, is cut anywhere.
+      // The end of the file ends a line. A hole, which may be long, is cut anywhere.
       const isHole = used === 0 && filled === buffer.length - 1 && buffer[filled - 1] === 0;
       if ((count === 0 || isHole) && used < filled) {
         buffer[filled] = NEWLINE;
@@ -95,9 +94,9 @@ export async function readManyLines(
 }
 
 /**
- * Gives out the lines in some bytes, which are whole lines.
+ * Passes on the lines in some bytes, which are whole lines.
  *
- * @returns `false` when the taker wants no more
+ * @returns `false` if `take` ended the reading
  */
 export function eachLine(bytes: Buffer, offset: number, take: TakeLine): false | void {
   let start = 0;
@@ -136,7 +135,7 @@ export function isBlankByte(byte: number | undefined): boolean {
   return byte === SPACE || byte === RETURN || byte === TAB;
 }
 
-/** Finds where the last whole append of a file ends; 0 when there is none. */
+/** Finds the end of the last whole append of a file; 0 if there is none. */
 export async function endOfLastAppend(
   files: FileOperations,
   descriptor: number,
@@ -146,7 +145,7 @@ export async function endOfLastAppend(
     const start = Math.max(0, size - window);
     const tail = await readExactly(files, descriptor, start, size - start);
     const end = lastEnd(tail);
-    // What makes an end is up to three bytes, all of which have to be in sight.
+    // The mark of an end has up to three bytes, all of which must be in the buffer.
     if (start === 0 || end > 2) return end === 0 ? 0 : start + end;
   }
 }
@@ -164,7 +163,7 @@ function lastEnd(bytes: Buffer): number {
 /**
  * Reads a range of a file.
  *
- * @throws Error when the file ends before the range does
+ * @throws Error if the file is shorter than the range
  */
 export async function readExactly(
   files: FileOperations,
@@ -178,9 +177,9 @@ export async function readExactly(
 }
 
 /**
- * Fills some memory from a place in a file.
+ * Fills a buffer from a place in a file.
  *
- * @throws Error when the file ends before the memory is full
+ * @throws Error if the file ends before the buffer is full
  */
 export async function readInto(
   files: FileOperations,

@@ -2,7 +2,7 @@ import type { Stopwatch } from "../core/clock.ts";
 import type { LogObserver } from "../engine.ts";
 import type { FileOperations } from "./file-operations.ts";
 
-/** File operations that tell an observer of the writes and syncs of append logs; nothing else uses these two operations. */
+/** Reports the writes and syncs of append logs to an observer; nothing else uses these two operations. */
 export function measuredFiles(
   files: FileOperations,
   stopwatch: Stopwatch,

@@ -1,6 +1,6 @@
 const AT_ONCE = 64;
 
-/** Does something for every item, 64 at a time, in no particular order; the first failure ends it. */
+/** Runs a task for every item, 64 at a time, in no particular order; the first failure ends it. */
 export async function inParallel<T>(
   items: readonly T[],
   work: (item: T) => Promise<void>,

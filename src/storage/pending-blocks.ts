@@ -1,7 +1,7 @@
 import type { Durability } from "./append-log-options.ts";
 import { LogBlock, type Appended } from "./log-block.ts";
 
-/** Text that was given to a log and is not written yet, by the durability that was asked for. */
+/** The text of a log that is not written yet, by its requested durability. */
 export class PendingBlocks {
   readonly sync: LogBlock[] = [];
   readonly write: LogBlock[] = [];

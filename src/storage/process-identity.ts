@@ -2,20 +2,19 @@ import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 
 /**
- * What tells one process from every other. The number alone does not: it is used again, and the
- * server of a container is number 1 every time. Start time and boot are `null` where the system
- * has no `/proc`.
+ * The identity of a process. The number alone is not unique: the system reuses it, and the server of a
+ * container is number 1 every time. Start time and boot are `null` if the system has no `/proc`.
  */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Clock ticks from boot to the start of the process. */
   readonly started: string | null;
-  /** A random id that the kernel draws at boot. */
+  /** The kernel's random id of this boot. */
   readonly boot: string | null;
   readonly host: string;
 }
 
-/** Who this process is. */
+/** The identity of this process. */
 export async function ownIdentity(): Promise<ProcessIdentity> {
   const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => undefined);
   const { started } = await startOf(process.pid);
@@ -23,8 +22,8 @@ export async function ownIdentity(): Promise<ProcessIdentity> {
 }
 
 /**
- * Whether a process of this host still runs. In doubt it does: a lock that is kept too long is a
- * nuisance, one that is taken too early costs data.
+ * Whether a process of this host is still running. In doubt it is: a lock that is kept too long is a
+ * nuisance, a lock that is taken over too early costs data.
  */
 export async function isAlive(owner: ProcessIdentity, self: ProcessIdentity): Promise<boolean> {
   if (owner.boot !== null && self.boot !== null && owner.boot !== self.boot) return false;
@@ -36,17 +35,17 @@ export async function isAlive(owner: ProcessIdentity, self: ProcessIdentity): Pr
 
 function processExists(pid: number): boolean {
   try {
-    process.kill(pid, 0); // sends nothing, only asks
+    process.kill(pid, 0); // signal 0 only checks
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH"; // EPERM: the process of another user
+    return (error as NodeJS.ErrnoException).code !== "ESRCH"; // EPERM: another user's process
   }
 }
 
 /** Reads `/proc/<pid>/stat`: field 3 is the state, field 22 the start; see proc_pid_stat(5). */
 async function startOf(pid: number): Promise<{ started: string | null; isZombie: boolean }> {
   const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
-  // Field 2 is the program's name in parentheses, which may itself hold spaces and parentheses.
+  // Field 2 is the program's name in parentheses, which may itself contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return { started: fields[19] ?? null, isZombie: fields[0] === "Z" };
 }

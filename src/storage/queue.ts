@@ -2,14 +2,14 @@
 export class Queue {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Runs a task when all earlier ones have ended. */
+  /** Runs a task after all earlier ones. */
   run<T>(task: () => Promise<T>): Promise<T> {
     const result = this.#last.then(task);
     this.#last = result.catch(() => {});
     return result;
   }
 
-  /** Resolves when everything that was given so far has ended. */
+  /** Resolves when all added tasks have ended. */
   async idle(): Promise<void> {
     await this.#last;
   }

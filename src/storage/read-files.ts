@@ -1,24 +1,24 @@
 /**
  * Reads files at random places. Two things make such reads cheap:
  *
- * A range that was read a moment ago is still in the page cache. Copying it from there takes a microsecond,
- * a fiftieth of a read through the thread pool, whose threads may all be waiting for syncs. So a range that
- * was read before is read synchronously; any other may have to come from the disk, and goes through the
- * pool. A synchronous read that takes long was kept waiting by the disk or by other programs: its range
- * counts as not read. A second slow one in a row shows that the cache has dropped the file: then none of
- * its ranges counts as read.
+ * A range that was read a moment ago is still in the page cache. Copying it from there takes a microsecond, a
+ * fiftieth of a read through the thread pool, whose threads may all be waiting for syncs. So a range that was
+ * read before is read synchronously; any other range may have to come from the disk, and is read through the
+ * pool. A slow synchronous read had to wait for the disk or for other programs: its range counts as not read.
+ * A second slow read in a row shows that the cache has dropped the file: then none of its ranges counts as
+ * read.
  *
- * Descriptors stay open from one read to the next, up to a limit: the file that was not read for the
- * longest time is closed first.
+ * Descriptors stay open from one read to the next, up to a limit: the least recently read file is closed
+ * first.
  */
 import type { Awaitable } from "../core/caller.ts";
 import { systemStopwatch } from "../core/timers.ts";
 import type { FileOperations } from "./file-operations.ts";
 
 const MAX_OPEN = 256;
-/** What was read is remembered in blocks of this size, the page of the system's cache. */
+/** The size of the blocks that are noted as read: a page of the system's cache. */
 const BLOCK_BYTES = 4 << 10;
-/** More bytes than this are never read at once. */
+/** The most bytes of a synchronous read. */
 const MAX_AT_ONCE = 1 << 20;
 const SLOW_MS = 2;
 
@@ -28,9 +28,9 @@ interface OpenFile {
   descriptor: number | undefined;
   /** A byte for each block, 1 when it was read. */
   known: Uint8Array;
-  /** Whether the last read at once took long. */
+  /** Whether the last synchronous read was slow. */
   wasSlow: boolean;
-  /** Reads under way, which need the descriptor. */
+  /** The number of reads under way, which need the descriptor. */
   readers: number;
   isForgotten: boolean;
 }
@@ -42,7 +42,7 @@ export class ReadFiles {
   readonly #stopwatch: () => number;
   readonly #open = new Map<string, OpenFile>(); // the file that was read last comes last
 
-  /** @param stopwatch tells milliseconds, from any moment on */
+  /** @param stopwatch returns milliseconds since any fixed moment */
   constructor(files: FileOperations, limit = MAX_OPEN, stopwatch: () => number = systemStopwatch) {
     this.#files = files;
     this.#limit = limit;
@@ -61,7 +61,7 @@ export class ReadFiles {
   }
 
   /**
-   * Fills a target from a position of a file on; at once where the range is at hand.
+   * Fills a target from a position of a file on; synchronously if the range is at hand.
    *
    * @throws Error when the file ends before the target is full
    */
@@ -147,7 +147,7 @@ export class ReadFiles {
     }
   }
 
-  /** Closes a file that was taken off the list, once no read needs it. */
+  /** Closes a file that was removed from the list, once no read needs it. */
   async #leave(file: OpenFile): Promise<void> {
     file.isForgotten = true;
     if (file.readers > 0) return;
@@ -163,7 +163,7 @@ function checked(count: number, position: number): number {
   return count;
 }
 
-/** Notes the blocks of a range as read: the system reads those at its ends whole. */
+/** Notes the blocks of a range as read, including those at its ends, which the system reads whole. */
 function remember(file: OpenFile, from: number, to: number): void {
   const end = Math.ceil(to / BLOCK_BYTES);
   if (end > file.known.length) {

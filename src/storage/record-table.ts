@@ -1,6 +1,6 @@
 /**
- * Records that are few, are looked up all the time and change rarely: all of them in memory, and one
- * JSON snapshot for each organization, `{ "<name>": [record, …] }`.
+ * A table for records that are few, are looked up often and change rarely: all of them are in memory, with
+ * one JSON snapshot for each organization, `{ "<name>": [record, …] }`.
  */
 import { BadInput } from "../core/errors.ts";
 import { isObject } from "../core/validate.ts";
@@ -9,13 +9,13 @@ import { inParallel } from "./parallel.ts";
 import { readSnapshot, writeSnapshot } from "./snapshot.ts";
 import type { UndoQueue } from "./undo-queue.ts";
 
-/** What every record of a table has. */
+/** The fields of every record of a table. */
 export interface TableRecord {
   readonly id: string;
   readonly organization_id: string;
 }
 
-/** What makes one table different from another. */
+/** The differences between tables. */
 export interface TableOptions<T> {
   /** The list's name within the file. */
   readonly name: string;
@@ -27,7 +27,7 @@ export interface TableOptions<T> {
 
 const NONE: readonly never[] = [];
 
-/** One kind of record of all organizations. Changes are made from within tasks of the queue. */
+/** Stores one kind of record for all organizations. Changes are made within tasks of the queue. */
 export class RecordTable<T extends TableRecord> {
   readonly #files: FileOperations;
   readonly #queue: UndoQueue;
@@ -67,7 +67,7 @@ export class RecordTable<T extends TableRecord> {
     return this.#records.get(organization) ?? NONE;
   }
 
-  /** The record with an id, of whatever organization. */
+  /** The record with an id, of any organization. */
   find(id: string): T | undefined {
     return this.#byId.get(id);
   }
@@ -78,7 +78,7 @@ export class RecordTable<T extends TableRecord> {
     return record?.organization_id === organization ? record : undefined;
   }
 
-  /** Replaces an organization's records. The snapshot's rename commits; memory follows it. */
+  /** Replaces an organization's records. The snapshot's rename commits; then memory is updated. */
   async commit(organization: string, records: readonly T[]): Promise<void> {
     const before = this.list(organization);
     await this.#queue.write(
@@ -88,13 +88,13 @@ export class RecordTable<T extends TableRecord> {
     this.adopt(organization, records);
   }
 
-  /** Writes an organization's file and leaves memory alone: for a commit point that is elsewhere. */
+  /** Writes an organization's file without changing memory, for changes that another file commits. */
   write(organization: string, records: readonly T[]): Promise<void> {
     const { name, pathOf } = this.#options;
     return writeSnapshot(this.#files, pathOf(organization), { [name]: records });
   }
 
-  /** Takes into memory what is on disk. */
+  /** Puts into memory the records that are on disk. */
   adopt(organization: string, records: readonly T[]): void {
     for (const { id } of this.list(organization)) this.#byId.delete(id);
     for (const record of records) this.#byId.set(record.id, record);
@@ -129,7 +129,7 @@ export class RecordTable<T extends TableRecord> {
   }
 }
 
-/** What is said of a file that cannot be understood. */
+/** The error for a damaged file. */
 export function damaged(path: string, fault: string): Error {
   return new Error(`${path} is damaged (${fault}): restore it from a backup, or move it away`);
 }

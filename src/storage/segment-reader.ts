@@ -8,9 +8,9 @@ export interface Slice {
   readonly length: number;
 }
 
-/** Slices this near to each other are read together: a read through the pool costs more than the gap. */
+/** Slices with smaller gaps are read together: a read through the pool costs more than the gap. */
 const NEAR_BYTES = 16 << 10;
-/** The same for cached ranges, where a read costs a microsecond or two. */
+/** The same for cached ranges, for which a read costs a microsecond or two. */
 const NEAR_AT_HAND = 4 << 10;
 
 /** Slices that follow one another in the list, and are read together. */
@@ -27,14 +27,14 @@ interface Run {
 export class SegmentReader {
   readonly #reads: ReadFiles;
   readonly #pathOf: (segment: number) => string;
-  readonly #paths = new Map<number, string>(); // of the segments that were read
+  readonly #paths = new Map<number, string>(); // the segments that were read
 
   constructor(reads: ReadFiles, pathOf: (segment: number) => string) {
     this.#reads = reads;
     this.#pathOf = pathOf;
   }
 
-  /** Reads slices; the answer is in the order asked for. It comes at once for what is at hand. */
+  /** Reads slices in the given order; synchronously if they are at hand. */
   read(slices: readonly Slice[]): Awaitable<Buffer[]> {
     const [first] = slices;
     const isAtHand =
@@ -74,7 +74,7 @@ export class SegmentReader {
   }
 }
 
-/** Lists go forward or back in the log, and are out of order by a little, so a run grows at both ends. */
+/** Lists run forward or backward in the log, and are a little out of order, so a run grows at both ends. */
 function joinNeighbours(slices: readonly Slice[], near: number): Run[] {
   const runs: Run[] = [];
   let run: Run | undefined;
@@ -91,7 +91,7 @@ function joinNeighbours(slices: readonly Slice[], near: number): Run[] {
   return runs;
 }
 
-/** Cuts a list of slices into portions of at most so many bytes; each has at least one slice. */
+/** Cuts a list of slices into portions of at most `most` bytes; each has at least one slice. */
 export function* portionsOf(slices: readonly Slice[], most: number): Generator<readonly Slice[]> {
   let first = 0;
   let bytes = 0;

@@ -1,9 +1,9 @@
 /**
- * A log in numbered files, the segments: `000000000001.jsonl` and so on in a directory of their own.
- * The last one, the active segment, takes the writes until it is full or a day old; then the log rolls to
- * a new one. The others never change. Closing the log rolls it as well where the active segment is large:
- * so that segment's index can be kept, and the next start has little to read. Other files in the
- * directory, such as an index beside a segment, are left alone.
+ * A log in numbered files, the segments: `000000000001.jsonl` and so on in a directory of their own. The last
+ * one, the active segment, takes the writes until it is full or a day old; then the log rolls to a new one.
+ * The others never change. Closing the log rolls it as well if the active segment is large, so that the
+ * segment's index can be kept and the next start has little to read. Other files in the directory, such as an
+ * index beside a segment, are left alone.
  */
 import { join } from "node:path";
 import type { Awaitable } from "../core/caller.ts";
@@ -19,31 +19,31 @@ import type { ReadFiles } from "./read-files.ts";
 import { SegmentReader, type Slice } from "./segment-reader.ts";
 import { syncDirectory } from "./snapshot.ts";
 
-/** A segment of at least this share of the full size is large when the log is closed. */
+/** The share of the full size from which a segment is large when the log is closed. */
 const MUCH = 1 / 8;
 const SEGMENT_NAME = /^(\d{12})\.jsonl$/;
 
 export interface SegmentedLogOptions {
   readonly files: FileOperations;
-  /** Reads back what was written. */
+  /** The files for reading. */
   readonly reads: ReadFiles;
   readonly now: Clock;
   readonly directory: string;
-  /** The data directory, in which the segments' own lies. */
+  /** The data directory; the directory of the segments is inside. */
   readonly root: string;
-  /** A segment that has reached this size takes no further writes. */
+  /** The size at which a segment takes no further writes. */
   readonly segmentBytes: number;
-  /** When a line was written, in milliseconds, so that a segment's age survives a restart. */
+  /** The time at which a line was written, in milliseconds, so that a segment's age survives a restart. */
   readonly timeOf: (line: Buffer) => number | undefined;
-  /** Called when the log has rolled to a new segment; every append to earlier ones was answered. */
+  /** Called when the log has rolled to a new segment; all appends to earlier ones were answered. */
   readonly rolled?: (segment: number) => void;
   /** Called with acknowledged text, right before the answers; see `AppendLogOptions`. */
   readonly acknowledged?: (bytes: Buffer, segment: number, offset: number) => void;
-  /** Called when a segment was removed, since nothing in it was ever acknowledged. */
+  /** Called after a segment was removed because it contained no acknowledged byte. */
   readonly removed?: (segment: number) => void;
-  /** Called when half an append was cut off at start. */
+  /** Called when a torn tail was cut off at start. */
   readonly torn: (tail: TornTail) => void;
-  /** Called once when writing stops; and with `undefined` when it goes on in that file. */
+  /** Called once when writing stops, and with `undefined` when it goes on in that file. */
   readonly failed: (error: unknown, file: string) => void;
 }
 
@@ -61,7 +61,7 @@ export class SegmentedLog {
     this.#reader = new SegmentReader(options.reads, (segment) => this.path(segment));
   }
 
-  /** Opens a directory, which is made if there is none; the last segment's torn end is cut off. */
+  /** Opens a directory, or creates it; the torn tail of the last segment is cut off. */
   static async open(options: SegmentedLogOptions): Promise<SegmentedLog> {
     const { files, now, directory, segmentBytes, torn, failed } = options;
     await makeDurableDirectory(files, directory, options.root);
@@ -100,22 +100,22 @@ export class SegmentedLog {
     return this.#segments;
   }
 
-  /** Why writing is stopped, or why the last write failed; `undefined` while neither is so. */
+  /** The error that stopped writing, or of the last failed write; `undefined` while writing works. */
   get failure(): unknown {
     return this.#log.failure;
   }
 
-  /** Text that is given and not answered, in UTF-16 units. */
+  /** The length of the appends that are not answered yet, in UTF-16 units. */
   get held(): number {
     return this.#log.held;
   }
 
-  /** The segment's file that takes the writes, and how much of it is acknowledged. */
+  /** The active file, and its acknowledged bytes. */
   get committed(): readonly [path: string, bytes: number] {
     return this.#log.committed;
   }
 
-  /** Tries to write again after a failure. */
+  /** Retries writing after a failure. */
   recover(): void {
     this.#log.recover();
   }
@@ -125,7 +125,7 @@ export class SegmentedLog {
     return segmentPath(this.#options.directory, segment);
   }
 
-  /** Appends text that ends in a newline; `done` hears later in which segment it stands, and where. */
+  /** Appends text that ends in a newline; calls `done` later with the segment and the offset. */
   append(text: string | Buffer, durability: Durability, done: Appended): void {
     this.#log.append(text, durability, done);
   }
@@ -135,12 +135,12 @@ export class SegmentedLog {
     return readManyLines(this.#options.files, this.path(segment), take);
   }
 
-  /** Reads slices that were acknowledged; the answer is in the order asked for. */
+  /** Reads acknowledged slices, in the given order. */
   read(slices: readonly Slice[]): Awaitable<Buffer[]> {
     return this.#reader.read(slices);
   }
 
-  /** Removes a segment that takes no writes, for good. */
+  /** Removes a segment, which must not be the active one. */
   async remove(segment: number): Promise<void> {
     const index = this.#segments.indexOf(segment);
     if (index === -1 || segment === this.#log.sequence) throw new Error("Not a sealed segment");
@@ -150,17 +150,17 @@ export class SegmentedLog {
     await syncDirectory(this.#options.files, this.#options.directory);
   }
 
-  /** Answers what was given, syncs what was written, and closes. */
+  /** Writes and syncs the pending appends, answers them, and closes. Later appends are refused. */
   async close(): Promise<void> {
     await this.#log.close();
     const [, bytes] = this.committed;
     if (this.failure === undefined && bytes >= this.#options.segmentBytes * MUCH) {
-      await this.#rollAtClose().catch(() => {}); // it takes the writes after the next start, then
+      await this.#rollAtClose().catch(() => {}); // it stays active after the next start
     }
     await this.#reader.close();
   }
 
-  /** Creates the segment that takes the writes after the next start. */
+  /** Creates the segment that is active after the next start. */
   async #rollAtClose(): Promise<void> {
     const segment = this.#log.sequence + 1;
     const file = await LogFile.create(this.#options.files, this.path(segment), segment);

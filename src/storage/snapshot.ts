@@ -1,20 +1,20 @@
 /**
- * An atomically replaced file: written aside, synced, renamed over the old one, and the directory
- * synced. The rename is the commit point: before it the old content stands, after it the new one,
- * and no reader ever sees half of either. Rename is atomic within one file system only, so the file
- * aside lies in the same directory.
+ * An atomically replaced file: written aside, synced, renamed over the old one, and the directory synced. The
+ * rename is the commit point: before it the file has the old content, after it the new one, and no reader
+ * ever sees half of either. Rename is atomic within one file system only, so the file aside lies in the same
+ * directory.
  */
 import { dirname } from "node:path";
 import type { FileOperations } from "./file-operations.ts";
 
 const FILE_MODE = 0o600;
 
-/** The ending of files that are being written; one that is found at start never happened. */
+/** The suffix of files that are being written; one that is found at start was not committed. */
 export const TEMPORARY_SUFFIX = ".tmp";
 
 let sequence = 0;
 
-/** Replaces a file by the given bytes, durably. The caller serializes writes to one path. */
+/** Replaces a file by the given bytes, durably. The caller must serialize writes to one path. */
 export async function replaceFile(
   files: FileOperations,
   path: string,
@@ -25,13 +25,13 @@ export async function replaceFile(
     await writeWhole(files, aside, bytes);
     await files.rename(aside, path);
   } catch (error) {
-    await files.remove(aside).catch(() => {}); // the first failure is the one to report
+    await files.remove(aside).catch(() => {}); // the first failure is reported
     throw error;
   }
   await syncDirectory(files, dirname(path));
 }
 
-/** Creates a file with the given bytes and syncs it; the directory's entry is not synced yet. */
+/** Creates a file with the given bytes and syncs it, but not the directory entry. */
 export async function writeWhole(
   files: FileOperations,
   path: string,
@@ -66,9 +66,9 @@ export function writeSnapshot(files: FileOperations, path: string, value: unknow
 }
 
 /**
- * Reads a JSON snapshot; `undefined` when there is none.
+ * Reads a JSON snapshot; `undefined` if it does not exist.
  *
- * @throws Error naming the file and the way out when it is damaged
+ * @throws Error naming the file and the way out if it is damaged
  */
 export async function readSnapshot(files: FileOperations, path: string): Promise<unknown> {
   const bytes = await readFileIfAny(files, path);
@@ -82,12 +82,12 @@ export async function readSnapshot(files: FileOperations, path: string): Promise
   }
 }
 
-/** Text of UTF-8, without a byte order mark; throws for other bytes, since that is damage too. */
+/** Decodes UTF-8, without a byte order mark; throws for other bytes, since they are damage too. */
 function decode(bytes: Buffer): string {
   return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }
 
-/** Reads a file; `undefined` when there is none. */
+/** Reads a file; `undefined` if it does not exist. */
 export async function readFileIfAny(
   files: FileOperations,
   path: string,

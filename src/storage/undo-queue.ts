@@ -3,27 +3,26 @@ import { Queue } from "./queue.ts";
 type Task<T> = () => Promise<T>;
 
 /**
- * Runs tasks one after another, and brings the disk back to what memory knows after a write that
- * failed. Such a write may have happened all the same (a rename that was done, a directory that was
- * not synced), and would come to life at the next start. So its undoing comes before the next task,
- * which fails as long as that does.
+ * Runs tasks one after another, and restores the disk to the state in memory after a failed write. Such a
+ * write may have taken effect all the same (the rename was done, but the directory was not synced), and would
+ * reappear at the next start. So it is undone before the next task, which fails as long as the undo fails.
  */
 export class UndoQueue {
   readonly #queue = new Queue();
   #undoing: Task<void>[] = [];
   #failure: unknown;
 
-  /** Why the last write failed, until it is undone; `undefined` while there is nothing to undo. */
+  /** The error of the last write, until the write is undone; `undefined` if nothing has to be undone. */
   get failure(): unknown {
     return this.#failure;
   }
 
-  /** Tries to undo what failed. */
+  /** Retries to undo the failed write. */
   recover(): void {
     if (this.#failure !== undefined) this.run(async () => {}).catch(() => {});
   }
 
-  /** Runs a task when all earlier ones have ended and all failed writes are undone. */
+  /** Runs a task after all earlier ones have ended and all failed writes are undone. */
   run<T>(task: Task<T>): Promise<T> {
     return this.#queue.run(async () => {
       await this.#undo();
@@ -31,7 +30,7 @@ export class UndoQueue {
     });
   }
 
-  /** Does a write from within a task; `undo` is kept for later if it fails. */
+  /** Runs a write within a task; if it fails, `undo` is kept for later. */
   async write(write: Task<void>, undo: Task<void>): Promise<void> {
     try {
       await write();
@@ -42,7 +41,7 @@ export class UndoQueue {
     }
   }
 
-  /** Resolves when everything that was given has ended, after a last try to undo what failed. */
+  /** Resolves when all added tasks have ended, after a last attempt to undo failed writes. */
   close(): Promise<void> {
     this.recover();
     return this.#queue.idle();

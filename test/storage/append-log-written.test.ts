@@ -4,7 +4,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { systemError } from "../support/forgetful-files.ts";
 import { append, disk, FIRST, hold, open, SECOND, settle, startAppends } from "./log-on-disk.ts";
 
-test("with durability write an answer does not wait for a sync, which follows by itself", async () => {
+test("with durability `write` an append is answered before its sync, which follows by itself", async () => {
   const files = await disk();
   const log = await open(files);
   const synced = new Promise<string>((resolve) => {
@@ -22,24 +22,24 @@ test("with durability write an answer does not wait for a sync, which follows by
   await log.close();
 });
 
-test("what was answered without a sync outlives the failure of the later one", async () => {
+test("text that was answered without a sync survives the failure of a later sync", async () => {
   const files = await disk();
   const log = await open(files);
   const held = hold(files);
   await append(log, "a\n", "write");
   const ended = await startAppends(log, ["b"]);
-  held[0]?.end(systemError("EIO")); // the page of both is clean and lost now
+  held[0]?.end(systemError("EIO")); // the page of both texts is clean and lost now
   await settle();
   assert.deepEqual(ended, ["b EIO"]);
   assert.equal(files.powerCut(() => 0).text(FIRST), "a\n");
 });
 
-test("what was answered without a sync is written anew when that sync alone failed", async () => {
+test("text that was answered without a sync is written again when its own sync failed", async () => {
   const files = await disk();
   const log = await open(files, undefined, { full: (size) => size > 0 });
   await append(log, "a\n", "write");
   const held = hold(files);
-  const next = append(log, "b\n"); // the first file is full, and synced before it is left
+  const next = append(log, "b\n"); // the first file is full, and synced before the log rolls
   await settle();
   files.held = undefined;
   held[0]?.end(systemError("EIO"));
@@ -48,7 +48,7 @@ test("what was answered without a sync is written anew when that sync alone fail
   assert.deepEqual([after.text(FIRST), after.text(SECOND)], ["a\n", "b\n"]);
 });
 
-test("with durability write an answer waits for no sync that is under way", async () => {
+test("with durability `write` an answer does not wait for a sync under way", async () => {
   const files = await disk();
   const log = await open(files);
   const held = hold(files);
@@ -68,7 +68,7 @@ test("with durability write an answer waits for no sync that is under way", asyn
   assert.equal(files.powerCut(() => 0).text(FIRST), "a\nb\nc\nd\nwritten\nmore\ne\n");
 });
 
-test("with durability write an answer does not wait for the sync that follows by itself", async () => {
+test("with durability `write` an answer does not wait for the sync that follows by itself", async () => {
   const files = await disk();
   const log = await open(files);
   const held = hold(files);
@@ -84,7 +84,7 @@ test("with durability write an answer does not wait for the sync that follows by
   assert.equal(files.powerCut(() => 0).text(FIRST), "a\nb\n");
 });
 
-test("what was written while an earlier sync hung keeps its place when that sync fails", async () => {
+test("text that was written during an earlier sync keeps its place when that sync fails", async () => {
   const files = await disk();
   const log = await open(files);
   await append(log, "first\n");
@@ -107,7 +107,7 @@ test("what was written while an earlier sync hung keeps its place when that sync
   assert.equal(after.text(SECOND), "next\n");
 });
 
-test("an append that is synced does not overtake one that is written before it", async () => {
+test("an append with a sync does not overtake an earlier one without", async () => {
   const files = await disk();
   const log = await open(files);
   const long = `${"x".repeat(1 << 20)}\n`; // fills a block, so that the next text begins another
@@ -117,7 +117,7 @@ test("an append that is synced does not overtake one that is written before it",
   await log.close();
 });
 
-test("closing syncs what was answered without one", async () => {
+test("closing syncs text that was answered without a sync", async () => {
   const files = await disk();
   const log = await open(files);
   await append(log, "a\n", "write");

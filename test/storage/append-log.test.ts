@@ -43,7 +43,7 @@ test("bytes are appended like text, alone and as they are", async () => {
   await log.close();
 });
 
-test("what arrives together is written once and synced once", async () => {
+test("appends that arrive together are written once and synced once", async () => {
   const files = await disk();
   const log = await open(files);
   const operations: string[] = [];
@@ -72,7 +72,7 @@ test("a quiet log holds one descriptor, and a busy one a descriptor for each of 
   assert.equal(files.descriptors, 0);
 });
 
-test("a log goes on with the descriptors that it has when no more can be had", async () => {
+test("a log goes on with its descriptors when no more can be opened", async () => {
   const files = await disk();
   const log = await open(files);
   files.before = (operation) => {
@@ -136,7 +136,7 @@ test("short writes are completed", async () => {
   await log.close();
 });
 
-test("a disk that is full in the middle of a write leaves nothing of it", async () => {
+test("a write that a full disk cuts short leaves nothing behind", async () => {
   const files = await disk();
   const log = await open(files);
   await append(log, "kept\n");
@@ -152,7 +152,7 @@ test("a disk that is full in the middle of a write leaves nothing of it", async 
   await log.close();
 });
 
-test("a failed sync takes the later ones with it and spares the earlier ones", async () => {
+test("a failed sync fails the later ones, and not the earlier ones", async () => {
   const files = await disk();
   const log = await open(files);
   const held = hold(files);
@@ -200,7 +200,7 @@ test("a sync that succeeds on its own descriptor is not trusted after an earlier
   assert.equal(files.text(SECOND), "");
 });
 
-test("what was given while a sync failed is written to the new file", async () => {
+test("text that arrives while a sync fails is written to the new file", async () => {
   const files = await disk();
   const log = await open(files);
   const held = hold(files);
@@ -228,7 +228,7 @@ test("a new file and its directory are synced before the first answer from it", 
   await log.close();
 });
 
-test("while there is no new file appends fail, and one is tried for once a second", async () => {
+test("without a new file appends fail, and the log tries to create one once a second", async () => {
   const files = await disk();
   let now = 5_000;
   const stops: string[] = [];
@@ -281,7 +281,7 @@ test("a disk that stays full does not fill its directory with files", async () =
   await log.close();
 });
 
-test("while writing is stopped it can be tried without an append, at most once a second", async () => {
+test("stopped writing can be retried without an append, at most once a second", async () => {
   const files = await disk();
   let now = 5_000;
   const log = await open(files, undefined, { now: () => now });
@@ -316,7 +316,7 @@ test("while writing is stopped it can be tried without an append, at most once a
   assert.equal(files.descriptors, 0);
 });
 
-test("a disk that stays full is a failure until something is written, be it an empty line", async () => {
+test("a full disk is a failure until something is written, if only an empty line", async () => {
   const files = await disk();
   let now = 5_000;
   const log = await open(files, undefined, { now: () => now });
@@ -342,7 +342,7 @@ test("a disk that stays full is a failure until something is written, be it an e
   await log.close();
 });
 
-test("a failed try for a new file leaves nothing that stops the next", async () => {
+test("a failed attempt to create a file does not block the next one", async () => {
   const files = await disk();
   let now = 0;
   const log = await open(files, undefined, { now: () => now });
@@ -360,7 +360,7 @@ test("a failed try for a new file leaves nothing that stops the next", async () 
   await log.close();
 });
 
-test("half an append at the end of the file is cut off and reported", async () => {
+test("a torn tail is cut off and reported", async () => {
   const files = await disk('{"a":1}\n{"b":2}\n{"c":');
   const tails: TornTail[] = [];
   const log = await open(files, 1, { torn: (tail) => tails.push(tail) });
@@ -370,27 +370,27 @@ test("half an append at the end of the file is cut off and reported", async () =
   await log.close();
 });
 
-test("an append of several lines that is torn goes as a whole", async () => {
+test("a torn append of several lines is removed as a whole", async () => {
   const files = await disk('{"a":1}\n{"b":2} \n{"c":3} \n{"d"');
   const log = await open(files, 1);
   assert.equal(files.text(FIRST), '{"a":1}\n');
   await log.close();
 });
 
-test("a file of nothing but half an append becomes empty", async () => {
+test("a file with only a torn append becomes empty", async () => {
   const files = await disk(`${'{"b":2} \n'.repeat(20_000)}{"c`);
   const log = await open(files, 1);
   assert.equal(files.text(FIRST), "");
   await log.close();
 });
 
-test("what is found at start is synced before anything is appended", async () => {
+test("existing text is synced at start, before the first append", async () => {
   const files = await disk("found\n");
   await open(files, 1);
   assert.equal(files.powerCut(() => 0).text(FIRST), "found\n");
 });
 
-test("a full file is synced before it is left", async () => {
+test("a full file is synced before the log rolls", async () => {
   const files = await disk();
   const log = await open(files, undefined, { full: (size) => size > 0 });
   await append(log, "a\n", "write");
@@ -400,7 +400,7 @@ test("a full file is synced before it is left", async () => {
   assert.equal(after.text(SECOND), "");
 });
 
-test("closing answers what was given, and refuses what comes later", async () => {
+test("closing answers the pending appends, and refuses later ones", async () => {
   const files = await disk();
   const log = await open(files);
   const given = append(log, "a\n");
@@ -412,7 +412,7 @@ test("closing answers what was given, and refuses what comes later", async () =>
   assert.equal(files.descriptors, 0);
 });
 
-test("closing takes back what could not be taken back when it failed", async () => {
+test("closing takes back refused text that could not be taken back before", async () => {
   const files = await disk();
   const log = await open(files);
   await append(log, "kept\n");

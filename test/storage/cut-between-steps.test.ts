@@ -19,7 +19,7 @@ async function checkEvery<S>(scenario: Scenario<S>): Promise<number> {
   return all.length;
 }
 
-test("whatever was answered outlives a power cut and a kill between any two steps", async () => {
+test("all answered changes survive a power cut and a kill between any two steps", async () => {
   const count = await checkEvery(wholeService);
   assert.ok(count > 200);
 });
@@ -39,7 +39,7 @@ test("the same while files of an activity log pass retention", async () => {
   assert.ok(count > 15);
 });
 
-test("answered after the write, all outlive a kill, and a power cut all that was synced since", async () => {
+test("events that are answered after the write survive a kill, and once synced a power cut", async () => {
   const count = await checkEvery(writtenAudit);
   assert.ok(count > 50);
 });

@@ -10,7 +10,7 @@ import { ForgetfulFiles, systemError } from "../support/forgetful-files.ts";
 const directory = "/data/organizations/acme/audit";
 const first = `${directory}/000000000001.jsonl`;
 
-/** A store of small segments, its register and what was logged at `warn` and above. */
+/** A store of small segments, its damage register, and its log lines at `warn` and above. */
 function open(files: ForgetfulFiles) {
   const lines: string[] = [];
   const log = createLog(
@@ -27,7 +27,7 @@ function open(files: ForgetfulFiles) {
   return { store, damage, lines };
 }
 
-/** Three segments, of which the first holds a damaged line and has no index yet. */
+/** Three segments; the first has a damaged line and no index yet. */
 async function damagedSegment(): Promise<ForgetfulFiles> {
   const files = new ForgetfulFiles();
   const { store } = open(files);
@@ -43,7 +43,7 @@ async function damagedSegment(): Promise<ForgetfulFiles> {
   return files.restarted();
 }
 
-test("a sealed segment is read once, and what was damaged in it is remembered without reading it", async () => {
+test("a sealed segment is read once, and its damage is remembered without reading it again", async () => {
   let files = await damagedSegment();
   const found = open(files);
   assert.equal((await page(found.store, {}, 100)).total, 11);
@@ -70,7 +70,7 @@ test("a sealed segment is read once, and what was damaged in it is remembered wi
   await last.store.close();
 });
 
-test("retention removes what was set aside together with its segment", async () => {
+test("retention removes the copy of damaged lines together with their segment", async () => {
   const files = await damagedSegment();
   const { store, damage } = open(files);
   assert.equal((await store.usage(ORGANIZATION)).events, 11);
@@ -85,7 +85,7 @@ test("retention removes what was set aside together with its segment", async () 
   await store.close();
 });
 
-test("a disk that takes no file for it leaves the rest served, and the damage counted", async () => {
+test("if damaged lines cannot be copied aside, the rest is served and the damage counted", async () => {
   const files = await damagedSegment();
   files.before = (operation, path) => {
     if (operation === "open" && path.includes(".damaged.")) throw systemError("ENOSPC");
@@ -97,7 +97,7 @@ test("a disk that takes no file for it leaves the rest served, and the damage co
   await store.close();
 });
 
-test("of a log that is nothing but damage only so much is copied, and all of it counted", () => {
+test("a log with nothing but damage is copied up to a limit, and counted as a whole", () => {
   const found = new DamageFound("/log");
   const line = Buffer.alloc(64 << 10, "x");
   for (let i = 0; i < 20_000; i++) found.add(i < 200 ? line : Buffer.from("y"), i * line.length);
@@ -106,7 +106,7 @@ test("of a log that is nothing but damage only so much is copied, and all of it 
   assert.ok(found.text().length < 10 << 20);
 });
 
-test("a file beside a log that somebody has edited counts as one line at least", async () => {
+test("an edited file of damaged lines counts as at least one line", async () => {
   const files = new ForgetfulFiles();
   const { damage } = open(files);
   await files.open(damagedPath("/log"), "w");

@@ -46,7 +46,7 @@ for (const [what, names] of [
   });
 }
 
-test("a directory whose mode cannot be changed is warned of", async (t) => {
+test("a directory whose mode cannot be changed causes a warning", async (t) => {
   const changeMode = () => Promise.reject(new Error("EPERM"));
   const { log } = await openedWith(t, 0o755, [], { ...systemFiles, changeMode });
   assert.match(log, /open to other users/);

@@ -8,7 +8,7 @@ const layout = new Layout("/data");
 const never = (): boolean => false;
 const always = (): boolean => true;
 
-/** A directory with an organization in it, if wanted. */
+/** A directory, with an organization in it if requested. */
 async function newFiles(hasOrganization: boolean): Promise<ForgetfulFiles> {
   const files = new ForgetfulFiles();
   await files.makeDirectory("/data");
@@ -24,7 +24,7 @@ async function hasOrganization(files: ForgetfulFiles): Promise<boolean> {
   return (await files.readDirectory(layout.root)).includes("organizations");
 }
 
-test("a directory that holds an organization is somebody else's, whatever is due", async () => {
+test("a directory with an organization is foreign, even when a reset is due", async () => {
   const files = await newFiles(true);
   assert.equal(await prepareDemoDirectory(files, layout, always), "foreign");
   assert.ok(await hasOrganization(files));
@@ -41,7 +41,7 @@ test("a seeded directory is kept until its reset is due, and then wiped", async 
   assert.ok(!(await hasOrganization(files)));
 });
 
-test("what was half seeded when the process ended is wiped and begun again", async () => {
+test("a half-seeded directory is wiped and seeded again", async () => {
   const files = await newFiles(false);
   await prepareDemoDirectory(files, layout, never);
   await addOrganization(files);

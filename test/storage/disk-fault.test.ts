@@ -23,14 +23,14 @@ for (const [code, said] of [
   ["EMFILE", '"/d/x" cannot be opened, too many files are open (EMFILE): raise the limit'],
   ["EIO", '"/d/x" cannot be read or written by the disk (EIO): look after the disk'],
 ] as const) {
-  test(`${code} is told with the place and the way out`, () => {
+  test(`${code} is reported with the place and the way out`, () => {
     assert.ok(describeDiskFault(systemError(code, { path: "/d/x" }))?.startsWith(said));
     assert.ok(describeDiskFault(systemError(code), "/d/x")?.startsWith(said));
     assert.ok(describeDiskFault(systemError(code, { path: "/aside" }), "/d/x")?.startsWith(said));
   });
 }
 
-test("what is no error of a file keeps its own words", () => {
+test("an error that is not about a file keeps its text", () => {
   const other = new Error("Something else");
   for (const error of [other, "text", undefined, systemError("EACCES"), systemError("EODD")]) {
     assert.equal(describeDiskFault(error), undefined);
@@ -38,7 +38,7 @@ test("what is no error of a file keeps its own words", () => {
   assert.equal(faultAt("/d", other), other);
 });
 
-test("a copy that fails names the file that could not be written, or not be read", async (t) => {
+test("a failed copy names the file that could not be written or read", async (t) => {
   const root = await mkdtemp(join(tmpdir(), "signalbox-fault-"));
   t.after(() => rm(root, { recursive: true }));
   await writeFile(join(root, "secret"), "s");
@@ -46,7 +46,7 @@ test("a copy that fails names the file that could not be written, or not be read
   const source = { directory: root, files: named, created_at: "", version: "0" };
   const to = (name: string, operations: object) =>
     writeBackup({ ...systemFiles, ...operations }, source, join(root, name));
-  const fail = (code: string) => () => Promise.reject(systemError(code)); // as of an open file
+  const fail = (code: string) => () => Promise.reject(systemError(code)); // like an error of an open file
   const { message } = (await to("full", { write: fail("ENOSPC") }).catch(
     (e: unknown) => e,
   )) as Error;

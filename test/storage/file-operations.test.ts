@@ -12,7 +12,7 @@ async function newRoot(t: TestContext): Promise<string> {
   return root;
 }
 
-test("a directory is made with its parents, for its owner alone, and left as it is when it is there", async (t) => {
+test("a directory is created with its parents, for its owner only; an existing one is not changed", async (t) => {
   const root = await newRoot(t);
   const path = join(root, "a", "b", "c");
   await Promise.all([1, 2, 3].map(() => systemFiles.makeDirectory(path, 0o700)));
@@ -35,7 +35,7 @@ test("a directory where a file is, or a link to nothing, is refused", async (t) 
 });
 
 test(
-  "a directory that cannot be made below one that is there is refused, and not tried for ever",
+  "a directory that cannot be created below an existing one is refused, without an endless loop",
   { skip: !existsSync("/proc/self") && "there is no /proc here" },
   async () => {
     await assert.rejects(systemFiles.makeDirectory("/proc/signalbox", 0o700), { code: "ENOENT" });

@@ -1,6 +1,6 @@
 /**
- * What would be noticed if a sync were left out. The tests that stop the service between its steps
- * are run on a disk on which one kind of sync does nothing: they must find that something is lost.
+ * Checks that a missing sync would be noticed. The tests that stop the service between its steps run on a
+ * disk on which one kind of sync does nothing: they must find a loss.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -20,7 +20,7 @@ type Forgotten = ForgetfulFiles["forgottenSync"];
 
 const HOME = "/data/organizations/default";
 
-/** Syncs of a file aside that is about to replace one of that name. */
+/** The syncs of a temporary file that is about to replace the file of that name. */
 const aside =
   (name: string): Forgotten =>
   (path) =>
@@ -39,7 +39,7 @@ const log =
 const serviceSights = sightsOf(wholeService);
 const fleetSights = sightsOf(foldingFleet);
 
-/** Runs a scenario with some syncs forgotten; gives the first loss that is found. */
+/** Runs a scenario without some syncs; returns the first loss that is found. */
 async function firstLoss<S>(
   scenario: Scenario<S>,
   sights: Promise<Sights>,
@@ -105,7 +105,7 @@ for (const [what, forgotten] of Object.entries(FLEET)) {
   });
 }
 
-test("without syncing what a killed server left, runtimes that were shown are lost", async () => {
+test("without syncing the files of a killed server, runtimes that were shown are lost", async () => {
   const forgotten = log(/\.jsonl$/, "fsync");
   assert.ok(await firstLoss(foldingFleet, fleetSights, forgotten, "every change"), "Nothing was");
 });
@@ -146,7 +146,7 @@ test("the secret that signs tokens outlives a power cut, and would not if it wer
   await assert.rejects(wholeService.open(forgetful), /secret is damaged \(it is empty\)/);
 });
 
-test("without syncing the indexes of the audit log nothing is lost: they are made again", async () => {
+test("without syncing the indexes of the audit log nothing is lost: they are rebuilt", async () => {
   assert.equal(
     await firstLoss(wholeService, serviceSights, (path) => /\.idx\./.test(path)),
     undefined,

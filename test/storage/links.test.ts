@@ -13,7 +13,7 @@ async function folderOf(t: TestContext): Promise<string> {
   return folder;
 }
 
-/** A directory that a service has used, and a place outside of it. */
+/** A directory that a service has used, and a directory outside of it. */
 async function usedDirectory(t: TestContext): Promise<{ root: string; outside: string }> {
   const app = await start(t);
   await app.post("/api/public/policies", { version: "v1", yaml: "a: 1" });
@@ -75,7 +75,7 @@ test("a link that is made while the server runs is refused by a backup", async (
   assert.match(error, /organizations\/acme" is a symbolic link/);
 });
 
-test("verify does not look into what a link leads to", async (t) => {
+test("verify does not read the target of a link", async (t) => {
   const { root, outside } = await usedDirectory(t);
   await writeFile(join(outside, "private"), "");
   await symlink(outside, join(root, "organizations", "acme"));
@@ -103,7 +103,7 @@ for (const [mode, isOpen] of [
   [0o755, true],
   [0o777, true],
 ] as const) {
-  test(`a data directory of mode ${mode.toString(8)} is ${isOpen ? "" : "not "}warned of`, async (t) => {
+  test(`a data directory of mode ${mode.toString(8)} causes ${isOpen ? "a" : "no"} warning`, async (t) => {
     const { root } = await usedDirectory(t);
     await chmod(root, mode);
     const lines: string[] = [];

@@ -24,14 +24,14 @@ function acquire(layout: Layout): Promise<DirectoryLock> {
   return acquireLock(systemFiles, layout, now);
 }
 
-/** Writes a lock as some owner would have left it. */
+/** Writes a lock as an owner would have left it. */
 async function leaveLock(layout: Layout, owner: object): Promise<void> {
   const self = await ownIdentity();
   const lock = { ...self, since: "2026-01-01T00:00:00.000Z", token: TOKEN, ...owner };
   await writeFile(layout.lock, JSON.stringify(lock));
 }
 
-/** Starts a process that waits for a line, tries to take the lock, says how that went, and stays. */
+/** Starts a process that waits for a line, tries to take the lock, prints the result, and keeps running. */
 function startTaker(
   t: TestContext,
   layout: Layout,
@@ -69,7 +69,7 @@ for (const [code, said] of [
   ["ENOENT", "is not there and cannot be made: choose another DATA_DIR"],
   ["ENOSPC", "is on a disk without space left: free some, or choose another DATA_DIR"],
 ] as const) {
-  test(`a directory that cannot be had for ${code} is named with the way out`, async (t) => {
+  test(`a directory that cannot be used (${code}) is named with the way out`, async (t) => {
     const layout = await directory(t);
     const refused = () => Promise.reject(Object.assign(new Error(code), { code }));
     const message = `The data directory "${layout.root}" ${said} (${code})`;
@@ -89,7 +89,7 @@ test("a lock is taken once, and again after its release", async (t) => {
   await (await acquire(layout)).release();
 });
 
-test("the data directory is made when there is none", async (t) => {
+test("a missing data directory is created", async (t) => {
   const { root } = await directory(t);
   const layout = new Layout(join(root, "a", "b"));
   const lock = await acquire(layout);
@@ -111,7 +111,7 @@ test("the lock of a process that was killed is taken over", async (t) => {
   await lock.release();
 });
 
-test("of several takers of a dead owner's lock one wins", async (t) => {
+test("one of several processes takes over a dead owner's lock", async (t) => {
   const layout = await directory(t);
   await leaveLock(layout, { started: "1" });
   const takers = [1, 2, 3].map(() => startTaker(t, layout));
@@ -120,7 +120,7 @@ test("of several takers of a dead owner's lock one wins", async (t) => {
   assert.equal(answers.filter((answer) => answer === "taken").length, 1, answers.join("\n"));
 });
 
-test("of many takers in one process one wins, whatever their order", async (t) => {
+test("one of many attempts in one process takes over the lock, in any order", async (t) => {
   for (let round = 0; round < 20; round++) {
     const layout = await directory(t);
     await leaveLock(layout, { started: "1" });
@@ -132,7 +132,7 @@ test("of many takers in one process one wins, whatever their order", async (t) =
   }
 });
 
-test("a number that was used again does not keep the lock", async (t) => {
+test("a reused process number does not keep the lock", async (t) => {
   const layout = await directory(t);
   await leaveLock(layout, { started: "1" }); // our own number, as a container's always is
   await (await acquire(layout)).release();
@@ -160,7 +160,7 @@ test("a lock that cannot be read is refused, with the way out", async (t) => {
   await assert.rejects(acquire(layout), /lock" is damaged: make sure that no server uses/);
 });
 
-test("a claim whose owner died before it was done is followed", async (t) => {
+test("a claim whose owner died is followed by the next claim", async (t) => {
   const layout = await directory(t);
   await leaveLock(layout, { started: "1", token: "aaaaaaaaaaaaaaaaaaaaaaaa" });
   const claim = await readFile(layout.lock, "utf8");
@@ -171,7 +171,7 @@ test("a claim whose owner died before it was done is followed", async (t) => {
   await lock.release();
 });
 
-test("a slow taker that read the dead owner's lock before it was replaced gives way", async (t) => {
+test("a slow process that read the dead owner's lock before its replacement gives way", async (t) => {
   const layout = await directory(t);
   await leaveLock(layout, { started: "1" });
   let winner: DirectoryLock | undefined;
@@ -179,7 +179,7 @@ test("a slow taker that read the dead owner's lock before it was replaced gives 
   const slow = {
     ...systemFiles,
     async link(from: string, to: string): Promise<void> {
-      if (++links === 2) winner = await acquire(layout); // between the slow one's look and its claim
+      if (++links === 2) winner = await acquire(layout); // between the slow one's read and its claim
       return systemFiles.link(from, to);
     },
   };
@@ -188,7 +188,7 @@ test("a slow taker that read the dead owner's lock before it was replaced gives 
   await winner?.release();
 });
 
-test("a release leaves a lock alone that is somebody else's by now", async (t) => {
+test("a release does not remove a lock that now belongs to another process", async (t) => {
   const layout = await directory(t);
   const lock = await acquire(layout);
   await leaveLock(layout, {});

@@ -4,7 +4,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { createLog } from "../../src/core/log.ts";
 import { runChecks } from "../../src/storage/log-checks.ts";
 
-/** Checks that take a turn of the loop each, and what was done, in order. */
+/** Checks that take one turn of the loop each, and a list of the finished steps in order. */
 function checksOf(...sizes: readonly number[]) {
   const done: number[] = [];
   const checks = sizes.map((bytes) => ({
@@ -33,14 +33,14 @@ test("small logs are checked first, and those beyond the limit afterwards", asyn
   assert.deepEqual(done, [10, 30, 60, 1_000]);
 });
 
-test("closing ends after the check that is under way", async () => {
+test("closing waits for the current check", async () => {
   const { checks, done, log } = checksOf(1, 2, 3);
   const running = await runChecks(checks, 0, log);
   await running.close();
   assert.deepEqual(done, [1]);
 });
 
-test("a check that fails is told, and the others go on", async () => {
+test("a failed check is reported, and the others go on", async () => {
   const { checks, done, log, lines } = checksOf(10, 13, 20);
   await runChecks(checks, 100, log);
   assert.deepEqual(done, [10, 20]);

@@ -22,14 +22,14 @@ async function endOf(text: string): Promise<number> {
   return endOfLastAppend(files, descriptor, Buffer.byteLength(text));
 }
 
-test("lines are given with the byte at which they begin", async () => {
+test("lines are passed on with the offset of their first byte", async () => {
   assert.deepEqual(await linesOf("ä\nb\n"), [
     ["ä", 0],
     ["b", 3],
   ]);
 });
 
-test("carriage returns, space at the end and empty lines are read past", async () => {
+test("carriage returns, trailing spaces and empty lines are skipped", async () => {
   assert.deepEqual(await linesOf("a\r\n\r\n\n  \nb \nc \r\n"), [
     ["a", 0],
     ["b", 9],
@@ -37,7 +37,7 @@ test("carriage returns, space at the end and empty lines are read past", async (
   ]);
 });
 
-test("a last line without a newline is given too", async () => {
+test("a last line without a newline is passed on, too", async () => {
   assert.deepEqual(await linesOf("a\nb"), [
     ["a", 0],
     ["b", 2],
@@ -48,7 +48,7 @@ test("an empty file has no lines", async () => {
   assert.deepEqual(await linesOf(""), []);
 });
 
-test("lines longer than what is read at once are whole", async () => {
+test("lines longer than one read are whole", async () => {
   const long = "x".repeat(5 << 20);
   const lines = await linesOf(`a\n${long}\nb\n`);
   assert.deepEqual(
@@ -61,7 +61,7 @@ test("lines longer than what is read at once are whole", async () => {
   );
 });
 
-test("reading ends when the taker wants no more", async () => {
+test("reading ends when the callback returns false", async () => {
   const { files } = await holding("a\nb\nc\n");
   const lines: string[] = [];
   await readLines(files, "/log", (line) => {
@@ -88,7 +88,7 @@ for (const [what, text, end] of [
 }
 
 for (const before of [0, 1, 2, 3, 4]) {
-  test(`the end of the last append is found ${before} bytes from the edge of what is read at once`, async () => {
+  test(`the end of the last append is found ${before} bytes from the edge of one read`, async () => {
     const torn = "x".repeat((1 << 16) - before);
     assert.equal(await endOf(`a\nb \r\n${torn}`), 2);
     assert.equal(await endOf(`a\nb\r\n${torn}`), 5);

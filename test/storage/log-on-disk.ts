@@ -36,7 +36,7 @@ export function open(
   return AppendLog.open({ files, now: () => 0, pathOf, ...options }, last);
 }
 
-/** Appends a text, and gives its place. */
+/** Appends a text, and returns its place. */
 export function append(
   log: AppendLog,
   text: string | Buffer,
@@ -50,18 +50,18 @@ export function append(
   });
 }
 
-/** Lets the log go on until it has nothing left to do but wait for the disk. */
+/** Lets the log run until it only waits for the disk. */
 export async function settle(): Promise<void> {
   for (let i = 0; i < 50; i++) await turn();
 }
 
-/** Makes syncs wait, and gives the list of those that do. */
+/** Makes syncs wait, and returns the list of waiting ones. */
 export function hold(files: ForgetfulFiles): HeldSync[] {
   files.held = [];
   return files.held;
 }
 
-/** Starts one append a turn, each with a write and a sync of its own; notes how they end. */
+/** Starts one append in each turn, each with a write and a sync of its own; notes their results. */
 export async function startAppends(log: AppendLog, texts: readonly string[]): Promise<string[]> {
   const ended: string[] = [];
   for (const text of texts) {

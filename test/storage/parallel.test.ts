@@ -20,7 +20,7 @@ test("every item is done once, never more than 64 at a time", async () => {
   assert.equal(most, 64);
 });
 
-test("a failure is told", async () => {
+test("a failure is reported", async () => {
   const work = async (item: number) => {
     if (item === 2) throw new Error("two");
   };

@@ -1,6 +1,6 @@
 /**
- * What was acknowledged outlives a power cut, at whatever moment it comes, with whatever the disk
- * did wrong before. Each run is a random mix of work, faults and turns of the event loop.
+ * Acknowledged data survives a power cut at any moment, after any faults of the disk. Each run is a random
+ * mix of work, faults and turns of the event loop.
  */
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -32,14 +32,14 @@ const someParts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), {
 
 type Run = (typeof someRun extends fc.Arbitrary<infer T> ? T : never)[number];
 
-/** Leaves a different part of everything that was not synced. */
+/** Keeps a different part of each unsynced write. */
 function choosing(parts: readonly number[]): Choose {
   let next = 0;
   return (limit, of) =>
     of === "pages" ? limit : Math.round(limit * (parts[next++ % parts.length] ?? 0));
 }
 
-/** Makes the next operation of a kind fail, after some of them went well. */
+/** Makes an operation of a kind fail after some successful ones. */
 function failOnce(files: ForgetfulFiles, fault: keyof FileOperations, after: number): void {
   let left = after;
   files.before = (operation) => {
@@ -57,7 +57,7 @@ async function work(files: ForgetfulFiles, run: readonly Run[], append: (size: n
 
 function openLog(files: ForgetfulFiles, last?: number): Promise<AppendLog> {
   const pathOf = (sequence: number): string => `/log/${sequence}`;
-  let ticks = 0; // every look at the clock is a second later, so that faults do not last
+  let ticks = 0; // every reading of the clock is a second later, so that faults do not last
   const now = (): number => (ticks += 1_000);
   return AppendLog.open({ files, now, pathOf, full: (size) => size > 10_000 }, last);
 }
@@ -87,7 +87,7 @@ async function startLog(run: readonly Run[]) {
   return { files, log, given, stored };
 }
 
-test("no acknowledged append is lost or moved by a power cut, and none is half there", async () => {
+test("a power cut neither loses, moves nor splits an acknowledged append", async () => {
   await fc.assert(
     fc.asyncProperty(someRun, someParts, async (run, parts) => {
       const { files, given, stored } = await startLog(run);
@@ -100,7 +100,7 @@ test("no acknowledged append is lost or moved by a power cut, and none is half t
         found.filter((line) => before.includes(line)),
         before,
       );
-      const whole = found.filter((line) => !/^\0/.test(line)); // lost pages of what was refused
+      const whole = found.filter((line) => !/^\0/.test(line)); // lost pages of refused text
       assert.ok(whole.every((line) => given.some((text) => text === line || text.endsWith(line))));
       await log.close();
     }),
@@ -108,7 +108,7 @@ test("no acknowledged append is lost or moved by a power cut, and none is half t
   );
 });
 
-test("after a close there is what was acknowledged, and nothing else", async () => {
+test("after a close the log has all acknowledged text, and nothing else", async () => {
   await fc.assert(
     fc.asyncProperty(someRun, async (run) => {
       const { files, log, stored } = await startLog(run);
@@ -121,7 +121,7 @@ test("after a close there is what was acknowledged, and nothing else", async () 
   );
 });
 
-test("audit batches outlive a power cut as a whole or not at all", async () => {
+test("audit batches survive a power cut as a whole or not at all", async () => {
   await fc.assert(
     fc.asyncProperty(someRun, someParts, async (run, parts) => {
       const files = new ForgetfulFiles();
@@ -167,7 +167,7 @@ function openStore(files: ForgetfulFiles): FileAuditStore {
   });
 }
 
-test("a snapshot is the last one acknowledged or one that was under way, never damaged", async () => {
+test("a snapshot is the last acknowledged one or one under way, never damaged", async () => {
   await fc.assert(
     fc.asyncProperty(someRun, someParts, async (run, parts) => {
       const files = new ForgetfulFiles();

@@ -16,12 +16,12 @@ async function filesWith(names: readonly string[], bytes: Buffer): Promise<Forge
   return files;
 }
 
-/** A clock that stands still: a loaded machine makes no read slow. */
+/** A clock that stands still, so that no read is slow on a loaded machine. */
 const atRest = (): number => 0;
 
 const BYTES = Buffer.from(Array.from({ length: 20_000 }, (_, i) => i % 251));
 
-test("what was read before is read at once the next time, and only that", async () => {
+test("only a range that was read before is read synchronously", async () => {
   const files = await filesWith(["a"], BYTES);
   const reads = new ReadFiles(files, 256, atRest);
   const target = Buffer.alloc(100);
@@ -37,7 +37,7 @@ test("what was read before is read at once the next time, and only that", async 
   assert.equal(files.descriptors, 0);
 });
 
-test("after a slow read its range is read anew, and after two in a row the whole file", async () => {
+test("after a slow read its range counts as not read, and after two in a row the whole file", async () => {
   const files = await filesWith(["a", "b"], BYTES);
   let elapsed = 0;
   let perRead = 0;
@@ -65,7 +65,7 @@ test("after a slow read its range is read anew, and after two in a row the whole
   await reads.close();
 });
 
-test("no more files stay open than allowed, and the one that was read last stays", async () => {
+test("files stay open up to the limit, and the least recently read one is closed", async () => {
   const names = Array.from({ length: 9 }, (_, i) => `file-${i}`);
   const files = await filesWith(names, BYTES);
   const reads = new ReadFiles(files, 3, atRest);
@@ -82,7 +82,7 @@ test("no more files stay open than allowed, and the one that was read last stays
   assert.equal(files.descriptors, 0);
 });
 
-test("reads that are under way end well when their file is closed meanwhile", async () => {
+test("reads under way succeed when their file is closed meanwhile", async () => {
   const names = ["a", "b", "c", "d"];
   const files = await filesWith(names, BYTES);
   const reads = new ReadFiles(files, 1);
@@ -98,7 +98,7 @@ test("reads that are under way end well when their file is closed meanwhile", as
   assert.equal(files.descriptors, 0);
 });
 
-test("a file that cannot be opened is tried again, and one that ends too soon says so", async () => {
+test("opening a file is retried after a failure, and a file that is too short is reported", async () => {
   const files = await filesWith(["a"], BYTES);
   const reads = new ReadFiles(files);
   const target = Buffer.alloc(10);

@@ -40,7 +40,7 @@ async function linesOf(log: SegmentedLog, segment: number): Promise<string[]> {
   return text.split(/\s+/).filter((line) => line !== "");
 }
 
-test("segments are numbered files, and a new one begins when the last has its size", async () => {
+test("segments are numbered files, and a new one begins when the last one is full", async () => {
   const files = new ForgetfulFiles();
   const log = await open(files, { segmentBytes: 4 });
   for (const text of ["1\n", "2\n", "3\n"]) await append(log, text);
@@ -77,7 +77,7 @@ test("an empty segment does not age", async () => {
   await log.close();
 });
 
-test("after a restart the last segment is written on, and the others are found", async () => {
+test("after a restart the last segment takes the writes, and the others are found", async () => {
   const files = new ForgetfulFiles();
   let log = await open(files, { segmentBytes: 17 });
   for (const text of ["a long line, the 1\n", "2\n"]) await append(log, text);
@@ -89,7 +89,7 @@ test("after a restart the last segment is written on, and the others are found",
   await log.close();
 });
 
-test("a segment that holds an eighth of its size when the log is closed takes no more writes", async () => {
+test("a segment of at least an eighth of the full size takes no more writes after the log is closed", async () => {
   let files = new ForgetfulFiles();
   await makeDurableDirectory(files, "/data", "/");
   let log = await open(files, { segmentBytes: 16 });
@@ -105,7 +105,7 @@ test("a segment that holds an eighth of its size when the log is closed takes no
   await log.close();
 });
 
-test("a log that finds no room for another segment when it is closed goes on in the last one", async () => {
+test("if there is no room for a new segment at closing, the log goes on in the last one", async () => {
   const files = new ForgetfulFiles();
   let log = await open(files, { segmentBytes: 16 });
   await append(log, "1\n");
@@ -122,7 +122,7 @@ test("a log that finds no room for another segment when it is closed goes on in 
   await log.close();
 });
 
-test("files that are no segments are left alone", async () => {
+test("files that are not segments are left alone", async () => {
   const files = new ForgetfulFiles();
   await files.makeDirectory("/data/log");
   for (const name of ["000000000007.idx", "notes.txt", "1.jsonl"]) {
@@ -134,7 +134,7 @@ test("files that are no segments are left alone", async () => {
   await log.close();
 });
 
-test("slices are read in the order asked for, across segments, near and far", async () => {
+test("slices are read in the given order, across segments, near and far", async () => {
   const files = new ForgetfulFiles();
   const log = await open(files, { segmentBytes: 100_000 });
   const slices: Slice[] = [];
@@ -151,7 +151,7 @@ test("slices are read in the order asked for, across segments, near and far", as
   assert.equal(files.descriptors, 0);
 });
 
-test("a segment in which nothing was ever acknowledged is no longer listed", async () => {
+test("a segment without an acknowledged byte is removed from the list", async () => {
   const files = new ForgetfulFiles();
   const log = await open(files);
   let fault: Error | undefined = systemError("ENOSPC");

@@ -124,7 +124,7 @@ function overrides(): Worker<Stores> {
   });
 }
 
-/** An entry that is written so many seconds late. */
+/** An entry that is written a number of seconds after the start. */
 function activityAt(id: string, seconds: number): ActivityEntry {
   return {
     id,
@@ -151,7 +151,7 @@ function activity(): Worker<Stores> {
   });
 }
 
-/** Batches that are stored beside those of another executor, and one that is sent again. */
+/** Batches that are stored at the same time as another executor's, and one that is sent again. */
 function audit(executor: string): Worker<Stores> {
   const batchOf = (batch: number, size: number) =>
     Array.from({ length: size }, (_, i) => {
@@ -198,7 +198,7 @@ function runtimes<S>(prefix: string, fleetOf: (stores: S) => FleetStore): Worker
   });
 }
 
-/** A lock of this very process is that of a dead one: its boot is another. */
+/** Turns the lock of this process into a dead one's, with another boot. */
 async function bury(files: ForgetfulFiles): Promise<void> {
   const bytes = await readFileIfAny(files, layout.lock).catch(() => undefined);
   if (bytes === undefined) return;
@@ -260,7 +260,7 @@ function auditOf(durability: Durability, steps: readonly AuditStep[]): Scenario<
   return {
     async open(files) {
       await makeRootDirectory(files, layout.root);
-      // Every append is a segment of its own.
+      // Every append has a segment of its own.
       return new FileAuditStore({ files, layout, now, log: silent, durability, segmentBytes: 1 });
     },
     close: (store) => store.close(),
@@ -269,7 +269,7 @@ function auditOf(durability: Durability, steps: readonly AuditStep[]): Scenario<
   };
 }
 
-/** Stores so many events that arrive so many seconds late. */
+/** Stores `size` events that arrive a number of seconds after the start. */
 function arriving(seconds: number, size: number): AuditStep["run"] {
   const ingested_at = new Date(T0 + seconds * SECOND_MS).toISOString();
   const events = Array.from({ length: size }, (_, i) =>
@@ -278,12 +278,12 @@ function arriving(seconds: number, size: number): AuditStep["run"] {
   return (store) => append(store, events, HOME);
 }
 
-/** Removes what arrived earlier. */
+/** Removes the events that arrived earlier. */
 function retaining(seconds: number): AuditStep["run"] {
   return (store) => store.retain(HOME, T0 + seconds * SECOND_MS);
 }
 
-/** An audit log of which segment after segment is past retention. */
+/** An audit log whose segments pass retention one by one. */
 export const expiringAudit = auditOf("sync", [
   { name: "batch of 3", run: arriving(0, 3) },
   { name: "a single", run: arriving(1, 1) },
@@ -295,7 +295,7 @@ export const expiringAudit = auditOf("sync", [
   { name: "remove nothing", run: retaining(3) },
 ]);
 
-/** An activity log of which file after file is past retention, beside entries enough to keep. */
+/** An activity log whose files pass retention one by one, beside enough newer entries. */
 export const expiringActivity: Scenario<FileActivity> = {
   async open(files) {
     await makeRootDirectory(files, layout.root);
@@ -319,7 +319,7 @@ export const expiringActivity: Scenario<FileActivity> = {
   ],
 };
 
-/** An audit log that is answered after the write; what is in an earlier segment is synced. */
+/** An audit log that answers after the write; earlier segments are synced. */
 export const writtenAudit = auditOf(
   "write",
   [3, 1, 4, 1, 5].map((size, at) => ({

@@ -11,7 +11,7 @@ import { start } from "../support/start.ts";
 
 const now = (): number => 0;
 
-test("a start clears away what was being written aside, wherever that was, and nothing else", async (t) => {
+test("a start removes all unfinished temporary files, and nothing else", async (t) => {
   const app = await start(t);
   await app.post("/api/public/policies", { version: "v1", yaml: "a: 1" });
   await app.post("/api/public/audit", { command: "ls" });
@@ -34,7 +34,7 @@ test("a start clears away what was being written aside, wherever that was, and n
   assert.deepEqual((await readdir(root, { recursive: true })).sort(), before.sort());
 });
 
-test("who waits for a lock says that it is taken, also when its own file was cleared away", async (t) => {
+test("a waiting process reports that the lock is taken, even if its own file was removed", async (t) => {
   const root = await mkdtemp(join(tmpdir(), "signalbox-strays-"));
   t.after(() => rm(root, { recursive: true }));
   const layout = new Layout(root);
@@ -50,7 +50,7 @@ test("who waits for a lock says that it is taken, also when its own file was cle
   assert.equal(JSON.parse(await readFile(layout.lock, "utf8")).pid, process.pid);
 });
 
-test("a directory that is no organization's is left alone", async (t) => {
+test("a directory that is not an organization's is left alone", async (t) => {
   const root = await mkdtemp(join(tmpdir(), "signalbox-strays-"));
   t.after(() => rm(root, { recursive: true }));
   const foreign = join(root, "organizations", "Not An Id", "a.tmp");

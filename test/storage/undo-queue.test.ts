@@ -54,7 +54,7 @@ test("a write that succeeds is not undone", async () => {
   assert.equal(await queue.run(async () => "fine"), "fine");
 });
 
-test("a queue tells why it failed until that is undone, of which it can be reminded", async () => {
+test("a queue reports its failure until it is undone; `recover` retries the undo", async () => {
   const queue = new UndoQueue();
   let isBroken = true;
   const undo = async () => {
@@ -72,7 +72,7 @@ test("a queue tells why it failed until that is undone, of which it can be remin
   assert.equal(queue.failure, undefined);
 });
 
-test("a queue that is closed tries once more to undo", async () => {
+test("closing a queue retries the undo once more", async () => {
   const queue = new UndoQueue();
   let isUndone = false;
   const write = () => queue.write(fail, async () => void (isUndone = true));

@@ -1,4 +1,4 @@
-/** Takes a backup, checks one, and puts it back. */
+/** Writes, checks and restores backups. */
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join, resolve } from "node:path";
 import { listDirectory, makeDurableDirectory } from "../directories.ts";
@@ -9,18 +9,18 @@ import { copyFile, digestFile } from "./copy.ts";
 import { MANIFEST, manifestText, readManifest, type Manifest } from "./manifest.ts";
 import type { StagedFile } from "./staging.ts";
 
-/** What a backup is made of. */
+/** The source of a backup. */
 export interface BackupSource {
   readonly directory: string;
   readonly files: readonly StagedFile[];
-  /** When it was named, in RFC 3339. */
+  /** The time at which the files of the backup were named, in RFC 3339. */
   readonly created_at: string;
   readonly version: string;
 }
 
 /**
- * Copies the files of one moment into a new or empty directory. The manifest is written last: without
- * it there is no backup.
+ * Copies the files of one moment into a new or empty directory. The manifest is written last; a directory
+ * without it is not a backup.
  *
  * @throws Error when the target is not empty, or something cannot be copied
  */
@@ -46,9 +46,9 @@ export async function writeBackup(
 }
 
 /**
- * Reads a backup's manifest and checks that exactly the files are there which it names.
+ * Reads a backup's manifest and checks that exactly the files in it exist.
  *
- * @throws Error naming what is wrong
+ * @throws Error naming the fault
  */
 export async function openBackup(files: FileOperations, backup: string): Promise<Manifest> {
   const path = join(backup, MANIFEST);
@@ -76,7 +76,7 @@ export async function openBackup(files: FileOperations, backup: string): Promise
 /**
  * Checks every byte of a backup.
  *
- * @throws Error naming the first file that is not as the manifest says
+ * @throws Error naming the first file that differs from the manifest
  */
 export async function checkBackup(files: FileOperations, backup: string): Promise<Manifest> {
   const manifest = await openBackup(files, backup);
@@ -87,10 +87,10 @@ export async function checkBackup(files: FileOperations, backup: string): Promis
 }
 
 /**
- * Puts a backup back as a data directory, which must be new or empty. It is written aside and
- * renamed, and so is there as a whole or not at all.
+ * Restores a backup as a data directory, which must be new or empty. The files are written aside and the
+ * directory is renamed, so it exists as a whole or not at all.
  *
- * @throws Error naming what is wrong with the backup, or why the directory cannot be had
+ * @throws Error naming the fault of the backup, or the reason why the directory cannot be created
  */
 export async function restoreBackup(
   files: FileOperations,
@@ -109,9 +109,9 @@ export async function restoreBackup(
     for (const file of manifest.files) {
       await refuseOther(files, backup, file, () => copyFile(files, file, backup, aside));
     }
-    await files.rename(aside, to); // commits; an empty directory of that name gives way
+    await files.rename(aside, to); // commits, and replaces an empty directory of that name
   } catch (error) {
-    await files.remove(aside).catch(() => {}); // the first failure is the one to report
+    await files.remove(aside).catch(() => {}); // the first failure is reported
     const code = (error as NodeJS.ErrnoException).code;
     if (code === "EBUSY" || code === "EXDEV") {
       const wayOut = "restore into a directory below it, and name that as DATA_DIR";

@@ -12,7 +12,7 @@ const FILE_MODE = 0o600;
  * Copies the beginning of a file below one directory to the same path below another, and syncs it.
  *
  * @returns its SHA-256 in hexadecimal digits
- * @throws Error when the file ends before that
+ * @throws Error when the file is shorter
  */
 export async function copyFile(
   files: FileOperations,
@@ -36,7 +36,7 @@ export async function copyFile(
     }
   } finally {
     await files.close(source);
-    await syncDirectory(files, dirname(target)).catch(() => {}); // it may not have been made
+    await syncDirectory(files, dirname(target)).catch(() => {}); // it may not exist
   }
 }
 
@@ -62,7 +62,7 @@ async function pour(
   for (let at = 0; at < bytes;) {
     const piece = buffer.subarray(0, Math.min(buffer.length, bytes - at));
     const count = await files.read(source, piece, at).catch((error: unknown) => {
-      throw faultAt(path, error); // an open file's error does not say which file it is
+      throw faultAt(path, error); // the error of an open file does not name it
     });
     if (count === 0) throw new Error(`${path} ends at byte ${at}, sooner than expected`);
     digest.update(piece.subarray(0, count));

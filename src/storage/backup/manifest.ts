@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isObject } from "../../core/validate.ts";
 
-/** What the file is called that says what a backup holds. */
+/** The name of the file that describes a backup. */
 export const MANIFEST = "manifest.json";
 
 const FORMAT = 1;
@@ -11,11 +11,11 @@ export interface ManifestFile {
   /** From the root of the backup, with `/` between names. */
   readonly path: string;
   readonly bytes: number;
-  /** Of its bytes, in hexadecimal digits. */
+  /** The SHA-256 of its bytes, in hexadecimal digits. */
   readonly sha256: string;
 }
 
-/** What a backup holds, and when it was begun. */
+/** The files of a backup, and the time when it began. */
 export interface Manifest {
   /** RFC 3339. */
   readonly created_at: string;
@@ -24,7 +24,7 @@ export interface Manifest {
   readonly files: readonly ManifestFile[];
 }
 
-/** Writes a manifest; its last field is the SHA-256 of itself without that field. */
+/** Writes a manifest; its last field is the SHA-256 of the text without that field. */
 export function manifestText(manifest: Manifest): string {
   const { created_at, version, files } = manifest;
   const content = { format: FORMAT, created_at, version, files };
@@ -33,9 +33,9 @@ export function manifestText(manifest: Manifest): string {
 }
 
 /**
- * Reads a manifest back. A manifest with any byte changed is refused, since it is not written like that.
+ * Reads a manifest back. A manifest with any byte changed is refused: written again, it would differ.
  *
- * @throws Error saying what is wrong with it
+ * @throws Error naming the fault
  */
 export function readManifest(bytes: Buffer): Manifest {
   const text = bytes.toString("utf8");
@@ -56,7 +56,7 @@ export function readManifest(bytes: Buffer): Manifest {
   return manifest;
 }
 
-/** A name of our own has no other characters, and so cannot lead out of the directory. */
+/** The names of our files have no other characters, and so cannot lead out of the directory. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
 function fileOf(value: unknown): ManifestFile {

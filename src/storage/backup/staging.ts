@@ -1,11 +1,11 @@
 /**
- * What a backup is copied from. Every file that counts at one moment gets a second name in a directory
- * aside. Snapshots are replaced by a rename and logs only grow, so these names go on to mean what they
- * meant, whatever the service does meanwhile: nothing has to be held up, and nothing is read yet.
+ * The files that a backup copies, as they are at one moment: each gets a second name (a hard link) in a
+ * separate directory. Snapshots are replaced by a rename and logs only grow, so these names keep the content
+ * of that moment. The service goes on meanwhile, and no file is read yet.
  *
- * The order makes the files fit each other. The activity log comes before what it tells of, so that a
- * copy holds no entry of a change that is not in it. The fleet's logs come before the snapshot that
- * would replace them, and a policy index before the records and texts that it leads to, which were there before it.
+ * The order makes the files consistent with each other. The activity log is linked before the records that it
+ * reports on, so a copy has no entry of a change that it lacks. The fleet's logs come before the snapshot
+ * that would replace them, and a policy index before its records and texts, which are older.
  */
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join, relative, resolve } from "node:path";
@@ -24,30 +24,30 @@ const DIRECTORY_MODE = 0o700;
 export interface StagedFile {
   /** From the root of the data directory, with `/` between names. */
   readonly path: string;
-  /** How much of it counts; what follows in a log was not acknowledged. */
+  /** The size of the valid part; the bytes behind it in a log were not acknowledged. */
   readonly bytes: number;
 }
 
 /** The files of one moment. */
 export interface Staging {
-  /** Where they lie, by the same paths. */
+  /** The directory of the second names, which have the same paths. */
   readonly directory: string;
   readonly files: readonly StagedFile[];
-  /** Takes the names away again. */
+  /** Removes the second names. */
   release(): Promise<void>;
 }
 
-/** How far the logs that are being written are acknowledged, in bytes by their paths. */
+/** The acknowledged bytes of the open logs, by path. */
 export type Committed = () => ReadonlyMap<string, number>;
 
-/** Gives the files of a data directory second names. The caller holds its lock. Throws for a symbolic link. */
+/** Links the files of a data directory. The caller holds its lock. Throws for a symbolic link. */
 export async function stageFiles(
   files: FileOperations,
   layout: Layout,
   committed: Committed,
 ): Promise<Staging> {
   const name = `backup-${randomBytes(8).toString("hex")}${TEMPORARY_SUFFIX}`;
-  // Absolute, since the command may run elsewhere. A start removes what a crash leaves of it.
+  // Absolute, since the command may run in another directory. The next start removes it after a crash.
   const directory = resolve(layout.root, name);
   const release = (): Promise<void> => files.remove(directory);
   await refuseLinks(files, layout);
@@ -59,7 +59,7 @@ export async function stageFiles(
     }
     return { directory, files: stage.files, release };
   } catch (error) {
-    await release().catch(() => {}); // the first failure is the one to report
+    await release().catch(() => {}); // the first failure is reported
     throw error;
   }
 }
@@ -86,7 +86,7 @@ class Stage {
   async organization(layout: Layout, id: string): Promise<void> {
     const own = layout.organization(id);
     const names = await listDirectory(this.#disk, own.directory);
-    if (!names.includes(basename(own.organization))) return; // it never came into being
+    if (!names.includes(basename(own.organization))) return; // its creation was not committed
     const inOwn = (pattern: RegExp) => this.#addMatching(own.directory, names, pattern);
     await inOwn(/^activity(-\d+)?\.jsonl$/);
     await inOwn(/^fleet(-\d+)?\.jsonl$/);
@@ -106,7 +106,7 @@ class Stage {
     const parsed = await readSnapshot(this.#disk, this.#staged(index));
     if (!isObject(parsed)) return;
     await this.#policyRecords(directory, parsed["last"]);
-    const { versions } = parsed; // of a directory that is kept as it was until 0.1
+    const { versions } = parsed; // of a directory with the layout before 0.1
     for (const version of Array.isArray(versions) ? versions : []) {
       const file: unknown = isObject(version) ? version["file"] : undefined;
       if (typeof file === "string" && basename(file) === file) {
@@ -115,7 +115,7 @@ class Stage {
     }
   }
 
-  /** The records from the last version to the first, each of which names the one before it. */
+  /** The records from the last version to the first; each names the previous one. */
   async #policyRecords(directory: string, last: unknown): Promise<void> {
     for (let version = last; typeof version === "string";) {
       const record = join(directory, policyRecordName(version));
@@ -132,7 +132,7 @@ class Stage {
     }
   }
 
-  /** Takes a file in; `false` when there is none, or none any more. */
+  /** Links a file; `false` if it does not exist, or was removed meanwhile. */
   async #add(path: string): Promise<boolean> {
     const staged = this.#staged(path);
     await this.#disk.makeDirectory(dirname(staged), DIRECTORY_MODE);
@@ -149,7 +149,7 @@ class Stage {
     return true;
   }
 
-  /** How many bytes of a log are acknowledged: what its writer says, or all whole appends of a log without a writer. */
+  /** The acknowledged bytes of a log: as its writer says or, without a writer, up to the last whole append. */
   async #logBytes(path: string): Promise<number> {
     const staged = this.#staged(path);
     const { size } = await this.#disk.stat(staged);

@@ -10,18 +10,18 @@ import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
 import { readLines } from "../log-lines.ts";
 
-/** What the activity log of one organization is made of. */
+/** The parts of one organization's activity log. */
 export interface ActivityLogParts {
   readonly organization: string;
   readonly files: FileOperations;
   readonly layout: Layout;
   readonly now: Clock;
   readonly log: Log;
-  /** Where damaged lines are entered. */
+  /** The register that takes damaged lines. */
   readonly damage: DamageRegister;
-  /** The most bytes that the log takes; beyond them its oldest files are removed. */
+  /** The most bytes of the log; beyond them its oldest files are removed. */
   readonly maxBytes: number;
-  /** So many of the newest entries are never removed. */
+  /** The number of newest entries that are never removed. */
   readonly keptEntries: number;
   /** The size at which a file takes no further entries. */
   readonly fileBytes: number;
@@ -46,7 +46,7 @@ export async function listActivityFiles(parts: ActivityLogParts): Promise<number
     .sort((a, b) => a - b);
 }
 
-/** Reads a line; `undefined` when it is no entry of the organization. */
+/** Parses a line; `undefined` if it is not an entry of the organization. */
 function parseEntry(line: Buffer, organization: string): ActivityEntry | undefined {
   try {
     const entry = validate(activityEntry, JSON.parse(line.toString("utf8")));
@@ -56,13 +56,13 @@ function parseEntry(line: Buffer, organization: string): ActivityEntry | undefin
   }
 }
 
-/** Takes an entry, and where its line stands in the file. */
+/** Takes an entry, and the offset of its line in the file. */
 export type TakeEntry = (entry: ActivityEntry, offset: number, length: number) => void;
 
 /** About a millisecond of work. */
 const READ_BYTES = 32 << 10;
 
-/** Reads the entries of a file up to a byte, in turns with other work; damaged lines are left out. */
+/** Reads the entries of a file up to a byte, and yields to other work; damaged lines are left out. */
 export function readEntries(
   parts: ActivityLogParts,
   file: number,
@@ -71,7 +71,7 @@ export function readEntries(
 ): Promise<void> {
   const yielder = new Yielder();
   const takeLine = (line: Buffer, offset: number): false | void => {
-    if (offset >= end) return false; // is being written, and may yet be taken back
+    if (offset >= end) return false; // not acknowledged yet, and may be taken back
     const entry = parseEntry(line, parts.organization);
     if (entry) take(entry, offset, line.length);
     return undefined;
@@ -81,8 +81,8 @@ export function readEntries(
 }
 
 /**
- * Looks an organization's log through for damaged lines, which are entered. What is being written
- * meanwhile is not looked at, nor is a file that retention removes.
+ * Searches an organization's log for damaged lines, and registers them. Skips entries that are being written,
+ * and files that retention removes meanwhile.
  */
 export async function checkActivity(parts: ActivityLogParts): Promise<void> {
   for (const file of await listActivityFiles(parts)) {

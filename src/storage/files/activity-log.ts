@@ -1,7 +1,7 @@
 /**
- * One organization's activity log: JSON lines in numbered files of about a mebibyte. The last file takes
- * the entries, the others never change. Retention removes whole files, the oldest first, so a crash in
- * between leaves a log that is complete from some entry on.
+ * One organization's activity log: JSON lines in numbered files of about a mebibyte. The last file takes the
+ * entries, the others never change. Retention removes whole files, the oldest first, so a crash in between
+ * leaves a log without gaps.
  */
 import { dirname } from "node:path";
 import type { ActivityEntry } from "../../activity/schema.ts";
@@ -22,11 +22,11 @@ import {
 } from "./activity-files.ts";
 import { Leases, underLease } from "./audit/leases.ts";
 
-/** A longer page is read piece by piece. */
+/** Longer pages are read in pieces of this size. */
 const PIECE_BYTES = 64 << 10;
 const COMMA = Buffer.from(",");
 
-/** What retention needs to know of a file. */
+/** The facts about a file that retention needs. */
 interface FileFacts {
   readonly entries: number;
   /** The newest entry's timestamp; empty when the file has none. */
@@ -37,11 +37,11 @@ interface FileFacts {
 export class ActivityLog {
   readonly #parts: ActivityLogParts;
   readonly #log: AppendLog;
-  /** Where the acknowledged part of each file ends, by the file's number, oldest first. */
+  /** The acknowledged bytes of each file, by the file's number, oldest first. */
   readonly #ends: Map<number, number>;
   readonly #reader: SegmentReader;
   readonly #leases = new Leases();
-  /** Of files that take no more entries. */
+  /** The facts about the files that take no more entries. */
   readonly #facts = new Map<number, FileFacts>();
   #removing: Promise<void> = Promise.resolve();
 
@@ -55,9 +55,9 @@ export class ActivityLog {
   }
 
   /**
-   * Cuts off half an entry at the end of an organization's log, which must not be open for writing.
+   * Cuts off a torn tail of an organization's log, which must not be open for writing.
    *
-   * @returns how many bytes there are to be looked through; `undefined` when there is no log
+   * @returns the bytes to check for damage; `undefined` if there is no log
    */
   static async repair(parts: ActivityLogParts): Promise<number | undefined> {
     const paths = (await listActivityFiles(parts)).map((file) => activityPath(parts, file));
@@ -69,7 +69,7 @@ export class ActivityLog {
     return bytes;
   }
 
-  /** Opens an organization's log, which is begun if there is none; a torn end is cut off. */
+  /** Opens an organization's log, or creates it; a torn tail is cut off. */
   static async open(parts: ActivityLogParts): Promise<ActivityLog> {
     const { files, layout, organization, now, log, fileBytes } = parts;
     await makeDurableDirectory(files, layout.organization(organization).directory, layout.root);
@@ -104,17 +104,17 @@ export class ActivityLog {
     return (opened = new ActivityLog(parts, appendLog, ends));
   }
 
-  /** Why writing is stopped, or why the last write failed; `undefined` while neither is so. */
+  /** The error that stopped writing, or of the last failed write; `undefined` while writing works. */
   get failure(): unknown {
     return this.#log.failure;
   }
 
-  /** The file that takes the writes, and how much of it is acknowledged. */
+  /** The active file, and its acknowledged bytes. */
   get committed(): readonly [path: string, bytes: number] {
     return this.#log.committed;
   }
 
-  /** Tries to write again after a failure. */
+  /** Retries writing after a failure. */
   recover(): void {
     this.#log.recover();
   }
@@ -164,8 +164,8 @@ export class ActivityLog {
   }
 
   /**
-   * Removes the oldest files: those all of whose entries are older than a timestamp, and those beyond
-   * the allowed bytes. The file that takes the entries stays, and so do the newest 10,000 entries.
+   * Removes the oldest files: those whose entries are all older than a timestamp, and those beyond the
+   * allowed bytes. The active file stays, and so do the newest 10,000 entries.
    */
   retain(olderThan = ""): Promise<void> {
     const removed = this.#removing.then(async () => this.#remove(await this.#expired(olderThan)));
@@ -173,7 +173,7 @@ export class ActivityLog {
     return removed;
   }
 
-  /** Writes what was given, and closes. */
+  /** Finishes the pending writes, and closes. */
   async close(): Promise<void> {
     await this.#log.close();
     await this.#removing;
@@ -220,7 +220,7 @@ export class ActivityLog {
     for (const file of expired) {
       entries += this.#facts.get(file)?.entries ?? 0;
       bytes += this.#ends.get(file) ?? 0;
-      this.#ends.delete(file); // questions that are asked from now on do not look there
+      this.#ends.delete(file); // later queries do not read it
       this.#facts.delete(file);
     }
     await this.#leases.ended();

@@ -14,7 +14,7 @@ import { ActivityLog } from "./activity-log.ts";
 
 type Defaulted = "damage" | "maxBytes" | "keptEntries" | "fileBytes";
 
-/** What the logs of all organizations are made of. Absent: a damage register of its own, no limit of bytes. */
+/** The parts of all organizations' logs. If absent: a damage register of its own, no limit of bytes. */
 export type ActivityParts = Omit<ActivityLogParts, "organization" | Defaulted> &
   Partial<Pick<ActivityLogParts, Defaulted>>;
 
@@ -24,16 +24,15 @@ const KEPT_ENTRIES = 10_000;
 const NO_ROWS: ActivityRows = { json: Buffer.alloc(0), returned: 0, total: 0 };
 
 /**
- * Keeps each organization's record of changes in `activity.jsonl` and the files that follow it; the sync of
- * a line commits it.
- * Changes are rare and looking them up is rarer, so nothing is held in memory: a page reads the log
- * through. A log is opened by its first entry, or the first look at it.
+ * Keeps each organization's record of changes in `activity.jsonl` and the files that follow it; the sync of a
+ * line commits it. Changes are rare and queries for them rarer, so no entry is held in memory: a page reads
+ * the whole log. A log is opened by its first entry or query.
  */
 export class FileActivity implements ActivityStore {
   readonly #parts: Omit<ActivityLogParts, "organization">;
   readonly #logs = new Map<string, Promise<ActivityLog>>();
   readonly #opened = new Set<ActivityLog>();
-  /** Why a log could not be opened when that was tried last, by organization. */
+  /** The error of the last attempt to open a log, by organization. */
   readonly #unopened = new Map<string, unknown>();
   #isClosed = false;
 
@@ -44,8 +43,8 @@ export class FileActivity implements ActivityStore {
   }
 
   /**
-   * Cuts off what is half written at the end of the given organizations' records, and tells how to
-   * look for damage in them. For the start, before anything is written.
+   * Cuts off the torn tails of the given organizations' logs, and returns their checks for damage. Called at
+   * start, before anything is written.
    */
   async checks(organizations: readonly string[]): Promise<readonly LogCheck[]> {
     const checks: LogCheck[] = [];
@@ -58,18 +57,18 @@ export class FileActivity implements ActivityStore {
     return checks;
   }
 
-  /** Why an organization's record cannot be written; `undefined` while all can. */
+  /** The error that stops some organization's log; `undefined` while all can be written. */
   get failure(): unknown {
     for (const log of this.#opened) if (log.failure !== undefined) return log.failure;
     return this.#unopened.values().next().value;
   }
 
-  /** The files that take the writes, and how much of each is acknowledged. */
+  /** The active files, each with its acknowledged bytes. */
   get committed(): readonly (readonly [path: string, bytes: number])[] {
     return Array.from(this.#opened, ({ committed }) => committed);
   }
 
-  /** Tries to write again after a failure. */
+  /** Retries writing after a failure. */
   recover(): void {
     if (this.#isClosed) return;
     for (const log of this.#opened) log.recover();
@@ -98,13 +97,13 @@ export class FileActivity implements ActivityStore {
     const { files, layout } = this.#parts;
     const olderThan = formatTimestamp(olderThanMs);
     for (const id of (await listDirectory(files, layout.organizations)).filter(isOrganizationId)) {
-      // The only file of a log takes the entries, and so stays.
+      // The only file of a log is the active one, which is never removed.
       const found = await listActivityFiles({ ...this.#parts, organization: id });
       if (found.length > 1) await (await this.#log(id)).retain(olderThan);
     }
   }
 
-  /** Resolves when everything that was given is written and all files are closed. */
+  /** Resolves when all pending entries are written and all files are closed. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const logs = await Promise.allSettled(this.#logs.values());

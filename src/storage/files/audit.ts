@@ -26,19 +26,19 @@ export interface FileAuditOptions {
   readonly layout: Layout;
   readonly now: Clock;
   readonly log: Log;
-  /** Where damaged lines are entered; a register of its own when absent. */
+  /** The register that takes damaged lines; a new one if absent. */
   readonly damage?: DamageRegister;
-  /** When an append is answered: after the sync that covers it, or after the write. */
+  /** When an append is answered: after its sync, or after its write. */
   readonly durability: Durability;
   /** A segment is sealed at this size, or after a day. */
   readonly segmentBytes: number;
-  /** Make indexes that are missing, where the disk is the system's; closed with the store. */
+  /** The threads that build missing indexes, for the real disk only; closed with the store. */
   readonly threads?: IndexThreads;
-  /** How many organizations may be open before some have to make room; 1,000 when absent. */
+  /** The most open organizations; beyond it, idle ones are closed. 1,000 when absent. */
   readonly maxOpen?: number;
 }
 
-/** Keeps audit events in segments of JSON lines; an organization's are opened on first use. */
+/** Keeps audit events in segments of JSON lines; each organization's are opened on first use. */
 export class FileAuditStore implements AuditStore {
   readonly counts = new EngineCounters();
   readonly #options: FileAuditOptions & { readonly damage: DamageRegister };
@@ -60,22 +60,22 @@ export class FileAuditStore implements AuditStore {
     });
   }
 
-  /** Why some organization's events cannot be stored at present; `undefined` while all can. */
+  /** The error that stops some organization's events; `undefined` while all can be stored. */
   get failure(): unknown {
     return this.#trails.failure;
   }
 
-  /** Text that is given and not answered, in UTF-16 units. */
+  /** The length of the appends that are not answered yet, in UTF-16 units. */
   get held(): number {
     return this.#trails.all.reduce((sum, { writer }) => sum + writer.held, 0);
   }
 
-  /** The files that take the writes, and how much of each is acknowledged. */
+  /** The active files, each with its acknowledged bytes. */
   get committed(): readonly (readonly [path: string, bytes: number])[] {
     return this.#trails.all.map(({ writer }) => writer.committed);
   }
 
-  /** Tries to write again after a failure. */
+  /** Retries writing after a failure. */
   recover(): void {
     this.#trails.recover();
   }
@@ -162,7 +162,7 @@ export class FileAuditStore implements AuditStore {
     return removals;
   }
 
-  /** How to look for damage in what no index of these organizations vouches for. */
+  /** The checks for damage in the parts of these organizations' logs that no index covers. */
   checks(organizations: readonly string[]): Promise<readonly LogCheck[]> {
     const { files, layout } = this.#options;
     return checksOf(files, layout, organizations, (id) => this.#trails.look(id));
@@ -172,12 +172,12 @@ export class FileAuditStore implements AuditStore {
     return this.#ask(organization, (trail) => trail.trim(allowed));
   }
 
-  /** Closes organizations that have been idle for long. */
+  /** Closes organizations that have been idle for a long time. */
   closeIdle(): void {
     this.#trails.closeIdle();
   }
 
-  /** Stores what was given, and closes every file. */
+  /** Finishes the pending appends, and closes every file. */
   async close(): Promise<void> {
     this.#trails.refuse();
     const opened = new CloseStack();
@@ -191,7 +191,7 @@ export class FileAuditStore implements AuditStore {
     return answer(this.#trails.atHand(organization) ?? (await this.#trails.opened(organization)));
   }
 
-  /** The organizations of which more than one segment is stored. */
+  /** The organizations with more than one segment. */
   async #stored(): Promise<readonly string[]> {
     const { files, layout } = this.#options;
     const found: string[] = [];

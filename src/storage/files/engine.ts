@@ -1,4 +1,4 @@
-/** The file engine: takes the data directory and opens every store in it. */
+/** The file engine: locks the data directory and opens every store in it. */
 import { statfs } from "node:fs/promises";
 import { changeThenEntry } from "../../activity/unit-of-work.ts";
 import type { CatalogCopy } from "../../catalog/source.ts";
@@ -30,14 +30,17 @@ import { FilePolicies } from "./policies.ts";
 import { FileProviderOverrides } from "./providers.ts";
 import { FileSettings } from "./settings.ts";
 
-/** How much of the logs is read for damage before the service listens; the rest is read behind it. */
+/**
+ * The most bytes of logs that are checked for damage before the service listens; the rest is checked in the
+ * background.
+ */
 const CHECKED_BEFORE_BYTES = 128 << 20;
 
 /**
- * Takes a data directory and opens every store in it.
+ * Locks a data directory and opens every store in it.
  *
- * @param files the disk; only tests give another than the system's
- * @throws Error when another server has the directory, or a file in it is damaged
+ * @param files the disk; tests pass another one than the system's
+ * @throws Error if another server has the directory, or a file in it is damaged
  */
 export async function openFileEngine(
   parts: EngineParts,
@@ -52,7 +55,7 @@ export async function openFileEngine(
   });
 }
 
-/** Opens part after part of a directory whose lock is held, and adds each to what is closed. */
+/** Opens the parts of a locked directory one by one, and adds each to the list of things to close. */
 async function openDirectory(
   parts: EngineParts,
   files: FileOperations,
@@ -159,14 +162,14 @@ async function openStores(
   opened.keep({
     async close() {
       const ended = checking.close();
-      await threads?.close(); // the check under way may be waiting for them
+      await threads?.close(); // the current check may wait for them
       await ended;
     },
   });
   return { organizations, keys, settings, overrides, policies, fleet, audit, activity };
 }
 
-/** Asks each store whether it can write. Those that cannot try again, at most once a second. */
+/** Tells which stores cannot write, and makes these retry, at most once a second. */
 function healthOf(
   stores: FileStores,
   damage: DamageRegister,
@@ -195,7 +198,7 @@ function healthOf(
   };
 }
 
-/** What the operating system calls a failure; its whole message would name a path. */
+/** The system's code of a failure; its whole message would name a path. */
 function codeOf(failure: unknown): string {
   const code = failure instanceof Error && "code" in failure ? failure.code : undefined;
   return typeof code === "string" ? ` (${code})` : "";

@@ -4,10 +4,10 @@ import type { FleetCounts, PolicyCount, StoredRuntime } from "../../fleet/store.
 import { PolicyUse } from "./policy-use.ts";
 import { SeenOrder } from "./seen-order.ts";
 
-/** What a runtime tells of itself beside its name. */
+/** The fields that a runtime reports beside its name. */
 export const REPORTED = ["hostname", "os", "version", "policy_version"] as const;
 
-/** A runtime in memory; when it was seen is kept with the order. */
+/** A runtime in memory; the time it was last seen is kept with the order. */
 export class Entry {
   readonly name: string;
   readonly slot: number;
@@ -16,9 +16,9 @@ export class Entry {
   version: string | undefined = undefined;
   policy_version: string | undefined = undefined;
   isForgotten = false;
-  /** Reports and removals of it that are on their way to the log. */
+  /** The number of its reports and removals that are not in the log yet. */
   unsettled = 0;
-  /** The removals among them. */
+  /** The number of removals among them. */
   leaving = 0;
 
   constructor(name: string, slot: number) {
@@ -29,9 +29,9 @@ export class Entry {
 
 /** The fleet at one moment, most recently seen first. Read in slices, since it may be long. */
 export interface FleetRows {
-  /** How many runtimes there are. */
+  /** The number of runtimes. */
   readonly total: number;
-  /** The rows from one position up to another that fit; runtimes that were forgotten since are left out. */
+  /** The fitting rows between two positions; runtimes that were forgotten meanwhile are left out. */
   slice(from: number, to: number, fits?: Fits): readonly StoredRuntime[];
 }
 
@@ -50,7 +50,7 @@ export class FleetIndex {
     return this.#byName.get(name);
   }
 
-  /** Takes in a report; `lastSeen` is not before any other's. Returns whether the name is new. */
+  /** Applies a report; `lastSeen` is not before any other's. Returns whether the name is new. */
   apply(report: Heartbeat, lastSeen: number): boolean {
     let entry = this.#byName.get(report.name);
     const isNew = entry === undefined;
@@ -68,7 +68,7 @@ export class FleetIndex {
     return isNew;
   }
 
-  /** Takes a runtime out; `false` when there is none of that name. */
+  /** Removes a runtime; `false` if there is none of that name. */
   remove(name: string): boolean {
     const entry = this.#byName.get(name);
     if (entry === undefined) return false;
@@ -93,15 +93,15 @@ export class FleetIndex {
     return this.#use.most(limit);
   }
 
-  /** Restores the order after reports that were taken in out of order. */
+  /** Restores the order after reports that were applied out of order. */
   sort(): void {
     this.#order.sort();
   }
 
-  /** The first so many in the order as it is now; what runtimes report later does not change it. */
+  /** The first `most` runtimes in the present order; later reports do not change it. */
   rows(most?: number): FleetRows {
     const { slots, lastSeen } = this.#order.copy(most);
-    const entries = this.#bySlot.slice(); // a slot may be another runtime's later
+    const entries = this.#bySlot.slice(); // the slot of a runtime that was forgotten is reused
     return {
       total: this.size,
       slice(from, to, fits) {
@@ -118,8 +118,8 @@ export class FleetIndex {
   }
 
   /**
-   * Gives out, in slices, the names of those that were last seen before a moment. Each slice is as things
-   * are when it is taken: a runtime that has reported since, or is about to, is not in it.
+   * Yields, in slices, the names of the runtimes that were last seen before a moment. Each slice shows the
+   * state when it is taken: it leaves out runtimes that have reported since, or whose report is on its way.
    */
   *silentBefore(moment: number, length: number): Generator<readonly string[]> {
     const { slots, lastSeen } = this.#order.copy();
@@ -136,8 +136,8 @@ export class FleetIndex {
   }
 
   /**
-   * Gives out all runtimes in slices, in no order, each as it is at that moment. What comes or goes
-   * meanwhile may be in them or not.
+   * Yields all runtimes in slices, in no order, each in its state at that moment. Runtimes that come or go
+   * meanwhile may be missing.
    */
   *slices(length: number): Generator<readonly StoredRuntime[]> {
     for (let from = 0; from < this.#bySlot.length; from += length) {

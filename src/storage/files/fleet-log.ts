@@ -20,18 +20,18 @@ import { readFleetSnapshot, writeFleetSnapshot } from "./fleet-snapshot.ts";
 
 const FORGOTTEN_AT_ONCE = 1_000;
 
-/** What the fleet of one organization is made of. */
+/** The parts of one organization's fleet. */
 export interface FleetLogParts {
   readonly organization: string;
   readonly files: FileOperations;
   readonly layout: Layout;
   readonly now: Clock;
   readonly warn: (message: string, error: unknown) => void;
-  /** Hears of half a report that was cut off. */
+  /** Called after a torn tail was cut off. */
   readonly torn: (tail: TornTail) => void;
-  /** Takes in lines that are no reports; they are skipped. */
+  /** Takes damaged lines, which are skipped. */
   readonly damage: DamageRegister;
-  /** Fires when the service stops: a snapshot under way is not needed then, the log has everything. */
+  /** Fires when the service stops. A snapshot under way is then given up; the log has everything. */
   readonly stopping: AbortSignal;
   /** The least size at which a log file is folded into the snapshot. */
   readonly minLogBytes: number;
@@ -52,7 +52,7 @@ export class FleetLog {
   /** The number of the first log file that the snapshot does not include. */
   #first = 1;
   #lastSeen = 0;
-  /** New runtimes whose first report is on its way to the log. */
+  /** New runtimes whose first report is not in the log yet. */
   readonly #arriving = new Set<string>();
   #snapshotBytes = 0;
   #log: AppendLog | undefined;
@@ -69,7 +69,7 @@ export class FleetLog {
     this.#snapshotPath = layout.organization(organization).fleetSnapshot;
   }
 
-  /** Reads the snapshot and what was logged since; throws when the snapshot is damaged. */
+  /** Reads the snapshot and the log after it; throws if the snapshot is damaged. */
   static async open(parts: FleetLogParts): Promise<FleetLog> {
     const fleet = new FleetLog(parts);
     const head = await readFleetSnapshot(
@@ -87,29 +87,29 @@ export class FleetLog {
     const logs = (await fleet.#logFiles()).map((file) => fleet.#pathOf(file));
     for (const path of logs) await fleet.#replay(path);
     await fleet.#recallFolded(logs);
-    fleet.index.sort(); // a snapshot is in no order
-    fleet.index.counts(parts.now(), ""); // counts who went offline while the service was down, before any request waits
+    fleet.index.sort(); // snapshots are not sorted
+    fleet.index.counts(parts.now(), ""); // counts the runtimes that went offline meanwhile, before any request waits
     return fleet;
   }
 
-  /** Why writing is stopped, or why the last write failed; `undefined` while neither is so. */
+  /** The error that stopped writing, or of the last failed write; `undefined` while writing works. */
   get failure(): unknown {
     return this.#log ? this.#log.failure : this.#openFailure;
   }
 
-  /** The file that takes the writes, while one is open, and how much of it is acknowledged. */
+  /** The active file, while one is open, and its acknowledged bytes. */
   get committed(): readonly [path: string, bytes: number] | undefined {
     return this.#log?.committed;
   }
 
-  /** Tries to write again after a failure. */
+  /** Retries writing after a failure. */
   recover(): void {
     if (this.#log) this.#log.recover();
     else if (this.#openFailure !== undefined && !this.#parts.stopping.aborted)
       this.#opening ??= this.#openLog();
   }
 
-  /** Keeps a report; see `FleetStore`. */
+  /** Stores a report; see `FleetStore`. */
   heartbeat(report: Heartbeat, at: number, kept: Kept, quota?: Quota): void {
     const entry = this.index.get(report.name);
     if (entry === undefined) {
@@ -122,7 +122,7 @@ export class FleetLog {
     const lastSeen = Math.max(this.#lastSeen, at);
     this.#lastSeen = lastSeen;
     const isKnown = entry !== undefined && entry.leaving === 0;
-    // While another report is on its way, what is in memory is not yet what the log will say.
+    // While another report is pending, memory is not yet what the log will say.
     const known = entry?.unsettled === 0 ? entry : undefined;
     const text = recordOf(this.#prefix, report, lastSeen, known) + ENDS;
     if (entry) entry.unsettled++;
@@ -150,7 +150,7 @@ export class FleetLog {
     });
   }
 
-  /** Forgets the runtimes that were last seen before a moment; resolves with how many they were. */
+  /** Forgets the runtimes that were last seen before a moment; resolves with their number. */
   async forgetSilent(before: number): Promise<number> {
     let count = 0;
     for (const names of this.index.silentBefore(before, FORGOTTEN_AT_ONCE)) {
@@ -160,7 +160,7 @@ export class FleetLog {
     return count;
   }
 
-  /** Answers what was given, writes what is left to write, and closes; `stopping` comes first. */
+  /** Finishes pending reports and writes, and closes; `stopping` comes first. */
   async close(): Promise<void> {
     await this.#opening;
     await this.#log?.close();
@@ -175,7 +175,7 @@ export class FleetLog {
     this.#opening ??= this.#openLog();
   }
 
-  /** Opens the log for those who wait; when it fails they hear so, and the next one tries again. */
+  /** Opens the log for waiting callers. If that fails they get the error, and the next one retries. */
   async #openLog(): Promise<void> {
     const { files, layout, organization, now, warn, torn } = this.#parts;
     try {
@@ -217,7 +217,7 @@ export class FleetLog {
   #fold(sequence: number): void {
     this.#folding ??= this.#writeSnapshot(sequence)
       .catch((error: unknown) => {
-        // Nothing is lost: the older files stay, and the next full one is another occasion.
+        // Nothing is lost: the older files stay, and the next full one starts another attempt.
         if (!this.#parts.stopping.aborted) {
           this.#parts.warn("the fleet's snapshot cannot be written", error);
         }
@@ -229,7 +229,7 @@ export class FleetLog {
 
   async #writeSnapshot(sequence: number): Promise<void> {
     const { files, organization, stopping } = this.#parts;
-    // Everything that the older files hold was answered, and so is in memory, before this one began.
+    // All reports in the older files were answered, and so were in memory before this one began.
     const path = this.#snapshotPath;
     this.#snapshotBytes = await writeFleetSnapshot(
       files,
@@ -256,7 +256,7 @@ export class FleetLog {
     await damage.enter(found);
   }
 
-  /** What was set aside of logs that have gone into the snapshot since stays lost, and counted. */
+  /** Damaged lines of logs that are now part of the snapshot stay lost, and counted. */
   async #recallFolded(logs: readonly string[]): Promise<void> {
     const { files, damage } = this.#parts;
     const directory = dirname(this.#snapshotPath);

@@ -1,7 +1,7 @@
 /**
- * What the fleet's files hold. A line of the log, like a row of the snapshot, is what one report
- * changed: reading all of them in order, from any earlier state on, leads to the same fleet, so a
- * snapshot may be taken while reports go on, and a log may be read again over a later snapshot.
+ * The records of the fleet's files. A line of the log, like a row of the snapshot, has the changes of one
+ * report: reading all of them in order, from any earlier state on, leads to the same fleet. So a snapshot may
+ * be taken while reports go on, and a log may be read again over a later snapshot.
  */
 import { parseTimestamp, formatTimestamp } from "../../core/time.ts";
 import { isObject } from "../../core/validate.ts";
@@ -14,10 +14,7 @@ export function recordPrefix(organization: string): string {
   return `{"organization_id":${JSON.stringify(organization)},"name":`;
 }
 
-/**
- * Writes a report. With `known`, fields that have the same value there are left out, which halves
- * the log.
- */
+/** Writes a report. Fields with the same value in `known` are left out, which halves the log. */
 export function recordOf(
   prefix: string,
   report: Heartbeat | StoredRuntime,
@@ -34,12 +31,12 @@ export function recordOf(
   return `${text},"last_seen":"${formatTimestamp(lastSeen)}"}`;
 }
 
-/** Writes that a runtime was forgotten. */
+/** Writes the removal of a runtime. */
 export function removalOf(prefix: string, name: string): string {
   return `${prefix}${JSON.stringify(name)},"deleted":true}`;
 }
 
-/** Takes a parsed record in; returns its `last_seen`, or `undefined` when it is no record. */
+/** Applies a parsed record; returns its `last_seen`, or `undefined` if it is not a record. */
 export function replay(index: FleetIndex, record: unknown): number | undefined {
   if (!isObject(record) || typeof record["name"] !== "string") return undefined;
   if (record["deleted"] === true) {

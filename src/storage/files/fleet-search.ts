@@ -3,32 +3,31 @@ import type { Fits } from "../../fleet/filter.ts";
 import type { FleetPage, StoredRuntime } from "../../fleet/store.ts";
 import type { FleetRows } from "./fleet-index.ts";
 
-/** How many rows a search looks at in one turn of the loop: some tenths of a millisecond of work. */
+/** The rows that a search tests in one turn of the loop: some tenths of a millisecond of work. */
 const SEARCH_SLICE = 1_000;
 
-/** Which part: at most `limit` of the runtimes that fit, after the first `offset`. */
+/** The requested page: at most `limit` of the fitting runtimes, after the first `offset`. */
 export interface PageOf {
   readonly fits: Fits | undefined;
   readonly limit: number;
   readonly offset: number;
 }
 
-/** Gives the runtimes of an organization: all of them, or at least the first so many. */
+/** Lists the runtimes of an organization: all of them, or at least the first `most`. */
 export interface Listed {
   list(organization: string, most?: number): FleetRows;
 }
 
 /**
- * The search of each fleet that began last. Searches go one after another: at once they would be no
- * quicker, each would hold a copy of the order, and together they would take many slices of one turn of
- * the loop.
+ * The latest search of each fleet. Searches run one after another: in parallel they would not be faster, each
+ * would hold a copy of the order, and together they would take many slices in one turn of the loop.
  */
 const latest = new WeakMap<Listed, Promise<unknown>>();
 
 /**
- * Finds a page of an organization's runtimes slice by slice, so that other requests go on meanwhile.
+ * Finds a page of an organization's runtimes slice by slice, so that other requests are served meanwhile.
  *
- * @param signal ends the search, which then rejects with its reason
+ * @param signal aborts the search, which then rejects with its reason
  */
 export function findPage(
   fleet: Listed,
@@ -57,7 +56,7 @@ async function search(
   { fits, limit, offset }: PageOf,
   signal: AbortSignal | undefined,
 ): Promise<FleetPage> {
-  // Without a test, only the rows of the page are looked at.
+  // Without a test, only the rows of the page are read.
   const rows = fleet.list(organization, fits ? undefined : offset + limit);
   const [first, end] = fits ? [0, rows.total] : [offset, Math.min(rows.total, offset + limit)];
   const runtimes: StoredRuntime[] = [];

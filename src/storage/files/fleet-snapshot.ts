@@ -9,7 +9,7 @@ import { recordOf, recordPrefix, replay } from "./fleet-records.ts";
 const SLICE = 250; // under a millisecond of work
 const FILE_MODE = 0o600;
 
-/** What a snapshot told beside its runtimes. */
+/** The fields of a snapshot beside its runtimes. */
 export interface SnapshotHead {
   /** The number of the first log file that it does not include. */
   readonly log: number;
@@ -19,8 +19,8 @@ export interface SnapshotHead {
 }
 
 /**
- * Writes a snapshot slice by slice, so that a long one never holds up the reports that arrive
- * meanwhile, one runtime a line. The rename is the commit point.
+ * Writes a snapshot, one runtime a line, slice by slice, so that a long one never delays the reports that
+ * arrive meanwhile. The rename is the commit point.
  *
  * @param log the number of the first log file that is not included
  * @returns the snapshot's size in bytes
@@ -33,7 +33,7 @@ export async function writeFleetSnapshot(
   index: FleetIndex,
   signal: AbortSignal,
 ): Promise<number> {
-  const aside = `${path}${TEMPORARY_SUFFIX}`; // one at a time, and a later one replaces a stray one
+  const aside = `${path}${TEMPORARY_SUFFIX}`; // one at a time; a stray file is replaced
   const descriptor = await files.open(aside, "w", FILE_MODE);
   let size = 0;
   try {
@@ -71,7 +71,7 @@ function* pieces(organization: string, log: number, index: FleetIndex): Generato
 /**
  * Reads a snapshot into an empty index.
  *
- * @returns `undefined` when there is none
+ * @returns `undefined` if there is no snapshot
  * @throws Error naming the file and the way out when it is damaged
  */
 export async function readFleetSnapshot(

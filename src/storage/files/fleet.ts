@@ -1,9 +1,9 @@
 /**
- * The fleet on disk: a snapshot and a log of what was reported since. A report is appended to the
- * log, and taken into memory once the log has it. When the log has grown as large as the snapshot,
- * it goes on in a new file, a new snapshot is written that includes the older ones, and they are
- * removed: the snapshot names the first log file that it does not include, so its rename is the
- * commit point, and older log files that are found at start are leftovers.
+ * The fleet on disk: a snapshot and a log of the reports since. A report is appended to the log, and applied
+ * to memory once it is in the log. When the log is as large as the snapshot, it goes on in a new file; a new
+ * snapshot is written that includes the older files, and these are removed. The snapshot names the first log
+ * file that it does not include, so its rename is the commit point, and older log files that are found at
+ * start are leftovers.
  */
 import type { Clock } from "../../core/clock.ts";
 import { describeError, type Log } from "../../core/log.ts";
@@ -20,7 +20,7 @@ import type { TornTail } from "../log-file.ts";
 import { FleetLog, type FleetLogParts } from "./fleet-log.ts";
 import { findPage } from "./fleet-search.ts";
 
-/** When a log file is folded into the snapshot: once it is as large as that, but at least this. */
+/** A log file is folded into the snapshot once it has this size, and is as large as the snapshot. */
 const MIN_LOG_BYTES = 4 << 20;
 
 /** Keeps every organization's fleet in `fleet.json` and `fleet.jsonl`, and all of them in memory. */
@@ -38,7 +38,7 @@ export class FileFleet implements FleetStore {
   }
 
   /**
-   * Reads the fleets of the given organizations, which are all that have one on disk.
+   * Reads the fleets of the given organizations: all that have one on disk.
    *
    * @param minLogBytes the least size at which a log file is folded into the snapshot
    * @throws Error naming the file and the way out when a snapshot is damaged
@@ -69,7 +69,7 @@ export class FileFleet implements FleetStore {
     return fleet;
   }
 
-  /** What stops a log from being written, while one is stopped. */
+  /** The error that stops writing some log; `undefined` while all can be written. */
   get failure(): unknown {
     for (const fleet of this.#organizations.values()) {
       if (fleet.failure !== undefined) return fleet.failure;
@@ -77,14 +77,14 @@ export class FileFleet implements FleetStore {
     return undefined;
   }
 
-  /** The files that take the writes, and how much of each is acknowledged. */
+  /** The active files, each with its acknowledged bytes. */
   get committed(): readonly (readonly [path: string, bytes: number])[] {
     return Array.from(this.#organizations.values()).flatMap(({ committed }) =>
       committed === undefined ? [] : [committed],
     );
   }
 
-  /** Tries to write again after a failure. */
+  /** Retries writing after a failure. */
   recover(): void {
     for (const fleet of this.#organizations.values()) fleet.recover();
   }
@@ -146,13 +146,13 @@ export class FileFleet implements FleetStore {
     return forgotten;
   }
 
-  /** Answers what was given, writes what is left to write, and closes. */
+  /** Finishes pending reports and writes, and closes. */
   async close(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(Array.from(this.#organizations.values(), (fleet) => fleet.close()));
   }
 
-  /** All that had a fleet were read at start, so one that is asked for first is new and empty. */
+  /** All stored fleets were read at start, so the fleet of any other organization is new and empty. */
   #of(organization: string): FleetLog {
     let fleet = this.#organizations.get(organization);
     if (fleet === undefined) {

@@ -10,16 +10,15 @@ import { RecordTable } from "../record-table.ts";
 import { UndoQueue } from "../undo-queue.ts";
 
 export const FLUSH_AFTER_MS = 30_000;
-/** So many revoked keys stay listed, those that were created last. */
+/** The most revoked keys of a list, those that were created last. */
 const KEPT_REVOKED = 1_000;
 
-/** Told of a write that failed and that no caller waits for. */
+/** Called after a failed write that no caller waits for. */
 export type ReportFailure = (error: unknown) => void;
 
 /**
- * Keeps API keys in each organization's `api-keys.json`, whose rename commits a change, and all of
- * them in memory. When a key was last used is noted in memory and written half a minute later, for
- * all keys together.
+ * Keeps API keys in each organization's `api-keys.json`, whose rename commits a change, and all of them in
+ * memory. The last use of a key is noted in memory and written half a minute later, for all keys together.
  */
 export class FileKeys implements KeyStore {
   readonly #queue: UndoQueue;
@@ -27,7 +26,7 @@ export class FileKeys implements KeyStore {
   readonly #report: ReportFailure;
   readonly #flushAfterMs: number;
   readonly #byHash = new Map<string, StoredKey>();
-  /** When a key was used since its file was written, in milliseconds, by organization and id. */
+  /** The last use of a key since its file was written, in milliseconds, by organization and id. */
   readonly #uses = new Map<string, Map<string, number>>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -46,7 +45,7 @@ export class FileKeys implements KeyStore {
   /**
    * Reads the keys of the given organizations.
    *
-   * @param flushAfterMs how long after a use it is written, together with those in between
+   * @param flushAfterMs the time from a use to its write, together with all uses in between
    * @throws Error naming the file that is damaged, and the way out
    */
   static async open(
@@ -110,7 +109,7 @@ export class FileKeys implements KeyStore {
     this.#schedule();
   }
 
-  /** Writes when keys were last used; what cannot be written is reported, and tried again later. */
+  /** Writes the last uses of keys; failed writes are reported, and repeated later. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -125,17 +124,17 @@ export class FileKeys implements KeyStore {
     }
   }
 
-  /** Why the last write failed, until it is undone; `undefined` while there is nothing to undo. */
+  /** The error of the last write, until the write is undone; `undefined` if nothing has to be undone. */
   get failure(): unknown {
     return this.#queue.failure;
   }
 
-  /** Tries to undo what failed. */
+  /** Retries to undo the failed write. */
   recover(): void {
     this.#queue.recover();
   }
 
-  /** Writes what is still to be written. */
+  /** Finishes pending writes. */
   async close(): Promise<void> {
     await this.flush();
     await this.#queue.close();
@@ -155,7 +154,7 @@ export class FileKeys implements KeyStore {
     const keys = change(this.#withUses(organization));
     await this.#table.commit(organization, keys);
     for (const key of keys) this.#byHash.set(key.hash, key);
-    // A key may have been used again while the file was written: that use is still to be kept.
+    // A key may have been used again while the file was written: that use is still pending.
     for (const [id, at] of written) if (uses?.get(id) === at) uses.delete(id);
     if (uses?.size === 0) this.#uses.delete(organization);
   }

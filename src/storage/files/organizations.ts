@@ -20,9 +20,9 @@ import { FileUsers } from "./users.ts";
 const DIRECTORY_MODE = 0o700;
 
 /**
- * Keeps each organization as a directory with its `organization.json`. That file's rename commits
- * the creation: a directory without it never happened. An organization and its first user come into
- * being together, so this store opens the users' too and shares its queue with it.
+ * Keeps each organization as a directory with its `organization.json`. The rename of that file commits the
+ * creation: a directory without it does not count. An organization and its first user are created together,
+ * so this store also opens the store of users and shares its queue with it.
  */
 export class FileOrganizations implements OrganizationStore {
   /** The users of all organizations. */
@@ -47,7 +47,7 @@ export class FileOrganizations implements OrganizationStore {
   }
 
   /**
-   * Reads all organizations and their users; creates the default one when it is missing.
+   * Reads all organizations and their users; creates the default one if it is missing.
    *
    * @throws Error naming the file that is damaged, and the way out
    */
@@ -58,8 +58,8 @@ export class FileOrganizations implements OrganizationStore {
     const found: Organization[] = [];
     const names = await files.readDirectory(layout.organizations);
     await inParallel(names.filter(isOrganizationId), async (id) => {
-      // A server that was killed between a rename and its sync left a change that a power cut would
-      // undo after it was shown. That goes for every snapshot in this directory.
+      // A server that was killed between a rename and its sync left a change that is shown now, but that a
+      // power cut would undo. This applies to every snapshot in this directory.
       await syncDirectory(files, layout.organization(id).directory);
       const record = await readOrganization(files, layout, id);
       if (record) found.push(record);
@@ -126,34 +126,34 @@ export class FileOrganizations implements OrganizationStore {
     });
   }
 
-  /** Why the last write failed, until it is undone; `undefined` while there is nothing to undo. */
+  /** The error of the last write, until the write is undone; `undefined` if nothing has to be undone. */
   get failure(): unknown {
     return this.#queue.failure;
   }
 
-  /** Tries to undo what failed. */
+  /** Retries to undo the failed write. */
   recover(): void {
     this.#queue.recover();
   }
 
-  /** Resolves when the changes under way, of users too, have ended. */
+  /** Resolves when the pending changes have ended, also those of users. */
   close(): Promise<void> {
     return this.#queue.close();
   }
 
   async #writeNew(created: Organization, writeUsers: () => Promise<void>): Promise<void> {
     const { directory, organization } = this.#layout.organization(created.id);
-    await this.#files.remove(directory); // what a crash during an earlier creation has left
+    await this.#files.remove(directory); // left by a crash during an earlier creation
     await this.#files.makeDirectory(directory, DIRECTORY_MODE);
     await writeUsers();
-    // The directory must be found again before anything in it counts.
+    // The directory entry must be durable before anything in it counts.
     await syncDirectory(this.#files, this.#layout.organizations);
     await writeSnapshot(this.#files, organization, created); // the rename commits
   }
 
   async #forget(id: string): Promise<void> {
     const { directory, organization } = this.#layout.organization(id);
-    await this.#files.remove(organization); // first: without it the rest never happened
+    await this.#files.remove(organization); // first: without it the rest does not count
     await this.#files.remove(directory);
     await syncDirectory(this.#files, this.#layout.organizations);
   }
@@ -167,12 +167,12 @@ async function readOrganization(
   const { directory, organization: path, users } = layout.organization(id);
   const snapshot = await readSnapshot(files, path);
   if (snapshot !== undefined) return checkOrganization(snapshot, id, path);
-  if (id === DEFAULT_ORGANIZATION) return undefined; // it exists, whatever became of its file
+  if (id === DEFAULT_ORGANIZATION) return undefined; // it exists, even if its file is lost
   const names = await files.readDirectory(directory);
   const isUnfinished = names.every(
     (name) => name === basename(users) || name.endsWith(TEMPORARY_SUFFIX),
   );
-  // A new organization of that name must not inherit what an earlier one has left.
+  // A new organization of that name must not inherit the files of an earlier one.
   if (!isUnfinished) throw damaged(path, "it is missing");
   return undefined;
 }

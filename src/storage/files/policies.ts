@@ -1,9 +1,9 @@
 /**
- * Policies as files: every version's text in a file of its own, never changed, a record of the version
- * beside it, and an index that leads to the records and names the active version. A publish writes and
- * syncs the text and the record, then the directory, then replaces the index; the index's rename is the
- * commit point. A file that the index does not lead to never happened, and is overwritten if its
- * version is published after all. A publish that failed is taken back before anything else is changed.
+ * Policies as files: every version's text in a file of its own, never changed, a record of the version beside
+ * it, and an index that names the last version and the active one. A publish writes and syncs the text and
+ * the record, then the directory, then replaces the index; the index's rename is the commit point. A file
+ * that the index does not lead to does not count, and is overwritten if its version is published after all. A
+ * failed publish is undone before the next change.
  */
 import { join } from "node:path";
 import type { Awaitable } from "../../core/caller.ts";
@@ -23,7 +23,7 @@ import type { PolicyVersions } from "./policy-versions.ts";
 
 const MAX_TEXT_BYTES = 64 << 20;
 
-/** What is known of an organization's policies. */
+/** The state of an organization's policies. */
 interface PolicyState {
   readonly versions: PolicyVersions;
   readonly records: PolicyRecords;
@@ -47,10 +47,9 @@ export class FilePolicies implements PolicyStore {
   }
 
   /**
-   * Reads the policies of the given organizations; those of one that comes later are read when they
-   * are first asked for.
+   * Reads the policies of the given organizations; those of a later organization are read on first use.
    *
-   * @param maxTextBytes how many bytes of inactive versions' texts may be kept in memory
+   * @param maxTextBytes the most bytes of inactive versions' texts in memory
    * @throws Error naming the file that is damaged, and the way out
    */
   static async open(
@@ -66,18 +65,18 @@ export class FilePolicies implements PolicyStore {
     return store;
   }
 
-  /** Why an organization's last change failed, until it is undone. */
+  /** The error of an organization's last change, until the change is undone. */
   get failure(): unknown {
     for (const { failure } of this.#queues.values()) if (failure !== undefined) return failure;
     return undefined;
   }
 
-  /** Tries to undo what failed. */
+  /** Retries to undo the failed write. */
   recover(): void {
     for (const queue of this.#queues.values()) queue.recover();
   }
 
-  /** Resolves when every change that was begun has ended. */
+  /** Resolves when all pending changes have ended. */
   async close(): Promise<void> {
     await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
   }
@@ -188,10 +187,10 @@ export class FilePolicies implements PolicyStore {
     const { policies } = this.#layout.organization(organization);
     const names = await listDirectory(this.#files, policies);
     for (const name of names) {
-      // An index that was being written when the process ended; it never happened.
+      // An index that was being written when the process ended; it does not count.
       if (name.endsWith(TEMPORARY_SUFFIX)) await this.#files.remove(join(policies, name));
     }
-    // The last rename may be in memory only, and what is shown from now on must not go back.
+    // The last rename may be in memory only, and a version that is shown from now on must not disappear.
     if (names.length > 0) await syncDirectory(this.#files, policies);
     const records = new PolicyRecords(this.#files, this.#layout, organization);
     const { versions, isOld } = await records.read();
@@ -206,7 +205,7 @@ export class FilePolicies implements PolicyStore {
     return state;
   }
 
-  /** Runs a change when all earlier ones of the organization have ended. */
+  /** Runs a change after all earlier ones of the organization. */
   #change<T>(organization: string, change: (state: PolicyState) => Promise<T>): Promise<T> {
     return this.#queue(organization).run(async () =>
       change(this.#states.get(organization) ?? (await this.#load(organization))),
@@ -225,7 +224,10 @@ export class FilePolicies implements PolicyStore {
     await makeDurableDirectory(this.#files, policies, this.#layout.root);
   }
 
-  /** Takes in that a version became the active one; the text of the one before may be wanted again. */
+  /**
+   * Makes a version the active one in memory; keeps the text of the previous one, which may be requested
+   * again.
+   */
   #adopt(organization: string, state: PolicyState, next: PolicyVersion, yaml: string): Policy {
     const { active, versions } = state;
     versions.activate(next);

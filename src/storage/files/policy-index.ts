@@ -1,10 +1,10 @@
 /**
- * How policy versions are kept: a record beside each text, which names the version published before
- * it, and an index that names the last version and the active one. So a publish writes the same few
- * bytes however many versions there are, and a record that the index does not lead to never happened.
+ * The files of policy versions: a record beside each text, which names the version published before it, and
+ * an index that names the last version and the active one. So a publish writes the same few bytes however
+ * many versions exist, and a record that the index does not lead to does not count.
  *
- * When a version was last made active again is in the index while it is active, since the index's
- * rename commits that too; its record takes it over before another version becomes active.
+ * The time at which a version was last activated is in the index while it is active, since the index's rename
+ * commits that too; it is copied to the version's record before another version becomes active.
  */
 import { join } from "node:path";
 import type { Infer, Schema } from "../../core/schema.ts";
@@ -82,9 +82,9 @@ export class PolicyRecords {
   }
 
   /**
-   * Reads what there is.
+   * Reads all versions.
    *
-   * @returns the versions, and whether they are kept in the index as a whole, as they once were
+   * @returns the versions, and whether the index has all of them, as in the layout before 0.1
    * @throws Error naming the file that is damaged, and the way out
    */
   async read(): Promise<{ readonly versions: PolicyVersions; readonly isOld: boolean }> {
@@ -101,7 +101,7 @@ export class PolicyRecords {
     return { versions, isOld };
   }
 
-  /** Keeps versions that were kept in the index as a whole in records; the index commits it. */
+  /** Converts the layout before 0.1, with all versions in the index, into records; the index commits it. */
   async convert(versions: PolicyVersions): Promise<void> {
     await inParallel(versions.newestFirst(), (version) =>
       writeWhole(this.#files, this.#path(version), bytesOf(versions, version)),
@@ -116,14 +116,14 @@ export class PolicyRecords {
     await syncDirectory(this.#files, this.#directory);
   }
 
-  /** Writes what the index says of the active version into its record as well. */
+  /** Copies the index's data about the active version into its record. */
   async settle(versions: PolicyVersions): Promise<void> {
     const { active } = versions;
     if (active?.policy.activated_at === undefined) return;
     await replaceFile(this.#files, this.#path(active), bytesOf(versions, active));
   }
 
-  /** Replaces the index; its rename commits what it names. */
+  /** Replaces the index; its rename commits the versions that it names. */
   writeIndex(active: PolicyVersion | undefined, last: string | undefined): Promise<void> {
     const { version, activated_at, activated_by } = active?.policy ?? {};
     const index: PolicyIndex = { active: version, activated_at, activated_by, last };
@@ -135,7 +135,7 @@ export class PolicyRecords {
     return this.#files.remove(this.#path(version));
   }
 
-  /** What the record files hold, by their names; an error where one cannot be read. */
+  /** The content of the record files, by name; an error for one that cannot be read. */
   async #readRecords(): Promise<ReadonlyMap<string, unknown>> {
     const found = new Map<string, unknown>();
     const names = await listDirectory(this.#files, this.#directory);
@@ -175,7 +175,7 @@ export class PolicyRecords {
   }
 }
 
-/** The records from the first version to the last one, of the files that were found. */
+/** The found records, from the first version to the last one. */
 function chain(found: ReadonlyMap<string, unknown>, last: string | undefined) {
   const records: PolicyRecord[] = [];
   for (let version = last; version !== undefined;) {
@@ -202,9 +202,9 @@ function activate(versions: PolicyVersions, index: PolicyIndex): void {
   );
 }
 
-/** A version that is made active again. */
+/** The version after its activation. */
 export function activated(version: PolicyVersion, at: string, by: string): PolicyVersion {
-  const { active, ...rest } = version.policy; // which comes last, as it does after a restart
+  const { active, ...rest } = version.policy; // which comes last, as after a restart
   return { ...version, policy: { ...rest, activated_at: at, activated_by: by, active } };
 }
 

@@ -7,8 +7,8 @@ import { type Layout, policyFileName } from "../layout.ts";
 import { readFileIfAny, writeWhole } from "../snapshot.ts";
 
 /**
- * The texts of policy versions, a file each. Those that were used last stay in memory, up to a
- * number of bytes over all organizations.
+ * The texts of policy versions, one file each. The most recently used texts stay in memory, up to a number of
+ * bytes over all organizations.
  */
 export class PolicyTexts {
   readonly #files: FileOperations;
@@ -29,23 +29,23 @@ export class PolicyTexts {
     await writeWhole(this.#files, join(policies, policyFileName(version)), bytes);
   }
 
-  /** Removes a text that no index names; its room is needed, its absence not. */
+  /** Removes a text that no index names, to free its space; a failure does no harm. */
   async remove(organization: string, version: string): Promise<void> {
     const { policies } = this.#layout.organization(organization);
     await this.#files.remove(join(policies, policyFileName(version)));
   }
 
-  /** The text of a version, at once if it was kept. */
+  /** The text of a version, at once if it is in memory. */
   of(organization: string, version: PolicyVersion): Awaitable<string> {
     const key = keyOf(organization, version);
     const kept = this.#kept.get(key);
     if (!kept) return this.#read(organization, version);
-    this.#kept.delete(key); // a Map lists its keys by age; putting it back makes this one young
+    this.#kept.delete(key); // a Map lists its keys by age; setting it again makes this one the youngest
     this.#kept.set(key, kept);
     return kept.text;
   }
 
-  /** Keeps a text, and drops those that were not used for longest where it needs their room. */
+  /** Keeps a text in memory, and drops the least recently used ones to make room. */
   keep(organization: string, version: PolicyVersion, text: string): void {
     const key = keyOf(organization, version);
     this.#drop(key);
@@ -76,11 +76,11 @@ export class PolicyTexts {
   }
 }
 
-/** What identifies a text: its SHA-256 in hexadecimal digits. */
+/** The identity of a text: its SHA-256 in hexadecimal digits. */
 export function digestOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
 function keyOf(organization: string, { policy }: PolicyVersion): string {
-  return `${organization}/${policy.version}`; // an organization's id holds no slash
+  return `${organization}/${policy.version}`; // an organization's id has no slash
 }

@@ -1,16 +1,16 @@
 /**
- * How many runtimes report each policy version, counted as they report it. Versions are numbered, so
- * that a runtime that comes or goes costs two looks into arrays and none at its text.
+ * Counts the runtimes of each policy version as they report it. Versions are numbered, so that a runtime that
+ * comes or goes costs two accesses to arrays, and no comparison of texts.
  */
 import type { PolicyCount } from "../../fleet/store.ts";
 
 const NO_VERSION = 0;
 const FIRST_SIZE = 64;
 
-/** Counts slots, small whole numbers, by the version that they report and by who is present. */
+/** Counts slots (small whole numbers) by reported version and by presence. */
 export class PolicyUse {
   readonly #numbers = new Map<string, number>();
-  /** By the number of a version; number 0 stands for no version. */
+  /** The versions by their number; number 0 stands for no version. */
   readonly #versions: string[] = [""];
   readonly #runtimes: number[] = [0];
   readonly #present: number[] = [0];
@@ -18,7 +18,7 @@ export class PolicyUse {
   #versionOf = new Uint32Array(FIRST_SIZE);
   #allPresent = 0;
 
-  /** Takes in what a slot that is present reports from now on; `undefined` or `""` is no version. */
+  /** Records the version that a present slot reports from now on; `undefined` or `""` stands for no version. */
   report(slot: number, version: string | undefined): void {
     const before = this.#numberAt(slot);
     const after = version ? this.#numberOf(version) : NO_VERSION;
@@ -29,12 +29,12 @@ export class PolicyUse {
     this.#dropUnused(before);
   }
 
-  /** Takes in that a slot has become present, or is so no longer. */
+  /** Records that a slot has become present, or is present no longer. */
   cross(slot: number, isPresent: boolean): void {
     this.#count(this.#numberAt(slot), 0, isPresent ? 1 : -1);
   }
 
-  /** Takes out a slot that is not present. */
+  /** Removes a slot that is not present. */
   forget(slot: number): void {
     const before = this.#numberAt(slot);
     if (before === NO_VERSION) return;
@@ -43,15 +43,15 @@ export class PolicyUse {
     this.#dropUnused(before);
   }
 
-  /** How many that are present report another version than this one, which is not empty. */
+  /** The number of present slots that report another version than this one, which is not empty. */
   otherThan(version: string): number {
     const number = this.#numbers.get(version);
     return this.#allPresent - (number === undefined ? 0 : (this.#present[number] as number));
   }
 
-  /** The versions that most runtimes report, at most so many of them, in no order. */
+  /** The versions that most runtimes report, at most `limit` of them, in no order. */
   most(limit: number): readonly PolicyCount[] {
-    // Counted, sorted and picked as numbers: every runtime may report another version.
+    // Works on numbers instead of texts, since every runtime may report another version.
     const counts = Int32Array.from(this.#runtimes).sort();
     const least = Math.max(1, counts[counts.length - limit] ?? 0);
     let room = limit;

@@ -1,12 +1,12 @@
 import type { PolicyVersion } from "../../policies/store.ts";
 
 /**
- * What is known of an organization's policy versions. A change costs the same however many there are:
- * nothing is copied or sorted anew but the list, and that when it is next asked for.
+ * An organization's policy versions. A change costs the same however many there are: only the list is made
+ * again, on its next use.
  */
 export class PolicyVersions {
   readonly #byName = new Map<string, PolicyVersion>();
-  /** The version that was published before each, the first one excepted. */
+  /** The previous version of each version except the first. */
   readonly #previous = new Map<string, string>();
   /** Names by `updated_at`, and then in the order of publishing. */
   readonly #oldestFirst: string[] = [];
@@ -47,7 +47,7 @@ export class PolicyVersions {
     return this.#newestFirst;
   }
 
-  /** Adds the version that was published after all others, which is not active yet. */
+  /** Adds the version that was published last, which is not active yet. */
   add(version: PolicyVersion): void {
     const { version: name, updated_at: time } = version.policy;
     if (this.#last !== undefined) this.#previous.set(name, this.#last);
@@ -58,7 +58,7 @@ export class PolicyVersions {
     this.#oldestFirst.splice(at, 0, name);
   }
 
-  /** Makes a version, in this form, the active one. */
+  /** Makes a version the active one, and replaces its data by the given one. */
   activate(version: PolicyVersion): void {
     if (this.active) this.#put(this.active, false);
     this.#active = version.policy.version;

@@ -47,9 +47,9 @@ export class FileProviderOverrides implements ProviderOverrideStore {
   }
 
   /**
-   * Reads the overrides of the given organizations, which are all that have any on disk.
+   * Reads the overrides of the given organizations: all that have any on disk.
    *
-   * @throws Error naming the file and the way out when one is damaged
+   * @throws Error naming the file and the way out if a file is damaged
    */
   static async open(
     files: FileOperations,
@@ -87,17 +87,17 @@ export class FileProviderOverrides implements ProviderOverrideStore {
     });
   }
 
-  /** Why the last write failed, until it is undone; `undefined` while there is nothing to undo. */
+  /** The error of the last write, until the write is undone; `undefined` if nothing has to be undone. */
   get failure(): unknown {
     return this.#queue.failure;
   }
 
-  /** Tries to undo what failed. */
+  /** Retries to undo the failed write. */
   recover(): void {
     this.#queue.recover();
   }
 
-  /** Resolves when every change that was given so far has ended. */
+  /** Resolves when all pending changes have ended. */
   close(): Promise<void> {
     return this.#queue.close();
   }

@@ -1,8 +1,8 @@
 /**
- * The order in which runtimes were last seen, as a chain through typed arrays: a report moves its
- * slot to the front, so nothing is ever sorted, and who is online, or not offline, is a first part of
- * the chain whose end only moves when a count is asked for. Numbers in arrays instead of objects, since a
- * walk along 100,000 objects in that order misses the processor's caches at every step.
+ * The order in which runtimes were last seen, as a chain through typed arrays: a report moves its slot to the
+ * front, so nothing is ever sorted. The runtimes that are online, or not offline, are a first part of the
+ * chain, whose end only moves when a count is requested. Numbers in arrays instead of objects, since a walk
+ * along 100,000 objects in that order misses the processor's caches at every step.
  */
 import { IDLE_MS, ONLINE_MS } from "../../fleet/status.ts";
 import { type Crossed, type SeenChain, SeenWindow } from "./seen-window.ts";
@@ -10,13 +10,13 @@ import { type Crossed, type SeenChain, SeenWindow } from "./seen-window.ts";
 const NONE = -1;
 const FIRST_SIZE = 64;
 
-/** The order at one moment; both lists begin with what was touched last. */
+/** The order at one moment; both lists begin with the slot that was touched last. */
 export interface OrderCopy {
   readonly slots: Int32Array;
   readonly lastSeen: Float64Array;
 }
 
-/** Orders slots, small whole numbers, by the moment they were touched last. */
+/** Orders slots (small whole numbers) by the moment they were touched last. */
 export class SeenOrder implements SeenChain {
   #newer = new Int32Array(FIRST_SIZE);
   #older = new Int32Array(FIRST_SIZE);
@@ -27,13 +27,13 @@ export class SeenOrder implements SeenChain {
   readonly #online: SeenWindow;
   readonly #present: SeenWindow;
 
-  /** @param crossed called for each slot that is found to have become or ceased to be offline */
+  /** @param crossed called for each slot that has become offline, or is so no longer */
   constructor(crossed?: Crossed) {
     this.#online = new SeenWindow(this, ONLINE_MS);
     this.#present = new SeenWindow(this, IDLE_MS, crossed);
   }
 
-  /** How many slots are in the order. */
+  /** The number of slots in the order. */
   get size(): number {
     return this.#used - this.#free.length;
   }
@@ -54,7 +54,7 @@ export class SeenOrder implements SeenChain {
     return this.#lastSeen[slot] as number;
   }
 
-  /** Takes a slot and puts it first. */
+  /** Allocates a slot and puts it first. */
   add(lastSeen: number): number {
     const slot = this.#free.pop() ?? this.#used++;
     if (slot === this.#newer.length) this.#grow();
@@ -68,7 +68,7 @@ export class SeenOrder implements SeenChain {
     this.#putFirst(slot, lastSeen);
   }
 
-  /** Gives a slot back. */
+  /** Frees a slot. */
   remove(slot: number): void {
     this.#takeOut(slot);
     this.#online.giveBack(slot);
@@ -76,19 +76,19 @@ export class SeenOrder implements SeenChain {
     this.#free.push(slot);
   }
 
-  /** How many were seen less than 15 minutes before `now`, which may go backwards. */
+  /** The number seen less than 15 minutes before `now`, which may go backwards. */
   online(now: number): number {
     return this.#online.sizeAt(now);
   }
 
-  /** How many were seen less than 24 hours before `now`: those that are not offline. */
+  /** The number seen less than 24 hours before `now`: those that are not offline. */
   present(now: number): number {
     return this.#present.sizeAt(now);
   }
 
-  /** The first so many of the order as it is now. */
+  /** The first `most` slots in the present order. */
   copy(most = this.size): OrderCopy {
-    const [older, seen] = [this.#older, this.#lastSeen]; // locals are quicker, and this is long
+    const [older, seen] = [this.#older, this.#lastSeen]; // local variables are faster, and the chain is long
     const slots = new Int32Array(Math.min(most, this.size));
     const lastSeen = new Float64Array(slots.length);
     let slot = this.#newest;
@@ -100,7 +100,7 @@ export class SeenOrder implements SeenChain {
     return { slots, lastSeen };
   }
 
-  /** Restores the order by `lastSeen`, after touches that did not keep to it. */
+  /** Restores the order by `lastSeen`, after touches out of order. */
   sort(): void {
     const slots = Array.from(this.copy().slots);
     slots.reverse().sort((a, b) => this.lastSeen(a) - this.lastSeen(b));

@@ -1,20 +1,20 @@
 const NONE = -1;
 
-/** A chain of slots, the one that was seen last first; -1 where it ends. */
+/** A chain of slots, the one that was seen last first; ends with -1. */
 export interface SeenChain {
   readonly newest: number;
   newer(slot: number): number;
   older(slot: number): number;
-  /** In milliseconds. */
+  /** The time a slot was last seen, in milliseconds. */
   lastSeen(slot: number): number;
 }
 
-/** Hears of a slot that came into a window or left it. */
+/** Called for a slot that came into a window or left it. */
 export type Crossed = (slot: number, isInside: boolean) => void;
 
 /**
- * Counts the slots that were seen less than a while ago. They are a first part of the chain. Its end only
- * moves when the count is asked for, past the slots that crossed it since.
+ * Counts the slots that were seen within a period. They are a first part of the chain, whose end only moves
+ * when the count is requested, past the slots that crossed it since.
  */
 export class SeenWindow {
   readonly #chain: SeenChain;
@@ -30,7 +30,7 @@ export class SeenWindow {
     this.#crossed = crossed;
   }
 
-  /** How many are inside at `now` (milliseconds), which may go backwards. */
+  /** The number inside at `now` (milliseconds), which may go backwards. */
   sizeAt(now: number): number {
     const chain = this.#chain;
     let last = this.#oldest;
@@ -48,23 +48,23 @@ export class SeenWindow {
     return this.#size;
   }
 
-  /** A slot that was given out has come to the front of the chain. */
+  /** Called after an allocated slot has come to the front of the chain. */
   putFirst(slot: number): void {
     if (this.#oldest === NONE) this.#oldest = slot;
     if (this.#isInside[slot] === 0) this.#set(slot, 1);
   }
 
-  /** A slot is about to be taken out of the chain, to come to its front or to be given back. */
+  /** Called before a slot is taken out of the chain, to come to its front or to be freed. */
   takeOut(slot: number): void {
     if (this.#oldest === slot) this.#oldest = this.#chain.newer(slot);
   }
 
-  /** A slot that was taken out is given back. */
+  /** Called when a slot that was taken out is freed. */
   giveBack(slot: number): void {
     if (this.#isInside[slot] === 1) this.#set(slot, 0);
   }
 
-  /** There are slots up to a number from now on. */
+  /** Makes room for slots up to a number. */
   grow(size: number): void {
     const grown = new Uint8Array(size);
     grown.set(this.#isInside);

@@ -11,8 +11,8 @@ import { readFileIfAny, readSnapshot, replaceFile, writeSnapshot } from "../snap
 import { UndoQueue } from "../undo-queue.ts";
 
 /**
- * Keeps settings in each organization's `settings.json`, whose rename commits a change. They are
- * read rarely and may be large, so nothing is held in memory: the file answers each question.
+ * Keeps settings in each organization's `settings.json`, whose rename commits a change. They are read rarely
+ * and may be large, so nothing is held in memory: each query reads the file.
  */
 export class FileSettings implements SettingsStore {
   readonly #files: FileOperations;
@@ -25,7 +25,7 @@ export class FileSettings implements SettingsStore {
   }
 
   /**
-   * Reads the settings of the given organizations, to know at start whether they can be read.
+   * Reads the settings of the given organizations, so that a damaged file is found at start.
    *
    * @throws Error naming the file that is damaged, and the way out
    */
@@ -33,7 +33,7 @@ export class FileSettings implements SettingsStore {
     await inParallel(organizations, async (organization) => void (await this.list(organization)));
   }
 
-  /** @throws Error naming the file when it is damaged, and the way out */
+  /** @throws Error naming the file and the way out if it is damaged */
   async list(organization: string): Promise<readonly Setting[]> {
     const path = this.#layout.organization(organization).settings;
     const snapshot = await readSnapshot(this.#files, path);
@@ -68,17 +68,17 @@ export class FileSettings implements SettingsStore {
     });
   }
 
-  /** Why the last write failed, until it is undone; `undefined` while there is nothing to undo. */
+  /** The error of the last write, until the write is undone; `undefined` if nothing has to be undone. */
   get failure(): unknown {
     return this.#queue.failure;
   }
 
-  /** Tries to undo what failed. */
+  /** Retries to undo the failed write. */
   recover(): void {
     this.#queue.recover();
   }
 
-  /** Resolves when the changes under way have ended. */
+  /** Resolves when all pending changes have ended. */
   close(): Promise<void> {
     return this.#queue.close();
   }

@@ -10,8 +10,8 @@ import { damaged, RecordTable } from "../record-table.ts";
 import type { UndoQueue } from "../undo-queue.ts";
 
 /**
- * Keeps users in each organization's `users.json`, whose rename commits a change, and all of them in
- * memory. All changes of all organizations go through one queue, since emails are unique over all.
+ * Keeps users in each organization's `users.json`, whose rename commits a change, and all of them in memory.
+ * All changes go through one queue, since emails are unique over all organizations.
  */
 export class FileUsers implements UserStore {
   readonly #queue: UndoQueue;
@@ -115,8 +115,8 @@ export class FileUsers implements UserStore {
   }
 
   /**
-   * Adds the first user of an organization that is being created, from within a task of the queue.
-   * `commit` is given the writing of the users' file, and memory follows when it has succeeded.
+   * Adds the first user of an organization that is being created, from within a task of the queue. `commit`
+   * is called with the function that writes the users' file; memory changes after it has succeeded.
    *
    * @throws Conflict when the email is taken
    */

@@ -12,7 +12,7 @@ const layout = new Layout("/data");
 const own = layout.organization("default");
 const LINES = '{"a":1}\n{"a":2}\n';
 
-/** A disk with a small data directory on it, of which everything is synced. */
+/** A disk with a small data directory, of which everything is synced. */
 async function disk(): Promise<ForgetfulFiles> {
   const files = new ForgetfulFiles();
   await makeDurableDirectory(files, own.policies, "/");
@@ -31,7 +31,7 @@ async function backUp(files: ForgetfulFiles, target: string): Promise<void> {
   await staging.release();
 }
 
-test("a backup, and what is restored from it, outlive a power cut that loses all that was not synced", async () => {
+test("a backup and a restored directory survive a power cut that loses all unsynced data", async () => {
   const files = await disk();
   await backUp(files, "/backups");
   const later = files.powerCut(() => 0);
@@ -42,7 +42,7 @@ test("a backup, and what is restored from it, outlive a power cut that loses all
   assert.equal(last.text("/restored/organizations/default/policies/v1.yaml"), "a: 1");
 });
 
-test("of a log that is being written only what is acknowledged is copied, of another what is whole", async () => {
+test("a backup copies the acknowledged part of an open log, and the whole appends of a closed one", async () => {
   const files = await disk();
   const path = `${own.audit}/000000000001.jsonl`;
   const bytesOf = async (committed: ReadonlyMap<string, number>): Promise<number | undefined> => {
@@ -56,7 +56,7 @@ test("of a log that is being written only what is acknowledged is copied, of ano
   assert.equal(await bytesOf(new Map()), LINES.length);
 });
 
-test("what never came into being, or lies elsewhere, is not taken along", async () => {
+test("a backup leaves out uncommitted organizations and files from elsewhere", async () => {
   const files = await disk();
   await makeDurableDirectory(files, layout.organization("half").directory, "/");
   await replaceFile(files, layout.organization("half").users, Buffer.from("[]"));
@@ -92,7 +92,7 @@ test("a policy index leads to the records and texts of its versions, and to no o
   );
 });
 
-test("a file that ends sooner than was said is no backup of it", async () => {
+test("a file that is shorter than expected fails the backup", async () => {
   const files = await disk();
   const named = { directory: "/data", files: [{ path: "format.json", bytes: 99 }] };
   const source = { ...named, created_at: "", version: "0" };
@@ -111,7 +111,7 @@ for (const path of [
   "a\\..\\x",
   "a\0x",
 ]) {
-  test(`a manifest that names ${JSON.stringify(path)} is refused, however well it is made`, () => {
+  test(`a manifest that names ${JSON.stringify(path)} is refused, even with a valid checksum`, () => {
     const file = { path, bytes: 1, sha256: "0".repeat(64) };
     const text = manifestText({ created_at: "", version: "0", files: [file] });
     assert.throws(() => readManifest(Buffer.from(text)), /names a file in a way that cannot be/);
@@ -121,14 +121,14 @@ for (const path of [
 const FILE = { path: "secret", bytes: 1, sha256: "" };
 for (const [what, manifest] of [
   ["a file without a path", { files: [{ ...FILE, path: 1 }] }],
-  ["a file that is none", { files: ["secret"] }],
+  ["a file that is only a name", { files: ["secret"] }],
   ["half a byte", { files: [{ ...FILE, bytes: 0.5 }] }],
   ["a number for a digest", { files: [{ ...FILE, sha256: 1 }] }],
   ["no list of files", { files: {} }],
   ["no time", { files: [], created_at: 1 }],
   ["no version", { files: [], version: undefined }],
 ] as const) {
-  test(`a manifest with ${what} is refused in a sentence, however well it is made`, () => {
+  test(`a manifest with ${what} is refused in a sentence, even with a valid checksum`, () => {
     const text = manifestText({ created_at: "", version: "0", ...manifest } as never);
     assert.throws(
       () => readManifest(Buffer.from(text)),
@@ -144,12 +144,12 @@ for (const [text, said] of [
   ["{}", /^Error: it is of format undefined$/],
   ["", /^Error: it is not JSON$/],
 ] as const) {
-  test(`${text || "nothing"} is no manifest, and is told as what it is`, () => {
+  test(`${text || "nothing"} is reported as an invalid manifest`, () => {
     assert.throws(() => readManifest(Buffer.from(text)), said);
   });
 }
 
-test("a manifest that names a file twice is refused, and nothing is left of the attempt", async () => {
+test("a manifest that names a file twice is refused, and the attempt leaves nothing behind", async () => {
   const files = await disk();
   await backUp(files, "/backups");
   const manifest = readManifest(await files.readFile(`/backups/${MANIFEST}`));
@@ -160,7 +160,7 @@ test("a manifest that names a file twice is refused, and nothing is left of the 
 });
 
 for (const code of ["EBUSY", "EXDEV"]) {
-  test(`a directory that cannot be replaced (${code}), as a mount point, is told with the way out`, async () => {
+  test(`a directory that cannot be replaced (${code}), such as a mount point, is reported with the way out`, async () => {
     const files = await disk();
     await backUp(files, "/backups");
     files.before = (operation, path) => {

@@ -17,7 +17,7 @@ import { newFiles } from "./fleet-engine.ts";
 const layout = new Layout("/data");
 const { activityLog } = layout.organization("default");
 
-/** A store on a disk, its clock, and what it told the log. */
+/** A store on a disk, its clock and its log lines. */
 function open(
   files: ForgetfulFiles,
   sizes: Partial<Pick<ActivityParts, "maxBytes" | "keptEntries" | "fileBytes">> = {},
@@ -40,7 +40,7 @@ async function engineOver(files: ForgetfulFiles): Promise<ActivityEngine> {
   };
 }
 
-/** Makes a log that holds this text. */
+/** Replaces the log by one with this text. */
 async function overwrite(files: ForgetfulFiles, text: string): Promise<void> {
   const { store } = open(files);
   await store.append("default", entryOf(0));
@@ -60,7 +60,7 @@ test("an entry is one line of JSON, and survives a power cut right after its ans
   assert.deepEqual(await idsOf(open(after).store), ["e1", 1]);
 });
 
-test("a look at an organization without entries leaves no file behind", async () => {
+test("a query of an organization without entries creates no file", async () => {
   const files = await newFiles();
   await idsOf(open(files).store);
   assert.deepEqual(await files.readDirectory("/data"), []);
@@ -88,7 +88,7 @@ test("a page of long entries comes in pieces", async () => {
   assert.deepEqual((await pageOf(store, {}, 2, 3)).entries, entries.slice(3, 5));
 });
 
-test("others have turns of the loop while a long log is read through", async () => {
+test("other work is done while a long log is read", async () => {
   const files = await newFiles();
   const lines = Array.from({ length: 20_000 }, (_, n) => JSON.stringify(entryOf(n)));
   await overwrite(files, `${lines.join("\n")}\n`);
@@ -116,7 +116,7 @@ test("an entry that is not on disk yet is not shown", async () => {
   assert.deepEqual(await idsOf(store), ["e2 e1", 2]);
 });
 
-test("an entry that could not be written is refused and gone, and later ones are kept", async () => {
+test("an entry that could not be written is refused and removed, and later ones are stored", async () => {
   const files = await newFiles();
   const { store, clock, lines } = open(files);
   await store.append("default", entryOf(1));
@@ -125,7 +125,7 @@ test("an entry that could not be written is refused and gone, and later ones are
   };
   await assert.rejects(store.append("default", entryOf(2)), /EIO/);
   assert.match(String(store.failure), /EIO/);
-  for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate); // it tries again, in vain
+  for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate); // the retry fails, too
   files.before = () => {};
   clock.now += 1_000;
   await store.append("default", entryOf(3));
@@ -140,7 +140,7 @@ test("an entry that could not be written is refused and gone, and later ones are
   assert.deepEqual(await idsOf(next), ["e5 e4 e3 e1", 4]);
 });
 
-test("a log that is told to recover is written again before the next entry comes", async () => {
+test("`recover` makes the log writable before the next entry arrives", async () => {
   const files = await newFiles();
   const { store, clock } = open(files);
   await store.append("default", entryOf(1));
@@ -159,7 +159,7 @@ test("a log that is told to recover is written again before the next entry comes
   assert.deepEqual(await idsOf(store), ["e3 e1", 2]);
 });
 
-test("half an entry at the end is cut off, a damaged one in the middle left out, and both are told", async () => {
+test("a torn entry is cut off, a damaged one is left out, and both are reported", async () => {
   const files = await newFiles();
   await open(files).store.append("default", entryOf(1));
   const again = files.restarted();
@@ -176,7 +176,7 @@ test("half an entry at the end is cut off, a damaged one in the middle left out,
   assert.match(lines[1] ?? "", /set aside damaged lines.*"lines":2/);
 });
 
-test("a log that cannot be opened refuses, and is tried again with the next entry", async () => {
+test("a log that cannot be opened refuses entries, and the next entry retries", async () => {
   const files = await newFiles();
   const { store } = open(files);
   files.before = (operation) => {
@@ -188,7 +188,7 @@ test("a log that cannot be opened refuses, and is tried again with the next entr
   assert.deepEqual(await idsOf(store), ["e2", 1]);
 });
 
-test("a store that is closed takes no entries", async () => {
+test("a closed store refuses entries", async () => {
   const { store } = open(await newFiles());
   await store.append("default", entryOf(1));
   await store.close();
@@ -196,9 +196,9 @@ test("a store that is closed takes no entries", async () => {
   await assert.rejects(store.append("acme", entryOf(3)), /stopping/);
 });
 
-/** Every append is in a file of its own, and the newest two stay whatever happens. */
+/** Every append has a file of its own, and the newest two are never removed. */
 const APART = { fileBytes: 1, keptEntries: 2 };
-/** When the entry with a number was written, in milliseconds. */
+/** The time of the entry with a number, in milliseconds. */
 const timeOf = (n: number): number => T0 + n * 60_000;
 
 async function appendAll(store: FileActivity, numbers: readonly number[]): Promise<void> {
@@ -213,7 +213,7 @@ test("a log goes on in another file once one is full, and pages read through all
   assert.deepEqual(await idsOf(open(files.restarted()).store), ["e3 e2 e1", 3]);
 });
 
-test("entries older than the retention are removed, are told, and stay removed", async () => {
+test("entries older than the retention are removed, are reported, and stay removed", async () => {
   const { files, store, lines } = open(await newFiles(), APART);
   await appendAll(store, [1, 2, 3, 4]);
   await store.retain(timeOf(1));
@@ -249,12 +249,12 @@ test("by default the newest 10,000 entries stay, however old they are", async ()
   assert.equal(await total(), 10_000);
 });
 
-test("a log that has more than its bytes loses its oldest entries, but not the newest two", async () => {
+test("a log beyond its limit of bytes loses its oldest entries, but not the newest two", async () => {
   const lineBytes = JSON.stringify(entryOf(1)).length + 1;
   const sizes = { ...APART, maxBytes: 3 * lineBytes };
   const { files, store } = open(await newFiles(), sizes);
   await appendAll(store, [1, 2, 3, 4]); // full when the fourth file was begun
-  await store.close(); // waits for what is being removed
+  await store.close(); // waits for the removal
   const again = open(files.restarted(), sizes);
   assert.deepEqual(await idsOf(again.store), ["e4 e3 e2 e1", 4]);
   await appendAll(again.store, [5]);
@@ -265,7 +265,7 @@ test("a log that has more than its bytes loses its oldest entries, but not the n
   assert.deepEqual(await idsOf(last.store), ["e5 e4", 2]);
 });
 
-test("a page that is being read is whole, whatever is removed meanwhile", async () => {
+test("a page is complete even if files are removed while it is read", async () => {
   const { store } = open(await newFiles(), APART);
   await appendAll(store, [1, 2, 3]);
   const [page] = await Promise.all([idsOf(store), store.retain(timeOf(9))]);

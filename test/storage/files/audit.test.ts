@@ -81,7 +81,7 @@ testActivityAgainstNaive(async (t) => {
   return opened;
 });
 
-test("of more providers than people could read, those that were asked for are told apart", async (t) => {
+test("among very many providers, the use of the named ones is still counted", async (t) => {
   const store = createStore({ files: new ForgetfulFiles() });
   t.after(() => store.close());
   await store.providerUse(ORGANIZATION, ["kubernetes"], NOON);
@@ -105,7 +105,7 @@ test("of more providers than people could read, those that were asked for are to
   );
 });
 
-/** Removes a file, or changes a byte of it somewhere. */
+/** Removes a file, or changes one of its bytes. */
 async function spoil(files: ForgetfulFiles, path: string, turn: number): Promise<void> {
   const bytes = await files.readFile(path);
   if (turn % 3 === 0) return files.remove(path);
@@ -150,7 +150,7 @@ test("a line of the log is the event as it was answered, and a batch's lines are
   assert.equal((await stat(join(file, ".."))).mode & 0o777, 0o700);
 });
 
-test("a batch of which the end is missing is dropped as a whole, and that is logged", async (t) => {
+test("a torn batch is dropped as a whole, and that is logged", async (t) => {
   const { layout, file, events } = await storedOnDisk(t, ["a"]);
   await appendFile(file, `${JSON.stringify(auditEventOf())} \n{"id":"hal`);
   const { log, lines } = collectLog();
@@ -182,7 +182,7 @@ test("damaged lines and those of another organization are skipped, and that is l
   await store.close();
 });
 
-test("an organization's events are opened again when that failed at first", async () => {
+test("opening an organization's events is retried after a failure", async () => {
   const files = new ForgetfulFiles();
   const store = createStore({ files });
   let fault: Error | undefined = systemError("EMFILE");
@@ -197,7 +197,7 @@ test("an organization's events are opened again when that failed at first", asyn
   assert.equal(files.descriptors, 0);
 });
 
-test("an append that failed fails its duplicates, is not seen, and may be sent again", async () => {
+test("a failed append fails its duplicates, is not shown, and may be sent again", async () => {
   const files = new ForgetfulFiles();
   const { log, lines } = collectLog();
   const store = createStore({ files, log });
@@ -231,7 +231,7 @@ test("an append that failed fails its duplicates, is not seen, and may be sent a
   assert.deepEqual((await page(restarted)).events, [refused, kept]);
 });
 
-test("an event is not seen before its sync has ended", async () => {
+test("an event is not shown before its sync has ended", async () => {
   const files = new ForgetfulFiles();
   const store = createStore({ files });
   await append(store, []);

@@ -9,7 +9,7 @@ import { Layout } from "../../../src/storage/layout.ts";
 export interface BreakableDisk {
   readonly layout: Layout;
   readonly files: FileOperations;
-  /** How renames fail from now on; `after` means that they happen, and are reported as failed. */
+  /** The behaviour of renames from now on; with `fail after` they happen, but are reported as failed. */
   renames: "work" | "fail" | "fail after";
 }
 

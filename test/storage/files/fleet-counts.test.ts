@@ -55,7 +55,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: "restart" as const }) },
 );
 
-/** Counts what is listed, runtime by runtime. */
+/** Counts the listed runtimes one by one. */
 function naiveCounts(runtimes: readonly StoredRuntime[], now: number, active: string) {
   const all = runtimes.map(({ last_seen, policy_version }) => ({
     status: statusAfter(now - last_seen),
@@ -93,7 +93,7 @@ async function check(
   }
 }
 
-test("the counts are those of the list, whatever comes, goes, ages and restarts", async () => {
+test("the counts equal those of the list while runtimes come, go, age and the server restarts", async () => {
   const anyStep = fc.tuple(fc.constantFrom(...ORGANIZATIONS), step);
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { maxLength: 60, size: "max" }), async (steps) => {

@@ -4,22 +4,22 @@ import { FileFleet } from "../../../src/storage/files/fleet.ts";
 import { isOrganizationId, Layout } from "../../../src/storage/layout.ts";
 import { ForgetfulFiles } from "../../support/forgetful-files.ts";
 
-/** When every report of these tests arrives, more or less. */
+/** The approximate time of all reports in these tests. */
 export const T0 = Date.parse("2026-11-20T20:30:00.000Z");
 
 const layout = new Layout("/data");
 
-/** The files of the organization that these tests report in. */
+/** The files of the organization in these tests. */
 export const { directory, fleetLog, fleetSnapshot } = layout.organization("default");
 
-/** A log that says nothing. */
+/** A log without output. */
 export const silent = createLog(
   "silent",
   () => T0,
   () => {},
 );
 
-/** A disk with an empty data directory on it. */
+/** A disk with an empty data directory. */
 export async function newFiles(): Promise<ForgetfulFiles> {
   const files = new ForgetfulFiles();
   await files.makeDirectory("/data");

@@ -49,7 +49,7 @@ test("a log that has grown is folded into a snapshot and goes on in a new file",
 
 type Model = Map<string, { readonly version: string; readonly last_seen: number }>;
 
-/** What a run answered until the disk stopped, and the fleet as the last, unanswered report would have it. */
+/** The answers of a run until the disk stopped, and the fleet including the last, unanswered report. */
 async function runUntil(stopped: Promise<void>, store: FileFleet): Promise<[Model, Model]> {
   let isStopped = false;
   const stop = stopped.then(() => {
@@ -100,7 +100,10 @@ async function stopAt(operation: number, crash: (files: ForgetfulFiles) => Forge
   return { models, found: await all(await open(after, FOLD_AT), "default") };
 }
 
-/** What a crash finds may also be a snapshot that is still being written when all was answered. */
+/**
+ * Waits for the folding, since a crash may also hit a snapshot that is still being written after the last
+ * answer.
+ */
 async function untilFolded(stopped: Promise<void>, store: FileFleet): Promise<void> {
   await Promise.race([stopped, store.close().catch(() => {})]);
 }
@@ -120,7 +123,7 @@ test("a process killed at any operation of the folding loses nothing that was an
 });
 
 for (const kept of ["nothing", "everything"] as const) {
-  test(`a power cut at any operation that keeps ${kept} unsynced loses no runtime`, async () => {
+  test(`a power cut at any operation loses no runtime, if it keeps ${kept} unsynced`, async () => {
     const choose = (limit: number) => (kept === "nothing" ? 0 : limit);
     for (let operation = 1; ; operation++) {
       const end = await stopAt(operation, (files) => files.powerCut(choose));

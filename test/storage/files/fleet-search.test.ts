@@ -21,7 +21,7 @@ function rowsOf(count: number): FleetRows {
 const every = (n: number): Fits | undefined =>
   n === 1 ? undefined : (_, lastSeen) => lastSeen % n === 0;
 
-test("a page is that part of all that fit, wherever slices end", async () => {
+test("a page has the right part of the fitting runtimes, wherever slices end", async () => {
   const rows = rowsOf(3_210);
   const place = fc.oneof(fc.nat(5), fc.integer({ min: 990, max: 2_010 }), fc.nat(4_000));
   const limits = fc.oneof(place, fc.constant(Infinity));
@@ -40,7 +40,7 @@ test("a page is that part of all that fit, wherever slices end", async () => {
   );
 });
 
-test("without a test, only the page itself is looked at", async () => {
+test("without a test, only the rows of the page are read", async () => {
   const taken: number[][] = [];
   const rows = rowsOf(50_000);
   const watched: FleetRows = {
@@ -60,7 +60,7 @@ test("without a test, only the page itself is looked at", async () => {
   assert.deepEqual([taken, total], [[[40_000, 40_200]], 50_000]);
 });
 
-test("others have a turn while a large fleet is searched, and a search is given up", async () => {
+test("other work is done while a large fleet is searched, and a search can be aborted", async () => {
   const gone = new AbortController();
   let looked = 0;
   const fits = (): boolean => {
@@ -75,7 +75,7 @@ test("others have a turn while a large fleet is searched, and a search is given 
   assert.ok(looked < 10_000, String(looked));
 });
 
-test("searches of one fleet go one after another, whatever becomes of the one before", async () => {
+test("searches of one fleet run one after another, even after a failed one", async () => {
   const begun: string[] = [];
   const rows = rowsOf(2_500);
   const fleet = {

@@ -57,7 +57,7 @@ test("a new runtime is not answered before it is synced, a known one is", async 
   const store = await open(files);
   await report(store, "default", { name: "a" });
   files.held = [];
-  await report(store, "default", { name: "a" }, T0 + 1); // would wait for ever otherwise
+  await report(store, "default", { name: "a" }, T0 + 1); // would otherwise wait for ever
   let isAnswered = false;
   const isNew = report(store, "default", { name: "b" }).then((value) => {
     isAnswered = true;
@@ -108,7 +108,7 @@ test("a report after the end is refused", async () => {
   await assert.rejects(report(store, "default", { name: "a" }), /stopping/);
 });
 
-test("half a line at the log's end was never answered, and is dropped", async () => {
+test("a torn line at the end of the log was never answered, and is dropped", async () => {
   const files = await newFiles();
   const store = await open(files);
   await report(store, "default", { name: "a" });

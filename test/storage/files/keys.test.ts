@@ -46,7 +46,7 @@ test("a use is not written on its own, but at the next flush", async (t) => {
   assert.equal((await reopen(disk)).list("acme")[0]?.last_used_at, USED_AT);
 });
 
-test("a while after a use it is written without being asked for", async (t) => {
+test("a use is written after a while without a flush", async (t) => {
   const { disk, path } = await setUp(t);
   let renamed = (): void => {};
   const files: FileOperations = {
@@ -66,7 +66,7 @@ test("a while after a use it is written without being asked for", async (t) => {
   await keys.close();
 });
 
-test("closing writes what is still to be written", async (t) => {
+test("closing writes the pending uses", async (t) => {
   const { disk, keys } = await setUp(t);
   await keys.create("acme", key);
   keys.touch("acme", "key-1", 1_000);

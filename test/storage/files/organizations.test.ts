@@ -54,7 +54,7 @@ test("a creation that fails leaves nothing behind", async (t) => {
   await organizations.create(...founding("Acme"));
 });
 
-test("a creation that was reported as failed and happened is undone before the next change", async (t) => {
+test("a creation that took effect but was reported as failed is undone before the next change", async (t) => {
   const { disk, place } = await setUp(t);
   let renames = 0;
   const files = {
@@ -73,7 +73,7 @@ test("a creation that was reported as failed and happened is undone before the n
   assert.equal(again.users.findByEmail("ada@example.com")?.organization_id, "globex");
 });
 
-test("a creation that a crash cut short never happened, and can be made again", async (t) => {
+test("a creation that a crash cut short does not count, and can be repeated", async (t) => {
   const { disk, place } = await setUp(t);
   await mkdir(place.directory);
   await writeFile(place.users, '{"users": [{"id": "ghost"');
@@ -122,7 +122,7 @@ test("the default organization comes back without its file, with its users", asy
   assert.equal(again.users.list("default").length, 1);
 });
 
-test("what is no organization's directory is left alone", async (t) => {
+test("a directory that is not an organization's is not changed", async (t) => {
   const { disk } = await setUp(t);
   await mkdir(`${disk.layout.organizations}/.snapshot`);
   assert.deepEqual((await reopen(disk)).ids(), ["default"]);

@@ -52,7 +52,7 @@ test("everything is there again after a restart", async (t) => {
   await assert.rejects(again.publish("acme", draftOf("v2")), { status: 409 });
 });
 
-test("an organization that comes later is read when it is asked for", async (t) => {
+test("a later organization is read on first use", async (t) => {
   const { disk, policies } = await setUp(t);
   await policies.publish("initech", draftOf("v1"));
   const again = await reopen(disk);
@@ -111,7 +111,7 @@ test("a publish writes as much however many versions there are", async (t) => {
   assert.deepEqual(new Set(costs.slice(1)), new Set([costs[1]]));
 });
 
-/** How policies were kept until 0.1: all versions in the index. */
+/** The layout before 0.1: all versions in the index. */
 async function keptAsBefore(t: TestContext) {
   const { disk, policies, place } = await setUp(t);
   await policies.publish("acme", draftOf("v1", "a: 1", 60));
@@ -133,7 +133,7 @@ async function keptAsBefore(t: TestContext) {
   return { disk, place, list };
 }
 
-test("a directory whose index holds every version is opened, and kept as it is today from then on", async (t) => {
+test("a directory with the layout before 0.1 is opened and converted", async (t) => {
   const { disk, place, list } = await keptAsBefore(t);
   const opened = await reopen(disk);
   assert.deepEqual(await opened.list("acme"), list);
@@ -190,7 +190,7 @@ test("a publish whose index cannot be replaced changes nothing, and can be repea
   assert.equal((await readdir(place.policies)).length, 5);
 });
 
-test("a change that happened although it was reported as failed is taken back", async (t) => {
+test("a change that took effect but was reported as failed is undone", async (t) => {
   const { disk, policies } = await setUp(t);
   const first = await policies.publish("acme", draftOf("v1"));
   disk.renames = "fail after";
@@ -226,7 +226,7 @@ test("a failed activation changes nothing", async (t) => {
   assert.equal((await policies.get("acme", "v1"))?.activated_at, undefined);
 });
 
-test("what a crash left behind never happened", async (t) => {
+test("the leftovers of a crash do not count", async (t) => {
   const { disk, policies, place } = await setUp(t);
   await policies.publish("acme", draftOf("v1"));
   await writeFile(join(place.policies, policyFileName("v2")), "a: half of a te");
@@ -262,7 +262,7 @@ const damages: readonly (readonly [
   (text: string) => string,
   RegExp,
 ])[] = [
-  ["an index that is no JSON", "index", () => "{", /index\.json is damaged \(it is not JSON\)/],
+  ["an index that is not JSON", "index", () => "{", /index\.json is damaged \(it is not JSON\)/],
   ["an index that is a list", "index", () => "[]", /index\.json is damaged .*restore it/],
   [
     "an index without an active version",
@@ -276,7 +276,7 @@ const damages: readonly (readonly [
     (text) => text.replace('"last": "v2"', '"last": "v9"'),
     /v9-\w+\.json is missing\): restore it/,
   ],
-  ["a record that is no JSON", "record", () => "{", /v1-\w+\.json.* \(it is not JSON\)/],
+  ["a record that is not JSON", "record", () => "{", /v1-\w+\.json.* \(it is not JSON\)/],
   [
     "a record that lacks a field",
     "record",
@@ -326,7 +326,7 @@ test("a text that is missing or was changed is never served", async (t) => {
   await assert.rejects(reopen(disk), /v2-.*\.yaml is damaged \(it is missing\): restore it/);
 });
 
-test("whatever was answered outlives a power cut, and nothing is half there", async () => {
+test("answered changes survive a power cut, and no change is applied in part", async () => {
   for (const kept of [0, 0.5, 1]) {
     for (let fault = 0; fault < 40; fault++) {
       const files = new ForgetfulFiles();

@@ -19,7 +19,7 @@ function countsOf(use: PolicyUse, limit = 10): readonly (readonly [string, numbe
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-test("a version is counted with those that report it, and of them with those that are present", () => {
+test("a version counts the runtimes that report it, and among them those that are present", () => {
   const use = useOf(["a", "b", "b", "", "b"]);
   use.cross(1, false);
   assert.deepEqual(countsOf(use), [
@@ -29,7 +29,7 @@ test("a version is counted with those that report it, and of them with those tha
   assert.deepEqual([use.otherThan("a"), use.otherThan("b"), use.otherThan("none")], [2, 1, 3]);
 });
 
-test("a version that nobody reports any more is forgotten, and another takes its place", () => {
+test("a version that is not reported any more is forgotten, and another one takes its place", () => {
   const use = useOf(["a", "b"]);
   use.report(0, "b");
   assert.deepEqual(countsOf(use), [["b", 2, 2]]);
@@ -42,7 +42,7 @@ test("a version that nobody reports any more is forgotten, and another takes its
   assert.deepEqual([countsOf(use), use.otherThan("x")], [[], 0]);
 });
 
-test("of many versions those come that most runtimes report, and just so many", () => {
+test("of many versions the most reported ones are returned, up to the limit", () => {
   const use = useOf(Array.from({ length: 100 }, (_, i) => `v${i % 7 < 4 ? i % 3 : i}`));
   const all = countsOf(use, 1_000);
   for (const limit of [1, 2, 3, 4, 20, all.length - 1, all.length]) {

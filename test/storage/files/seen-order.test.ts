@@ -26,7 +26,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 );
 
-test("order and counts are those of a list that is sorted anew every time", () => {
+test("order and counts equal those of a list that is sorted every time", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200, size: "max" }), (steps) => {
       const present = new Set<number>();

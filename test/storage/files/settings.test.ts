@@ -45,7 +45,7 @@ for (const [fault, content] of [
   });
 }
 
-test("what is no organization's id never becomes a path", async (t) => {
+test("an invalid organization id never becomes a path", async (t) => {
   const { settings } = await setUp(t);
   await assert.rejects(settings.list("../acme"), /Not an organization id/);
 });

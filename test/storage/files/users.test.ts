@@ -50,7 +50,7 @@ test("a write that fails changes neither memory nor disk", async (t) => {
   assert.deepEqual((await reopen(disk)).list("acme"), [ada]);
 });
 
-test("a write that was reported as failed and happened is undone before the next", async (t) => {
+test("a write that took effect but was reported as failed is undone before the next", async (t) => {
   const { disk, users } = await setUp(t);
   await users.create("acme", ada);
   disk.renames = "fail after";
@@ -62,7 +62,7 @@ test("a write that was reported as failed and happened is undone before the next
   assert.equal(again.findByEmail("bob@example.com")?.id, "bob-2");
 });
 
-test("what a crash left of a write is not read", async (t) => {
+test("the leftover of a write in a crash is not read", async (t) => {
   const { disk, users, path } = await setUp(t);
   await users.create("acme", ada);
   await writeFile(`${path}.1-1.tmp`, '{"users": [{"id"');

@@ -1,6 +1,6 @@
 import type { Pieces } from "../../../core/pieces.ts";
 
-/** Readers in progress. Removed files stay on disk until every reader that may know of them is done. */
+/** Readers in progress. Removed files stay on disk until every reader that may need them is done. */
 export class Leases {
   readonly #open = new Set<Promise<void>>();
 

@@ -1,7 +1,7 @@
 /**
  * Opens and closes the trails of organizations. The first use opens a trail. It is closed after ten idle
- * minutes, or to make room when too many are open: then the one that was used longest ago goes. An open
- * trail costs memory and a file descriptor; one that is only stored costs neither.
+ * minutes, or to make room when too many are open: then the least recently used one is closed. An open trail
+ * costs memory and a file descriptor, a closed one costs neither.
  */
 import { join } from "node:path";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../../../core/clock.ts";
@@ -32,7 +32,7 @@ export interface OpenTrailsParts {
   readonly now: Clock;
   /** Called when files could not be closed. */
   readonly closeFailed: (error: unknown) => void;
-  /** How many may be open before some are closed to make room. */
+  /** The most open trails; beyond it some are closed to make room. */
   readonly limit?: number | undefined;
 }
 
@@ -59,7 +59,7 @@ export class OpenTrails {
     return Array.from(this.#open.values(), ({ trail }) => trail);
   }
 
-  /** Why some organization's events cannot be stored at present; `undefined` while all can. */
+  /** The error that stops some organization's events; `undefined` while all can be stored. */
   get failure(): unknown {
     for (const { trail } of this.#open.values()) {
       if (trail.writer.failure !== undefined) return trail.writer.failure;
@@ -67,14 +67,14 @@ export class OpenTrails {
     return this.#unopened.values().next().value;
   }
 
-  /** Tries to write, and to open, again after a failure. */
+  /** Retries writing and opening after a failure. */
   recover(): void {
     for (const { trail } of this.#open.values()) trail.writer.recover();
     if (this.#closed) return;
     for (const organization of this.#unopened.keys()) this.opened(organization).catch(() => {});
   }
 
-  /** An organization's trail for a use now, if it is open. */
+  /** An organization's trail for immediate use, if it is open. */
   atHand(organization: string): AuditTrail | undefined {
     const open = this.#open.get(organization);
     if (open === undefined) return undefined;
@@ -106,13 +106,13 @@ export class OpenTrails {
     let rows = 0;
     for (const { trail } of this.#open.values()) rows += trail.usage().events;
     if (rows < KEPT_ROWS) return;
-    await nextTurn(); // other callers that waited for it use it by now
+    await nextTurn(); // other callers that waited for it may use it now
     const open = this.#open.get(organization);
     if (open?.isUsed === false) open.usedAt = -Infinity;
     this.closeIdle();
   }
 
-  /** Closes trails that have been idle for long. */
+  /** Closes trails that have been idle for a long time. */
   closeIdle(): void {
     const oldest = this.#parts.now() - IDLE_MS;
     for (const [organization, open] of this.#open) {
@@ -145,7 +145,7 @@ export class OpenTrails {
     return trail;
   }
 
-  /** Closes the one that was used longest ago, when too many are open and it rests. */
+  /** Closes the least recently used trail if too many are open and it is at rest. */
   #makeRoom(): void {
     if (this.#open.size < this.#limit) return;
     const rested = this.#parts.now() - RESTED_MS;
@@ -166,12 +166,12 @@ export class OpenTrails {
   }
 }
 
-/** Whether a trail can be closed unnoticed: it has no work in progress, and everything is stored. */
+/** Whether a trail can be closed without effect: it has no work in progress, and everything is stored. */
 function isAtRest({ trail }: Open): boolean {
   return trail.isIdle && trail.writer.failure === undefined;
 }
 
-/** The checks of all organizations that have events; `run` does the check of one. */
+/** The checks of all organizations that have events; `run` checks one organization. */
 export async function checksOf(
   files: FileOperations,
   layout: Layout,

@@ -32,7 +32,7 @@ export interface SegmentSetOptions {
   readonly damage: DamageRegister;
   /** Called when a sidecar could not be written. The index stays in memory until the next start rebuilds it. */
   readonly indexFailed: (error: unknown, file: string) => void;
-  /** Threads that rebuild missing sidecars; without them it is done on the main thread. */
+  /** Threads that rebuild missing sidecars; without them the main thread does it. */
   readonly threads?: IndexThreads;
 }
 
@@ -109,7 +109,7 @@ export class SegmentSet {
     else this.drop(previous.segment);
   }
 
-  /** Forgets a segment. */
+  /** Removes a segment from the set. */
   drop(segment: number): void {
     this.#adopt(this.#indexes.filter((index) => index.segment !== segment));
   }
@@ -118,7 +118,7 @@ export class SegmentSet {
   remake(segment: number): Promise<void> {
     return this.#sealing.run(async () => {
       const before = this.find(segment);
-      if (!(before instanceof SealedIndex)) return; // another query had it rebuilt
+      if (!(before instanceof SealedIndex)) return; // another query has rebuilt it
       this.#replace(before, await this.#make(segment));
       await before.close();
     });
@@ -126,14 +126,14 @@ export class SegmentSet {
 
   /** Removes the files of a segment that was dropped. */
   async remove(index: SegmentIndex): Promise<void> {
-    await this.#sealing.idle(); // its sidecar may be on its way
+    await this.#sealing.idle(); // its sidecar may be being written
     if (index instanceof SealedIndex) await index.close();
     await this.#log.remove(index.segment);
     await this.#options.files.remove(this.#sidecarPath(index.segment));
     await this.#options.damage.remove(this.#log.path(index.segment));
   }
 
-  /** When the named providers were used last, in milliseconds; unused ones are left out. */
+  /** The last use of the named providers, in milliseconds; unused ones are left out. */
   async lastUsed(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const indexes = this.#indexes;
     const yielder = new Yielder();
@@ -149,7 +149,7 @@ export class SegmentSet {
     return times;
   }
 
-  /** The providers that events name, in no order. Where there are too many, those of the newest segments. */
+  /** The providers named in events, in no order. If there are too many, those of the newest segments. */
   async providerNames(most: number): Promise<ReadonlySet<string>> {
     const names = new Set<string>();
     const yielder = new Yielder();
@@ -165,7 +165,7 @@ export class SegmentSet {
     return names;
   }
 
-  /** What all segments take up. */
+  /** The sizes of all segments. */
   usage(): AuditUsage {
     const usage = { events: 0, bytes: 0, oldest: Infinity };
     for (const { rows, bytes, oldest } of this.#indexes) {
@@ -204,7 +204,7 @@ export class SegmentSet {
     return SealedIndex.open(files, reads, this.#sidecarPath(segment), segment, size);
   }
 
-  /** Makes indexes where no thread of the service waits for it, as far as that can be done. */
+  /** Builds missing indexes in threads, as far as possible, so that the main thread does not wait. */
   async #makeInThreads(
     segments: readonly number[],
     made: Map<number, SegmentIndex>,
@@ -263,7 +263,7 @@ function sidecarOf(path: string): string {
   return path.replace(/\.jsonl$/, ".idx");
 }
 
-/** Removes unfinished files, and files that belong to segments that are gone. */
+/** Removes unfinished files, and files of removed segments. */
 async function removeStrays(
   { files, directory }: SegmentSetOptions,
   log: SegmentedLog,

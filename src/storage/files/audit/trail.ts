@@ -1,7 +1,7 @@
 /**
- * The events of one organization: log, indexes and recent ids. Events are written, synced, indexed, and
- * only then answered, in the order of the log. While a large batch is indexed in parts, queries see the
- * first of its events before it is answered. Queries take a lease, so that retention keeps the files that they read.
+ * The events of one organization: log, indexes and recent ids. Events are written, synced, indexed, and only
+ * then answered, in the order of the log. While a large batch is indexed in parts, queries see the first of
+ * its events before it is answered. Queries take a lease, so that retention keeps the files they read.
  */
 import type { AuditEvent } from "../../../audit/schema.ts";
 import type { AuditActivity, AuditAllowance, AuditExport } from "../../../audit/store.ts";
@@ -40,7 +40,7 @@ export interface AuditTrailOptions extends LogOptions, SegmentSetOptions {
   readonly shortLines: ShortLines;
 }
 
-/** So many bytes are indexed at a time, within about a millisecond. */
+/** The bytes that are indexed in one part, within about a millisecond. */
 const PART_BYTES = 64 << 10;
 
 /** Stores and finds the events of one organization. */
@@ -100,7 +100,7 @@ export class AuditTrail implements TailSource {
     }
   }
 
-  /** The state of writing: failures, text that is held, bytes that are acknowledged. */
+  /** The state of writing: failures, pending text, acknowledged bytes. */
   get writer(): Pick<SegmentedLog, "failure" | "held" | "committed" | "recover"> {
     return this.#log;
   }
@@ -122,7 +122,7 @@ export class AuditTrail implements TailSource {
     else this.#writer.append(events, named, stored);
   }
 
-  /** Adds acknowledged lines to the index, to the recent ids and to the streams; many in parts. */
+  /** Adds acknowledged lines to the index, to the recent ids and to the streams; long ones in parts. */
   #add(bytes: Buffer, offset: number): Work<void> | void {
     if (bytes.length > PART_BYTES) return this.#addInParts(bytes, offset);
     this.#addPart(bytes, offset);
@@ -232,7 +232,10 @@ export class AuditTrail implements TailSource {
     return (await this.#log.read(slices)).map(firstLine);
   }
 
-  /** Removes sealed segments of which every event is older. Their files go when all current readers are done. */
+  /**
+   * Removes sealed segments whose events are all older. Their files are removed when all current readers are
+   * done.
+   */
   async retain(olderThanMs: number): Promise<AuditRemoval | undefined> {
     const old = this.#segments.indexes
       .slice(0, -1)
@@ -240,7 +243,7 @@ export class AuditTrail implements TailSource {
     return this.#remove(old);
   }
 
-  /** Removes the oldest sealed segments until no more is left than is allowed. */
+  /** Removes the oldest sealed segments until the rest is within the allowance. */
   async trim(allowed: AuditAllowance): Promise<AuditRemoval | undefined> {
     let { events, bytes } = this.usage();
     const old: SegmentIndex[] = [];
@@ -278,7 +281,7 @@ export class AuditTrail implements TailSource {
     await opened.close();
   }
 
-  /** Answers a query. When an index turns out to be damaged, it is rebuilt and the query repeated. */
+  /** Answers a query. If an index turns out to be damaged, it is rebuilt and the query is repeated. */
   async #ask<T>(answer: (indexes: readonly SegmentIndex[]) => Promise<T>): Promise<T> {
     const done = this.#leases.take();
     try {

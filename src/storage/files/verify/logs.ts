@@ -88,7 +88,7 @@ async function verifyAudit(
   }
 }
 
-/** Checks one log: every line is a record, and what is torn stands at the end of the last file only. */
+/** Checks one log: every line must be a record, and only the last file may have a torn tail. */
 async function verifyLog(
   files: FileOperations,
   path: string,

@@ -1,20 +1,20 @@
 import { describeDiskFault } from "../../disk-fault.ts";
 
-/** Something to be said of a file. */
+/** A finding about a file. */
 export interface Finding {
-  /** From the root of the data directory. */
+  /** The path from the root of the data directory. */
   readonly file: string;
   readonly problem: string;
 }
 
-/** Of one file no more than this is told. */
+/** The most findings of one file. */
 const MAX_A_FILE = 20;
 
-/** What a look through a data directory has found. */
+/** The findings of a check of a data directory. */
 export class VerifyReport {
-  /** What is wrong. */
+  /** Faults in the files. */
   readonly problems: Finding[] = [];
-  /** What is not wrong, but worth knowing: what a crash leaves, and the next start clears away. */
+  /** Leftovers of a crash, not faults: the next start removes them. */
   readonly notes: Finding[] = [];
   organizations = 0;
   files = 0;
@@ -39,14 +39,14 @@ export class VerifyReport {
     this.notes.push({ file: this.#relative(path), problem });
   }
 
-  /** Takes what reading a file has thrown as a problem of that file. */
+  /** Reads a file, and reports an error as a problem of that file. */
   async reading<T>(path: string, read: () => Promise<T>): Promise<T | undefined> {
     try {
       return await read();
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);
       const message = describeDiskFault(error, path)?.replace(`"${path}" `, "") ?? said;
-      // A check only reports the fault; how to start without the file is said at start.
+      // A check only reports the fault; the way to start without the file is part of the error at start.
       const fault = /is damaged \((.*)\): /s.exec(message)?.[1] ?? message;
       this.problem(path, fault.replaceAll(`${this.#root}/`, ""));
       return undefined;

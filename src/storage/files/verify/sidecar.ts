@@ -5,7 +5,7 @@ import { SealedIndex } from "../audit/index/sealed-index.ts";
 import { decodeHeader, HEADER_BYTES, MAGIC } from "../audit/sidecar/format.ts";
 import type { VerifyReport } from "./report.ts";
 
-/** Checks the index of a segment: its checksums, and that it has a row for each event of the log. */
+/** Checks the index of a segment: its checksums, and that it has one row for each event of the log. */
 export async function verifySidecar(
   files: FileOperations,
   path: string,

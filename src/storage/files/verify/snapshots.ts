@@ -35,7 +35,7 @@ export async function verifyRoot(
   await report.reading(layout.catalogCopy, () => readSnapshot(files, layout.catalogCopy));
 }
 
-/** Checks the snapshots of one organization; `false` when it never came into being. */
+/** Checks the snapshots of one organization; `false` if its creation was not committed. */
 export async function verifySnapshots(
   files: FileOperations,
   layout: Layout,
@@ -67,7 +67,7 @@ export async function verifySnapshots(
   return true;
 }
 
-/** Checks what no file of one organization says: that no email is in two of them. */
+/** Checks across all organizations that no email is used twice. */
 export async function verifyEmails(
   files: FileOperations,
   layout: Layout,

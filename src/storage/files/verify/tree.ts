@@ -17,7 +17,7 @@ const NOTHING = /^$/;
 /**
  * Checks that everything in a data directory belongs there, and to its owner alone.
  *
- * @returns the organizations that can be looked into: no link leads out of the data directory there
+ * @returns the organizations that can be checked, since no link leads out of the data directory there
  */
 export async function verifyTree(
   files: FileOperations,
@@ -42,7 +42,7 @@ export async function verifyTree(
   return whole;
 }
 
-/** Checks the entries of a directory; gives the names of those that are symbolic links. */
+/** Checks the entries of a directory; returns the names of symbolic links. */
 async function verifyNames(
   { files, report }: { readonly files: FileOperations; readonly report: VerifyReport },
   directory: string,
@@ -66,9 +66,9 @@ async function verifyNames(
   return { links };
 }
 
-/** Checks who may read something; returns whether it is a directory. */
+/** Checks the mode of an entry; returns whether it is a directory. */
 async function verifyMode(path: string, report: VerifyReport): Promise<boolean> {
-  const found = await stat(path); // of a link to the data directory, the directory
+  const found = await stat(path); // follows a link at the data directory itself
   const expected = found.isDirectory() ? 0o700 : 0o600;
   const mode = found.mode & 0o777;
   if (mode !== expected) {

@@ -1,4 +1,4 @@
-/** Retention between the question and the first piece of its answer: what is read stays until it was read. */
+/** Retention between a query and the first piece of its answer: the files stay until they are read. */
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { recordingRows } from "../../../../src/activity/recording.ts";
@@ -32,11 +32,11 @@ async function openStore(t: TestContext) {
     ...{ durability: "sync", segmentBytes: 100_000 },
   });
   t.after(() => store.close());
-  const message = "x".repeat(64 * 1024); // two events a segment, and a page of several pieces
+  const message = "x".repeat(64 * 1024); // two events in a segment, and a page of several pieces
   for (let n = 0; n < EVENTS; n++) await append(store, [auditEventOf({ message })]);
   return {
     store,
-    /** Removes every segment but the one that takes the writes. */
+    /** Removes every segment except the active one. */
     retain: () => store.retain(ORGANIZATION, NOON + DAY_MS),
     async segments() {
       const names = await files.readDirectory(DIRECTORY);
@@ -45,7 +45,7 @@ async function openStore(t: TestContext) {
   };
 }
 
-/** Serves exports and pages; `entry` is what happens while the activity entry is written. */
+/** Serves exports and pages; `entry` runs while the activity entry is written. */
 async function serveExports(t: TestContext, entry: () => Promise<unknown>) {
   const opened = await openStore(t);
   const now = () => NOON;
@@ -70,7 +70,7 @@ async function serveExports(t: TestContext, entry: () => Promise<unknown>) {
   return { ...opened, url };
 }
 
-test("retention while an export's activity entry is written takes nothing of the export", async (t) => {
+test("retention while an export's activity entry is written removes nothing from the export", async (t) => {
   let removed = 0;
   const { url, retain, segments } = await serveExports(t, async () => {
     removed = (await retain())[0]?.events ?? 0;
@@ -83,7 +83,7 @@ test("retention while an export's activity entry is written takes nothing of the
   while ((await segments()) > 1) await new Promise(setImmediate);
 });
 
-test("an export whose entry is refused, or that HEAD asks for, keeps no file", async (t) => {
+test("a refused export, or a HEAD request for one, keeps no file", async (t) => {
   let failure: Error | undefined = new Error("no room");
   const { url, retain, segments } = await serveExports(t, () =>
     failure ? Promise.reject(failure) : Promise.resolve(),
@@ -100,14 +100,14 @@ test("an export whose client leaves before the first piece keeps no file", async
   const left = new AbortController();
   const { url, retain, segments } = await serveExports(t, () => {
     left.abort();
-    return new Promise((resolve) => setTimeout(resolve, 20)); // the server hears of it
+    return new Promise((resolve) => setTimeout(resolve, 20)); // the server notices it
   });
   await assert.rejects(fetch(`${url}${EXPORT}?format=csv`, { signal: left.signal }));
   await retain();
   while ((await segments()) > 1) await new Promise(setImmediate);
 });
 
-test("a cursor whose event retention has removed is refused, and says to begin again", async (t) => {
+test("a cursor whose event was removed by retention is refused, with the advice to begin again", async (t) => {
   const { url, retain } = await serveExports(t, () => Promise.resolve());
   const list = `${url}/api/v1/audit`;
   const pageOf = async (target: string) => {
@@ -125,7 +125,7 @@ test("a cursor whose event retention has removed is refused, and says to begin a
   assert.equal((await pageOf(`${list}?limit=1&cursor=${young}`)).status, 200);
 });
 
-test("a page that is read later than retention ran is whole", async (t) => {
+test("a page that is read after retention is complete", async (t) => {
   const { store, retain, segments } = await openStore(t);
   const rows = await store.page(ORGANIZATION, {}, EVENTS, 0);
   assert.ok(!Buffer.isBuffer(rows.json));

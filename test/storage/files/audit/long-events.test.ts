@@ -19,13 +19,13 @@ import { ForgetfulFiles } from "../../../support/forgetful-files.ts";
 
 const KIB = 1024;
 const LONG = 600 * KIB;
-/** Nothing is newer. */
+/** A place before all events. */
 const LAST_PLACE = {
   timestamp: Date.parse("9999-12-31T23:59:59.999Z"),
   row: Number.MAX_SAFE_INTEGER as GlobalRow,
 };
 
-/** A store with six events of 600 KiB, and the most bytes that were read from it at once. */
+/** A store with six events of 600 KiB, and the size of its largest read. */
 async function storeOfLongEvents(t: TestContext) {
   const files = new ForgetfulFiles();
   const read = { atOnce: 0, now: 0 };
@@ -65,7 +65,7 @@ async function storeOfLongEvents(t: TestContext) {
   return { store, events, read };
 }
 
-test("a page of long events comes in pieces, each of which is read when it is asked for", async (t) => {
+test("a page of long events comes in pieces, each read on demand", async (t) => {
   const { store, events, read } = await storeOfLongEvents(t);
   const { json, returned, total } = await store.page(ORGANIZATION, {}, 100, 0);
   assert.deepEqual([returned, total, Buffer.isBuffer(json)], [6, 6, false]);
@@ -73,7 +73,7 @@ test("a page of long events comes in pieces, each of which is read when it is as
   assert.ok(read.atOnce > 0 && read.atOnce <= 64 * KIB, `${read.atOnce}`);
 });
 
-test("a page of short texts is whole, and its long events are read once", async (t) => {
+test("a page of short texts is complete, and its long events are read once", async (t) => {
   const { store, events, read } = await storeOfLongEvents(t);
   const expected = [...events]
     .reverse()
@@ -94,7 +94,7 @@ test("a page of short texts is whole, and its long events are read once", async 
   }
 });
 
-test("a page that nobody reads to its end keeps no file", async (t) => {
+test("a page that is not read to its end keeps no file", async (t) => {
   const { store } = await storeOfLongEvents(t);
   const { json } = await store.page(ORGANIZATION, {}, 100, 0);
   assert.ok(!Buffer.isBuffer(json));
@@ -111,7 +111,7 @@ test("a tail that begins in the past reads few long events at a time", async (t)
   assert.ok(read.atOnce > 0 && read.atOnce <= 1_024 * KIB, `${read.atOnce}`);
 });
 
-test("others have turns of the loop while a page or an export is read that is at hand", async (t) => {
+test("other work is done while a cached page or export is read", async (t) => {
   const { store } = await storeOfLongEvents(t);
   for (const read of [
     async () => (await store.page(ORGANIZATION, {}, 100, 0)).json,

@@ -32,7 +32,7 @@ test("a position of a stream is read back, from before the first event up to the
   assert.throws(() => readStreamPosition(streamPosition(beyond), newest), UnknownPosition);
 });
 
-test("places that no list has are refused", () => {
+test("places outside of any list are refused", () => {
   for (const [timestamp, row] of [
     [Date.parse("2026-11-20T20:30:00Z"), 0],
     [0, -1],

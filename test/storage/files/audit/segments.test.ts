@@ -100,7 +100,7 @@ const filters: readonly AuditFilter[] = [
   { from: NOON + 100_000, to: NOON + 300_500, decision: "ALLOWED", q: "push" },
 ];
 
-test("over many blocks and segments every filter finds what it should, live and after a restart", async () => {
+test("over many blocks and segments every filter finds its events, live and after a restart", async () => {
   const files = new ForgetfulFiles();
   const events = historyOf(3_000);
   let store = createStore(files, 250_000);
@@ -131,7 +131,7 @@ test("over many blocks and segments every filter finds what it should, live and 
   await store.close();
 });
 
-test("page by page a filter that many events match gives all of them once, in order, to the end", async () => {
+test("the pages of a filter with many matches have each event once, in order, to the end", async () => {
   const store = createStore(new ForgetfulFiles(), 250_000);
   const events = historyOf(2_000);
   await appendAll(store, events);
@@ -154,7 +154,7 @@ test("page by page a filter that many events match gives all of them once, in or
   await store.close();
 });
 
-test("a sealed segment gets a sidecar beside it, and a restart reads that and not the log", async () => {
+test("a sealed segment gets a sidecar, and a restart reads the sidecar instead of the log", async () => {
   const files = new ForgetfulFiles();
   let store = createStore(files, 100_000);
   const events = historyOf(1_000);
@@ -174,7 +174,7 @@ test("a sealed segment gets a sidecar beside it, and a restart reads that and no
   assert.equal((await page(store, { decision: "DENIED" })).total, 112);
   files.before = () => {};
   for (const name of sidecars) {
-    // Once for its columns, and once to be kept open for what stays on disk: here the newest ids.
+    // Once for its columns, and once to be kept open for the sections on disk: here the newest ids.
     assert.equal(opened.filter((path) => path === `${DIRECTORY}/${name}`).length, 2, name);
   }
   assert.deepEqual(
@@ -280,7 +280,7 @@ test("retention removes whole segments and their sidecars, and rows keep their n
   await store.close();
 });
 
-test("of more than is allowed the oldest whole segments go, by number or by size", async () => {
+test("beyond the limit of events or bytes the oldest whole segments are removed", async () => {
   const files = new ForgetfulFiles();
   const store = createStore(files, 100_000);
   const events = historyOf(2_000);
@@ -296,13 +296,13 @@ test("of more than is allowed the oldest whole segments go, by number or by size
   assert.deepEqual((await page(store, {}, 1_000)).events, matchesOf(kept, {}).slice(0, 1_000));
   await store.trim(ORGANIZATION, { events: 2_000, bytes: bytes - first.bytes - 1 });
   assert.equal(await segmentsOf(files), all - 2);
-  await store.trim(ORGANIZATION, { events: 0, bytes: 0 }); // except the one that takes the writes
+  await store.trim(ORGANIZATION, { events: 0, bytes: 0 }); // except the active one
   assert.equal(await segmentsOf(files), 1);
   assert.ok((await store.usage(ORGANIZATION)).events > 0);
   await store.close();
 });
 
-test("an export that began before retention gives out everything it promised", async () => {
+test("an export that began before retention is complete", async () => {
   const files = new ForgetfulFiles();
   const store = createStore(files, 100_000);
   const events = historyOf(1_500);
@@ -320,7 +320,7 @@ test("an export that began before retention gives out everything it promised", a
   await store.close();
 });
 
-test("an organization that nobody asks for is closed, and opened again when somebody does", async () => {
+test("an idle organization is closed, and opened again on its next use", async () => {
   const files = new ForgetfulFiles();
   let now = 0;
   const store = createStore(files, 100_000, () => now);
@@ -338,7 +338,7 @@ test("an organization that nobody asks for is closed, and opened again when some
   await store.close();
 });
 
-test("a histogram of whole segments counts what a count of every event does", async () => {
+test("a histogram of whole segments equals a count of every event", async () => {
   const store = createStore(new ForgetfulFiles(), 100_000);
   const events = historyOf(9_000);
   await appendAll(store, events);
@@ -362,7 +362,7 @@ test("a histogram of whole segments counts what a count of every event does", as
   await store.close();
 });
 
-test("a histogram of a segment that grows counts what came since, earlier hours and later ones", async () => {
+test("a histogram of the active segment counts new events, in earlier hours and later ones", async () => {
   const store = createStore(new ForgetfulFiles(), 100_000_000);
   const history = historyOf(5_000);
   const moved = (hours: number): readonly AuditEvent[] =>
@@ -384,7 +384,7 @@ test("a histogram of a segment that grows counts what came since, earlier hours 
   await store.close();
 });
 
-test("beyond the limit the organization that rested longest makes room, and none is lost", async () => {
+test("beyond the limit the least recently used organization is closed, and no event is lost", async () => {
   const files = new ForgetfulFiles();
   let now = 0;
   const store = createStore(files, 100_000, () => now, 3);
@@ -403,7 +403,7 @@ test("beyond the limit the organization that rested longest makes room, and none
   assert.equal(files.descriptors, 0);
 });
 
-test("who is being listened to makes no room", async () => {
+test("an organization with an open stream is not closed to make room", async () => {
   const files = new ForgetfulFiles();
   let now = 0;
   const store = createStore(files, 100_000, () => now, 1);
@@ -417,7 +417,7 @@ test("who is being listened to makes no room", async () => {
   await store.close();
 });
 
-test("a question whose signal is aborted ends", async () => {
+test("a query whose signal is aborted ends", async () => {
   const store = createStore(new ForgetfulFiles(), 100_000);
   await appendAll(store, historyOf(1_000));
   const signal = AbortSignal.abort(new Error("Nobody waits"));
@@ -425,7 +425,7 @@ test("a question whose signal is aborted ends", async () => {
   await store.close();
 });
 
-test("an export never holds more than a few long events at once, and loses none", async () => {
+test("an export holds only a few long events in memory at once, and loses none", async () => {
   const store = createStore(new ForgetfulFiles(), 64 << 20);
   const long = Array.from({ length: 12 }, (_, i) =>
     auditEventOf({ command: `${i} `.repeat(200_000) }),

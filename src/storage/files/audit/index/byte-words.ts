@@ -1,13 +1,13 @@
 /**
- * Bytes four at a time. What is done once for every byte of a log of gigabytes is done in words of 32
- * bits here, little-endian: compared, hashed, and searched for the end of a JSON string by the classic
- * trick that tells in a few operations whether one of four bytes is below a bound.
+ * Reads bytes four at a time, as little-endian words of 32 bits. Work that is done for every byte of a log of
+ * gigabytes is done by word here: comparing, hashing, and searching for the end of a JSON string, by the
+ * classic trick that finds in a few operations whether one of four bytes is below a bound.
  */
 
-/** A word is read at any byte of a text, so this many bytes have to follow its last one. */
+/** A word may begin at the last byte of a text, so this many readable bytes must follow the text. */
 export const SPARE_BYTES = 4;
 
-/** The words of some bytes, which are copied when nothing that may be read follows them. */
+/** The words of some bytes, which are copied if too few readable bytes follow them. */
 export function withSpareBytes(bytes: Uint8Array): DataView {
   const { buffer, byteOffset, length } = bytes;
   if (byteOffset + length + SPARE_BYTES <= buffer.byteLength) {
@@ -26,28 +26,28 @@ export function repeated(byte: number): number {
 const ONES = repeated(0x01);
 const HIGH_BITS = repeated(0x80);
 const BACKSLASHES = repeated(0x5c);
-/** With this bit turned over a quote, 0x22, is below 0x21, as a control character is, and nothing else. */
+/** With this bit inverted, a quote (0x22) is below 0x21, like a control character; no other byte becomes so. */
 const QUOTE_BIT = repeated(0x02);
 const ABOVE_QUOTE = repeated(0x21);
 
 /**
- * Where a word has what cannot stand in a JSON string as it is: a quote, a backslash, a control
- * character. The lowest bit that is set belongs to the first such byte; 0 means there is none.
+ * Marks the bytes of a word that must be escaped in a JSON string: a quote, a backslash, a control character.
+ * The lowest bit that is set belongs to the first such byte; 0 means that there is none.
  */
 export function specialsIn(word: number): number {
   const quotes = word ^ QUOTE_BIT;
   const backslashes = word ^ BACKSLASHES;
-  // A borrow may mark a byte above a marked one by mistake, never the first.
+  // A borrow may falsely mark a byte above a marked one, never the first.
   const marks = ((quotes - ABOVE_QUOTE) & ~quotes) | ((backslashes - ONES) & ~backslashes);
   return marks & HIGH_BITS;
 }
 
-/** How many bytes of a word stand before the first one that is marked. */
+/** The number of bytes of a word before the first marked one. */
 export function bytesBefore(marks: number): number {
   return (31 - Math.clz32(marks & -marks)) >>> 3;
 }
 
-/** Whether the same bytes stand at two places. */
+/** Whether two ranges have the same bytes. */
 export function areEqual(
   a: DataView,
   atA: number,
@@ -84,7 +84,7 @@ export function hashWord(hash: number, word: number): number {
   return (Math.imul((mixed << 13) | (mixed >>> 19), 5) + 0xe6546b64) | 0;
 }
 
-/** Ends a hash with the bytes that are left, three at most, and the length of all in bytes. */
+/** Ends a hash with the remaining bytes, three at most, and the length of all in bytes. */
 export function hashEnd(hash: number, rest: number, length: number): number {
   let mixed = hash ^ scrambled(rest) ^ length;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
@@ -104,7 +104,7 @@ export function orderByHash(hashes: Uint32Array): Uint32Array {
     const order = Uint32Array.from(hashes.keys());
     return order.sort((a, b) => (hashes[a] as number) - (hashes[b] as number) || a - b);
   }
-  // Hash and index in one number of 53 bits: sorted without calling back, ten times as fast.
+  // Hash and index in one number of 53 bits: sorted without callbacks, ten times as fast.
   const keys = new Float64Array(length);
   for (let i = 0; i < length; i++) keys[i] = (hashes[i] as number) * length + i;
   keys.sort();

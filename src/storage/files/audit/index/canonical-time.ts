@@ -5,12 +5,12 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../core/clock.ts";
 import { parseTimestamp } from "../../../../core/time.ts";
 
-/** How long a stored timestamp is. */
+/** The length of a stored timestamp. */
 export const TIMESTAMP_BYTES = 24;
 
 const DAYS_IN_MONTH = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Milliseconds since the epoch; NaN where no stored timestamp stands. */
+/** Milliseconds since the epoch; NaN if the bytes are not a stored timestamp. */
 export function canonicalTime(bytes: Uint8Array, at: number): number {
   const isInForm =
     bytes[at + 4] === 45 &&
@@ -44,7 +44,7 @@ function fraction(bytes: Uint8Array, at: number): number {
   return digit(bytes, at + 20) * 100 + two(bytes, at + 21);
 }
 
-/** NaN spreads, so what has anything but digits there has no time. */
+/** Returns NaN for any other byte. NaN spreads, so such a timestamp has no time. */
 function digit(bytes: Uint8Array, at: number): number {
   const value = (bytes[at] as number) - 48;
   return value >= 0 && value <= 9 ? value : Number.NaN;

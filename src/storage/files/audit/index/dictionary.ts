@@ -3,8 +3,8 @@
  * text; code 0 stands for a field that is absent. So a filter compares numbers, and a search tries
  * each distinct text once, however many rows have it.
  *
- * Hundreds of thousands of small strings would burden the garbage collector, so the dictionaries of a
- * sealed segment are one block of bytes each (while it grows: `GrowingDictionary`):
+ * Hundreds of thousands of small strings would burden the garbage collector, so each dictionary of a sealed
+ * segment is one block of bytes (for the active segment see `GrowingDictionary`):
  *
  *     count | hashes, ascending | codes by hash | ends of texts | ends of lower-cased texts |
  *     texts, one after another | lower-cased texts, each followed by a byte FF
@@ -16,17 +16,17 @@ import { hashOf } from "./byte-words.ts";
 
 const NUMBER = Uint32Array.BYTES_PER_ELEMENT;
 export const SEPARATOR = 0xff;
-/** How many values are kept as strings after their first use. */
+/** The most values that are kept as strings after their first use. */
 const DECODED = 256;
 
 /** Finds codes by values, and values by codes. */
 export interface Dictionary {
-  /** How many values there are; their codes are 1 to `size`. */
+  /** The number of values; their codes are 1 to `size`. */
   readonly size: number;
-  /** `undefined` when no row has that value. */
+  /** The code of a value; `undefined` if no row has that value. */
   codeOf(value: string): number | undefined;
   valueOf(code: number): string;
-  /** The codes whose lower-cased values hold some bytes, ascending; yields after every small part. */
+  /** The codes whose lower-cased values contain some bytes, ascending; yields after every small part. */
   search(needle: Buffer): Generator<undefined, readonly number[]>;
 }
 

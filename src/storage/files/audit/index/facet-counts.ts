@@ -1,17 +1,17 @@
 /**
- * Totals without comparing rows. Decision, consumer, `ai`, status and policy, the facets, take few
- * values, and so do their combinations: some dozens in a segment. How many rows have each combination,
- * alone and with each value of another field, answers every filter that names at most one value that
- * is no facet. A segment where the tables would be large has none, and its rows are compared.
+ * Counts matches without comparing rows. The facets (decision, consumer, `ai`, status and policy) take few
+ * values, and a segment has only some dozens of their combinations. The number of rows by combination, alone
+ * and with each value of another field, answers every filter with at most one value outside the facets. A
+ * segment whose tables would be large has no tables; its rows are compared.
  */
 import { PACKED_FACETS, type Column } from "./fields.ts";
 
 /** A segment with more combinations than this has no counts. */
 const MAX_COMBINATIONS = 1024;
-/** A table of one field has at most so many numbers. */
+/** The most numbers in the table of one field. */
 const MAX_TABLE = 1 << 17;
 
-/** The combinations of a segment: what each consists of. */
+/** The combinations of a segment, with the values of each. */
 export interface FacetCombinations {
   readonly facets: Uint8Array;
   readonly statuses: Uint32Array;
@@ -20,7 +20,7 @@ export interface FacetCombinations {
   readonly counts: Uint32Array;
 }
 
-/** What a combination must have; `undefined` accepts any. */
+/** The values that a combination must have; `undefined` accepts any. */
 export interface FacetTest {
   readonly facets: Uint8Array | undefined;
   readonly status: number | undefined;
@@ -65,7 +65,7 @@ export function countFacets(
   return { keys, column };
 }
 
-/** Counts the rows of each combination by the codes of a field; `undefined` when that would be large. */
+/** Counts the rows of each combination by the codes of a field; `undefined` if the table would be large. */
 export function countByFacets(
   numbers: Uint16Array,
   combinations: number,
@@ -82,7 +82,7 @@ export function countByFacets(
 }
 
 /**
- * How many rows pass a test.
+ * The number of rows that pass a test.
  *
  * @param counts how many rows have each combination; with a code, code after code
  */

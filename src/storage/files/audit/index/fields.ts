@@ -1,11 +1,11 @@
 /**
- * The fields of an event that are kept as codes: a number for each text that occurs, which a dictionary
- * turns back into it. A column holds the codes of one field, in as few bytes as they need.
+ * The fields of an event that are kept as codes: a number for each distinct text; a dictionary turns it back.
+ * A column holds the codes of one field, in as few bytes as they need.
  */
 import { EVENT_FIELDS, recordOf, type EventField } from "../../../../audit/event-fields.ts";
 import { consumers, decisions } from "../../../../audit/schema.ts";
 
-/** Kept in other ways: each command once, with trigram filters; trace ids by their hashes. */
+/** Fields that are kept in other ways: each command once, with trigram filters; trace ids by their hashes. */
 type KeptApart = "command" | "trace_id";
 const KEPT_APART: readonly string[] = ["command", "trace_id"] satisfies KeptApart[];
 
@@ -21,8 +21,8 @@ export const CODED_FIELDS = EVENT_FIELDS.filter(
 ) as readonly (EventField & { readonly name: CodedName })[];
 
 /**
- * Counted in combination with the facets. The others take too many values (`resource`), are facets
- * themselves, or are seldom asked for together with one.
+ * The fields that are counted in combination with the facets. The other fields have too many values
+ * (`resource`), are facets themselves, or are seldom combined with one in a filter.
  */
 export const COUNTED = ["provider", "executor", "capability", "runtime_name"] as const;
 
@@ -37,12 +37,12 @@ export function byCodedName<T>(make: (name: CodedName) => T): Readonly<Record<Co
   return recordOf(CODED_FIELDS.map(({ name }) => [name, make(name)]));
 }
 
-/** Runtimes choose names of any length: longer ones, in characters, are not listed. */
+/** The longest listed name, in characters: runtimes choose names of any length. */
 export const LONGEST_LISTED = 256;
 
 export type Column = Uint8Array | Uint16Array | Uint32Array;
 
-/** How many values the packed facets take: decision, consumer and `ai` in one number, one byte a row. */
+/** The number of values of the packed facets: decision, consumer and `ai` in one byte a row. */
 export const PACKED_FACETS = 24;
 export const DECISIONS: readonly string[] = decisions;
 export const CONSUMERS: readonly string[] = consumers;
@@ -75,7 +75,7 @@ export function isAi(packed: number): boolean {
   return (packed & 1) === 1;
 }
 
-/** Which facets have a decision and a consumer; `undefined` when neither is asked for. */
+/** The packed facets with a decision and a consumer; `undefined` if the filter has neither. */
 export function packedFacetsWith(
   decision: string | undefined,
   consumer: string | undefined,

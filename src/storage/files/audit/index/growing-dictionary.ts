@@ -14,7 +14,10 @@ import type { LineScanner } from "./line-scanner.ts";
 
 const FIRST_VALUES = 8;
 const FIRST_BYTES = 128;
-/** How many slots are probed. In a table that is half full, even a million values lie within about 70 slots. */
+/**
+ * The most slots that are probed. In a table that is half full, even a million values lie within about 70
+ * slots.
+ */
 const MOST_LOOKS = 128;
 const NO_SLOT = -1;
 const LOWERED_AT_ONCE = 128 << 10;
@@ -27,7 +30,7 @@ export class GrowingDictionary implements Dictionary {
   #ends = new Uint32Array(FIRST_VALUES); // by code, as the hashes; code 0 ends where code 1 begins
   #hashes = new Uint32Array(FIRST_VALUES);
   #slots = new Uint32Array(2 * FIRST_VALUES); // at most half full, so that probing ends soon
-  readonly #crowded = new Map<string, number>(); // by the bytes, each as a character
+  readonly #crowded = new Map<string, number>(); // by the bytes, each of them as one character
   #lower = Buffer.alloc(0);
   #lowerEnds = new Uint32Array(0);
   #lowered = 0;
@@ -85,7 +88,7 @@ export class GrowingDictionary implements Dictionary {
     return this.#lower.subarray(0, this.#lowerEnds[this.size]);
   }
 
-  /** Where each lower-cased value ends in `lower`, its separator included, by code; 0 for code 0. */
+  /** The end of each lower-cased value in `lower`, including its separator, by code; 0 for code 0. */
   get lowerEnds(): Uint32Array {
     this.#lowerCase();
     return this.#lowerEnds;
@@ -119,7 +122,7 @@ export class GrowingDictionary implements Dictionary {
     return Buffer.concat(parts);
   }
 
-  /** The slot of a value's code, or the free one for it; `NO_SLOT` when all slots near its place are taken. */
+  /** The slot of a value's code, or a free one for it; `NO_SLOT` if all slots near its place are taken. */
   #slotOf(bytes: DataView, at: number, length: number, hash: number): number {
     const mask = this.#slots.length - 1;
     for (let look = 0; look < MOST_LOOKS; look++) {
@@ -134,7 +137,7 @@ export class GrowingDictionary implements Dictionary {
     return NO_SLOT;
   }
 
-  /** The code of a value with that slot; 0 for a new value. */
+  /** The code of a value that has that slot; 0 for a new value. */
   #codeAt(slot: number, bytes: DataView, at: number, length: number): number {
     if (slot !== NO_SLOT) return this.#slots[slot] as number;
     return this.#crowded.get(keyOf(Buffer.from(bytes.buffer, bytes.byteOffset + at, length))) ?? 0;
@@ -152,7 +155,7 @@ export class GrowingDictionary implements Dictionary {
       this.#texts = grown(this.#texts, end + SPARE_BYTES);
       this.#words = withSpareBytes(this.#texts.subarray(0, -SPARE_BYTES));
     }
-    // By words: what is written beyond the end is spare, or where the next value comes to lie.
+    // By words: bytes beyond the end are spare, or belong to the next value, which is written later.
     for (let i = 0; i < length; i += SPARE_BYTES) {
       this.#words.setInt32(start + i, bytes.getInt32(at + i, true), true);
     }
@@ -214,7 +217,7 @@ function keyOf(bytes: Buffer): string {
   return bytes.toString("latin1");
 }
 
-/** A copy of an array that is twice as long, and has room for `least` entries at least. */
+/** A copy of an array, twice as long and with room for at least `least` entries. */
 export function grown<T extends Float64Array | Uint32Array | Uint8Array>(array: T, least = 0): T {
   const length = Math.max(least, array.length * 2);
   const Type = array.constructor as new (length: number) => T;
@@ -227,14 +230,14 @@ const LOWER = Uint8Array.from({ length: 128 }, (_, byte) =>
   byte >= 65 && byte <= 90 ? byte + 32 : byte,
 );
 
-/** A lower-cased text takes at most this many times the bytes: `Ⱥ` takes two, `ⱥ` three. */
+/** The greatest growth of a text in bytes by lower-casing: `Ⱥ` takes two bytes, `ⱥ` three. */
 export const LOWER_CASE_GROWTH = 1.5;
 
 /**
- * Writes what `toLowerCase()` makes of the text between two places.
+ * Writes the text between two places in lower case, as `toLowerCase()` does.
  *
  * @param target has room for `LOWER_CASE_GROWTH` times the text from `at` on
- * @returns where the written text ends
+ * @returns the end of the written text
  */
 export function writeLowerCase(
   text: Buffer,
@@ -246,7 +249,7 @@ export function writeLowerCase(
   let end = at;
   for (let i = from; i < to; i++) {
     const byte = text[i] as number;
-    // One letter may depend on those around it: a sigma at the end of a word.
+    // A letter may depend on its neighbours, like a sigma at the end of a word.
     if (byte > 127) return at + target.write(text.toString("utf8", from, to).toLowerCase(), at);
     target[end++] = LOWER[byte] as number;
   }

@@ -119,7 +119,7 @@ export class GrowingIndex implements SegmentIndex {
     const { codes, dictionary } = this.traces;
     const code = dictionary.codeOf(trace);
     if (code === undefined) return new Uint32Array(0);
-    const bits = noBits(rows); // a trace id may be that of all rows, so these are not searched one by one
+    const bits = noBits(rows); // all rows may have one trace id, so they are not searched one by one
     addBits(bits, codes, marksOf([code], dictionary.size), rows);
     return RowSet.ofBits(bits).toList();
   }
@@ -151,7 +151,7 @@ export class GrowingIndex implements SegmentIndex {
 
 /**
  * The commands of a segment that grows. Equal commands are kept once: a row holds the number of its text, so
- * a search goes through each text once, however many rows have it. The texts stand in lower case, one after
+ * a search compares each text once, however many rows have it. The texts are stored in lower case, one after
  * another in UTF-8, each followed by a byte FF. A block of 256 texts has a trigram filter once it is full.
  */
 export class GrowingTexts {
@@ -159,19 +159,19 @@ export class GrowingTexts {
   #filters: Uint8Array = new Uint8Array(0);
   #filtered = 0;
 
-  /** The number of a line's command, which is added if it is new; 0 for none. */
+  /** The number of a line's command, which is added if it is new; 0 for no command. */
   add(line: LineScanner): number {
     const number = this.#dictionary.addFrom(line, COMMAND);
     if (this.#filtered < this.fullBlocks) this.#addFilter(this.#filtered++);
     return number;
   }
 
-  /** How many texts there are; their numbers are 1 to `count`. */
+  /** The number of texts; they are numbered 1 to `count`. */
   get count(): number {
     return this.#dictionary.size;
   }
 
-  /** Where each text begins, that of number 1 first, and where one more would. */
+  /** The start of each text, beginning with number 1, and the end of the last one. */
   get starts(): Uint32Array {
     return this.#dictionary.lowerEnds;
   }

@@ -67,8 +67,8 @@ function afterBlanks(bytes: Buffer, from: number): number {
 
 /**
  * Writes a line in the canonical form, with a newline: the fields of an event that ingest knows, in their
- * order. An editor, `jq` or another version may have written the line differently. It is parsed and
- * written again for the scanner, so that there is one way only into the index.
+ * order. An editor, `jq` or another version may have written the line differently. It is parsed and written
+ * again for the scanner, so that only the scanner feeds the index.
  *
  * @returns `undefined` for a line that is not an event of that organization
  */
@@ -91,7 +91,7 @@ function valueOf(type: EventFieldType, value: unknown): unknown {
     case "boolean":
       return value === true;
     case "milliseconds":
-      return undefined; // no index has it
+      return undefined; // not indexed
     default:
       return typeof value === "string" ? value : undefined;
   }

@@ -1,9 +1,9 @@
 /**
- * Reads lines of the log without making strings or objects of them. A line written by this service
- * has its fields in one order, without white space and none of them twice, so one walk over its bytes
- * finds every value, checks that it is what JSON allows, and hashes it on the way. The names of fields
- * are compared whole, and a quote within a value is always escaped, so what is accepted here reads the
- * same by `JSON.parse`. A line of any other form is refused; `line-indexer.ts` then parses it.
+ * Reads lines of the log without making strings or objects of them. A line written by this service has its
+ * fields in one order, without white space or duplicates, so one pass over its bytes finds every value,
+ * checks that it is valid JSON, and hashes it on the way. The names of fields are compared whole, and a quote
+ * within a value is always escaped, so `JSON.parse` reads an accepted line in the same way. A line of any
+ * other form is refused; `line-indexer.ts` then parses it.
  */
 import { EVENT_FIELDS, type EventFieldName } from "../../../../audit/event-fields.ts";
 import { areEqual, bytesBefore, withSpareBytes, specialsIn, hashEnd } from "./byte-words.ts";
@@ -44,26 +44,26 @@ const FORMS = Uint8Array.from(EVENT_FIELDS, ({ type }) => {
   return type === "boolean" ? FLAG : type === "milliseconds" ? NUMBER : TEXT;
 });
 
-/** What stands before a value: the names of texts with their opening quote. */
+/** The bytes before each value: the name of the field and, for texts, the opening quote. */
 const OPENINGS = EVENT_FIELDS.map(({ name }, place) => {
   const quote = FORMS[place] === FLAG || FORMS[place] === NUMBER ? "" : '"';
   return new TextEncoder().encode(`${place === ID ? "{" : ","}"${name}":${quote}`);
 });
-/** The same in words, one opening after another, and after which of them each ends. */
+/** The same as words, one opening after another, and the index after the last word of each. */
 const OPENING_WORDS = Int32Array.from(OPENINGS.flatMap(wordsOf));
 const OPENING_ENDS = Uint32Array.from(OPENINGS, (_, place) =>
   OPENINGS.slice(0, place + 1).reduce((sum, { length }) => sum + Math.ceil(length / 4), 0),
 );
 const OPENING_LENGTHS = Uint32Array.from(OPENINGS, ({ length }) => length);
-/** Which bits of the last word belong to an opening. */
+/** The bits of the last word that belong to an opening. */
 const OPENING_MASKS = Int32Array.from(OPENINGS, ({ length }) =>
   length % 4 === 0 ? -1 : ~(-1 << (8 * (length % 4))),
 );
 const NOTHING: DataView = new DataView(new ArrayBuffer(0));
 
-/** Reads one line after another; what it found holds until the next. */
+/** Reads one line after another; its results are valid until the next line. */
 export class LineScanner {
-  /** Where each value begins and ends, by its place in the line; both are 0 where it is absent. */
+  /** The start and the end of each value, by its place in the line; both are 0 if it is absent. */
   readonly starts = new Uint32Array(EVENT_FIELDS.length);
   readonly ends = new Uint32Array(EVENT_FIELDS.length);
   /** The hash of each text that has no escapes and that an index looks up. */
@@ -75,7 +75,7 @@ export class LineScanner {
   ingestedAt = 0;
   /** Decision, consumer and `ai` in one number; see `packFacets`. */
   kind = 0;
-  /** What is read, with some bytes to spare at its end. */
+  /** The bytes that are read, with some spare bytes at the end. */
   words: DataView = NOTHING;
   #bytes: Buffer = Buffer.alloc(0);
   readonly #organization: Uint8Array;
@@ -86,7 +86,7 @@ export class LineScanner {
     this.#organizationWords = withSpareBytes(this.#organization);
   }
 
-  /** Starts on new bytes, which are UTF-8 and end in a newline. */
+  /** Begins with new bytes, which are UTF-8 and end in a newline. */
   open(bytes: Buffer): void {
     this.words = withSpareBytes(bytes);
     this.#bytes = bytes;
@@ -95,7 +95,7 @@ export class LineScanner {
   /**
    * Reads the line that begins at a place.
    *
-   * @returns where the line ends, or -1 when it is not in the form of this service's own
+   * @returns the end of the line, or -1 if it does not have the form that this service writes
    */
   scan(start: number): number {
     const { words, starts } = this;
@@ -123,7 +123,7 @@ export class LineScanner {
     return this.#bytes[at] === CLOSE && this.#understand() ? at + 1 : -1;
   }
 
-  /** A text as it was before it was escaped. */
+  /** A text with its escapes decoded. */
   textOf(place: number): string {
     const text = this.#bytes.toString("utf8", this.starts[place], this.ends[place]);
     return this.escaped[place] === 0 ? text : (JSON.parse(`"${text}"`) as string);
@@ -134,7 +134,7 @@ export class LineScanner {
     return this.escaped[ID] === 0 ? (this.hashes[ID] as number) : hashOf(this.textOf(ID));
   }
 
-  /** Records where a value ends; returns the place after it and its quote, or -1. */
+  /** Records the end of a value; returns the place after it and its quote, or -1. */
   #endOf(place: number, start: number): number {
     const { words } = this;
     const form = FORMS[place];
@@ -172,14 +172,14 @@ export class LineScanner {
     return at + 1;
   }
 
-  /** The digits between are looked at when the time is read. */
+  /** Finds the end of a timestamp. The digits are checked when the time is read. */
   #endOfTime(place: number, start: number): number {
     const end = start + TIMESTAMP_BYTES;
     this.ends[place] = end;
     return this.#bytes[end] === QUOTE ? end + 1 : -1;
   }
 
-  /** Reads the values that are not plain texts; `false` when one of them is malformed. */
+  /** Reads the values that are not plain texts; `false` if one of them is malformed. */
   #understand(): boolean {
     const { starts, ends, escaped } = this;
     if (!this.#isOrganization() || ends[ID] === 0) return false;
@@ -207,7 +207,7 @@ export class LineScanner {
     return (this.ends[place] as number) - (this.starts[place] as number);
   }
 
-  /** Which of some words stands there, without making a string; `undefined` for another text. */
+  /** The known word at a place, without making a string; `undefined` for another text. */
   #wordOf(place: number, known: readonly string[]): string | undefined {
     const start = this.starts[place] as number;
     const length = this.#lengthOf(place);
@@ -229,7 +229,7 @@ function isAt(word: string, bytes: Buffer, at: number): boolean {
   return true;
 }
 
-/** The closing quote of a text from an escape on; -1 when JSON knows no such escape. */
+/** The closing quote of a text from an escape on; -1 if the escape is not valid JSON. */
 function endOfEscaped(bytes: Buffer, from: number): number {
   for (let at = from; ;) {
     const byte = bytes[at] as number;

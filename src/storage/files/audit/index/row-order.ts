@@ -1,7 +1,7 @@
 /**
- * The rows of the active segment by time. While events come in order there is no list. Once an event is
- * late, a list of rows exists: new rows are sorted among themselves and merged into it. Merges come after
- * so many rows, or when a query asks. Invariant: a list never changes, so a query may keep it.
+ * The rows of the active segment by time. While events come in order, no list exists. The first late event
+ * creates a list; later rows are sorted among themselves and merged into it. A merge happens after
+ * `MERGE_ROWS` rows, or when a query needs it. Invariant: a list never changes, so a query may keep it.
  */
 const MERGE_ROWS = 4096;
 
@@ -29,7 +29,7 @@ export class RowOrder {
     const fresh = sortedRows(times, old.length, rows);
     const merged = new Uint32Array(rows);
     const timeOf = (row: number | undefined): number => times[row as number] as number;
-    // Events are late by a little, so most of the list stays as it is.
+    // Events are only a little late, so most of the list stays as it is.
     let i = old.length;
     while (i > 0 && timeOf(old[i - 1]) > timeOf(fresh[0])) i--;
     merged.set(old.subarray(0, i));
@@ -55,7 +55,7 @@ function sortedRows(times: Float64Array, from: number, to: number): Uint32Array 
   if ((most - least + 1) * rows.length > Number.MAX_SAFE_INTEGER) {
     return rows.sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
   }
-  // Time and row in one number: sorted without calling back, several times as fast.
+  // Time and row in one number: sorted without callbacks, several times as fast.
   const keys = new Float64Array(rows.length);
   for (let i = 0; i < rows.length; i++) {
     keys[i] = ((times[from + i] as number) - least) * rows.length + i;

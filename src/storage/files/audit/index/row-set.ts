@@ -1,6 +1,6 @@
 /**
- * Rows of one segment that were found by their text. Few of them are a list, many are a bit for each
- * row of the segment, so a set takes an eighth of a byte for each row at most. It never changes.
+ * A set of rows of one segment that were found by their text: a list if they are few, else a bit for each row
+ * of the segment, so a set takes at most an eighth of a byte for each row. It never changes.
  */
 import type { Column } from "./fields.ts";
 
@@ -19,7 +19,7 @@ export class RowSet {
     this.count = count;
   }
 
-  /** The rows whose bit is 1, that of row 0 being the lowest of the first word; the set keeps them. */
+  /** The rows whose bit is 1; row 0 has the lowest bit of the first word. The set keeps the array. */
   static ofBits(bits: Uint32Array): RowSet {
     const count = countBits(bits);
     if (count === 0) return RowSet.none;
@@ -27,24 +27,24 @@ export class RowSet {
     return new RowSet(listOf(bits, count), undefined, count);
   }
 
-  /** The rows of an ascending list, which the set keeps. */
+  /** The rows of an ascending list. The set keeps the array. */
   static ofList(list: Uint32Array): RowSet {
     return list.length === 0 ? RowSet.none : new RowSet(list, undefined, list.length);
   }
 
-  /** Bytes that it takes in memory, about. */
+  /** The approximate size in memory, in bytes. */
   get bytes(): number {
     return 64 + (this.#list?.byteLength ?? 0) + (this.#bits?.byteLength ?? 0);
   }
 
-  /** The rows as a list of its own, which may be changed. */
+  /** The rows as a new list, which the caller may change. */
   toList(): Uint32Array {
     return this.#bits === undefined
       ? (this.#list as Uint32Array).slice()
       : listOf(this.#bits, this.count);
   }
 
-  /** Those of some rows that are in the set. */
+  /** The given rows that are in the set. */
   among(rows: Uint32Array): Uint32Array {
     const bits = this.#bits;
     if (bits !== undefined) {
@@ -55,7 +55,7 @@ export class RowSet {
   }
 }
 
-/** Words enough for a bit for each of some rows, all 0. */
+/** Words with a bit for each of some rows, all 0. */
 export function noBits(rows: number): Uint32Array {
   return new Uint32Array(Math.ceil(rows / WORD));
 }
@@ -82,7 +82,7 @@ function listOf(bits: Uint32Array, count: number): Uint32Array {
   return rows;
 }
 
-/** The rows below `rows` that have a code, ascending; quick where few rows have it. */
+/** The rows below `rows` that have a code, ascending; fast if few rows have it. */
 export function rowsWithCode(column: Column, code: number, rows: number): Uint32Array {
   const found: number[] = [];
   let at = column.indexOf(code); // native, and several times as fast as a loop

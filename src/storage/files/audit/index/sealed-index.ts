@@ -1,5 +1,5 @@
 /**
- * The index of a sealed segment, from its sidecar. Its columns lie in memory as they lie in the file;
+ * The index of a sealed segment, from its sidecar. Its columns have the same form in memory as in the file;
  * only the table is parsed. The sections that stay on disk are read on demand; see `on-demand-sections.ts`.
  */
 import { isDeepStrictEqual } from "node:util";
@@ -18,7 +18,7 @@ import type { Section, SectionArray, Table } from "../sidecar/format.ts";
 import { OnDemandSections } from "../sidecar/on-demand-sections.ts";
 import { BLOCK_TEXTS, blocksInSlices } from "./trigrams.ts";
 
-/** Many segments are read at once; each checks this many bytes in a turn of the loop. */
+/** The bytes that a segment checks in one turn of the loop, since many segments are read at once. */
 const STEP_BYTES = 64 << 10;
 const NO_ROWS = new Uint32Array(0);
 
@@ -89,7 +89,7 @@ export class SealedIndex implements SegmentIndex {
     this.#rest = new OnDemandSections(reads, path, header, table, column("restChecksums"));
   }
 
-  /** Reads a sidecar; `undefined` when there is none that describes a log of that length. */
+  /** Reads a sidecar; `undefined` if it is missing or does not describe a log of that length. */
   static async open(
     files: FileOperations,
     reads: ReadFiles,
@@ -134,7 +134,7 @@ export class SealedIndex implements SegmentIndex {
     return this.#traceHashes[place] === hash ? this.#readTrace(trace, hash, place) : NO_ROWS;
   }
 
-  /** Equal hashes stand together, from `place` on; the text decides. */
+  /** Equal hashes are adjacent, from `place` on; the text decides. */
   async #readTrace(trace: string, hash: number, place: number): Promise<Uint32Array> {
     for (let at = place; this.#traceHashes[at] === hash; at++) {
       const [start = 0, end = 0] = await this.#rest.numbers("traceEnds", at, 2);
@@ -177,7 +177,7 @@ export class SealedIndex implements SegmentIndex {
       : ([...(await this.#rest.numbers("idRows", from + start, end - start))] as LocalRow[]);
   }
 
-  /** Reads all that lies on disk; throws `SidecarDamaged` when it does not hold what its checksums say. */
+  /** Reads all sections on disk; throws `SidecarDamaged` if one does not match its checksums. */
   checkRest(): Promise<void> {
     return this.#rest.check();
   }

@@ -1,7 +1,7 @@
 /**
  * The index of one segment: an array for each column, in the order of ingest, so that a row number is an
  * index into each of them. About 40 bytes an event stay in memory. The lower-cased commands of a sealed
- * segment do not: they are read from its sidecar.
+ * segment are not kept in memory, but read from its sidecar.
  */
 import type { Awaitable } from "../../../../core/caller.ts";
 import type { FacetCombinations } from "./facet-counts.ts";
@@ -13,9 +13,9 @@ export interface CodedField {
   /** The code of each row. */
   readonly codes: Column;
   readonly dictionary: Dictionary;
-  /** How many rows have each code. */
+  /** The number of rows with each code. */
   readonly counts: Uint32Array;
-  /** Code after code, how many rows of each combination have it; `undefined` where that is not counted. */
+  /** The rows by code and combination of facets, code after code; `undefined` if they are not counted. */
   readonly byCombination: Column | undefined;
 }
 
@@ -33,20 +33,20 @@ export interface SegmentIndex {
   readonly newest: number;
   /** The newest `ingested_at`, in milliseconds. */
   readonly newestIngested: number;
-  /** Where each line begins in the log; one more entry says where the last row ends at most. */
+  /** The start of each line in the log, and one more entry: an upper bound for the end of the last row. */
   readonly offsets: Uint32Array;
   readonly facets: Uint8Array;
   readonly fields: Readonly<Record<CodedName, CodedField>>;
-  /** How many rows have each packed facet. */
+  /** The number of rows with each packed facet. */
   readonly packedCounts: Uint32Array;
   /** The combinations of facets; `undefined` while the segment grows, or where there are too many. */
   readonly combinations: FacetCombinations | undefined;
   /** The newest `timestamp` by provider code. */
   readonly lastUsed: Float64Array;
-  /** The number of each row's command among the texts, 0 for none. */
+  /** The number of each row's command among the texts; 0 for no command. */
   readonly texts: Column;
   readonly textCount: number;
-  /** Where each text begins, that of number 1 first, and where the last one ends. */
+  /** The start of each text, beginning with number 1, and the end of the last one. */
   readonly textStarts: Uint32Array;
 
   /** Rows by time, oldest first, equal times by row; `undefined` when they came in that order. */
@@ -58,12 +58,12 @@ export interface SegmentIndex {
   /**
    * Bytes of the commands in lower case, each followed by a byte FF.
    *
-   * @param room may take them, when they have to be read
+   * @param room memory for the bytes, used if they have to be read
    */
   text(from: number, to: number, room?: Buffer): Awaitable<Buffer>;
-  /** Rows of which the id has that hash. */
+  /** The rows whose id has that hash. */
   rowsOfId(hash: number): Awaitable<readonly LocalRow[]>;
-  /** Gives the hash of the id of each row from `first` on, in no particular order. */
+  /** Passes the hash of each row's id, from row `first` on, in no particular order. */
   eachId(first: number, take: (hash: number, row: LocalRow) => void): Awaitable<void>;
 }
 
@@ -71,21 +71,21 @@ declare const local: unique symbol;
 declare const global: unique symbol;
 /** The number of a row in its segment. */
 export type LocalRow = number & { readonly [local]: true };
-/** The number of a row through all segments, in the order of ingest: it is an event's for good. */
+/** The number of a row through all segments, in the order of ingest. It never changes. */
 export type GlobalRow = number & { readonly [global]: true };
 
 const SEGMENT_ROWS = 2 ** 32;
-/** Stands before every row. */
+/** A number below every row. */
 export const NO_ROW = 0 as GlobalRow;
-/** Stands after every row. */
+/** A number above every row. */
 export const AFTER_ALL_ROWS = Infinity as GlobalRow;
 
-/** The number through all segments of a row in its segment. */
+/** The global number of a row in its segment. */
 export function globalRow(segment: number, row: LocalRow): GlobalRow {
   return (segment * SEGMENT_ROWS + row) as GlobalRow;
 }
 
-/** The number in its segment of a row. */
+/** The number of a row in its segment. */
 export function localRow(row: GlobalRow): LocalRow {
   return (row % SEGMENT_ROWS) as LocalRow;
 }

@@ -33,10 +33,10 @@ export function addTrigrams(
   }
 }
 
-/** How many bits a search needs at most: further ones rule out hardly any more blocks. */
+/** The most bits that a search tests: further ones rule out hardly any more blocks. */
 const MAX_BITS = 256;
 
-/** Bits that a text needs, from its beginning; none when it is shorter than a sequence. */
+/** The bits of a text's sequences, from its beginning; empty if it is shorter than a sequence. */
 export function bitsOf(text: Uint8Array): Uint16Array {
   const bits = new Uint16Array(Math.min(MAX_BITS, Math.max(0, text.length - 2)));
   for (let i = 0; i < bits.length; i++) {
@@ -46,7 +46,7 @@ export function bitsOf(text: Uint8Array): Uint16Array {
   return bits;
 }
 
-/** Whether a filter has all the bits, so that the text may stand in its block. */
+/** Whether a filter has all the bits, so that the block may contain the text. */
 export function mayHold(filters: Uint8Array, filterStart: number, bits: Uint16Array): boolean {
   for (let i = 0; i < bits.length; i++) {
     const bit = bits[i] as number;
@@ -55,7 +55,7 @@ export function mayHold(filters: Uint8Array, filterStart: number, bits: Uint16Ar
   return true;
 }
 
-/** How many words of 32 bits a slice of so many blocks has. */
+/** The number of 32-bit words in a slice, given the number of blocks. */
 function wordsFor(blocks: number): number {
   return Math.ceil(blocks / WORD);
 }

@@ -3,7 +3,7 @@ import { globalRow, type LocalRow, type SegmentIndex } from "../index/segment-in
 import { firstLine } from "../write/lines.ts";
 import type { Tail } from "./tail.ts";
 
-/** The tails that are read, each of which gets every event as it is stored. */
+/** The active tails; each gets every event as it is stored. */
 export class FanOut {
   readonly #tails = new Set<Tail>();
 
@@ -19,7 +19,7 @@ export class FanOut {
     this.#tails.delete(tail);
   }
 
-  /** Gives every tail the events of a segment from a row on. Their lines are in `bytes`. */
+  /** Passes every tail the events of a segment from a row on. Their lines are in `bytes`. */
   offer(bytes: Buffer, index: SegmentIndex, first: number, offset: number): void {
     if (this.isEmpty) return;
     for (let row = first; row < index.rows; row++) {
@@ -32,7 +32,7 @@ export class FanOut {
     }
   }
 
-  /** Ends every reading. */
+  /** Ends every tail. */
   close(): void {
     for (const tail of this.#tails) tail.close();
   }

@@ -1,9 +1,9 @@
 /**
- * A reader of events as they arrive. It remembers the last row that it has taken in. Rows beyond that
- * are read from the log until none is left; from that moment on, within the same turn of the loop, each
- * event is handed over as it is stored. So there is neither a gap nor a duplicate between the two. Events
- * that are handed over wait for the reader up to a bound; beyond it the reader goes on by the log, so a
- * slow reader costs no more memory.
+ * A reader of events as they arrive. It remembers the last row that it has read. Later rows are read from the
+ * log until there are no more; from that moment on, within the same turn of the loop, each event is passed to
+ * it as it is stored. So there is neither a gap nor a duplicate between the two phases. Passed events wait
+ * for the reader up to a bound; beyond it the tail reads the log again, so a slow reader costs no more
+ * memory.
  */
 import { FILTERED_FIELDS, SEARCHED_FIELDS } from "../../../../audit/event-fields.ts";
 import type { AuditEvent } from "../../../../audit/schema.ts";
@@ -15,16 +15,19 @@ import type { GlobalRow } from "../index/segment-index.ts";
 import { streamPosition } from "../../../../audit/positions.ts";
 
 const READ_ROWS = 256;
-/** An event may be some MiB long, and many tails may read at once. */
+/** The most bytes of one read: an event may be some MiB long, and many tails may read at once. */
 const MOST_BYTES = 64 << 10;
 
-/** What a tail reads from. */
+/** The source of a tail. */
 export interface TailSource {
-  /** The next rows after a row: at least one if there is one, and at most so many or so long. */
+  /**
+   * The next rows after a row: at most `count` rows with `bytes` bytes in all, and at least one if there is
+   * any.
+   */
   rowsAfter(row: GlobalRow, count: number, bytes: number): readonly GlobalRow[];
-  /** The lines of rows. */
+  /** The lines of some rows. */
   readRows(rows: readonly GlobalRow[]): Promise<readonly Buffer[]>;
-  /** Offer every event as it is stored. */
+  /** The fan-out, which passes every event as it is stored. */
   readonly tails: Pick<FanOut, "attach" | "detach">;
 }
 
@@ -35,7 +38,7 @@ export class Tail implements AuditTail {
   readonly #takesAll: boolean;
   readonly #open: () => Awaitable<TailSource>;
   #at: GlobalRow;
-  /** Whether every row up to now was taken in, so that the next one is handed over. */
+  /** Whether the tail has read every row, so that the next event is passed to it. */
   #isLive = false;
   #waiting: Arrival[] = [];
   #waitingBytes = 0;
@@ -74,7 +77,7 @@ export class Tail implements AuditTail {
     }
   }
 
-  /** Takes an event when it is stored, and its line, which may be kept. */
+  /** Takes an event as it is stored, and its line, which may be kept. */
   offer(row: GlobalRow, event: AuditEvent, line: Buffer): void {
     if (!this.#isLive || row <= this.#at) return;
     const isWanted = this.#takesAll || this.#matches(event);
@@ -85,7 +88,7 @@ export class Tail implements AuditTail {
     }
   }
 
-  /** Ends the reading. */
+  /** Ends the tail. */
   close(): void {
     this.#isClosed = true;
     this.#wake();

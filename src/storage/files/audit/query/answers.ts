@@ -1,7 +1,7 @@
 /**
- * Answers queries over one organization's events: pages and exports. `MergingCursor` gives the
- * rows, and the answer is made of their lines, byte for byte as they are in the log. Each query works on
- * views that are taken when it comes, so its answer shows one moment.
+ * Answers queries over one organization's events: pages and exports. `MergingCursor` finds the rows, and the
+ * answer consists of their lines, byte for byte as in the log. Each query takes its views when it arrives, so
+ * its answer shows one moment.
  */
 import { RemovedPosition, type AuditExport, type AuditRows } from "../../../../audit/store.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
@@ -22,20 +22,20 @@ const EXPORT_ROWS = 256;
 /** An event may be some MiB long, so an export bounds each read in bytes as well. */
 const PORTION_BYTES = 128 << 10;
 
-/** Where a page begins: after a number of rows, or after a place. */
+/** The start of a page: after a number of rows, or after a place. */
 export type PageStart = number | ListPlace<GlobalRow>;
 
-/** Which part of the matches is wanted, and how it is read. */
+/** The requested part of the matches, and the way to read it. */
 export interface PageParts {
   readonly limit: number;
   readonly start: PageStart;
   readonly signal: AbortSignal | undefined;
   readonly lease: Lease;
-  /** Absent where texts stay whole. */
+  /** If absent, texts are not shortened. */
   readonly shortening?: Shortening | undefined;
 }
 
-/** Answers a page. A long one is read piece by piece under a lease, like an export. */
+/** Answers a page. A long page is read piece by piece under a lease, like an export. */
 export async function answerPage(
   log: SegmentedLog,
   indexes: readonly SegmentIndex[],
@@ -67,7 +67,7 @@ export async function answerPage(
   return { json: joined(lines, COMMA), returned, total, next };
 }
 
-/** Whether the event at a place was removed: with its segment, and never before an older segment. */
+/** Whether the event at a place was removed with its segment; older segments are always removed first. */
 function isRemoved({ row }: ListPlace<GlobalRow>, [oldest]: readonly SegmentIndex[]): boolean {
   return oldest !== undefined && segmentOf(row) < oldest.segment;
 }
@@ -86,7 +86,7 @@ async function* pagePieces(
     const [first] = portion;
     if (first !== undefined && first.length > PIECE_BYTES) yield* lineParts(log, first, yielder);
     else yield joined(await log.read(portion), COMMA);
-    await yielder.step(); // cached ranges are read and sent without a turn of the loop
+    await yielder.step(); // cached ranges would be read and sent without a turn of the loop
   }
 }
 

@@ -11,18 +11,18 @@ import type { SegmentIndex } from "../index/segment-index.ts";
 import type { SegmentQuery } from "./segment-query.ts";
 import { rowAt, selectRows, segmentViewOf } from "./select-rows.ts";
 
-/** A segment of more hours than this, half a year, has no table. */
+/** A segment that spans more hours than this, half a year, has no table. */
 const MAX_HOURS = 4_096;
 const ROWS_AT_ONCE = 4_096;
 
-/** How many events of a segment have each packed facet, hour after hour from the first one on. */
+/** The number of a segment's events by hour, from its first hour on, and by packed facet. */
 interface HourTable {
-  /** Counted from 1970. */
+  /** Hours since 1970. */
   readonly firstHour: number;
   readonly counts: Uint32Array;
 }
 
-/** The range of a histogram, and how long each bucket is. */
+/** The range of a histogram, and the length of its buckets. */
 export interface BucketRange {
   readonly from: number;
   readonly to: number;

@@ -1,8 +1,8 @@
 /**
- * The counts of the last 24 hours, by a scan over the segments that reach into them. Rows are counted
- * by code, without reading a text: 110,000 events take about a millisecond. A scan of more than a
- * million rows is used again for a second, so that many dashboards over a busy day cost one scan;
- * a smaller one is repeated for each question, and includes every event that was acknowledged before.
+ * The counts of the last 24 hours, by a scan over the segments that reach into them. Rows are counted by
+ * code, without reading a text: 110,000 events take about a millisecond. The result of a scan over more than
+ * a million rows is reused for a second, so that many dashboards over a busy day cost one scan; a smaller
+ * scan is repeated for each query, and includes every event that was acknowledged before.
  */
 import type { AuditActivity } from "../../../../audit/store.ts";
 import { DAY_MS, SECOND_MS } from "../../../../core/clock.ts";
@@ -13,16 +13,16 @@ import type { SegmentIndex } from "../index/segment-index.ts";
 import { segmentQuery } from "./segment-query.ts";
 import { rowAt, selectRows, segmentViewOf, type SegmentView } from "./select-rows.ts";
 
-/** Runtimes choose the words of `status`, and their letter case. */
+/** Matches the status of failed events. Runtimes choose the words, and their letter case. */
 const FAILED = /^(?:failed|error)$/i;
 const MANY_ROWS = 1_000_000;
 const MOST_LISTED = 1_000;
-/** Runtimes choose names, too: only so many of a segment, those with the most events, are compared. */
+/** The most names of a segment that are compared, those with the most events: runtimes choose names, too. */
 const MOST_NAMES = 2 * MOST_LISTED;
 const ROWS_AT_ONCE = 4_096;
 const NAMES_AT_ONCE = 512;
 
-/** What one provider was used for. */
+/** The counts of one provider's use. */
 interface ProviderCounts {
   readonly events: number;
   readonly failed: number;
@@ -37,7 +37,7 @@ interface SegmentCounts {
 
 interface Day {
   readonly now: number;
-  /** How many rows were stored, in the day or not. */
+  /** The number of stored rows, in the day or not. */
   readonly stored: number;
   readonly scanned: number;
   readonly facets: Uint32Array;
@@ -63,7 +63,7 @@ export class LastDay {
     };
   }
 
-  /** What the named providers were used for in the 24 hours up to and including `now`. */
+  /** Counts the use of the named providers in the 24 hours up to and including `now`. */
   async providerUse(
     names: readonly string[],
     now: number,
@@ -124,7 +124,7 @@ function countRows(
   { index }: SegmentView,
   packedCounts: Uint32Array,
 ): { readonly counts: SegmentCounts; readonly count: (row: number) => void } {
-  // A column that grows is replaced, but what stands in the one that is held here stays.
+  // A growing column may be replaced, but the entries of the array that is held here stay.
   const { facets, fields } = index;
   const [providers, statuses] = [fields.provider.codes, fields.status.codes];
   const events = new Uint32Array(fields.provider.dictionary.size + 1);
@@ -168,10 +168,9 @@ async function mostUsed(
 }
 
 /**
- * The entries with the greatest numbers, in no order. However many there are, only those that are
- * wanted are kept.
+ * The entries with the greatest numbers, in no order. Keeps only as many entries as are returned.
  *
- * @param entries is gone through twice
+ * @param entries is iterated twice
  */
 export async function greatest<Key>(
   entries: () => Iterable<readonly [Key, number]>,
@@ -185,7 +184,7 @@ export async function greatest<Key>(
     if (++done % NAMES_AT_ONCE === 0) await yielder.step();
   }
   let least = -Infinity;
-  let room = most; // in the end, for how many that have the least
+  let room = most; // at the end: the number of entries to take that have the least number
   for (const [number, frequency] of [...frequencies].sort(([a], [b]) => b - a)) {
     if (frequency >= room) {
       least = number;

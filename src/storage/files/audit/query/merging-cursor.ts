@@ -1,8 +1,8 @@
 /**
- * The matches of all segments as one list, newest first. Segments overlap in time, since events come
- * late, so the list is a merge; but the rows of a segment are selected only when the merge has come as
- * far as its newest event. To pass over many matches costs little: all that a segment has before the
- * next segment's turn are passed in one step.
+ * The matches of all segments as one list, newest first. Segments overlap in time, since events come late, so
+ * the list is a merge; but the rows of a segment are selected only when the merge reaches its newest event.
+ * Skipping many matches costs little: all matches of a segment before the next segment's turn are skipped in
+ * one step.
  */
 import type { ListPlace } from "../../../../audit/positions.ts";
 import type { Yielder } from "../../../../core/yielder.ts";
@@ -17,22 +17,22 @@ export interface MatchingRow {
   readonly row: LocalRow;
 }
 
-/** A segment that has matches which the merge has not come to yet. */
+/** A segment with matches that the merge has not reached yet. */
 interface Part {
   readonly view: SegmentView;
-  /** All rows of the segment that match. */
+  /** All matching rows of the segment. */
   readonly ids: RowIds;
-  /** How many of them, the oldest ones, the merge has not come to yet; at least one. */
+  /** The number of them that the merge has not reached yet, the oldest ones; at least one. */
   left: number;
 }
 
-/** What matches a filter, newest first, taken piece by piece. */
+/** The matches of a filter, newest first, taken piece by piece. */
 export class MergingCursor {
   readonly total: number;
   readonly #query: SegmentQuery;
   readonly #yielder: Yielder;
   readonly #start: ListPlace<GlobalRow>;
-  /** Segments with matches that were not looked into yet; the one with the newest event comes last. */
+  /** Segments with matches that were not selected yet; the one with the newest event comes last. */
   readonly #waiting: SegmentView[];
   readonly #open: Part[] = [];
 
@@ -55,7 +55,7 @@ export class MergingCursor {
   /**
    * Counts the matches of every segment.
    *
-   * @param start after which the list begins; its total is that of all matches
+   * @param start the place before the list; the total is that of all matches
    */
   static async of(
     views: readonly SegmentView[],
@@ -90,10 +90,10 @@ export class MergingCursor {
     return matches;
   }
 
-  /** Passes over the next matches, up to `count`. */
+  /** Skips the next matches, up to `count`. */
   async skip(count: number): Promise<void> {
     if (count >= this.total) {
-      this.#waiting.length = this.#open.length = 0; // nothing is left, so nothing has to be found
+      this.#waiting.length = this.#open.length = 0; // nothing is left, so no row has to be selected
       return;
     }
     for (let left = count; left > 0;) {
@@ -105,7 +105,7 @@ export class MergingCursor {
     }
   }
 
-  /** The place of the last match that was taken, when there are more; else `undefined`. */
+  /** The place of the last match that was taken; `undefined` if no more follow. */
   async positionAfter(matches: readonly MatchingRow[]): Promise<ListPlace<GlobalRow> | undefined> {
     const last = matches.at(-1);
     if (last === undefined || (await this.#next()) === undefined) return undefined;
@@ -122,7 +122,7 @@ export class MergingCursor {
     if (this.#yielder.isDue) await this.#yielder.step();
   }
 
-  /** The segment whose turn it is, and how many of its matches come before another's turn. */
+  /** The segment whose turn it is, and the number of its matches before another's turn. */
   async #next(): Promise<{ readonly part: Part; readonly count: number } | undefined> {
     await this.#openSegments();
     let newest: Part | undefined;
@@ -136,12 +136,12 @@ export class MergingCursor {
       }
     }
     if (newest === undefined) return undefined;
-    // When times are equal the later segment is the newer one, so one match has its turn in any case.
+    // If times are equal, the later segment is the newer one, so one match has its turn in any case.
     const before = newest.left - rankOf(newest.view, newest.ids, bound, AFTER_ALL_ROWS);
     return { part: newest, count: Math.max(1, before) };
   }
 
-  /** Looks into the segments that may hold the next match. */
+  /** Selects the rows of the segments that may have the next match. */
   async #openSegments(): Promise<void> {
     for (let view = this.#waiting.at(-1); view !== undefined; view = this.#waiting.at(-1)) {
       const { newest } = view;

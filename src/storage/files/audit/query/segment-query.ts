@@ -1,8 +1,8 @@
 /**
- * A filter in the terms of the engine, made once and asked of one segment after another; and the cache of
- * what text searches have found, so that the next page of a search does not search again. A sealed segment
- * never changes, so its matches stay valid; the active segment is always searched. The cache is shared by
- * all organizations, is bounded in bytes, and drops the searches that were used longest ago.
+ * A filter in the terms of the engine, made once and applied to one segment after another; and the cache of
+ * text searches, so that the next page of a search does not search again. A sealed segment never changes, so
+ * its matches stay valid; the active segment is always searched. The cache is shared by all organizations, is
+ * bounded in bytes, and drops the least recently used searches.
  */
 import type { AuditFilter } from "../../../../audit/store.ts";
 import { CODED_FIELDS, packedFacetsWith, type CodedName } from "../index/fields.ts";
@@ -10,18 +10,18 @@ import { bitsOf } from "../index/trigrams.ts";
 import type { RowSet } from "../index/row-set.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
 
-/** As much as a piece of text needs with the pages at its ends. */
+/** The size of a piece of text with the pages at its ends. */
 const ROOM_BYTES = 512 << 10;
 
-/** A text to be found in any letter case. */
+/** A text to find, in any letter case. */
 export interface TextQuery {
   readonly needle: Buffer;
   /** The bits that a trigram filter must have. */
   readonly bits: Uint16Array;
   readonly found: CachedMatches;
   /**
-   * Takes the texts that are searched, piece by piece: with a new buffer for each piece the garbage collector
-   * would take most of a search.
+   * The buffer for the searched texts, piece by piece: with a new buffer for each piece, garbage collection
+   * would take most of the time of a search.
    */
   readonly room: Buffer;
 }
@@ -32,7 +32,7 @@ export interface SegmentQuery {
   readonly to: number;
   /** Fields and the values that they must have. */
   readonly wanted: readonly { readonly field: CodedName; readonly value: string }[];
-  /** By packed facet, 1 where it matches; `undefined` when all do. */
+  /** By packed facet, 1 if it matches; `undefined` if all do. */
   readonly facets: Uint8Array | undefined;
   readonly trace: string | undefined;
   readonly text: TextQuery | undefined;
@@ -71,12 +71,12 @@ function textQuery(q: string, organization = "", found?: SearchCache): TextQuery
 }
 
 const MAX_BYTES = 16 << 20;
-/** About the size of a search without matches, apart from its text. */
+/** The approximate size of a search without matches, apart from its text. */
 const ENTRY_BYTES = 512;
 
 /** The matches of one search, by segment. */
 export class CachedMatches {
-  // Weak, so that an index that retention or damage drops takes its matches along.
+  // Weak, so that an index that is dropped by retention or damage takes its matches along.
   readonly #sets = new WeakMap<SegmentIndex, RowSet>();
   readonly #grew: (found: CachedMatches, bytes: number) => void;
   bytes = ENTRY_BYTES;
@@ -96,17 +96,17 @@ export class CachedMatches {
   }
 }
 
-/** The searches that were used last. */
+/** The most recently used searches. */
 export class SearchCache {
   readonly #limit: number;
-  readonly #searches = new Map<string, CachedMatches>(); // the one that was asked for last comes last
+  readonly #searches = new Map<string, CachedMatches>(); // the most recently used one comes last
   #bytes = 0;
 
   constructor(limit = MAX_BYTES) {
     this.#limit = limit;
   }
 
-  /** What an organization's search for a text, in lower case, has found so far. */
+  /** The matches found so far by an organization's search for a text, which is in lower case. */
   of(organization: string, text: string): CachedMatches {
     const key = `${organization} ${text}`;
     const known = this.#searches.get(key);
@@ -116,7 +116,7 @@ export class SearchCache {
       return known;
     }
     const found = new CachedMatches((one, bytes) => {
-      if (this.#searches.get(key) === one) this.#add(bytes); // a search that was forgotten goes on
+      if (this.#searches.get(key) === one) this.#add(bytes); // a dropped search may still be running
     });
     found.bytes += 2 * key.length;
     this.#searches.set(key, found);

@@ -1,9 +1,9 @@
 /**
- * Finds the rows of one segment that match a query. Cheap answers come first: a value that the
- * segment's dictionary does not know rules out the whole segment, and counts answer how many rows match
- * most filters. Others compare columns. Where one value is rare its rows are found
- * first, and only these are looked up in the other columns; else all columns are compared, 32 rows to a
- * word. Rows that are needed, not only counted, are put in the order of time.
+ * Finds the rows of one segment that match a query. Cheap answers come first: a value that the segment's
+ * dictionary lacks rules out the whole segment, and stored counts answer most filters. Other filters compare
+ * columns. If one value is rare, its rows are found first, and only these are looked up in the other columns;
+ * else all columns are compared, 32 rows to a word. Rows that are returned, not only counted, are sorted by
+ * time.
  */
 import type { Yielder } from "../../../../core/yielder.ts";
 import { addBits, keepWanted, marksOf, rowsWithCode, noBits, RowSet } from "../index/row-set.ts";
@@ -14,16 +14,16 @@ import type { GlobalRow, LocalRow, SegmentIndex } from "../index/segment-index.t
 import type { SegmentQuery } from "./segment-query.ts";
 import { rowsHolding } from "./text-search.ts";
 
-/** A value that fewer than one in so many rows have is rare. */
+/** A value is rare if fewer than one in this many rows have it. */
 const RARE = 32;
 
-/** A segment as it was at one moment, although it may take more rows meanwhile. */
+/** A segment as it was at one moment, while it may take more rows. */
 export interface SegmentView {
   readonly index: SegmentIndex;
   readonly rows: number;
   readonly oldest: number;
   readonly newest: number;
-  /** Rows by time; `undefined` when they came in that order. */
+  /** Rows by time; `undefined` if they came in that order. */
   readonly order: Uint32Array | undefined;
 }
 
@@ -33,7 +33,10 @@ export function segmentViewOf(index: SegmentIndex): SegmentView {
   return { index, rows, oldest, newest, order: index.order() };
 }
 
-/** Rows that match by time, oldest first: `rows[start]` and so on, or `start` itself and so on. */
+/**
+ * The matching rows by time, oldest first: `rows[start]` and the following entries; without `rows`, the
+ * numbers from `start` on.
+ */
 export interface RowIds {
   readonly rows: Uint32Array | undefined;
   readonly start: number;
@@ -45,7 +48,7 @@ export function rowAt({ rows, start }: RowIds, k: number): LocalRow {
   return (rows === undefined ? start + k : rows[start + k]) as LocalRow;
 }
 
-/** How many of some rows stand before a place of the merged list, `row` being global. */
+/** The number of given rows before a place of the merged list; `row` is global. */
 export function rankOf(
   { index }: SegmentView,
   ids: RowIds,
@@ -67,7 +70,7 @@ export function rankOf(
   return low;
 }
 
-/** A field, the code that it must have, and how many rows of the segment have that code. */
+/** A field, its required code, and the number of the segment's rows with that code. */
 interface Test {
   readonly field: CodedName;
   readonly code: number;
@@ -78,11 +81,11 @@ interface Test {
 interface Plan {
   /** The test with the fewest rows comes first. */
   readonly tests: readonly Test[];
-  /** Whether some rows may be too old or too new. */
+  /** Whether some rows may be outside the range of time. */
   readonly isPartial: boolean;
 }
 
-/** Puts a query into the codes of a segment; `undefined` when no row can match. */
+/** Translates a query into the codes of a segment; `undefined` if no row can match. */
 function planOf({ index, rows, oldest, newest }: SegmentView, query: SegmentQuery) {
   const { from, to, wanted } = query;
   if (rows === 0 || newest < from || oldest >= to) return undefined;
@@ -97,7 +100,7 @@ function planOf({ index, rows, oldest, newest }: SegmentView, query: SegmentQuer
   return { tests, isPartial: oldest < from || newest >= to } satisfies Plan;
 }
 
-/** The number of rows that match where counts tell it; `undefined` where rows have to be compared. */
+/** The number of matching rows if counts tell it; `undefined` if rows have to be compared. */
 export function knownCount(view: SegmentView, query: SegmentQuery): number | undefined {
   const plan = planOf(view, query);
   if (plan === undefined) return 0;
@@ -126,7 +129,7 @@ function countFacets({ index: { packedCounts } }: SegmentView, facets: Uint8Arra
   return total;
 }
 
-/** Counts the rows that match. */
+/** Counts the matching rows. */
 export async function countRows(
   view: SegmentView,
   query: SegmentQuery,
@@ -139,7 +142,7 @@ export async function countRows(
   return (await matchingRows(view, query, plan, yielder))?.count ?? view.rows;
 }
 
-/** Finds the rows that match, by time. */
+/** Finds the matching rows, by time. */
 export async function selectRows(
   view: SegmentView,
   query: SegmentQuery,
@@ -156,7 +159,7 @@ export async function selectRows(
   return { rows, start, length: Math.max(0, end - start) };
 }
 
-/** The rows that match, whatever their time; `undefined` stands for all rows. */
+/** The matching rows of any time; `undefined` stands for all rows. */
 async function matchingRows(
   { index, rows }: SegmentView,
   { facets, trace, text }: SegmentQuery,
@@ -192,7 +195,7 @@ function inBoth(a: Uint32Array, b: Uint32Array): Uint32Array {
   return a.map((word, i) => word & (b[i] as number));
 }
 
-/** Puts rows in the order of time: few are sorted, many are picked from the order of all. */
+/** Sorts rows by time: few rows are sorted, many are picked from the order of all. */
 function inOrder({ index, rows, order }: SegmentView, found: RowSet): Uint32Array {
   const list = found.toList();
   if (order === undefined) return list;

@@ -9,16 +9,16 @@ import { portionsOf, type Slice } from "../../../segment-reader.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
 import { firstLine, LineParts } from "../write/lines.ts";
 
-/** How much of a line is read at once. */
+/** The bytes of a line that are read at once. */
 export const PIECE_BYTES = 64 << 10;
 const MAX_BYTES = 16 << 20;
-/** About the size of an entry without its line. */
+/** The approximate size of an entry without its line. */
 const ENTRY_BYTES = 256;
 
-/** Caches the short forms of long lines; the ones that were shown longest ago are dropped. */
+/** Caches the short forms of long lines; the least recently used ones are dropped. */
 export class ShortLines {
   readonly #limit: number;
-  readonly #lines = new Map<string, Buffer>(); // the line that was shown last comes last
+  readonly #lines = new Map<string, Buffer>(); // the most recently used line comes last
   #bytes = 0;
 
   constructor(limit = MAX_BYTES) {
@@ -45,15 +45,15 @@ export class ShortLines {
   }
 }
 
-/** How lines are cut, and where short forms are kept. */
+/** The way to cut lines, and the cache of short forms. */
 export interface Shortening {
-  /** The characters of each text that stay. */
+  /** The number of characters kept of each text. */
   readonly characters: number;
   readonly kept: ShortLines;
   readonly organization: string;
 }
 
-/** The lines in some slices, each cut. */
+/** The lines in some slices, shortened. */
 export async function readShort(
   log: SegmentedLog,
   slices: readonly Slice[],
@@ -72,7 +72,7 @@ export async function readShort(
     } else {
       for (const bytes of await log.read(portion)) {
         const line = firstLine(bytes);
-        // A line that is no longer than a text may be has none to cut.
+        // A line that is no longer than this has no text to cut.
         lines.push(line.length <= characters ? line : new TextCutter(characters).cut(line));
       }
     }

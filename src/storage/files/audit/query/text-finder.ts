@@ -1,43 +1,43 @@
 /**
- * Finds those of many texts that contain another. The texts stand one after another, in UTF-8 and lower
- * case, each followed by a byte FF, which occurs in no text. So they are searched as one, and no match
- * crosses a boundary. The search goes piece by piece, each under a millisecond: a piece ends after a
- * number of bytes, even within a text, or after a number of matches. The next piece begins at the first
- * place where a match is still possible.
+ * Finds the texts that contain another text. They are stored one after another, in UTF-8 and lower case, each
+ * followed by a byte FF, which occurs in no text. So they are searched as one text, and no match crosses a
+ * boundary. The search goes piece by piece, each under a millisecond: a piece ends after a number of bytes,
+ * even within a text, or after a number of matches. The next piece begins at the first place where a match is
+ * still possible.
  */
 const PIECE_BYTES = 256 << 10;
 /** With hostile texts the native search compares most of a long needle at every 250th place or so. */
 const LONG_BYTES = 256;
-/** Each text that is found costs another call of the native search. */
+/** The most texts found in one piece: each costs another call of the native search. */
 const PIECE_FOUND = 4096;
 
-/** Finds those of some texts that hold a text, in ascending order. */
+/** Finds the texts that contain a text, in ascending order. */
 export class TextFinder {
-  /** The numbers of the texts that were found; the first of all texts is number 1. */
+  /** The numbers of the found texts; the first of all texts is number 1. */
   readonly found: number[] = [];
   readonly #needle: Buffer;
   readonly #ends: Uint32Array;
   readonly #pieceBytes: number;
   #index = 0;
 
-  /** `ends` says where each text ends, its separator included. */
+  /** `ends` has the end of each text, including its separator. */
   constructor(needle: Buffer, ends: Uint32Array) {
     this.#needle = needle;
     this.#ends = ends;
     this.#pieceBytes = Math.ceil(PIECE_BYTES * Math.min(1, LONG_BYTES / needle.length));
   }
 
-  /** Passes over all texts before one, the first having index 0. */
+  /** Skips all texts before the given one; the first has index 0. */
   passTo(index: number): void {
     this.#index = index;
   }
 
-  /** Whether a match may begin at a place, or after it, when the texts end at another. */
+  /** Whether a match may begin at `at` or later, if the texts end at `end`. */
   isBefore(at: number, end: number): boolean {
     return at + this.#needle.length <= end;
   }
 
-  /** Where a piece ends that begins at a place of texts that end at another. */
+  /** The end of the piece that begins at `at`, if the texts end at `end`. */
   endOf(at: number, end: number): number {
     return Math.min(end, at + this.#pieceBytes + this.#needle.length);
   }
@@ -64,7 +64,7 @@ export class TextFinder {
   }
 }
 
-/** The codes of the values in memory that hold a text; yields wherever others may be served. */
+/** The codes of the values in memory that contain a text; yields after every piece. */
 export function* codesHolding(
   values: Buffer,
   ends: Uint32Array,

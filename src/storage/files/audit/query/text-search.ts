@@ -1,8 +1,8 @@
 /**
- * Finds the rows of a segment in which a text occurs: the filter `q`. All searched fields but the command
- * are searched in their dictionaries; when these already give every row, the search ends. The commands are
- * searched block by block. Blocks whose trigram filter rules the text out are skipped; the others are read and
- * searched as bytes, which match in UTF-8 exactly where the characters do. Each distinct text is compared
+ * Finds the rows of a segment in which a text occurs: the filter `q`. All searched fields but the command are
+ * searched in their dictionaries; if these already match every row, the search ends. The commands are
+ * searched block by block. Blocks whose trigram filter rules out the text are skipped; the others are read
+ * and searched as bytes, which match in UTF-8 exactly where the characters do. Each distinct text is compared
  * once, and one pass over a column then finds the rows that have a matching text.
  */
 import { addBits, marksOf, countBits, noBits, RowSet } from "../index/row-set.ts";
@@ -18,7 +18,7 @@ const SEARCHED = CODED_FIELDS.filter(({ isSearched }) => isSearched).map(({ name
 /** A field, and the codes of its values that contain the text. */
 type FoundCodes = readonly { readonly name: CodedName; readonly codes: readonly number[] }[];
 
-/** Finds the rows below `rows` that hold a text. */
+/** Finds the rows below `rows` that contain a text. */
 export async function rowsHolding(
   index: SegmentIndex,
   rows: number,
@@ -73,7 +73,7 @@ async function collect(
   return bits === undefined ? RowSet.none : RowSet.ofBits(bits);
 }
 
-/** The numbers of the texts of some blocks that hold a text. */
+/** The numbers of the texts in some blocks that contain a text. */
 async function textsHolding(
   index: SegmentIndex,
   { needle, room }: TextQuery,
@@ -96,7 +96,7 @@ async function textsHolding(
   return finder.found;
 }
 
-/** Runs of blocks that follow each other: the first, and the one after the last. */
+/** Runs of adjacent blocks: the first block, and the one after the last. */
 function* runsOf(blocks: readonly number[]): Generator<readonly [number, number]> {
   for (let i = 0; i < blocks.length;) {
     const first = blocks[i] as number;

@@ -7,10 +7,10 @@
  *     columns             one section for each column, beginning at a multiple of eight bytes
  *     rest                sections that stay on disk: texts, rows by trace id, rows by the hash of the id
  *
- * The columns are read whole when an organization is opened; the rest is read in pages of 64 KiB on
- * demand, of which the checksums are a column. Numbers have the byte order of the machine, which is
- * little-endian wherever this runs; elsewhere the version reads wrong, and the index is rebuilt.
- * A sidecar is a cache: one that is missing, stale, damaged or of another version is rebuilt from the log.
+ * The columns are read whole when an organization is opened; the rest is read on demand in pages of 64 KiB,
+ * whose checksums are a column. Numbers have the byte order of the machine, in practice little-endian; on
+ * another machine the version does not match, and the index is rebuilt. A sidecar is a cache: if it is
+ * missing, stale, damaged or of another version, it is rebuilt from the log.
  */
 import { crc32 } from "node:zlib";
 
@@ -24,7 +24,7 @@ const TYPES = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64
 type TypeName = keyof typeof TYPES;
 export type SectionArray = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 
-/** Where a section lies: from the beginning of the columns, or of the rest. */
+/** The position of a section, from the beginning of the columns or of the rest. */
 export interface Section {
   readonly type: TypeName;
   readonly offset: number;
@@ -34,7 +34,7 @@ export interface Section {
 export interface Table {
   readonly segment: number;
   readonly rows: number;
-  /** Length of the log; a log of another length has another index. */
+  /** The length of the log; a log of another length needs another index. */
   readonly bytes: number;
   readonly oldest: number;
   readonly newest: number;
@@ -79,7 +79,7 @@ export function decodeHeader(bytes: Uint8Array): Header | undefined {
   return version === VERSION ? { tableBytes, columnBytes, checksum, restBytes } : undefined;
 }
 
-/** Sections one after another, and where each of them lies. */
+/** Writes sections one after another, and records their positions. */
 export class SectionWriter {
   readonly sections: Record<string, Section> = {};
   readonly pieces: Uint8Array[] = [];
@@ -108,7 +108,7 @@ export function alignedLength(length: number): number {
 
 /** Continues a checksum (CRC-32) over more bytes. */
 export function checksumOf(bytes: Uint8Array, before = 0): number {
-  // For no bytes at a null pointer, as in an empty column, zlib would start from zero.
+  // Without bytes (an empty column has a null pointer) zlib would start from zero.
   return bytes.length === 0 ? before : crc32(bytes, before);
 }
 

@@ -1,8 +1,8 @@
 /**
  * Threads that rebuild sidecars while the service answers requests. Indexing a segment takes about half a
- * second of processor time for 64 MiB, so where many sidecars are missing each processor rebuilds one at
- * a time. A thread ends when no job is left. When no thread can be started, or one dies, the caller is
- * told to rebuild the sidecar itself.
+ * second of processor time for 64 MiB, so if many sidecars are missing, each processor rebuilds one at a
+ * time. A thread ends when no job is left. If no thread can be started, or one dies, the caller rebuilds the
+ * sidecar itself.
  */
 import { availableParallelism } from "node:os";
 import type { Worker } from "node:worker_threads";
@@ -16,13 +16,13 @@ const WORTHWHILE_BYTES = 16 << 20;
 
 interface Job {
   readonly segment: SegmentWithout;
-  /** Takes whether it was made; `undefined` when the threads were closed before. */
+  /** Called with whether the sidecar was made; with `undefined` if the threads were closed before. */
   readonly done: (isMade: boolean | undefined) => void;
 }
 
 /** Makes sidecars in threads. */
 export class IndexThreads {
-  /** So many bytes of logs are worth to start threads for. */
+  /** The least bytes of logs for which threads are started. */
   readonly worthwhileBytes: number;
   readonly #start: () => Worker;
   readonly #waiting: Job[] = [];
@@ -39,7 +39,7 @@ export class IndexThreads {
   }
 
   /**
-   * Makes the sidecar of a segment; `false` when the caller has to.
+   * Makes the sidecar of a segment; resolves with `false` if the caller has to make it.
    *
    * @throws Error when the threads are closed before it is made
    */
@@ -55,7 +55,7 @@ export class IndexThreads {
     });
   }
 
-  /** Ends all threads; what they have not made is not made. */
+  /** Ends all threads. Unfinished sidecars are not made. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#dismiss();
@@ -74,7 +74,7 @@ export class IndexThreads {
     this.#threads.set(thread, this.#serve(thread));
   }
 
-  /** Gives a thread one job after another. */
+  /** Passes a thread one job after another. */
   async #serve(thread: Worker): Promise<void> {
     const ended = new Promise<undefined>((resolve) => {
       thread.once("error", () => resolve(undefined));

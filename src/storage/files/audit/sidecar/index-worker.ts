@@ -1,4 +1,4 @@
-/** The thread in which sidecars are made; `index-threads.ts` gives it one segment after another. */
+/** The thread that makes sidecars; `index-threads.ts` passes it one segment after another. */
 import { parentPort } from "node:worker_threads";
 import { systemFiles } from "../../../file-operations.ts";
 import { remakeSidecar, type SegmentWithout } from "./writer.ts";

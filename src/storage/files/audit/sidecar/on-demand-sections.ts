@@ -1,6 +1,6 @@
 /**
- * The sections of a sidecar that stay on disk: texts, rows by trace id, rows by the hash of the id. They
- * are read in whole pages. The first read of a page compares its checksum: here damage is detected.
+ * The sections of a sidecar that stay on disk: texts, rows by trace id, rows by the hash of the id. They are
+ * read in whole pages. The first read of a page compares its checksum, and so detects damage.
  */
 import type { Awaitable } from "../../../../core/caller.ts";
 import type { ReadFiles } from "../../../read-files.ts";
@@ -10,7 +10,7 @@ import type { Table } from "./format.ts";
 const STEP_BYTES = 1 << 20;
 const NUMBER = Uint32Array.BYTES_PER_ELEMENT;
 
-/** A page of a sidecar does not match its checksum; the segment has to be indexed again. */
+/** Thrown if a page of a sidecar does not match its checksum; the segment must be indexed again. */
 export class SidecarDamaged extends Error {
   readonly segment: number;
 

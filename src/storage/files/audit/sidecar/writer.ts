@@ -14,7 +14,7 @@ import { LineIndexer } from "../index/line-indexer.ts";
 
 const STEP_BYTES = 1 << 20;
 
-/** Writes the sidecar of a segment whose log has that length; commits by a rename. */
+/** Writes the sidecar of a segment whose log has the given length; the rename commits. */
 export async function writeSidecar(
   files: FileOperations,
   path: string,
@@ -60,7 +60,7 @@ export async function writeSidecar(
   await replaceFile(files, path, whole);
 }
 
-/** The columns, each in the narrowest type that holds it. */
+/** The columns, each in the narrowest type that fits. */
 function* columnSections(index: GrowingIndex): Generator<readonly [string, SectionArray]> {
   const { rows } = index;
   yield ["times", index.times.subarray(0, rows)];
@@ -80,7 +80,7 @@ function* columnSections(index: GrowingIndex): Generator<readonly [string, Secti
   yield ["traceHashes", index.traces.dictionary.hashes.slice().sort()];
 }
 
-/** Of each field its codes, how many rows have each, and its dictionary. */
+/** For each field: its codes, the number of rows with each, and its dictionary. */
 function* fieldSections({
   fields,
   rows,
@@ -93,7 +93,7 @@ function* fieldSections({
   }
 }
 
-/** Totals by combination of facets; none where there are too many combinations. */
+/** Totals by combination of facets; empty if there are too many combinations. */
 function* facetSections(index: GrowingIndex): Generator<readonly [string, SectionArray]> {
   const { facets, fields, rows } = index;
   const counted = countFacets(facets, fields.status.codes, fields.policy.codes, rows);
@@ -193,7 +193,7 @@ export interface SegmentWithout {
   readonly sidecar: string;
 }
 
-/** Rebuilds the sidecar of a segment; `false` when a line is damaged, which the caller has to report. */
+/** Rebuilds the sidecar of a segment; `false` if a line is damaged, which the caller has to report. */
 export async function remakeSidecar(files: FileOperations, of: SegmentWithout): Promise<boolean> {
   const index = new GrowingIndex(of.segment);
   const indexer = new LineIndexer(of.organization);

@@ -1,18 +1,18 @@
-/** What an audit store has done since it was opened, over all organizations. */
+/** The counters of an audit store since it was opened, over all organizations. */
 export class EngineCounters {
   stored = 0;
-  /** Events that had been stored before, and were answered with what was stored. */
+  /** Events that had been stored before, and were answered with the stored ones. */
   repeated = 0;
   failed = 0;
   /** Events that are being stored now. */
   pending = 0;
 
-  /** Events go to the log. */
+  /** Counts events that are about to be appended. */
   began(events: number): void {
     this.pending += events;
   }
 
-  /** They were answered, with the error if there was one. */
+  /** Counts events that were answered; `error` is the reason of a failure. */
   ended(events: number, error: unknown): void {
     this.pending -= events;
     if (error === null) this.stored += events;

@@ -1,10 +1,11 @@
 /**
- * Stores events: turns them into lines, appends the lines to the log and, once they are as safe as was
- * asked for, enters them into the index and answers. An event that its reporter sent before under the
- * same id is answered as it was stored the first time; while that one is being stored, it waits.
+ * Stores events: turns them into lines, appends the lines to the log and, once they have reached the
+ * requested durability, adds them to the index and answers. An event that its reporter sent before under the
+ * same id is answered as it was stored the first time; if the first one is still being stored, the second
+ * waits.
  *
- * An id stands for an event of one reporter only. Otherwise any reporter could plant ids: the events
- * that others send with these ids would be dropped, and answered with the planted content.
+ * An id identifies an event of one reporter only. Otherwise any reporter could plant ids: other reporters'
+ * events with these ids would be dropped, and answered with the planted content.
  */
 import { answerAllowance, charactersOf, longAnswer } from "../../../../audit/long-answer.ts";
 import type { AuditEvent } from "../../../../audit/schema.ts";
@@ -26,7 +27,7 @@ import type { SegmentSet } from "../segment-set.ts";
 class Flight {
   readonly waiting: ((error: unknown) => void)[] = [];
 
-  /** Wakes the appends that wait, with the error if this one has failed. */
+  /** Wakes the waiting appends, with the error if this one has failed. */
   end(error: unknown): void {
     for (const wake of this.waiting.splice(0)) wake(error);
   }
@@ -35,21 +36,21 @@ class Flight {
 /** Appends under way, by the ids that they reserve. */
 type Flights = Map<string, Flight>;
 
-/** An append of events that brought ids, while these are looked for among the stored ones. */
+/** An append of events with ids from the client, while these are looked up among the stored ones. */
 interface Lookup {
   readonly events: readonly AuditEvent[];
   /** The ids that the client gave; `undefined` for all. */
   readonly named: ReadonlySet<string> | undefined;
-  /** Reports all events of this append; `undefined` for callers without credentials. */
+  /** The reporter of all events of this append; `undefined` for callers without credentials. */
   readonly reporter: string | undefined;
-  /** The flights of this reporter, and that of this append. */
+  /** The appends of this reporter that are under way, and this append. */
   readonly flights: Flights;
   readonly flight: Flight;
-  /** The events that are to be stored, by id. */
+  /** The events to store, by id. */
   readonly fresh: Map<string, AuditEvent>;
   /** The lines of events that were stored before, by id. */
   readonly known: Map<string, Buffer>;
-  /** Rows that have the hash of an id, but another id or another reporter. */
+  /** Rows with the hash of an id, but with another id or another reporter. */
   readonly others: Set<GlobalRow>;
 }
 
@@ -59,7 +60,7 @@ interface Candidate {
   readonly row: GlobalRow;
 }
 
-/** Looked up within some 0.1 ms. */
+/** The events that are looked up in one part, within some 0.1 ms. */
 const EVENTS_OF_A_PART = 64;
 /** Lines are read in parts of this size, or one by one if they are longer. */
 const BYTES_OF_A_PART = 1 << 20;
@@ -70,7 +71,7 @@ export interface EventWriterOptions {
   readonly ids: RecentIds;
   readonly durability: Durability;
   readonly counts: EngineCounters;
-  /** What follows from an append, in the order of the log: an answer waits until its lines are indexed. */
+  /** The steps after an append, in the order of the log: an answer waits until its lines are indexed. */
   readonly sequel: InOrder;
 }
 
@@ -82,7 +83,7 @@ export class EventWriter {
   readonly #durability: Durability;
   readonly #counts: EngineCounters;
   readonly #sequel: InOrder;
-  /** By reporter. None is removed: a second one of the same reporter would not see the first one's ids. */
+  /** By reporter. Never removed: a second map of the same reporter would lack the ids of the first. */
   readonly #flights = new Map<string | undefined, Flights>();
   /** Appends read the lines of known events one after another, so that few of these are in memory. */
   #lastLook: Promise<unknown> = Promise.resolve();
@@ -97,7 +98,7 @@ export class EventWriter {
     this.#sequel = sequel;
   }
 
-  /** Whether nothing is on its way. */
+  /** Whether no append is under way. */
   get isIdle(): boolean {
     return this.#underWay === 0;
   }
@@ -148,8 +149,8 @@ export class EventWriter {
   }
 
   /**
-   * Stores those events that are not stored yet. An event that another append is storing is waited for
-   * first, since this append fails with it, and nothing of it may be stored then.
+   * Stores the events that are not stored yet. If another append is storing one of them, this append waits
+   * for it first: it fails if that one fails, and then nothing of it may be stored.
    */
   #lookUp(lookup: Lookup, stored: Stored): void {
     const again = (error: unknown): void => {
@@ -171,10 +172,10 @@ export class EventWriter {
   }
 
   /**
-   * Reserves the ids of the events that are to be stored. Between two parts other appends look up theirs,
-   * so an id is reserved in the moment in which it is found to be new.
+   * Reserves the ids of the events to store. Between two parts other appends look up their ids, so an id is
+   * reserved as soon as it is found to be new.
    *
-   * @returns the rows that may have other ids, or an append under way that has reserved one of the ids
+   * @returns the rows that may have the other ids, or an append under way that has reserved one of the ids
    */
   *#reserve(lookup: Lookup): Work<Flight | readonly Candidate[]> {
     const { events, named, flights, flight, fresh, known } = lookup;
@@ -199,7 +200,7 @@ export class EventWriter {
     return candidates;
   }
 
-  /** The rows that may have an id, without those whose line said otherwise. */
+  /** The rows that may have an id, without those whose line has another one. */
   #rowsOf(id: string, { others }: Lookup): readonly GlobalRow[] {
     const rows = this.#ids.rowsOf(hashOf(id));
     if (rows.length === 0) return rows;
@@ -213,7 +214,7 @@ export class EventWriter {
   }
 
   /**
-   * Reads the lines of rows that may have some ids.
+   * Reads the lines of rows that may have some of the ids.
    *
    * @throws TooLarge when the lines are much longer than the events that were sent
    */
@@ -252,7 +253,7 @@ export class EventWriter {
 
   #storeFresh(lookup: Lookup, stored: Stored): void {
     const { events, known } = lookup;
-    // In the order of the batch: an id whose candidates had to be read was found to be new only then.
+    // In the order of the batch: ids with candidates were found to be new later, when these had been read.
     const fresh = [...new Set(events)].filter((event) => lookup.fresh.get(event.id) === event);
     if (fresh.length === events.length) {
       return this.#store(fresh, (error, json) => {
@@ -284,7 +285,7 @@ function lengthIn({ known, fresh }: Lookup, id: string): number {
   return known.get(id)?.length ?? (event ? charactersOf(event) : 0);
 }
 
-/** Frees the ids of an append that has ended, or waits for another one. */
+/** Releases the ids of an append that has ended, or that waits for another one. */
 function release({ flights, flight, fresh }: Lookup, error: unknown = null): void {
   for (const id of fresh.keys()) if (flights.get(id) === flight) flights.delete(id);
   fresh.clear();

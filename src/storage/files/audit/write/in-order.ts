@@ -1,15 +1,15 @@
 import { setImmediate, systemStopwatch } from "../../../../core/timers.ts";
 import type { Work } from "../../../../core/work.ts";
 
-/** A step that is done at once, or returns work that yields after every small part. */
+/** A step, which is done at once or returns work that yields after every small part. */
 export type Step = () => Work<void> | void;
 
-/** Longer than the slice of a search: clients that report events wait for these steps. */
+/** The slice of a step. Longer than that of a search, since clients that report events wait for it. */
 const SLICE_MS = 4;
 
 /**
- * Does steps one after another, in the order in which they are given. A step is done at once while no other
- * one waits. Long work goes on in later turns of the loop, and the steps behind it wait for its end.
+ * Runs steps one after another, in the order in which they are added. A step runs at once if no other step
+ * waits. Long work goes on in later turns of the loop, and the steps behind it wait for its end.
  */
 export class InOrder {
   readonly #waiting: Step[] = [];
@@ -21,7 +21,7 @@ export class InOrder {
     else if ((this.#work = step() ?? undefined) !== undefined) this.#goOn();
   }
 
-  /** Resolves when every step that was given is done. */
+  /** Resolves when all added steps are done. */
   idle(): Promise<void> {
     return new Promise((resolve) => this.do(resolve));
   }

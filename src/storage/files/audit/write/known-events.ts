@@ -1,6 +1,6 @@
 /**
- * Finds events by their id, by the hashes that every segment's index keeps and, at ingest, by a table of
- * the newest hashes in memory. A hash only says where to look; the id in the line decides.
+ * Finds events by their id: by the hashes in every segment's index and, at ingest, by a table of the newest
+ * hashes in memory. A hash only finds candidates; the id in the line decides.
  */
 import type { Slice } from "../../../segment-reader.ts";
 import { hashOf } from "../index/byte-words.ts";
@@ -33,7 +33,7 @@ async function collectIds(indexes: readonly SegmentIndex[]): Promise<RecentIds> 
   return ids;
 }
 
-/** Where the line of a row stands; `undefined` when its segment is gone. */
+/** The place of a row's line; `undefined` if its segment was removed. */
 export function lineOf(segments: SegmentSet, row: GlobalRow): Slice | undefined {
   const segment = segmentOf(row);
   const index = segments.find(segment);
@@ -75,12 +75,12 @@ export function rowsAfter(
   return rows;
 }
 
-/** How many of the newest ids are known at least; up to twice as many are. */
+/** The least number of newest ids that are known; at most twice as many are. */
 export const KNOWN_IDS = 100_000;
 
 /**
- * How many events of equal hash a generation keeps. By chance there are hardly ever two. A client can make
- * more on purpose, and each would cost a look at its line for every later one.
+ * The most events of equal hash in a generation. By chance there are hardly ever two. A client can make more
+ * on purpose, and for every later one each of their lines would be read.
  */
 const MOST_ALIKE = 32;
 const FIRST_SLOTS = 64;
@@ -100,7 +100,7 @@ export class RecentIds {
     this.#limit = limit;
   }
 
-  /** The rows, which are greater than 0, that may have the id with that hash. */
+  /** The rows, all greater than 0, that may have the id with that hash. */
   rowsOf(hash: number): readonly GlobalRow[] {
     const young = this.#young.rowsOf(hash);
     const old = this.#old.rowsOf(hash);
@@ -120,7 +120,7 @@ export class RecentIds {
 class Generation {
   size = 0;
   #hashes = new Uint32Array(FIRST_SLOTS);
-  #rows = new Float64Array(FIRST_SLOTS); // 0 is a free slot
+  #rows = new Float64Array(FIRST_SLOTS); // 0 marks a free slot
 
   rowsOf(hash: number): readonly GlobalRow[] {
     const mask = this.#rows.length - 1;

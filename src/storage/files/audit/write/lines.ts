@@ -1,9 +1,8 @@
 /**
- * Events as lines of the log, and back. A line is the event as it is answered, byte for byte, so one
- * pass of `JSON.stringify` serves both: a batch is written as one list, and then cut where an event
- * ends and the next begins. Events are flat, their id comes first, and quotes within values are
- * escaped, so the text between two events cannot occur inside one. The answer to a batch is made of
- * the very bytes that were written.
+ * Writes events as lines of the log, and reads them back. A line is the event exactly as it is answered, so
+ * one pass of `JSON.stringify` serves both: a batch is written as one list, and then cut between the events.
+ * Events are flat, their id comes first, and quotes within values are escaped, so the text between two events
+ * cannot occur inside one. The answer to a batch consists of the same bytes that were written.
  */
 import { isUtf8 } from "node:buffer";
 import type { AuditEvent } from "../../../../audit/schema.ts";
@@ -20,15 +19,21 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const NEWLINE = 0x0a;
 
-/** So many events are written as one text, within some 0.3 ms; more of them as bytes, in texts of so many. */
+/**
+ * The most events that are written as one text, within some 0.3 ms. Larger batches are written as bytes, from
+ * texts of this many events.
+ */
 const EVENTS_OF_A_TEXT = 64;
 
-/** Writes events as lines that are appended together; at least one is given. Many may take some turns. */
+/** Writes events (at least one) as lines that are appended together. Many events may take some turns. */
 export function writeLines(events: readonly AuditEvent[]): Awaitable<string | Buffer> {
   return events.length <= EVENTS_OF_A_TEXT ? textOf(events) : new Yielder().run(writeBytes(events));
 }
 
-/** Bit by bit: a text of many mebibytes lies in the engine's heap until all of that is looked through. */
+/**
+ * Writes a large batch in parts: a text of many mebibytes would stay in the heap until a full garbage
+ * collection.
+ */
 function* writeBytes(events: readonly AuditEvent[]): Work<Buffer> {
   let bytes = Buffer.alloc(0);
   let end = 0;
@@ -38,7 +43,7 @@ function* writeBytes(events: readonly AuditEvent[]): Work<Buffer> {
     const part = isLast ? text : text.slice(0, -ENDS.length) + CONTINUES;
     const length = Buffer.byteLength(part);
     if (bytes.length - end < length) {
-      // What is left is taken to be about as long, so that one buffer does for most batches.
+      // Assumes that the remaining texts are about as long, so that one buffer is enough for most batches.
       const partsLeft = (events.length - first) / EVENTS_OF_A_TEXT;
       const longer = Buffer.allocUnsafeSlow(end + Math.ceil(length * Math.max(1, partsLeft) * 1.1));
       bytes.copy(longer, 0, 0, end);
@@ -53,15 +58,15 @@ function* writeBytes(events: readonly AuditEvent[]): Work<Buffer> {
 function textOf(events: readonly AuditEvent[]): string {
   const json = JSON.stringify(events);
   const text = json.slice(1, -1).replaceAll(BETWEEN, BETWEEN_LINES);
-  // Each cut makes the text longer; there are fewer of them where an id does not come first.
+  // Each cut makes the text longer; there are fewer cuts if an id does not come first.
   const growth = (events.length - 1) * (BETWEEN_LINES.length - BETWEEN.length);
   if (text.length === json.length - "[]".length + growth) return text + ENDS;
   return events.map((event) => JSON.stringify(event)).join(CONTINUES) + ENDS;
 }
 
 /**
- * Makes the elements of a JSON list of lines that were appended together: in place, since the space
- * that says that an append goes on is where the comma belongs.
+ * Turns lines that were appended together into the elements of a JSON list: in place, since the space that
+ * continues an append is where the comma belongs.
  */
 export function linesAsList(lines: Buffer): Buffer {
   const last = lines.length - ENDS.length;
@@ -72,7 +77,7 @@ export function linesAsList(lines: Buffer): Buffer {
   return lines.subarray(0, last);
 }
 
-/** Cuts lines that were appended together; the last one may lack its newline. */
+/** Splits lines that were appended together; the last one may lack its newline. */
 export function splitLines(lines: string | Buffer): Buffer[] {
   const bytes = typeof lines === "string" ? Buffer.from(lines) : lines;
   const found: Buffer[] = [];
@@ -85,7 +90,7 @@ export function splitLines(lines: string | Buffer): Buffer[] {
   return found;
 }
 
-/** Makes the elements of a JSON list of lines, a few at a time. */
+/** Turns lines into the elements of a JSON list, a few at a time. */
 export function* joinLines(lines: readonly Buffer[]): Work<Buffer> {
   const joined = Buffer.allocUnsafe(lines.reduce((sum, { length }) => sum + length + 1, -1));
   let end = 0;
@@ -98,9 +103,9 @@ export function* joinLines(lines: readonly Buffer[]): Work<Buffer> {
 }
 
 /**
- * Reads a line back.
+ * Parses a line.
  *
- * @returns `undefined` when it is no event of that organization: damaged, or put there by mistake
+ * @returns `undefined` if it is not an event of that organization, but damaged or misplaced
  */
 export function readLine(line: Buffer, organization: string): AuditEvent | undefined {
   if (!isUtf8(line)) return undefined;
@@ -117,7 +122,7 @@ export function readLine(line: Buffer, organization: string): AuditEvent | undef
 
 const ID_FIRST = '{"id":"';
 
-/** The id in a line, without reading the rest of it where it comes first and needs no unescaping. */
+/** The id in a line. Does not read the rest of the line if the id comes first and has no escapes. */
 export function idOf(line: Buffer): string {
   const end = line.indexOf(QUOTE, ID_FIRST.length);
   const id = line.toString("utf8", ID_FIRST.length, end);
@@ -126,18 +131,18 @@ export function idOf(line: Buffer): string {
   return (JSON.parse(line.toString("utf8")) as AuditEvent).id;
 }
 
-/** Cuts bytes that begin with a line to that line, which a newline ends, or a hole of zeros. */
+/** Cuts bytes to their first line, which ends at a newline or at a hole of zeros. */
 export function firstLine(bytes: Buffer): Buffer {
   const end = endOfLine(bytes);
   return withoutBlanks(end === -1 ? bytes : bytes.subarray(0, end));
 }
 
-/** Does the same for a line that is given in parts; white space at its end is held back. */
+/** Does the same for a line that comes in parts; white space at the end of a part is held back. */
 export class LineParts {
   #blanks: Buffer = Buffer.alloc(0);
   #isOver = false;
 
-  /** What a part adds to the line; `undefined` when the line is over. */
+  /** The bytes that a part adds to the line; `undefined` if the line has ended. */
   take(part: Buffer): Buffer | undefined {
     if (this.#isOver) return undefined;
     const end = endOfLine(part);
@@ -149,7 +154,7 @@ export class LineParts {
   }
 }
 
-/** Where a newline or a hole ends the line; -1 if neither is there. */
+/** The end of the line, at a newline or a hole; -1 without either. */
 function endOfLine(bytes: Buffer): number {
   const newline = bytes.indexOf(NEWLINE);
   const hole = bytes.indexOf(0);

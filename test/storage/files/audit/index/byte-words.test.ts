@@ -9,12 +9,12 @@ for (const [text, hash] of [
   ["Hello, world!", 0xc0363e43],
   ["The quick brown fox jumps over the lazy dog", 0x2e4ff723],
 ] as const) {
-  test(`${JSON.stringify(text)} has the hash that is published for it`, () => {
+  test(`${JSON.stringify(text)} has its published hash`, () => {
     assert.equal(hashOf(text), hash);
   });
 }
 
-test("the hash is that of the UTF-8, whatever its length", () => {
+test("the hash is computed over UTF-8 of any length", () => {
   for (const text of ["ä", "😀", "x".repeat(10_000), "ü".repeat(10_000)]) {
     assert.equal(hashOf(text), hashOf(Buffer.from(text, "utf8").toString("utf8")));
     assert.notEqual(hashOf(text), hashOf(`${text}x`));

@@ -24,7 +24,7 @@ test("every moment of the years 0 to 9999 is read back as it was written", () =>
   }
 });
 
-test("what has another form, or names no moment, has no canonical time", () => {
+test("a text of another form, or of an impossible moment, has no canonical time", () => {
   const texts = [
     "",
     "2026-01-31T12:00:00Z",
@@ -42,7 +42,7 @@ test("what has another form, or names no moment, has no canonical time", () => {
   assert.equal(timeOf("1970-01-01T00:00:01Z"), 1_000);
 });
 
-test("with any letter changed a timestamp is read as Date would, or not at all", () => {
+test("a timestamp with any character changed is read like Date reads it, or not at all", () => {
   const start = Date.parse("2026-02-28T23:59:00.000Z");
   const near = fc.record({
     ms: fc.integer({ min: start, max: start + 120_000 }),

@@ -5,7 +5,7 @@ import { PackedDictionary } from "../../../../../src/storage/files/audit/index/d
 import { GrowingDictionary } from "../../../../../src/storage/files/audit/index/growing-dictionary.ts";
 import { hashOf, hashWord } from "../../../../../src/storage/files/audit/index/byte-words.ts";
 
-/** What a number, which is odd, has to be multiplied by to give 1 in 32 bits. */
+/** The inverse of an odd number: their product is 1 in 32 bits. */
 function inverseOf(odd: number): number {
   let inverse = odd;
   for (let i = 0; i < 5; i++) inverse = Math.imul(inverse, 2 - Math.imul(odd, inverse));
@@ -14,7 +14,7 @@ function inverseOf(odd: number): number {
 
 const [FIRST, SECOND] = [0xcc9e2d51, 0x1b873593];
 
-/** The word that leads the hash from one state to another. */
+/** The word that takes the hash from one state to another. */
 function wordBetween(from: number, to: number): Buffer {
   const rotated = Math.imul(to - 0xe6546b64, inverseOf(5));
   const mixed = from ^ ((rotated >>> 13) | (rotated << 19));
@@ -24,7 +24,7 @@ function wordBetween(from: number, to: number): Buffer {
   return word;
 }
 
-/** Printable texts of one length and hash: the last word makes up for what stands before it. */
+/** Printable texts of one length and hash: the last word compensates for the text before it. */
 function alike(count: number): readonly string[] {
   const texts: string[] = [];
   for (let number = 0; texts.length < count; number++) {
@@ -39,7 +39,7 @@ function alike(count: number): readonly string[] {
   return texts;
 }
 
-/** Words that say how often they were read: once at least when a value is compared with another. */
+/** Words that count their reads: at least one for each comparison with another value. */
 function counted(text: string): { readonly words: DataView; readonly reads: () => number } {
   const words = withSpareBytes(Buffer.from(text));
   let reads = 0;
@@ -50,7 +50,7 @@ function counted(text: string): { readonly words: DataView; readonly reads: () =
   return { words, reads: () => reads };
 }
 
-test("texts that were made to have one hash are found, and cost no more than so many looks each", () => {
+test("texts that were made to have one hash are found, each with a bounded number of comparisons", () => {
   const texts = alike(1_000);
   const hash = hashOf(texts[0] as string);
   assert.ok(texts.every((text) => hashOf(text) === hash));
@@ -63,7 +63,7 @@ test("texts that were made to have one hash are found, and cost no more than so 
       reads += one.reads();
     }
   }
-  // A look compares words up to the first that differs, 24 at most; half of 4,096 others would be 24,000.
+  // A comparison reads words up to the first that differs, 24 at most; half of 4,096 others would be 24,000.
   assert.ok(reads / (2 * texts.length) < 1_000, `${reads}`);
   assert.deepEqual(
     texts.map((text) => dictionary.codeOf(text)),
@@ -77,7 +77,7 @@ test("texts that were made to have one hash are found, and cost no more than so 
   }
 });
 
-test("hashes that were made to stand side by side crowd nobody out", () => {
+test("hashes that were made to be adjacent do not crowd out other values", () => {
   const dictionary = new GrowingDictionary();
   const texts = Array.from({ length: 3_000 }, (_, i) => `text ${i}`);
   const add = (text: string, i: number): number =>

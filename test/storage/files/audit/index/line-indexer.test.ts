@@ -12,7 +12,7 @@ const ORGANIZATION = "acme";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What an index holds of some bytes, row by row, and where lines are that are no events. */
+/** The rows that an index gets from some bytes, and the offsets of damaged lines. */
 function indexed(bytes: Buffer): { rows: Row[]; damaged: number[] } {
   const index = new GrowingIndex(1);
   const damaged: number[] = [];
@@ -21,7 +21,7 @@ function indexed(bytes: Buffer): { rows: Row[]; damaged: number[] } {
     const value = ({ codes, dictionary }: CodedField) =>
       codes[row] === 0 ? undefined : dictionary.valueOf(codes[row] as number);
     const fields = CODED_FIELDS.map(({ name }) => [name, value(index.fields[name])]);
-    const text = index.texts[row] as number; // 0 for none
+    const text = index.texts[row] as number; // 0 for no text
     const [from, to] = [index.textStarts[text - 1], index.textStarts[text]];
     const command = text === 0 ? "" : index.text(from as number, (to as number) - 1);
     return {
@@ -107,7 +107,7 @@ const someEvent = fc.record({
   transport: optional(someText),
 });
 
-/** An event as different programs would write it, some of them wrongly. */
+/** An event as different programs would write it, some incorrectly. */
 const someLine = fc.tuple(someEvent, fc.nat(13), fc.nat()).map(([event, form, place]): Buffer => {
   const json = JSON.stringify(event);
   const values = Object.entries(event);
@@ -129,7 +129,7 @@ const someLine = fc.tuple(someEvent, fc.nat(13), fc.nat()).map(([event, form, pl
       return Buffer.from(json.replace("}", ',"executor":"twice"}'));
     case 6: // torn
       return Buffer.from(json.slice(0, at));
-    case 7: // a byte that is another
+    case 7: // a changed byte
       return Buffer.from(json.slice(0, at) + "x" + json.slice(at + 1));
     case 8:
       return Buffer.from(json.slice(0, at) + "\\" + json.slice(at + 1));
@@ -146,7 +146,7 @@ const someLine = fc.tuple(someEvent, fc.nat(13), fc.nat()).map(([event, form, pl
   }
 });
 
-test("whatever stands in a line, it is read as JSON.parse reads it", () => {
+test("every line is read as JSON.parse reads it", () => {
   fc.assert(
     fc.property(fc.array(someLine, { minLength: 1, maxLength: 6 }), (lines) => {
       const bytes = Buffer.concat(lines.flatMap((line) => [line, Buffer.from("\n")]));
@@ -156,7 +156,7 @@ test("whatever stands in a line, it is read as JSON.parse reads it", () => {
   );
 });
 
-test("every byte of a line matters: whichever is changed, the line is read as JSON.parse reads it", () => {
+test("a line with any byte changed is read as JSON.parse reads it", () => {
   const event = {
     ...{ id: "a", organization_id: ORGANIZATION, timestamp: "2026-01-31T12:00:00.000Z" },
     ...{ ingested_at: "2026-02-01T00:00:00.000Z", command: "ls -l", consumer: "ci", ai: true },
@@ -172,7 +172,7 @@ test("every byte of a line matters: whichever is changed, the line is read as JS
   }
 });
 
-test("a number that JSON does not know damages its line", () => {
+test("a number that is not valid JSON damages its line", () => {
   for (const number of ["01", "1.", "-", "+1", "1e", "0x1"]) {
     const line = Buffer.from(
       `{"id":"a","organization_id":"acme","timestamp":"2026-01-31T12:00:00.000Z",` +

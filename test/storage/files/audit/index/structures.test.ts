@@ -29,7 +29,7 @@ test("the rows that have a code are the same from a search, from bits and from a
       const expected: number[] = [];
       for (const step of steps) expected.push((expected.at(-1) ?? -1) + step);
       const rows = (expected.at(-1) ?? 0) + 1 + tail;
-      const column = new Uint16Array(rows + 10).fill(1, rows); // beyond the rows, as in one that grows
+      const column = new Uint16Array(rows + 10).fill(1, rows); // beyond the rows, as in a growing column
       for (const row of expected) column[row] = 1;
       const all = Uint32Array.from({ length: rows }, (_, row) => row);
       const bits = noBits(rows);
@@ -86,7 +86,7 @@ test("totals by combination of facets are those of the rows one by one", () => {
   );
 });
 
-test("a segment with too many combinations has none, and a table that would be large is left out", () => {
+test("a segment with too many combinations has no counts, and a table that would be large is left out", () => {
   const rows = 2_000;
   const statuses = Uint16Array.from({ length: rows }, (_, row) => row);
   const policies = new Uint16Array(rows);
@@ -110,7 +110,7 @@ test("slices of filters find the same blocks as the filters one by one", () => {
   }
 });
 
-test("a long text needs no more bits than rule out most blocks, and is found by them", () => {
+test("a long text uses a limited number of bits, and is found by them", () => {
   const text = Buffer.from(Array.from({ length: 5_000 }, (_, i) => String(i * i)).join(" "));
   const filters = new Uint8Array(FILTER_BYTES);
   addTrigrams(filters, 0, text, 0, text.length);
@@ -119,7 +119,7 @@ test("a long text needs no more bits than rule out most blocks, and is found by 
   assert.deepEqual(blocksInFilters(filters, 1, bits), [0]);
 });
 
-test("a set of rows gives back the rows that were marked, few or many, and tells which are in it", () => {
+test("a set of rows returns the marked rows, few or many, and tells which rows are in it", () => {
   for (const isMarked of [
     () => false,
     () => true,

@@ -7,7 +7,7 @@ import { RowSet } from "../../../../../src/storage/files/audit/index/row-set.ts"
 const index = new GrowingIndex(1);
 const large = RowSet.ofBits(new Uint32Array(2_500).fill(-1)); // 10 KB
 
-test("a search finds again what it found, and no other organization's", () => {
+test("a search reuses its own matches, and no other organization's", () => {
   const rows = new SearchCache();
   rows.of("acme", "get").keep(index, large);
   assert.equal(rows.of("acme", "get").in(index), large);
@@ -15,7 +15,7 @@ test("a search finds again what it found, and no other organization's", () => {
   assert.equal(rows.of("other", "get").in(index), undefined);
 });
 
-test("the searches that were not asked for longest are forgotten, also while they go on", () => {
+test("the least recently used searches are dropped, even while they run", () => {
   const rows = new SearchCache(50_000);
   const first = rows.of("acme", "first");
   const second = rows.of("acme", "second");
@@ -35,7 +35,7 @@ test("searches that find nothing are bounded as well", () => {
   assert.notEqual(rows.of("acme", "first"), first);
 });
 
-test("the text of a search counts, so long ones cannot fill the memory", () => {
+test("the text of a search counts, so long texts cannot fill the memory", () => {
   const rows = new SearchCache(50_000);
   const first = rows.of("acme", "first");
   for (let i = 0; i < 3; i++) rows.of("acme", `${i}${"x".repeat(10_000)}`);

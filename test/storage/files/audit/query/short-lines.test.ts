@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ShortLines } from "../../../../../src/storage/files/audit/query/short-lines.ts";
 
-test("short forms are kept up to a number of bytes, those that were shown last", () => {
+test("the most recently used short forms are kept, up to a number of bytes", () => {
   const lines = new ShortLines(3_000);
   const line = Buffer.alloc(700, "x");
   for (const key of ["a", "b", "c"]) lines.keep(key, line);

@@ -6,7 +6,7 @@ import { GrowingDictionary } from "../../../../../src/storage/files/audit/index/
 
 const PIECE_BYTES = 256 << 10;
 
-/** What a search through texts finds, and in how many pieces. */
+/** The results of a search through texts, and the number of its pieces. */
 function search(texts: readonly string[], text: string): { found: number[]; pieces: number } {
   const values = Buffer.concat(texts.flatMap((one) => [Buffer.from(one), Buffer.of(0xff)]));
   let end = 0;
@@ -27,7 +27,7 @@ const someText = fc
   .map((parts) => parts.join(""));
 const someNeedle = someText.filter((text) => text !== "");
 
-test("the texts that hold a text are found, whatever bytes it has and however short it is", () => {
+test("the texts that contain a text are found, for any bytes and any length", () => {
   fc.assert(
     fc.property(fc.array(someText, { maxLength: 30 }), someNeedle, (texts, needle) => {
       assert.deepEqual(search(texts, needle).found, naive(texts, needle));
@@ -36,7 +36,7 @@ test("the texts that hold a text are found, whatever bytes it has and however sh
   );
 });
 
-test("a match is found wherever the end of a piece falls into it, and never over two texts", () => {
+test("a match across the end of a piece is found, and a match across two texts never", () => {
   const needle = "needle";
   for (let shift = -8; shift <= 8; shift++) {
     const filler = "x".repeat(PIECE_BYTES + shift);
@@ -52,7 +52,7 @@ test("a match is found wherever the end of a piece falls into it, and never over
   );
 });
 
-test("a search yields after so many bytes, and after so many texts that were found", () => {
+test("a search yields after a number of bytes, and after a number of found texts", () => {
   assert.equal(search(["x".repeat(PIECE_BYTES * 4)], "y").pieces, 4);
   const short = Array.from({ length: 20_000 }, (_, i) => `${i % 10}`);
   assert.ok(search(short, "7").pieces <= 2);
@@ -62,7 +62,7 @@ test("a search yields after so many bytes, and after so many texts that were fou
   assert.deepEqual(search(all, ".").found, naive(all, "."));
 });
 
-test("values in lower case are made bit by bit, and are found when all are there", () => {
+test("values are lower-cased in parts, and found when all are done", () => {
   const dictionary = new GrowingDictionary();
   const values = Array.from({ length: 40 }, (_, i) => `${"Ⱥ".repeat(5_000)}${i}\u212a`); // a Kelvin sign
   for (const value of values) dictionary.add(value);

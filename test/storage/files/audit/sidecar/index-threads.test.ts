@@ -35,7 +35,7 @@ function createStore(root: string, threads?: IndexThreads) {
   return { store, damage };
 }
 
-/** What the indexes of a directory hold, by name. */
+/** The content of the indexes in a directory, by name. */
 async function sidecars(root: string): Promise<ReadonlyMap<string, string>> {
   const names = (await readdir(auditOf(root))).filter((name) => name.endsWith(".idx")).sort();
   const texts = names.map((name) => readFile(join(auditOf(root), name), "base64"));
@@ -66,7 +66,7 @@ async function withoutIndexes(t: TestContext): Promise<string> {
   return root;
 }
 
-test("threads make the same indexes, but where a line is no event, and all is found", async (t) => {
+test("threads make the same indexes, except for segments with damaged lines, and all events are found", async (t) => {
   const root = await withoutIndexes(t);
   const first = join(auditOf(root), "000000000001.jsonl");
   await writeFile(first, `damage\n${await readFile(first, "utf8")}`);
@@ -94,7 +94,7 @@ for (const [what, start] of [
   ["dies at once", () => new Worker("process.exit(1)", { eval: true })],
   ["throws", () => new Worker("throw new Error('no')", { eval: true, stderr: true })],
 ] as const) {
-  test(`where a thread ${what} the indexes are made all the same`, async (t) => {
+  test(`the indexes are made even if a thread ${what}`, async (t) => {
     const root = await withoutIndexes(t);
     const { store } = createStore(root, new IndexThreads(0, start));
     assert.equal((await page(store, { trace_id: "trace-7" }, 100)).total, 20);
@@ -120,7 +120,7 @@ test("a store that is closed while threads work waits for none of them", async (
   await asking;
 });
 
-test("what is not worth a thread starts none", async (t) => {
+test("a small amount of work starts no thread", async (t) => {
   const root = await withoutIndexes(t);
   let started = 0;
   const threads = new IndexThreads(1 << 30, () => {

@@ -6,7 +6,7 @@ import { RecentIds } from "../../../../../src/storage/files/audit/write/known-ev
 test("at least as many ids as promised are known, and never more than twice as many", () => {
   const ids = new RecentIds(100);
   for (let i = 1; i <= 1_000; i++) {
-    ids.add(i * 64, i as GlobalRow); // hashes that fall on few slots
+    ids.add(i * 64, i as GlobalRow); // hashes that share few slots
     const known = Math.max(1, i - 99);
     assert.deepEqual(ids.rowsOf(known * 64), [known]);
     assert.deepEqual(ids.rowsOf((i - 200) * 64), []);
@@ -25,7 +25,7 @@ test("an id that was never seen is not known", () => {
   assert.deepEqual(new RecentIds().rowsOf(0), []);
 });
 
-test("ids that were made to have one hash crowd out nobody, and are few to look at", () => {
+test("ids that were made to have one hash do not crowd out others, and few of them are candidates", () => {
   const ids = new RecentIds(10_000);
   for (let i = 1; i <= 5_000; i++) ids.add(7, i as GlobalRow);
   ids.add(8, 5_001 as GlobalRow);

@@ -1,4 +1,4 @@
-/** Batches of thousands of events: other appends and queries are served while they are worked on. */
+/** Batches of thousands of events: other appends and queries are served during their processing. */
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
@@ -58,7 +58,7 @@ test("the events of a large batch are entered into the index in parts", async (t
   assert.ok(most < EVENTS / 2, `${most} events within one turn of the loop`);
 });
 
-test("events that arrive behind a large batch are stored, indexed and answered behind it", async (t) => {
+test("events that arrive after a large batch are stored, indexed and answered after it", async (t) => {
   const store = openStore(t, "write");
   await append(store, [auditEventOf()]);
   const follower = await Follower.of(store);
@@ -96,7 +96,7 @@ test("an event is stored and answered while the ids of a large batch are looked 
   assert.equal((await page(store)).total, EVENTS + 1);
 });
 
-test("large batches of the same ids at once are stored once, in whatever order they name them", async (t) => {
+test("simultaneous large batches with the same ids, in any order, are stored once", async (t) => {
   const store = openStore(t);
   const batch = batchOf(EVENTS);
   const other = batch.map((event) => ({ ...event, command: "other" })).reverse();
@@ -113,7 +113,7 @@ test("large batches of the same ids at once are stored once, in whatever order t
   assert.equal(new Set(stored.events.map(({ id }) => id)).size, EVENTS);
 });
 
-test("a large batch of which every other event is stored is answered in its order", async (t) => {
+test("a large batch, of which every other event was stored before, is answered in its order", async (t) => {
   const store = openStore(t);
   const batch = Array.from({ length: EVENTS }, (_, i) =>
     auditEventOf({ command: i % 7 === 0 ? `"},{"id":"€ ${i}` : `deploy ${i}` }),

@@ -9,7 +9,7 @@ import {
 } from "../../../../../src/storage/files/audit/write/lines.ts";
 import { auditEventOf } from "../../../../audit/store-suite.ts";
 
-test("many events are written as bytes, and are the lines that fewer make as a text", async () => {
+test("many events are written as bytes, with the same lines as a text of few", async () => {
   const message = (i: number): string => (i % 500 === 0 ? '},{"id":"€😀' : "m").repeat(i % 40);
   const events = Array.from({ length: 3_500 }, (_, i) => auditEventOf({ message: message(i) }));
   const expected = events.map((event) => JSON.stringify(event));
@@ -32,7 +32,7 @@ test("a batch whose events grow longer is written whole", async () => {
   );
 });
 
-test("a line that is read in parts is the line that is read at once", () => {
+test("a line is the same whether it is read in parts or at once", () => {
   const bytes = fc.string({
     unit: fc.constantFrom("a", "b", " ", "\r", "\n", "\0"),
     maxLength: 20,

@@ -9,10 +9,7 @@ const BANNED = [
   /\bbut for\b/i,
   /\bwhat (?:is|are) (?:no|none)\b/i,
   /(?<!\bthere )\b(?:is|are|was|were) none\b/i,
-];
-
-/** Noun clauses in place of nouns, negations in the noun, and other riddles. */
-const RIDDLES = [
+  // Noun clauses in place of nouns, negations in the noun, and other riddles.
   /\/\*\* (?:What|Who|Whose|Where) (?!may\b)/,
   /\bwhat (?:becomes|(?:is|was|are) (?:told|known|wanted|asked|kept|shown|given|said|left))\b/i,
   /(?<!\b(?:there|it) )\b(?:is|are|was|were) no (?!longer\b|more\b|other\b|less\b)/i,
@@ -22,18 +19,14 @@ const RIDDLES = [
   /\bas (?:\w+ ){1,3}(?:has|have) (?:it|them)\b/i,
 ];
 
-/** The storage's comments still have riddles; this exception goes when they are rewritten. */
-const HAS_RIDDLES = /^(?:src|test)\/storage\//;
-
 /** A comment, or some lines of it. Close enough: a text in quotes that looks like one is read too. */
 const COMMENT = /\/\*[^]*?\*\/|(?:^[ \t]*\/\/.*\n)+|[ \t]\/\/ .*$/gm;
 
 /** The banned constructions in the comments of a file, with the words around them. */
 function offencesIn(path: string): readonly string[] {
-  const patterns = HAS_RIDDLES.test(path) ? BANNED : [...BANNED, ...RIDDLES];
   return [...readSource(path).matchAll(COMMENT)].flatMap(([found]) => {
     const comment = found.replaceAll(/\s+(?:\*\/?|\/\/)?\s*/g, " ");
-    return patterns.flatMap((pattern) => {
+    return BANNED.flatMap((pattern) => {
       const at = pattern.exec(comment)?.index;
       return at === undefined ? [] : [`${path}: ${comment.slice(Math.max(0, at - 40), at + 60)}`];
     });

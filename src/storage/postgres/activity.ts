@@ -9,7 +9,7 @@ import { GroupQueue } from "./group-queue.ts";
 import { ifLeased } from "./leases.ts";
 import type { Session } from "./session.ts";
 
-/** At least so many of an organization's entries stay, the newest ones. */
+/** The number of an organization's newest entries that are never removed. */
 const KEPT_ENTRIES = 10_000;
 
 /** How many entries a search reads at a time, and how many retention removes. */

@@ -65,7 +65,7 @@ export class PostgresAudit implements AuditStore {
     this.#maintaining = setInterval(maintain, MAINTAIN_EVERY_MS).unref();
   }
 
-  /** What this server did with events since the start. */
+  /** The counters of this server's events since the start. */
   get figures(): AuditFigures {
     return this.#commits.figures;
   }
@@ -180,7 +180,7 @@ export class PostgresAudit implements AuditStore {
     return removal;
   }
 
-  /** Stores what was given, and ends streams and exports. */
+  /** Finishes the pending appends, and ends streams and exports. */
   async close(): Promise<void> {
     clearInterval(this.#maintaining);
     await this.#commits.close();

@@ -36,7 +36,7 @@ export interface TransactionOptions {
   readonly isRelaxed?: boolean;
 }
 
-/** Where the database is, and how much of it one server takes. */
+/** The address of the database, and one server's limits on its use. */
 export interface DatabaseOptions {
   readonly url: string;
   /** The most connections for everything but searches. */

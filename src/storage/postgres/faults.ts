@@ -1,4 +1,4 @@
-/** What a failure of the database means: for the connection, for a transaction, and for the caller. */
+/** Classifies failures of the database: for the connection, for a transaction, and for the caller. */
 import { InsufficientStorage, Refusal, Unavailable } from "../../core/errors.ts";
 
 /** The part of the driver that tells the database's own errors from all others. */
@@ -40,7 +40,7 @@ export function isBroken(error: unknown, { DatabaseError }: ErrorKinds): boolean
   return !(cause instanceof DatabaseError) || CONNECTION.test(code) || code === READ_ONLY;
 }
 
-/** What the caller hears of an error: refusals and defects as they are, failures of the database by name. */
+/** The error for the caller: refusals and defects unchanged, failures of the database by name. */
 export function refusalFor(error: unknown, kinds: ErrorKinds): unknown {
   if (error instanceof Refusal) return error;
   const cause = { cause: error };

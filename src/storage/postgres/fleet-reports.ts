@@ -30,7 +30,7 @@ type Item = Report | Removal;
 /** The fields that a report may leave out; they stay as they were then. */
 const FIELDS = ["hostname", "os", "version", "policy_version"] as const;
 
-/** What the reports of one runtime in a group come to. */
+/** The merged reports of one runtime in a group. */
 interface Merged {
   readonly fields: Heartbeat;
   /** When the runtime was seen, as far as the group tells. */
@@ -39,7 +39,7 @@ interface Merged {
   readonly place: number;
 }
 
-/** What became of a group of reports. */
+/** The outcome of a group of reports. */
 interface Outcome {
   /** The names of runtimes that were new. */
   readonly added: ReadonlySet<string>;

@@ -90,7 +90,7 @@ export class PostgresFleet implements FleetStore {
       `SELECT ${COLUMNS} FROM runtimes WHERE ${where} ${NEWEST_FIRST}`,
       values,
     );
-    asked.catch(() => undefined); // the reader of the slices hears of it
+    asked.catch(() => undefined); // the reader of the slices gets the error
     return slicesOf(asked);
   }
 
@@ -152,7 +152,7 @@ export class PostgresFleet implements FleetStore {
     return forgotten ?? [];
   }
 
-  /** Writes what is left to write. */
+  /** Finishes pending writes. */
   close(): Promise<void> {
     return this.#reports.idle();
   }
@@ -173,7 +173,7 @@ export class PostgresFleet implements FleetStore {
   }
 }
 
-/** What a query asks for as a condition; the same as `fitting` of the fleet decides. */
+/** A query as a condition of SQL, with the same results as `fitting` of the fleet. */
 function conditionOf(
   organization: string,
   query: FleetQuery,

@@ -18,7 +18,7 @@ interface Row {
 
 const COLUMNS = "document, revoked, last_used_at";
 
-/** So many revoked keys stay listed, those that were created last. */
+/** The most revoked keys of a list, those that were created last. */
 const KEPT_REVOKED = 1_000;
 
 /** How long after a use it is written, together with those in between. */

@@ -8,7 +8,7 @@ import type { Statements } from "./database.ts";
 import type { Session } from "./session.ts";
 import { fromText, toText } from "./text.ts";
 
-/** A version as the tables have it; `activated_…` are those of the organization's active version. */
+/** A version in the tables; `activated_…` belong to the organization's active version. */
 interface Row {
   readonly version: string;
   readonly name: string;

@@ -23,7 +23,7 @@ const IDLE_IN_TRANSACTION_MS = 30_000;
 const FIRST_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 2_000;
 
-/** What pools of one database have in common. */
+/** The common options of the pools of one database. */
 export interface PoolShape {
   readonly driver: Driver;
   readonly url: string;

@@ -1,4 +1,4 @@
-/** Where the statements of a store run: by themselves, or in the transaction of a unit of work. */
+/** Runs the statements of a store: by themselves, or in the transaction of a unit of work. */
 import type { ActivityStore } from "../../activity/store.ts";
 import type { UnitOfWork } from "../../activity/unit-of-work.ts";
 import type { Database, Statements, Transaction } from "./database.ts";

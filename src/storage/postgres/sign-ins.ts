@@ -1,4 +1,4 @@
-/** What several servers have to know of sign-ins and downloads together: failed attempts, and tickets. */
+/** State of sign-ins and downloads that all servers share: failed attempts, and tickets. */
 import type { TicketRecords } from "../../audit/shared-tickets.ts";
 import {
   FAILURES_PER_ADDRESS,

@@ -1,4 +1,4 @@
-/** What becomes of events when the database, or the way to it, fails in the middle. */
+/** The outcome of appends when the database, or the connection to it, fails in the middle. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";

@@ -1,4 +1,4 @@
-/** What a server does while its database is away, and when it is back. */
+/** The behaviour of a server while its database is away, and when it is back. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { after, before, test, type TestContext } from "node:test";

@@ -6,7 +6,7 @@ import { launch } from "../../support/server-process.ts";
 
 const SECRET = "hunter2-hunter2";
 
-/** Where a database is that cannot be used, by what is wrong with it. */
+/** Addresses of databases that cannot be used, by their fault. */
 const CASES: readonly (readonly [string, () => Promise<string>, RegExp])[] = [
   [
     "a text that is no URL",

@@ -1,4 +1,4 @@
-/** What several servers over one database promise together: the answers of one are those of all. */
+/** Promises of several servers over one database: the answers of one are those of all. */
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { withoutPostgres } from "../../support/postgres.ts";

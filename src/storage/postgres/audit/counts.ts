@@ -12,7 +12,7 @@ import { DAYS, daysOf, inDays, type ArrivalDay, type Moment, type Range } from "
 import { columnOf, providerKey, providerOf } from "./records.ts";
 
 const MOST_LISTED = 1_000;
-/** Runtimes choose the names: only so many, those with the most events, are compared. */
+/** The most names that are compared, those with the most events: runtimes choose the names. */
 const MOST_NAMES = 4 * MOST_LISTED;
 
 /** The organization is the first value of every statement here. */
@@ -78,7 +78,7 @@ function inMinutes({ from, to }: Range, values: Values): string {
   );
 }
 
-/** The whole minutes of a range, and what is left of it at its ends. */
+/** The whole minutes of a range, and the parts of minutes at its ends. */
 function wholeMinutes({ from, to }: Range): {
   minutes: Range | undefined;
   edges: readonly Range[];
@@ -139,9 +139,9 @@ export async function histogramOf(
   return { allowed, denied, other };
 }
 
-/** What a provider was used for in the last 24 hours. */
+/** A row of the counts of providers in the last 24 hours. */
 interface ProviderRow {
-  /** `minute` for a name as the counters have it, `event` for one as events have it, `facet` for none. */
+  /** `minute` for a name in the counters, `event` for a name in events, `facet` for a row without a name. */
   readonly kind: "minute" | "event" | "facet";
   /** The provider, or the decision of a facet. */
   readonly name: string;
@@ -224,7 +224,7 @@ export async function activityOf(
   };
 }
 
-/** What some providers were used for; see `AuditStore.providerUse`. */
+/** Counts the use of some providers; see `AuditStore.providerUse`. */
 export async function providerUseOf(
   database: Database,
   organization: string,

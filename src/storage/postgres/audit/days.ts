@@ -6,14 +6,14 @@ import type { AuditUsage } from "../../../audit/store.ts";
 import type { Database } from "../database.ts";
 import type { Values } from "./conditions.ts";
 
-/** What an organization has of one arrival day: from one `timestamp` to another, up to a row. */
+/** An organization's events of one arrival day, with the range of their timestamps. */
 export interface ArrivalDay {
   readonly day: string;
   readonly oldest: number;
   readonly newest: number;
 }
 
-/** What an organization had stored at one moment: rows up to one, of some days. */
+/** The stored events of an organization at one moment: its days, up to the last row. */
 export interface Moment {
   readonly last_seq: number;
   readonly days: readonly ArrivalDay[];

@@ -47,7 +47,7 @@ interface Answering {
   readonly places: readonly number[];
 }
 
-/** What the commit of a group tells of an organization. */
+/** Called when the commit of a group has stored events of an organization. */
 export type Grown = (organization: string, lastRow: number, bytes: number) => void;
 
 export interface GroupCommitOptions {

@@ -10,12 +10,12 @@ const FIELD_END = "\uFDE0";
 const LONE_SURROGATE = /\p{Cs}/gu;
 /** Runtimes choose the words of `status`, and their letter case. */
 const FAILED = /^(?:failed|error)$/i;
-/** What an index of the database certainly takes. */
+/** The most bytes of a key: an index of the database can always store that many. */
 const MOST_KEY_BYTES = 1_024;
 
 /** An event that is to be stored. */
 export interface NewEvent {
-  /** What identifies it: organization, id and reporter. */
+  /** The identity of the event: organization, id and reporter. */
   readonly key: string;
   /** Whether it may have been sent before. */
   readonly isNamed: boolean;

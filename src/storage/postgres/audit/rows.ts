@@ -23,7 +23,7 @@ export interface Row {
   readonly line: string | null;
 }
 
-/** What is read: the matches of a filter at one moment. */
+/** The rows to read: the matches of a filter at one moment. */
 export interface Selection {
   readonly organization: string;
   readonly filter: AuditFilter;

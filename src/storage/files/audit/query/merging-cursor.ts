@@ -6,7 +6,12 @@
  */
 import type { ListPlace } from "../../../../audit/positions.ts";
 import type { Yielder } from "../../../../core/yielder.ts";
-import { AFTER_ALL_ROWS, globalRow, type GlobalRow, type LocalRow } from "../index/segment-index.ts";
+import {
+  AFTER_ALL_ROWS,
+  globalRow,
+  type GlobalRow,
+  type LocalRow,
+} from "../index/segment-index.ts";
 import type { SegmentQuery } from "./segment-query.ts";
 import { countRows, knownCount, rankOf, rowAt, selectRows, type RowIds } from "./select-rows.ts";
 import type { SegmentView } from "./select-rows.ts";

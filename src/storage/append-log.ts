@@ -14,11 +14,11 @@
  * | State | Event | Next state | Then |
  * |---|---|---|---|
  * | ready | append, or a sync is wanted | ready | write the next blocks, start a sync |
- * | ready | append, and the file is full | draining | sync what is not synced |
+ * | ready | append, and the file is full | draining | sync the unsynced blocks |
  * | ready | a write or a sync fails | draining | remember the error, write no more |
  * | draining | the last sync in flight ends | rolling | after a failure: refuse every block in flight |
  * | rolling | the new file is there | ready | after a failure: report that writing goes on |
- * | rolling | no new file can be had | broken | refuse what waits |
+ * | rolling | no new file can be created | broken | refuse the waiting appends |
  * | broken | append or `recover`, a second after the last try | rolling | |
  * | broken | append, sooner | broken | refuse it |
  *

@@ -130,7 +130,7 @@ export class ActivityLog {
     });
   }
 
-  /** The newest entries that match, without the first `offset`, and how many match in all. */
+  /** The newest matching entries, without the first `offset`, and the number of all matches. */
   async newest(
     matches: (entry: ActivityEntry) => boolean,
     limit: number,

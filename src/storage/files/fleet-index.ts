@@ -87,7 +87,7 @@ export class FleetIndex {
     return { online, idle: present - online, drifted, total: this.size };
   }
 
-  /** Counts the runtimes by what they report; see `FleetStore`. */
+  /** Counts the runtimes by their reported policy version; see `FleetStore`. */
   policies(now: number, limit: number): readonly PolicyCount[] {
     this.#order.present(now);
     return this.#use.most(limit);

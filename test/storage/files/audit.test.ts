@@ -131,7 +131,7 @@ async function storedOnDisk(t: TestContext, commands: readonly string[]) {
   return { layout, events, file: join(layout.organization("acme").audit, "000000000001.jsonl") };
 }
 
-/** Collects what a store logs: message and fields of each line. */
+/** Collects a store's log lines: message and fields of each. */
 function collectLog() {
   const lines: Record<string, unknown>[] = [];
   const log = createLog(

@@ -79,7 +79,7 @@ function modelOf(rows: Awaited<ReturnType<typeof all>>): Model {
   );
 }
 
-/** Runs until one operation on the snapshot or a later log file; `undefined` when there is none. */
+/** Runs until one operation on the snapshot or a later log file; `undefined` if it never comes. */
 async function stopAt(operation: number, crash: (files: ForgetfulFiles) => ForgetfulFiles) {
   const files = await newFiles();
   const store = await open(files, FOLD_AT);

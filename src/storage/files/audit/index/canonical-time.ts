@@ -44,7 +44,7 @@ function fraction(bytes: Uint8Array, at: number): number {
   return digit(bytes, at + 20) * 100 + two(bytes, at + 21);
 }
 
-/** Returns NaN for any other byte. NaN spreads, so such a timestamp has no time. */
+/** The value of a digit; NaN for any other byte. NaN spreads, so such a timestamp has no time. */
 function digit(bytes: Uint8Array, at: number): number {
   const value = (bytes[at] as number) - 48;
   return value >= 0 && value <= 9 ? value : Number.NaN;

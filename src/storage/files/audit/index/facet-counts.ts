@@ -16,7 +16,7 @@ export interface FacetCombinations {
   readonly facets: Uint8Array;
   readonly statuses: Uint32Array;
   readonly policies: Uint32Array;
-  /** How many rows have each combination. */
+  /** The number of rows with each combination. */
   readonly counts: Uint32Array;
 }
 
@@ -84,7 +84,7 @@ export function countByFacets(
 /**
  * The number of rows that pass a test.
  *
- * @param counts how many rows have each combination; with a code, code after code
+ * @param counts the number of rows with each combination; with a code, code after code
  */
 export function matchingCount(
   { facets, statuses, policies }: FacetCombinations,

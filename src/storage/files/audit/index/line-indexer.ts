@@ -1,6 +1,6 @@
 /**
  * Turns bytes of the log into rows of an index. Lines that were just acknowledged and lines that are read
- * back at start take the same path, so a restart finds what was there before.
+ * back at start take the same path, so a restart finds the same events as before.
  */
 import { isUtf8 } from "node:buffer";
 import { EVENT_FIELDS, type EventFieldType } from "../../../../audit/event-fields.ts";

@@ -60,7 +60,7 @@ export function noBits(rows: number): Uint32Array {
   return new Uint32Array(Math.ceil(rows / WORD));
 }
 
-/** How many bits are 1. */
+/** The number of bits that are 1. */
 export function countBits(bits: Uint32Array): number {
   let count = 0;
   for (let i = 0; i < bits.length; i++) {

@@ -3,7 +3,7 @@
  *
  *     header, 32 bytes    magic "sbxindex" | format version | length of the table |
  *                         length of the columns | checksum of table and columns | length of the rest
- *     table               JSON: what the index says of the segment, and where each section lies
+ *     table               JSON: facts about the segment, and the position of each section
  *     columns             one section for each column, beginning at a multiple of eight bytes
  *     rest                sections that stay on disk: texts, rows by trace id, rows by the hash of the id
  *

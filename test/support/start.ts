@@ -44,9 +44,10 @@ export async function start(
   t: Scope,
   settings: Settings = {},
   passwords?: Passwords,
+  openEngine = makeEngine?.(),
 ): Promise<App> {
   const dataDir = await mkdtemp(join(tmpdir(), "signalbox-test-"));
-  const app = new App(dataDir, settings, passwords);
+  const app = new App(dataDir, settings, passwords, openEngine);
   t.after(async () => {
     await app.close();
     await rm(dataDir, { recursive: true, force: true });
@@ -61,15 +62,21 @@ export class App {
   #settings: Settings;
   readonly #passwords: Passwords;
   /** One for the whole life of the app, so that a restart finds the stored data. */
-  readonly #openEngine = makeEngine?.();
+  readonly #openEngine: OpenEngine | undefined;
   #now = Date.parse(START_TIME);
   #running: Running | undefined;
   #contract: ReturnType<typeof contractOf> | undefined;
   readonly #client = new Client();
   readonly #streams: EventStream[] = [];
 
-  constructor(dataDir: string, settings: Settings, passwords?: Passwords) {
+  constructor(
+    dataDir: string,
+    settings: Settings,
+    passwords?: Passwords,
+    openEngine = makeEngine?.(),
+  ) {
     this.dataDir = dataDir;
+    this.#openEngine = openEngine;
     this.#settings = settings;
     const now = (): number => this.#now;
     this.#passwords = passwords ?? createPasswords({ now, cost: QUICK_COST });

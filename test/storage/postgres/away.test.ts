@@ -5,7 +5,7 @@ import { after, before, test, type TestContext } from "node:test";
 import { openPostgresEngine } from "../../../src/storage/postgres/engine.ts";
 import { startCuttingProxy } from "../../support/cutting-proxy.ts";
 import { Cluster, withoutPostgres } from "../../support/postgres.ts";
-import { start, useEngine, type App } from "../../support/start.ts";
+import { start, type App } from "../../support/start.ts";
 
 const skip = withoutPostgres;
 const POLICIES = "/api/v1/policies";
@@ -24,11 +24,10 @@ async function startOver(t: TestContext, port = cluster.port): Promise<App> {
   const name = `away_${++databases}`;
   await cluster.psql(`CREATE DATABASE ${name}`);
   const databaseUrl = cluster.url(name).replace(String(cluster.port), String(port));
-  useEngine(() => (parts) => {
+  return start(t, {}, undefined, (parts) => {
     const config = { ...parts.config, databaseUrl, databasePoolSize: 4 };
     return openPostgresEngine({ ...parts, config });
   });
-  return start(t);
 }
 
 /** Asks until the server answers as wanted. */

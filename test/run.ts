@@ -34,8 +34,7 @@ const WITHOUT_FILES = [
 ];
 /** More that run over PostgreSQL, where state outlives a restart. */
 const OVER_POSTGRES = [
-  ...["access", "bad-input", "catalog", "demo", "documents", "headers", "hosts", "metadata"],
-  ...["openapi-requests", "overview", "policy-documents", "surfaces"],
+  ...["bad-input", "catalog", "demo", "overview", "policy-documents", "surfaces"],
 ];
 const JOURNEYS = new Map([
   ["memory", WITHOUT_FILES],

@@ -32,6 +32,7 @@ for (const place of [ID, COMMAND, placeOf("trace_id")]) HASHED[place] = 1;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const LETTER_U = 0x75;
 const CLOSE = 0x7d;
 const ZERO = 0x30;
 const FIRST_PRINTABLE = 0x20;
@@ -236,14 +237,20 @@ function endOfEscaped(bytes: Buffer, from: number): number {
     if (byte === QUOTE) return at;
     if (byte < FIRST_PRINTABLE) return -1;
     if (byte !== BACKSLASH) at++;
+    else if (bytes[at + 1] === LETTER_U && isHexadecimal(bytes, at + 2)) at += 6;
     else if (SHORT_ESCAPES.includes(bytes[at + 1] as number)) at += 2;
-    else if (isUnicodeEscape(bytes, at)) at += 6;
     else return -1;
   }
 }
 
-function isUnicodeEscape(bytes: Buffer, at: number): boolean {
-  return /^\\u[0-9a-fA-F]{4}$/.test(bytes.toString("latin1", at, at + 6));
+/** Whether four hexadecimal digits follow. A text may have a million escapes, so no string is made of them. */
+function isHexadecimal(bytes: Buffer, start: number): boolean {
+  for (let at = start; at < start + 4; at++) {
+    const byte = bytes[at] as number;
+    const lower = byte | 0x20;
+    if (!((byte >= 0x30 && byte <= 0x39) || (lower >= 0x61 && lower <= 0x66))) return false;
+  }
+  return true;
 }
 
 /** The end of `true` or `false`; 0 for another value. */

@@ -180,6 +180,7 @@ export class EventWriter {
   *#reserve(lookup: Lookup): Work<Flight | readonly Candidate[]> {
     const { events, named, flights, flight, fresh, known } = lookup;
     const candidates: Candidate[] = [];
+    const sought = new Set<string>(); // a batch may repeat an id thousands of times
     for (const [i, event] of events.entries()) {
       if (i % EVENTS_OF_A_PART === EVENTS_OF_A_PART - 1) yield;
       const { id } = event;
@@ -187,7 +188,8 @@ export class EventWriter {
         fresh.set(id, event);
         continue;
       }
-      if (known.has(id) || fresh.has(id)) continue;
+      if (known.has(id) || fresh.has(id) || sought.has(id)) continue;
+      sought.add(id);
       const other = flights.get(id);
       if (other !== undefined) return other;
       const rows = this.#rowsOf(id, lookup);

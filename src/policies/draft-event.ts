@@ -13,6 +13,8 @@ export interface DraftEvent extends Omit<Command, "command"> {
 }
 
 export const LONGEST_VALUE = 500;
+/** More than a draft reads of a command. */
+const LONGEST_COMMAND_READ = 8_192;
 const CAPABILITY = /^[^/\s]+\/[^/\s]+$/;
 
 /** The keys of a rule's match, each with its field of an event. */
@@ -48,4 +50,19 @@ export function isNarrow({ field, value }: Fact): boolean {
 /** Whether an event has enough values for a rule that does not match everything. */
 export function canDraft(event: DraftEvent): boolean {
   return (event.command ?? "").trim() !== "" || factsOf(event).some(isNarrow);
+}
+
+/**
+ * The parts of an event that a draft uses, cut where a draft does not read on: an event may have some MiB, and
+ * is kept while its draft waits. They are copied, since a part of a text keeps the whole text in memory.
+ */
+export function shortened(event: DraftEvent): DraftEvent {
+  const { id, timestamp, command, reason } = event;
+  const facts = MATCH_FIELDS.map(([, field]) => [field, event[field]?.slice(0, LONGEST_VALUE + 1)]);
+  const short = {
+    ...{ id, timestamp, ...(Object.fromEntries(facts) as Partial<DraftEvent>) },
+    command: command?.trim().slice(0, LONGEST_COMMAND_READ),
+    reason: reason?.slice(0, LONGEST_VALUE + 1),
+  };
+  return JSON.parse(JSON.stringify(short)) as DraftEvent;
 }

@@ -2,8 +2,10 @@ import type { AuditEvent } from "../audit/schema.ts";
 import type { AuditStore } from "../audit/store.ts";
 import { BadInput, NotFound } from "../core/errors.ts";
 import type { Schema } from "../core/schema.ts";
+import { Turns } from "../core/turns.ts";
 import { route } from "../http/route.ts";
 import { draftRule } from "../policies/check.ts";
+import { shortened, type DraftEvent } from "../policies/draft-event.ts";
 import { effects } from "../policies/evaluate.ts";
 import type { PolicyStore } from "../policies/store.ts";
 
@@ -37,6 +39,12 @@ const ruleDraft = {
   },
 } as const satisfies Schema;
 
+/** Events may have some MiB: they are read one at a time, and only what a draft uses is kept. */
+const reading = new Turns(
+  { atOnce: 1, atOnceOfOne: 1, waiting: 200 },
+  "Too many drafts: try again",
+);
+
 /** The route that drafts a rule. It is here because it joins two domains that do not import each other. */
 export const draftRoutes = [
   route({
@@ -54,9 +62,15 @@ export const draftRoutes = [
     replies: { 200: ruleDraft },
     refuses: [400, 404, 500, 503],
     async handle({ organization, client, body }, { audit, policies }: Needs) {
-      const found = await audit.get(organization, body.event);
-      if (!found) throw new NotFound(`There is no audit event "${body.event}"`);
-      const event = JSON.parse(found.toString()) as AuditEvent;
+      const end = await reading.wait(client.party, client.gone);
+      let event: DraftEvent;
+      try {
+        const found = await audit.get(organization, body.event);
+        if (!found) throw new NotFound(`There is no audit event "${body.event}"`);
+        event = shortened(JSON.parse(found.toString()) as AuditEvent);
+      } finally {
+        end();
+      }
       const active = await policies.active(organization);
       const yaml = await draftRule(client, event, body.effect, active?.yaml);
       if (yaml !== undefined) return { yaml };

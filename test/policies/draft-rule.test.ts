@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { examine } from "../../src/policies/examine.ts";
-import type { DraftEvent } from "../../src/policies/draft-event.ts";
+import { shortened, type DraftEvent } from "../../src/policies/draft-event.ts";
 import { draftPolicyWithRule } from "../../src/policies/draft-rule.ts";
 
 const EVENT: DraftEvent = {
@@ -145,5 +145,21 @@ test("entries before a list with comments, anchors or a document mark are insert
     const yaml = draftPolicyWithRule(EVENT, "allow", active) ?? "";
     assert.equal(verdictOf(yaml)?.rule, "allow-kubectl-delete-pod", yaml);
     assert.match(yaml, /deny-kubectl-delete-pod/);
+  }
+});
+
+test("a shortened event has the same draft, and takes little memory", () => {
+  const long = "git push --force ".repeat(60_000);
+  for (const event of [
+    EVENT,
+    { ...EVENT, command: `   ${long}`, reason: long, resource: long, executor: "  " },
+    { ...EVENT, command: undefined, provider: "x".repeat(501), capability: "git/push" },
+  ]) {
+    const short = shortened(event);
+    assert.ok(JSON.stringify(short).length < 20_000);
+    for (const effect of ["allow", "deny"] as const) {
+      const draft = draftPolicyWithRule(short, effect, ACTIVE);
+      assert.equal(draft, draftPolicyWithRule(event, effect, ACTIVE));
+    }
   }
 });

@@ -20,25 +20,17 @@ const SEED = "20261120";
 
 /** Journeys that read no files run again on the other engines, with filters only if one begins with the engine. */
 const WITHOUT_FILES = [
-  ...[
-    "audit-additions",
-    "audit-list",
-    "audit-repeated",
-    "audit-reporter",
-    "audit",
-    "fleet",
-    "key-scopes",
-    "keys",
-  ],
-  ...["policies", "quotas", "roles", "runtime-day", "tenants", "users"],
+  ...["audit-additions", "audit-list", "audit-repeated", "audit-reporter", "audit", "fleet"],
+  ...["keys", "policies", "quotas", "runtime-day", "tenants", "users"],
 ];
-/** More that run over PostgreSQL, where state outlives a restart. */
-const OVER_POSTGRES = [
+const ON_MEMORY = ["key-scopes", "roles"];
+/** These restart the service, and PostgreSQL keeps what is stored. */
+const ON_POSTGRES = [
   ...["bad-input", "catalog", "demo", "overview", "policy-documents", "surfaces"],
 ];
 const JOURNEYS = new Map([
-  ["memory", WITHOUT_FILES],
-  ["postgres", withoutPostgres === false ? [...WITHOUT_FILES, ...OVER_POSTGRES] : []],
+  ["memory", [...WITHOUT_FILES, ...ON_MEMORY]],
+  ["postgres", withoutPostgres === false ? [...WITHOUT_FILES, ...ON_POSTGRES] : []],
 ]);
 if (withoutPostgres !== false) console.log(`Without tests over PostgreSQL: ${withoutPostgres}`);
 

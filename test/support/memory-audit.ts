@@ -81,8 +81,8 @@ export class MemoryAudit implements AuditStore {
       return row.json;
     });
     this.#rows.set(organization, own);
-    const isLong = answered.join(",").length > answerAllowance(events);
-    if (isLong) stored(longAnswer());
+    const length = answered.reduce((sum, json) => sum + json.length, 0);
+    if (length > answerAllowance(events)) stored(longAnswer());
     else stored(null, answered.join(","));
     for (const wake of this.#waiting) wake();
   }

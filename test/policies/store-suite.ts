@@ -135,6 +135,17 @@ export function policyStoreSuite(open: (t: TestContext) => Promise<PolicyStore>)
     assert.deepEqual(names(await policies.list("acme")), ["v2", "v1"]);
   });
 
+  test("a version keeps the time of its activation when another one becomes active", async (t) => {
+    const policies = await open(t);
+    for (const version of ["v1", "v2"]) await policies.publish("acme", draftOf(version));
+    await policies.activate("acme", "v1", LATER, "ada");
+    await policies.publish("acme", draftOf("v3"));
+    const [, , first] = await policies.list("acme");
+    assert.deepEqual([first?.version, first?.active], ["v1", false]);
+    assert.deepEqual([first?.activated_at, first?.activated_by], [LATER, "ada"]);
+    assert.deepEqual(await policies.get("acme", "v1"), first);
+  });
+
   test("making the active version active again changes nothing", async (t) => {
     const policies = await open(t);
     await policies.publish("acme", draftOf("v1"));

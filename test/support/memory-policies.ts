@@ -30,10 +30,9 @@ export class MemoryPolicies implements PolicyStore {
     const known = this.get(organization, version);
     if (!known || known.active) return known;
     const activation = { active: true, activated_at: at, activated_by: by };
-    const changed = this.#own(organization).map((policy) => {
-      const { activated_at: _at, activated_by: _by, ...rest } = policy;
-      return policy === known ? { ...policy, ...activation } : { ...rest, active: false };
-    });
+    const changed = this.#own(organization).map((policy) =>
+      policy === known ? { ...policy, ...activation } : { ...policy, active: false },
+    );
     this.#policies.set(organization, changed);
     return this.get(organization, version);
   }

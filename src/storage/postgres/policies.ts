@@ -8,7 +8,7 @@ import type { Statements } from "./database.ts";
 import type { Session } from "./session.ts";
 import { fromText, toText } from "./text.ts";
 
-/** A version in the tables; `activated_…` belong to the organization's active version. */
+/** A version in the tables. */
 interface Row {
   readonly version: string;
   readonly name: string;
@@ -32,7 +32,7 @@ interface Head {
 }
 
 const COLUMNS = `v.version, v.name, v.description, v.updated_by, v.updated_at, v.sha256, v.bytes,
-  v.version = o.active_version AS active, o.activated_at, o.activated_by`;
+  v.version = o.active_version AS active, v.activated_at, v.activated_by`;
 const FROM = "FROM policy_versions v JOIN organizations o ON o.id = v.organization_id";
 const HEAD = `id AS organization, active_version AS version, activated_at, activated_by`;
 
@@ -119,6 +119,11 @@ export class PostgresPolicies implements PolicyStore {
       seen?.(fromText(head?.version ?? ""));
       const known = await readVersion(transaction, organization, version);
       if (!known || known.active) return known;
+      await transaction.run(
+        `UPDATE policy_versions SET activated_at = $3, activated_by = $4
+          WHERE organization_id = $1 AND version = $2`,
+        [organization, toText(version), at, toText(by)],
+      );
       await setActive(transaction, organization, version, at, by);
       return readVersion(transaction, organization, version);
     });
@@ -251,8 +256,7 @@ function policyOf(organization: string, row: Row): Omit<Policy, "yaml"> {
     ...(description !== null && { description: fromText(description) }),
     updated_by: fromText(row.updated_by),
     updated_at: row.updated_at,
-    ...(active &&
-      activated_at !== null &&
+    ...(activated_at !== null &&
       activated_by !== null && { activated_at, activated_by: fromText(activated_by) }),
     active,
   });

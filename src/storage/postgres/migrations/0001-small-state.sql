@@ -79,6 +79,9 @@ CREATE TABLE policy_versions (
   yaml text NOT NULL,
   sha256 text NOT NULL,
   bytes integer NOT NULL,
+  -- When and by whom it was last made active again.
+  activated_at text,
+  activated_by text,
   PRIMARY KEY (organization_id, version),
   UNIQUE (organization_id, number)
 );

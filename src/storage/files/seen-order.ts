@@ -1,14 +1,6 @@
-/**
- * The order in which runtimes were last seen, as a chain through typed arrays: a report moves its slot to the
- * front, so nothing is ever sorted. The runtimes that are online, or not offline, are a first part of the
- * chain, whose end only moves when a count is requested. Numbers in arrays instead of objects, since a walk
- * along 100,000 objects in that order misses the processor's caches at every step.
- */
-import { IDLE_MS, ONLINE_MS } from "../../fleet/status.ts";
-import { type Crossed, type SeenChain, SeenWindow } from "./seen-window.ts";
-
-const NONE = -1;
 const FIRST_SIZE = 64;
+/** The slot that closes the ring; its neighbours are the last and the first one touched. */
+const START = 0;
 
 /** The order at one moment; both lists begin with the slot that was touched last. */
 export interface OrderCopy {
@@ -16,42 +8,31 @@ export interface OrderCopy {
   readonly lastSeen: Float64Array;
 }
 
-/** Orders slots (small whole numbers) by the moment they were touched last. */
-export class SeenOrder implements SeenChain {
+/**
+ * The order in which runtimes were last seen, as a ring of slots (small whole numbers): a report moves its
+ * slot to the front, so nothing is ever sorted. The links are numbers in arrays, since a walk along 100,000
+ * objects in that order misses the processor's caches at every step.
+ */
+export class SeenOrder {
   #newer = new Int32Array(FIRST_SIZE);
   #older = new Int32Array(FIRST_SIZE);
-  #lastSeen = new Float64Array(FIRST_SIZE);
-  #newest = NONE;
-  #used = 0;
+  #lastSeen = new Float64Array(FIRST_SIZE).fill(-Infinity);
+  #used = START + 1;
   readonly #free: number[] = [];
-  readonly #online: SeenWindow;
-  readonly #present: SeenWindow;
-
-  /** @param crossed called for each slot that has become offline, or is so no longer */
-  constructor(crossed?: Crossed) {
-    this.#online = new SeenWindow(this, ONLINE_MS);
-    this.#present = new SeenWindow(this, IDLE_MS, crossed);
-  }
 
   /** The number of slots in the order. */
   get size(): number {
-    return this.#used - this.#free.length;
+    return this.#used - 1 - this.#free.length;
   }
 
-  get newest(): number {
-    return this.#newest;
-  }
-
-  newer(slot: number): number {
-    return this.#newer[slot] as number;
-  }
-
-  older(slot: number): number {
-    return this.#older[slot] as number;
-  }
-
+  /** The time a slot was last seen, in milliseconds; `-Infinity` for a free slot. */
   lastSeen(slot: number): number {
     return this.#lastSeen[slot] as number;
+  }
+
+  /** The same for every slot, for a loop. */
+  get times(): Float64Array {
+    return this.#lastSeen;
   }
 
   /** Allocates a slot and puts it first. */
@@ -71,27 +52,16 @@ export class SeenOrder implements SeenChain {
   /** Frees a slot. */
   remove(slot: number): void {
     this.#takeOut(slot);
-    this.#online.giveBack(slot);
-    this.#present.giveBack(slot);
+    this.#lastSeen[slot] = -Infinity;
     this.#free.push(slot);
-  }
-
-  /** The number seen less than 15 minutes before `now`, which may go backwards. */
-  online(now: number): number {
-    return this.#online.sizeAt(now);
-  }
-
-  /** The number seen less than 24 hours before `now`: those that are not offline. */
-  present(now: number): number {
-    return this.#present.sizeAt(now);
   }
 
   /** The first `most` slots in the present order. */
   copy(most = this.size): OrderCopy {
-    const [older, seen] = [this.#older, this.#lastSeen]; // local variables are faster, and the chain is long
+    const [older, seen] = [this.#older, this.#lastSeen]; // local variables are faster, and the ring is long
     const slots = new Int32Array(Math.min(most, this.size));
     const lastSeen = new Float64Array(slots.length);
-    let slot = this.#newest;
+    let slot = older[START] as number;
     for (let i = 0; i < slots.length; i++) {
       slots[i] = slot;
       lastSeen[i] = seen[slot] as number;
@@ -109,31 +79,25 @@ export class SeenOrder implements SeenChain {
 
   #putFirst(slot: number, lastSeen: number): void {
     this.#lastSeen[slot] = lastSeen;
-    this.#newer[slot] = NONE;
-    this.#older[slot] = this.#newest;
-    if (this.#newest !== NONE) this.#newer[this.#newest] = slot;
-    this.#newest = slot;
-    this.#online.putFirst(slot);
-    this.#present.putFirst(slot);
+    this.#link(slot, this.#older[START] as number);
+    this.#link(START, slot);
   }
 
   #takeOut(slot: number): void {
-    this.#online.takeOut(slot);
-    this.#present.takeOut(slot);
-    const newer = this.newer(slot);
-    const older = this.older(slot);
-    if (newer === NONE) this.#newest = older;
-    else this.#older[newer] = older;
-    if (older !== NONE) this.#newer[older] = newer;
+    this.#link(this.#newer[slot] as number, this.#older[slot] as number);
+  }
+
+  /** Makes two slots neighbours. */
+  #link(newer: number, older: number): void {
+    this.#older[newer] = older;
+    this.#newer[older] = newer;
   }
 
   #grow(): void {
     const size = this.#newer.length * 2;
     this.#newer = copyInto(new Int32Array(size), this.#newer);
     this.#older = copyInto(new Int32Array(size), this.#older);
-    this.#lastSeen = copyInto(new Float64Array(size), this.#lastSeen);
-    this.#online.grow(size);
-    this.#present.grow(size);
+    this.#lastSeen = copyInto(new Float64Array(size).fill(-Infinity), this.#lastSeen);
   }
 }
 

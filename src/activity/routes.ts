@@ -1,3 +1,4 @@
+import { dateTime, string } from "../core/schema-parts.ts";
 import { readMoment } from "../core/moment.ts";
 import { jsonAround } from "../http/reply.ts";
 import { route } from "../http/route.ts";
@@ -22,35 +23,18 @@ export const activityRoutes = [
     tags: ["activity"],
     large: "made",
     query: {
-      action: {
-        type: "string",
-        description:
-          "Only this action, such as `policy.publish`; without a dot all of that kind, such as `policy`.",
-      },
-      actor: {
-        type: "string",
-        description:
-          "Only what the user or key with this id, email or name did; `anonymous` for nobody known.",
-      },
-      target: {
-        type: "string",
-        description: "Only what was done to the thing with exactly this id or name.",
-      },
-      q: {
-        type: "string",
-        description:
-          "Text that the action, actor, target, address or request id must contain, in any letter case.",
-      },
-      from: {
-        type: "string",
-        format: "date-time",
-        description: "Only entries written at this moment or later.",
-      },
-      to: {
-        type: "string",
-        format: "date-time",
-        description: "Only entries written before this moment.",
-      },
+      action: string(
+        "Only this action, such as `policy.publish`; without a dot all of that kind, such as `policy`.",
+      ),
+      actor: string(
+        "Only what the user or key with this id, email or name did; `anonymous` for nobody known.",
+      ),
+      target: string("Only what was done to the thing with exactly this id or name."),
+      q: string(
+        "Text that the action, actor, target, address or request id must contain, in any letter case.",
+      ),
+      from: dateTime("Only entries written at this moment or later."),
+      to: dateTime("Only entries written before this moment."),
       limit: {
         type: "integer",
         minimum: 1,

@@ -1,3 +1,4 @@
+import { dateTime, object, string } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 import { filterQuery } from "./filter.ts";
 
@@ -45,27 +46,18 @@ export const exportParameters = {
     bom: { type: "boolean", default: false, description: BOM },
     ...filterQuery,
     // As in a query, an unknown word matches nothing.
-    decision: { type: "string", description: decision.description },
-    consumer: { type: "string", description: consumer.description },
+    decision: string(decision.description),
+    consumer: string(consumer.description),
   },
 } as const satisfies Schema;
 export type ExportParameters = Infer<typeof exportParameters>;
 
 /** The response to a request for a ticket. */
-export const exportTicket = {
+export const exportTicket = object({
   title: "AuditExportTicket",
-  type: "object",
   description: "An address that works once, without credentials.",
-  required: ["url", "expires_at"],
   properties: {
-    url: {
-      type: "string",
-      description: "Where the export is, as a path on the server that answered.",
-    },
-    expires_at: {
-      type: "string",
-      format: "date-time",
-      description: "The moment from which the address works no more.",
-    },
+    url: string("Where the export is, as a path on the server that answered."),
+    expires_at: dateTime("The moment from which the address works no more."),
   },
-} as const satisfies Schema;
+});

@@ -1,5 +1,6 @@
 /** The filters of lists, exports, streams and histograms of events: one definition for all. */
 import { readMoment } from "../core/moment.ts";
+import { dateTime, string } from "../core/schema-parts.ts";
 import type { StringSchema } from "../core/schema.ts";
 import {
   FILTERED_FIELDS,
@@ -40,21 +41,10 @@ const exact: Readonly<Record<ExactFilter, FilterSchema>> = recordOf(
 
 /** The filters as query parameters. `decision` and `consumer` accept any value: unknown ones match nothing. */
 export const filterQuery = {
-  q: {
-    type: "string",
-    description: `Text that the ${SEARCHED_WORDS} must contain, in any letter case.`,
-  },
+  q: string(`Text that the ${SEARCHED_WORDS} must contain, in any letter case.`),
   ...exact,
-  from: {
-    type: "string",
-    format: "date-time",
-    description: "Only events whose `timestamp` is this moment or later.",
-  },
-  to: {
-    type: "string",
-    format: "date-time",
-    description: "Only events whose `timestamp` is before this moment.",
-  },
+  from: dateTime("Only events whose `timestamp` is this moment or later."),
+  to: dateTime("Only events whose `timestamp` is before this moment."),
 } as const satisfies Readonly<Record<string, FilterSchema>>;
 
 /** Filters as the client sent them. */

@@ -2,6 +2,7 @@ import type { Clock } from "../core/clock.ts";
 import { BadInput, NotFound, TooLarge } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import type { Quotas } from "../core/quota.ts";
+import { string } from "../core/schema-parts.ts";
 import type { Schema } from "../core/schema.ts";
 import { isObject } from "../core/validate.ts";
 import type { Work } from "../core/work.ts";
@@ -72,13 +73,11 @@ const listQuery = {
     forgiving: true,
     description: "How many matching events to skip, counted from the newest.",
   },
-  cursor: {
-    type: "string",
-    description:
-      "The `next_cursor` of a page with the same filters; this page begins after it, and no event is " +
+  cursor: string(
+    "The `next_cursor` of a page with the same filters; this page begins after it, and no event is " +
       "skipped or repeated, whatever arrives meanwhile. One whose event retention has removed is 400. " +
       "Excludes `offset`.",
-  },
+  ),
 } as const satisfies Readonly<Record<string, Schema & { readonly forgiving?: true }>>;
 
 /** The JSON of an `AuditBatchResult` around events that are JSON already; long events come as bytes. */

@@ -1,3 +1,4 @@
+import { dateTime, integer, list, object, string, word } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 import {
   EVENT_FIELDS,
@@ -108,15 +109,11 @@ function reportedProperties({ name, alias, type, limit }: EventField): readonly 
     : [field, [alias, { ...shape, description: `Alias of \`${name}\`.` }]];
 }
 
-const auditBatch = {
+const auditBatch = object({
   title: "AuditBatch",
-  type: "object",
   description: "Several events, stored all or none.",
-  required: ["events"],
-  properties: {
-    events: { type: "array", items: reportedEvent, description: "The events, in order." },
-  },
-} as const satisfies Schema;
+  properties: { events: list("The events, in order.", reportedEvent) },
+});
 
 /** The body of a report: one event by itself, or a batch. */
 export const auditIngest = {
@@ -126,70 +123,52 @@ export const auditIngest = {
 } as const satisfies Schema;
 
 /** The answer to a batch. */
-export const auditBatchResult = {
+export const auditBatchResult = object({
   title: "AuditBatchResult",
-  type: "object",
   description: "What became of a batch.",
-  required: ["accepted", "events"],
   properties: {
-    accepted: { type: "integer", description: "How many events were sent." },
-    events: { type: "array", items: auditEvent, description: "The events as they are stored." },
+    accepted: integer("How many events were sent."),
+    events: list("The events as they are stored.", auditEvent),
   },
-} as const satisfies Schema;
+});
 
 /** A page of events. */
-export const auditPage = {
+export const auditPage = object({
   title: "AuditPage",
-  type: "object",
   description: "One page of the events that match, newest first.",
-  required: ["events", "limit", "offset", "returned", "total"],
+  optional: ["next_cursor"],
   properties: {
-    events: { type: "array", items: auditEvent, description: "Newest `timestamp` first." },
-    limit: { type: "integer", description: "The limit that was used." },
-    offset: { type: "integer", description: "The offset that was used." },
-    returned: { type: "integer", description: "How many events are in this page." },
-    total: { type: "integer", description: "How many events match, before paging." },
-    next_cursor: {
-      type: "string",
-      description: "The `cursor` of the next page; absent where no event is left.",
-    },
+    events: list("Newest `timestamp` first.", auditEvent),
+    limit: integer("The limit that was used."),
+    offset: integer("The offset that was used."),
+    returned: integer("How many events are in this page."),
+    total: integer("How many events match, before paging."),
+    next_cursor: string("The `cursor` of the next page; absent where no event is left."),
   },
-} as const satisfies Schema;
+});
 
 /** The possible lengths of a histogram's buckets. */
 export const intervals = ["1m", "1h", "1d"] as const;
 export type Interval = (typeof intervals)[number];
 
-const bucket = {
+const bucket = object({
   title: "AuditHistogramBucket",
-  type: "object",
   description: "How many events fell into one interval.",
-  required: ["start", "allowed", "denied", "other"],
   properties: {
-    start: {
-      type: "string",
-      format: "date-time",
-      description: "Where the interval begins, in UTC.",
-    },
-    allowed: { type: "integer", description: "Events that were allowed." },
-    denied: { type: "integer", description: "Events that were denied." },
-    other: { type: "integer", description: "Events without a decision." },
+    start: dateTime("Where the interval begins, in UTC."),
+    allowed: integer("Events that were allowed."),
+    denied: integer("Events that were denied."),
+    other: integer("Events without a decision."),
   },
-} as const satisfies Schema;
+});
 
 /** Events over time. */
-export const auditHistogram = {
+export const auditHistogram = object({
   title: "AuditHistogram",
-  type: "object",
   description: "Events over time, by decision.",
-  required: ["interval", "buckets"],
   properties: {
-    interval: { type: "string", enum: intervals, description: "How long each bucket is." },
-    buckets: {
-      type: "array",
-      items: bucket,
-      description: "Oldest first, without gaps; those without events are there too.",
-    },
+    interval: word("How long each bucket is.", intervals),
+    buckets: list("Oldest first, without gaps; those without events are there too.", bucket),
   },
-} as const satisfies Schema;
+});
 export type Histogram = Infer<typeof auditHistogram>;

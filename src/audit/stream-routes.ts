@@ -1,3 +1,4 @@
+import { string } from "../core/schema-parts.ts";
 import type { Writable } from "node:stream";
 import { stream } from "../http/reply.ts";
 import { route } from "../http/route.ts";
@@ -30,10 +31,9 @@ export const auditStreamRoutes = [
     tags: ["audit"],
     query: filterQuery,
     headers: {
-      "Last-Event-ID": {
-        type: "string",
-        description: "The last `id` that was received; the stream goes on after it, without a gap.",
-      },
+      "Last-Event-ID": string(
+        "The last `id` that was received; the stream goes on after it, without a gap.",
+      ),
     },
     replies: { 200: STREAM_TYPE },
     replyHeaders: { "X-Accel-Buffering": "`no`: a proxy is not to hold events back." },

@@ -4,68 +4,56 @@
  * later minor version of the format can still be read.
  */
 import { locateFault } from "../core/json.ts";
-import type { Infer, Schema } from "../core/schema.ts";
+import { boolean, list, object, string } from "../core/schema-parts.ts";
+import type { Infer } from "../core/schema.ts";
 import { parseTimestamp } from "../core/time.ts";
 import { validate } from "../core/validate.ts";
 import type { CatalogRuntime } from "./schema.ts";
 
-const catalogFile = {
-  type: "object",
+const catalogFile = object({
   description: "A catalog document.",
-  required: ["generated_at", "providers", "capabilities"],
+  optional: ["contract_version", "runtime"],
   properties: {
-    contract_version: { type: "string", description: "Absent before the format had versions." },
-    generated_at: { type: "string", description: "When it was produced." },
+    contract_version: string("Absent before the format had versions."),
+    generated_at: string("When it was produced."),
     runtime: {
       type: "object",
       description: "Where it comes from.",
       required: ["known"],
       properties: {
-        repo: { type: "string", description: "The runtime's repository." },
-        ref: { type: "string", description: "The branch or tag." },
-        commit: { type: "string", description: "The full SHA." },
-        short_commit: { type: "string", description: "The abbreviated SHA." },
-        known: { type: "boolean", description: "Whether the origin is known." },
-        note: { type: "string", description: "Why it is not." },
+        repo: string("The runtime's repository."),
+        ref: string("The branch or tag."),
+        commit: string("The full SHA."),
+        short_commit: string("The abbreviated SHA."),
+        known: boolean("Whether the origin is known."),
+        note: string("Why it is not."),
       },
     },
-    providers: {
-      type: "array",
-      description: "The providers.",
-      items: {
-        type: "object",
-        required: ["id", "name", "auth", "scope", "operations"],
-        properties: {
-          id: { type: "string", description: "The provider's key." },
-          name: { type: "string", description: "Its name for people." },
-          auth: { type: "string", description: "How it knows who is calling." },
-          scope: { type: "string", description: "What a call reaches." },
-          operations: {
-            type: "array",
-            items: { type: "string" },
-            description: "The names of its operations.",
-          },
-        },
+    providers: list("The providers.", {
+      type: "object",
+      required: ["id", "name", "auth", "scope", "operations"],
+      properties: {
+        id: string("The provider's key."),
+        name: string("Its name for people."),
+        auth: string("How it knows who is calling."),
+        scope: string("What a call reaches."),
+        operations: list("The names of its operations.", { type: "string" }),
       },
-    },
-    capabilities: {
-      type: "array",
-      description: "The capabilities.",
-      items: {
-        type: "object",
-        required: ["id", "name", "provider", "description", "path"],
-        properties: {
-          id: { type: "string", description: "`<provider>/<capability_name>`." },
-          name: { type: "string", description: "Its name for people." },
-          provider: { type: "string", description: "The id of its provider." },
-          description: { type: "string", description: "What it does." },
-          path: { type: "string", description: "Its source path." },
-          command: { type: "string", description: "An example." },
-        },
+    }),
+    capabilities: list("The capabilities.", {
+      type: "object",
+      required: ["id", "name", "provider", "description", "path"],
+      properties: {
+        id: string("`<provider>/<capability_name>`."),
+        name: string("Its name for people."),
+        provider: string("The id of its provider."),
+        description: string("What it does."),
+        path: string("Its source path."),
+        command: string("An example."),
       },
-    },
+    }),
   },
-} as const satisfies Schema;
+});
 
 type CatalogFile = Infer<typeof catalogFile>;
 

@@ -1,3 +1,4 @@
+import { string } from "../core/schema-parts.ts";
 import { PREFIXES, route } from "../http/route.ts";
 import { findCapabilities } from "./find.ts";
 import {
@@ -22,11 +23,8 @@ interface ContractNeeds extends Needs {
 }
 
 const filters = {
-  provider: { type: "string", description: "Only the capabilities of this provider." },
-  q: {
-    type: "string",
-    description: "Part of the name, description, id or provider; letter case does not matter.",
-  },
+  provider: string("Only the capabilities of this provider."),
+  q: string("Part of the name, description, id or provider; letter case does not matter."),
 } as const;
 
 const DOCUMENTS = {

@@ -1,3 +1,4 @@
+import { boolean, dateTime, integer, list, object, string } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 
 const contractVersion = {
@@ -7,11 +8,7 @@ const contractVersion = {
   examples: ["1.0"],
 } as const satisfies Schema;
 
-const generatedAt = {
-  type: "string",
-  format: "date-time",
-  description: "When the catalog was produced.",
-} as const satisfies Schema;
+const generatedAt = dateTime("When the catalog was produced.");
 
 const source = {
   type: "string",
@@ -19,7 +16,7 @@ const source = {
   examples: ["embed"],
 } as const satisfies Schema;
 
-const total = { type: "integer", description: "The number of rows after filtering." } as const;
+const total = integer("The number of rows after filtering.");
 
 /** The origin of a catalog. */
 export const catalogRuntime = {
@@ -28,81 +25,69 @@ export const catalogRuntime = {
   description: "The runtime that the catalog was generated from, as far as that is known.",
   required: ["known"],
   properties: {
-    repo: { type: "string", description: "The runtime's repository." },
-    ref: { type: "string", description: "The branch or tag." },
-    commit: { type: "string", description: "The full SHA; absent when it is not known." },
-    short_commit: { type: "string", description: "The abbreviated SHA, likewise." },
-    known: { type: "boolean", description: "Whether the origin is known." },
-    note: { type: "string", description: "Why it is not; present only when `known` is false." },
+    repo: string("The runtime's repository."),
+    ref: string("The branch or tag."),
+    commit: string("The full SHA; absent when it is not known."),
+    short_commit: string("The abbreviated SHA, likewise."),
+    known: boolean("Whether the origin is known."),
+    note: string("Why it is not; present only when `known` is false."),
   },
 } as const satisfies Schema;
 export type CatalogRuntime = Infer<typeof catalogRuntime>;
 
-const counts = {
+const counts = object({
   title: "CatalogCounts",
-  type: "object",
   description: "The size of the whole catalog, before filtering.",
-  required: ["capabilities", "providers"],
   properties: {
-    capabilities: { type: "integer", description: "The number of capabilities." },
-    providers: { type: "integer", description: "The number of providers." },
+    capabilities: integer("The number of capabilities."),
+    providers: integer("The number of providers."),
   },
-} as const satisfies Schema;
+});
 
 /** A capability of a provider. */
-export const capability = {
+export const capability = object({
   title: "Capability",
-  type: "object",
   description: "Something that a runtime can be asked to do through a provider.",
-  required: ["id", "name", "provider", "description", "path"],
   properties: {
     id: {
       type: "string",
       description: "Identifies it, `<provider>/<capability_name>`.",
       examples: ["kubernetes/list_pods"],
     },
-    name: { type: "string", description: "Its name for people." },
-    provider: { type: "string", description: "The provider it belongs to." },
-    description: { type: "string", description: "What it does, in one sentence." },
-    path: { type: "string", description: "Its source path within the runtime's repository." },
+    name: string("Its name for people."),
+    provider: string("The provider it belongs to."),
+    description: string("What it does, in one sentence."),
+    path: string("Its source path within the runtime's repository."),
   },
-} as const satisfies Schema;
+});
 export type Capability = Infer<typeof capability>;
 
 /** A provider in the catalog: without a status and without an organization. */
-export const catalogProvider = {
+export const catalogProvider = object({
   title: "CatalogProvider",
-  type: "object",
   description: "A provider as the catalog knows it.",
-  required: ["id", "name", "auth", "capabilities", "operations", "operation_names"],
   properties: {
     id: { type: "string", description: "Identifies the provider.", examples: ["kubernetes"] },
-    name: { type: "string", description: "Its name for people." },
-    auth: { type: "string", description: "How its command line proves who is calling." },
-    capabilities: { type: "integer", description: "The number of capabilities that it has." },
-    operations: { type: "integer", description: "The number of operations that it has." },
-    operation_names: {
-      type: "array",
-      items: { type: "string" },
-      description: "The names of its operations, sorted.",
-    },
+    name: string("Its name for people."),
+    auth: string("How its command line proves who is calling."),
+    capabilities: integer("The number of capabilities that it has."),
+    operations: integer("The number of operations that it has."),
+    operation_names: list("The names of its operations, sorted.", { type: "string" }),
   },
-} as const satisfies Schema;
+});
 export type CatalogProvider = Infer<typeof catalogProvider>;
 
 /** The answer to a query for capabilities. */
-export const capabilityList = {
+export const capabilityList = object({
   title: "CapabilityList",
-  type: "object",
   description: "Capabilities, sorted by id.",
-  required: ["capabilities", "catalog", "generated_at", "total"],
   properties: {
-    capabilities: { type: "array", items: capability, description: "The capabilities that match." },
+    capabilities: list("The capabilities that match.", capability),
     catalog: source,
     generated_at: generatedAt,
     total,
   },
-} as const satisfies Schema;
+});
 
 const envelope = {
   contract_version: contractVersion,
@@ -122,7 +107,7 @@ export const catalogCapabilities = {
   required: [...envelopeFields, "capabilities", "total"],
   properties: {
     ...envelope,
-    capabilities: { type: "array", items: capability, description: "The capabilities that match." },
+    capabilities: list("The capabilities that match.", capability),
     total,
   },
 } as const satisfies Schema;
@@ -135,7 +120,7 @@ export const catalogProviders = {
   required: [...envelopeFields, "providers", "total"],
   properties: {
     ...envelope,
-    providers: { type: "array", items: catalogProvider, description: "All providers." },
+    providers: list("All providers.", catalogProvider),
     total,
   },
 } as const satisfies Schema;
@@ -148,8 +133,8 @@ export const catalogContract = {
   required: [...envelopeFields, "description", "documentation", "contracts", "tenant_view"],
   properties: {
     ...envelope,
-    description: { type: "string", description: "What the catalog holds." },
-    documentation: { type: "string", description: "Where all routes are described for people." },
+    description: string("What the catalog holds."),
+    documentation: string("Where all routes are described for people."),
     contracts: {
       type: "object",
       additionalProperties: { type: "string" },

@@ -1,3 +1,4 @@
+import { string, word } from "../core/schema-parts.ts";
 import type { Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { NotFound } from "../core/errors.ts";
@@ -78,22 +79,13 @@ export const fleetRoutes = [
     tags: ["fleet"],
     large: "sent",
     query: {
-      q: {
-        type: "string",
-        description:
-          "A part of the name, host, system, version or policy version, in any letter case.",
-      },
-      status: { type: "string", enum: STATUSES, description: "The status of the runtimes." },
-      policy_version: {
-        type: "string",
-        description: "The policy version that the runtimes report.",
-      },
-      drifted: {
-        type: "string",
-        enum: ["true", "false"],
-        description:
-          "`true` for runtimes that are not offline and report another policy version than the active one, `false` for all others.",
-      },
+      q: string("A part of the name, host, system, version or policy version, in any letter case."),
+      status: word("The status of the runtimes.", STATUSES),
+      policy_version: string("The policy version that the runtimes report."),
+      drifted: word(
+        "`true` for runtimes that are not offline and report another policy version than the active one, `false` for all others.",
+        ["true", "false"],
+      ),
       limit: {
         type: "integer",
         minimum: 1,

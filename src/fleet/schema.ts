@@ -1,3 +1,4 @@
+import { always, dateTime, integer, list, object, string, word } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 
 /** Every status, best first. */
@@ -69,30 +70,23 @@ export const runtimeRegister = {
 export type RuntimeRegister = Infer<typeof runtimeRegister>;
 
 /** The answer to a registration. */
-export const registerResult = {
+export const registerResult = object({
   title: "RegisterResult",
-  type: "object",
   description: "The identity that a runtime was registered under.",
-  required: ["name", "runtimeId", "status"],
   properties: {
     name,
-    runtimeId: {
-      type: "string",
-      description: "Identifies the runtime; always the same for one name in one organization.",
-    },
-    status: { type: "string", description: "Always `registered`.", examples: ["registered"] },
+    runtimeId: string("Identifies the runtime; always the same for one name in one organization."),
+    status: always("registered"),
   },
-} as const satisfies Schema;
+});
 export type RegisterResult = Infer<typeof registerResult>;
 
 /** The answer to a heartbeat. */
-export const statusOk = {
+export const statusOk = object({
   title: "StatusOK",
-  type: "object",
   description: "The request was carried out; there is nothing more to say.",
-  required: ["status"],
-  properties: { status: { type: "string", description: "Always `ok`.", examples: ["ok"] } },
-} as const satisfies Schema;
+  properties: { status: always("ok") },
+});
 
 /** A runtime as the fleet shows it. */
 export const runtimeInstance = {
@@ -106,91 +100,62 @@ export const runtimeInstance = {
     os,
     version,
     policy_version: policyVersion,
-    last_seen: {
-      type: "string",
-      format: "date-time",
-      description: "When its last heartbeat or registration arrived.",
-    },
-    status: {
-      type: "string",
-      enum: STATUSES,
-      description:
-        "`online` when seen less than 15 minutes ago, `idle` when less than 24 hours ago, else `offline`.",
-    },
+    last_seen: dateTime("When its last heartbeat or registration arrived."),
+    status: word(
+      "`online` when seen less than 15 minutes ago, `idle` when less than 24 hours ago, else `offline`.",
+      STATUSES,
+    ),
   },
 } as const satisfies Schema;
 export type RuntimeInstance = Infer<typeof runtimeInstance>;
 
 /** The organization's runtimes. */
-export const fleetList = {
+export const fleetList = object({
   title: "FleetList",
-  type: "object",
   description: "The organization's runtimes, most recently seen first.",
-  required: ["runtimes"],
+  optional: ["total"],
   properties: {
-    runtimes: {
-      type: "array",
-      items: runtimeInstance,
-      description: "The runtimes, most recently seen first.",
-    },
-    total: {
-      type: "integer",
-      description: "Given with `limit`: how many runtimes match, on this page and on all others.",
-    },
+    runtimes: list("The runtimes, most recently seen first.", runtimeInstance),
+    total: integer("Given with `limit`: how many runtimes match, on this page and on all others."),
   },
-} as const satisfies Schema;
+});
 export type FleetList = Infer<typeof fleetList>;
 
 /** The number of runtimes that report a policy version. */
-const policyVersionCount = {
+const policyVersionCount = object({
   title: "PolicyVersionCount",
-  type: "object",
   description: "How many runtimes report a policy version.",
-  required: ["version", "runtimes", "present"],
   properties: {
     version: policyVersion,
-    runtimes: { type: "integer", description: "Runtimes whose last report names it." },
-    present: { type: "integer", description: "Those of them that are not offline." },
+    runtimes: integer("Runtimes whose last report names it."),
+    present: integer("Those of them that are not offline."),
   },
-} as const satisfies Schema;
+});
 
 /** The fleet in numbers. */
-export const fleetSummary = {
+export const fleetSummary = object({
   title: "FleetSummary",
-  type: "object",
   description: "The organization's runtimes in numbers.",
-  required: ["online", "idle", "offline", "drifted", "total", "policy_version", "policy_versions"],
   properties: {
-    online: { type: "integer", description: "Runtimes seen less than 15 minutes ago." },
-    idle: { type: "integer", description: "Others that were seen less than 24 hours ago." },
-    offline: { type: "integer", description: "Those that were not." },
-    drifted: {
-      type: "integer",
-      description:
-        "Runtimes that are not offline and report another policy version than the active one.",
-    },
-    total: { type: "integer", description: "All runtimes." },
-    policy_version: {
-      type: "string",
-      description: "The active policy version; empty when there is none.",
-    },
-    policy_versions: {
-      type: "array",
-      items: policyVersionCount,
-      description: "The versions that runtimes report, those of most runtimes first: up to 1,000.",
-    },
+    online: integer("Runtimes seen less than 15 minutes ago."),
+    idle: integer("Others that were seen less than 24 hours ago."),
+    offline: integer("Those that were not."),
+    drifted: integer(
+      "Runtimes that are not offline and report another policy version than the active one.",
+    ),
+    total: integer("All runtimes."),
+    policy_version: string("The active policy version; empty when there is none."),
+    policy_versions: list(
+      "The versions that runtimes report, those of most runtimes first: up to 1,000.",
+      policyVersionCount,
+    ),
   },
-} as const satisfies Schema;
+});
 export type FleetSummary = Infer<typeof fleetSummary>;
 
 /** The answer to the removal of a runtime. */
-export const runtimeDeleted = {
+export const runtimeDeleted = object({
   title: "RuntimeDeleted",
-  type: "object",
   description: "A runtime was forgotten.",
-  required: ["id", "status"],
-  properties: {
-    id: { type: "string", description: "The name that the path gave." },
-    status: { type: "string", description: "Always `deleted`.", examples: ["deleted"] },
-  },
-} as const satisfies Schema;
+  properties: { id: string("The name that the path gave."), status: always("deleted") },
+});

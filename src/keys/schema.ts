@@ -1,4 +1,5 @@
 import { KEY_SCOPES, scopeInWords } from "../core/key-scopes.ts";
+import { always, boolean, dateTime, list, object, string } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 
 const MAX_TEXT = 256;
@@ -9,32 +10,24 @@ const SCOPES =
   ". Any other text acts as `runtime`.";
 
 const shown = {
-  id: { type: "string", description: "The key's id." },
-  name: { type: "string", description: "What the key is for." },
-  prefix: { type: "string", description: "The key's first characters, by which people know it." },
-  scopes: { type: "string", description: SCOPES },
-  revoked: { type: "boolean", description: "Whether the key is refused." },
-  created_at: { type: "string", format: "date-time", description: "When it was created." },
-  last_used_at: {
-    type: "string",
-    format: "date-time",
-    description: "When it was last accepted; absent while it never was.",
-  },
-  expires_at: {
-    type: "string",
-    format: "date-time",
-    description: "From when on it is refused; absent where it never expires.",
-  },
+  id: string("The key's id."),
+  name: string("What the key is for."),
+  prefix: string("The key's first characters, by which people know it."),
+  scopes: string(SCOPES),
+  revoked: boolean("Whether the key is refused."),
+  created_at: dateTime("When it was created."),
+  last_used_at: dateTime("When it was last accepted; absent while it never was."),
+  expires_at: dateTime("From when on it is refused; absent where it never expires."),
 } as const satisfies Readonly<Record<string, Schema>>;
 
-const always = ["id", "name", "prefix", "scopes", "revoked", "created_at"] as const;
+const given = ["id", "name", "prefix", "scopes", "revoked", "created_at"] as const;
 
 /** The public form of a key. */
 export const apiKey = {
   title: "APIKey",
   type: "object",
   description: "A credential of runtimes, without the part that is secret.",
-  required: always,
+  required: given,
   properties: shown,
 } as const satisfies Schema;
 export type ApiKey = Infer<typeof apiKey>;
@@ -42,24 +35,20 @@ export type ApiKey = Infer<typeof apiKey>;
 /** A stored key: `apiKeyOf` makes the public form. */
 export const storedKey = {
   type: "object",
-  required: [...always, "organization_id", "hash"] as const,
+  required: [...given, "organization_id", "hash"] as const,
   properties: {
     ...shown,
-    organization_id: { type: "string", description: "The organization it acts for." },
-    hash: { type: "string", description: "The key's SHA-256, in hexadecimal." },
+    organization_id: string("The organization it acts for."),
+    hash: string("The key's SHA-256, in hexadecimal."),
   },
 } as const satisfies Schema;
 export type StoredKey = Infer<typeof storedKey>;
 
-export const apiKeyList = {
+export const apiKeyList = object({
   title: "APIKeyList",
-  type: "object",
   description: "The organization's keys.",
-  required: ["api_keys"],
-  properties: {
-    api_keys: { type: "array", items: apiKey, description: "The keys, newest first." },
-  },
-} as const satisfies Schema;
+  properties: { api_keys: list("The keys, newest first.", apiKey) },
+});
 
 export const apiKeyCreate = {
   title: "APIKeyCreate",
@@ -94,24 +83,16 @@ export const apiKeyCreated = {
   title: "APIKeyCreated",
   type: "object",
   description: "A new key, and its secret text, which is answered this once.",
-  required: [...always, "api_key", "warning"] as const,
+  required: [...given, "api_key", "warning"] as const,
   properties: {
     ...shown,
-    api_key: { type: "string", description: "The key, to be sent as `X-API-Key`." },
-    warning: {
-      type: "string",
-      description: "Advises to store the key now, and names `scopes` that limit nothing.",
-    },
+    api_key: string("The key, to be sent as `X-API-Key`."),
+    warning: string("Advises to store the key now, and names `scopes` that limit nothing."),
   },
 } as const satisfies Schema;
 
-export const revokeResult = {
+export const revokeResult = object({
   title: "RevokeResult",
-  type: "object",
   description: "A key is revoked.",
-  required: ["id", "status"],
-  properties: {
-    id: { type: "string", description: "The key's id." },
-    status: { type: "string", description: "Always `revoked`.", examples: ["revoked"] },
-  },
-} as const satisfies Schema;
+  properties: { id: string("The key's id."), status: always("revoked") },
+});

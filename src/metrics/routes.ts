@@ -1,3 +1,4 @@
+import { string } from "../core/schema-parts.ts";
 import { NotFound } from "../core/errors.ts";
 import { text } from "../http/reply.ts";
 import { route } from "../http/route.ts";
@@ -28,7 +29,7 @@ export const metricsRoutes = [
       "404 unless the deployment sets `METRICS`. Where that is a token, it has to be sent as a bearer token.",
     tags: ["health"],
     headers: {
-      authorization: { type: "string", description: "The token of `METRICS` as a bearer token." },
+      authorization: string("The token of `METRICS` as a bearer token."),
     },
     replies: { 200: "text/plain" },
     refuses: [401, 404],

@@ -1,4 +1,5 @@
 import { NEW_PASSWORD } from "../auth/new-password.ts";
+import { dateTime, list, object, string } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 import { SLUG } from "./slug.ts";
 
@@ -18,40 +19,34 @@ const slug = {
 } as const satisfies Schema;
 
 /** An organization as it is stored and answered. */
-export const organization = {
+export const organization = object({
   title: "Organization",
-  type: "object",
   description: "A tenant: everything that is stored belongs to one.",
-  required: ["id", "name", "slug", "created_at", "updated_at"],
   properties: {
-    id: { type: "string", description: "The organization's id, which is its slug." },
+    id: string("The organization's id, which is its slug."),
     name,
     slug,
-    created_at: { type: "string", format: "date-time", description: "When it was created." },
-    updated_at: { type: "string", format: "date-time", description: "When it was last renamed." },
+    created_at: dateTime("When it was created."),
+    updated_at: dateTime("When it was last renamed."),
   },
-} as const satisfies Schema;
+});
 export type Organization = Infer<typeof organization>;
 
-export const organizationList = {
+export const organizationList = object({
   title: "OrganizationList",
-  type: "object",
   description: "The organizations that the caller may see.",
-  required: ["organizations"],
   properties: {
-    organizations: {
-      type: "array",
-      items: organization,
-      description: "The caller's own, or every one for callers of the default organization.",
-    },
+    organizations: list(
+      "The caller's own, or every one for callers of the default organization.",
+      organization,
+    ),
   },
-} as const satisfies Schema;
+});
 
-export const organizationCreate = {
+export const organizationCreate = object({
   title: "OrganizationCreate",
-  type: "object",
   description: "An organization to be created, with its first admin.",
-  required: ["name", "admin_email", "admin_password"],
+  optional: ["slug"],
   properties: {
     name,
     slug: { ...slug, description: "Made from the name, and unique, when absent." },
@@ -70,12 +65,10 @@ export const organizationCreate = {
       description: "The first admin's password, 10 to 256 characters.",
     },
   },
-} as const satisfies Schema;
+});
 
-export const organizationChange = {
+export const organizationChange = object({
   title: "OrganizationChange",
-  type: "object",
   description: "The organization's new name.",
-  required: ["name"],
   properties: { name },
-} as const satisfies Schema;
+});

@@ -1,6 +1,7 @@
 import type { Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { NotFound } from "../core/errors.ts";
+import { string, word } from "../core/schema-parts.ts";
 import type { Schema } from "../core/schema.ts";
 import { formatTimestamp } from "../core/time.ts";
 import type { Quotas } from "../core/quota.ts";
@@ -43,10 +44,9 @@ const params = {
   },
 } as const;
 
-const ifNoneMatch = {
-  type: "string",
-  description: "Entity tags the caller has; with the current one among them the answer is a 304.",
-} as const;
+const ifNoneMatch = string(
+  "Entity tags the caller has; with the current one among them the answer is a 304.",
+);
 const conditionalHeaders = { "If-None-Match": ifNoneMatch } as const satisfies HeaderParameters;
 const policyOrList = { anyOf: [policy, policyList, policySummaryList] } as const satisfies Schema;
 const replyHeaders = { ETag: "A strong entity tag over the whole representation." };
@@ -81,18 +81,15 @@ export const policyRoutes = [
         forgiving: true,
         description: "`true` asks for the active version alone; any other value is ignored.",
       },
-      texts: {
-        type: "string",
-        enum: ["true", "false"],
-        description: "`false` leaves `yaml` out of the versions of a list; by default it is there.",
-      },
+      texts: word("`false` leaves `yaml` out of the versions of a list; by default it is there.", [
+        "true",
+        "false",
+      ]),
     },
     headers: {
-      "X-Runtime-Client": {
-        type: "string",
-        description:
-          "The name of a runtime; with any value, even an empty one, like `active=true`.",
-      },
+      "X-Runtime-Client": string(
+        "The name of a runtime; with any value, even an empty one, like `active=true`.",
+      ),
       ...conditionalHeaders,
     },
     replies: { 200: policyOrList, 304: policyOrList },

@@ -1,3 +1,4 @@
+import { boolean, dateTime, list, object, string, word } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 
 const decisions = ["ALLOWED", "DENIED"] as const;
@@ -29,43 +30,33 @@ const yaml = {
 } as const satisfies Schema;
 
 /** A policy version as it is answered. */
-export const policy = {
+export const policy = object({
   title: "Policy",
-  type: "object",
   description: "One version of the policy. Its text never changes once it is stored.",
-  required: ["organization_id", "name", "version", "yaml", "active", "updated_by", "updated_at"],
+  optional: ["description", "activated_at", "activated_by"],
   properties: {
-    organization_id: { type: "string", description: "The organization the version belongs to." },
-    name: { type: "string", description: "What the policy is called." },
-    version: { type: "string", description: "The version's name, unique in its organization." },
-    description: { type: "string", description: "What this version is about." },
+    organization_id: string("The organization the version belongs to."),
+    name: string("What the policy is called."),
+    version: string("The version's name, unique in its organization."),
+    description: string("What this version is about."),
     yaml,
-    active: { type: "boolean", description: "Whether runtimes are given this version now." },
-    updated_by: { type: "string", description: "Who published the version." },
-    updated_at: { type: "string", format: "date-time", description: "When it was published." },
-    activated_at: {
-      type: "string",
-      format: "date-time",
-      description: "When it was last made active again; absent while it never was.",
-    },
-    activated_by: { type: "string", description: "Who last made it active again." },
+    active: boolean("Whether runtimes are given this version now."),
+    updated_by: string("Who published the version."),
+    updated_at: dateTime("When it was published."),
+    activated_at: dateTime("When it was last made active again; absent while it never was."),
+    activated_by: string("Who last made it active again."),
   },
-} as const satisfies Schema;
+});
 export type Policy = Infer<typeof policy>;
 
-export const policyList = {
+export const policyList = object({
   title: "PolicyList",
-  type: "object",
   description: "Every policy version of an organization, newest first.",
-  required: ["active", "policies"],
   properties: {
-    active: {
-      type: "string",
-      description: "The name of the active version; empty while there is none.",
-    },
-    policies: { type: "array", items: policy, description: "The versions, newest first." },
+    active: string("The name of the active version; empty while there is none."),
+    policies: list("The versions, newest first.", policy),
   },
-} as const satisfies Schema;
+});
 
 const { yaml: _, ...summaryProperties } = policy.properties;
 
@@ -85,7 +76,7 @@ export const policySummaryList = {
   description: "Every policy version of an organization without its text, newest first.",
   properties: {
     ...policyList.properties,
-    policies: { type: "array", items: policySummary, description: "The versions, newest first." },
+    policies: list("The versions, newest first.", policySummary),
   },
 } as const satisfies Schema;
 
@@ -127,41 +118,31 @@ export const policyActivate = {
   properties: {},
 } as const satisfies Schema;
 
-export const policyValidate = {
+export const policyValidate = object({
   title: "PolicyValidate",
-  type: "object",
   description: "A policy document to be checked without being stored.",
-  required: ["yaml"],
   properties: { yaml },
-} as const satisfies Schema;
+});
 
-const policyProblem = {
+const policyProblem = object({
   title: "PolicyProblem",
-  type: "object",
   description: "One thing that is wrong with a policy document.",
-  required: ["message", "line", "column"],
   properties: {
-    message: { type: "string", description: "What is wrong, and where the document allows it." },
+    message: string("What is wrong, and where the document allows it."),
     line: { type: "integer", minimum: 1, description: "The line, counted from 1." },
     column: { type: "integer", minimum: 1, description: "The column in it, counted from 1." },
   },
-} as const satisfies Schema;
+});
 export type PolicyProblem = Infer<typeof policyProblem>;
 
-export const policyValidation = {
+export const policyValidation = object({
   title: "PolicyValidation",
-  type: "object",
   description: "What a check found.",
-  required: ["valid", "problems"],
   properties: {
-    valid: { type: "boolean", description: "Whether the document could be published." },
-    problems: {
-      type: "array",
-      items: policyProblem,
-      description: "What is wrong, in the order of the text; 100 at most.",
-    },
+    valid: boolean("Whether the document could be published."),
+    problems: list("What is wrong, in the order of the text; 100 at most.", policyProblem),
   },
-} as const satisfies Schema;
+});
 
 const FIELD_LENGTH = 65_536;
 
@@ -177,7 +158,7 @@ export const policySimulate = {
   ],
   properties: {
     yaml: { ...yaml, description: "A document to decide by; not to be given with `version`." },
-    version: { type: "string", description: "A stored version to decide by." },
+    version: string("A stored version to decide by."),
     command: { type: "string", maxLength: FIELD_LENGTH, description: "The full command text." },
     provider: {
       type: "string",
@@ -189,19 +170,17 @@ export const policySimulate = {
       maxLength: FIELD_LENGTH,
       description: "The capability used, `<provider>/<name>`.",
     },
-    consumer: { type: "string", enum: consumers, description: "What kind of caller runs it." },
+    consumer: word("What kind of caller runs it.", consumers),
     executor: { type: "string", maxLength: FIELD_LENGTH, description: "Who runs it." },
     resource: { type: "string", maxLength: FIELD_LENGTH, description: "What it acts on." },
   },
 } as const satisfies Schema;
 
-export const policySimulation = {
+export const policySimulation = object({
   title: "PolicySimulation",
-  type: "object",
   description: "How a policy decides a command.",
-  required: ["decision", "rule", "reason", "version"],
   properties: {
-    decision: { type: "string", enum: decisions, description: "What the policy decides." },
+    decision: word("What the policy decides.", decisions),
     rule: {
       type: ["string", "null"],
       description: "The id of the rule that decided; null when the document's default did.",
@@ -212,4 +191,4 @@ export const policySimulation = {
       description: "The version that decided; null for a document given as `yaml`.",
     },
   },
-} as const satisfies Schema;
+});

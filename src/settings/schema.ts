@@ -1,3 +1,4 @@
+import { dateTime, integer, list, object, string } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 
 export const MAX_SETTINGS = 1_000;
@@ -34,47 +35,34 @@ export const givenSetting = {
   properties: { ...pair, value: { ...pair.value, default: "" } },
 } as const satisfies Schema;
 
-export const settings = {
+export const settings = object({
   title: "Settings",
-  type: "object",
   description: "What the deployment does, and the key-value pairs that the organization keeps.",
-  required: ["edition", "organization_id", "auth", "settings", "audit"],
   properties: {
-    edition: { type: "string", description: "The deployment's edition." },
-    organization_id: { type: "string", description: "The organization the pairs belong to." },
+    edition: string("The deployment's edition."),
+    organization_id: string("The organization the pairs belong to."),
     auth: {
       type: "object",
       additionalProperties: true,
       description: "How requests are authenticated now, read from the live configuration.",
     },
-    settings: {
-      type: "array",
-      items: setting,
-      description: "The pairs, in the order they were given.",
-    },
-    audit: {
-      type: "object",
+    settings: list("The pairs, in the order they were given.", setting),
+    audit: object({
       description: "What the organization's audit events take up.",
-      required: ["events", "bytes"],
+      optional: ["oldest"],
       properties: {
-        events: { type: "integer", description: "How many events are stored." },
-        bytes: { type: "integer", description: "How many bytes their log takes." },
-        oldest: {
-          type: "string",
-          format: "date-time",
-          description: "The oldest event's `timestamp`; absent when there is none.",
-        },
+        events: integer("How many events are stored."),
+        bytes: integer("How many bytes their log takes."),
+        oldest: dateTime("The oldest event's `timestamp`; absent when there is none."),
       },
-    },
+    }),
   },
-} as const satisfies Schema;
+});
 export type Settings = Infer<typeof settings>;
 
-export const settingsUpdate = {
+export const settingsUpdate = object({
   title: "SettingsUpdate",
-  type: "object",
   description: "All pairs of the organization; those that were there before are replaced.",
-  required: ["settings"],
   properties: {
     settings: {
       type: "array",
@@ -84,4 +72,4 @@ export const settingsUpdate = {
       description: "The pairs, at most 1,000 and 1,048,576 characters together; each key once.",
     },
   },
-} as const satisfies Schema;
+});

@@ -1,5 +1,15 @@
 import { NEW_PASSWORD } from "../auth/new-password.ts";
 import type { Role } from "../core/roles.ts";
+import {
+  always,
+  boolean,
+  dateTime,
+  integer,
+  list,
+  object,
+  string,
+  word,
+} from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 
 const roles = ["admin", "operator", "viewer"] as const satisfies readonly Role[];
@@ -9,11 +19,8 @@ const MAX_NAME = 256;
 /** Far above the longest possible password; bounds the work of refusing one. */
 const MAX_PASSWORD_TEXT = 1_024;
 
-const id = { type: "string", description: "The user's id." } as const satisfies Schema;
-const organizationId = {
-  type: "string",
-  description: "The organization the user belongs to.",
-} as const satisfies Schema;
+const id = string("The user's id.");
+const organizationId = string("The organization the user belongs to.");
 const email = {
   type: "string",
   format: "email",
@@ -27,15 +34,11 @@ const name = {
   description: "How the user is called; the email where none was given.",
   examples: ["Ada Lovelace"],
 } as const satisfies Schema;
-const role = {
-  type: "string",
-  enum: roles,
-  description: "What the user may do while `ROLES` is `enforced`; otherwise it restricts nothing.",
-} as const satisfies Schema;
-const active = {
-  type: "boolean",
-  description: "Whether the user can sign in and use tokens.",
-} as const satisfies Schema;
+const role = word(
+  "What the user may do while `ROLES` is `enforced`; otherwise it restricts nothing.",
+  roles,
+);
+const active = boolean("Whether the user can sign in and use tokens.");
 const password = {
   type: "string",
   format: "password",
@@ -49,13 +52,11 @@ const newPassword = {
 } as const satisfies Schema;
 
 /** The public form of a user. */
-export const user = {
+export const user = object({
   title: "User",
-  type: "object",
   description: "A person who can sign in.",
-  required: ["id", "name", "email", "role", "active", "organization_id"],
   properties: { id, name, email, role, active, organization_id: organizationId },
-} as const satisfies Schema;
+});
 export type User = Infer<typeof user>;
 
 /** A stored user: `userOf` makes the public form. */
@@ -70,48 +71,39 @@ export const storedUser = {
   ] as const,
   properties: {
     ...user.properties,
-    password_hash: { type: "string", description: "The scrypt hash and its parameters." },
+    password_hash: string("The scrypt hash and its parameters."),
     credential_version: {
       type: "integer",
       minimum: 1,
       description: "Tokens that name another version are refused.",
     },
-    ended_tokens: {
-      type: "array",
-      description: "Tokens that were ended by signing out and would still be in force.",
-      items: {
-        type: "object",
-        required: ["id", "exp"],
-        properties: {
-          id: { type: "string", description: "The token's signature." },
-          exp: { type: "integer", description: "When it ends by itself, in seconds of Unix time." },
-          cv: { type: "integer", description: "The credential version in it, if it names one." },
-        },
+    ended_tokens: list("Tokens that were ended by signing out and would still be in force.", {
+      type: "object",
+      required: ["id", "exp"],
+      properties: {
+        id: string("The token's signature."),
+        exp: integer("When it ends by itself, in seconds of Unix time."),
+        cv: integer("The credential version in it, if it names one."),
       },
-    },
-    created_at: { type: "string", format: "date-time", description: "When it was created." },
-    updated_at: { type: "string", format: "date-time", description: "When it last changed." },
+    }),
+    created_at: dateTime("When it was created."),
+    updated_at: dateTime("When it last changed."),
   },
 } as const satisfies Schema;
 export type StoredUser = Infer<typeof storedUser>;
 
-export const userList = {
+export const userList = object({
   title: "UserList",
-  type: "object",
   description: "The users of the organization.",
-  required: ["users"],
-  properties: {
-    users: { type: "array", items: user, description: "The users, oldest first." },
-  },
-} as const satisfies Schema;
+  properties: { users: list("The users, oldest first.", user) },
+});
 
-export const userCreate = {
+export const userCreate = object({
   title: "UserCreate",
-  type: "object",
   description: "A user to be created in the caller's organization.",
-  required: ["email", "password"],
+  optional: ["name", "role"],
   properties: { email, name, role: { ...role, default: "viewer" }, password: newPassword },
-} as const satisfies Schema;
+});
 
 export const userChange = {
   title: "UserChange",
@@ -130,60 +122,45 @@ export const userChange = {
   },
 } as const satisfies Schema;
 
-export const userDeleted = {
+export const userDeleted = object({
   title: "UserDeleted",
-  type: "object",
   description: "A user was deleted.",
-  required: ["id", "status"],
-  properties: {
-    id: { type: "string", description: "The deleted user's id." },
-    status: { type: "string", description: "Always `deleted`.", examples: ["deleted"] },
-  },
-} as const satisfies Schema;
+  properties: { id: string("The deleted user's id."), status: always("deleted") },
+});
 
-export const loginRequest = {
+export const loginRequest = object({
   title: "LoginRequest",
-  type: "object",
   description: "An email and its password.",
-  required: ["email", "password"],
   properties: { email, password: { ...password, description: "The user's password." } },
-} as const satisfies Schema;
+});
 
-export const loginResult = {
+export const loginResult = object({
   title: "LoginResult",
-  type: "object",
   description: "The proof of a sign-in.",
-  required: ["token", "expires_at", "user"],
   properties: {
-    token: { type: "string", description: "A JWT, to be sent as `Authorization: Bearer <token>`." },
-    expires_at: { type: "string", format: "date-time", description: "When the token ends." },
+    token: string("A JWT, to be sent as `Authorization: Bearer <token>`."),
+    expires_at: dateTime("When the token ends."),
     user,
   },
-} as const satisfies Schema;
+});
 
-export const loggedOut = {
+export const loggedOut = object({
   title: "LogoutResult",
-  type: "object",
   description: "The token was ended; it is refused from now on.",
-  required: ["status"],
-  properties: { status: { type: "string", description: "Always `ok`.", examples: ["ok"] } },
-} as const satisfies Schema;
+  properties: { status: always("ok") },
+});
 
-export const passwordChange = {
+export const passwordChange = object({
   title: "PasswordChange",
-  type: "object",
   description: "The caller's password, old and new.",
-  required: ["current", "password"],
   properties: {
     current: { ...password, description: "The password as it is now." },
     password: newPassword,
   },
-} as const satisfies Schema;
+});
 
-export const passwordChanged = {
+export const passwordChanged = object({
   title: "PasswordChanged",
-  type: "object",
   description: "The password was changed; every token made before is refused from now on.",
-  required: ["status"],
-  properties: { status: { type: "string", description: "Always `ok`.", examples: ["ok"] } },
-} as const satisfies Schema;
+  properties: { status: always("ok") },
+});

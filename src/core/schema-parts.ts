@@ -1,0 +1,60 @@
+/** The schemas that most fields have. */
+import type { Schema } from "./schema.ts";
+
+/** A text. */
+export function string(description: string) {
+  return { type: "string", description } as const;
+}
+
+/** One of a few words. */
+export function word<const W extends readonly string[]>(description: string, words: W) {
+  return { type: "string", enum: words, description } as const;
+}
+
+/** The same text in every answer. */
+export function always(text: string) {
+  return { type: "string", description: `Always \`${text}\`.`, examples: [text] } as const;
+}
+
+/** A moment in RFC 3339. */
+export function dateTime(description: string) {
+  return { type: "string", format: "date-time", description } as const;
+}
+
+/** A whole number. */
+export function integer(description: string) {
+  return { type: "integer", description } as const;
+}
+
+/** `true` or `false`. */
+export function boolean(description: string) {
+  return { type: "boolean", description } as const;
+}
+
+/** A list. */
+export function list<const S extends Schema>(description: string, items: S) {
+  return { type: "array", items, description } as const;
+}
+
+type Properties = Readonly<Record<string, Schema>>;
+
+/** The names and the shape of an object. */
+interface Fields<P extends Properties, O extends keyof P> {
+  readonly title?: string;
+  readonly description: string;
+  readonly properties: P;
+  /** The properties that may be absent. */
+  readonly optional?: readonly O[];
+}
+
+/** An object whose every property is required but the optional ones. */
+export function object<const P extends Properties, const O extends keyof P & string = never>({
+  title,
+  description,
+  properties,
+  optional = [],
+}: Fields<P, O>) {
+  const isRequired = (name: string) => !(optional as readonly string[]).includes(name);
+  const required = Object.keys(properties).filter(isRequired) as Exclude<keyof P & string, O>[];
+  return { ...(title && { title }), type: "object", description, required, properties } as const;
+}

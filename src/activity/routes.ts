@@ -1,4 +1,4 @@
-import { dateTime, string } from "../core/schema-parts.ts";
+import { dateTime, integer, string } from "../core/schema-parts.ts";
 import { readMoment } from "../core/moment.ts";
 import { jsonAround } from "../http/reply.ts";
 import { route } from "../http/route.ts";
@@ -35,20 +35,12 @@ export const activityRoutes = [
       ),
       from: dateTime("Only entries written at this moment or later."),
       to: dateTime("Only entries written before this moment."),
-      limit: {
-        type: "integer",
-        minimum: 1,
-        maximum: 1000,
-        default: 100,
-        description: "The most entries in the page.",
-      },
-      offset: {
-        type: "integer",
+      limit: integer("The most entries in the page.", { minimum: 1, maximum: 1000, default: 100 }),
+      offset: integer("How many matching entries to skip, counted from the newest.", {
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
         default: 0,
-        description: "How many matching entries to skip, counted from the newest.",
-      },
+      }),
     },
     replies: { 200: activityPage },
     refuses: [400, 500],

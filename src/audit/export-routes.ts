@@ -1,3 +1,4 @@
+import { string } from "../core/schema-parts.ts";
 import type { Clock } from "../core/clock.ts";
 import { NotFound } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time.ts";
@@ -108,12 +109,10 @@ export const auditExportRoutes = [
       "Takes no credentials: the ticket is one, and is used up. A HEAD request leaves it as it is.",
     tags: ["audit"],
     params: {
-      ticket: {
-        type: "string",
+      ticket: string("The ticket, as the address that was answered has it.", {
         ruled: { minLength: 1 },
-        description: "The ticket, as the address that was answered has it.",
         examples: ["nZ0sK0g3cV0o5jv0b6o1Kp2pQJ3x5mV7rY9tB1dF4hE"],
-      },
+      }),
     },
     replies: downloads,
     replyHeaders: downloadHeaders,

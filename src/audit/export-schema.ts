@@ -13,22 +13,15 @@ export const EXPORT_TYPES = {
 } as const satisfies Readonly<Record<ExportFormat, string>>;
 
 /** The parameter that chooses the format of an export. */
-export const formatParameter = {
-  type: "string",
+export const formatParameter = string("`ndjson` for one JSON object a line, or `csv`.", {
   enum: exportFormats,
   default: "ndjson",
-  description: "`ndjson` for one JSON object a line, or `csv`.",
-} as const satisfies Schema;
+});
 
 const BOM = "With `csv`: begin with a byte order mark, by which spreadsheets know UTF-8.";
 
 /** The parameter that adds a byte order mark to a CSV file. */
-export const bomParameter = {
-  type: "string",
-  enum: ["true", "false"],
-  default: "false",
-  description: BOM,
-} as const satisfies Schema;
+export const bomParameter = string(BOM, { enum: ["true", "false"], default: "false" });
 
 const { decision, consumer } = filterQuery;
 

@@ -205,12 +205,10 @@ export const auditRoutes = [
     tags: ["audit"],
     query: {
       ...filterQuery,
-      interval: {
-        type: "string",
+      interval: string("How long a bucket is: a minute, an hour or a day.", {
         enum: intervals,
         default: "1h",
-        description: "How long a bucket is: a minute, an hour or a day.",
-      },
+      }),
     },
     replies: { 200: auditHistogram },
     refuses: [400, 500],
@@ -235,12 +233,7 @@ export const auditRoutes = [
     tags: ["audit"],
     large: "made",
     params: {
-      id: {
-        type: "string",
-        ruled: EVENT_ID,
-        description: "The event's id.",
-        examples: ["01m81jf1ew0001pcmmak1ve7xq"],
-      },
+      id: string("The event's id.", { ruled: EVENT_ID, examples: ["01m81jf1ew0001pcmmak1ve7xq"] }),
     },
     replies: { 200: auditEvent },
     refuses: [404, 500],

@@ -1,20 +1,16 @@
 import { boolean, dateTime, integer, list, object, string } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 
-const contractVersion = {
-  type: "string",
-  description:
-    "The version of the catalog's format, `<major>.<minor>`; `0` for one older than versions.",
-  examples: ["1.0"],
-} as const satisfies Schema;
+const contractVersion = string(
+  "The version of the catalog's format, `<major>.<minor>`; `0` for one older than versions.",
+  { examples: ["1.0"] },
+);
 
 const generatedAt = dateTime("When the catalog was produced.");
 
-const source = {
-  type: "string",
-  description: "Which catalog answered: `embed`, `file:<path>` or `url:<url>`.",
+const source = string("Which catalog answered: `embed`, `file:<path>` or `url:<url>`.", {
   examples: ["embed"],
-} as const satisfies Schema;
+});
 
 const total = integer("The number of rows after filtering.");
 
@@ -49,11 +45,9 @@ export const capability = object({
   title: "Capability",
   description: "Something that a runtime can be asked to do through a provider.",
   properties: {
-    id: {
-      type: "string",
-      description: "Identifies it, `<provider>/<capability_name>`.",
+    id: string("Identifies it, `<provider>/<capability_name>`.", {
       examples: ["kubernetes/list_pods"],
-    },
+    }),
     name: string("Its name for people."),
     provider: string("The provider it belongs to."),
     description: string("What it does, in one sentence."),
@@ -67,7 +61,7 @@ export const catalogProvider = object({
   title: "CatalogProvider",
   description: "A provider as the catalog knows it.",
   properties: {
-    id: { type: "string", description: "Identifies the provider.", examples: ["kubernetes"] },
+    id: string("Identifies the provider.", { examples: ["kubernetes"] }),
     name: string("Its name for people."),
     auth: string("How its command line proves who is calling."),
     capabilities: integer("The number of capabilities that it has."),

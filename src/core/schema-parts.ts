@@ -1,9 +1,15 @@
 /** The schemas that most fields have. */
-import type { Schema } from "./schema.ts";
+import type { IntegerSchema, Schema, StringSchema } from "./schema.ts";
+
+/** The further properties of a schema, beside those that a function sets. */
+type Further<S> = Partial<Omit<S, "type" | "description">>;
 
 /** A text. */
-export function string(description: string) {
-  return { type: "string", description } as const;
+export function string<const F extends Further<StringSchema> = object>(
+  description: string,
+  further?: F,
+) {
+  return { type: "string", description, ...(further as F) } as const;
 }
 
 /** One of a few words. */
@@ -22,8 +28,11 @@ export function dateTime(description: string) {
 }
 
 /** A whole number. */
-export function integer(description: string) {
-  return { type: "integer", description } as const;
+export function integer<const F extends Further<IntegerSchema> = object>(
+  description: string,
+  further?: F,
+) {
+  return { type: "integer", description, ...(further as F) } as const;
 }
 
 /** `true` or `false`. */

@@ -1,4 +1,4 @@
-import { string, word } from "../core/schema-parts.ts";
+import { integer, string, word } from "../core/schema-parts.ts";
 import type { Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import { NotFound } from "../core/errors.ts";
@@ -86,18 +86,14 @@ export const fleetRoutes = [
         "`true` for runtimes that are not offline and report another policy version than the active one, `false` for all others.",
         ["true", "false"],
       ),
-      limit: {
-        type: "integer",
-        minimum: 1,
-        maximum: MOST_ON_PAGE,
-        description: "How many runtimes to list at most, and to count those that match; else all.",
-      },
-      offset: {
-        type: "integer",
+      limit: integer(
+        "How many runtimes to list at most, and to count those that match; else all.",
+        { minimum: 1, maximum: MOST_ON_PAGE },
+      ),
+      offset: integer("How many of those that match to leave out at the beginning of the page.", {
         minimum: 0,
         default: 0,
-        description: "How many of those that match to leave out at the beginning of the page.",
-      },
+      }),
     },
     replies: { 200: fleetList },
     refuses: [500],
@@ -179,12 +175,7 @@ export const fleetRoutes = [
     description: "A runtime that still runs comes back with its next heartbeat, under the same id.",
     tags: ["fleet"],
     params: {
-      name: {
-        type: "string",
-        ruled: RUNTIME_NAME,
-        description: "The runtime's name.",
-        examples: ["build-agent-7"],
-      },
+      name: string("The runtime's name.", { ruled: RUNTIME_NAME, examples: ["build-agent-7"] }),
     },
     replies: { 200: runtimeDeleted },
     refuses: [404, 500],

@@ -13,41 +13,27 @@ const MAX_FIELD = 1_024;
 /** The names of runtimes: not white space alone. */
 export const RUNTIME_NAME = { pattern: "\\S", minLength: 1, maxLength: 256 } as const;
 
-const name = {
-  type: "string",
-  ruled: RUNTIME_NAME,
-  description:
-    "The runtime's stable name, unique within the organization: 1 to 256 characters, white space around it is dropped.",
-  examples: ["build-agent-7"],
-} as const satisfies Schema;
+const name = string(
+  "The runtime's stable name, unique within the organization: 1 to 256 characters, white space around it is dropped.",
+  { ruled: RUNTIME_NAME, examples: ["build-agent-7"] },
+);
 
-const hostname = {
-  type: "string",
+const hostname = string("The machine it runs on.", {
   maxLength: MAX_FIELD,
-  description: "The machine it runs on.",
   examples: ["ci-07.example.com"],
-} as const satisfies Schema;
+});
 
-const os = {
-  type: "string",
+const os = string("That machine's operating system.", {
   maxLength: MAX_FIELD,
-  description: "That machine's operating system.",
   examples: ["linux"],
-} as const satisfies Schema;
+});
 
-const version = {
-  type: "string",
-  maxLength: MAX_FIELD,
-  description: "The runtime's own version.",
-  examples: ["2.3.1"],
-} as const satisfies Schema;
+const version = string("The runtime's own version.", { maxLength: MAX_FIELD, examples: ["2.3.1"] });
 
-const policyVersion = {
-  type: "string",
+const policyVersion = string("The policy version that the runtime evaluates.", {
   maxLength: MAX_FIELD,
-  description: "The policy version that the runtime evaluates.",
   examples: ["20261120T203000Z"],
-} as const satisfies Schema;
+});
 
 /** A heartbeat; absent fields keep their value. */
 export const heartbeat = {

@@ -1,3 +1,4 @@
+import { string } from "../core/schema-parts.ts";
 import { createApiKey } from "../auth/api-key.ts";
 import type { Clock } from "../core/clock.ts";
 import { NotFound } from "../core/errors.ts";
@@ -69,12 +70,10 @@ export const keyRoutes = [
     description: "Counts from the next request on. Revoking a revoked key changes nothing.",
     tags: ["api-keys"],
     params: {
-      id: {
-        type: "string",
+      id: string("The key's id.", {
         ruled: { minLength: 1 },
-        description: "The key's id.",
         examples: ["01m81jf4re0003h6thynpxry68"],
-      },
+      }),
     },
     replies: { 200: revokeResult },
     refuses: [404, 500],

@@ -1,5 +1,5 @@
 import { KEY_SCOPES, scopeInWords } from "../core/key-scopes.ts";
-import { always, boolean, dateTime, list, object, string } from "../core/schema-parts.ts";
+import { always, boolean, dateTime, integer, list, object, string } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 
 const MAX_TEXT = 256;
@@ -56,26 +56,13 @@ export const apiKeyCreate = {
   description: "A key to be created.",
   required: ["name"],
   properties: {
-    name: {
-      type: "string",
-      maxLength: MAX_TEXT,
-      description: "What the key is for.",
-      examples: ["build agents"],
-    },
-    scopes: {
-      type: "string",
-      maxLength: MAX_TEXT,
-      default: "runtime",
-      description: SCOPES,
-      examples: ["report"],
-    },
-    expires_in_days: {
-      type: "integer",
+    name: string("What the key is for.", { maxLength: MAX_TEXT, examples: ["build agents"] }),
+    scopes: string(SCOPES, { maxLength: MAX_TEXT, default: "runtime", examples: ["report"] }),
+    expires_in_days: integer("After how many days it is refused; without it, it never expires.", {
       minimum: 1,
       maximum: 3650,
-      description: "After how many days it is refused; without it, it never expires.",
       examples: [90],
-    },
+    }),
   },
 } as const satisfies Schema;
 

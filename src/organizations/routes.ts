@@ -1,3 +1,4 @@
+import { string } from "../core/schema-parts.ts";
 import type { Passwords } from "../auth/password.ts";
 import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
@@ -25,12 +26,7 @@ interface Needs {
 }
 
 const params = {
-  id: {
-    type: "string",
-    ruled: SLUG,
-    description: "The organization's id.",
-    examples: ["acme-railways"],
-  },
+  id: string("The organization's id.", { ruled: SLUG, examples: ["acme-railways"] }),
 } as const;
 
 /** The routes that list, create and rename organizations. */

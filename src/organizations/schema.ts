@@ -1,22 +1,18 @@
 import { NEW_PASSWORD } from "../auth/new-password.ts";
 import { dateTime, list, object, string } from "../core/schema-parts.ts";
-import type { Infer, Schema } from "../core/schema.ts";
+import type { Infer } from "../core/schema.ts";
 import { SLUG } from "./slug.ts";
 
-const name = {
-  type: "string",
+const name = string("How the organization is called; any text.", {
   maxLength: 256,
-  description: "How the organization is called; any text.",
   examples: ["Acme Railways"],
-} as const satisfies Schema;
+});
 
-const slug = {
-  type: "string",
+const slug = string("Lower-case letters, digits and hyphens; unique, and never changes.", {
   maxLength: 63,
   ruled: SLUG,
-  description: "Lower-case letters, digits and hyphens; unique, and never changes.",
   examples: ["acme-railways"],
-} as const satisfies Schema;
+});
 
 /** An organization as it is stored and answered. */
 export const organization = object({
@@ -50,20 +46,16 @@ export const organizationCreate = object({
   properties: {
     name,
     slug: { ...slug, description: "Made from the name, and unique, when absent." },
-    admin_email: {
-      type: "string",
+    admin_email: string("The first admin's email.", {
       format: "email",
       maxLength: 254,
-      description: "The first admin's email.",
       examples: ["ada@example.com"],
-    },
-    admin_password: {
-      type: "string",
+    }),
+    admin_password: string("The first admin's password, 10 to 256 characters.", {
       format: "password",
       maxLength: 1_024,
       ruled: NEW_PASSWORD,
-      description: "The first admin's password, 10 to 256 characters.",
-    },
+    }),
   },
 });
 

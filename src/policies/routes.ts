@@ -36,12 +36,10 @@ interface Needs {
 const surfaces: readonly Surface[] = ["public", "v1"];
 const tags = ["policies"] as const;
 const params = {
-  version: {
-    type: "string",
+  version: string("The name of a policy version.", {
     ruled: VERSION_NAME,
-    description: "The name of a policy version.",
     examples: ["2026-11-20.1"],
-  },
+  }),
 } as const;
 
 const ifNoneMatch = string(

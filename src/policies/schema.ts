@@ -1,4 +1,4 @@
-import { boolean, dateTime, list, object, string, word } from "../core/schema-parts.ts";
+import { boolean, dateTime, integer, list, object, string, word } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 
 const decisions = ["ALLOWED", "DENIED"] as const;
@@ -22,12 +22,10 @@ export const VERSION_NAME = {
   maxLength: 128,
 } as const;
 
-const yaml = {
-  type: "string",
-  ruled: { minLength: 1, maxLength: 1 << 20 },
-  description: "The policy document: YAML 1.2, at most 1 MiB, which runtimes cache and evaluate.",
-  examples: [EXAMPLE],
-} as const satisfies Schema;
+const yaml = string(
+  "The policy document: YAML 1.2, at most 1 MiB, which runtimes cache and evaluate.",
+  { ruled: { minLength: 1, maxLength: 1 << 20 }, examples: [EXAMPLE] },
+);
 
 /** A policy version as it is answered. */
 export const policy = object({
@@ -87,25 +85,16 @@ export const policyPublish = {
   required: ["yaml"],
   properties: {
     yaml,
-    version: {
-      type: "string",
-      ruled: VERSION_NAME,
-      description:
-        "The version's name: 1 to 128 characters without control characters, neither `.` nor `..`. Generated from the UTC time when absent.",
-      examples: ["2026-11-20.1"],
-    },
-    name: {
-      type: "string",
-      maxLength: 256,
-      default: "enterprise-policy",
-      description: "What the policy is called.",
-    },
-    description: { type: "string", maxLength: 4096, description: "What this version is about." },
-    updated_by: {
-      type: "string",
-      maxLength: 256,
-      description: "Who publishes it; the signed-in user's email, else `portal-api`, when absent.",
-    },
+    version: string(
+      "The version's name: 1 to 128 characters without control characters, neither `.` nor `..`. Generated from the UTC time when absent.",
+      { ruled: VERSION_NAME, examples: ["2026-11-20.1"] },
+    ),
+    name: string("What the policy is called.", { maxLength: 256, default: "enterprise-policy" }),
+    description: string("What this version is about.", { maxLength: 4096 }),
+    updated_by: string(
+      "Who publishes it; the signed-in user's email, else `portal-api`, when absent.",
+      { maxLength: 256 },
+    ),
   },
 } as const satisfies Schema;
 export type PolicyPublish = Infer<typeof policyPublish>;
@@ -129,8 +118,8 @@ const policyProblem = object({
   description: "One thing that is wrong with a policy document.",
   properties: {
     message: string("What is wrong, and where the document allows it."),
-    line: { type: "integer", minimum: 1, description: "The line, counted from 1." },
-    column: { type: "integer", minimum: 1, description: "The column in it, counted from 1." },
+    line: integer("The line, counted from 1.", { minimum: 1 }),
+    column: integer("The column in it, counted from 1.", { minimum: 1 }),
   },
 });
 export type PolicyProblem = Infer<typeof policyProblem>;
@@ -159,20 +148,14 @@ export const policySimulate = {
   properties: {
     yaml: { ...yaml, description: "A document to decide by; not to be given with `version`." },
     version: string("A stored version to decide by."),
-    command: { type: "string", maxLength: FIELD_LENGTH, description: "The full command text." },
-    provider: {
-      type: "string",
+    command: string("The full command text.", { maxLength: FIELD_LENGTH }),
+    provider: string("The program or service used; the command's first word when absent.", {
       maxLength: FIELD_LENGTH,
-      description: "The program or service used; the command's first word when absent.",
-    },
-    capability: {
-      type: "string",
-      maxLength: FIELD_LENGTH,
-      description: "The capability used, `<provider>/<name>`.",
-    },
+    }),
+    capability: string("The capability used, `<provider>/<name>`.", { maxLength: FIELD_LENGTH }),
     consumer: word("What kind of caller runs it.", consumers),
-    executor: { type: "string", maxLength: FIELD_LENGTH, description: "Who runs it." },
-    resource: { type: "string", maxLength: FIELD_LENGTH, description: "What it acts on." },
+    executor: string("Who runs it.", { maxLength: FIELD_LENGTH }),
+    resource: string("What it acts on.", { maxLength: FIELD_LENGTH }),
   },
 } as const satisfies Schema;
 

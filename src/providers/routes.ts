@@ -1,3 +1,4 @@
+import { string } from "../core/schema-parts.ts";
 import type { AuditStore } from "../audit/store.ts";
 import type { Catalog } from "../catalog/view.ts";
 import type { Clock } from "../core/clock.ts";
@@ -21,12 +22,10 @@ interface Needs {
 }
 
 const params = {
-  id: {
-    type: "string",
+  id: string("The provider's id in the catalog.", {
     ruled: { minLength: 1 },
-    description: "The provider's id in the catalog.",
     examples: ["kubectl"],
-  },
+  }),
 } as const;
 
 /** The routes of providers: the catalog's providers, as the caller's organization uses them. */

@@ -26,7 +26,7 @@ export const provider = object({
   description: "A provider of the catalog, and how it does in the organization.",
   optional: ["last_used", "overridden"],
   properties: {
-    id: { type: "string", description: "Identifies the provider.", examples: ["kubernetes"] },
+    id: string("Identifies the provider.", { examples: ["kubernetes"] }),
     name: string("Its name for people."),
     auth: string("How its command line proves who is calling."),
     scope: string("What a call reaches, such as a cluster or an account."),
@@ -44,11 +44,9 @@ export const providerList = object({
   title: "ProviderList",
   description: "The catalog's providers with their status in the organization, sorted by id.",
   properties: {
-    catalog: {
-      type: "string",
-      description: "Which catalog answered: `embed`, `file:<path>` or `url:<url>`.",
+    catalog: string("Which catalog answered: `embed`, `file:<path>` or `url:<url>`.", {
       examples: ["embed"],
-    },
+    }),
     generated_at: string("When that catalog was produced."),
     providers: list("The providers, sorted by id.", provider),
   },

@@ -4,18 +4,11 @@ import type { Infer, Schema } from "../core/schema.ts";
 export const MAX_SETTINGS = 1_000;
 
 const pair = {
-  key: {
-    type: "string",
+  key: string("The setting's name, 1 to 128 characters, unique within the organization.", {
     maxLength: 128,
-    description: "The setting's name, 1 to 128 characters, unique within the organization.",
     examples: ["theme"],
-  },
-  value: {
-    type: "string",
-    maxLength: 64 * 1024,
-    description: "Its value; may be the empty text.",
-    examples: ["dark"],
-  },
+  }),
+  value: string("Its value; may be the empty text.", { maxLength: 64 * 1024, examples: ["dark"] }),
 } as const satisfies Readonly<Record<string, Schema>>;
 
 /** A setting as it is stored and answered. */

@@ -1,3 +1,4 @@
+import { string } from "../core/schema-parts.ts";
 import type { Passwords } from "../auth/password.ts";
 import type { LoginThrottle } from "../auth/throttle.ts";
 import type { TokenIssuer } from "../auth/tokens.ts";
@@ -42,12 +43,10 @@ interface Needs {
 }
 
 const params = {
-  id: {
-    type: "string",
+  id: string("The user's id.", {
     ruled: { minLength: 1 },
-    description: "The user's id.",
     examples: ["01m81jf4re0003h6thynpxry68"],
-  },
+  }),
 } as const;
 
 /** The routes of signing in, and of the organization's users. */

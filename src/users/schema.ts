@@ -21,19 +21,14 @@ const MAX_PASSWORD_TEXT = 1_024;
 
 const id = string("The user's id.");
 const organizationId = string("The organization the user belongs to.");
-const email = {
-  type: "string",
-  format: "email",
-  maxLength: 254,
-  description: "Signs the user in; unique over all organizations, whatever the letter case.",
-  examples: ["ada@example.com"],
-} as const satisfies Schema;
-const name = {
-  type: "string",
+const email = string(
+  "Signs the user in; unique over all organizations, whatever the letter case.",
+  { format: "email", maxLength: 254, examples: ["ada@example.com"] },
+);
+const name = string("How the user is called; the email where none was given.", {
   maxLength: MAX_NAME,
-  description: "How the user is called; the email where none was given.",
   examples: ["Ada Lovelace"],
-} as const satisfies Schema;
+});
 const role = word(
   "What the user may do while `ROLES` is `enforced`; otherwise it restricts nothing.",
   roles,
@@ -72,11 +67,7 @@ export const storedUser = {
   properties: {
     ...user.properties,
     password_hash: string("The scrypt hash and its parameters."),
-    credential_version: {
-      type: "integer",
-      minimum: 1,
-      description: "Tokens that name another version are refused.",
-    },
+    credential_version: integer("Tokens that name another version are refused.", { minimum: 1 }),
     ended_tokens: list("Tokens that were ended by signing out and would still be in force.", {
       type: "object",
       required: ["id", "exp"],

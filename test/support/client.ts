@@ -16,9 +16,16 @@ export interface Answer {
 /** The body of a request: a value is sent as JSON, a text or bytes unchanged, `undefined` as no body. */
 export type SentBody = unknown;
 
+/**
+ * An idle connection is closed after this time, before the server closes it. Without a time of its own, the
+ * agent of Node keeps a connection until it sees the server's end: while other tests occupy the process for
+ * longer than the server waits, the next request would go out on a connection that the server has just closed.
+ */
+const IDLE_MS = 30_000;
+
 /** A small HTTP client that sends a path exactly as given: `fetch` would normalize it. */
 export class Client {
-  readonly #agent = new Agent({ keepAlive: true });
+  readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_MS });
 
   /** Sends one request and reads the whole answer. */
   async request(

@@ -89,39 +89,73 @@ const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 
 /**
- * Replaces each escaped unpaired surrogate in the bytes of a JSON text by an escaped U+FFFD, which
- * it would become in UTF-8. Works in place and before parsing, so the values need not be walked.
+ * Finds the escaped unpaired surrogates in the bytes of a JSON text, and calls `found` with their positions.
+ * Before parsing, so that the values need not be walked.
  *
  * @param to where to stop; an escape that begins before this position is handled whole
  * @returns the position at which to continue
  */
-export function mendSurrogates(bytes: Uint8Array, from = 0, to = bytes.length): number {
+function scanSurrogates(
+  bytes: Uint8Array,
+  found: (at: number) => void,
+  from = 0,
+  to = bytes.length,
+): number {
   let at = from;
   for (; at < to; at++) {
     if (bytes[at] !== BACKSLASH) continue;
     const unit = unitAt(bytes, at);
-    if (isLow(unit)) replaceUnit(bytes, at);
+    if (isLow(unit)) found(at);
     else if (isHigh(unit)) {
       if (isLow(unitAt(bytes, at + 6))) at += 6;
-      else replaceUnit(bytes, at);
+      else found(at);
     }
     at++; // the escaped character may be a backslash
   }
   return at;
 }
 
+/** Replaces each escaped unpaired surrogate by an escaped U+FFFD, which it would become in UTF-8. In place. */
+export function mendSurrogates(bytes: Uint8Array, from = 0, to = bytes.length): number {
+  return scanSurrogates(bytes, (at) => replaceUnit(bytes, at), from, to);
+}
+
+/** Does not change the bytes: throws BadInput for the first escaped unpaired surrogate, with its line and column. */
+export function refuseSurrogates(bytes: Uint8Array, from: number, to: number): number {
+  const refuse = (at: number): never => {
+    throw new BadInput(`The body, ${describeFault(bytes, at, LONE_SURROGATE_FAULT)}`);
+  };
+  return scanSurrogates(bytes, refuse, from, to);
+}
+
 const LONE_SURROGATE = /\p{Cs}/u;
 
+/** Why a text or name with an unpaired surrogate is refused. */
+export const LONE_SURROGATE_FAULT = "expected Unicode text, found an unpaired surrogate";
+
 /** The place of a text or name with an unpaired surrogate in a parsed value; `undefined` if there is none. */
-export function findLoneSurrogate(value: unknown, place = ""): string | undefined {
-  if (typeof value === "string") {
-    return LONE_SURROGATE.test(value) ? place || "The body" : undefined;
-  }
+export function findLoneSurrogate(value: unknown): string | undefined {
+  const path = pathToLoneSurrogate(value);
+  const join = (place: string, step: string | number): string =>
+    typeof step === "number" ? `${place}[${step}]` : pathOf(place, step);
+  return path && (path.reduce(join, "") || "The body");
+}
+
+/** The names and indexes that lead to the place: a place for each value would cost more than the parsing. */
+function pathToLoneSurrogate(value: unknown): readonly (string | number)[] | undefined {
+  if (typeof value === "string") return LONE_SURROGATE.test(value) ? [] : undefined;
   if (typeof value !== "object" || value === null) return undefined;
-  for (const [name, item] of Object.entries(value)) {
-    const at = Array.isArray(value) ? `${place}[${name}]` : pathOf(place, name);
-    const found = LONE_SURROGATE.test(name) ? place || "The body" : findLoneSurrogate(item, at);
-    if (found !== undefined) return found;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      const path = pathToLoneSurrogate(value[index]);
+      if (path) return [index, ...path];
+    }
+    return undefined;
+  }
+  for (const name of Object.keys(value)) {
+    if (LONE_SURROGATE.test(name)) return [];
+    const path = pathToLoneSurrogate((value as Readonly<Record<string, unknown>>)[name]);
+    if (path) return [name, ...path];
   }
   return undefined;
 }

@@ -9,7 +9,8 @@
  */
 import { isAscii } from "node:buffer";
 import { BadInput } from "./errors.ts";
-import { describeFault, findFault, MAX_JSON_DEPTH, mendSurrogates, tooDeep } from "./json.ts";
+import { describeFault, findFault, MAX_JSON_DEPTH, mendSurrogates } from "./json.ts";
+import { refuseSurrogates, tooDeep } from "./json.ts";
 import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COMMA, isBlank, isToken } from "./json-tokens.ts";
 import { LETTER_U, OPEN_LIST, OPEN_OBJECT, QUOTE, type Open } from "./json-tokens.ts";
 import { NameCount } from "./name-count.ts";
@@ -35,13 +36,14 @@ const STEP_BYTES = 16 << 10;
  * Parses one JSON value.
  *
  * @param bytes valid UTF-8, not to be changed before the end
- * @param mendsTexts whether unpaired surrogates become U+FFFD, in the bytes as well
+ * @param mendsTexts whether unpaired surrogates become U+FFFD, in the bytes as well; otherwise they are refused
  * @throws BadInput for a text that is nested too deep, contains too much, or is not JSON
  */
 export function* parseLongJson(bytes: Buffer, mendsTexts: boolean): Work<unknown> {
-  if (mendsTexts && bytes.includes("\\u")) {
+  const scan = mendsTexts ? mendSurrogates : refuseSurrogates;
+  if (bytes.includes("\\u")) {
     for (let at = 0; at < bytes.length; yield) {
-      at = mendSurrogates(bytes, at, Math.min(bytes.length, at + STEP_BYTES));
+      at = scan(bytes, at, Math.min(bytes.length, at + STEP_BYTES));
     }
   }
   const parser = new LongParser(bytes);

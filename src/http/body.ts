@@ -7,7 +7,12 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { BadInput, TooLarge, UnsupportedMediaType, type Refusal } from "../core/errors.ts";
-import { findLoneSurrogate, mendSurrogates, parseJson } from "../core/json.ts";
+import {
+  findLoneSurrogate,
+  LONE_SURROGATE_FAULT,
+  mendSurrogates,
+  parseJson,
+} from "../core/json.ts";
 import { LONG_JSON_BYTES, parseLongJson } from "../core/long-json.ts";
 import type { Schema } from "../core/schema.ts";
 import { readValue } from "../core/validate.ts";
@@ -179,18 +184,13 @@ function parse(bytes: Buffer, mendsTexts: boolean, done: BodyDone): void {
 }
 
 function parseLong(bytes: Buffer, mendsTexts: boolean, done: BodyDone): void {
-  const parsing = async (): Promise<unknown> => {
-    const value = await new Yielder().run(parseLongJson(bytes, mendsTexts));
-    if (!mendsTexts && bytes.includes("\\u")) refuseLoneSurrogates(value);
-    return value;
-  };
+  const parsing = async () => new Yielder().run(parseLongJson(bytes, mendsTexts));
   parsing().then((value) => done(undefined, value), done);
 }
 
 function refuseLoneSurrogates(value: unknown): void {
   const place = findLoneSurrogate(value);
-  if (place === undefined) return;
-  throw new BadInput(`${place}: expected Unicode text, found an unpaired surrogate`);
+  if (place !== undefined) throw new BadInput(`${place}: ${LONE_SURROGATE_FAULT}`);
 }
 
 function isJson(contentType: string | undefined): boolean {

@@ -112,6 +112,20 @@ test("of members with equal names the last one counts, at the position of the fi
   }
 });
 
+test("an escaped lone surrogate is refused with its line and column before a value is made", () => {
+  const values = `"\\ud83d\\ude00",${"1,".repeat(200_000)}`;
+  const bytes = (last: string): Buffer => Buffer.from(`[${values}\n"${last}"]`);
+  const work = parseLongJson(bytes("\\udc00"), false);
+  let parts = 0;
+  const fault = "The body, line 2, column 2: expected Unicode text, found an unpaired surrogate";
+  const run = (): void => {
+    while (work.next().done !== true) parts++;
+  };
+  assert.throws(run, { message: fault });
+  assert.equal(parts, Math.floor(bytes("").length / (16 << 10)));
+  assert.equal((finish(parseLongJson(bytes("a"), false)) as unknown[]).length, 200_002);
+});
+
 test("escapes of lone surrogates become U+FFFD, and pairs stay, wherever a part ends", () => {
   for (const unit of ["\\ud83d\\ude00", "\\ud83d", "\\ude00\\n", "é\\ud83d\\ude00x", "\\\\ud83d"]) {
     for (const before of ["", "a", "ab", "abc", "abcd", "abcde"]) {

@@ -24,26 +24,17 @@ export interface LoginThrottle {
   begin(email: string, address: string): Awaitable<Attempt>;
 }
 
-/** An attempt of a throttle in this process. */
-interface LocalAttempt extends Attempt {
-  failed(): void;
-  succeeded(): void;
-  abandoned(): void;
-}
-
 export const WINDOW_MS = MINUTE_MS;
 export const FAILURES_PER_EMAIL = 5;
 export const FAILURES_PER_ADDRESS = 20;
 const MAX_COUNTERS = 20_000;
 
 /** Creates a throttle in this process that remembers at most 20,000 pairs and 20,000 addresses. */
-export function createLoginThrottle(now: Clock): {
-  begin(email: string, address: string): LocalAttempt;
-} {
+export function createLoginThrottle(now: Clock) {
   const pairs = new Counters(FAILURES_PER_EMAIL, now);
   const addresses = new Counters(FAILURES_PER_ADDRESS, now);
   return {
-    begin(email, address) {
+    begin(email: string, address: string) {
       const network = networkOf(address);
       const pair = pairs.at(pairOf(network, email));
       const all = addresses.at(network);
@@ -66,7 +57,7 @@ export function createLoginThrottle(now: Clock): {
         },
       };
     },
-  };
+  } satisfies LoginThrottle;
 }
 
 /** The key under which attempts at one email from one network are counted. */

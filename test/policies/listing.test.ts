@@ -68,6 +68,48 @@ test("a large list is streamed as the same JSON", async () => {
   assert.deepEqual(JSON.parse(await received), JSON.parse(JSON.stringify(expected)));
 });
 
+test("the texts of a large list are sent in small parts, which leave every character whole", async () => {
+  const policies = await storeOf("a: 1", `a: b${"😀\n".repeat(300_000)}`);
+  const reply = await large(policies);
+  const parts: string[] = [];
+  const output = new Writable({
+    decodeStrings: false,
+    write(part: string, _encoding, done) {
+      parts.push(part);
+      done();
+    },
+  });
+  await reply.start(output, new AbortController().signal);
+  assert.ok(parts.every(({ length }) => length <= 128 * 1024));
+  const expected = { active: "v2", policies: policies.list("acme") };
+  assert.deepEqual(JSON.parse(parts.join("")), JSON.parse(JSON.stringify(expected)));
+});
+
+test("many large lists that are sent at once share the slices of the event loop", async (t) => {
+  const policies = await storeOf("a: 1", `a: ${"x".repeat(1 << 20)}`);
+  let sent = 0;
+  let mostInATurn = 0;
+  let isOver = false;
+  const count = (): void => {
+    mostInATurn = Math.max(mostInATurn, sent);
+    sent = 0;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  t.after(() => (isOver = true));
+  const lists = Array.from({ length: 20 }, async () => {
+    const output = new Writable({
+      write(part: Buffer, _encoding, done) {
+        sent += part.length;
+        setImmediate(done); // as on a socket, which takes a part in a later turn
+      },
+    });
+    await (await large(policies)).start(output, new AbortController().signal);
+  });
+  await Promise.all(lists);
+  assert.ok(mostInATurn < 2 << 20, `${mostInATurn} bytes were made in one turn`);
+});
+
 test("a long list without texts is streamed as well, and has its own tag", async () => {
   const policies = await storeOf("a: 1");
   for (let i = 0; i < 300; i++) {

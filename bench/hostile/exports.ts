@@ -3,6 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Started } from "../processes.ts";
 import { latencies, requireStatuses, resident, type Finding } from "./finding.ts";
+import { askHealth } from "./health.ts";
 import { timed } from "./wire.ts";
 
 const FLOOD_MS = 10_000;
@@ -16,6 +17,7 @@ export async function exportFlood(
   data: string,
 ): Promise<readonly Finding[]> {
   const before = bytesBelow(data);
+  const endAsking = await askHealth(url);
   const begun = performance.now();
   const isOver = (): boolean => performance.now() - begun > FLOOD_MS;
   let exports = 0;
@@ -26,14 +28,9 @@ export async function exportFlood(
       exports++;
     }
   });
-  const health: number[] = [];
-  while (!isOver()) {
-    const { status, ms } = await timed(`${url}/health`);
-    requireStatuses("/health", [status], [200]);
-    health.push(ms);
-  }
   await Promise.all(flood);
   const seconds = (performance.now() - begun) / 1_000;
+  const health = await endAsking();
   const written = (bytesBelow(data) - before) / seconds / 2 ** 20;
   const what = `${Math.round(exports / seconds)} exports a second with a filter of 15 KB`;
   return [

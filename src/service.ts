@@ -54,6 +54,9 @@ export const LINE_LENGTH = 256;
  */
 const LONG_LINES = { atOnce: 4, atOnceOfOne: 2, waiting: Infinity };
 
+/** Large batches that are stored at a time, and that wait as parsed JSON. */
+export const LARGE_BATCHES = { atOnce: 4, atOnceOfOne: 2, waiting: 64 };
+
 /** Parts of a service that tests replace. */
 export interface Substitutes {
   /** Opens the storage engine; by default the one that the settings choose. */
@@ -158,6 +161,7 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
       ? new SharedTickets(shared.tickets, acceptTickets(resolveCaller), now)
       : new ExportTickets(now),
     longLines: new Turns(LONG_LINES),
+    largeBatches: new Turns(LARGE_BATCHES, "Too many large batches are being stored: try again"),
     config,
     maxBatchEvents: config.maxBatchEvents,
     quotas,

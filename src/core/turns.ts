@@ -1,3 +1,4 @@
+import type { Awaitable } from "./caller.ts";
 import { SECOND_MS } from "./clock.ts";
 import { Unavailable } from "./errors.ts";
 import { FairShare, type Holding, type Party } from "./fair-share.ts";
@@ -8,6 +9,14 @@ export interface TurnLimits {
   readonly atOnce: number;
   readonly atOnceOfOne: number;
   readonly waiting: number;
+}
+
+/** A client that waits for its turn. */
+export interface Asker {
+  /** Surface, organization and network, which take turns. */
+  readonly party: Party;
+  /** Fires when the client disconnects: a request that still waits is then dropped. */
+  readonly gone?: AbortSignal;
 }
 
 /** The client that receives an answer during its turn. */
@@ -127,6 +136,20 @@ export class Turns {
       const cancel = this.take(party, begin, reject, reader);
       if (cancel) signal?.addEventListener("abort", onAbort, { once: true });
     });
+  }
+
+  /**
+   * Runs a task when its turn comes; settles as the task does.
+   *
+   * @throws Unavailable when the line is full
+   */
+  async run<T>({ party, gone }: Asker, task: () => Awaitable<T>): Promise<T> {
+    const end = await this.wait(party, gone);
+    try {
+      return await task();
+    } finally {
+      end();
+    }
   }
 
   /** Cuts slow readers that hold up others; called every second while requests wait. */

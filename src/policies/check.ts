@@ -6,8 +6,7 @@
  * for large documents and one for small ones, which would otherwise wait for the large ones.
  */
 import { BadInput } from "../core/errors.ts";
-import type { Party } from "../core/fair-share.ts";
-import { Turns } from "../core/turns.ts";
+import { Turns, type Asker } from "../core/turns.ts";
 import { examineInThread } from "./check-thread.ts";
 import { MAX_DOCUMENT_BYTES } from "./document.ts";
 import type { DraftEvent } from "./draft-event.ts";
@@ -27,14 +26,6 @@ export const MAX_WAITING_CHECKS = 32;
 // Shared by the whole process, like its processors.
 const small = oneAtATime();
 const large = oneAtATime();
-
-/** A client that requests a check. */
-export interface Asker {
-  /** Surface, organization and network, which take turns. */
-  readonly party: Party;
-  /** Fires when the client disconnects: a check that still waits is then dropped. */
-  readonly gone?: AbortSignal;
-}
 
 /** The verdict of a document on a command; absent if the document is invalid or of another schema. */
 export interface Simulated {
@@ -119,19 +110,11 @@ async function answer(asker: Asker, question: Question): Promise<Examined> {
     if (!examined.isGivenUp) return examined;
   }
   if (parsingSteps(yaml, SMALL_STEPS) <= SMALL_STEPS) {
-    const examined = await inTurn(small, asker, { ...question, maxSteps: SMALL_STEPS });
+    const limited = { ...question, maxSteps: SMALL_STEPS };
+    const examined = await small.run(asker, () => examineInThread(limited));
     if (!examined.isGivenUp) return examined;
   }
-  return inTurn(large, asker, question);
-}
-
-async function inTurn(turns: Turns, { party, gone }: Asker, question: Question): Promise<Examined> {
-  const end = await turns.wait(party, gone);
-  try {
-    return await examineInThread(question);
-  } finally {
-    end();
-  }
+  return large.run(asker, () => examineInThread(question));
 }
 
 function oneAtATime(): Turns {

@@ -1,6 +1,7 @@
 import { BadInput, NotFound } from "../core/errors.ts";
 import type { Infer } from "../core/schema.ts";
-import { type Asker, simulateDocument, summaryOf } from "./check.ts";
+import type { Asker } from "../core/turns.ts";
+import { simulateDocument, summaryOf } from "./check.ts";
 import type { policySimulate, policySimulation } from "./schema.ts";
 import { SCHEMA_NAME } from "./signalbox-document.ts";
 import type { PolicyStore } from "./store.ts";

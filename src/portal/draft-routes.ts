@@ -5,7 +5,7 @@ import type { Schema } from "../core/schema.ts";
 import { Turns } from "../core/turns.ts";
 import { route } from "../http/route.ts";
 import { draftRule } from "../policies/check.ts";
-import { shortened, type DraftEvent } from "../policies/draft-event.ts";
+import { shortened } from "../policies/draft-event.ts";
 import { effects } from "../policies/evaluate.ts";
 import type { PolicyStore } from "../policies/store.ts";
 
@@ -62,15 +62,11 @@ export const draftRoutes = [
     replies: { 200: ruleDraft },
     refuses: [400, 404, 500, 503],
     async handle({ organization, client, body }, { audit, policies }: Needs) {
-      const end = await reading.wait(client.party, client.gone);
-      let event: DraftEvent;
-      try {
+      const event = await reading.run(client, async () => {
         const found = await audit.get(organization, body.event);
         if (!found) throw new NotFound(`There is no audit event "${body.event}"`);
-        event = shortened(JSON.parse(found.toString()) as AuditEvent);
-      } finally {
-        end();
-      }
+        return shortened(JSON.parse(found.toString()) as AuditEvent);
+      });
       const active = await policies.active(organization);
       const yaml = await draftRule(client, event, body.effect, active?.yaml);
       if (yaml !== undefined) return { yaml };

@@ -9,6 +9,7 @@ import { createIds } from "../../src/core/ids.ts";
 import type { ListenerParts } from "../../src/http/listener-parts.ts";
 import type { NeedsOf, Route } from "../../src/http/route.ts";
 import { Turns } from "../../src/core/turns.ts";
+import { LARGE_BATCHES } from "../../src/service.ts";
 import { serve, type Served } from "../http/serve.ts";
 import { MemoryAudit } from "../support/memory-audit.ts";
 import { append, auditEventOf, NOON } from "./store-suite.ts";
@@ -41,9 +42,11 @@ export async function serveAudit(
     auditStreams: streams,
     exportTickets: new ExportTickets(now),
     longLines,
+    largeBatches: new Turns(LARGE_BATCHES),
     now,
     ids: createIds(now),
-    maxBatchEvents: 100,
+    maxBatchEvents: 2_000,
+    quotas: { auditBytes: () => ({ refusal: () => undefined }) },
   };
   t.after(() => streams.close()); // before the server closes, which would wait for them
   const served = await serve(t, rows as readonly Route<never>[] as readonly Route<unknown>[], {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { MAX_BUCKETS } from "../../src/audit/histogram.ts";
+import { LARGE_BATCH_EVENTS } from "../../src/audit/routes.ts";
 import * as text from "../../src/audit/event-fields.ts";
 import { MAX_WAITING_BYTES, STREAM_LIMITS } from "../../src/audit/stream.ts";
 import * as tickets from "../../src/audit/tickets.ts";
@@ -55,6 +56,7 @@ const said = [
   `| all bodies in flight | ${service.BODIES_IN_FLIGHT_BYTES / MIB} MiB, shared |`,
   `| bodies above ${LARGE_BODY_BYTES / KIB} KiB that are worked on | ${service.BODIES_IN_WORK_BYTES / MIB} MiB |`,
   `(\`MAX_BATCH_EVENTS\`) | ${grouped(setting("MAX_BATCH_EVENTS"))} | ${new TooLarge("").status} |`,
+  `| batches of more than ${grouped(LARGE_BATCH_EVENTS)} events that are stored at a time; that wait | ${service.LARGE_BATCHES.atOnce}, half of them for one user; ${service.LARGE_BATCHES.waiting}, shared |`,
   `| ${text.LONG_TEXT / MIB} MiB; ${text.SHORT_TEXT / KIB} KiB |`,
   `above ${longJson.LONG_JSON_BYTES / KIB} KiB different names, objects and lists, values | ${json.MAX_JSON_DEPTH}; ${[longJson.MAX_NAMES, longJson.MAX_CONTAINERS, longJson.MAX_VALUES].map(grouped).join(", ")} |`,
   `| ${MAX_DOCUMENT_BYTES / MIB} MiB; ${grouped(MAX_TOKENS)}; ${nodes.MAX_NODE_DEPTH} |`,

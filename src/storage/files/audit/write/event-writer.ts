@@ -127,14 +127,14 @@ export class EventWriter {
 
   /** Stores events as lines; `answerOf` makes the answer from the lines of several events. */
   #store(events: readonly AuditEvent[], stored: Stored, answerOf = linesAsList): void {
-    const [first] = events;
-    const json = events.length === 1 ? JSON.stringify(first) : undefined;
+    const { length, 0: first } = events; // the events themselves are not kept until they are stored
+    const json = length === 1 ? JSON.stringify(first) : undefined;
     const lines = json === undefined ? writeLines(events) : `${json}\n`;
     this.#underWay++;
-    this.#counts.began(events.length);
+    this.#counts.began(length);
     const ended: Stored = (error, stands) => {
       this.#underWay--;
-      this.#counts.ended(events.length, error);
+      this.#counts.ended(length, error);
       stored(error, stands);
     };
     const write = (text: string | Buffer): void =>

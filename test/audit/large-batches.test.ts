@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { LARGE_BATCH_EVENTS } from "../../src/audit/routes.ts";
+import type { AuditEvent } from "../../src/audit/schema.ts";
+import type { Stored } from "../../src/audit/store.ts";
+import { until } from "../http/serve.ts";
+import { MemoryAudit } from "../support/memory-audit.ts";
+import { serveAudit } from "./serve-audit.ts";
+
+/** A store that stores each batch when the test says so. */
+class WaitingAudit extends MemoryAudit {
+  /** The number of events of each batch that waits, and the step that stores it. */
+  readonly batches: { readonly count: number; readonly store: () => void }[] = [];
+
+  override append(organization: string, events: readonly AuditEvent[], stored: Stored): void {
+    const store = (): void => super.append(organization, events, stored);
+    this.batches.push({ count: events.length, store });
+  }
+}
+
+test("few large batches are stored at a time, and other reports do not wait for them", async (t) => {
+  const store = new WaitingAudit();
+  const app = await serveAudit(t, {}, store);
+  const report = (count: number, address?: string) => {
+    const body = JSON.stringify({ events: Array(count).fill({ ai: true }) });
+    const connection = app.open(address);
+    connection.send(
+      ...["POST /api/public/audit HTTP/1.1", "Host: test", "Content-Type: application/json"],
+      ...[`Content-Length: ${body.length}`, "", body],
+    );
+    return connection.next();
+  };
+  const large = LARGE_BATCH_EVENTS + 1;
+  const answers = Array.from({ length: 6 }, () => report(large));
+  await until(() => app.requests.length === 6);
+  answers.push(report(LARGE_BATCH_EVENTS), report(1), report(large, "127.0.0.2"));
+  await until(() => store.batches.length === 5);
+  const counts = store.batches.map(({ count }) => count);
+  assert.deepEqual(
+    counts.sort((a, b) => b - a),
+    [large, large, large, LARGE_BATCH_EVENTS, 1],
+  );
+  for (let stored = 0; stored < answers.length; stored++) {
+    await until(() => store.batches.length > stored);
+    assert.ok(store.batches.length <= stored + 5);
+    store.batches[stored]?.store();
+  }
+  for (const answer of answers) assert.equal((await answer).status, 202);
+});

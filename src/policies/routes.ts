@@ -135,6 +135,7 @@ export const policyRoutes = [
   route({
     method: "GET",
     path: "/policies/{version}",
+    large: "made",
     surfaces,
     access: "user",
     keys: "policy.read",

@@ -1,21 +1,17 @@
 /** The document about an open demo. */
-import type { Infer, Schema } from "../core/schema.ts";
+import { dateTime, object, string } from "../core/schema-parts.ts";
+import type { Infer } from "../core/schema.ts";
 import { formatTimestamp } from "../core/time.ts";
 import type { DemoNotice } from "./service.ts";
 
-export const demoFacts = {
-  type: "object",
+export const demoFacts = object({
   description: "Present where this is an open demo.",
-  required: ["notice"],
+  optional: ["next_reset_at"],
   properties: {
-    notice: { type: "string", description: "What visitors are to know, in a sentence." },
-    next_reset_at: {
-      type: "string",
-      format: "date-time",
-      description: "When everything begins anew; absent where it never does.",
-    },
+    notice: string("What visitors are to know, in a sentence."),
+    next_reset_at: dateTime("When everything begins anew; absent where it never does."),
   },
-} as const satisfies Schema;
+});
 
 /** The facts of a demo for its documents. */
 export function demoDocument({ nextResetAt }: DemoNotice): Infer<typeof demoFacts> {

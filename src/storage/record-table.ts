@@ -2,11 +2,10 @@
  * A table for records that are few, are looked up often and change rarely: all of them are in memory, with
  * one JSON snapshot for each organization, `{ "<name>": [record, …] }`.
  */
-import { BadInput } from "../core/errors.ts";
 import { isObject } from "../core/validate.ts";
 import type { FileOperations } from "./file-operations.ts";
 import { inParallel } from "./parallel.ts";
-import { readSnapshot, writeSnapshot } from "./snapshot.ts";
+import { damaged, readContent, readSnapshot, writeSnapshot } from "./snapshot.ts";
 import type { UndoQueue } from "./undo-queue.ts";
 
 /** The fields of every record of a table. */
@@ -102,13 +101,15 @@ export class RecordTable<T extends TableRecord> {
   }
 
   async #load(organization: string): Promise<void> {
-    const { name, pathOf } = this.#options;
+    const { name, pathOf, read } = this.#options;
     const path = pathOf(organization);
     const snapshot = await readSnapshot(this.#files, path);
     if (snapshot === undefined) return;
     const list = isObject(snapshot) ? snapshot[name] : undefined;
     if (!Array.isArray(list)) throw damaged(path, `${name}: expected a list`);
-    const records = list.map((value, index) => this.#read(value, `${name}[${index}]`, path));
+    const records = readContent(path, () =>
+      list.map((value, index) => read(value, `${name}[${index}]`)),
+    );
     for (const [index, { id, organization_id }] of records.entries()) {
       const place = `${name}[${index}]`;
       if (organization_id !== organization) {
@@ -119,17 +120,4 @@ export class RecordTable<T extends TableRecord> {
     }
     this.#records.set(organization, records);
   }
-
-  #read(value: unknown, place: string, path: string): T {
-    try {
-      return this.#options.read(value, place);
-    } catch (error) {
-      throw error instanceof BadInput ? damaged(path, error.message) : error;
-    }
-  }
-}
-
-/** The error for a damaged file. */
-export function damaged(path: string, fault: string): Error {
-  return new Error(`${path} is damaged (${fault}): restore it from a backup, or move it away`);
 }

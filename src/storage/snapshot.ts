@@ -76,9 +76,22 @@ export async function readSnapshot(files: FileOperations, path: string): Promise
   try {
     return JSON.parse(decode(bytes)) as unknown;
   } catch {
-    throw new Error(
-      `${path} is damaged (it is not JSON): restore it from a backup, or move it away`,
-    );
+    throw damaged(path, "it is not JSON");
+  }
+}
+
+/** The error for a damaged file. */
+export function damaged(path: string, fault: string, cause?: unknown): Error {
+  const message = `${path} is damaged (${fault}): restore it from a backup, or move it away`;
+  return new Error(message, { cause });
+}
+
+/** Reads the content of a file; whatever `read` throws becomes the error for a damaged file. */
+export function readContent<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw damaged(path, (error as Error).message, error);
   }
 }
 

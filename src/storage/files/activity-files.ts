@@ -1,14 +1,13 @@
-import { basename, dirname, join } from "node:path";
 import { activityEntry, type ActivityEntry } from "../../activity/schema.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import { Yielder } from "../../core/yielder.ts";
 import { validate } from "../../core/validate.ts";
 import { DamageFound, type DamageRegister } from "../damage.ts";
-import { listDirectory } from "../directories.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
 import { readLines } from "../log-lines.ts";
+import { listNumbers, numberedPath } from "../numbered-files.ts";
 
 /** The parts of one organization's activity log. */
 export interface ActivityLogParts {
@@ -27,23 +26,14 @@ export interface ActivityLogParts {
   readonly fileBytes: number;
 }
 
-/** The path of a file of the log: `activity.jsonl`, then `activity-2.jsonl`, `activity-3.jsonl` and so on. */
+/** The path of a file of the log. */
 export function activityPath({ layout, organization }: ActivityLogParts, file: number): string {
-  const { activityLog } = layout.organization(organization);
-  if (file === 1) return activityLog;
-  return join(dirname(activityLog), basename(activityLog, ".jsonl") + `-${file}.jsonl`);
+  return numberedPath(layout.organization(organization).activityLog, file);
 }
 
 /** The numbers of an organization's files, oldest first. */
-export async function listActivityFiles(parts: ActivityLogParts): Promise<number[]> {
-  const { directory } = parts.layout.organization(parts.organization);
-  const names = await listDirectory(parts.files, directory);
-  return names
-    .flatMap((name) => {
-      const match = /^activity(?:-([1-9]\d*))?\.jsonl$/.exec(name);
-      return match ? [Number(match[1] ?? 1)] : [];
-    })
-    .sort((a, b) => a - b);
+export function listActivityFiles(parts: ActivityLogParts): Promise<number[]> {
+  return listNumbers(parts.files, parts.layout.organization(parts.organization).activityLog);
 }
 
 /** Parses a line; `undefined` if it is not an entry of the organization. */

@@ -128,7 +128,8 @@ async function openStores(
 ) {
   const measured = (name: "audit" | "fleet"): FileOperations =>
     logs ? measuredFiles(files, systemStopwatch, logs[name]) : files;
-  const organizations = opened.keep(await FileOrganizations.open(files, layout, now));
+  const organizations = await FileOrganizations.open(files, layout, now);
+  opened.keep(organizations.changes);
   const ids = organizations.ids();
   const reportLateKeys = (error: unknown) =>
     log.error("the last use of API keys could not be written", { error: describeError(error) });
@@ -137,7 +138,8 @@ async function openStores(
     await FileFleet.open(measured("fleet"), layout, ids, now, log, undefined, damage),
   );
   const policies = opened.keep(await FilePolicies.open(files, layout, ids));
-  const overrides = opened.keep(await FileProviderOverrides.open(files, layout, ids));
+  const overrides = await FileProviderOverrides.open(files, layout, ids);
+  opened.keep(overrides.changes);
   const { auditDurability: durability, auditSegmentBytes: segmentBytes } = config;
   const threads = files === systemFiles ? new IndexThreads() : undefined;
   const audit = opened.keep(
@@ -155,7 +157,8 @@ async function openStores(
   const activity = opened.keep(
     new FileActivity({ files, layout, now, log, damage, maxBytes: config.maxActivityBytes }),
   );
-  const settings = opened.keep(new FileSettings(files, layout));
+  const settings = new FileSettings(files, layout);
+  opened.keep(settings.changes);
   await settings.check(ids);
   const checks = [...(await audit.checks(ids)), ...(await activity.checks(ids))];
   const checking = opened.keep(await runChecks(checks, CHECKED_BEFORE_BYTES, log));
@@ -180,10 +183,10 @@ function healthOf(
     ["fleet log", stores.fleet],
     ["activity log", stores.activity],
     ["policies", stores.policies],
-    ["organizations and users", stores.organizations],
-    ["API keys", stores.keys],
-    ["settings", stores.settings],
-    ["provider overrides", stores.overrides],
+    ["organizations and users", stores.organizations.changes],
+    ["API keys", stores.keys.changes],
+    ["settings", stores.settings.changes],
+    ["provider overrides", stores.overrides.changes],
   ] as const;
   let triedAt = -Infinity;
   return () => {

@@ -14,6 +14,7 @@ import type { Layout } from "../layout.ts";
 import type { Appended } from "../log-block.ts";
 import { cutTornEnd, type TornTail } from "../log-file.ts";
 import { ENDS, readLines } from "../log-lines.ts";
+import { listNumbers, numberedPath } from "../numbered-files.ts";
 import { FleetIndex } from "./fleet-index.ts";
 import { recordOf, recordPrefix, removalOf, replay } from "./fleet-records.ts";
 import { readFleetSnapshot, writeFleetSnapshot } from "./fleet-snapshot.ts";
@@ -266,14 +267,8 @@ export class FleetLog {
     }
   }
 
-  async #logFiles(): Promise<number[]> {
-    const names = await listDirectory(this.#parts.files, dirname(this.#snapshotPath));
-    return names
-      .flatMap((name) => {
-        const match = /^fleet(?:-([1-9]\d*))?\.jsonl$/.exec(name);
-        return match ? [Number(match[1] ?? 1)] : [];
-      })
-      .sort((a, b) => a - b);
+  #logFiles(): Promise<number[]> {
+    return listNumbers(this.#parts.files, this.#pathOf(1));
   }
 
   async #removeBefore(sequence: number): Promise<void> {
@@ -282,11 +277,9 @@ export class FleetLog {
     }
   }
 
-  /** `fleet.jsonl`, and after it `fleet-2.jsonl`, `fleet-3.jsonl` and so on. */
-  #pathOf(sequence: number): string {
+  #pathOf(file: number): string {
     const { organization, layout } = this.#parts;
-    const { directory, fleetLog } = layout.organization(organization);
-    return sequence === 1 ? fleetLog : join(directory, `fleet-${sequence}.jsonl`);
+    return numberedPath(layout.organization(organization).fleetLog, file);
   }
 }
 

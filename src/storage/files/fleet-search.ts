@@ -1,6 +1,7 @@
 import { ownTurn } from "../../core/yielder.ts";
 import type { Fits } from "../../fleet/filter.ts";
 import type { FleetPage, StoredRuntime } from "../../fleet/store.ts";
+import { Queue } from "../queue.ts";
 import type { FleetRows } from "./fleet-index.ts";
 
 /** The rows that a search tests in one turn of the loop: some tenths of a millisecond of work. */
@@ -13,51 +14,38 @@ export interface PageOf {
   readonly offset: number;
 }
 
-/** Lists the runtimes of an organization: all of them, or at least the first `most`. */
-export interface Listed {
-  list(organization: string, most?: number): FleetRows;
-}
+/** The runtimes of an organization: all of them, or at least the first `most`. */
+type ListRuntimes = (organization: string, most?: number) => FleetRows;
 
 /**
- * The latest search of each fleet. Searches run one after another: in parallel they would not be faster, each
- * would hold a copy of the order, and together they would take many slices in one turn of the loop.
+ * Finds pages of runtimes slice by slice, so that other requests are served meanwhile. Searches run one after
+ * another: in parallel they would not be faster, each would hold a copy of the order, and together they would
+ * take many slices in one turn of the loop.
  */
-const latest = new WeakMap<Listed, Promise<unknown>>();
+export class FleetSearches {
+  readonly #list: ListRuntimes;
+  readonly #queue = new Queue();
 
-/**
- * Finds a page of an organization's runtimes slice by slice, so that other requests are served meanwhile.
- *
- * @param signal aborts the search, which then rejects with its reason
- */
-export function findPage(
-  fleet: Listed,
-  organization: string,
-  part: PageOf,
-  signal?: AbortSignal,
-): Promise<FleetPage> {
-  if (!part.fits) return search(fleet, organization, part, signal);
-  const before = latest.get(fleet);
-  const own = (async () => {
-    await before;
-    signal?.throwIfAborted();
-    return search(fleet, organization, part, signal);
-  })();
-  const settled = own.then(
-    () => undefined,
-    () => undefined,
-  );
-  latest.set(fleet, settled);
-  return own;
+  constructor(list: ListRuntimes) {
+    this.#list = list;
+  }
+
+  /** @param signal aborts the search, which then rejects with its reason */
+  page(organization: string, part: PageOf, signal?: AbortSignal): Promise<FleetPage> {
+    const find = () => search(this.#list, organization, part, signal);
+    return part.fits ? this.#queue.run(find) : find();
+  }
 }
 
 async function search(
-  fleet: Listed,
+  list: ListRuntimes,
   organization: string,
   { fits, limit, offset }: PageOf,
   signal: AbortSignal | undefined,
 ): Promise<FleetPage> {
+  signal?.throwIfAborted();
   // Without a test, only the rows of the page are read.
-  const rows = fleet.list(organization, fits ? undefined : offset + limit);
+  const rows = list(organization, fits ? undefined : offset + limit);
   const [first, end] = fits ? [0, rows.total] : [offset, Math.min(rows.total, offset + limit)];
   const runtimes: StoredRuntime[] = [];
   let passed = first;

@@ -1,8 +1,7 @@
 import { dirname } from "node:path";
 import { isObject } from "../../core/validate.ts";
 import type { FileOperations } from "../file-operations.ts";
-import { damaged } from "../record-table.ts";
-import { readSnapshot, syncDirectory, TEMPORARY_SUFFIX } from "../snapshot.ts";
+import { damaged, readSnapshot, syncDirectory, TEMPORARY_SUFFIX } from "../snapshot.ts";
 import type { FleetIndex } from "./fleet-index.ts";
 import { recordOf, recordPrefix, replay } from "./fleet-records.ts";
 

@@ -18,7 +18,7 @@ import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
 import type { TornTail } from "../log-file.ts";
 import { FleetLog, type FleetLogParts } from "./fleet-log.ts";
-import { findPage } from "./fleet-search.ts";
+import { FleetSearches } from "./fleet-search.ts";
 
 /** A log file is folded into the snapshot once it has this size, and is as large as the snapshot. */
 const MIN_LOG_BYTES = 4 << 20;
@@ -28,9 +28,9 @@ export class FileFleet implements FleetStore {
   readonly #parts: Omit<FleetLogParts, "organization">;
   readonly #stopping: AbortController;
   readonly #organizations = new Map<string, FleetLog>();
-  readonly #rows = {
-    list: (organization: string, most?: number) => this.#of(organization).index.rows(most),
-  };
+  readonly #searches = new FleetSearches((organization, most) =>
+    this.#of(organization).index.rows(most),
+  );
 
   private constructor(parts: Omit<FleetLogParts, "organization">, stopping: AbortController) {
     this.#parts = parts;
@@ -116,11 +116,11 @@ export class FileFleet implements FleetStore {
     offset: number,
     signal?: AbortSignal,
   ): Promise<FleetPage> {
-    return findPage(this.#rows, organization, { fits: fitting(query), limit, offset }, signal);
+    return this.#searches.page(organization, { fits: fitting(query), limit, offset }, signal);
   }
 
   list(organization: string, query: FleetQuery): AsyncIterable<readonly StoredRuntime[]> {
-    const rows = this.#rows.list(organization);
+    const rows = this.#of(organization).index.rows();
     const fits = fitting(query);
     return inSlices({ length: rows.total, slice: (from, to) => rows.slice(from, to, fits) });
   }

@@ -21,7 +21,7 @@ export type ReportFailure = (error: unknown) => void;
  * memory. The last use of a key is noted in memory and written half a minute later, for all keys together.
  */
 export class FileKeys implements KeyStore {
-  readonly #queue: UndoQueue;
+  readonly changes: UndoQueue;
   readonly #table: RecordTable<StoredKey>;
   readonly #report: ReportFailure;
   readonly #flushAfterMs: number;
@@ -36,7 +36,7 @@ export class FileKeys implements KeyStore {
     report: ReportFailure,
     flushAfterMs: number,
   ) {
-    this.#queue = queue;
+    this.changes = queue;
     this.#table = table;
     this.#report = report;
     this.#flushAfterMs = flushAfterMs;
@@ -76,7 +76,7 @@ export class FileKeys implements KeyStore {
   }
 
   create(organization: string, key: StoredKey, quota?: Quota): Promise<void> {
-    return this.#queue.run(async () => {
+    return this.changes.run(async () => {
       const revoked = this.#table.list(organization).filter((known) => known.revoked);
       checkQuota(quota, this.#table.list(organization).length - revoked.length);
       const dropped = new Set(
@@ -91,7 +91,7 @@ export class FileKeys implements KeyStore {
   }
 
   revoke(organization: string, id: string): Promise<boolean> {
-    return this.#queue.run(async () => {
+    return this.changes.run(async () => {
       const key = this.#table.get(organization, id);
       if (!key) return false;
       if (key.revoked) return true;
@@ -116,7 +116,7 @@ export class FileKeys implements KeyStore {
     // One organization after another, so that a change never waits for more than one of them.
     for (const organization of [...this.#uses.keys()]) {
       try {
-        await this.#queue.run(() => this.#commit(organization, (keys) => keys));
+        await this.changes.run(() => this.#commit(organization, (keys) => keys));
       } catch (error) {
         this.#report(error);
         this.#schedule();
@@ -124,20 +124,10 @@ export class FileKeys implements KeyStore {
     }
   }
 
-  /** The error of the last write, until the write is undone; `undefined` if nothing has to be undone. */
-  get failure(): unknown {
-    return this.#queue.failure;
-  }
-
-  /** Retries to undo the failed write. */
-  recover(): void {
-    this.#queue.recover();
-  }
-
   /** Finishes pending writes. */
   async close(): Promise<void> {
     await this.flush();
-    await this.#queue.close();
+    await this.changes.close();
     clearTimeout(this.#timer);
   }
 

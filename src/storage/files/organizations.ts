@@ -1,7 +1,6 @@
 import { basename } from "node:path";
 import { DEFAULT_ORGANIZATION } from "../../core/caller.ts";
 import type { Clock } from "../../core/clock.ts";
-import { BadInput } from "../../core/errors.ts";
 import { checkQuota, type Quota } from "../../core/quota.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import { validate } from "../../core/validate.ts";
@@ -12,8 +11,14 @@ import type { UserDraft } from "../../users/draft.ts";
 import type { FileOperations } from "../file-operations.ts";
 import { isOrganizationId, type Layout } from "../layout.ts";
 import { inParallel } from "../parallel.ts";
-import { damaged } from "../record-table.ts";
-import { readSnapshot, syncDirectory, TEMPORARY_SUFFIX, writeSnapshot } from "../snapshot.ts";
+import {
+  damaged,
+  readContent,
+  readSnapshot,
+  syncDirectory,
+  TEMPORARY_SUFFIX,
+  writeSnapshot,
+} from "../snapshot.ts";
 import { UndoQueue } from "../undo-queue.ts";
 import { FileUsers } from "./users.ts";
 
@@ -29,7 +34,8 @@ export class FileOrganizations implements OrganizationStore {
   readonly users: FileUsers;
   readonly #files: FileOperations;
   readonly #layout: Layout;
-  readonly #queue: UndoQueue;
+  /** The queue of all changes, also those of users. */
+  readonly changes: UndoQueue;
   readonly #records: Map<string, Organization>;
 
   private constructor(
@@ -41,7 +47,7 @@ export class FileOrganizations implements OrganizationStore {
   ) {
     this.#files = files;
     this.#layout = layout;
-    this.#queue = queue;
+    this.changes = queue;
     this.#records = records;
     this.users = users;
   }
@@ -88,14 +94,14 @@ export class FileOrganizations implements OrganizationStore {
   }
 
   create(draft: OrganizationDraft, admin: UserDraft, quota?: Quota): Promise<Organization> {
-    return this.#queue.run(async () => {
+    return this.changes.run(async () => {
       checkQuota(quota, this.#records.size);
       const { name, created_at } = draft;
       const id = draft.slug ?? freeSlug(name, (slug) => this.#records.has(slug));
       if (this.#records.has(id)) throw slugTaken(id);
       const created = { id, name, slug: id, created_at, updated_at: created_at };
       await this.users.addFounder({ ...admin, organization_id: id }, (writeUsers) =>
-        this.#queue.write(
+        this.changes.write(
           () => this.#writeNew(created, writeUsers),
           () => this.#forget(id),
         ),
@@ -111,34 +117,19 @@ export class FileOrganizations implements OrganizationStore {
     updatedAt: string,
     seen?: (before: Organization) => void,
   ): Promise<Organization | undefined> {
-    return this.#queue.run(async () => {
+    return this.changes.run(async () => {
       const before = this.#records.get(id);
       if (!before) return undefined;
       seen?.(before);
       const after = { ...before, name, updated_at: updatedAt };
       const path = this.#layout.organization(id).organization;
-      await this.#queue.write(
+      await this.changes.write(
         () => writeSnapshot(this.#files, path, after), // the rename commits
         () => writeSnapshot(this.#files, path, before),
       );
       this.#records.set(id, after);
       return after;
     });
-  }
-
-  /** The error of the last write, until the write is undone; `undefined` if nothing has to be undone. */
-  get failure(): unknown {
-    return this.#queue.failure;
-  }
-
-  /** Retries to undo the failed write. */
-  recover(): void {
-    this.#queue.recover();
-  }
-
-  /** Resolves when the pending changes have ended, also those of users. */
-  close(): Promise<void> {
-    return this.#queue.close();
   }
 
   async #writeNew(created: Organization, writeUsers: () => Promise<void>): Promise<void> {
@@ -166,7 +157,11 @@ async function readOrganization(
 ): Promise<Organization | undefined> {
   const { directory, organization: path, users } = layout.organization(id);
   const snapshot = await readSnapshot(files, path);
-  if (snapshot !== undefined) return checkOrganization(snapshot, id, path);
+  if (snapshot !== undefined) {
+    const record = readContent(path, () => validate(schema, snapshot));
+    if (record.id !== id) throw damaged(path, "id: belongs to another organization");
+    return record;
+  }
   if (id === DEFAULT_ORGANIZATION) return undefined; // it exists, even if its file is lost
   const names = await files.readDirectory(directory);
   const isUnfinished = names.every(
@@ -175,16 +170,6 @@ async function readOrganization(
   // A new organization of that name must not inherit the files of an earlier one.
   if (!isUnfinished) throw damaged(path, "it is missing");
   return undefined;
-}
-
-function checkOrganization(snapshot: unknown, id: string, path: string): Organization {
-  try {
-    const record = validate(schema, snapshot);
-    if (record.id !== id) throw new BadInput("id: belongs to another organization");
-    return record;
-  } catch (error) {
-    throw error instanceof BadInput ? damaged(path, error.message) : error;
-  }
 }
 
 async function createDefault(

@@ -16,6 +16,7 @@ import type { FileOperations } from "../file-operations.ts";
 import { policyFileName, policyRecordName, type Layout } from "../layout.ts";
 import { inParallel } from "../parallel.ts";
 import {
+  readContent,
   readSnapshot,
   replaceFile,
   syncDirectory,
@@ -90,11 +91,11 @@ export class PolicyRecords {
   async read(): Promise<{ readonly versions: PolicyVersions; readonly isOld: boolean }> {
     const parsed = await readSnapshot(this.#files, this.#index);
     if (parsed === undefined) return { versions: new PolicyVersions(), isOld: false };
-    const index = this.#checked(this.#index, () => validate(indexSchema, parsed));
+    const index = readContent(this.#index, () => validate(indexSchema, parsed));
     const isOld = index.versions !== undefined;
     const versions = new PolicyVersions();
     const found = isOld ? new Map<string, unknown>() : await this.#readRecords();
-    this.#checked(this.#index, () => {
+    readContent(this.#index, () => {
       for (const record of index.versions ?? chain(found, index.last)) this.#add(versions, record);
       if (versions.size > 0) activate(versions, index);
     });
@@ -161,17 +162,6 @@ export class PolicyRecords {
 
   #path({ policy }: PolicyVersion): string {
     return join(this.#directory, policyRecordName(policy.version));
-  }
-
-  #checked<T>(path: string, read: () => T): T {
-    try {
-      return read();
-    } catch (error) {
-      const fault = (error as Error).message;
-      throw new Error(`${path} is damaged (${fault}): restore it from a backup, or move it away`, {
-        cause: error,
-      });
-    }
   }
 }
 

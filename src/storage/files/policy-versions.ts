@@ -1,15 +1,9 @@
 import type { PolicyVersion } from "../../policies/store.ts";
 
-/**
- * An organization's policy versions. A change costs the same however many there are: only the list is made
- * again, on its next use.
- */
+/** An organization's policy versions. */
 export class PolicyVersions {
+  /** The versions in the order of publishing. */
   readonly #byName = new Map<string, PolicyVersion>();
-  /** The previous version of each version except the first. */
-  readonly #previous = new Map<string, string>();
-  /** Names by `updated_at`, and then in the order of publishing. */
-  readonly #oldestFirst: string[] = [];
   #newestFirst: readonly PolicyVersion[] | undefined;
   #active: string | undefined;
   #last: string | undefined;
@@ -35,27 +29,29 @@ export class PolicyVersions {
     return this.#byName.get(name);
   }
 
+  /** The version that was published before another one. */
   previous(name: string): string | undefined {
-    return this.#previous.get(name);
+    let before: string | undefined;
+    for (const known of this.#byName.keys()) {
+      if (known === name) break;
+      before = known;
+    }
+    return before;
   }
 
   /** All versions, by `updated_at` and then by order of publishing; the same list until a change. */
   newestFirst(): readonly PolicyVersion[] {
-    this.#newestFirst ??= this.#oldestFirst
-      .toReversed()
-      .map((name) => this.#byName.get(name) as PolicyVersion);
+    // The clock may have been set back between two versions.
+    this.#newestFirst ??= [...this.#byName.values()]
+      .reverse()
+      .sort(({ policy: a }, { policy: b }) => compareTexts(b.updated_at, a.updated_at));
     return this.#newestFirst;
   }
 
   /** Adds the version that was published last, which is not active yet. */
   add(version: PolicyVersion): void {
-    const { version: name, updated_at: time } = version.policy;
-    if (this.#last !== undefined) this.#previous.set(name, this.#last);
-    this.#last = name;
+    this.#last = version.policy.version;
     this.#put(version, false);
-    let at = this.#oldestFirst.length; // the clock may have been set back
-    while (at > 0 && this.#timeOf(this.#oldestFirst[at - 1] as string) > time) at--;
-    this.#oldestFirst.splice(at, 0, name);
   }
 
   /** Makes a version the active one, and replaces its data by the given one. */
@@ -70,8 +66,9 @@ export class PolicyVersions {
     this.#byName.set(policy.version, { ...version, policy });
     this.#newestFirst = undefined;
   }
+}
 
-  #timeOf(name: string): string {
-    return this.#byName.get(name)?.policy.updated_at ?? ""; // times of one format sort as texts
-  }
+/** Times of one format sort as texts. */
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,13 +1,11 @@
 import type { Infer, Schema } from "../../core/schema.ts";
-import { BadInput } from "../../core/errors.ts";
 import { validate } from "../../core/validate.ts";
 import { providerOverride, type ProviderStatus } from "../../providers/schema.ts";
 import type { ProviderOverrideStore } from "../../providers/store.ts";
 import type { FileOperations } from "../file-operations.ts";
 import { makeDurableDirectory } from "../directories.ts";
 import type { Layout } from "../layout.ts";
-import { damaged } from "../record-table.ts";
-import { readSnapshot, writeSnapshot } from "../snapshot.ts";
+import { readContent, readSnapshot, writeSnapshot } from "../snapshot.ts";
 import { UndoQueue } from "../undo-queue.ts";
 
 const providersFile = {
@@ -38,7 +36,7 @@ const NONE: Overrides = new Map();
 export class FileProviderOverrides implements ProviderOverrideStore {
   readonly #files: FileOperations;
   readonly #layout: Layout;
-  readonly #queue = new UndoQueue();
+  readonly changes = new UndoQueue();
   readonly #organizations = new Map<string, Overrides>();
 
   private constructor(files: FileOperations, layout: Layout) {
@@ -71,7 +69,7 @@ export class FileProviderOverrides implements ProviderOverrideStore {
     status: ProviderStatus,
     seen?: (before: ProviderStatus | undefined) => void,
   ): Promise<void> {
-    return this.#queue.run(() => {
+    return this.changes.run(() => {
       const overrides = this.all(organization);
       seen?.(overrides.get(provider));
       return this.#commit(organization, new Map([...overrides, [provider, status]]));
@@ -79,7 +77,7 @@ export class FileProviderOverrides implements ProviderOverrideStore {
   }
 
   lift(organization: string, provider: string): Promise<boolean> {
-    return this.#queue.run(async () => {
+    return this.changes.run(async () => {
       const overrides = new Map(this.all(organization));
       if (!overrides.delete(provider)) return false;
       await this.#commit(organization, overrides);
@@ -87,24 +85,9 @@ export class FileProviderOverrides implements ProviderOverrideStore {
     });
   }
 
-  /** The error of the last write, until the write is undone; `undefined` if nothing has to be undone. */
-  get failure(): unknown {
-    return this.#queue.failure;
-  }
-
-  /** Retries to undo the failed write. */
-  recover(): void {
-    this.#queue.recover();
-  }
-
-  /** Resolves when all pending changes have ended. */
-  close(): Promise<void> {
-    return this.#queue.close();
-  }
-
   async #commit(organization: string, overrides: Overrides): Promise<void> {
     const before = this.all(organization);
-    await this.#queue.write(
+    await this.changes.write(
       () => this.#write(organization, overrides),
       () => this.#write(organization, before),
     );
@@ -125,15 +108,7 @@ export class FileProviderOverrides implements ProviderOverrideStore {
     const { providers: path } = this.#layout.organization(organization);
     const snapshot = await readSnapshot(this.#files, path);
     if (snapshot === undefined) return;
-    const { providers } = readFile(path, snapshot);
+    const { providers } = readContent(path, () => validate(providersFile, snapshot));
     this.#organizations.set(organization, new Map(providers.map((row) => [row.id, row.status])));
-  }
-}
-
-function readFile(path: string, snapshot: unknown): Infer<typeof providersFile> {
-  try {
-    return validate(providersFile, snapshot);
-  } catch (error) {
-    throw error instanceof BadInput ? damaged(path, error.message) : error;
   }
 }

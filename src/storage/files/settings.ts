@@ -1,4 +1,3 @@
-import { BadInput } from "../../core/errors.ts";
 import { isObject } from "../../core/validate.ts";
 import type { Setting } from "../../settings/schema.ts";
 import type { SettingsStore } from "../../settings/store.ts";
@@ -6,8 +5,14 @@ import { settingsUpdateBody } from "../../settings/update.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
 import { inParallel } from "../parallel.ts";
-import { damaged } from "../record-table.ts";
-import { readFileIfAny, readSnapshot, replaceFile, writeSnapshot } from "../snapshot.ts";
+import {
+  damaged,
+  readContent,
+  readFileIfAny,
+  readSnapshot,
+  replaceFile,
+  writeSnapshot,
+} from "../snapshot.ts";
 import { UndoQueue } from "../undo-queue.ts";
 
 /**
@@ -17,7 +22,7 @@ import { UndoQueue } from "../undo-queue.ts";
 export class FileSettings implements SettingsStore {
   readonly #files: FileOperations;
   readonly #layout: Layout;
-  readonly #queue = new UndoQueue();
+  readonly changes = new UndoQueue();
 
   constructor(files: FileOperations, layout: Layout) {
     this.#files = files;
@@ -41,11 +46,7 @@ export class FileSettings implements SettingsStore {
     if (!isObject(snapshot) || snapshot["organization_id"] !== organization) {
       throw damaged(path, "organization_id: belongs to another organization");
     }
-    try {
-      return settingsUpdateBody.read(snapshot);
-    } catch (error) {
-      throw error instanceof BadInput ? damaged(path, error.message) : error;
-    }
+    return readContent(path, () => settingsUpdateBody.read(snapshot));
   }
 
   replace(
@@ -55,10 +56,10 @@ export class FileSettings implements SettingsStore {
   ): Promise<void> {
     const path = this.#layout.organization(organization).settings;
     const snapshot = { organization_id: organization, settings };
-    return this.#queue.run(async () => {
+    return this.changes.run(async () => {
       if (seen) seen(await this.list(organization));
       const before = await readFileIfAny(this.#files, path);
-      await this.#queue.write(
+      await this.changes.write(
         () => writeSnapshot(this.#files, path, snapshot),
         () =>
           before
@@ -66,20 +67,5 @@ export class FileSettings implements SettingsStore {
             : writeSnapshot(this.#files, path, { organization_id: organization, settings: [] }),
       );
     });
-  }
-
-  /** The error of the last write, until the write is undone; `undefined` if nothing has to be undone. */
-  get failure(): unknown {
-    return this.#queue.failure;
-  }
-
-  /** Retries to undo the failed write. */
-  recover(): void {
-    this.#queue.recover();
-  }
-
-  /** Resolves when all pending changes have ended. */
-  close(): Promise<void> {
-    return this.#queue.close();
   }
 }

@@ -6,7 +6,8 @@ import { storedUser, type StoredUser } from "../../users/schema.ts";
 import type { UserStore } from "../../users/store.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
-import { damaged, RecordTable } from "../record-table.ts";
+import { RecordTable } from "../record-table.ts";
+import { damaged } from "../snapshot.ts";
 import type { UndoQueue } from "../undo-queue.ts";
 
 /**

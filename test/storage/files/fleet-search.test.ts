@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Fits } from "../../../src/fleet/filter.ts";
 import type { StoredRuntime } from "../../../src/fleet/store.ts";
 import type { FleetRows } from "../../../src/storage/files/fleet-index.ts";
-import { findPage } from "../../../src/storage/files/fleet-search.ts";
+import { FleetSearches } from "../../../src/storage/files/fleet-search.ts";
 
 function rowsOf(count: number): FleetRows {
   const rows = Array.from({ length: count }, (_, i): StoredRuntime => ({
@@ -29,7 +29,7 @@ test("a page has the right part of the fitting runtimes, wherever slices end", a
     fc.asyncProperty(fc.integer({ min: 1, max: 5 }), limits, place, async (n, limit, offset) => {
       const fits = every(n);
       const all = rows.slice(0, rows.total, fits);
-      const page = await findPage({ list: () => rows }, "default", { fits, limit, offset });
+      const page = await new FleetSearches(() => rows).page("default", { fits, limit, offset });
       assert.equal(page.total, all.length);
       assert.deepEqual(
         page.runtimes.map(({ name }) => name),
@@ -54,7 +54,7 @@ test("without a test, only the rows of the page are read", async () => {
     assert.equal(most, 40_200);
     return watched;
   };
-  const { total } = await findPage({ list }, "default", {
+  const { total } = await new FleetSearches(list).page("default", {
     ...{ fits: undefined, limit: 200, offset: 40_000 },
   });
   assert.deepEqual([taken, total], [[[40_000, 40_200]], 50_000]);
@@ -70,7 +70,7 @@ test("other work is done while a large fleet is searched, and a search can be ab
   setImmediate(() => gone.abort(new Error("left")));
   const list = () => rowsOf(100_000);
   const part = { fits, limit: 1, offset: 0 };
-  const search = findPage({ list }, "default", part, gone.signal);
+  const search = new FleetSearches(list).page("default", part, gone.signal);
   await assert.rejects(search, { message: "left" });
   assert.ok(looked < 10_000, String(looked));
 });
@@ -78,15 +78,13 @@ test("other work is done while a large fleet is searched, and a search can be ab
 test("searches of one fleet run one after another, even after a failed one", async () => {
   const begun: string[] = [];
   const rows = rowsOf(2_500);
-  const fleet = {
-    list(organization: string): FleetRows {
-      begun.push(organization);
-      if (organization === "broken") throw new Error("broken");
-      return rows;
-    },
-  };
+  const searches = new FleetSearches((organization) => {
+    begun.push(organization);
+    if (organization === "broken") throw new Error("broken");
+    return rows;
+  });
   const search = (organization: string, signal?: AbortSignal) =>
-    findPage(fleet, organization, { fits: every(2), limit: 1, offset: 0 }, signal);
+    searches.page(organization, { fits: every(2), limit: 1, offset: 0 }, signal);
   const gone = new AbortController();
   const [first, broken, left, last] = [
     search("first"),
@@ -94,7 +92,7 @@ test("searches of one fleet run one after another, even after a failed one", asy
     search("left", gone.signal),
     search("last"),
   ];
-  const plain = await findPage(fleet, "plain", { fits: undefined, limit: 1, offset: 0 });
+  const plain = await searches.page("plain", { fits: undefined, limit: 1, offset: 0 });
   assert.deepEqual([plain.total, begun], [2_500, ["plain", "first"]]);
   gone.abort(new Error("left"));
   const refused = [

@@ -6,6 +6,7 @@ import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { endOfLastAppend, readLines } from "../../log-lines.ts";
+import { listNumbers, numberedPath } from "../../numbered-files.ts";
 import { readLine } from "../audit/write/lines.ts";
 import { FleetIndex } from "../fleet-index.ts";
 import { replay } from "../fleet-records.ts";
@@ -28,12 +29,12 @@ export async function verifyLogs(
   for (const name of names.filter((one) => one.endsWith(DAMAGED_SUFFIX))) {
     report.note(join(own.directory, name), "holds damaged lines that a start has set aside");
   }
-  const activity = names.filter((name) => /^activity(-\d+)?\.jsonl$/.test(name));
-  for (const name of activity) {
-    const isLast = numberOf(name) === Math.max(...activity.map(numberOf));
-    await verifyLog(files, join(own.directory, name), isLast, isActivityOf(id), report);
+  const activity = await listNumbers(files, own.activityLog);
+  for (const file of activity) {
+    const path = numberedPath(own.activityLog, file);
+    await verifyLog(files, path, file === activity.at(-1), isActivityOf(id), report);
   }
-  await verifyFleet(files, layout, id, names, report);
+  await verifyFleet(files, layout, id, report);
   await verifyAudit(files, own.audit, id, report);
 }
 
@@ -41,20 +42,19 @@ async function verifyFleet(
   files: FileOperations,
   layout: Layout,
   id: string,
-  names: readonly string[],
   report: VerifyReport,
 ): Promise<void> {
-  const { directory, fleetSnapshot } = layout.organization(id);
+  const { fleetLog, fleetSnapshot } = layout.organization(id);
   const index = new FleetIndex();
   const head = await report.reading(fleetSnapshot, () =>
     readFleetSnapshot(files, fleetSnapshot, id, index),
   );
-  const logs = names.filter((name) => /^fleet(-\d+)?\.jsonl$/.test(name));
-  for (const name of logs) {
-    const path = join(directory, name);
-    if (numberOf(name) < (head?.log ?? 1)) report.note(path, "has gone into fleet.json already");
-    const isLast = numberOf(name) === Math.max(...logs.map(numberOf));
-    await verifyLog(files, path, isLast, (line) => isReportOf(id, line, index), report);
+  const logs = await listNumbers(files, fleetLog);
+  for (const file of logs) {
+    const path = numberedPath(fleetLog, file);
+    if (file < (head?.log ?? 1)) report.note(path, "has gone into fleet.json already");
+    const isReport: IsRecord = (line) => isReportOf(id, line, index);
+    await verifyLog(files, path, file === logs.at(-1), isReport, report);
   }
 }
 
@@ -134,9 +134,4 @@ function isReportOf(id: string, line: Buffer, index: FleetIndex): boolean {
   } catch {
     return false;
   }
-}
-
-/** The number in a name such as `fleet-3.jsonl`; `fleet.jsonl` is the first. */
-function numberOf(name: string): number {
-  return Number(/-(\d+)\.jsonl$/.exec(name)?.[1] ?? 1);
 }

@@ -1,8 +1,6 @@
-import { once } from "node:events";
-import type { Writable } from "node:stream";
 import { ownTurn } from "../core/yielder.ts";
 import { formatTimestamp } from "../core/time.ts";
-import { stream, type Reply } from "../http/reply.ts";
+import { jsonPieces, type Reply } from "../http/reply.ts";
 import type { FleetList, RuntimeInstance } from "./schema.ts";
 import { statusAfter } from "./status.ts";
 import type { StoredRuntime } from "./store.ts";
@@ -61,9 +59,7 @@ export async function listing(
   }
   const end = total === undefined ? "]}" : `],"total":${total}}`;
   const all = joined(inSlices(first), { [Symbol.asyncIterator]: () => rest });
-  return stream("application/json; charset=utf-8", (output, signal) =>
-    writeSlices(textsOf(all, now, end), output, signal),
-  );
+  return jsonPieces(() => textsOf(all, now, end));
 }
 
 async function* joined(first: Slices, rest: Slices): Slices {
@@ -78,25 +74,4 @@ async function* textsOf(slices: Slices, now: number, end: string): AsyncIterable
     lead = ",";
   }
   yield end;
-}
-
-async function writeSlices(
-  texts: AsyncIterable<string>,
-  output: Writable,
-  signal: AbortSignal,
-): Promise<void> {
-  if (signal.aborted) return;
-  for await (const text of texts) {
-    if (!output.write(text)) await drained(output, signal);
-    if (signal.aborted) return;
-  }
-}
-
-/** Waits until the reader has caught up or disconnected. */
-async function drained(output: Writable, signal: AbortSignal): Promise<void> {
-  try {
-    await once(output, "drain", { signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
 }

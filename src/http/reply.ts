@@ -107,13 +107,31 @@ export function jsonAround(before: string, middle: Buffer | Pieces, after: strin
   }
   const send = async (output: Writable, signal: AbortSignal): Promise<void> => {
     output.write(before);
-    for await (const piece of middle) {
-      signal.throwIfAborted();
-      if (!output.write(piece)) await once(output, "drain", { signal });
-    }
+    await sendPieces(middle, output, signal);
     output.write(after);
   };
   return streamOf("application/json; charset=utf-8", middle, send);
+}
+
+/** Writes pieces at the reader's pace; rejects when the client has disconnected. */
+async function sendPieces(
+  pieces: AsyncIterable<Buffer | string>,
+  output: Writable,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const piece of pieces) {
+    signal.throwIfAborted();
+    if (!output.write(piece)) await once(output, "drain", { signal });
+  }
+}
+
+/** Sends JSON that is made while it is sent, at the reader's pace. */
+export function jsonPieces(
+  pieces: () => AsyncIterable<string>,
+  headers: HeaderList = NO_HEADERS,
+): Reply {
+  const send: StreamReply["start"] = (output, signal) => sendPieces(pieces(), output, signal);
+  return stream("application/json; charset=utf-8", send, headers);
 }
 
 /** Sends text of any media type. */

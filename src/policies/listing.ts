@@ -4,12 +4,10 @@
  * served between two parts, however many lists are being sent. Its entity tag is computed from the identities of the texts, before any text is read, and once for each state of the list.
  */
 import { createHash } from "node:crypto";
-import { once } from "node:events";
-import type { Writable } from "node:stream";
 import type { Awaitable } from "../core/caller.ts";
 import { Yielder } from "../core/yielder.ts";
 import { etagOf, isCurrent } from "../http/entity-tag.ts";
-import { empty, json, type Reply, stream } from "../http/reply.ts";
+import { empty, json, jsonPieces, type Reply } from "../http/reply.ts";
 import { cacheHeaders } from "./representation.ts";
 import type { PolicyStore, PolicyVersion } from "./store.ts";
 
@@ -19,8 +17,6 @@ const MAX_BYTES_AT_ONCE = 1 << 20;
 const BYTES_OF_VERSION = 1 << 10;
 /** The characters of a text that are turned into JSON at a time, within some 0.2 ms. */
 const CHARACTERS_AT_ONCE = 1 << 16;
-
-const JSON_TYPE = "application/json; charset=utf-8";
 
 /** Answers a GET, conditional or not, of an organization's policies. */
 export function answerList(
@@ -60,9 +56,7 @@ async function answer(
     bytes += BYTES_OF_VERSION + (version.policy.description?.length ?? 0);
     if (textOf) bytes += version.bytes;
   }
-  if (bytes > MAX_BYTES_AT_ONCE) {
-    return stream(JSON_TYPE, (output, signal) => send(parts(), output, signal), headers);
-  }
+  if (bytes > MAX_BYTES_AT_ONCE) return jsonPieces(parts, headers);
   let body = "";
   for await (const part of parts()) body += part;
   return json(200, body, headers);
@@ -124,17 +118,5 @@ function* slicesOf(text: string): Generator<string> {
     const isHalf = (text.codePointAt(end - 1) ?? 0) > 0xffff;
     if (isHalf) end++;
     yield text.slice(start, end);
-  }
-}
-
-async function send(
-  parts: AsyncIterable<string>,
-  output: Writable,
-  signal: AbortSignal,
-): Promise<void> {
-  for await (const part of parts) {
-    if (signal.aborted) return;
-    // A disconnected reader never drains; the signal ends the wait, and the reply.
-    if (!output.write(part)) await once(output, "drain", { signal });
   }
 }

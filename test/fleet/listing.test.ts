@@ -90,14 +90,15 @@ test("the list waits for a reader that takes nothing, without buffering", async 
   for (let i = 0; i < 20; i++) await nextTurn();
   assert.equal(taken, 750, "as many as show that the list is long");
   gone.abort();
-  await written;
+  await assert.rejects(written, { name: "AbortError" });
 });
 
 test("no further slices are made for a disconnected reader", async () => {
   const output = new PassThrough();
   const gone = new AbortController();
   gone.abort();
-  await (await streamOf(inSlices(runtimes(5_000)))).start(output, gone.signal);
+  const written = (await streamOf(inSlices(runtimes(5_000)))).start(output, gone.signal);
+  await assert.rejects(written, { name: "AbortError" });
   assert.equal(output.readableLength, 0);
 });
 

@@ -4,6 +4,7 @@
  * a token never chooses how it is verified. Each token has exactly one accepted spelling.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { jsonOrUndefined } from "../core/json.ts";
 import { isObject } from "../core/validate.ts";
 
 /** The claims of Signalbox about a user. Times are seconds since the epoch. */
@@ -42,8 +43,8 @@ export function verifyToken(token: string, secret: string, nowSeconds: number): 
   if (signature.length !== expected.length || !timingSafeEqual(signature, expected)) {
     return undefined;
   }
-  if (!isOurHeader(parse(header))) return undefined;
-  const claims = parse(payload);
+  if (!isOurHeader(jsonOrUndefined(header.toString("utf8")))) return undefined;
+  const claims = jsonOrUndefined(payload.toString("utf8"));
   return hasClaims(claims) && isInForce(claims, nowSeconds) ? claims : undefined;
 }
 
@@ -64,14 +65,6 @@ function encode(value: unknown): string {
 function decode(part: string): Buffer | undefined {
   const bytes = Buffer.from(part, "base64url");
   return bytes.length > 0 && bytes.toString("base64url") === part ? bytes : undefined;
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString("utf8")) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** `typ` is for applications that mix kinds of tokens (RFC 7519 §5.1), and is ignored. */

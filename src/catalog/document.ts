@@ -3,7 +3,7 @@
  * describes its shape; the rules below relate its parts. Unknown fields are ignored, so that a
  * later minor version of the format can still be read.
  */
-import { locateFault } from "../core/json.ts";
+import { jsonOrUndefined, locateFault } from "../core/json.ts";
 import { boolean, list, object, string } from "../core/schema-parts.ts";
 import type { Infer } from "../core/schema.ts";
 import { parseTimestamp } from "../core/time.ts";
@@ -83,12 +83,8 @@ const SHORT_SHA_LENGTH = 7;
  * @throws Error naming the first invalid place, and what was expected there
  */
 export function parseCatalog(text: string): CatalogDocument {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new Error(`it is not JSON: ${locateFault(text)}`);
-  }
+  const value = jsonOrUndefined(text);
+  if (value === undefined) throw new Error(`it is not JSON: ${locateFault(text)}`);
   const file = validate(catalogFile, value, "catalog");
   if (parseTimestamp(file.generated_at) === undefined) {
     throw fault("catalog.generated_at", "expected an RFC 3339 timestamp");

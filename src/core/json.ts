@@ -25,6 +25,15 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Parses JSON that may be damaged; `undefined` if it is not JSON. */
+export function jsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The refusal of a text that is nested too deep. */
 export function tooDeep(): BadInput {
   return new BadInput(`The body nests deeper than ${MAX_JSON_DEPTH} levels`);

@@ -5,6 +5,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import { basename, dirname } from "node:path";
+import { jsonOrUndefined } from "../core/json.ts";
 import { describeError, type Log } from "../core/log.ts";
 import { isObject } from "../core/validate.ts";
 import type { FileOperations } from "./file-operations.ts";
@@ -164,12 +165,7 @@ export class DamageRegister {
 /** Parses the first line of such a file. A file that was emptied or edited counts as one damaged line. */
 function parseSum(bytes: Buffer, file: string): DamagedLines {
   const end = bytes.indexOf("\n");
-  let value: unknown;
-  try {
-    value = JSON.parse(bytes.toString("utf8", 0, end === -1 ? bytes.length : end));
-  } catch {
-    value = undefined;
-  }
+  const value = jsonOrUndefined(bytes.toString("utf8", 0, end === -1 ? bytes.length : end));
   const number = (name: string, least: number): number => {
     const given = isObject(value) ? value[name] : undefined;
     return Number.isSafeInteger(given) && (given as number) > least ? (given as number) : least;

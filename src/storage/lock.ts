@@ -13,6 +13,7 @@ import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import type { Clock } from "../core/clock.ts";
 import { ConfigError } from "../core/config-error.ts";
+import { jsonOrUndefined } from "../core/json.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { isObject } from "../core/validate.ts";
 import { listDirectory, makeRootDirectory } from "./directories.ts";
@@ -191,12 +192,7 @@ function directoryFault(error: NodeJS.ErrnoException, root: string): Error {
 }
 
 function parseOwner(text: string): Owner | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const value = jsonOrUndefined(text);
   if (!isObject(value)) return undefined;
   const { pid, started, boot, host, since, token } = value;
   if (!Number.isSafeInteger(pid) || (pid as number) < 1) return undefined;

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { jsonOrUndefined } from "../../core/json.ts";
 import { isObject } from "../../core/validate.ts";
 
 /** The name of the file that describes a backup. */
@@ -39,12 +40,8 @@ export function manifestText(manifest: Manifest): string {
  */
 export function readManifest(bytes: Buffer): Manifest {
   const text = bytes.toString("utf8");
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new Error("it is not JSON");
-  }
+  const value = jsonOrUndefined(text);
+  if (value === undefined) throw new Error("it is not JSON");
   if (!isObject(value)) throw new Error("it is no manifest");
   const { format, created_at, version, files } = value;
   if (format !== FORMAT) throw new Error(`it is of format ${JSON.stringify(format)}`);

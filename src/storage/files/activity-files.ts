@@ -37,7 +37,7 @@ export function listActivityFiles(parts: ActivityLogParts): Promise<number[]> {
 }
 
 /** Parses a line; `undefined` if it is not an entry of the organization. */
-function parseEntry(line: Buffer, organization: string): ActivityEntry | undefined {
+export function parseEntry(line: Buffer, organization: string): ActivityEntry | undefined {
   try {
     const entry = validate(activityEntry, JSON.parse(line.toString("utf8")));
     return entry.organization_id === organization ? entry : undefined;

@@ -2,7 +2,6 @@ import { dirname, join } from "node:path";
 import type { Clock } from "../../core/clock.ts";
 import { Unavailable } from "../../core/errors.ts";
 import type { Quota } from "../../core/quota.ts";
-import { isObject } from "../../core/validate.ts";
 import type { Heartbeat } from "../../fleet/schema.ts";
 import type { Kept } from "../../fleet/store.ts";
 import type { Durability } from "../append-log-options.ts";
@@ -16,7 +15,7 @@ import { cutTornEnd, type TornTail } from "../log-file.ts";
 import { ENDS, readLines } from "../log-lines.ts";
 import { listNumbers, numberedPath } from "../numbered-files.ts";
 import { FleetIndex } from "./fleet-index.ts";
-import { recordOf, recordPrefix, removalOf, replay } from "./fleet-records.ts";
+import { recordOf, recordPrefix, removalOf, replayLine } from "./fleet-records.ts";
 import { readFleetSnapshot, writeFleetSnapshot } from "./fleet-snapshot.ts";
 
 const FORGOTTEN_AT_ONCE = 1_000;
@@ -247,9 +246,7 @@ export class FleetLog {
     await cutTornEnd(files, path, torn);
     const found = new DamageFound(path);
     await readLines(files, path, (line, offset) => {
-      const record = parsed(line);
-      const isOwn = isObject(record) && record["organization_id"] === organization;
-      const seen = isOwn ? replay(this.index, record) : undefined;
+      const seen = replayLine(this.index, organization, line);
       if (seen === undefined) found.add(line, offset);
       else this.#lastSeen = Math.max(this.#lastSeen, seen);
     });
@@ -280,13 +277,5 @@ export class FleetLog {
   #pathOf(file: number): string {
     const { organization, layout } = this.#parts;
     return numberedPath(layout.organization(organization).fleetLog, file);
-  }
-}
-
-function parsed(line: Buffer): unknown {
-  try {
-    return JSON.parse(line.toString("utf8"));
-  } catch {
-    return undefined;
   }
 }

@@ -3,6 +3,7 @@
  * report: reading all of them in order, from any earlier state on, leads to the same fleet. So a snapshot may
  * be taken while reports go on, and a log may be read again over a later snapshot.
  */
+import { jsonOrUndefined } from "../../core/json.ts";
 import { parseTimestamp, formatTimestamp } from "../../core/time.ts";
 import { isObject } from "../../core/validate.ts";
 import type { Heartbeat } from "../../fleet/schema.ts";
@@ -36,9 +37,23 @@ export function removalOf(prefix: string, name: string): string {
   return `${prefix}${JSON.stringify(name)},"deleted":true}`;
 }
 
-/** Applies a parsed record; returns its `last_seen`, or `undefined` if it is not a record. */
-export function replay(index: FleetIndex, record: unknown): number | undefined {
-  if (!isObject(record) || typeof record["name"] !== "string") return undefined;
+/** Applies a line of a log; like `replay`. */
+export function replayLine(
+  index: FleetIndex,
+  organization: string,
+  line: Buffer,
+): number | undefined {
+  return replay(index, organization, jsonOrUndefined(line.toString("utf8")));
+}
+
+/** Applies a parsed record; returns its `last_seen`, or `undefined` if it is no record of the organization. */
+export function replay(
+  index: FleetIndex,
+  organization: string,
+  record: unknown,
+): number | undefined {
+  if (!isObject(record) || record["organization_id"] !== organization) return undefined;
+  if (typeof record["name"] !== "string") return undefined;
   if (record["deleted"] === true) {
     index.remove(record["name"]);
     return 0;

@@ -81,23 +81,18 @@ export async function readFleetSnapshot(
 ): Promise<SnapshotHead | undefined> {
   const value = await readSnapshot(files, path);
   if (value === undefined) return undefined;
-  const log = isObject(value) ? value["log"] : undefined;
-  const runtimes = isObject(value) ? value["runtimes"] : undefined;
+  const { log, runtimes, organization_id } = isObject(value) ? value : {};
   if (!Number.isSafeInteger(log) || !Array.isArray(runtimes))
     throw damaged(path, "expected log and runtimes");
-  if (!isOf(organization, value)) {
+  if (organization_id !== organization) {
     throw damaged(path, "organization_id: belongs to another organization");
   }
   let lastSeen = 0;
   for (const [at, record] of runtimes.entries()) {
-    const seen = isOf(organization, record) ? replay(index, record) : undefined;
+    const seen = replay(index, organization, record);
     if (seen === undefined) throw damaged(path, `runtimes[${at}]`);
     lastSeen = Math.max(lastSeen, seen);
   }
   const { size } = await files.stat(path);
   return { log: log as number, lastSeen, bytes: size };
-}
-
-function isOf(organization: string, value: unknown): boolean {
-  return isObject(value) && value["organization_id"] === organization;
 }

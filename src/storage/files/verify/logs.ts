@@ -1,15 +1,14 @@
 import { join } from "node:path";
-import { activityEntry } from "../../../activity/schema.ts";
-import { isObject, validate } from "../../../core/validate.ts";
 import { DAMAGED_SUFFIX } from "../../damage.ts";
 import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { endOfLastAppend, readLines } from "../../log-lines.ts";
 import { listNumbers, numberedPath } from "../../numbered-files.ts";
+import { parseEntry } from "../activity-files.ts";
 import { readLine } from "../audit/write/lines.ts";
 import { FleetIndex } from "../fleet-index.ts";
-import { replay } from "../fleet-records.ts";
+import { replayLine } from "../fleet-records.ts";
 import { readFleetSnapshot } from "../fleet-snapshot.ts";
 import type { VerifyReport } from "./report.ts";
 import { verifySidecar } from "./sidecar.ts";
@@ -29,10 +28,11 @@ export async function verifyLogs(
   for (const name of names.filter((one) => one.endsWith(DAMAGED_SUFFIX))) {
     report.note(join(own.directory, name), "holds damaged lines that a start has set aside");
   }
+  const isEntry: IsRecord = (line) => parseEntry(line, id) !== undefined;
   const activity = await listNumbers(files, own.activityLog);
   for (const file of activity) {
     const path = numberedPath(own.activityLog, file);
-    await verifyLog(files, path, file === activity.at(-1), isActivityOf(id), report);
+    await verifyLog(files, path, file === activity.at(-1), isEntry, report);
   }
   await verifyFleet(files, layout, id, report);
   await verifyAudit(files, own.audit, id, report);
@@ -53,7 +53,7 @@ async function verifyFleet(
   for (const file of logs) {
     const path = numberedPath(fleetLog, file);
     if (file < (head?.log ?? 1)) report.note(path, "has gone into fleet.json already");
-    const isReport: IsRecord = (line) => isReportOf(id, line, index);
+    const isReport: IsRecord = (line) => replayLine(index, id, line) !== undefined;
     await verifyLog(files, path, file === logs.at(-1), isReport, report);
   }
 }
@@ -113,25 +113,4 @@ async function verifyLog(
     if (end < size && isLast) report.note(path, `${torn}, which the next start cuts off`);
     else if (end < size) report.problem(path, torn);
   });
-}
-
-function isActivityOf(id: string): IsRecord {
-  return (line) => {
-    try {
-      return validate(activityEntry, JSON.parse(line.toString("utf8"))).organization_id === id;
-    } catch {
-      return false;
-    }
-  };
-}
-
-function isReportOf(id: string, line: Buffer, index: FleetIndex): boolean {
-  try {
-    const record = JSON.parse(line.toString("utf8")) as unknown;
-    return (
-      isObject(record) && record["organization_id"] === id && replay(index, record) !== undefined
-    );
-  } catch {
-    return false;
-  }
 }

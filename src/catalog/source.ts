@@ -1,7 +1,8 @@
 /**
  * The source of the catalog. The shipped catalog and a file are read once, at start. A URL is
  * fetched at start and again at intervals. Its last valid text is stored, so that neither a restart
- * nor an outage of that server leaves the service without a catalog.
+ * nor an outage of that server leaves the service without a catalog. Where several servers share that text,
+ * one of them fetches it again, and the others read it.
  */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -19,6 +20,11 @@ export interface CatalogCopy {
   /** `undefined` if no text was stored yet. */
   read(): Promise<string | undefined>;
   write(text: string): Promise<void>;
+  /**
+   * Present where several servers share the copy: does work unless one of them did it within `forMs`
+   * milliseconds, and returns whether it did.
+   */
+  once?(forMs: number, work: () => Promise<void>): Promise<boolean>;
 }
 
 /** The limits and the interval of fetches. */
@@ -126,7 +132,11 @@ class FetchedCatalog implements OpenCatalog {
 
   async refresh(): Promise<void> {
     try {
-      await this.#fetch();
+      if (!this.#copy.once) return await this.#fetch();
+      const kept = await this.#readCopy(); // another server may have fetched it
+      if (kept) this.#show(kept.document, kept.text);
+      // Shorter than the interval, or a server whose timer is early would skip its turn.
+      await this.#copy.once(this.#limits.everyMs * 0.9, () => this.#fetch());
     } catch (error) {
       if (this.#closing.signal.aborted) return;
       this.#warn("the catalog could not be fetched, the last one stays in use", error);
@@ -141,8 +151,7 @@ class FetchedCatalog implements OpenCatalog {
   async #fetch(): Promise<void> {
     const text = await fetchText(this.#url, this.#limits, this.#closing.signal);
     if (text === this.#text) return;
-    this.#view = viewOf(parseCatalog(text), `url:${this.#shownUrl}`);
-    this.#text = text;
+    this.#show(parseCatalog(text), text);
     try {
       await this.#copy.write(`${JSON.stringify({ url: this.#shownUrl, text })}\n`);
     } catch (error) {
@@ -150,22 +159,28 @@ class FetchedCatalog implements OpenCatalog {
     }
   }
 
+  #show(document: CatalogDocument, text: string): void {
+    this.#view = viewOf(document, `url:${this.#shownUrl}`);
+    this.#text = text;
+  }
+
   async #useCopy(reason: string): Promise<void> {
-    const document = await this.#readCopy();
-    if (!document) {
+    const kept = await this.#readCopy();
+    if (!kept) {
       const place = `CATALOG_SOURCE: "${this.#shownUrl}"`;
       throw new Error(`${place}: ${reason}, and there is no earlier copy of it to start with`);
     }
-    this.#view = viewOf(document, `url:${this.#shownUrl}`);
+    this.#show(kept.document, kept.text);
     this.#warn("the catalog could not be fetched, its last copy is used", new Error(reason));
   }
 
   /** Reads the stored copy; `undefined` for a copy of another URL, or an unreadable one. */
-  async #readCopy(): Promise<CatalogDocument | undefined> {
+  async #readCopy(): Promise<{ document: CatalogDocument; text: string } | undefined> {
     try {
       const kept: unknown = JSON.parse((await this.#copy.read()) ?? "null");
       if (!isObject(kept) || kept["url"] !== this.#shownUrl) return undefined;
-      return parseCatalog(String(kept["text"]));
+      const text = String(kept["text"]);
+      return { document: parseCatalog(text), text };
     } catch (error) {
       this.#warn("the catalog's copy cannot be used", error);
       return undefined;

@@ -6,7 +6,7 @@ import { formatTimestamp } from "../../core/time.ts";
 import { ownTurn } from "../../core/yielder.ts";
 import type { Database, Statements } from "./database.ts";
 import { GroupQueue } from "./group-queue.ts";
-import { ifLeased } from "./leases.ts";
+import { withLease } from "./leases.ts";
 import type { Session } from "./session.ts";
 
 /** The number of an organization's newest entries that are never removed. */
@@ -18,6 +18,9 @@ const REMOVED_AT_ONCE = 10_000;
 
 const MOST_APPENDED_AT_ONCE = 200;
 
+/** A server looks for entries to remove each time it has written this part of the bytes allowed. */
+const TRIMMED_PART = 1 / 64;
+
 interface Row {
   readonly number: number;
   readonly entry: string;
@@ -28,26 +31,77 @@ interface Appended {
   readonly settle: (error?: unknown) => void;
 }
 
+/**
+ * Removes the oldest entries of an organization that has more bytes of them than allowed. To add up the bytes
+ * at each write would cost too much. So each server counts what it writes, and lets the database add up now
+ * and then: the log exceeds its limit by at most 1/64 for each server.
+ */
+export class ActivityLimit {
+  readonly #database: Database;
+  readonly #maxBytes: number;
+  /** The bytes that this server has written since it looked last, by organization. */
+  readonly #written = new Map<string, number>();
+  #trimming: Promise<unknown> = Promise.resolve();
+
+  constructor(database: Database, maxBytes: number) {
+    this.#database = database;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Counts what was written, and trims the organization's log when it is time. */
+  wrote(organization: string, lines: readonly string[]): void {
+    const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+    const written = (this.#written.get(organization) ?? 0) + bytes;
+    const isDue = written >= this.#maxBytes * TRIMMED_PART;
+    this.#written.set(organization, isDue ? 0 : written);
+    // Another time, if it fails: the count begins anew.
+    if (isDue) this.#trimming = this.#trimming.then(() => this.trim(organization)).catch(() => {});
+  }
+
+  /** Removes the oldest entries beyond the limit. */
+  async trim(organization: string): Promise<void> {
+    if (this.#maxBytes === Infinity) return;
+    await this.#database.run(
+      `DELETE FROM activity WHERE organization_id = $1 AND number <=
+         (SELECT max(number) FROM
+           (SELECT number, sum(octet_length(entry) + 1) OVER (ORDER BY number DESC) AS bytes
+              FROM activity WHERE organization_id = $1) AS counted
+           WHERE bytes > $2)`,
+      [organization, this.#maxBytes],
+    );
+  }
+
+  /** Resolves when no trim is under way. */
+  async close(): Promise<void> {
+    await this.#trimming;
+  }
+}
+
 /** Keeps the activity log in the table `activity`. */
 export class PostgresActivity implements ActivityStore {
   readonly #database: Database;
   readonly #session: Session;
-  readonly #maxBytes: number;
+  readonly #limit: ActivityLimit;
   readonly #queue = new GroupQueue<Appended>(
     (organization, group) => this.#writeGroup(organization, group),
     MOST_APPENDED_AT_ONCE,
   );
 
-  /** @param maxBytes the most bytes of one organization's entries; retention removes the oldest beyond it */
-  constructor(database: Database, session: Session, maxBytes = Infinity) {
+  constructor(
+    database: Database,
+    session: Session,
+    limit: ActivityLimit = new ActivityLimit(database, Infinity),
+  ) {
     this.#database = database;
     this.#session = session;
-    this.#maxBytes = maxBytes;
+    this.#limit = limit;
   }
 
   append(organization: string, entry: ActivityEntry): Promise<void> {
     if (this.#session.isUnit) {
-      return this.#session.change((transaction) => insert(transaction, organization, [entry]));
+      return this.#session.change((transaction) =>
+        this.#insert(transaction, organization, [entry]),
+      );
     }
     return new Promise((resolve, reject) => {
       const settle = (error?: unknown): void => {
@@ -64,13 +118,13 @@ export class PostgresActivity implements ActivityStore {
   }
 
   async retain(olderThanMs: number): Promise<void> {
-    await ifLeased(this.#database, "activity retention", async () => {
+    await withLease(this.#database, "activity retention", {}, async () => {
       const organizations = await this.#database.query<{ id: string }>(
         "SELECT id FROM organizations",
       );
       for (const { id } of organizations) {
         await this.#retainOf(id, formatTimestamp(olderThanMs));
-        if (this.#maxBytes < Infinity) await this.#trim(id);
+        await this.#limit.trim(id);
       }
     });
   }
@@ -148,42 +202,32 @@ export class PostgresActivity implements ActivityStore {
     }
   }
 
-  /** Removes the oldest entries beyond the bytes that an organization may have. */
-  async #trim(organization: string): Promise<void> {
-    await this.#database.run(
-      `DELETE FROM activity WHERE organization_id = $1 AND number <=
-         (SELECT max(number) FROM
-           (SELECT number, sum(octet_length(entry) + 1) OVER (ORDER BY number DESC) AS bytes
-              FROM activity WHERE organization_id = $1) AS counted
-           WHERE bytes > $2)`,
-      [organization, this.#maxBytes],
-    );
-  }
-
   async #writeGroup(organization: string, group: readonly Appended[]): Promise<void> {
     const entries = group.map(({ entry }) => entry);
     const failure = await this.#database
-      .transaction((transaction) => insert(transaction, organization, entries))
+      .transaction((transaction) => this.#insert(transaction, organization, entries))
       .then(
         () => undefined,
         (error: unknown) => error,
       );
     for (const { settle } of group) settle(failure);
   }
-}
 
-async function insert(
-  transaction: Statements,
-  organization: string,
-  entries: readonly ActivityEntry[],
-): Promise<void> {
-  await transaction.run(
-    `INSERT INTO activity (organization_id, timestamp, entry)
-     SELECT $1, timestamp, entry
-       FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS given (timestamp, entry, place)
-      ORDER BY place`,
-    [organization, entries.map(({ timestamp }) => timestamp), entries.map(entryLine)],
-  );
+  async #insert(
+    transaction: Statements,
+    organization: string,
+    entries: readonly ActivityEntry[],
+  ): Promise<void> {
+    const lines = entries.map(entryLine);
+    await transaction.run(
+      `INSERT INTO activity (organization_id, timestamp, entry)
+       SELECT $1, timestamp, entry
+         FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS given (timestamp, entry, place)
+        ORDER BY place`,
+      [organization, entries.map(({ timestamp }) => timestamp), lines],
+    );
+    this.#limit.wrote(organization, lines);
+  }
 }
 
 function momentOf(ms: number | undefined): string | null {

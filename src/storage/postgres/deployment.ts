@@ -4,6 +4,7 @@ import type { CatalogCopy } from "../../catalog/source.ts";
 import { nextReset } from "../../demo/limits.ts";
 import type { EngineDemo, EngineParts } from "../../engine.ts";
 import type { Database } from "./database.ts";
+import { withLease } from "./leases.ts";
 import { fromText, toText } from "./text.ts";
 
 const SECRET_BYTES = 32;
@@ -26,6 +27,11 @@ export function catalogCopy(database: Database): CatalogCopy {
   return {
     read: () => readValue(database, "catalog"),
     write: (text) => writeValue(database, "catalog", text),
+    once: async (forMs, work) =>
+      (await withLease(database, "catalog", { forMs, isKept: true }, async () => {
+        await work();
+        return true;
+      })) ?? false,
   };
 }
 

@@ -1,7 +1,7 @@
 /** The PostgreSQL engine: as many servers as wanted over one database. */
 import { type CloseStack, openParts } from "../../core/close-stack.ts";
 import type { Engine, EngineParts, Stores } from "../../engine.ts";
-import { PostgresActivity } from "./activity.ts";
+import { ActivityLimit, PostgresActivity } from "./activity.ts";
 import { PostgresAudit } from "./audit.ts";
 import type { Database } from "./database.ts";
 import { catalogCopy, prepareDemo, sharedSecret } from "./deployment.ts";
@@ -51,6 +51,7 @@ function openStores(database: Database, { config, log, now }: EngineParts, opene
   const uses = opened.keep(new KeyUses(database, log));
   const reports = new FleetReports(database);
   const known = new KnownPolicies();
+  const activityLimit = opened.keep(new ActivityLimit(database, config.maxActivityBytes));
   const { auditDurability: durability } = config;
   const audit = opened.keep(new PostgresAudit({ database, now, log, durability }));
   const storesOver = (session: Session) => ({
@@ -61,7 +62,7 @@ function openStores(database: Database, { config, log, now }: EngineParts, opene
     overrides: new PostgresProviderOverrides(session),
     policies: new PostgresPolicies(session, known),
     fleet: new PostgresFleet(database, session, reports),
-    activity: new PostgresActivity(database, session, config.maxActivityBytes),
+    activity: new PostgresActivity(database, session, activityLimit),
     audit,
   });
   const stores = storesOver(plainSession(database));

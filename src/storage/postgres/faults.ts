@@ -16,19 +16,29 @@ const DISK_FULL = "53100";
 
 /** The whole class of a code. */
 const CONNECTION = /^08|^57P0[1-5]$|^53[03]00$|^28/;
-/** A primary that has become a standby: the connection leads to the wrong server. */
-const READ_ONLY = "25006";
+/** A standby, or a primary that has been fenced: the connection leads to the wrong server. */
+export const READ_ONLY = "25006";
+/** The limit of connections is reached: of the database, of the role, or of the server. */
+export const NO_CONNECTION = "53300";
 
-/** The code of an error of the database, or of the operating system. */
+/** The words for the caller, by code. */
+const WORDS: ReadonlyMap<string, string> = new Map([
+  [CANCELED, "The database took too long to answer: try again"],
+  [READ_ONLY, "The database is read-only at present, as a standby is: try again"],
+  [NO_CONNECTION, "The database has no free connection at present: try again"],
+]);
+
+/** The code of an error of the database, or of the operating system; of a refusal, that of its cause. */
 export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string"
-    ? error.code
+  const cause = error instanceof Refusal ? error.cause : error;
+  return cause instanceof Error && "code" in cause && typeof cause.code === "string"
+    ? cause.code
     : undefined;
 }
 
 /** Whether the transaction can be done again with hope of success. */
 export function isToRepeat(error: unknown): boolean {
-  const code = codeOf(error instanceof Refusal ? error.cause : error);
+  const code = codeOf(error);
   return code === SERIALIZATION_FAILURE || code === DEADLOCK;
 }
 
@@ -48,7 +58,8 @@ export function refusalFor(error: unknown, kinds: ErrorKinds): unknown {
     Object.assign(new Unavailable(message, RETRY_SECONDS), cause);
   if (isToRepeat(error)) return unavailable("Another change came between: try again");
   const code = codeOf(error);
-  if (code === CANCELED) return unavailable("The database took too long to answer: try again");
+  const words = code === undefined ? undefined : WORDS.get(code);
+  if (words !== undefined) return unavailable(words);
   if (code === DISK_FULL) {
     const message = "The disk of the database is full, so nothing was stored: make room";
     return Object.assign(new InsufficientStorage(message, 10), cause);

@@ -15,7 +15,7 @@ import type {
 import type { Database } from "./database.ts";
 import type { FleetReports } from "./fleet-reports.ts";
 import { forgetRuntime, lockFleet } from "./fleet-reports.ts";
-import { ifLeased } from "./leases.ts";
+import { withLease } from "./leases.ts";
 import type { Session } from "./session.ts";
 import { fromText, toText } from "./text.ts";
 
@@ -138,7 +138,7 @@ export class PostgresFleet implements FleetStore {
 
   async forgetSilent(before: number): Promise<readonly ForgottenRuntimes[]> {
     await this.#reports.idle();
-    const forgotten = await ifLeased(this.#database, "fleet retention", async () => {
+    const forgotten = await withLease(this.#database, "fleet retention", {}, async () => {
       const silent = await this.#database.query<{ organization: string }>(
         "SELECT DISTINCT organization_id AS organization FROM runtimes WHERE last_seen < $1",
         [before],

@@ -1,5 +1,6 @@
 /** Brings the tables of a database up to date at the start; only one server at a time does so. */
 import { readdir, readFile } from "node:fs/promises";
+import { Unavailable } from "../../core/errors.ts";
 import type { Database } from "./database.ts";
 import { codeOf } from "./faults.ts";
 import { withLease } from "./leases.ts";
@@ -28,7 +29,8 @@ export async function migrate(database: Database): Promise<void> {
   const newest = known.at(-1)?.number ?? 0;
   if ((await appliedTo(database)) === newest) return;
   await createFirstTables(database);
-  await withLease(database, { name: "migrations", forMs: LEASE_MS, waitMs: WAIT_MS }, async () => {
+  const terms = { forMs: LEASE_MS, waitMs: WAIT_MS };
+  const isDone = await withLease(database, "migrations", terms, async () => {
     const applied = (await appliedTo(database)) ?? 0;
     if (applied > newest) {
       throw new Error(
@@ -46,7 +48,11 @@ export async function migrate(database: Database): Promise<void> {
         await transaction.run(text);
       });
     }
+    return true;
   });
+  if (!isDone) {
+    throw new Unavailable("Another server has been migrating the database for long: try again", 5);
+  }
 }
 
 async function migrations(): Promise<readonly Migration[]> {

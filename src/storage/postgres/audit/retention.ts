@@ -109,8 +109,7 @@ function sumOf(days: readonly Day[]): { events: number; bytes: number } {
 
 /** Deletes what was removed some time ago; one server at a time does so. */
 export async function sweep(database: Database, graceSeconds = GRACE_SECONDS): Promise<void> {
-  const terms = { name: "audit sweep", forMs: LEASE_MS, waitMs: 0 };
-  await withLease(database, terms, async () => {
+  await withLease(database, "audit sweep", { forMs: LEASE_MS }, async () => {
     const days = await database.query<{ day: string; isWhole: boolean; organizations: string[] }>(
       `WITH deletable AS (
          SELECT organization_id, day FROM audit_days d
@@ -133,7 +132,7 @@ export async function sweep(database: Database, graceSeconds = GRACE_SECONDS): P
     }
     await database.run("DELETE FROM audit_readers WHERE expires_at < now()");
   }).catch((error: unknown) => {
-    if (!(error instanceof Unavailable)) throw error; // another server does it, or the next time
+    if (!(error instanceof Unavailable)) throw error; // the next time
   });
 }
 
@@ -156,8 +155,7 @@ async function dropDay(
       return true;
     });
   } catch (error) {
-    const cause = error instanceof Unavailable ? error.cause : error;
-    if (error instanceof StillUsed || codeOf(cause) === LOCK_TIMEOUT) return false;
+    if (error instanceof StillUsed || codeOf(error) === LOCK_TIMEOUT) return false;
     throw error;
   }
 }

@@ -19,8 +19,7 @@ export async function indexClosedDays(database: Database, now: number): Promise<
     [dayOf(now - DAY_MS)],
   );
   if (days.length === 0 || !(await hasExtension(database))) return;
-  const terms = { name: "audit trigrams", forMs: LEASE_MS, waitMs: 0 };
-  await withLease(database, terms, async () => {
+  await withLease(database, "audit trigrams", { forMs: LEASE_MS }, async () => {
     for (const { day } of days) {
       const table = tableOf(day);
       // Building keeps others from writing to the day, but not from reading it.

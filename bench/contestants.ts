@@ -1,8 +1,9 @@
 /** The servers that are measured, and how each is started over its own directory. */
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findPostgres, startCluster } from "./postgres.ts";
+import { loadHistory } from "./load-history.ts";
+import { findPostgres, startCluster, vacuum } from "./postgres.ts";
 import { startProcess, type Started } from "./processes.ts";
 
 /** The name of a server in tables. */
@@ -11,6 +12,8 @@ export type ContestantName =
   | "signalbox, write"
   | "signalbox, watched"
   | "signalbox, unwatched"
+  | "signalbox + postgres"
+  | "2 signalbox + postgres"
   | "floor"
   | "fastify + sqlite NORMAL"
   | "fastify + sqlite FULL"
@@ -40,23 +43,33 @@ export async function startContestant(name: ContestantName, setup: Setup): Promi
       return startService(setup, { LOG_LEVEL: "info", METRICS: "open" });
     case "signalbox, unwatched":
       return startService(setup, { LOG_LEVEL: "silent", METRICS: "off" });
+    case "signalbox + postgres":
+      return startOnCluster(setup, (socket) => startOnDatabase(setup, socket));
+    case "2 signalbox + postgres":
+      return startOnCluster(setup, async (socket) => {
+        const first = await startOnDatabase(setup, socket);
+        return { ...first, second: await startOnDatabase(setup, socket) };
+      });
     case "fastify + sqlite NORMAL":
       return startPeer(["sqlite", "NORMAL"], setup);
     case "fastify + sqlite FULL":
       return startPeer(["sqlite", "FULL"], setup);
     case "fastify + postgres":
-      return startOnCluster(setup);
+      return startOnCluster(setup, (socket) => startPeer(["postgres", socket], setup));
   }
 }
 
 /** Why a contestant cannot take part; `undefined` if it can. */
 export function absenceOf(name: ContestantName): string | undefined {
-  if (!name.startsWith("fastify")) return undefined;
-  if (!existsSync(join(peers, "node_modules"))) return "not installed, see `npm run bench:peers`";
-  if (name === "fastify + postgres" && findPostgres() === undefined) {
+  if (name.endsWith("postgres") && findPostgres() === undefined) {
     return "no PostgreSQL on this machine";
   }
-  return undefined;
+  if (!name.startsWith("fastify")) return undefined;
+  const modules = join(peers, "node_modules");
+  if (!existsSync(modules)) return "not installed, see `npm run bench:peers`";
+  // A binary: `npm ci --ignore-scripts` leaves it out where nothing can be compiled.
+  const hasBinary = existsSync(join(modules, "better-sqlite3", "build"));
+  return name.includes("sqlite") && !hasBinary ? "SQLite is not compiled" : undefined;
 }
 
 /** Starts the built service on a free port; durable and with a quiet log, unless the settings say otherwise. */
@@ -83,14 +96,31 @@ function startPeer(
   return startProcess(history === undefined ? args : [...args, history], environment);
 }
 
-async function startOnCluster(setup: Setup): Promise<Started> {
-  const cluster = await startCluster(setup.directory);
+/** Starts the built service over a database, into which the first start loads the history. */
+async function startOnDatabase({ directory, history }: Setup, socket: string): Promise<Started> {
+  const url = `postgres://bench@localhost/postgres?host=${socket}`;
+  const loaded = join(directory, "loaded");
+  if (history !== undefined && !existsSync(loaded)) {
+    await loadHistory(url, history);
+    vacuum(socket);
+    writeFileSync(loaded, "");
+  }
+  return startService({ directory, history: undefined }, { DATABASE_URL: url });
+}
+
+/** Starts a throw-away database, and what `start` starts over its socket. */
+async function startOnCluster(
+  { directory }: Setup,
+  start: (socketDirectory: string) => Promise<Started>,
+): Promise<Started> {
+  const cluster = await startCluster(directory);
   try {
-    const peer = await startPeer(["postgres", cluster.socketDirectory], setup);
+    const server = await start(cluster.socketDirectory);
     return {
-      ...peer,
+      ...server,
       async stop() {
-        await peer.stop();
+        await server.second?.stop();
+        await server.stop();
         await cluster.stop();
       },
     };

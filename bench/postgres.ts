@@ -1,4 +1,4 @@
-/** A temporary PostgreSQL cluster over a Unix socket, for the peer that uses one. */
+/** A temporary PostgreSQL cluster over a Unix socket. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -73,6 +73,12 @@ export async function startCluster(directory: string): Promise<Cluster> {
     await stop();
     throw error;
   }
+}
+
+/** Collects the statistics of all tables, as the database itself would some minutes later. */
+export function vacuum(socketDirectory: string): void {
+  const args = ["-h", socketDirectory, "-U", "bench", "-d", "postgres", "-qc", "VACUUM ANALYZE"];
+  execFileSync(join(findPostgres() ?? "", "psql"), args);
 }
 
 async function ready(binaries: string, socketDirectory: string): Promise<void> {

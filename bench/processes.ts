@@ -4,6 +4,8 @@ import { spawn, type ChildProcess } from "node:child_process";
 export interface Started {
   readonly url: string;
   readonly pid: number;
+  /** A second server over the same data: each takes half of the load. */
+  readonly second?: Started;
   /** Asks it to end, and kills it after ten seconds. */
   stop(): Promise<void>;
 }

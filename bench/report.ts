@@ -39,13 +39,13 @@ export function scenarioTable({ scenario, slices }: Measured): string {
 }
 
 /**
- * The share of the machine that others used during the measurements; a peer's database and the
- * servers that are idle in a slice count as others. Above a tenth, no figure can be trusted.
+ * The share of the machine that others used during the measurements; a database would count as
+ * one, so servers over PostgreSQL are left out. Above a tenth, no figure can be trusted.
  */
 export function othersLine(all: readonly Measured[]): string {
   const shares = all.flatMap(({ slices }) =>
     [...slices]
-      .filter(([name]) => name !== "fastify + postgres")
+      .filter(([name]) => !name.endsWith("+ postgres"))
       .flatMap(([, own]) => own.map(({ othersShare }) => othersShare * 100)),
   );
   const [middle, greatest] = [median(shares), Math.max(...shares)].map((share) => share.toFixed(0));

@@ -125,6 +125,39 @@ const page = {
   contestants: ["signalbox", "floor", "fastify + sqlite NORMAL", "fastify + postgres"],
 } as const satisfies Partial<Scenario>;
 
+/** Over PostgreSQL: one server and two, beside the file engine. */
+const overPostgres = {
+  isShort: false,
+  contestants: ["signalbox + postgres", "2 signalbox + postgres", "signalbox", "floor"],
+} as const satisfies Partial<Scenario>;
+
+const besidePeer = {
+  ...overPostgres,
+  world: { ...empty, name: "empty, over postgres" },
+  connections: 64,
+  contestants: [...overPostgres.contestants, "fastify + postgres"],
+  baseline: "fastify + postgres",
+} as const satisfies Partial<Scenario>;
+
+const pageOverPostgres = {
+  ...page,
+  world: { ...withHistory, name: "1,000,000 events, over postgres" },
+  isShort: false,
+  connections: 16,
+  contestants: ["signalbox + postgres", "signalbox", "floor", "fastify + postgres"],
+  baseline: "fastify + postgres",
+  isRight: isPage,
+} as const satisfies Partial<Scenario>;
+
+const batch = {
+  ...base,
+  connections: 4,
+  path: AUDIT,
+  bodies: () => [JSON.stringify({ events: events(1_000) })],
+  status: 202,
+  isRight: (body) => body["accepted"] === 1_000 && (body["events"] as unknown[]).length === 1_000,
+} as const satisfies Partial<Scenario>;
+
 const watching = {
   isShort: false,
   contestants: ["signalbox, watched", "signalbox, unwatched"],
@@ -155,13 +188,8 @@ export const scenarios: readonly Scenario[] = [
     contestants: ["signalbox, write", "floor", "fastify + sqlite NORMAL"],
   },
   {
-    ...base,
+    ...batch,
     name: "ingest of batches of 1,000, durable, 4 connections",
-    connections: 4,
-    path: AUDIT,
-    bodies: () => [JSON.stringify({ events: events(1_000) })],
-    status: 202,
-    isRight: (body) => body["accepted"] === 1_000 && (body["events"] as unknown[]).length === 1_000,
     contestants: ["signalbox", "floor", "fastify + sqlite FULL", "fastify + postgres"],
   },
   {
@@ -242,6 +270,53 @@ export const scenarios: readonly Scenario[] = [
     connections: 4,
     path: `${AUDIT}?q=9f3c7a1e5b2d4860ffff`,
     isRight: (body) => body["returned"] === 0 && body["total"] === 0,
+  },
+  { ...singleIngest, ...besidePeer, name: "postgres: single ingest, durable", target: 2.2 },
+  {
+    ...batch,
+    ...besidePeer,
+    name: "postgres: ingest of batches of 1,000, durable",
+    connections: 4,
+    target: 1.5,
+  },
+  {
+    ...heartbeat,
+    ...besidePeer,
+    name: "postgres: heartbeat, 64 runtimes",
+    world: { ...unknownFleet, name: "no runtimes yet, over postgres" },
+    bodies: () => heartbeats(64, 64),
+    target: 2.5,
+  },
+  {
+    ...policyFetch,
+    ...overPostgres,
+    name: "postgres: active policy",
+    world: { ...withPolicy, name: "one policy, over postgres" },
+    isRight: isPolicy,
+    target: 0.35,
+  },
+  {
+    ...pageOverPostgres,
+    name: "postgres: newest 100 of 1,000,000 events",
+    path: AUDIT,
+    isRight: (body) => isPage(body) && body["total"] === HISTORY_EVENTS,
+    target: 20,
+  },
+  {
+    ...pageOverPostgres,
+    name: "postgres: newest 100 that were denied",
+    path: `${AUDIT}?decision=DENIED`,
+  },
+  {
+    ...pageOverPostgres,
+    name: "postgres: 100 events at offset 500,000",
+    path: `${AUDIT}?offset=500000`,
+  },
+  {
+    ...pageOverPostgres,
+    name: "postgres: search for a common phrase",
+    connections: 4,
+    path: `${AUDIT}?q=get%20pods`,
   },
 ];
 

@@ -5,9 +5,9 @@
 import { HOUR_MS } from "../../core/clock.ts";
 import { Unavailable } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
-import { setTimeout } from "../../core/timers.ts";
-import { CANCELED, codeOf, isBroken, isToRepeat, outcomeUnknown, refusalFor } from "./faults.ts";
+import { CANCELED, codeOf, isBroken, outcomeUnknown, refusalFor } from "./faults.ts";
 import { LimitedPool, loadDriver, type Driver, type PoolClient } from "./pool.ts";
+import { repeatedly } from "./repeat.ts";
 
 /** Runs statements: each by itself, or all in one transaction. */
 export interface Statements {
@@ -30,12 +30,6 @@ export interface Transaction extends Statements {
   rollback(): Promise<void>;
 }
 
-/** How a transaction is committed. */
-export interface TransactionOptions {
-  /** Does not wait for the disk: a crash of the database may lose what was committed in the last moments. */
-  readonly isRelaxed?: boolean;
-}
-
 /** The address of the database, and one server's limits on its use. */
 export interface DatabaseOptions {
   readonly url: string;
@@ -51,9 +45,6 @@ export const SEARCH_MS = 30_000;
 /** Requests that wait for a connection; more are refused at once. */
 const MAX_WAITING = 2_000;
 const MAX_WAITING_SEARCHES = 100;
-
-const ATTEMPTS = 5;
-const PAUSE_MS = 10;
 
 /** A PostgreSQL database. */
 export class Database implements Statements {
@@ -133,7 +124,7 @@ export class Database implements Statements {
   }
 
   /** Begins a transaction; one of its ends has to be called. */
-  async begin({ isRelaxed }: TransactionOptions = {}): Promise<Transaction> {
+  async begin(): Promise<Transaction> {
     const client = await this.#pool.take();
     const driver = this.#driver;
     let broken: unknown;
@@ -156,7 +147,6 @@ export class Database implements Statements {
     };
     try {
       await step("BEGIN");
-      if (isRelaxed) await step("SET LOCAL synchronous_commit = off");
     } catch (error) {
       await rollback();
       throw error;
@@ -182,22 +172,18 @@ export class Database implements Statements {
    * Does work in a transaction, and commits it. The work is done again when the database ended it for a
    * deadlock or a conflict with another transaction, so it must have no other effect.
    */
-  async transaction<T>(
-    work: (transaction: Statements) => Promise<T>,
-    options?: TransactionOptions,
-  ): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      const transaction = await this.begin(options);
+  transaction<T>(work: (transaction: Statements) => Promise<T>): Promise<T> {
+    return repeatedly(async () => {
+      const transaction = await this.begin();
       try {
         const result = await work(transaction);
         await transaction.commit();
         return result;
       } catch (error) {
         await transaction.rollback();
-        if (!isToRepeat(error) || attempt === ATTEMPTS) throw error;
-        await pause(PAUSE_MS * attempt * (1 + Math.random()));
+        throw error;
       }
-    }
+    });
   }
 
   /** Closes every connection; statements under way are waited for. */
@@ -225,8 +211,4 @@ function ask(client: PoolClient, text: string, values?: readonly unknown[], name
 
 function rowsOf<Row>(result: { readonly rows: readonly unknown[] }): readonly Row[] {
   return result.rows as readonly Row[];
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms));
 }

@@ -3,6 +3,7 @@ import type { ActivityStore } from "../../activity/store.ts";
 import type { UnitOfWork } from "../../activity/unit-of-work.ts";
 import type { Database, Statements, Transaction } from "./database.ts";
 import { isToRepeat } from "./faults.ts";
+import { repeatedly } from "./repeat.ts";
 
 /** The database as a store sees it. */
 export interface Session {
@@ -53,8 +54,6 @@ export function unitOfWork<Stores extends { readonly activity: Pick<ActivityStor
   };
 }
 
-const ATTEMPTS = 5;
-
 class Unit implements Session {
   readonly isUnit = true;
   readonly #database: Database;
@@ -69,16 +68,14 @@ class Unit implements Session {
 
   async change<T>(work: (transaction: Statements) => Promise<T>): Promise<T> {
     if (this.#transaction) return work(this.#transaction);
-    for (let attempt = 1; ; attempt++) {
-      this.#transaction = await this.#database.begin();
-      try {
-        return await work(this.#transaction);
-      } catch (error) {
-        // The first change of a unit can be made again; a later one would lose those before it.
-        if (!isToRepeat(error) || attempt === ATTEMPTS) throw error;
-        await this.rollback();
-      }
-    }
+    // The first change of a unit can be made again; a later one would lose those before it.
+    return repeatedly(
+      async () => work((this.#transaction = await this.#database.begin())),
+      async (error) => {
+        if (isToRepeat(error)) await this.rollback();
+        return isToRepeat(error);
+      },
+    );
   }
 
   async commit(): Promise<void> {

@@ -7,13 +7,13 @@ import type { AuditEvent } from "../../../audit/schema.ts";
 import type { AuditFigures } from "../../../engine.ts";
 import type { Stored } from "../../../audit/store.ts";
 import { Unavailable } from "../../../core/errors.ts";
-import { setTimeout } from "../../../core/timers.ts";
 import { Yielder } from "../../../core/yielder.ts";
 import type { Database } from "../database.ts";
 import { codeOf, isToRepeat } from "../faults.ts";
+import { repeatedly } from "../repeat.ts";
 import type { Partitions } from "./partitions.ts";
 import { newEventOf, type NewEvent } from "./records.ts";
-import { isKnown, linesOfKnown, sizesOfKnown, type Answer, type Known } from "./known-events.ts";
+import { isKnown, linesOfKnown, sizesOf, type Answer, type Known } from "./known-events.ts";
 
 /** Two: while the database commits one, it already reads the next. */
 const MOST_UNDER_WAY = 2;
@@ -24,8 +24,6 @@ const GROUP_BYTES = 8 << 20;
 const MOST_WAITING = 20_000;
 const MOST_WAITING_BYTES = 256 << 20;
 const EVENTS_AT_ONCE = 256;
-const ATTEMPTS = 6;
-const PAUSE_MS = 5;
 const NO_PARTITION = "23514";
 
 /** The lines of events that were sent before are read in parts of this size, or one append at a time. */
@@ -154,8 +152,33 @@ export class GroupCommit {
     return this.#waiting.splice(0, count);
   }
 
+  /** Refuses the appends whose answers would be too long, before anything is stored, and gives the others. */
+  async #fitting(group: readonly Append[]): Promise<readonly Append[]> {
+    const batches = group.map(({ events }) => events.filter(({ isNamed }) => isNamed));
+    const asked = batches.filter(({ length }) => length > 1).flat(); // one event is never too long
+    const sizes = await sizesOf(this.#options.database, asked);
+    return group.filter(({ events, allowance, stored }) => {
+      const own = new Map<string, number>();
+      const bytes = events.reduce((sum, { key, line }) => {
+        const size = sizes.get(key) ?? own.get(key) ?? line.length;
+        own.set(key, size);
+        return sum + size;
+      }, 0);
+      if (bytes > allowance) stored(longAnswer());
+      return bytes <= allowance;
+    });
+  }
+
   /** Stores a group and answers each of its appends; never rejects. */
-  async #store(group: readonly Append[]): Promise<void> {
+  async #store(appends: readonly Append[]): Promise<void> {
+    let group: readonly Append[];
+    try {
+      group = await this.#fitting(appends);
+    } catch (error) {
+      for (const { stored } of appends) stored(refusalOf(error));
+      return;
+    }
+    if (group.length === 0) return;
     const sent: NewEvent[] = [];
     const placeOf = new Map<string, number>();
     // For each append, the places of its events among those that are sent: one for each id.
@@ -169,14 +192,12 @@ export class GroupCommit {
       }),
     );
     let rows: readonly Answer[];
-    let sizes: ReadonlyMap<number, number>;
     try {
       const organizations = [...new Set(group.map(({ organization }) => organization))].sort();
       rows = await this.#write(organizations, sent);
       for (const { place, organization_id, seq, bytes } of rows) {
-        if (place === null) this.#options.grown(organization_id, seq, bytes as number);
+        if (place === null) this.#options.grown(organization_id, seq, bytes);
       }
-      sizes = await sizesOfKnown(this.#options.database, rows.filter(isKnown));
     } catch (error) {
       for (const { stored } of group) stored(refusalOf(error));
       return;
@@ -186,14 +207,14 @@ export class GroupCommit {
     this.#counts.stored += stored;
     this.#counts.repeated += places.reduce((sum, own) => sum + own.length, 0) - stored;
     const sizeOf = (place: number): number =>
-      sizes.get(place) ?? (sent[place - 1] as NewEvent).line.length;
+      known.get(place)?.bytes ?? (sent[place - 1] as NewEvent).line.length;
     let part: Answering[] = [];
     let bytes = 0;
     for (const [i, append] of group.entries()) {
       const own = places[i] as readonly number[];
       const size = own.reduce((sum, place) => sum + sizeOf(place), 0);
       if (size > append.allowance) {
-        append.stored(longAnswer());
+        append.stored(longAnswer()); // another server has just stored longer events of these ids
         continue;
       }
       if (bytes > 0 && bytes + size > PART_BYTES) {
@@ -233,21 +254,19 @@ export class GroupCommit {
     const { database, partitions, isRelaxed } = this.#options;
     const days = [...new Set(events.map(({ day }) => day))];
     const records = `[${events.map(({ record }) => record).join(",")}]`;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await partitions.ensure(days);
-        return await database.query<Answer>("SELECT * FROM audit_append_1($1, $2, $3)", [
-          organizations,
-          records,
-          isRelaxed,
-        ]);
-      } catch (error) {
-        const isMissing = codeOf(error) === NO_PARTITION;
-        if ((!isMissing && !isToRepeat(error)) || attempt === ATTEMPTS) throw error;
-        if (isMissing) await partitions.remake(days, organizations).catch(() => undefined);
-        else await pause(PAUSE_MS * attempt * (1 + Math.random()));
-      }
-    }
+    const write = async (): Promise<readonly Answer[]> => {
+      await partitions.ensure(days);
+      return database.query<Answer>("SELECT * FROM audit_append_1($1, $2, $3)", [
+        organizations,
+        records,
+        isRelaxed,
+      ]);
+    };
+    return repeatedly(write, async (error) => {
+      if (codeOf(error) !== NO_PARTITION) return isToRepeat(error);
+      await partitions.remake(days, organizations).catch(() => undefined);
+      return true;
+    });
   }
 }
 
@@ -269,8 +288,4 @@ function refusalOf(error: unknown): unknown {
   const message =
     "The database did not confirm that the events are stored: send them again under the same ids, which is safe";
   return Object.assign(new Unavailable(message, error.retryAfterSeconds), { cause: error });
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms));
 }

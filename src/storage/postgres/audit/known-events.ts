@@ -1,12 +1,14 @@
 /** Reads events that were sent before. */
 import type { Database } from "../database.ts";
+import type { NewEvent } from "./records.ts";
 
 /** A row of the answer of `audit_append_1`. */
 export interface Answer {
   readonly organization_id: string;
   /** The newest row of the organization, or the row of the event that was sent before. */
   readonly seq: number;
-  readonly bytes: number | null;
+  /** The bytes of the organization, or of the event. */
+  readonly bytes: number;
   readonly place: number | null;
   readonly day: string | null;
 }
@@ -19,43 +21,47 @@ export function isKnown(row: Answer): row is Known {
   return row.place !== null;
 }
 
-/** The bytes of events, by place. */
-export async function sizesOfKnown(
+/** The bytes of those events that were sent before, by key. */
+export async function sizesOf(
   database: Database,
-  known: readonly Known[],
-): Promise<ReadonlyMap<number, number>> {
-  const rows = await read<{ bytes: number }>(database, known, "bytes");
-  return new Map(rows.map(([place, { bytes }]) => [place, bytes]));
+  events: readonly NewEvent[],
+): Promise<ReadonlyMap<string, number>> {
+  if (events.length === 0) return new Map();
+  const rows = await database.query<{ place: number; bytes: number }>(
+    `SELECT place, i.bytes
+       FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS sent (organization_id, id, reporter, place)
+       JOIN audit_ids i USING (organization_id, id, reporter)
+       JOIN audit_heads h ON h.organization_id = i.organization_id AND i.day >= h.first_day`,
+    [
+      events.map(({ organization }) => organization),
+      events.map(({ id }) => id),
+      events.map(({ reporter }) => reporter),
+    ],
+  );
+  return new Map(rows.map(({ place, bytes }) => [(events[place - 1] as NewEvent).key, bytes]));
 }
 
-/** The lines of events, by place. */
+/**
+ * The lines of events that were sent before, by place. A query of its own: in the function that stores events
+ * it would open the partitions of all days each time.
+ */
 export async function linesOfKnown(
   database: Database,
   known: readonly Known[],
 ): Promise<ReadonlyMap<number, string>> {
-  const rows = await read<{ line: string }>(database, known, "line");
-  return new Map(rows.map(([place, { line }]) => [place, line]));
-}
-
-/** A query of its own: in the function that stores events it would open the partitions of all days each time. */
-async function read<Row extends object>(
-  database: Database,
-  known: readonly Known[],
-  column: "bytes" | "line",
-): Promise<readonly (readonly [place: number, row: Row])[]> {
-  const found: [number, Row][] = [];
+  const lines = new Map<number, string>();
   for (const organization of new Set(known.map((row) => row.organization_id))) {
     const own = known.filter((row) => row.organization_id === organization);
-    const rows = await database.query<Row & { seq: number }>(
-      `SELECT seq, ${column} FROM audit_events
+    const rows = await database.query<{ seq: number; line: string }>(
+      `SELECT seq, line FROM audit_events
         WHERE organization_id = $1 AND day = ANY ($2) AND seq = ANY ($3)`,
       [organization, [...new Set(own.map(({ day }) => day))], own.map(({ seq }) => seq)],
     );
-    const bySeq = new Map(rows.map((row) => [row.seq, row]));
+    const bySeq = new Map(rows.map(({ seq, line }) => [seq, line]));
     for (const { seq, place } of own) {
-      const row = bySeq.get(seq);
-      if (row !== undefined) found.push([place, row]);
+      const line = bySeq.get(seq);
+      if (line !== undefined) lines.set(place, line);
     }
   }
-  return found;
+  return lines;
 }

@@ -17,6 +17,10 @@ const MOST_KEY_BYTES = 1_024;
 export interface NewEvent {
   /** The identity of the event: organization, id and reporter. */
   readonly key: string;
+  readonly organization: string;
+  /** The id and the reporter, as columns hold them. */
+  readonly id: string;
+  readonly reporter: string;
   /** Whether it may have been sent before. */
   readonly isNamed: boolean;
   readonly day: string;
@@ -58,7 +62,16 @@ export function newEventOf(event: AuditEvent, isNamed: boolean): NewEvent {
       .join(""),
     line,
   });
-  return { key: `${organization_id} ${id} ${reported_by}`, isNamed, day, line, record };
+  return {
+    key: `${organization_id} ${id} ${reported_by}`,
+    organization: organization_id,
+    id: columnOf(id),
+    reporter: columnOf(reported_by),
+    isNamed,
+    day,
+    line,
+    record,
+  };
 }
 
 /**

@@ -51,6 +51,7 @@ CREATE TABLE audit_ids (
   reporter text COLLATE "C" NOT NULL,
   seq      bigint NOT NULL,
   day      date NOT NULL,
+  bytes    integer NOT NULL,                      -- of the event
   PRIMARY KEY (organization_id, id, reporter)
 );
 
@@ -109,6 +110,7 @@ CREATE TABLE audit_readers (
 -- Stores events of some organizations, all or none. One call is one transaction and one round trip, so the
 -- lock of an organization is held no longer than the commit takes. Answers with a row for each organization
 -- that got events, and one for each event that was sent before, which says where that is stored.
+-- `bytes` are those of the organization, or of the event.
 --
 -- `organizations` is sorted and without repetition; `place` is an event's place in `events`, from 1. An event
 -- has a `provider_key` where its provider is counted under another name.
@@ -150,11 +152,11 @@ BEGIN
       is_failed, search, line, place
     )
   ), known AS MATERIALIZED (
-    SELECT s.organization_id, s.place, k.seq, k.day
+    SELECT s.organization_id, s.place, k.seq, k.day, k.bytes
       FROM sent s
       JOIN audit_heads h ON h.organization_id = s.organization_id
      CROSS JOIN LATERAL (
-           SELECT i.seq, i.day FROM audit_ids i
+           SELECT i.seq, i.day, i.bytes FROM audit_ids i
             WHERE i.organization_id = s.organization_id AND i.id = s.id AND i.reporter = coalesce(s.reported_by, '')
               AND i.day >= h.first_day
             LIMIT 1) k
@@ -173,9 +175,11 @@ BEGIN
            executor, capability, status, runtime_name, trace_id, policy, reported_by, search, line
       FROM fresh ORDER BY organization_id, seq
   ), ids AS (
-    INSERT INTO audit_ids AS k (organization_id, id, reporter, seq, day)
-    SELECT organization_id, id, coalesce(reported_by, ''), min(seq), min(arrival_day) FROM fresh GROUP BY 1, 2, 3
-    ON CONFLICT (organization_id, id, reporter) DO UPDATE SET seq = excluded.seq, day = excluded.day
+    INSERT INTO audit_ids AS k (organization_id, id, reporter, seq, day, bytes)
+    SELECT organization_id, id, coalesce(reported_by, ''), min(seq), min(arrival_day), min(bytes)
+      FROM fresh GROUP BY 1, 2, 3
+    ON CONFLICT (organization_id, id, reporter) DO UPDATE
+      SET seq = excluded.seq, day = excluded.day, bytes = excluded.bytes
      WHERE k.day < (SELECT h.first_day FROM audit_heads h WHERE h.organization_id = k.organization_id)
   ), days AS (
     INSERT INTO audit_days AS d (organization_id, day, decision, consumer, events, bytes, oldest_ms, newest_ms, last_seq)
@@ -209,6 +213,6 @@ BEGIN
   )
   SELECT organization_id, last_seq, bytes, NULL::bigint, NULL::text FROM heads
   UNION ALL
-  SELECT organization_id, seq, NULL, place, day::text FROM known;
+  SELECT organization_id, seq, bytes, place, day::text FROM known;
 END
 $$;

@@ -1,5 +1,4 @@
 import type { Quota } from "../../core/quota.ts";
-import { ownTurn } from "../../core/yielder.ts";
 import type { Heartbeat } from "../../fleet/schema.ts";
 import { IDLE_MS, ONLINE_MS } from "../../fleet/status.ts";
 import type {
@@ -28,11 +27,14 @@ interface Row {
   readonly last_seen: number;
 }
 
+/** A runtime in a list, and when it was seen at the moment of the list. */
+type Seen = Pick<Row, "name" | "last_seen">;
+
 const COLUMNS = "name, hostname, os, version, policy_version, last_seen";
 const NEWEST_FIRST = "ORDER BY last_seen DESC, report DESC";
 
-/** How many rows of a list are given out in one turn of the loop. */
-const SLICE = 250;
+/** How many rows of a list are read at a time. */
+const SLICE = 500;
 
 const FORGOTTEN_AT_ONCE = 5_000;
 
@@ -86,12 +88,12 @@ export class PostgresFleet implements FleetStore {
     const { where, values } = conditionOf(organization, query);
     // Asked now and not when the first slice is wanted: the list is of this moment. And not as a search,
     // which might have to wait for a connection while later reports find one.
-    const asked = this.#database.query<Row>(
-      `SELECT ${COLUMNS} FROM runtimes WHERE ${where} ${NEWEST_FIRST}`,
+    const asked = this.#database.query<Seen>(
+      `SELECT name, last_seen FROM runtimes WHERE ${where} ${NEWEST_FIRST}`,
       values,
     );
     asked.catch(() => undefined); // the reader of the slices gets the error
-    return slicesOf(asked);
+    return this.#slicesOf(organization, asked);
   }
 
   async counts(organization: string, now: number, active: string): Promise<FleetCounts> {
@@ -157,6 +159,25 @@ export class PostgresFleet implements FleetStore {
     return this.#reports.idle();
   }
 
+  /** Reads the runtimes of a list, some hundred at a time. */
+  async *#slicesOf(
+    organization: string,
+    asked: Promise<readonly Seen[]>,
+  ): AsyncGenerator<readonly StoredRuntime[], void> {
+    const listed = await asked;
+    for (let from = 0; from < listed.length; from += SLICE) {
+      const slice = listed.slice(from, from + SLICE);
+      const rows = await this.#database.query<Row>(
+        `SELECT name, hostname, os, version, policy_version, seen AS last_seen
+           FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS listed (name, seen, place)
+           JOIN runtimes USING (name) WHERE organization_id = $1 ORDER BY place`,
+        [organization, slice.map(({ name }) => name), slice.map((one) => one.last_seen)],
+        "runtimes-by-name",
+      );
+      yield rows.map(runtimeOf);
+    }
+  }
+
   async #forgetSilentOf(organization: string, before: number): Promise<number> {
     for (let total = 0; ;) {
       const removed = await this.#database.transaction(async (transaction) => {
@@ -200,16 +221,6 @@ function conditionOf(
   }
   if (q) parts.push(`strpos(search, ${value(toText(q.toLowerCase()))}) > 0`);
   return { where: parts.join(" AND "), values };
-}
-
-async function* slicesOf(
-  asked: Promise<readonly Row[]>,
-): AsyncGenerator<readonly StoredRuntime[], void> {
-  const rows = await asked;
-  for (let from = 0; from < rows.length; from += SLICE) {
-    if (from > 0) await ownTurn();
-    yield rows.slice(from, from + SLICE).map(runtimeOf);
-  }
 }
 
 function runtimeOf(row: Row): StoredRuntime {

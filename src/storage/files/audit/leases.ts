@@ -1,4 +1,4 @@
-import type { Pieces } from "../../../core/pieces.ts";
+import { closing, type Pieces } from "../../../core/pieces.ts";
 
 /** Readers in progress. Removed files stay on disk until every reader that may need them is done. */
 export class Leases {
@@ -33,13 +33,5 @@ export type Lease = () => () => void;
 
 /** Reads pieces under a lease, which is taken now: retention may run before the first piece is read. */
 export function underLease(pieces: AsyncIterable<Buffer>, lease: Lease): Pieces {
-  const close = lease();
-  const read = async function* (): AsyncGenerator<Buffer> {
-    try {
-      yield* pieces;
-    } finally {
-      close();
-    }
-  };
-  return { [Symbol.asyncIterator]: read, close };
+  return closing(pieces, lease());
 }

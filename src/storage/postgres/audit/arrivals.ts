@@ -3,7 +3,7 @@
  * its change counter. It is asked for while streams wait, for all organizations at once; what this server
  * stores wakes its own streams without asking.
  */
-import type { Arrival, AuditFilter, AuditTail, Position } from "../../../audit/store.ts";
+import type { Arrival, AuditFilter, AuditTail } from "../../../audit/store.ts";
 import { streamPosition } from "../../../audit/positions.ts";
 import { clearTimeout, setTimeout } from "../../../core/timers.ts";
 import type { Database } from "../database.ts";
@@ -69,7 +69,8 @@ export class Arrivals {
   ): AsyncGenerator<Arrival> {
     const key = `${organization} ${JSON.stringify(filter)}`;
     let at = after;
-    const waiting = this.#enter(organization, after);
+    const waiting = this.#waiting.get(organization) ?? { last: after, wakes: new Set() };
+    this.#waiting.set(organization, waiting);
     const wake = { up: (): void => {} };
     const onWake = (): void => wake.up();
     waiting.wakes.add(onWake);
@@ -82,11 +83,14 @@ export class Arrivals {
           await new Promise<void>((resolve) => (wake.up = resolve));
           continue;
         }
-        const found = await this.#read(key, organization, filter, at, last);
+        const own = `${at} ${last} ${key}`;
+        const reading = this.#reads.get(own) ?? this.#read(organization, filter, at, last);
+        this.#reads.set(own, reading);
+        const found = await reading.finally(() => this.#reads.delete(own));
         for (const { row, json } of found) {
           if (signal.aborted) return;
           at = row;
-          yield { position: this.#positionOf(row), json };
+          yield { position: streamPosition(row), json };
         }
         if (found.length === 0) at = last;
       }
@@ -95,18 +99,6 @@ export class Arrivals {
       waiting.wakes.delete(onWake);
       if (waiting.wakes.size === 0) this.#waiting.delete(organization);
     }
-  }
-
-  #positionOf(row: number): Position {
-    return streamPosition(row);
-  }
-
-  #enter(organization: string, last: number): Waiting {
-    const known = this.#waiting.get(organization);
-    if (known) return known;
-    const waiting = { last, wakes: new Set<() => void>() };
-    this.#waiting.set(organization, waiting);
-    return waiting;
   }
 
   /** Asks for the newest rows, and again after a while as long as streams wait. */
@@ -130,24 +122,7 @@ export class Arrivals {
     }
   }
 
-  #read(
-    key: string,
-    organization: string,
-    filter: AuditFilter,
-    after: number,
-    last: number,
-  ): Promise<readonly Found[]> {
-    const own = `${after} ${last} ${key}`;
-    const under = this.#reads.get(own);
-    if (under) return under;
-    const reading = this.#query(organization, filter, after, last).finally(() =>
-      this.#reads.delete(own),
-    );
-    this.#reads.set(own, reading);
-    return reading;
-  }
-
-  async #query(
+  async #read(
     organization: string,
     filter: AuditFilter,
     after: number,

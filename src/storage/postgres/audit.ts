@@ -11,6 +11,7 @@ import type { Database } from "./database.ts";
 import { answerExport, answerPage } from "./audit/answers.ts";
 import { Arrivals } from "./audit/arrivals.ts";
 import { activityOf, histogramOf, providerNamesOf, providerUseOf } from "./audit/counts.ts";
+import { Counting, countRest } from "./audit/counting.ts";
 import { usageOf } from "./audit/days.ts";
 import { GroupCommit } from "./audit/group-commit.ts";
 import { Partitions } from "./audit/partitions.ts";
@@ -25,6 +26,8 @@ export interface PostgresAuditOptions {
   readonly log: Log;
   /** `write` does not wait for the disk of the database: its crash may lose the last moments. */
   readonly durability: "sync" | "write";
+  /** The number of new events after which they are counted. */
+  readonly countAfter?: number;
 }
 
 const MAINTAIN_EVERY_MS = 10 * MINUTE_MS;
@@ -39,6 +42,7 @@ export class PostgresAudit implements AuditStore {
   readonly #arrivals: Arrivals;
   readonly #readers: Readers;
   readonly #commits: GroupCommit;
+  readonly #counting: Counting;
   /** The bytes of organizations, as the last commit or query told. */
   readonly #sizes = new Map<string, { readonly bytes: number; readonly at: number }>();
   readonly #maintaining: NodeJS.Timeout;
@@ -50,6 +54,7 @@ export class PostgresAudit implements AuditStore {
     this.#database = database;
     this.#arrivals = new Arrivals(database);
     this.#readers = new Readers(database);
+    this.#counting = new Counting(database, options.countAfter);
     this.#commits = new GroupCommit({
       database,
       partitions: new Partitions(database),
@@ -57,6 +62,7 @@ export class PostgresAudit implements AuditStore {
       grown: (organization, lastRow, bytes) => {
         this.#noteSize(organization, bytes);
         this.#arrivals.grown(organization, lastRow);
+        this.#counting.grown(organization, lastRow);
       },
     });
     const maintain = (): void => {
@@ -184,6 +190,7 @@ export class PostgresAudit implements AuditStore {
   async close(): Promise<void> {
     clearInterval(this.#maintaining);
     await this.#commits.close();
+    await this.#counting.close();
     this.#arrivals.close();
     this.#readers.close();
     await this.#maintenance;
@@ -194,10 +201,11 @@ export class PostgresAudit implements AuditStore {
     this.#sizes.set(organization, { bytes, at: systemStopwatch() });
   }
 
-  /** Deletes what retention removed, and indexes the texts of days that are over. */
+  /** Counts what is not counted yet, deletes what retention removed, and indexes the texts of days that are over. */
   async #maintain(): Promise<void> {
     const { log, now } = this.#options;
     try {
+      await countRest(this.#database);
       await sweep(this.#database);
       await indexClosedDays(this.#database, now());
     } catch (error) {

@@ -208,7 +208,11 @@ test("PostgreSQL answers as the files do, byte for byte", { skip: withoutPostgre
   const url = await createDatabase();
   const files = fileStore();
   t.after(() => files.close());
-  const servers = [await auditServer(t, url), await auditServer(t, url)] as const;
+  // One counts some hundred events at a time, the other never: queries count the rest.
+  const servers = [
+    await auditServer(t, url, { countAfter: 300 }),
+    await auditServer(t, url, { countAfter: Infinity }),
+  ] as const;
   const seed = Number(process.env["FUZZ_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
   t.diagnostic(`seed ${seed}`);
   const given = fc.sample(someEvent, { numRuns: EVENTS, seed });

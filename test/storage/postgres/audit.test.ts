@@ -13,8 +13,10 @@ const silent = createLog(
   () => {},
 );
 
+/** Counts some events when they are stored, and leaves others to the queries. */
 function storeOver(database: Database): PostgresAudit {
-  return new PostgresAudit({ database, now: () => 0, log: silent, durability: "sync" });
+  const options = { now: () => 0, log: silent, durability: "sync", countAfter: 7 } as const;
+  return new PostgresAudit({ database, ...options });
 }
 
 async function openedOver(database: Database): Promise<AuditEngine> {
@@ -37,7 +39,8 @@ async function database(t: TestContext): Promise<Database> {
 }
 
 const TABLES =
-  "audit_heads, audit_events, audit_ids, audit_days, audit_minutes, audit_provider_minutes";
+  "audit_heads, audit_events, audit_ids, audit_days, audit_minutes, audit_provider_minutes, " +
+  "audit_counted, audit_hours, audit_values";
 
 if (withoutPostgres) test("the audit store over PostgreSQL", { skip: withoutPostgres }, () => {});
 else {

@@ -19,9 +19,13 @@ export function auditOver(
 }
 
 /** The audit store of one server: over connections of its own, until the test ends. */
-export async function auditServer(t: TestContext, url: string): Promise<PostgresAudit> {
+export async function auditServer(
+  t: TestContext,
+  url: string,
+  options?: Partial<PostgresAuditOptions>,
+): Promise<PostgresAudit> {
   const database = await openDatabase(url);
-  const store = auditOver(database);
+  const store = auditOver(database, options);
   t.after(async () => {
     await store.close();
     await database.close();

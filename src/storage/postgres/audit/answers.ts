@@ -1,14 +1,14 @@
 /** Answers pages and exports with the stored lines, byte for byte. */
 import type { AuditExport, AuditFilter, AuditRows } from "../../../audit/store.ts";
 import { listPosition, type ListPlace } from "../../../audit/positions.ts";
-import type { Pieces } from "../../../core/pieces.ts";
+import { closing } from "../../../core/pieces.ts";
 import { TextCutter } from "../../../core/text-cutter.ts";
 import { Yielder } from "../../../core/yielder.ts";
 import type { Database } from "../database.ts";
-import { totalOf } from "./counts.ts";
 import type { Moment } from "./days.ts";
 import type { Lease } from "./readers.ts";
 import { firstRows, linesOf, readRows, type Row, type Selection } from "./rows.ts";
+import { totalOf } from "./totals.ts";
 
 const COMMA = Buffer.from(",");
 const NEWLINE = Buffer.from("\n");
@@ -49,7 +49,7 @@ export async function answerPage(
     return { ...answer, json: Buffer.from(rows.map(({ line }) => line).join(",")) };
   }
   const pieces = pagePieces(linesOf(database, selection, rows, rows.length));
-  return { ...answer, json: withClose(pieces, () => {}) };
+  return { ...answer, json: closing(pieces, () => {}) };
 }
 
 async function shortened(
@@ -89,15 +89,14 @@ export async function answerExport(
   lease: (days: Moment["days"]) => Promise<Lease>,
 ): Promise<AuditExport> {
   const moment = await totalOf(database, organization, filter, signal);
-  if (moment === undefined)
-    return { total: 0, rows: withClose(exportPieces([], signal), () => {}) };
+  if (moment === undefined) return { total: 0, rows: closing(exportPieces([], signal), () => {}) };
   const selection: Selection = { organization, filter, moment, signal };
   const end = await lease(moment.days);
   const read = async function* (): AsyncGenerator<readonly Buffer[]> {
     const rows: readonly Row[] = await firstRows(database, selection);
     yield* linesOf(database, selection, rows, Infinity);
   };
-  return { total: moment.total, rows: withClose(exportPieces(read(), signal), end) };
+  return { total: moment.total, rows: closing(exportPieces(read(), signal), end) };
 }
 
 async function* exportPieces(
@@ -127,16 +126,4 @@ async function* exportPieces(
     if (bytes > 0) yield Buffer.concat(whole);
     signal?.throwIfAborted();
   }
-}
-
-/** Pieces that call `close` when they are read to the end, left, or closed. */
-function withClose(pieces: AsyncIterable<Buffer>, close: () => void): Pieces {
-  const read = async function* (): AsyncGenerator<Buffer> {
-    try {
-      yield* pieces;
-    } finally {
-      close();
-    }
-  };
-  return { [Symbol.asyncIterator]: read, close };
 }

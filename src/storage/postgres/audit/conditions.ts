@@ -47,16 +47,28 @@ export function conditionsOf(filter: AuditFilter, values: Values): string {
   return conditions.map((condition) => ` AND ${condition}`).join("");
 }
 
+/** The columns whose values are counted in `audit_values`; the decision and the consumer are parts of each count. */
+const COUNTED = COLUMNS.filter(([name]) => !["decision", "consumer", "trace_id"].includes(name));
+/** Longer values are not counted. */
+const MOST_VALUE_BYTES = 256;
+
+/** The columns and values of a filter that are counted. */
+export function countedValuesOf(filter: AuditFilter): readonly (readonly [string, string])[] {
+  return COUNTED.flatMap(([name, column]) => {
+    const wanted = filter[name];
+    const value = wanted === undefined ? undefined : columnOf(wanted);
+    const isShort = value !== undefined && Buffer.byteLength(value) <= MOST_VALUE_BYTES;
+    return isShort ? [[column, value] as const] : [];
+  });
+}
+
 /** Whether texts are searched. */
 export function isSearch({ q }: AuditFilter): boolean {
   return q !== undefined && q !== "";
 }
 
-/** Whether the counters tell how many events match. */
+/** Whether the counters tell how many events match, at any time. */
 export function isCounted(filter: AuditFilter): boolean {
-  const { decision: _, consumer: __, from: ___, to: ____, ...others } = filter;
-  return (
-    !isSearch(filter) &&
-    Object.values({ ...others, q: undefined }).every((one) => one === undefined)
-  );
+  const exact = COLUMNS.filter(([name]) => name !== "decision" && name !== "consumer");
+  return !isSearch(filter) && exact.every(([name]) => filter[name] === undefined);
 }

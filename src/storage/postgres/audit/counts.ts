@@ -1,98 +1,17 @@
-/**
- * Exact counts. Whole minutes come from the counters, which are written together with the events; the parts
- * of minutes at the ends of a range are counted event by event.
- */
+/** The counts behind the dashboard and the histogram, from the counters where these know them. */
 import type { AuditActivity, AuditFilter, AuditHistogram } from "../../../audit/store.ts";
 import type { ProviderActivity } from "../../../audit/store.ts";
-import { DAY_MS, MINUTE_MS } from "../../../core/clock.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../core/clock.ts";
 import type { Database } from "../database.ts";
 import { conditionsOf, isCounted, Values } from "./conditions.ts";
 import { fromText } from "../text.ts";
-import { DAYS, daysOf, inDays, type ArrivalDay, type Moment, type Range } from "./days.ts";
+import { daysOf, inDays, type ArrivalDay } from "./days.ts";
 import { columnOf, providerKey, providerOf } from "./records.ts";
+import { countedText, cut, FIRST_DAY, within } from "./totals.ts";
 
 const MOST_LISTED = 1_000;
 /** The most names that are compared, those with the most events: runtimes choose the names. */
 const MOST_NAMES = 4 * MOST_LISTED;
-
-/** The organization is the first value of every statement here. */
-const FIRST_DAY = "(SELECT first_day FROM audit_heads WHERE organization_id = $1)";
-
-/** The present moment and how many events match; `undefined` where nothing was ever stored. */
-export async function totalOf(
-  database: Database,
-  organization: string,
-  filter: AuditFilter,
-  signal?: AbortSignal,
-): Promise<(Moment & { readonly total: number }) | undefined> {
-  const values = new Values();
-  values.add(organization);
-  const isByCounter = isCounted(filter);
-  const { from, to } = filter;
-  const isOfAllTime = from === undefined && to === undefined;
-  const days = isByCounter && isOfAllTime ? [] : await daysOf(database, organization);
-  const total = isByCounter
-    ? countedTotal(filter, values, days)
-    : `SELECT count(*) FROM audit_events
-        WHERE organization_id = $1${inDays(days, filter, values)}${conditionsOf(filter, values)}`;
-  const text = `SELECT h.last_seq, ${DAYS} AS days, coalesce((${total}), 0)::bigint AS total
-    FROM audit_heads h WHERE h.organization_id = $1`;
-  const [found] = isByCounter
-    ? await database.query<Moment & { total: number }>(text, values.all)
-    : await database.search<Moment & { total: number }>(text, values.all, signal);
-  return found;
-}
-
-function countedTotal(
-  { from, to, decision, consumer }: AuditFilter,
-  values: Values,
-  days: readonly ArrivalDay[],
-): string {
-  if (from !== undefined || to !== undefined) {
-    return `SELECT sum(events) FROM (${counted({ from, to, decision, consumer }, values, days)}) AS counted`;
-  }
-  if (decision === undefined && consumer === undefined) return "h.events";
-  return `SELECT sum(events) FROM audit_days
-    WHERE organization_id = $1 AND day >= h.first_day${conditionsOf({ decision, consumer }, values)}`;
-}
-
-/** Rows with a time, a decision, whether it was an AI, and how many events these have. */
-function counted(filter: AuditFilter, values: Values, days: readonly ArrivalDay[]): string {
-  const { minutes, edges } = wholeMinutes(filter);
-  const { from, to, ...others } = filter;
-  const events = edges.map(
-    (edge) =>
-      `SELECT time_ms, coalesce(decision, '') AS decision, ai, 1 AS events FROM audit_events
-        WHERE organization_id = $1${inDays(days, edge, values)}${conditionsOf({ ...others, ...edge }, values)}`,
-  );
-  if (minutes === undefined) return events.join(" UNION ALL ");
-  const ofMinutes = `SELECT minute_ms AS time_ms, decision, ai, events FROM audit_minutes
-    WHERE organization_id = $1 AND day >= ${FIRST_DAY}${inMinutes(minutes, values)}${conditionsOf(others, values)}`;
-  return [ofMinutes, ...events].join(" UNION ALL ");
-}
-
-function inMinutes({ from, to }: Range, values: Values): string {
-  return (
-    (from === undefined ? "" : ` AND minute_ms >= ${values.add(from)}`) +
-    (to === undefined ? "" : ` AND minute_ms < ${values.add(to)}`)
-  );
-}
-
-/** The whole minutes of a range, and the parts of minutes at its ends. */
-function wholeMinutes({ from, to }: Range): {
-  minutes: Range | undefined;
-  edges: readonly Range[];
-} {
-  const first = from === undefined ? undefined : Math.ceil(from / MINUTE_MS) * MINUTE_MS;
-  const end = to === undefined ? undefined : Math.floor(to / MINUTE_MS) * MINUTE_MS;
-  if ((first ?? -Infinity) >= (end ?? Infinity))
-    return { minutes: undefined, edges: [{ from, to }] };
-  const edges = [
-    { from, to: first },
-    { from: end, to },
-  ].filter((edge) => edge.from !== edge.to);
-  return { minutes: { from: first, to: end }, edges };
-}
 
 /** Events by bucket and decision; see `AuditStore.histogram`. */
 export async function histogramOf(
@@ -116,12 +35,13 @@ export async function histogramOf(
   if (both.from >= both.to) return { allowed, denied, other };
   const values = new Values();
   values.add(organization);
-  const days = await daysOf(database, organization);
-  const isByMinute = isCounted(filter) && from % MINUTE_MS === 0 && intervalMs % MINUTE_MS === 0;
+  const known = await daysOf(database, organization, filter);
+  const isWhole = (span: number): boolean => from % span === 0 && intervalMs % span === 0;
+  const isByMinute = isCounted(filter) && isWhole(MINUTE_MS);
   const rows = isByMinute
-    ? counted({ ...both, q: undefined }, values, days)
+    ? countedText(both, values, known, isWhole(HOUR_MS) ? HOUR_MS : MINUTE_MS)
     : `SELECT time_ms, decision, 1 AS events FROM audit_events
-        WHERE organization_id = $1${inDays(days, both, values)}${conditionsOf(both, values)}`;
+        WHERE organization_id = $1${inDays(known.days, both, values)}${conditionsOf(both, values)}`;
   const text = `SELECT (time_ms - ${values.add(from)}::bigint) / ${values.add(intervalMs)}::bigint AS bucket,
     decision, sum(events)::bigint AS events FROM (${rows}) AS counted GROUP BY 1, 2`;
   interface Bucket {
@@ -162,17 +82,17 @@ function providersOf(
   days: readonly ArrivalDay[],
   names?: readonly string[],
 ): string {
-  const { minutes, edges } = wholeMinutes(lastDay(now));
+  const { whole = {}, ends } = cut(lastDay(now), MINUTE_MS);
   const among = (forms: (name: string) => string): string =>
     names === undefined ? "" : ` AND provider = ANY (${values.add(names.map(forms))}::text[])`;
-  const parts = edges.map(
-    (edge) => `SELECT 'event' AS kind, provider, 1 AS events,
+  const parts = ends.map(
+    (end) => `SELECT 'event' AS kind, provider, 1 AS events,
         (coalesce(decision = 'DENIED', false) OR lower(status) IN ('failed', 'error'))::integer AS failed
-      FROM audit_events WHERE organization_id = $1${inDays(days, edge, values)}
-       AND provider IS NOT NULL${conditionsOf(edge, values)}${among(columnOf)}`,
+      FROM audit_events WHERE organization_id = $1${inDays(days, end, values)}
+       AND provider IS NOT NULL${conditionsOf(end, values)}${among(columnOf)}`,
   );
   parts.push(`SELECT 'minute' AS kind, provider, events, failed FROM audit_provider_minutes
-    WHERE organization_id = $1 AND day >= ${FIRST_DAY}${inMinutes(minutes ?? {}, values)}${among(providerKey)}`);
+    WHERE organization_id = $1 AND day >= ${FIRST_DAY}${within("minute_ms", whole, values)}${among(providerKey)}`);
   return `SELECT kind, provider AS name, false AS ai, sum(events)::bigint AS events, sum(failed)::bigint AS failed
     FROM (${parts.join(" UNION ALL ")}) AS counted GROUP BY 1, 2 ORDER BY 4 DESC LIMIT ${MOST_NAMES}`;
 }
@@ -199,11 +119,11 @@ export async function activityOf(
 ): Promise<AuditActivity> {
   const values = new Values();
   values.add(organization);
-  const days = await daysOf(database, organization);
+  const known = await daysOf(database, organization);
   const rows = await database.query<ProviderRow>(
     `SELECT 'facet' AS kind, decision AS name, ai, sum(events)::bigint AS events, 0::bigint AS failed
-       FROM (${counted(lastDay(now), values, days)}) AS counted GROUP BY 2, 3
-     UNION ALL (${providersOf(now, values, days)})`,
+       FROM (${countedText(lastDay(now), values, known, MINUTE_MS)}) AS counted GROUP BY 2, 3
+     UNION ALL (${providersOf(now, values, known.days)})`,
     values.all,
   );
   const facets = rows.filter(({ kind }) => kind === "facet");
@@ -234,7 +154,7 @@ export async function providerUseOf(
   if (names.length === 0) return new Map();
   const values = new Values();
   values.add(organization);
-  const days = await daysOf(database, organization);
+  const { days } = await daysOf(database, organization);
   const statement = providersOf(now, values, days, names);
   const recent = await database.query<ProviderRow>(statement, values.all);
   // The newest minute of a provider is the first entry of the key; it may have arrived on several days.

@@ -2,15 +2,22 @@
  * The days of arrival that a query needs. With a year of partitions the database would take longer to plan a
  * query over all of them than to answer it, so every query names its days.
  */
-import type { AuditUsage } from "../../../audit/store.ts";
+import type { AuditFilter, AuditUsage } from "../../../audit/store.ts";
 import type { Database } from "../database.ts";
-import type { Values } from "./conditions.ts";
+import { conditionsOf, countedValuesOf, Values } from "./conditions.ts";
 
-/** An organization's events of one arrival day, with the range of their timestamps. */
+/** An organization's events of one arrival day: the range of their timestamps, and the last row. */
 export interface ArrivalDay {
   readonly day: string;
   readonly oldest: number;
   readonly newest: number;
+  readonly last: number;
+}
+
+/** The days that have matching events, and the row up to which `audit_counted` counts them. */
+export interface CountedDays {
+  readonly days: readonly ArrivalDay[];
+  readonly counted: number;
 }
 
 /** The stored events of an organization at one moment: its days, up to the last row. */
@@ -32,22 +39,40 @@ export interface Window {
   readonly days: readonly string[];
 }
 
-/** Selects the days of the organization $1, beside its head row `h`. */
-export const DAYS = `coalesce((
-  SELECT json_agg(d) FROM (
-    SELECT day::text AS day, min(oldest_ms) AS oldest, max(newest_ms) AS newest FROM audit_days
-     WHERE organization_id = $1 AND day >= h.first_day GROUP BY audit_days.day) AS d), '[]')`;
+/** The head row `h` of the organization $1, and the row `c` that says how far it is counted. */
+export const HEAD = `audit_heads h LEFT JOIN audit_counted c ON c.organization_id = h.organization_id
+  WHERE h.organization_id = $1`;
 
-/** The days of an organization. */
+/** Selects the days of the organization $1 that may have matching events, beside `HEAD`. */
+export function daysText(filter: AuditFilter, values: Values): string {
+  const { decision, consumer } = filter;
+  const have = countedValuesOf(filter).map(
+    ([field, value]) => ` AND (last > coalesce(c.seq, 0) OR EXISTS (
+      SELECT FROM audit_values v WHERE v.organization_id = $1 AND v.field = ${values.add(field)}
+         AND v.value = ${values.add(value)} AND v.day = d.day::date))`,
+  );
+  return `coalesce((
+    SELECT json_agg(d) FROM (
+      SELECT day::text AS day, min(oldest_ms) AS oldest, max(newest_ms) AS newest, max(last_seq) AS last
+        FROM audit_days
+       WHERE organization_id = $1 AND day >= h.first_day${conditionsOf({ decision, consumer }, values)}
+       GROUP BY audit_days.day) AS d
+     WHERE true${have.join("")}), '[]')`;
+}
+
+/** The days of an organization that may have matching events. */
 export async function daysOf(
   database: Database,
   organization: string,
-): Promise<readonly ArrivalDay[]> {
-  const [found] = await database.query<{ days: readonly ArrivalDay[] }>(
-    `SELECT ${DAYS} AS days FROM audit_heads h WHERE h.organization_id = $1`,
-    [organization],
+  filter: AuditFilter = {},
+): Promise<CountedDays> {
+  const values = new Values();
+  values.add(organization);
+  const [found] = await database.query<CountedDays>(
+    `SELECT ${daysText(filter, values)} AS days, coalesce(c.seq, 0) AS counted FROM ${HEAD}`,
+    values.all,
   );
-  return found?.days ?? [];
+  return found ?? { days: [], counted: 0 };
 }
 
 /** The condition that names the days in which events of a range may have arrived. */

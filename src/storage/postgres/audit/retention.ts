@@ -15,6 +15,14 @@ import { dayOf } from "./records.ts";
 const GRACE_SECONDS = 300;
 const ROWS_AT_ONCE = 10_000;
 const LEASE_MS = 15 * 60_000;
+/** The tables that have rows for each day, beside the events and the days themselves. */
+const COUNTERS = [
+  "audit_ids",
+  "audit_minutes",
+  "audit_provider_minutes",
+  "audit_hours",
+  "audit_values",
+];
 const LOCK_TIMEOUT = "55P03";
 
 /** An organization's events of one arrival day. */
@@ -125,7 +133,7 @@ export async function sweep(database: Database, graceSeconds = GRACE_SECONDS): P
     for (const { day, isWhole, organizations } of days) {
       if (!isWhole) await deleteRows(database, "audit_events", day, organizations);
       else if (!(await dropDay(database, day, organizations))) continue;
-      for (const table of ["audit_ids", "audit_minutes", "audit_provider_minutes"]) {
+      for (const table of COUNTERS) {
         await deleteRows(database, table, day, organizations);
       }
       await deleteRows(database, "audit_days", day, organizations);

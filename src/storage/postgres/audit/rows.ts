@@ -5,9 +5,9 @@
 import type { AuditFilter } from "../../../audit/store.ts";
 import type { ListPlace } from "../../../audit/positions.ts";
 import type { Database } from "../database.ts";
-import { conditionsOf, isSearch, Values } from "./conditions.ts";
-import { isCounted } from "./conditions.ts";
+import { conditionsOf, isCounted, Values } from "./conditions.ts";
 import { windowsOf, type Moment, type Window } from "./days.ts";
+import { hoursAt } from "./totals.ts";
 
 /** Rows of one portion, and the text of them that is read at once. */
 const PORTION_ROWS = 1_000;
@@ -41,16 +41,8 @@ export async function readRows(
   const { filter, moment } = selection;
   const isAfter = typeof start !== "number";
   const to = isAfter ? Math.min(filter.to ?? Infinity, start.timestamp + 1) : filter.to;
+  if (start !== 0 && !isAfter) return readAt(database, selection, start, limit);
   const windows = [...windowsOf(moment.days, { from: filter.from, to })];
-  if (start !== 0 && !isAfter) {
-    // How many rows of each window are skipped is not known.
-    const days = moment.days.map(({ day }) => day);
-    return readWindow(database, selection, start, limit, {
-      oldest: -Infinity,
-      newest: Infinity,
-      days,
-    });
-  }
   const rows: Row[] = [];
   for (const window of windows) {
     selection.signal?.throwIfAborted();
@@ -58,6 +50,23 @@ export async function readRows(
     if (rows.length === limit) break;
   }
   return rows;
+}
+
+/** Reads rows after a number of rows: behind the hours that can be skipped as their events are counted. */
+async function readAt(
+  database: Database,
+  selection: Selection,
+  offset: number,
+  limit: number,
+): Promise<readonly Row[]> {
+  const { organization, filter, moment } = selection;
+  const everything = { oldest: -Infinity, newest: Infinity, before: 0 };
+  const { oldest, newest, before } = isCounted(filter)
+    ? await hoursAt(database, organization, filter, { offset, limit })
+    : everything;
+  const days = moment.days.filter((day) => day.newest >= oldest && day.oldest <= newest);
+  const window = { oldest, newest, days: days.map(({ day }) => day) };
+  return readWindow(database, selection, offset - before, limit, window);
 }
 
 function readWindow(
@@ -81,7 +90,7 @@ function readWindow(
       : ` AND (time_ms, seq) < (${values.add(start.timestamp)}, ${values.add(start.row)})`;
   const skipped = typeof start === "number" && start > 0 ? ` OFFSET ${values.add(start)}` : "";
   // The sum keeps the database from looking for few matches by going through all rows in their order.
-  const time = isSearch(filter) && moment.total <= FEW ? "time_ms + 0" : "time_ms";
+  const time = !isCounted(filter) && moment.total <= FEW ? "time_ms + 0" : "time_ms";
   const text = `
     SELECT seq AS row, day::text AS day, time_ms AS timestamp,
            CASE WHEN sum(bytes) OVER (ORDER BY time_ms DESC, seq DESC) <= ${PORTION_BYTES} THEN line END AS line

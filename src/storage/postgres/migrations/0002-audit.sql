@@ -100,6 +100,40 @@ CREATE TABLE audit_provider_minutes (
 CREATE INDEX audit_provider_minutes_time ON audit_provider_minutes (organization_id, minute_ms);
 CREATE INDEX audit_provider_minutes_day ON audit_provider_minutes USING brin (day) WITH (autosummarize = on);
 
+-- How far the events of an organization are counted in the two tables below: up to this row. `audit_count_1`
+-- counts some thousand events at a time, after they are stored; a query counts the later ones by itself.
+CREATE TABLE audit_counted (
+  organization_id text COLLATE "C" PRIMARY KEY,
+  seq bigint NOT NULL
+);
+
+-- By hour of the timestamp.
+CREATE TABLE audit_hours (
+  organization_id text COLLATE "C" NOT NULL,
+  hour_ms  bigint NOT NULL,
+  day      date NOT NULL,
+  decision text COLLATE "C" NOT NULL,
+  consumer text COLLATE "C" NOT NULL,
+  events   bigint NOT NULL,
+  PRIMARY KEY (organization_id, hour_ms, day, decision, consumer)
+);
+
+CREATE INDEX audit_hours_day ON audit_hours USING brin (day) WITH (autosummarize = on);
+
+-- By day of arrival and the value of a column, such as 'executor'. Very long values are not counted.
+CREATE TABLE audit_values (
+  organization_id text COLLATE "C" NOT NULL,
+  field    text COLLATE "C" NOT NULL,
+  value    text COLLATE "C" NOT NULL,
+  day      date NOT NULL,
+  decision text COLLATE "C" NOT NULL,
+  consumer text COLLATE "C" NOT NULL,
+  events   bigint NOT NULL,
+  PRIMARY KEY (organization_id, field, value, day, decision, consumer)
+);
+
+CREATE INDEX audit_values_day ON audit_values USING brin (day) WITH (autosummarize = on);
+
 -- Exports that are being read. No day from the first one on is deleted before they end.
 CREATE TABLE audit_readers (
   id         text COLLATE "C" PRIMARY KEY,
@@ -214,5 +248,57 @@ BEGIN
   SELECT organization_id, last_seq, bytes, NULL::bigint, NULL::text FROM heads
   UNION ALL
   SELECT organization_id, seq, bytes, place, day::text FROM known;
+END
+$$;
+
+-- Counts the next events of an organization, at most so many. Answers with the number of those that are left;
+-- with 0 when another server is at it.
+CREATE FUNCTION audit_count_1(organization text, most integer) RETURNS bigint
+LANGUAGE plpgsql
+SET enable_seqscan = off
+AS $$
+DECLARE
+  done   bigint;  -- the last row that was counted before
+  upto   bigint;  -- the last row that is counted now
+  newest bigint;
+  days   date[];
+BEGIN
+  INSERT INTO audit_counted (organization_id, seq) VALUES (organization, 0) ON CONFLICT DO NOTHING;
+  SELECT c.seq INTO done FROM audit_counted c WHERE c.organization_id = organization FOR UPDATE SKIP LOCKED;
+  IF NOT FOUND THEN
+    RETURN 0;
+  END IF;
+  SELECT h.last_seq, least(h.last_seq, done + most) INTO newest, upto
+    FROM audit_heads h WHERE h.organization_id = organization;
+  IF upto IS NULL OR upto = done THEN
+    RETURN 0;
+  END IF;
+  days := ARRAY(
+    SELECT DISTINCT d.day FROM audit_days d JOIN audit_heads h ON h.organization_id = d.organization_id
+     WHERE d.organization_id = organization AND d.last_seq > done AND d.day >= h.first_day);
+
+  INSERT INTO audit_hours AS h (organization_id, hour_ms, day, decision, consumer, events)
+  SELECT organization, time_ms - (time_ms % 3600000 + 3600000) % 3600000, day,
+         coalesce(decision, ''), coalesce(consumer, ''), count(*)
+    FROM audit_events
+   WHERE organization_id = organization AND seq > done AND seq <= upto AND day = ANY (days)
+   GROUP BY 2, 3, 4, 5 ORDER BY 2, 3, 4, 5
+  ON CONFLICT (organization_id, hour_ms, day, decision, consumer) DO UPDATE
+    SET events = h.events + excluded.events;
+
+  INSERT INTO audit_values AS v (organization_id, field, value, day, decision, consumer, events)
+  SELECT organization, f.field, f.value, day, coalesce(decision, ''), coalesce(consumer, ''), count(*)
+    FROM audit_events
+   CROSS JOIN LATERAL (VALUES ('provider', provider), ('executor', executor), ('capability', capability),
+          ('status', status), ('runtime_name', runtime_name), ('policy', policy),
+          ('reported_by', reported_by)) AS f (field, value)
+   WHERE organization_id = organization AND seq > done AND seq <= upto AND day = ANY (days)
+     AND octet_length(f.value) <= 256
+   GROUP BY 2, 3, 4, 5, 6 ORDER BY 2, 3, 4, 5, 6
+  ON CONFLICT (organization_id, field, value, day, decision, consumer) DO UPDATE
+    SET events = v.events + excluded.events;
+
+  UPDATE audit_counted c SET seq = upto WHERE c.organization_id = organization;
+  RETURN newest - upto;
 END
 $$;

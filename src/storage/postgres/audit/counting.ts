@@ -1,0 +1,69 @@
+/**
+ * Counts events by hour and by value some thousand at a time, a moment after they are stored: doing so while
+ * they are stored would make ingest several times slower. Queries add the events that are not counted yet.
+ */
+import type { Database } from "../database.ts";
+
+/** The number of new events after which they are counted, and the most that are counted at once. */
+const COUNT_AFTER = 5_000;
+const COUNT_AT_ONCE = 20_000;
+const MOST_KNOWN = 10_000;
+
+/** Counts what this server sees stored. */
+export class Counting {
+  readonly #database: Database;
+  readonly #after: number;
+  /** The row of each organization at which it was counted last. */
+  readonly #countedAt = new Map<string, number>();
+  #counting: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(database: Database, after = COUNT_AFTER) {
+    this.#database = database;
+    this.#after = after;
+  }
+
+  /** An organization's events reach up to a row. */
+  grown(organization: string, last: number): void {
+    if (last - (this.#countedAt.get(organization) ?? 0) < this.#after || this.#isClosed) return;
+    if (this.#countedAt.size >= MOST_KNOWN) this.#countedAt.clear();
+    this.#countedAt.set(organization, last);
+    this.#counting = this.#counting.then(() => this.#count(organization));
+  }
+
+  /** Resolves when what was begun is counted. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#counting;
+  }
+
+  async #count(organization: string): Promise<void> {
+    // Counted with the next events, if it fails; until then queries count by themselves.
+    await countEvents(this.#database, organization, () => this.#isClosed).catch(() => undefined);
+  }
+}
+
+/** Counts the events of an organization until few are left. */
+async function countEvents(
+  database: Database,
+  organization: string,
+  isEnough = (): boolean => false,
+): Promise<void> {
+  for (let left = Infinity; left >= COUNT_AFTER && !isEnough();) {
+    const [found] = await database.query<{ left: number }>("SELECT audit_count_1($1, $2) AS left", [
+      organization,
+      COUNT_AT_ONCE,
+    ]);
+    left = found?.left ?? 0;
+  }
+}
+
+/** Counts what no server has counted, such as what was stored by one that has ended. */
+export async function countRest(database: Database): Promise<void> {
+  const behind = await database.query<{ organization: string }>(
+    `SELECT h.organization_id AS organization FROM audit_heads h LEFT JOIN audit_counted c USING (organization_id)
+      WHERE h.last_seq - coalesce(c.seq, 0) >= $1`,
+    [COUNT_AFTER],
+  );
+  for (const { organization } of behind) await countEvents(database, organization);
+}

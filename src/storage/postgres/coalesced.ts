@@ -1,55 +1,45 @@
-import { setImmediate } from "../../core/timers.ts";
+import { nextTurn } from "../../core/timers.ts";
 
 /** Reads the values of many keys with one query. */
 export type LoadMany<V> = (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>;
 
-interface Waiting<V> {
-  readonly promise: Promise<V | undefined>;
-  readonly resolve: (value: V | undefined) => void;
-  readonly reject: (error: unknown) => void;
+interface Reading<V> {
+  readonly keys: Set<string>;
+  readonly found: Promise<ReadonlyMap<string, V>>;
 }
 
 /**
- * Coalesced reads: while a query is under way, all who ask share the next one, whichever keys they ask
- * for. So a thousand requests cost two queries, and each gets what a query found that began after it
+ * Coalesced reads: requests that come while a query is under way share the next one, whichever keys they
+ * ask for. So a thousand requests cost two queries, and each gets what a query found that began after it
  * asked: a revoked key or an older policy is never answered from memory.
  */
 export class CoalescedReads<V> {
   readonly #load: LoadMany<V>;
-  #next = new Map<string, Waiting<V>>();
-  #isBusy = false;
+  #underWay: Promise<unknown> | undefined;
+  #next: Reading<V> | undefined;
 
   constructor(load: LoadMany<V>) {
     this.#load = load;
   }
 
-  get(key: string): Promise<V | undefined> {
-    let waiting = this.#next.get(key);
-    if (!waiting) this.#next.set(key, (waiting = newWaiting<V>()));
-    if (!this.#isBusy) {
-      this.#isBusy = true;
-      setImmediate(() => void this.#run()); // with all that ask in this turn of the loop
-    }
-    return waiting.promise;
+  async get(key: string): Promise<V | undefined> {
+    const { keys, found } = (this.#next ??= this.#begin());
+    keys.add(key);
+    return (await found).get(key);
   }
 
-  async #run(): Promise<void> {
-    while (this.#next.size > 0) {
-      const asked = this.#next;
-      this.#next = new Map();
-      try {
-        const found = await this.#load([...asked.keys()]);
-        for (const [key, { resolve }] of asked) resolve(found.get(key));
-      } catch (error) {
-        for (const { reject } of asked.values()) reject(error);
-      }
-    }
-    this.#isBusy = false;
+  /** Begins a reading after the one under way; without one, after this turn of the event loop. */
+  #begin(): Reading<V> {
+    const keys = new Set<string>();
+    const found = (this.#underWay ?? nextTurn()).then(() => {
+      this.#next = undefined;
+      return this.#load([...keys]);
+    });
+    const end = (): void => {
+      if (this.#underWay === underWay) this.#underWay = undefined;
+    };
+    const underWay: Promise<void> = found.then(end, end);
+    this.#underWay = underWay;
+    return { keys, found };
   }
-}
-
-function newWaiting<V>(): Waiting<V> {
-  let [resolve, reject]: [Waiting<V>["resolve"], Waiting<V>["reject"]] = [() => {}, () => {}];
-  const promise = new Promise<V | undefined>((...ends) => ([resolve, reject] = ends));
-  return { promise, resolve, reject };
 }

@@ -7,7 +7,7 @@ import { Yielder } from "../../../core/yielder.ts";
 import type { Database } from "../database.ts";
 import type { Moment } from "./days.ts";
 import type { Lease } from "./readers.ts";
-import { firstRows, linesOf, readRows, type Row, type Selection } from "./rows.ts";
+import { linesOf, PORTION_ROWS, readRows, type Selection } from "./rows.ts";
 import { totalOf } from "./totals.ts";
 
 const COMMA = Buffer.from(",");
@@ -93,7 +93,7 @@ export async function answerExport(
   const selection: Selection = { organization, filter, moment, signal };
   const end = await lease(moment.days);
   const read = async function* (): AsyncGenerator<readonly Buffer[]> {
-    const rows: readonly Row[] = await firstRows(database, selection);
+    const rows = await readRows(database, selection, 0, PORTION_ROWS);
     yield* linesOf(database, selection, rows, Infinity);
   };
   return { total: moment.total, rows: closing(exportPieces(read(), signal), end) };

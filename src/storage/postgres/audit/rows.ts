@@ -9,8 +9,8 @@ import { conditionsOf, isCounted, Values } from "./conditions.ts";
 import { windowsOf, type Moment, type Window } from "./days.ts";
 import { hoursAt } from "./totals.ts";
 
-/** Rows of one portion, and the text of them that is read at once. */
-const PORTION_ROWS = 1_000;
+/** The most rows of one portion, and the most text of them that is read at once. */
+export const PORTION_ROWS = 1_000;
 const PORTION_BYTES = 512 << 10;
 /** Of a search with no more matches than this, all are sorted; otherwise the newest rows are looked through. */
 const FEW = 5_000;
@@ -145,9 +145,4 @@ async function readLine(
   );
   if (found === undefined) throw new Error("An event was removed while it was read");
   return Buffer.from(found.line);
-}
-
-/** The first rows of an export. */
-export function firstRows(database: Database, selection: Selection): Promise<readonly Row[]> {
-  return readRows(database, selection, 0, PORTION_ROWS);
 }

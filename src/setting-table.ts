@@ -18,7 +18,6 @@ import {
   type Kind,
 } from "./core/setting-kinds.ts";
 
-/** A setting. */
 export interface SettingRow<T> {
   readonly variable: string;
   readonly kind: Kind<T>;

@@ -2,7 +2,6 @@ import { dateTime, object, string } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 import { filterQuery } from "./filter.ts";
 
-/** The formats of an export. */
 export const exportFormats = ["ndjson", "csv"] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 

@@ -14,7 +14,6 @@ const TICKET_BYTES = 32;
 /** The permission that a ticket gives: one export, of one organization, under the prefix it was made for. */
 export interface TicketGrant {
   readonly organization: string;
-  /** The actor that requested the ticket. */
   readonly actor?: Actor | undefined;
   readonly surface: Surface;
   readonly view: ExportView;

@@ -57,7 +57,6 @@ const catalogFile = object({
 
 type CatalogFile = Infer<typeof catalogFile>;
 
-/** A provider as a catalog document declares it. */
 export type DeclaredProvider = CatalogFile["providers"][number];
 
 /** A capability as a catalog document declares it; `command` is an example of its use. */

@@ -1,4 +1,3 @@
-/** The limits of a fetch. */
 export interface FetchLimits {
   /** Milliseconds for the whole response. */
   readonly timeoutMs: number;

@@ -20,7 +20,6 @@ export interface CatalogView {
   readonly capabilities: readonly Capability[];
   /** Sorted by id. */
   readonly providers: readonly CatalogProvider[];
-  /** The providers as declared, by id. */
   readonly declared: ReadonlyMap<string, DeclaredProvider>;
 }
 

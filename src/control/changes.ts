@@ -16,7 +16,6 @@ import { draftUser, userCreateBody, userOf } from "../users/draft.ts";
 import { emailTaken } from "../users/email.ts";
 import type { UserStore } from "../users/store.ts";
 
-/** The services that the changes need. */
 export interface ChangeServices {
   /** Makes a change and records it. */
   readonly commit: UnitOfWork<{

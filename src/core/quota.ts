@@ -36,7 +36,6 @@ export interface QuotaLimits {
 /** Returns the quota of a request by its surface. */
 export type QuotaOf = (surface: string) => Quota;
 
-/** All quotas. */
 export interface Quotas {
   readonly auditBytes: QuotaOf;
   readonly runtimes: QuotaOf;

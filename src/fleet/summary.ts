@@ -5,7 +5,6 @@ import type { FleetCounts, FleetStore, PolicyCount } from "./store.ts";
 /** The most policy versions in a summary: those that most runtimes report. */
 export const MOST_VERSIONS = 1_000;
 
-/** The services that a summary needs. */
 export interface SummaryNeeds {
   readonly fleet: Pick<FleetStore, "counts" | "policies">;
   readonly policies: { activeVersion(organization: string): Awaitable<string> };

@@ -29,7 +29,6 @@ const OTHER_METHOD = "other";
 export class HttpMetrics {
   readonly #routes = new Map<string, Map<string, Series>>();
 
-  /** Counts one request. */
   count({ method, route, status, durationMs }: AnsweredRequest): void {
     const series = this.#series(route ?? NO_ROUTE, method);
     series.statuses.set(status, (series.statuses.get(status) ?? 0) + 1);

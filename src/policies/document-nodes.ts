@@ -18,7 +18,6 @@ export const MAX_ALIASED_NODES = 20_000;
 /** The most characters of text that all aliases together may expand to. */
 export const MAX_ALIASED_CHARACTERS = 1 << 20;
 
-/** The target of each alias in a document. */
 export type Aliases = ReadonlyMap<Alias, Node>;
 
 /** The size of a node with its aliases expanded. */

@@ -34,7 +34,6 @@ const OPTIONS = {
 // eslint-disable-next-line no-control-regex -- YAML 1.2 §5.1 admits none of them, anywhere
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/;
 
-/** A parsed and checked document. */
 export interface ParsedDocument {
   /** `undefined` if there are problems. */
   readonly root: YAMLMap | undefined;

@@ -37,7 +37,6 @@ export function answerSummaries(
   return answer(organization, policies, ifNoneMatch, undefined);
 }
 
-/** Reads the text of a version. */
 type TextOf = (version: string) => Awaitable<string | undefined>;
 
 async function answer(

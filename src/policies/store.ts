@@ -58,6 +58,5 @@ export interface PolicyStore {
   /** All versions without their texts, in the same order. */
   versions(organization: string): Awaitable<readonly PolicyVersion[]>;
 
-  /** The text of a version. */
   text(organization: string, version: string): Awaitable<string | undefined>;
 }

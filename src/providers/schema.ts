@@ -12,7 +12,6 @@ import type { Infer } from "../core/schema.ts";
 
 const statuses = ["connected", "offline", "degraded"] as const;
 
-/** The status of a provider in an organization. */
 export type ProviderStatus = (typeof statuses)[number];
 
 const status = word(

@@ -5,7 +5,6 @@
  */
 import { describeError, type Log } from "../core/log.ts";
 
-/** A log to check. */
 export interface LogCheck {
   /** The place of the log. */
   readonly what: string;

@@ -25,7 +25,6 @@ const SEGMENT_NAME = /^(\d{12})\.jsonl$/;
 
 export interface SegmentedLogOptions {
   readonly files: FileOperations;
-  /** The files for reading. */
   readonly reads: ReadFiles;
   readonly now: Clock;
   readonly directory: string;
@@ -130,7 +129,6 @@ export class SegmentedLog {
     this.#log.append(text, durability, done);
   }
 
-  /** Reads a whole segment, many lines at a time. */
   readManyLines(segment: number, take: TakeLines): Promise<void> {
     return readManyLines(this.#options.files, this.path(segment), take);
   }

@@ -48,7 +48,6 @@ export const userCreateBody = {
   },
 };
 
-/** The body of a user's change. */
 export const userChangeBody = {
   schema: userChange,
   read(value: unknown): Infer<typeof userChange> {

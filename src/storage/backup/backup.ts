@@ -9,7 +9,6 @@ import { copyFile, digestFile } from "./copy.ts";
 import { MANIFEST, manifestText, readManifest, type Manifest } from "./manifest.ts";
 import type { StagedFile } from "./staging.ts";
 
-/** The source of a backup. */
 export interface BackupSource {
   readonly directory: string;
   readonly files: readonly StagedFile[];

@@ -7,7 +7,6 @@ export const MANIFEST = "manifest.json";
 
 const FORMAT = 1;
 
-/** A file of a backup. */
 export interface ManifestFile {
   /** From the root of the backup, with `/` between names. */
   readonly path: string;

@@ -30,7 +30,6 @@ const DIRECTORY_MODE = 0o700;
  * so this store also opens the store of users and shares its queue with it.
  */
 export class FileOrganizations implements OrganizationStore {
-  /** The users of all organizations. */
   readonly users: FileUsers;
   readonly #files: FileOperations;
   readonly #layout: Layout;

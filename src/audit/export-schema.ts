@@ -1,5 +1,5 @@
 import { dateTime, object, string } from "../core/schema-parts.ts";
-import type { Infer, Schema } from "../core/schema.ts";
+import type { Schema } from "../core/schema.ts";
 import { filterQuery } from "./filter.ts";
 
 export const exportFormats = ["ndjson", "csv"] as const;
@@ -42,7 +42,6 @@ export const exportParameters = {
     consumer: string(consumer.description),
   },
 } as const satisfies Schema;
-export type ExportParameters = Infer<typeof exportParameters>;
 
 /** The response to a request for a ticket. */
 export const exportTicket = object({

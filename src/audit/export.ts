@@ -6,7 +6,7 @@ import type { Turns } from "../core/turns.ts";
 import { Yielder } from "../core/yielder.ts";
 import { BadInput, TooLarge, Unauthenticated } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time.ts";
-import { validate } from "../core/validate.ts";
+import { bodyOf } from "../core/validate.ts";
 import { streamOf, type Reply } from "../http/reply.ts";
 import { BYTE_ORDER_MARK, CSV_HEADER, csvLines, longCsvLine } from "./csv.ts";
 import { EXPORT_TYPES, exportParameters, type ExportFormat } from "./export-schema.ts";
@@ -40,16 +40,12 @@ export interface ExportReader {
 }
 
 /** The body of a request for a ticket: the parameters of an export. */
-export const exportTicketBody = {
-  schema: exportParameters,
-  read(value: unknown): ExportView {
-    const given = validate(exportParameters, value);
-    if (JSON.stringify(given).length > MAX_PARAMETERS_LENGTH) {
-      throw new TooLarge(`The body: expected at most ${MAX_PARAMETERS_LENGTH / 1024} KiB`);
-    }
-    return exportView(given.format ?? "ndjson", given.bom ?? false, given);
-  },
-};
+export const exportTicketBody = bodyOf(exportParameters, (given): ExportView => {
+  if (JSON.stringify(given).length > MAX_PARAMETERS_LENGTH) {
+    throw new TooLarge(`The body: expected at most ${MAX_PARAMETERS_LENGTH / 1024} KiB`);
+  }
+  return exportView(given.format ?? "ndjson", given.bom ?? false, given);
+});
 
 /**
  * Builds the view that the parameters describe.

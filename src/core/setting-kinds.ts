@@ -1,6 +1,7 @@
 /** The kinds of settings: which texts each accepts, and the value that it reads from them. */
 import { isIPv6 } from "node:net";
 import { hostNameOf } from "./host-name.ts";
+import { oneOf } from "./validate.ts";
 
 /** Reads values of one kind from text; `undefined` from `parse` means that the text is invalid. */
 export interface Kind<T> {
@@ -60,7 +61,7 @@ export function choice<const Choices extends readonly string[]>(
   choices: Choices,
 ): Kind<Choices[number]> {
   return {
-    accepts: `${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`,
+    accepts: oneOf(choices),
     textOf: stringOf,
     parse: (given) => choices.find((word) => word === given),
   };

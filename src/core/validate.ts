@@ -13,6 +13,11 @@ export function validate<const S extends Schema>(schema: S, value: unknown, plac
   return readValue(schema, value, place) as Infer<S>;
 }
 
+/** A request body with rules beyond its schema: `read` takes the validated body, and throws `BadInput`. */
+export function bodyOf<const S extends Schema, T>(schema: S, read: (given: Infer<S>) => T) {
+  return { schema, read: (value: unknown) => read(validate(schema, value)) };
+}
+
 /** Joins a place and a property name: `events[2]` and `consumer` give `events[2].consumer`. */
 export function pathOf(parent: string, name: string): string {
   return parent === "" ? name : `${parent}.${name}`;
@@ -100,9 +105,10 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Lists accepted words for a message: `human, ai or ci`. */
-export function oneOf(words: readonly string[]): string {
-  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+/** Lists words for a message: `human, ai or ci`. */
+export function oneOf(words: readonly string[], last: "or" | "and" = "or"): string {
+  const head = words.slice(0, -1).join(", ");
+  return head === "" ? words.join("") : `${head} ${last} ${words.at(-1)}`;
 }
 
 function refuse(place: string, expectation: string): never {

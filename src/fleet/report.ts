@@ -1,28 +1,15 @@
 import { BadInput } from "../core/errors.ts";
-import { validate } from "../core/validate.ts";
-import type { CustomBody } from "../http/route.ts";
-import {
-  heartbeat,
-  RUNTIME_NAME,
-  runtimeRegister,
-  type Heartbeat,
-  type RuntimeRegister,
-} from "./schema.ts";
+import { bodyOf } from "../core/validate.ts";
+import { heartbeat, RUNTIME_NAME, runtimeRegister } from "./schema.ts";
 
 /** The longest name of a runtime, in code points. */
 export const MAX_NAME = RUNTIME_NAME.maxLength;
 
 /** The body of a heartbeat. */
-export const heartbeatBody: CustomBody<Heartbeat> = {
-  schema: heartbeat,
-  read: (value) => withCheckedName(validate(heartbeat, value)),
-};
+export const heartbeatBody = bodyOf(heartbeat, withCheckedName);
 
 /** The body of a registration. */
-export const registerBody: CustomBody<RuntimeRegister> = {
-  schema: runtimeRegister,
-  read: (value) => withCheckedName(validate(runtimeRegister, value)),
-};
+export const registerBody = bodyOf(runtimeRegister, withCheckedName);
 
 function withCheckedName<T extends { readonly name: string }>(report: T): T {
   const name = checkedName(report.name);

@@ -4,19 +4,15 @@ import { BadInput } from "../core/errors.ts";
 import { isKeyScope, KEY_SCOPES } from "../core/key-scopes.ts";
 import type { Infer } from "../core/schema.ts";
 import { formatTimestamp } from "../core/time.ts";
-import { validate } from "../core/validate.ts";
+import { bodyOf } from "../core/validate.ts";
 import { apiKeyCreate, type ApiKey, type StoredKey } from "./schema.ts";
 
 /** The body of a key's creation. */
-export const apiKeyCreateBody = {
-  schema: apiKeyCreate,
-  read(value: unknown): Infer<typeof apiKeyCreate> {
-    const given = validate(apiKeyCreate, value);
-    const name = given.name.trim();
-    if (name === "") throw new BadInput("name: required");
-    return { ...given, name };
-  },
-};
+export const apiKeyCreateBody = bodyOf(apiKeyCreate, (given) => {
+  const name = given.name.trim();
+  if (name === "") throw new BadInput("name: required");
+  return { ...given, name };
+});
 
 /** Makes the record of a new key. The key cannot be computed from it. */
 export function draftKey(

@@ -59,7 +59,8 @@ export class StrictReader {
   #refuseKey(at: Value, name: string, known: readonly string[]): void {
     if (this.#problems.isFull) return; // the search for a similar word takes time
     const near = nearest(name, known);
-    const hint = near === undefined ? `known are ${listed(known)}` : `did you mean "${near}"?`;
+    const hint =
+      near === undefined ? `known are ${oneOf(known, "and")}` : `did you mean "${near}"?`;
     this.refuse({ ...at, place: pathOf(at.place, name.slice(0, 80)) }, `unknown key, ${hint}`);
   }
 
@@ -123,10 +124,6 @@ type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } &
 export function given<T extends object>(fields: T): Given<T> {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Given<T>;
-}
-
-function listed(words: readonly string[]): string {
-  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }
 
 const MAX_TYPOS = 2;

@@ -1,5 +1,5 @@
 import { BadInput } from "../core/errors.ts";
-import { validate } from "../core/validate.ts";
+import { bodyOf } from "../core/validate.ts";
 import { settingsUpdate, type Setting } from "./schema.ts";
 
 /** The most characters of all keys and values together. */
@@ -22,20 +22,16 @@ function pairsNotIn(others: readonly Setting[], settings: readonly Setting[]): P
 }
 
 /** The body that replaces an organization's settings. */
-export const settingsUpdateBody = {
-  schema: settingsUpdate,
-  read(value: unknown): readonly Setting[] {
-    const given = validate(settingsUpdate, value).settings;
-    const seen = new Set<string>();
-    let characters = 0;
-    for (const [index, { key, value = "" }] of given.entries()) {
-      if (seen.has(key)) throw new BadInput(`settings[${index}].key: "${key}" is given twice`);
-      seen.add(key);
-      characters += key.length + value.length;
-    }
-    if (characters > MAX_CHARACTERS) {
-      throw new BadInput(`settings: expected at most ${MAX_CHARACTERS} characters in all pairs`);
-    }
-    return given.map((setting) => ({ key: setting.key, value: setting.value ?? "" }));
-  },
-};
+export const settingsUpdateBody = bodyOf(settingsUpdate, ({ settings }): readonly Setting[] => {
+  const seen = new Set<string>();
+  let characters = 0;
+  for (const [index, { key, value = "" }] of settings.entries()) {
+    if (seen.has(key)) throw new BadInput(`settings[${index}].key: "${key}" is given twice`);
+    seen.add(key);
+    characters += key.length + value.length;
+  }
+  if (characters > MAX_CHARACTERS) {
+    throw new BadInput(`settings: expected at most ${MAX_CHARACTERS} characters in all pairs`);
+  }
+  return settings.map((setting) => ({ key: setting.key, value: setting.value ?? "" }));
+});

@@ -2,9 +2,8 @@ import { checkNewPassword } from "../auth/password.ts";
 import type { Role } from "../core/roles.ts";
 import type { ShownToken } from "../core/caller.ts";
 import { SECOND_MS } from "../core/clock.ts";
-import type { Infer } from "../core/schema.ts";
 import { formatTimestamp } from "../core/time.ts";
-import { validate } from "../core/validate.ts";
+import { bodyOf } from "../core/validate.ts";
 import { checkEmail } from "./email.ts";
 import {
   loginRequest,
@@ -38,44 +37,28 @@ type EndedToken = NonNullable<StoredUser["ended_tokens"]>[number];
 const MAX_ENDED_TOKENS = 100;
 
 /** The body of a user's creation. */
-export const userCreateBody = {
-  schema: userCreate,
-  read(value: unknown): Infer<typeof userCreate> {
-    const given = validate(userCreate, value);
-    checkEmail(given.email, "email");
-    checkNewPassword(given.password, "password");
-    return given;
-  },
-};
+export const userCreateBody = bodyOf(userCreate, (given) => {
+  checkEmail(given.email, "email");
+  checkNewPassword(given.password, "password");
+  return given;
+});
 
-export const userChangeBody = {
-  schema: userChange,
-  read(value: unknown): Infer<typeof userChange> {
-    const given = validate(userChange, value);
-    if (given.password !== undefined) checkNewPassword(given.password, "password");
-    return given;
-  },
-};
+export const userChangeBody = bodyOf(userChange, (given) => {
+  if (given.password !== undefined) checkNewPassword(given.password, "password");
+  return given;
+});
 
 /** The body of a sign-in. The password is only compared, so only its length is limited. */
-export const loginBody = {
-  schema: loginRequest,
-  read(value: unknown): Infer<typeof loginRequest> {
-    const given = validate(loginRequest, value);
-    checkEmail(given.email, "email");
-    return given;
-  },
-};
+export const loginBody = bodyOf(loginRequest, (given) => {
+  checkEmail(given.email, "email");
+  return given;
+});
 
 /** The body of a change of the caller's own password. */
-export const passwordChangeBody = {
-  schema: passwordChange,
-  read(value: unknown): Infer<typeof passwordChange> {
-    const given = validate(passwordChange, value);
-    checkNewPassword(given.password, "password");
-    return given;
-  },
-};
+export const passwordChangeBody = bodyOf(passwordChange, (given) => {
+  checkNewPassword(given.password, "password");
+  return given;
+});
 
 /** Makes a new, active user: by default a viewer who is named after the email. */
 export function draftUser(

@@ -61,6 +61,10 @@ export class ServerProcess {
     return /^Signalbox listening on (\S+)\n/.exec(this.stdout)?.[1] ?? "";
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }

@@ -6,7 +6,7 @@ import { HOUR_MS } from "../../core/clock.ts";
 import { Unavailable } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import { CANCELED, codeOf, isBroken, outcomeUnknown, refusalFor } from "./faults.ts";
-import { LimitedPool, loadDriver, type Driver, type PoolClient } from "./pool.ts";
+import { LimitedPool, loadDriver, type Driver, type FailOvers, type PoolClient } from "./pool.ts";
 import { repeatedly } from "./repeat.ts";
 
 /** Runs statements: each by itself, or all in one transaction. */
@@ -49,12 +49,13 @@ const MAX_WAITING_SEARCHES = 100;
 /** A PostgreSQL database. */
 export class Database implements Statements {
   readonly #driver: Driver;
+  readonly #failOvers: FailOvers = { count: 0 };
   readonly #pool: LimitedPool;
   readonly #searches: LimitedPool;
 
   private constructor(driver: Driver, { url, poolSize, log }: DatabaseOptions) {
     this.#driver = driver;
-    const shape = { driver, url, log };
+    const shape = { driver, url, log, failOvers: this.#failOvers };
     this.#pool = new LimitedPool(shape, poolSize, STATEMENT_MS, MAX_WAITING);
     const searches = Math.max(1, Math.floor(poolSize / 4));
     this.#searches = new LimitedPool(shape, searches, SEARCH_MS, MAX_WAITING_SEARCHES);
@@ -184,6 +185,11 @@ export class Database implements Statements {
         throw error;
       }
     });
+  }
+
+  /** Makes all connections anew, since one of them leads to a database that cannot be written. */
+  reconnect(): void {
+    this.#failOvers.count++;
   }
 
   /** Closes every connection; statements under way are waited for. */

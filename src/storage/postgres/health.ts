@@ -32,7 +32,9 @@ export class DatabaseHealth {
       const [row] = await this.#database.query<{ readonly: string }>(
         "SELECT current_setting('transaction_read_only') AS readonly",
       );
-      return row?.readonly === "off" ? "writable" : "read-only";
+      if (row?.readonly === "off") return "writable";
+      this.#database.reconnect(); // or what reads only would go on with the old primary
+      return "read-only";
     } catch {
       return "unreachable";
     }

@@ -1,11 +1,12 @@
 /** The pool of connections of the driver `pg`, which is loaded on first use. */
+import type { EventEmitter } from "node:events";
 import type pg from "pg";
 import type { Pool, PoolClient } from "pg";
 import { ConfigError } from "../../core/config-error.ts";
 import { Unavailable } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import { systemStopwatch } from "../../core/timers.ts";
-import { isBroken, refusalFor } from "./faults.ts";
+import { codeOf, isBroken, NO_CONNECTION, READ_ONLY, refusalFor } from "./faults.ts";
 
 /** The driver, an optional peer dependency. */
 export type Driver = typeof pg;
@@ -16,6 +17,7 @@ export type { PoolClient };
 const GRACE_MS = 1_000;
 const CONNECT_MS = 5_000;
 const IDLE_MS = 30_000;
+const ATTEMPTS = 3;
 /** After so long a transaction is ended whose server does nothing, and its locks are free. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
 
@@ -23,11 +25,23 @@ const IDLE_IN_TRANSACTION_MS = 30_000;
 const FIRST_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 2_000;
 
+/** How long a pool does not try to grow after the database had no connection left for it. */
+const GROW_AGAIN_MS = 1_000;
+
+/**
+ * Counts the fail-overs that a server has seen. A connection of an earlier count may lead to the old primary,
+ * which answers reads with old data, so none is used again.
+ */
+export interface FailOvers {
+  count: number;
+}
+
 /** The common options of the pools of one database. */
 export interface PoolShape {
   readonly driver: Driver;
   readonly url: string;
   readonly log: Log;
+  readonly failOvers: FailOvers;
 }
 
 /** A pool whose waiting requests are bounded in number and time. */
@@ -35,18 +49,28 @@ export class LimitedPool {
   readonly #driver: Driver;
   readonly #pool: Pool;
   readonly #log: Log;
+  readonly #failOvers: FailOvers;
+  readonly #max: number;
   readonly #maxWaiting: number;
+  /** The count of fail-overs when a connection was made; -1 once its database has become read-only. */
+  readonly #madeAfter = new WeakMap<PoolClient, number>();
+  /** The connections that are made; the pool counts those under way, too. */
+  #connected = 0;
+  #wasConnected = false;
   #backoffMs = 0;
   #blockedUntil = 0;
+  #growsAt = 0;
 
   constructor(
-    { driver, url, log }: PoolShape,
+    { driver, url, log, failOvers }: PoolShape,
     max: number,
     statementMs: number,
     maxWaiting: number,
   ) {
     this.#driver = driver;
     this.#log = log;
+    this.#failOvers = failOvers;
+    this.#max = max;
     this.#maxWaiting = maxWaiting;
     this.#pool = new driver.Pool({
       connectionString: url,
@@ -59,17 +83,29 @@ export class LimitedPool {
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       keepAlive: true,
       types: { getTypeParser: parserOf(driver) },
+      verify: (client, done) => void checkWritable(client).then(() => done(), done),
     });
     // Without these a connection that the database closes would end the process.
     this.#pool.on("error", () => undefined);
-    this.#pool.on("connect", (client) => void client.on("error", () => undefined));
+    this.#pool.on("remove", () => this.#connected--);
+    this.#pool.on("connect", (client) => {
+      this.#connected++;
+      client.on("error", () => undefined);
+      this.#madeAfter.set(client, failOvers.count);
+      onReadOnly(client, () => {
+        this.#madeAfter.set(client, -1);
+        failOvers.count++;
+      });
+    });
   }
 
   async use<T>(work: (client: PoolClient) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const client = await this.take();
     let failure: unknown;
     try {
-      return await work(client);
+      const result = await work(client);
+      if (this.#madeAfter.get(client) === -1) throw readOnly(); // the answer may be old
+      return result;
     } catch (error) {
       failure = error;
       signal?.throwIfAborted();
@@ -84,33 +120,86 @@ export class LimitedPool {
     if (this.#pool.waitingCount >= this.#maxWaiting) {
       throw new Unavailable("Too many requests are waiting for the database: try again", 1);
     }
-    try {
-      const client = await this.#pool.connect();
-      if (this.#backoffMs > 0) this.#log.info("the database can be reached again");
-      this.#backoffMs = 0;
-      return client;
-    } catch (error) {
-      // With a connection left it is the limit of connections that was reached, here or in the database.
-      if (this.#pool.totalCount === 0) this.#backOff(error);
-      throw refusalFor(error, this.#driver);
+    this.#grow();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const client = await this.#pool.connect();
+        if (this.#backoffMs > 0) this.#log.info("the database can be reached again");
+        this.#backoffMs = 0;
+        this.#wasConnected = true;
+        if (this.#leadsToPrimary(client)) return client;
+        client.release(true);
+      } catch (error) {
+        const isFull = codeOf(error) === NO_CONNECTION && this.#pool.totalCount > 0;
+        if (isFull) this.#stopGrowing();
+        if (isFull && attempt < ATTEMPTS) continue; // waits for one of the pool's own
+        // With a connection left, the wait for it was too long.
+        if (this.#pool.totalCount === 0) this.#backOff(error);
+        throw refusalFor(error, this.#driver);
+      }
     }
   }
 
   give(client: PoolClient, failure?: unknown): void {
-    client.release(failure !== undefined && isBroken(failure, this.#driver));
+    if (codeOf(failure) === READ_ONLY) this.#failOvers.count++;
+    const isBad = failure !== undefined && isBroken(failure, this.#driver);
+    client.release(isBad || !this.#leadsToPrimary(client));
   }
 
   close(): Promise<void> {
     return this.#pool.end();
   }
 
+  #leadsToPrimary(client: PoolClient): boolean {
+    return this.#madeAfter.get(client) === this.#failOvers.count;
+  }
+
+  /** Goes on with the connections that there are: else each request would try to make one, and fail. */
+  #stopGrowing(): void {
+    this.#pool.options.max = Math.max(1, this.#connected);
+    this.#growsAt = systemStopwatch() + GROW_AGAIN_MS;
+  }
+
+  #grow(): void {
+    const { options } = this.#pool;
+    if (options.max >= this.#max || systemStopwatch() < this.#growsAt) return;
+    options.max++;
+    this.#growsAt = systemStopwatch() + GROW_AGAIN_MS;
+  }
+
   #backOff(error: unknown): void {
-    if (this.#backoffMs === 0) {
+    // Before the first connection the start fails, and says why itself.
+    if (this.#backoffMs === 0 && this.#wasConnected) {
       this.#log.warn("the database cannot be reached", { reason: reasonOf(error) });
     }
     this.#backoffMs = Math.min(this.#backoffMs * 2 || FIRST_BACKOFF_MS, MAX_BACKOFF_MS);
     this.#blockedUntil = systemStopwatch() + this.#backoffMs;
   }
+}
+
+function readOnly(): Error {
+  return Object.assign(new Error("the database is read-only"), { code: READ_ONLY });
+}
+
+/** PostgreSQL reports these settings with its answer to the first statement after they were changed. */
+const READ_ONLY_SETTINGS = ["default_transaction_read_only", "in_hot_standby"];
+
+function onReadOnly(client: PoolClient, seen: () => void): void {
+  type Report = { readonly parameterName: string; readonly parameterValue: string };
+  const { connection } = client as PoolClient & { readonly connection: EventEmitter };
+  connection.on("parameterStatus", ({ parameterName, parameterValue }: Report) => {
+    if (READ_ONLY_SETTINGS.includes(parameterName) && parameterValue === "on") seen();
+  });
+}
+
+/** Refuses a connection to a standby: an address may lead to the old primary for some time. */
+async function checkWritable(client: PoolClient): Promise<void> {
+  const question = {
+    text: "SELECT current_setting('transaction_read_only') AS readonly",
+    query_timeout: CONNECT_MS,
+  };
+  const { rows } = await client.query<{ readonly: string }>(question);
+  if (rows[0]?.readonly === "on") throw readOnly();
 }
 
 const INT8 = 20;

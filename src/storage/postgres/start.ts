@@ -3,7 +3,7 @@ import { ConfigError } from "../../core/config-error.ts";
 import { Refusal } from "../../core/errors.ts";
 import type { EngineParts } from "../../engine.ts";
 import { Database } from "./database.ts";
-import { codeOf } from "./faults.ts";
+import { codeOf, NO_CONNECTION, READ_ONLY } from "./faults.ts";
 import { migrate } from "./migrations.ts";
 
 const LEAST_VERSION = 14;
@@ -31,29 +31,24 @@ export async function openDatabase({
 }
 
 async function check(database: Database): Promise<void> {
-  const [found] = await database.query<{ version: number; shown: string; standby: boolean }>(
+  const [found] = await database.query<{ version: number; shown: string }>(
     `SELECT current_setting('server_version_num')::integer AS version,
-            current_setting('server_version') AS shown, pg_is_in_recovery() AS standby`,
+            current_setting('server_version') AS shown`,
   );
-  if (!found) return;
-  if (found.version < LEAST_VERSION * 10_000) {
+  if (found && found.version < LEAST_VERSION * 10_000) {
     throw new Error(
       `DATABASE_URL: the database is PostgreSQL ${found.shown}, expected ${LEAST_VERSION} or later`,
-    );
-  }
-  if (found.standby) {
-    throw new Error(
-      "DATABASE_URL: the database is a standby in recovery, which cannot be written: give the primary's address",
     );
   }
 }
 
 const ADVICE: ReadonlyMap<string, string> = new Map([
+  [READ_ONLY, "the database is read-only, as a standby in recovery is: give the primary's address"],
   ["28P01", "the database refused the user name or the password: correct them"],
   ["28000", "the database refused this user or this connection: check its pg_hba.conf"],
   ["3D000", "there is no such database: create it first"],
   ["42501", "the user may not create tables: make it the owner of the database"],
-  ["53300", "the database has no free connection: raise max_connections, or end others"],
+  [NO_CONNECTION, "the database has no free connection: raise max_connections, or end others"],
   ["57P03", "the database is starting or stopping: try again when it is up"],
   ["ECONNREFUSED", "nothing listens at this host and port: start the database, or correct them"],
   ["ENOTFOUND", "there is no host of this name: correct it"],

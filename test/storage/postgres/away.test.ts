@@ -1,6 +1,5 @@
 /** The behaviour of a server while its database is away, and when it is back. */
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { after, before, test, type TestContext } from "node:test";
 import { openPostgresEngine } from "../../../src/storage/postgres/engine.ts";
 import { startCuttingProxy } from "../../support/cutting-proxy.ts";
@@ -100,33 +99,3 @@ test("a change whose connection is lost before the commit never happened", { ski
   const { entries } = (await app.get("/api/v1/activity?action=policy.publish")).body;
   assert.equal(entries.length, 1);
 });
-
-test(
-  "a database that answers nothing delays a request no longer than its limit",
-  { skip },
-  async (t) => {
-    const app = await startOver(t);
-    await app.post(POLICIES, { version: "v1", yaml: "a: 1" });
-    const pids = [
-      cluster.pid,
-      ...execFileSync("pgrep", ["-P", String(cluster.pid)], { encoding: "utf8" })
-        .trim()
-        .split("\n")
-        .map(Number),
-    ];
-    const signal = (name: NodeJS.Signals): void => {
-      for (const pid of pids) process.kill(pid, name);
-    };
-    signal("SIGSTOP");
-    try {
-      const began = performance.now();
-      const answers = await Promise.all(Array.from({ length: 40 }, () => app.get(ACTIVE)));
-      assert.ok(answers.every(({ status }) => status === 503));
-      assert.ok(performance.now() - began < 30_000);
-      assert.equal((await app.get("/ready")).status, 503);
-    } finally {
-      signal("SIGCONT");
-    }
-    await until(() => app.get(ACTIVE), 200);
-  },
-);

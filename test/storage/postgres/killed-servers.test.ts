@@ -1,0 +1,103 @@
+/**
+ * Kills servers that share a database at random moments, again and again, while many connections write through
+ * all of them. After each round the database is compared with what was acknowledged.
+ *
+ * `KILL_ROUNDS` is four times the number of rounds (24 by default), `KILL_SEED` repeats the random choices.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { Client } from "../../support/client.ts";
+import {
+  compare,
+  compareEveryEntry,
+  Ledger,
+  randomFrom,
+  SINGLE_WRITERS,
+  WRITERS,
+  type Send,
+  type Writer,
+} from "../../support/kill-ledger.ts";
+import { createDatabase, withoutPostgres } from "../../support/postgres.ts";
+import { launch, type ServerProcess } from "../../support/server-process.ts";
+
+const ROUNDS = Math.ceil(Number(process.env["KILL_ROUNDS"] ?? 24) / 4);
+const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
+const SERVERS = 3;
+const MOST_WRITES = 200;
+const LONGEST_DELAY_MS = 20;
+
+/** A running server. */
+interface Running {
+  readonly process: ServerProcess;
+  readonly url: string;
+  readonly client: Client;
+  isKilled: boolean;
+}
+
+test(
+  `${ROUNDS} times servers of one database are killed, and no acknowledged write is lost (seed ${SEED})`,
+  { skip: withoutPostgres },
+  async (t) => {
+    const random = randomFrom(SEED);
+    const databaseUrl = await createDatabase();
+    const ledger = new Ledger();
+    const running: Running[] = [];
+    const open = async (): Promise<void> => {
+      const process = launch(t, { DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: "4" });
+      running.push({ process, url: await process.url(), client: new Client(), isKilled: false });
+    };
+    let [answers, isOver] = [0, false];
+    /** Sends to any server; throws where the server is killed before it answers. */
+    const send: Send = async (method, path, body) => {
+      const server = running[Math.floor(random() * running.length)];
+      if (server === undefined) throw await wait(5, new Error("no server is running"));
+      try {
+        const answer = await server.client.request(server.url, method, `/api/v1${path}`, body);
+        answers++;
+        return answer;
+      } catch (error) {
+        assert.ok(server.isKilled, String(error));
+        throw error;
+      }
+    };
+    const repeat = async (write: Writer): Promise<void> => {
+      while (!isOver) {
+        await write(send, ledger).catch((error: unknown) => {
+          if (error instanceof assert.AssertionError) throw error;
+        });
+      }
+    };
+    const reached = async (count: number): Promise<void> => {
+      while (answers < count && !isOver) await wait(1);
+    };
+    const killSome = async (): Promise<void> => {
+      await reached(answers + random() * MOST_WRITES);
+      await wait(random() * LONGEST_DELAY_MS);
+      const killed = running.splice(0, 1 + Math.floor(random() * SERVERS));
+      for (const server of killed) {
+        server.isKilled = true;
+        server.process.kill("SIGKILL");
+      }
+      await Promise.all([
+        ...killed.map(async (server) => {
+          await server.process.exit();
+          server.client.close();
+          assert.equal(server.process.stderr, "");
+        }),
+        ...killed.map(open),
+      ]);
+      await reached(answers + 20);
+      isOver = true;
+    };
+    await Promise.all(Array.from({ length: SERVERS }, open));
+    for (let round = 0; round < ROUNDS; round++) {
+      isOver = false;
+      const writers = [...WRITERS, ...WRITERS, ...SINGLE_WRITERS].map(repeat);
+      await Promise.all([killSome(), ...writers]).finally(() => (isOver = true));
+      await compare(send, ledger);
+      await compareEveryEntry(send);
+    }
+    assert.ok(ledger.stored.size > ROUNDS && ledger.published.size > 0 && ledger.keys.size > 0);
+  },
+);

@@ -26,7 +26,8 @@ const WITHOUT_FILES = [
 const ON_MEMORY = ["key-scopes", "roles"];
 /** These restart the service, and PostgreSQL keeps what is stored. */
 const ON_POSTGRES = [
-  ...["bad-input", "catalog", "demo", "overview", "policy-documents", "surfaces"],
+  ...["activity", "audit-additions-live", "bad-input", "catalog", "demo", "model", "overview"],
+  ...["policy-documents", "restart", "sign-in-flood", "sign-out", "surfaces"],
 ];
 const JOURNEYS = new Map([
   ["memory", [...WITHOUT_FILES, ...ON_MEMORY]],

@@ -1,8 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import { after, test } from "node:test";
-import { DAY_MS } from "../../src/core/clock.ts";
 import { PREFIXES, type RouteDescription } from "../../src/http/route.ts";
 import { routes } from "../../src/routes.ts";
 import type { SentBody, SentHeaders } from "../support/client.ts";
@@ -83,16 +80,6 @@ const SAMPLES: Readonly<Record<string, (app: App, admin: SentHeaders) => Promise
 
 const app = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: true });
 const admin = await app.asUser(ADMIN);
-
-/** The total size of all files below a directory. */
-async function bytesBelow(directory: string): Promise<number> {
-  const found = await readdir(directory, { recursive: true, withFileTypes: true });
-  const files = found.filter((one) => one.isFile());
-  const sizes = files.map(
-    async ({ parentPath, name }) => (await stat(join(parentPath, name))).size,
-  );
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
-}
 
 /** The newest entry, and the number of entries. */
 async function newest(own: App, headers: SentHeaders, query = "") {
@@ -291,67 +278,6 @@ test("of two concurrent activations, each that changed something has an entry", 
   assert.deepEqual(changes, active === "v2" ? [toSecond, toFirst] : [toFirst]);
 });
 
-test("an export without credentials writes nothing to the disk, whatever its filters", async (t) => {
-  const own = await start(t);
-  await own.post("/api/public/audit", { command: "git push" });
-  const bytes = await bytesBelow(own.dataDir);
-  for (const prefix of ["/api/public", "/api/v1"]) {
-    const long = await own.get(`${prefix}/audit/export?q=${"x".repeat(15_000)}`);
-    assert.equal(long.status, 200);
-    const { body } = await own.post(`${prefix}/audit/export-tickets`, { q: "y".repeat(15_000) });
-    assert.equal((await own.get(body.url)).status, 200);
-  }
-  assert.equal(await bytesBelow(own.dataDir), bytes);
-});
-
-test("an export by a key is recorded, in at most 4 KiB", async () => {
-  const { key } = await app.createKey("exports", admin);
-  const path = join(app.dataDir, "organizations/default/activity.jsonl");
-  const long = "x".repeat(1_500);
-  const filters = ["q", "provider", "executor", "capability", "status", "runtime", "trace_id"];
-  const before = (await stat(path)).size;
-  await app.get(`/api/v1/audit/export?${filters.map((name) => `${name}=${long}`).join("&")}`, key);
-  const grown = (await stat(path)).size - before;
-  assert.ok(grown > 0 && grown <= 4_097, String(grown));
-  const { entry } = await newest(app, admin);
-  assert.equal(entry.actor.name, "exports");
-  assert.equal(entry.after.q, `${"x".repeat(256)}…`);
-});
-
-test("settings of 1,000 long pairs leave an entry of at most 4 KiB", async (t) => {
-  const own = await start(t);
-  const path = join(own.dataDir, "organizations/default/activity.jsonl");
-  const settings = Array.from({ length: 1_000 }, (_, n) => ({
-    key: `${n}`.padEnd(128, "語"),
-    value: "語".repeat(500),
-  }));
-  assert.equal((await own.put("/api/v1/settings", { settings })).status, 200);
-  assert.ok((await stat(path)).size <= 4_097);
-  const { entry } = await newest(own, {});
-  assert.equal(entry.action, "settings.replace");
-  assert.match(entry.after["…"], /^and \d+ more$/);
-});
-
-test("entries past ACTIVITY_RETENTION_DAYS are removed at start, the newest 10,000 excepted", async (t) => {
-  const lines: string[] = [];
-  const own = await start(t, { logLevel: "info", writeLog: (line) => void lines.push(line) });
-  await own.put("/api/v1/settings", { settings: [{ key: "theme", value: "dark" }] });
-  await own.close();
-  const path = join(own.dataDir, "organizations/default/activity.jsonl");
-  const line = await readFile(path, "utf8");
-  await writeFile(join(dirname(path), "activity-2.jsonl"), line.repeat(10_000), { mode: 0o600 });
-  own.advance(400 * DAY_MS);
-  await own.open();
-  await own.restart(); // a service that stops ends its sweep first
-  assert.equal((await newest(own, {})).total, 10_001);
-  own.advance(1);
-  await own.restart();
-  await own.restart({ activityRetentionDays: 0 });
-  assert.equal((await newest(own, {})).total, 10_000);
-  const removed = lines.filter((one) => one.includes("removed old activity entries"));
-  assert.equal(removed.length, 1);
-});
-
 test("the actor of a download is the one who requested its ticket", async () => {
   const { body } = await app.post("/api/v1/audit/export-tickets", { q: "git" }, admin);
   assert.equal((await app.get(body.url)).status, 200);
@@ -439,27 +365,3 @@ for (const query of ["limit=0", "limit=1001", "limit=x", "offset=-1", "from=toda
     assert.match(body.error, new RegExp(`^${query.split("=")[0]}: `));
   });
 }
-
-test("no secret is in the log", async () => {
-  const { body } = await app.post("/api/v1/api-keys", { name: "secret" }, admin);
-  const text = await readFile(join(app.dataDir, "organizations/default/activity.jsonl"), "utf8");
-  assert.ok(text.includes('"password":"changed"'));
-  for (const secret of [ADMIN.password, PASSWORD, body.api_key, "scrypt", "eyJ"]) {
-    assert.ok(!text.includes(secret), secret);
-  }
-});
-
-test("a change whose entry cannot be written is kept, and its answer says so", async (t) => {
-  const lines: string[] = [];
-  const own = await start(t, { logLevel: "error", writeLog: (line) => void lines.push(line) });
-  const path = join(own.dataDir, "organizations/default/activity.jsonl");
-  await mkdir(path); // a log cannot be opened there
-  const answer = await own.post("/api/v1/policies", { version: "v1", yaml: YAML });
-  assert.equal(answer.status, 500);
-  assert.match(answer.body.error, /^The record of "policy\.publish" could not be written, but/);
-  assert.equal((await own.get("/api/v1/policies/v1")).status, 200);
-  assert.equal(lines.length, 1);
-  assert.match(lines[0] ?? "", /request failed.*EISDIR/);
-  const login = await own.post("/api/v1/auth/login", { email: "x@example.com", password: "x" });
-  assert.equal(login.status, 500);
-});

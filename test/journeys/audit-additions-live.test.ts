@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DAY_MS } from "../../src/core/clock.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
 const AUDIT = "/api/public/audit";
@@ -86,30 +85,4 @@ test("a service that stops does not wait for its streams", async (t) => {
     assert.equal(await stream.block(), undefined);
     assert.ok(stream.response.complete, "cut in the middle");
   }
-});
-
-test("events past retention are removed at start and logged, and the rest stays", async (t) => {
-  const lines: string[] = [];
-  const app = await start(t, {
-    auditSegmentBytes: 64 * 1024,
-    logLevel: "info",
-    writeLog: (line) => lines.push(line),
-  });
-  const message = "x".repeat(40_000);
-  for (const id of ["a", "b", "c"]) await app.post(AUDIT, { id, message });
-  app.advance(30 * DAY_MS + 1);
-  for (const id of ["d", "e"]) await app.post(AUDIT, { id, message });
-  const removals = () => lines.filter((line) => line.includes("past retention"));
-  await app.restart();
-  assert.equal((await app.get(`${AUDIT}?limit=9`)).body.total, 5);
-  assert.deepEqual(removals(), []);
-  await app.restart({ auditRetentionDays: 30 });
-  await app.restart({ auditRetentionDays: 30 }); // a service that stops ends its sweep first
-  const { body } = await app.get(`${AUDIT}?limit=9`);
-  const kept = body.events.map(({ id }: { id: string }) => id);
-  assert.ok(!kept.includes("a") && kept.includes("d") && kept.includes("e"), String(kept));
-  const { level, organization, events, bytes } = JSON.parse(removals()[0] ?? "{}");
-  assert.deepEqual([level, organization], ["info", "default"]);
-  assert.deepEqual([removals().length, events], [1, 5 - kept.length]);
-  assert.ok(bytes > 40_000);
 });

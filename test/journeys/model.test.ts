@@ -34,6 +34,7 @@ const views: readonly View[] = [
   viewOf("/api/v1", other.id, "admin@other.example.com", other.admin),
 ];
 const startingPoint = await Promise.all(views.slice(1).map((view) => organizationAt(origin, view)));
+await origin.close();
 
 function viewOf(
   prefix: View["prefix"],

@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { readdir, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
 import { after, test } from "node:test";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
@@ -85,32 +83,4 @@ test("settings keep their order, and accept a key only once", async () => {
   const twice = [...pairs, pairs[0]];
   assert.equal((await app.put("/api/v1/settings", { settings: twice }, admin)).status, 400);
   assert.deepEqual((await app.get("/api/v1/settings", admin)).body.settings, pairs);
-});
-
-test("only the owner can read the files, and records name their organization", async () => {
-  const entries = await readdir(app.dataDir, { recursive: true, withFileTypes: true });
-  for (const entry of entries) {
-    const { mode } = await stat(join(entry.parentPath, entry.name));
-    assert.equal(mode & 0o777, entry.isDirectory() ? 0o700 : 0o600, entry.name);
-  }
-  const folder = join(app.dataDir, "organizations", other.id);
-  const log = await readFile(join(folder, "audit", "000000000001.jsonl"), "utf8");
-  for (const line of log.trimEnd().split("\n")) {
-    assert.ok(line.includes(`"organization_id":"${other.id}"`), line);
-  }
-  const policies = await readdir(join(folder, "policies"));
-  assert.equal(policies.filter((name) => name.endsWith(".yaml")).length, 3);
-  const record = policies.find((name) => /^v1-.*\.json$/.test(name)) ?? "";
-  assert.match(await readFile(join(folder, "policies", record), "utf8"), /organization_id/);
-});
-
-test("a second service on the same directory is refused, and the first continues", async (t) => {
-  const second = start(t, {}); // another directory is free
-  assert.equal((await (await second).get("/health")).status, 200);
-  const { startSignalbox } = await import("../../src/index.ts");
-  await assert.rejects(startSignalbox({ dataDir: app.dataDir }), /in use|lock/i);
-  await assert.rejects(
-    startSignalbox({ dataDir: `${app.dataDir}/../${app.dataDir.split("/").at(-1)}` }),
-  );
-  assert.equal((await app.get("/health")).status, 200);
 });

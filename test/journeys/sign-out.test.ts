@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
@@ -54,22 +52,6 @@ test("a token from elsewhere, without an id, can be ended as well", async (t) =>
   assert.equal((await app.post(LOGOUT, undefined, token)).status, 200);
   await app.restart();
   assert.equal((await app.get(ME, token)).status, 401);
-});
-
-test("the record of an ended token is removed when the token would have expired", async (t) => {
-  const app = await setUp(t);
-  const kept = async (): Promise<number> => {
-    const path = join(app.dataDir, "organizations", "default", "users.json");
-    const { users } = JSON.parse(await readFile(path, "utf8")) as {
-      users: { ended_tokens?: object[] }[];
-    };
-    return users[0]?.ended_tokens?.length ?? 0;
-  };
-  for (let i = 0; i < 3; i++) await app.post(LOGOUT, undefined, await app.asUser(ADMIN));
-  assert.equal(await kept(), 3);
-  app.advance(24 * 3_600_000);
-  await app.post(LOGOUT, undefined, await app.asUser(ADMIN));
-  assert.equal(await kept(), 1);
 });
 
 test("the token of a deleted user can no longer be ended", async (t) => {

@@ -7,7 +7,7 @@ import { App, type Settings } from "./start.ts";
 // counts for nothing.
 const OF_THE_PROCESS = /^(?:lock\b.*|socket)$/;
 
-/** A service over a copy of a directory, whose process can crash at any moment. */
+/** A service over a copy of a directory or a database, whose process can crash at any moment. */
 export class CrashingApp {
   app: App;
   readonly #settings: Settings;
@@ -17,15 +17,15 @@ export class CrashingApp {
     this.#settings = settings;
   }
 
-  /** Starts a service over a copy of another service's directory, at that service's time. */
+  /** Starts a service over a copy of a closed service's data, at that service's time. */
   static async over(source: App, settings: Settings): Promise<CrashingApp> {
-    return new CrashingApp(await openedCopyOf(source, settings), settings);
+    return new CrashingApp(await openedCopyOf(source, settings, "copy"), settings);
   }
 
-  /** Continues with the present content of the disk; pending writes of the process are lost. */
+  /** Continues with what is stored at present; pending writes of the process are lost. */
   async crash(): Promise<void> {
     const crashed = this.app;
-    this.app = await openedCopyOf(crashed, this.#settings);
+    this.app = await openedCopyOf(crashed, this.#settings, "rename");
     await discard(crashed);
   }
 
@@ -35,13 +35,13 @@ export class CrashingApp {
   }
 }
 
-async function openedCopyOf(source: App, settings: Settings): Promise<App> {
+async function openedCopyOf(source: App, settings: Settings, how: "copy" | "rename"): Promise<App> {
   const directory = await mkdtemp(join(tmpdir(), "signalbox-copy-"));
   for (const name of await readdir(source.dataDir)) {
     if (OF_THE_PROCESS.test(name)) continue;
     await cp(join(source.dataDir, name), join(directory, name), { recursive: true });
   }
-  const copy = new App(directory, settings);
+  const copy = new App(directory, settings, undefined, await source.moveEngine(how));
   copy.advance(source.now - copy.now);
   await copy.open();
   return copy;

@@ -235,6 +235,24 @@ export async function createDatabase(content: "migrated" | "empty" = "migrated")
   return cluster.url(name);
 }
 
+/** Copies or renames a database, where no server reaches the old one any more, and gives the new URL. */
+export async function moveDatabase(url: string, how: "copy" | "rename"): Promise<string> {
+  const cluster = await sharedCluster();
+  const old = new URL(url).pathname.slice(1);
+  const name = `test_${++databases}`;
+  await cluster.psql(`ALTER DATABASE ${old} ALLOW_CONNECTIONS false`);
+  await cluster.psql(
+    `SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = '${old}'`,
+  );
+  if (how === "copy") {
+    await cluster.psql(`CREATE DATABASE ${name} TEMPLATE ${old}`);
+  } else {
+    await cluster.psql(`ALTER DATABASE ${old} RENAME TO ${name}`);
+    await cluster.psql(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+  }
+  return cluster.url(name);
+}
+
 /** Connects to a database, with a silent log. */
 export function openDatabase(url: string, poolSize = 10): Promise<Database> {
   return Database.load({

@@ -28,10 +28,16 @@ export const ADMIN_SETTINGS = { adminEmail: ADMIN.email, adminPassword: ADMIN.pa
 /** Scrypt's N; the service's own value would take a third of the time of all tests. */
 const QUICK_COST = 2 ** 8;
 
-let makeEngine: (() => OpenEngine) | undefined;
+/** An engine that tests use in place of the files. */
+export type TestEngine = OpenEngine & {
+  /** Takes the stored data away from the engine, or a copy of it, and opens it as another one. */
+  move?(how: "copy" | "rename"): Promise<TestEngine>;
+};
+
+let makeEngine: (() => TestEngine) | undefined;
 
 /** Makes every service that starts from now on use another engine than the files. */
-export function useEngine(make: () => OpenEngine): void {
+export function useEngine(make: () => TestEngine): void {
   makeEngine = make;
 }
 
@@ -62,7 +68,7 @@ export class App {
   #settings: Settings;
   readonly #passwords: Passwords;
   /** One for the whole life of the app, so that a restart finds the stored data. */
-  readonly #openEngine: OpenEngine | undefined;
+  readonly #openEngine: TestEngine | undefined;
   #now = Date.parse(START_TIME);
   #running: Running | undefined;
   #contract: ReturnType<typeof contractOf> | undefined;
@@ -91,6 +97,11 @@ export class App {
   /** The time of the service, in milliseconds. */
   get now(): number {
     return this.#now;
+  }
+
+  /** Takes the stored data away, or a copy of it, and gives an engine over it; `undefined` over files. */
+  async moveEngine(how: "copy" | "rename"): Promise<TestEngine | undefined> {
+    return this.#openEngine?.move?.(how);
   }
 
   /** Moves the service's clock forward. */

@@ -88,8 +88,9 @@ export function refusedStatuses({ row, surface, method }: Operation): readonly n
   if (demand !== "none") statuses.add(401);
   // A key of a limited scope is refused even if keys are not required, and so is a lower role.
   if (demand === "key" || demand === "user") statuses.add(403);
-  if (row.large) statuses.add(503);
-  if (row.body) for (const status of [413, 415, 503]) statuses.add(status);
+  // The database may be away, or too many bodies or large answers be under way.
+  if (surface !== "portal" || row.large || row.body) statuses.add(503);
+  if (row.body) for (const status of [413, 415]) statuses.add(status);
   if (method !== "GET") statuses.add(507); // a full disk
   if (surface === "public" && method !== "GET") statuses.add(429); // an open demo limits writes
   return [...statuses].sort((a, b) => a - b);

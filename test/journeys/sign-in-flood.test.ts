@@ -133,8 +133,11 @@ test("while every guess comes from a new network, users with the right password 
   assert.equal((await fromHere).status, 200);
 
   const change = { current: ADMIN.password, password: "another password of mine" };
+  hold();
   const changed = app.put("/api/v1/auth/password", change, admin);
+  await reached(ADMIN.password);
   assert.ok((await hashesUntil(ADMIN.password)) <= 4);
+  await reached(change.password);
   assert.ok((await hashesUntil(change.password)) <= 4);
   assert.equal((await changed).status, 200);
 

@@ -99,7 +99,14 @@ test("an operation's refusals are those of its row and those that follow from it
   const { paths } = document();
   const refusals = (path: string, method: string): readonly string[] =>
     Object.keys(paths[path][method].responses).filter((status) => Number(status) >= 400);
-  assert.deepEqual(refusals("/api/public/wagons", "get"), ["400", "408", "421", "431", "500"]);
+  assert.deepEqual(refusals("/api/public/wagons", "get"), [
+    "400",
+    "408",
+    "421",
+    "431",
+    "500",
+    "503",
+  ]);
   assert.deepEqual(refusals("/api/v1/wagons", "get"), [
     "400",
     "401",
@@ -108,6 +115,7 @@ test("an operation's refusals are those of its row and those that follow from it
     "421",
     "431",
     "500",
+    "503",
   ]);
   assert.deepEqual(refusals("/api/public/wagons", "post"), [
     "400",
@@ -144,6 +152,7 @@ test("an operation's refusals are those of its row and those that follow from it
     "421",
     "431",
     "500",
+    "503",
   ]);
 });
 

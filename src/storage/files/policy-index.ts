@@ -7,6 +7,7 @@
  * commits that too; it is copied to the version's record before another version becomes active.
  */
 import { join } from "node:path";
+import { integer, list, object, string } from "../../core/schema-parts.ts";
 import type { Infer, Schema } from "../../core/schema.ts";
 import { validate } from "../../core/validate.ts";
 import { policy as policyReply } from "../../policies/schema.ts";
@@ -27,40 +28,30 @@ import { PolicyVersions } from "./policy-versions.ts";
 
 const { yaml: _yaml, active: _active, ...stored } = policyReply.properties;
 
-const recordSchema = {
-  type: "object",
-  required: [
-    "organization_id",
-    "name",
-    "version",
-    "updated_by",
-    "updated_at",
-    "file",
-    "sha256",
-    "bytes",
-  ],
+const recordSchema = object({
+  description: "The record of a version.",
+  optional: ["description", "activated_at", "activated_by", "previous"],
   properties: {
     ...stored,
-    file: { type: "string", description: "The file with the text, beside this one." },
-    sha256: { type: "string", description: "The text's SHA-256, in hexadecimal digits." },
-    bytes: { type: "integer", minimum: 0, description: "The text's length in bytes." },
-    previous: { type: "string", description: "The version published before this one." },
+    file: string("The file with the text, beside this one."),
+    sha256: string("The text's SHA-256, in hexadecimal digits."),
+    bytes: integer("The text's length in bytes.", { minimum: 0 }),
+    previous: string("The version published before this one."),
   },
-} as const satisfies Schema;
+});
 type PolicyRecord = Infer<typeof recordSchema>;
 
 const indexSchema = {
   type: "object",
   properties: {
-    active: { type: "string", description: "The active version; absent while there is none." },
+    active: string("The active version; absent while there is none."),
     activated_at: stored.activated_at,
     activated_by: stored.activated_by,
-    last: { type: "string", description: "The version published last; absent like `active`." },
-    versions: {
-      type: "array",
-      description: "Every version, in the order of publishing: how they were kept until 0.1.",
-      items: recordSchema,
-    },
+    last: string("The version published last; absent like `active`."),
+    versions: list(
+      "Every version, in the order of publishing: how they were kept until 0.1.",
+      recordSchema,
+    ),
   },
 } as const satisfies Schema;
 type PolicyIndex = Infer<typeof indexSchema>;

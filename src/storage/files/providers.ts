@@ -1,4 +1,5 @@
-import type { Infer, Schema } from "../../core/schema.ts";
+import { list, object, string } from "../../core/schema-parts.ts";
+import type { Infer } from "../../core/schema.ts";
 import { validate } from "../../core/validate.ts";
 import { providerOverride, type ProviderStatus } from "../../providers/schema.ts";
 import type { ProviderOverrideStore } from "../../providers/store.ts";
@@ -8,25 +9,18 @@ import type { Layout } from "../layout.ts";
 import { readContent, readSnapshot, writeSnapshot } from "../snapshot.ts";
 import { UndoQueue } from "../undo-queue.ts";
 
-const providersFile = {
-  type: "object",
-  required: ["providers"],
+const override = object({
+  description: "A status that an organization set.",
   properties: {
-    providers: {
-      type: "array",
-      description: "The overrides of one organization.",
-      items: {
-        type: "object",
-        required: ["organization_id", "id", "status"],
-        properties: {
-          organization_id: { type: "string", description: "The organization that set it." },
-          id: { type: "string", description: "The provider's id." },
-          status: providerOverride.properties.status,
-        },
-      },
-    },
+    organization_id: string("The organization that set it."),
+    id: string("The provider's id."),
+    status: providerOverride.properties.status,
   },
-} as const satisfies Schema;
+});
+const providersFile = object({
+  description: "The file of one organization.",
+  properties: { providers: list("The overrides.", override) },
+});
 
 type Overrides = ReadonlyMap<string, ProviderStatus>;
 
@@ -97,11 +91,11 @@ export class FileProviderOverrides implements ProviderOverrideStore {
   async #write(organization: string, overrides: Overrides): Promise<void> {
     const { directory, providers: path } = this.#layout.organization(organization);
     await makeDurableDirectory(this.#files, directory, this.#layout.root);
-    const providers: Infer<typeof providersFile>["providers"] = Array.from(
-      overrides,
-      ([id, status]) => ({ organization_id: organization, id, status }),
-    );
-    await writeSnapshot(this.#files, path, { providers });
+    const rows = Array.from(overrides, ([id, status]) => {
+      return { organization_id: organization, id, status };
+    });
+    const content: Infer<typeof providersFile> = { providers: rows };
+    await writeSnapshot(this.#files, path, content);
   }
 
   async #load(organization: string): Promise<void> {

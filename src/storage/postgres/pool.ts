@@ -81,6 +81,7 @@ export class LimitedPool {
       statement_timeout: statementMs,
       query_timeout: statementMs + GRACE_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      options: "-c jit=off", // compiling a search over many partitions takes longer than the search
       keepAlive: true,
       types: { getTypeParser: parserOf(driver) },
       verify: (client, done) => void checkWritable(client).then(() => done(), done),

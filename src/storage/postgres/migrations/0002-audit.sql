@@ -152,8 +152,11 @@ CREATE TABLE audit_readers (
 CREATE FUNCTION audit_append_1(organizations text[], events json, is_relaxed boolean)
 RETURNS TABLE (organization_id text, seq bigint, bytes bigint, place bigint, day text)
 LANGUAGE plpgsql
--- The plan is kept while the tables grow: it must not be made for small ones.
+-- The plan is kept while the tables grow: it must not be made for small ones. A batch of long events has to fit
+-- into the memory of its steps, and none of them takes long enough to be compiled.
 SET enable_seqscan = off
+SET work_mem = '64MB'
+SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -256,6 +259,8 @@ $$;
 CREATE FUNCTION audit_count_1(organization text, most integer) RETURNS bigint
 LANGUAGE plpgsql
 SET enable_seqscan = off
+SET work_mem = '64MB'
+SET jit = off
 AS $$
 DECLARE
   done   bigint;  -- the last row that was counted before
@@ -287,14 +292,21 @@ BEGIN
     SET events = h.events + excluded.events;
 
   INSERT INTO audit_values AS v (organization_id, field, value, day, decision, consumer, events)
-  SELECT organization, f.field, f.value, day, coalesce(decision, ''), coalesce(consumer, ''), count(*)
-    FROM audit_events
-   CROSS JOIN LATERAL (VALUES ('provider', provider), ('executor', executor), ('capability', capability),
-          ('status', status), ('runtime_name', runtime_name), ('policy', policy),
-          ('reported_by', reported_by)) AS f (field, value)
-   WHERE organization_id = organization AND seq > done AND seq <= upto AND day = ANY (days)
-     AND octet_length(f.value) <= 256
-   GROUP BY 2, 3, 4, 5, 6 ORDER BY 2, 3, 4, 5, 6
+  SELECT organization, field, value, day, decision, consumer, events FROM (
+    SELECT CASE 0 WHEN grouping(provider) THEN 'provider' WHEN grouping(executor) THEN 'executor'
+                  WHEN grouping(capability) THEN 'capability' WHEN grouping(status) THEN 'status'
+                  WHEN grouping(runtime_name) THEN 'runtime_name' WHEN grouping(policy) THEN 'policy'
+                  WHEN grouping(reported_by) THEN 'reported_by' END AS field,
+           -- Only one of them is in the group; the others are NULL.
+           coalesce(provider, executor, capability, status, runtime_name, policy, reported_by) AS value,
+           day, decision, consumer, count(*) AS events
+      FROM (SELECT day, coalesce(decision, '') AS decision, coalesce(consumer, '') AS consumer,
+                   provider, executor, capability, status, runtime_name, policy, reported_by
+              FROM audit_events
+             WHERE organization_id = organization AND seq > done AND seq <= upto AND day = ANY (days)) AS next
+     GROUP BY day, decision, consumer,
+           GROUPING SETS (provider, executor, capability, status, runtime_name, policy, reported_by)) AS counts
+   WHERE octet_length(value) <= 256 ORDER BY 2, 3, 4, 5, 6
   ON CONFLICT (organization_id, field, value, day, decision, consumer) DO UPDATE
     SET events = v.events + excluded.events;
 

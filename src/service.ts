@@ -47,6 +47,8 @@ export const BODIES_IN_WORK_BYTES = 8 << 20;
 export const UNREAD_ANSWERS_BYTES = 64 << 20;
 export const MADE_AT_ONCE = 8;
 export const SENT_AT_ONCE = 16;
+/** Searches of texts. All share the slices of one event loop, so more of them at a time only delay each other. */
+export const SEARCHED_AT_ONCE = 8;
 export const LINE_LENGTH = 256;
 /**
  * The most long rows that are turned into CSV at a time. A row waits without limit: an export that
@@ -207,7 +209,11 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
     maxBodyBytes: config.maxBodyBytes,
     bodyBudget,
     unreadAnswers: new UnreadAnswers(UNREAD_ANSWERS_BYTES),
-    turns: { made: turnsOf(MADE_AT_ONCE), sent: turnsOf(SENT_AT_ONCE) },
+    turns: {
+      made: turnsOf(MADE_AT_ONCE),
+      sent: turnsOf(SENT_AT_ONCE),
+      searched: turnsOf(SEARCHED_AT_ONCE),
+    },
     trustedProxies: config.trustProxy,
     stopwatch: metrics || log.enabled("debug") ? systemStopwatch : undefined,
     admit: parts.admit,

@@ -13,7 +13,7 @@ import {
   exportTicket,
   formatParameter,
 } from "./export-schema.ts";
-import { filterQuery } from "./filter.ts";
+import { filterQuery, SEARCH } from "./filter.ts";
 import type { AuditStore } from "./store.ts";
 import type { TicketOffice } from "./tickets.ts";
 
@@ -39,6 +39,7 @@ export const auditExportRoutes = [
   route({
     method: "GET",
     path: "/audit/export",
+    ...SEARCH,
     surfaces: ["public", "v1"],
     access: "user",
     keys: "audit.read",
@@ -102,6 +103,7 @@ export const auditExportRoutes = [
   route({
     method: "GET",
     path: "/audit/export-tickets/{ticket}",
+    large: "searched",
     surfaces: ["public", "v1"],
     access: "open",
     summary: "Download an export by its ticket",

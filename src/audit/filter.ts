@@ -47,6 +47,12 @@ export const filterQuery = {
   to: dateTime("Only events whose `timestamp` is before this moment."),
 } as const satisfies Readonly<Record<string, FilterSchema>>;
 
+/** Searches of texts take turns: each may read a whole log. All other filters are found in the index. */
+export const SEARCH = {
+  large: "searched",
+  isSmall: ({ query }: { readonly query: Pick<GivenFilter, "q"> }) => query.q === undefined,
+} as const;
+
 /** Filters as the client sent them. */
 export type GivenFilter = { readonly [K in keyof typeof filterQuery]?: string | undefined };
 

@@ -10,7 +10,7 @@ import type { Work } from "../core/work.ts";
 import { Yielder } from "../core/yielder.ts";
 import { json, jsonAround, later, type Reply, type Settle } from "../http/reply.ts";
 import { route, type CustomBody } from "../http/route.ts";
-import { filterOf, filterQuery } from "./filter.ts";
+import { filterOf, filterQuery, SEARCH } from "./filter.ts";
 import { bucketsFor, histogramOf } from "./histogram.ts";
 import { hasId, ingestEvent, type IngestContext } from "./ingest.ts";
 import { readPage } from "./page.ts";
@@ -131,6 +131,7 @@ export const auditRoutes = [
   route({
     method: "GET",
     path: "/audit",
+    ...SEARCH,
     surfaces: ["public", "v1"],
     access: "user",
     keys: "audit.read",
@@ -205,6 +206,7 @@ export const auditRoutes = [
   route({
     method: "GET",
     path: "/audit/histogram",
+    ...SEARCH,
     surfaces: ["public", "v1"],
     access: "user",
     keys: "audit.read",

@@ -156,7 +156,7 @@ function answer<Needs>(exchange: Exchange<Needs>, value: unknown): void {
   }
   exchange.isAnswered = true;
   if (!(value instanceof StreamReply)) exchange.finish(undefined);
-  else if (exchange.endpoint.row.large === "made") exchange.endTurn();
+  else if (exchange.endpoint.row.large !== "sent") exchange.endTurn();
 }
 
 function fail<Needs>(exchange: Exchange<Needs>, error: unknown): void {

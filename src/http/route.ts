@@ -32,9 +32,10 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /**
  * When a large answer gives its turn (`turns.ts`) back: when it is `made`, or, if it holds memory
- * until the reader has taken it, when it is `sent`.
+ * until the reader has taken it, when it is `sent`. One that is `searched` for takes turns with other
+ * searches, which may last for seconds; it gives its turn back when its rows are found.
  */
-export type LargeAnswer = "made" | "sent";
+export type LargeAnswer = "made" | "sent" | "searched";
 
 /** The statuses that a row may refuse with, beside those that its access and body imply. */
 export type RefusedStatus = 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 503 | 507;

@@ -63,6 +63,22 @@ for (const path of ["", `?cursor=${CURSOR}`, "/histogram", "/export", "/export?f
   });
 }
 
+test("few texts are searched for at a time, and lists without a text do not wait for them", async (t) => {
+  const store = new EndlessAudit();
+  const app = await serveAudit(t, {}, store);
+  const ask = (path: string) => {
+    const connection = app.open();
+    connection.send(`GET /api/public/audit${path} HTTP/1.1`, "Host: test", "", "");
+    return connection;
+  };
+  const searches = ["?q=a", "/histogram?q=b", "/export?q=c", "?q=d"].map(ask);
+  await until(() => app.requests.length === 4 && store.searching === 2);
+  ask("?executor=ada");
+  await until(() => store.searching === 3);
+  searches[0]?.socket.destroy();
+  await until(() => app.summaries.length === 1 && store.searching === 3);
+});
+
 for (const path of ["", `?cursor=${CURSOR}`]) {
   test(`a client that disconnects ends the search of the audit page${path.slice(0, 8)}`, async (t) => {
     const audit = new EndlessAudit();

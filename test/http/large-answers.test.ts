@@ -32,7 +32,11 @@ async function serveLarge(t: TestContext, large: LargeAnswer, isStream = false) 
       handle: () => text(200, "text/plain", "quick"),
     }),
   ];
-  const turns = { made: new Turns(LIMITS), sent: new Turns(LIMITS) };
+  const turns = {
+    made: new Turns(LIMITS),
+    sent: new Turns(LIMITS),
+    searched: new Turns(LIMITS),
+  };
   const served = await serve(t, rows, { turns });
   const ask = () => {
     const connection = served.open();
@@ -104,7 +108,9 @@ test("clients on several addresses that read nothing cannot hold all turns", asy
         while (response.writableLength > 0 && !response.destroyed) await turnOfTheLoop();
       }),
   });
-  const { open, url } = await serve(t, [row], { turns: { made: new Turns(LIMITS), sent } });
+  const { open, url } = await serve(t, [row], {
+    turns: { made: new Turns(LIMITS), sent, searched: sent },
+  });
   for (const address of ["127.0.0.2", "127.0.0.3"]) {
     const { socket, send } = open(address);
     socket.pause();

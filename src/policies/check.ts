@@ -20,12 +20,25 @@ const INLINE_STEPS = 500_000;
 /** The limit for small documents, some tenths of a second; 2,000 rules in 130 KiB are below it. */
 const SMALL_STEPS = 50_000_000;
 
-/** The most documents that wait for each of the two threads. */
-export const MAX_WAITING_CHECKS = 32;
+/** The most small documents that wait for their thread. */
+export const MAX_WAITING_SMALL = 32;
+/** Of the large ones fewer wait: each takes up to some seconds of the thread, and a mebibyte of memory while it waits. */
+export const MAX_WAITING_LARGE = 16;
 
 // Shared by the whole process, like its processors.
-const small = oneAtATime();
-const large = oneAtATime();
+const small = oneAtATime(MAX_WAITING_SMALL);
+const large = oneAtATime(MAX_WAITING_LARGE);
+
+/**
+ * The party of a check: a user or a key takes turns with the others of its network, so that users behind
+ * one proxy do not wait for all documents of one of them.
+ */
+export function askerOf(
+  { party, gone }: Required<Asker>,
+  actor: { readonly id: string } | undefined,
+): Asker {
+  return { party: [...party, actor?.id ?? ""], gone };
+}
 
 /** The verdict of a document on a command; absent if the document is invalid or of another schema. */
 export interface Simulated {
@@ -117,7 +130,7 @@ async function answer(asker: Asker, question: Question): Promise<Examined> {
   return large.run(asker, () => examineInThread(question));
 }
 
-function oneAtATime(): Turns {
-  const limits = { atOnce: 1, atOnceOfOne: 1, waiting: MAX_WAITING_CHECKS };
+function oneAtATime(waiting: number): Turns {
+  const limits = { atOnce: 1, atOnceOfOne: 1, waiting };
   return new Turns(limits, "Too many costly policies are being checked: try again");
 }

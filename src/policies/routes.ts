@@ -7,7 +7,7 @@ import { formatTimestamp } from "../core/time.ts";
 import type { Quotas } from "../core/quota.ts";
 import { reply, type Reply } from "../http/reply.ts";
 import { type HeaderParameters, route, type Surface } from "../http/route.ts";
-import { checkDocument, requireValid } from "./check.ts";
+import { askerOf, checkDocument, requireValid } from "./check.ts";
 import { draftPolicy, nameOf } from "./draft.ts";
 import { answerList, answerSummaries } from "./listing.ts";
 import { conditional, representationOf } from "./representation.ts";
@@ -124,7 +124,7 @@ export const policyRoutes = [
     async handle({ organization, surface, actor, body, client, note }, needs: Needs) {
       const { policies, now, quotas } = needs;
       const draft = draftPolicy(body, now(), actor);
-      await requireValid(client, draft.yaml);
+      await requireValid(askerOf(client, actor), draft.yaml);
       note({ before: { active: await policies.activeVersion(organization) } });
       return reply(
         201,
@@ -193,8 +193,8 @@ export const policyRoutes = [
     report: true,
     replies: { 200: policyValidation },
     refuses: [400, 500, 503],
-    async handle({ body, client }) {
-      const problems = await checkDocument(client, body.yaml);
+    async handle({ actor, body, client }) {
+      const problems = await checkDocument(askerOf(client, actor), body.yaml);
       return { valid: problems.length === 0, problems };
     },
   }),
@@ -212,8 +212,8 @@ export const policyRoutes = [
     report: true,
     replies: { 200: policySimulation },
     refuses: [400, 404, 500, 503],
-    handle({ organization, body, client }, { policies }: Needs) {
-      return simulate(client, organization, body, policies);
+    handle({ organization, actor, body, client }, { policies }: Needs) {
+      return simulate(askerOf(client, actor), organization, body, policies);
     },
   }),
 ] as const;

@@ -4,7 +4,7 @@ import { BadInput, NotFound } from "../core/errors.ts";
 import type { Schema } from "../core/schema.ts";
 import { Turns } from "../core/turns.ts";
 import { route } from "../http/route.ts";
-import { draftRule } from "../policies/check.ts";
+import { askerOf, draftRule } from "../policies/check.ts";
 import { shortened } from "../policies/draft-event.ts";
 import { effects } from "../policies/evaluate.ts";
 import type { PolicyStore } from "../policies/store.ts";
@@ -61,14 +61,14 @@ export const draftRoutes = [
     report: true,
     replies: { 200: ruleDraft },
     refuses: [400, 404, 500, 503],
-    async handle({ organization, client, body }, { audit, policies }: Needs) {
+    async handle({ organization, actor, client, body }, { audit, policies }: Needs) {
       const event = await reading.run(client, async () => {
         const found = await audit.get(organization, body.event);
         if (!found) throw new NotFound(`There is no audit event "${body.event}"`);
         return shortened(JSON.parse(found.toString()) as AuditEvent);
       });
       const active = await policies.active(organization);
-      const yaml = await draftRule(client, event, body.effect, active?.yaml);
+      const yaml = await draftRule(askerOf(client, actor), event, body.effect, active?.yaml);
       if (yaml !== undefined) return { yaml };
       throw new BadInput(
         "event: expected one with a command, or another value that a rule can match",

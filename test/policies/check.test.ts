@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { examineInThread } from "../../src/policies/check-thread.ts";
 import {
+  askerOf,
   checkDocument,
   readDocument,
   requireValid,
@@ -113,14 +114,38 @@ test("a small document does not wait for large ones", async () => {
 });
 
 test("a client with many large documents does not take another client's place in line", async () => {
-  const flood = Array.from({ length: 40 }, () =>
+  const flood = Array.from({ length: 24 }, () =>
     checkDocument({ party: ["public", "default", "192.0.2.1"] }, largeComment),
   );
   const outcomes = Promise.allSettled(flood);
   const other = { party: ["public", "default", "192.0.2.2"] };
   assert.deepEqual(await checkDocument(other, largeComment), []);
   const refused = (await outcomes).filter(({ status }) => status === "rejected");
-  assert.equal(refused.length, 40 - 1 - 32 + 1); // one runs, 32 wait, and one of those was dropped
+  assert.equal(refused.length, 24 - 1 - 16 + 1); // one runs, 16 wait, and one of those was dropped
+});
+
+test("organizations, networks and users take turns, however many documents one of them has", async () => {
+  const finished: string[] = [];
+  const check = async (name: string, asker: Parameters<typeof checkDocument>[0]): Promise<void> => {
+    await checkDocument(asker, largeComment);
+    finished.push(name);
+  };
+  const { signal: gone } = new AbortController();
+  const client = (organization: string, network: string, id: string) =>
+    askerOf({ party: ["v1", organization, network], gone }, { id });
+  await Promise.all([
+    ...Array.from({ length: 12 }, () => check("flood", client("acme", "192.0.2.1", "ada"))),
+    check("organization", client("beta", "192.0.2.1", "bob")),
+    check("network", client("acme", "192.0.2.2", "cy")),
+    check("user", client("acme", "192.0.2.1", "dan")),
+  ]);
+  assert.deepEqual(
+    finished
+      .slice(0, 8)
+      .filter((name) => name !== "flood")
+      .sort(),
+    [...["network", "organization", "user"]],
+  );
 });
 
 test("a check whose client disconnects is dropped from the line", async () => {

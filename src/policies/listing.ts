@@ -1,14 +1,16 @@
 /**
  * The list of policies, with or without texts, may grow without bound. A small list is sent at once; a
  * large one is written in small parts, so that it is never in memory as a whole, and other requests are
- * served between two parts, however many lists are being sent. Its entity tag is computed from the identities of the texts, before any text is read, and once for each state of the list.
+ * served between two parts, however many lists are being sent. Its entity tag is computed from the identities
+ * of the texts, before any text is read, and once for each state of the list.
  */
 import { createHash } from "node:crypto";
 import type { Awaitable } from "../core/caller.ts";
 import { Yielder } from "../core/yielder.ts";
 import { etagOf, isCurrent } from "../http/entity-tag.ts";
 import { empty, json, jsonPieces, type Reply } from "../http/reply.ts";
-import { cacheHeaders } from "./representation.ts";
+import { cacheHeaders, conditional, representationOf } from "./representation.ts";
+import type { Policy } from "./schema.ts";
 import type { PolicyStore, PolicyVersion } from "./store.ts";
 
 /** Lists with more text than this are streamed. */
@@ -35,6 +37,22 @@ export function answerSummaries(
   ifNoneMatch: string | undefined,
 ): Promise<Reply> {
   return answer(organization, policies, ifNoneMatch, undefined);
+}
+
+/** Answers a GET, conditional or not, of one policy; a long one is made in small parts, like a list. */
+export async function answerVersion(
+  whole: Policy,
+  ifNoneMatch: string | undefined,
+): Promise<Reply> {
+  const { yaml, ...policy } = whole;
+  if (yaml.length <= CHARACTERS_AT_ONCE) return conditional(representationOf(whole), ifNoneMatch);
+  const parts = () => partsOfPolicy(policy, yaml, new Yielder());
+  const hash = createHash("sha256");
+  for await (const part of parts()) hash.update(part);
+  const etag = etagOf(hash.digest("base64url"));
+  const headers = cacheHeaders(etag);
+  if (isCurrent(ifNoneMatch, etag)) return empty(304, headers);
+  return jsonPieces(parts, headers);
 }
 
 type TextOf = (version: string) => Awaitable<string | undefined>;
@@ -95,19 +113,26 @@ async function* partsOf(
   const yielder = new Yielder();
   yield `{"active":${JSON.stringify(activeOf(versions))},"policies":[`;
   for (const [index, { policy }] of versions.entries()) {
-    const head = (index === 0 ? "" : ",") + JSON.stringify(policy);
-    if (!textOf) yield head;
-    else {
-      yield `${head.slice(0, -1)},"yaml":"`;
-      for (const part of slicesOf((await textOf(policy.version)) ?? "")) {
-        yield JSON.stringify(part).slice(1, -1);
-        if (yielder.isDue) await yielder.step();
-      }
-      yield '"}';
-    }
+    if (index > 0) yield ",";
+    if (!textOf) yield JSON.stringify(policy);
+    else yield* partsOfPolicy(policy, (await textOf(policy.version)) ?? "", yielder);
     if (yielder.isDue) await yielder.step();
   }
   yield "]}";
+}
+
+/** The JSON of a policy in small parts. */
+async function* partsOfPolicy(
+  policy: PolicyVersion["policy"],
+  yaml: string,
+  yielder: Yielder,
+): AsyncGenerator<string> {
+  yield `${JSON.stringify(policy).slice(0, -1)},"yaml":"`;
+  for (const part of slicesOf(yaml)) {
+    yield JSON.stringify(part).slice(1, -1);
+    if (yielder.isDue) await yielder.step();
+  }
+  yield '"}';
 }
 
 /** Cuts a text into parts; both halves of a character outside the basic plane stay together. */

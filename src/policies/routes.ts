@@ -9,7 +9,7 @@ import { reply, type Reply } from "../http/reply.ts";
 import { type HeaderParameters, route, type Surface } from "../http/route.ts";
 import { askerOf, checkDocument, requireValid } from "./check.ts";
 import { draftPolicy, nameOf } from "./draft.ts";
-import { answerList, answerSummaries } from "./listing.ts";
+import { answerList, answerSummaries, answerVersion } from "./listing.ts";
 import { conditional, representationOf } from "./representation.ts";
 import {
   policy,
@@ -97,7 +97,7 @@ export const policyRoutes = [
     handle({ organization, query, headers }, { policies }: Needs) {
       const tag = headers["If-None-Match"];
       if (asksForActive({ query, headers })) {
-        return answerPolicy(policies.active(organization), tag, "No policy is active");
+        return answerActive(policies.active(organization), tag);
       }
       const answer = query.texts === "false" ? answerSummaries : answerList;
       return answer(organization, policies, tag);
@@ -135,7 +135,7 @@ export const policyRoutes = [
   route({
     method: "GET",
     path: "/policies/{version}",
-    large: "made",
+    large: "sent",
     surfaces,
     access: "user",
     keys: "policy.read",
@@ -147,9 +147,10 @@ export const policyRoutes = [
     replies: { 200: policy, 304: policy },
     replyHeaders,
     refuses: [404, 500],
-    handle({ organization, params: { version }, headers }, { policies }: Needs) {
-      const found = policies.get(organization, version);
-      return answerPolicy(found, headers["If-None-Match"], noSuchVersion(version));
+    async handle({ organization, params: { version }, headers }, { policies }: Needs) {
+      const found = await policies.get(organization, version);
+      if (!found) throw new NotFound(noSuchVersion(version));
+      return answerVersion(found, headers["If-None-Match"]);
     },
   }),
   route({
@@ -218,16 +219,13 @@ export const policyRoutes = [
   }),
 ] as const;
 
-/** Answers a conditional GET of a policy; at once if the store answers at once. */
-function answerPolicy(
+/** Answers a conditional GET of the active policy; at once if the store answers at once. */
+function answerActive(
   found: Awaitable<Policy | undefined>,
   ifNoneMatch: string | undefined,
-  absence: string,
 ): Awaitable<Reply> {
-  if (found instanceof Promise) {
-    return found.then((policy) => answerPolicy(policy, ifNoneMatch, absence));
-  }
-  if (!found) throw new NotFound(absence);
+  if (found instanceof Promise) return found.then((policy) => answerActive(policy, ifNoneMatch));
+  if (!found) throw new NotFound("No policy is active");
   return conditional(representationOf(found), ifNoneMatch);
 }
 

@@ -4,7 +4,7 @@ import { text as textOf } from "node:stream/consumers";
 import { test } from "node:test";
 import { StreamReply, TextReply } from "../../src/http/reply.ts";
 import { draftPolicy } from "../../src/policies/draft.ts";
-import { answerList, answerSummaries } from "../../src/policies/listing.ts";
+import { answerList, answerSummaries, answerVersion } from "../../src/policies/listing.ts";
 import { MemoryPolicies } from "../support/memory-policies.ts";
 
 const NOW = Date.parse("2026-11-20T20:30:00.000Z");
@@ -83,6 +83,25 @@ test("the texts of a large list are sent in small parts, which leave every chara
   assert.ok(parts.every(({ length }) => length <= 128 * 1024));
   const expected = { active: "v2", policies: policies.list("acme") };
   assert.deepEqual(JSON.parse(parts.join("")), JSON.parse(JSON.stringify(expected)));
+});
+
+test("a long version is sent in small parts as well, and its tag is that of its content", async () => {
+  const policies = await storeOf("a: 1", `a: b${'"😀\n'.repeat(100_000)}`);
+  const [policy] = policies.list("acme");
+  assert.ok(policy);
+  const reply = await answerVersion(policy, undefined);
+  assert.ok(reply instanceof StreamReply);
+  const output = new PassThrough();
+  const received = textOf(output);
+  await reply.start(output, new AbortController().signal);
+  output.end();
+  assert.deepEqual(JSON.parse(await received), JSON.parse(JSON.stringify(policy)));
+  const again = await answerVersion({ ...policy }, etagOf(reply));
+  assert.ok(again instanceof TextReply);
+  assert.equal(again.status, 304);
+  const inactive = await answerVersion({ ...policy, active: false }, undefined);
+  assert.ok(inactive instanceof StreamReply);
+  assert.notEqual(etagOf(inactive), etagOf(reply));
 });
 
 test("many large lists that are sent at once share the slices of the event loop", async (t) => {

@@ -56,6 +56,13 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ["ENOENT", "there is no such socket: start the database, or correct the directory"],
 ]);
 
+/** Failures that the driver finds itself and gives no code. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/^SASL: .*password must be/, "the database asks for a password: give one in the URL"],
+  [/not support SSL/, "the database does not offer TLS: switch it on there, or leave out sslmode"],
+  [/timeout/, "the database did not answer: check the host, the port, and firewalls between"],
+];
+
 /** A failure of the start, in one line that never shows the URL, which holds a password. */
 function faultOf(error: unknown): unknown {
   const cause = error instanceof Refusal ? error.cause : error;
@@ -64,5 +71,7 @@ function faultOf(error: unknown): unknown {
   if (advice !== undefined) return new Error(`DATABASE_URL: ${advice} (${code})`, { cause });
   if (!(error instanceof Refusal)) return error;
   const reason = cause instanceof Error && cause.message !== "" ? cause.message : error.message;
-  return new Error(`DATABASE_URL: the database cannot be used: ${reason}`, { cause });
+  const [, found] = REASONS.find(([pattern]) => pattern.test(reason)) ?? [];
+  const fault = found ?? `the database cannot be used: ${reason}`;
+  return new Error(`DATABASE_URL: ${fault}`, { cause });
 }

@@ -1,5 +1,7 @@
 /** A database that cannot be used ends the start with one line that says what to do. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { Cluster, createDatabase, sharedCluster, withoutPostgres } from "../../support/postgres.ts";
 import { launch } from "../../support/server-process.ts";
@@ -22,6 +24,25 @@ const CASES: readonly (readonly [string, () => Promise<string>, RegExp])[] = [
     "a wrong password",
     async () => (await sharedCluster()).url("postgres", `guarded:${SECRET}`),
     /^DATABASE_URL: the database refused the user name or the password: correct them \(28P01\)$/,
+  ],
+  [
+    "a missing password",
+    async () => (await sharedCluster()).url("postgres", "guarded"),
+    /^DATABASE_URL: the database asks for a password: give one in the URL$/,
+  ],
+  [
+    "TLS that the database does not offer",
+    async () => `${(await sharedCluster()).url("postgres")}?sslmode=verify-full`,
+    /^DATABASE_URL: the database does not offer TLS: switch it on there, or leave out sslmode$/,
+  ],
+  [
+    "a server that answers nothing",
+    async () => {
+      silent.listen(0, "127.0.0.1");
+      await once(silent, "listening");
+      return `postgres://u:${SECRET}@127.0.0.1:${(silent.address() as AddressInfo).port}/x`;
+    },
+    /^DATABASE_URL: the database did not answer: check the host, the port, and firewalls between$/,
   ],
   [
     "a database that does not exist",
@@ -82,6 +103,7 @@ const CASES: readonly (readonly [string, () => Promise<string>, RegExp])[] = [
 ];
 
 let replica: Cluster | undefined;
+const silent = createServer((socket) => void socket.resume().on("error", () => undefined));
 
 /** A database in which something was done. */
 async function changed(text: string, content?: "empty"): Promise<string> {
@@ -99,7 +121,10 @@ if (withoutPostgres === false) {
        CREATE ROLE crowded LOGIN CONNECTION LIMIT 0`,
     );
   });
-  after(() => replica?.remove());
+  after(async () => {
+    silent.close();
+    await replica?.remove();
+  });
 }
 
 for (const [what, urlOf, expected] of CASES) {

@@ -2,7 +2,7 @@
  * Kills servers that share a database at random moments, again and again, while many connections write through
  * all of them. After each round the database is compared with what was acknowledged.
  *
- * `KILL_ROUNDS` is four times the number of rounds (24 by default), `KILL_SEED` repeats the random choices.
+ * `KILL_ROUNDS` is six times the number of rounds (24 by default), `KILL_SEED` repeats the random choices.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -21,7 +21,7 @@ import {
 import { createDatabase, withoutPostgres } from "../../support/postgres.ts";
 import { launch, type ServerProcess } from "../../support/server-process.ts";
 
-const ROUNDS = Math.ceil(Number(process.env["KILL_ROUNDS"] ?? 24) / 4);
+const ROUNDS = Math.ceil(Number(process.env["KILL_ROUNDS"] ?? 24) / 6);
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
 const SERVERS = 3;
 const MOST_WRITES = 200;

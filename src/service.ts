@@ -22,7 +22,7 @@ import { createIds, type IdSource } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
 import { createQuotas } from "./core/quota.ts";
 import { systemStopwatch } from "./core/timers.ts";
-import { openDemo, type Demo } from "./demo/demo.ts";
+import type { Demo } from "./demo/demo.ts";
 import type { CountWrite } from "./demo/write-limit.ts";
 import type { EngineDemo, OpenEngine, Stores } from "./engine.ts";
 import { BodyBudget } from "./http/body-budget.ts";
@@ -249,6 +249,7 @@ async function openDemoOver(
   now: Clock,
   log: Log,
 ): Promise<Demo> {
+  const { openDemo } = await import("./demo/demo.ts"); // it reads the files of the example company
   const { capabilities } = await readShippedCatalog();
   return openDemo({ organization: DEFAULT_ORGANIZATION, stores, state, capabilities, now, log });
 }

@@ -4,7 +4,7 @@
  */
 import type { DeclaredCapability } from "../catalog/document.ts";
 import { pickOne, type Random } from "./random.ts";
-import type { Place } from "./work.ts";
+import type { Place } from "./company.ts";
 
 /** A command with the data that a runtime has about it. */
 export interface DemoCommand {

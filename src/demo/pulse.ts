@@ -10,9 +10,8 @@ import type { FleetStore } from "../fleet/store.ts";
 import { readDocument } from "../policies/check.ts";
 import type { Policy } from "../policies/schema.ts";
 import type { PolicyStore } from "../policies/store.ts";
-import { MACHINES, type Machine } from "./cast.ts";
-import { policyCopies } from "./copies.ts";
-import { policyHistory } from "./policy-history.ts";
+import { MACHINES, type Machine } from "./company.ts";
+import { policyCopies, policyHistory } from "./policy-history.ts";
 import { heartbeatOf, numberOf, run, versionAt, type PolicyCopy } from "./runtime.ts";
 import { append, beat, eventOf, isInUse } from "./seeding.ts";
 import { LONGEST_SESSION_MS, type SessionsOfMinute } from "./traffic.ts";
@@ -43,12 +42,12 @@ export class Pulse {
   #reportedUntil: number;
 
   constructor(parts: PulseParts) {
-    const examples = policyCopies();
+    const copyOfVersion = policyCopies();
     const history = policyHistory(parts.seededAt);
     this.#parts = parts;
-    this.#current = examples[NEWEST_EXAMPLE];
+    this.#current = copyOfVersion(NEWEST_EXAMPLE);
     this.#copies = new Map(
-      MACHINES.map(({ name }) => [name, examples[versionAt(history, name, parts.seededAt)]]),
+      MACHINES.map(({ name }) => [name, copyOfVersion(versionAt(history, name, parts.seededAt))]),
     );
     this.#reportedUntil = parts.now();
   }

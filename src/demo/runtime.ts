@@ -4,7 +4,7 @@ import { formatTimestamp } from "../core/time.ts";
 import { evaluate, type PolicyDocument, type Verdict } from "../policies/evaluate.ts";
 import { TooMuchWork, StepBudget } from "../policies/step-budget.ts";
 import type { Heartbeat } from "../fleet/schema.ts";
-import { MACHINES, type Machine } from "./cast.ts";
+import { MACHINES, type Machine } from "./company.ts";
 import type { PolicyChange } from "./policy-history.ts";
 import type { CommandAttempt, Session } from "./traffic.ts";
 
@@ -131,11 +131,7 @@ export function numberOf(name: string): number {
 }
 
 /** The version of a machine at a moment of the example history; the first version before the first change. */
-export function versionAt(
-  history: readonly PolicyChange[],
-  machine: string,
-  at: number,
-): PolicyChange["version"] {
+export function versionAt(history: readonly PolicyChange[], machine: string, at: number): string {
   const heard = history.slice(0, machines.get(machine)?.heardChanges ?? history.length);
   const fetched = at - (delays.get(machine) ?? 0);
   const last = heard.findLast((change) => change.at <= fetched) ?? heard[0];

@@ -8,10 +8,8 @@ import { formatTimestamp } from "../core/time.ts";
 import type { FleetStore } from "../fleet/store.ts";
 import { draftPolicy } from "../policies/draft.ts";
 import type { PolicyStore } from "../policies/store.ts";
-import { isAtWork, MACHINES, MEMBERS, type Machine } from "./cast.ts";
-import { policyCopies } from "./copies.ts";
-import { POLICY_TEXTS } from "./policy-documents.ts";
-import { policyHistory, type PolicyChange } from "./policy-history.ts";
+import { isAtWork, MACHINES, MEMBERS, type Machine } from "./company.ts";
+import { policyCopies, policyHistory, POLICY_TEXTS, type PolicyChange } from "./policy-history.ts";
 import {
   heartbeatOf,
   numberOf,
@@ -60,7 +58,7 @@ async function seedPolicies(
     if (description === undefined) {
       await policies.activate(organization, version, formatTimestamp(at), by);
     } else {
-      const given = { yaml: POLICY_TEXTS[version], version, description, updated_by: by };
+      const given = { yaml: POLICY_TEXTS.get(version) ?? "", version, description, updated_by: by };
       await policies.publish(organization, draftPolicy(given, at, undefined));
     }
     const isPublished = description !== undefined;
@@ -87,8 +85,8 @@ async function seedAudit(
   { organization, now, traffic }: Seed,
   history: readonly PolicyChange[],
 ): Promise<void> {
-  const copies = policyCopies();
-  const copyOf = (machine: string, at: number) => copies[versionAt(history, machine, at)];
+  const copyOfVersion = policyCopies();
+  const copyOf = (machine: string, at: number) => copyOfVersion(versionAt(history, machine, at));
   const decide = rememberingDecide();
   const start = history[0]?.at ?? now;
   let waiting: readonly DemoReport[] = [];

@@ -4,11 +4,9 @@
  * and the later reports continue each other.
  */
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../core/clock.ts";
-import { isAtWork, MEMBERS, type Member } from "./cast.ts";
+import { isAtWork, isWeekend, MEMBERS, workOf, type Member, type Task } from "./company.ts";
 import type { DemoCommand, MakeCommand } from "./commands.ts";
-import { isWeekend } from "./policy-history.ts";
 import { createRandom, hex, pickOne, type Random } from "./random.ts";
-import { WORK, type Task } from "./work.ts";
 
 /** A command before it is run; the policy of the machine decides it. */
 export interface CommandAttempt extends DemoCommand {
@@ -75,7 +73,7 @@ function sessionOf(
   random: Random,
   makeCommand: MakeCommand,
 ): Session {
-  const { steps, place } = pickWork(WORK[member.craft], random);
+  const { steps, place } = pickWork(workOf(member.craft), random);
   const service = pickOne(member.services, random);
   const runtime = pickOne(member.runtimes, random);
   const trace = hex(32, random);

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DAY_MS } from "../../src/core/clock.ts";
-import { POLICY_TEXTS } from "../../src/demo/policy-documents.ts";
-import { isWeekend, policyHistory } from "../../src/demo/policy-history.ts";
+
+import { isWeekend } from "../../src/demo/company.ts";
+import { policyHistory, POLICY_TEXTS } from "../../src/demo/policy-history.ts";
 import { versionAt } from "../../src/demo/runtime.ts";
 import { examine } from "../../src/policies/examine.ts";
 
 const FRIDAY = Date.parse("2026-11-20T20:30:00Z");
 
-for (const [version, yaml] of Object.entries(POLICY_TEXTS)) {
+for (const [version, yaml] of POLICY_TEXTS) {
   test(`version ${version} of the example is valid, and its tests pass`, () => {
     const { document, problems } = examine({ yaml, command: undefined });
     assert.deepEqual(problems, []);
@@ -21,7 +22,7 @@ test("every version is published once, and one is activated again", () => {
   const published = policyHistory(FRIDAY).filter(({ description }) => description !== undefined);
   assert.deepEqual(
     published.map(({ version }) => version),
-    Object.keys(POLICY_TEXTS),
+    [...POLICY_TEXTS.keys()],
   );
   const [rollback, ...others] = policyHistory(FRIDAY).filter((change) => !change.description);
   assert.equal(rollback?.version, "v4");

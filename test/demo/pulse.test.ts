@@ -4,7 +4,7 @@ import type { AuditEvent } from "../../src/audit/schema.ts";
 import { readShippedCatalog } from "../../src/catalog/source.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/core/clock.ts";
 import { createCommands } from "../../src/demo/commands.ts";
-import { POLICY_TEXTS } from "../../src/demo/policy-documents.ts";
+import { POLICY_TEXTS } from "../../src/demo/policy-history.ts";
 import { Pulse } from "../../src/demo/pulse.ts";
 import { createTraffic } from "../../src/demo/traffic.ts";
 import type { Policy } from "../../src/policies/schema.ts";
@@ -18,7 +18,7 @@ function startPulse() {
   const events: AuditEvent[] = [];
   const fleet = new MemoryFleet();
   let now = NOON;
-  let active = { version: "v7", yaml: POLICY_TEXTS.v7 } as Policy;
+  let active = { version: "v7", yaml: POLICY_TEXTS.get("v7") } as Policy;
   const pulse = new Pulse({
     organization: "default",
     policies: { active: () => active },

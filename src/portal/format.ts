@@ -1,11 +1,17 @@
 /** Formats numbers and times for people, the same on the server and in the browser. */
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../core/clock.ts";
+
+/** The short names of the months. */
+export const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
 /** Writes a whole number with spaces between thousands: `12 345`. */
 export function count(value: number): string {
   return String(value).replace(/\B(?=(?:\d{3})+$)/g, "\u202f");
+}
+
+/** Writes a number of things: `1 event`, `12 345 events`. */
+export function counted(number: number, one: string, many = `${one}s`): string {
+  return number === 1 ? `1 ${one}` : `${count(number)} ${many}`;
 }
 
 /** Writes a part of a whole in percent; `0 %` of nothing. */

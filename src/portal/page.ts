@@ -24,13 +24,12 @@ export function pageRow<const Q extends QueryParameters, Model>(
   page: DataPage<Model, Q>,
   path: string,
   summary: string,
-  description: string,
 ) {
   return route({
     ...PAGE,
     path,
     summary,
-    description,
+    description: "HTML for people. It contains data only where anyone may read that data.",
     query: page.parameters,
     refuses: [500],
     handle: async ({ query, client }, needs: PortalFrame & StoreNeeds) =>

@@ -15,7 +15,7 @@ import type { PortalPages } from "../metadata/service.ts";
 import type { UserStore } from "../users/store.ts";
 import { ACCESS_PATH, ACTIVITY_PATH } from "./access-tabs.ts";
 import { assetRoutes } from "./asset-routes.ts";
-import { auditPageRoutes } from "./audit-routes.ts";
+import { audit } from "./pages/audit-page.ts";
 import { EDITOR_PATH } from "./handover.ts";
 import { layOut, PAGE_HEADERS, type PortalFrame } from "./layout.ts";
 import { managementModeOf, modeOf } from "./mode.ts";
@@ -64,24 +64,9 @@ export const portalRoutes = [
       return sendPage(layOut(frame, content));
     },
   }),
-  pageRow(
-    policyEditor,
-    EDITOR_PATH,
-    "The page on which a policy version is written",
-    "HTML: the versions, and the text of the active one.",
-  ),
-  pageRow(
-    policies,
-    policies.path,
-    "The page of the policy versions",
-    "HTML: the versions, and the text of the active one.",
-  ),
-  pageRow(
-    fleet,
-    fleet.path,
-    "The page of the runtimes",
-    "HTML: up to 600 runtimes; filters show the rest.",
-  ),
+  pageRow(policyEditor, EDITOR_PATH, "The page that edits a new policy version"),
+  pageRow(policies, policies.path, "The page of the policy versions"),
+  pageRow(fleet, fleet.path, "The page of the runtimes"),
   route({
     ...PAGE,
     path: "/portal/api",
@@ -99,54 +84,18 @@ export const portalRoutes = [
       );
     },
   }),
-  ...auditPageRoutes,
-  pageRow(
-    catalog,
-    catalog.path,
-    "The page of the providers and their capabilities",
-    "HTML: what can be used, and whether it is used.",
-  ),
-  pageRow(
-    apiKeys,
-    ACCESS_PATH,
-    "The page of the API keys, which Access begins with",
-    "HTML. The same page as `/portal/access/keys`.",
-  ),
-  pageRow(
-    apiKeys,
-    `${ACCESS_PATH}/keys`,
-    "The page of the API keys",
-    "HTML: keys are created and revoked here.",
-  ),
-  pageRow(
-    users,
-    `${ACCESS_PATH}/users`,
-    "The page of the users",
-    "HTML: users are created, changed and deleted here.",
-  ),
-  pageRow(
-    organizations,
-    `${ACCESS_PATH}/organizations`,
-    "The page of the organizations",
-    "HTML: organizations are created and renamed here.",
-  ),
+  pageRow(audit, audit.path, "The page that searches and follows audit events"),
+  pageRow(catalog, catalog.path, "The page of the providers and their capabilities"),
+  pageRow(apiKeys, ACCESS_PATH, "The first page of Access, the API keys"),
+  pageRow(apiKeys, `${ACCESS_PATH}/keys`, "The page of the API keys"),
+  pageRow(users, `${ACCESS_PATH}/users`, "The page of the users"),
+  pageRow(organizations, `${ACCESS_PATH}/organizations`, "The page of the organizations"),
   pageRow(
     organizationSettings,
     `${ACCESS_PATH}/settings`,
-    "The page of the organization's settings",
-    "HTML: the pairs are changed here.",
+    "The page of an organization's settings",
   ),
-  pageRow(
-    activity,
-    ACTIVITY_PATH,
-    "The page of the activity log",
-    "HTML: who changed what, with filters.",
-  ),
-  pageRow(
-    account,
-    `${ACCESS_PATH}/account`,
-    "The page of the user's own account",
-    "HTML: users change their own password here.",
-  ),
+  pageRow(activity, ACTIVITY_PATH, "The page of the activity log"),
+  pageRow(account, `${ACCESS_PATH}/account`, "The page of the user's own account"),
   ...assetRoutes,
 ];

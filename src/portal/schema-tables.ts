@@ -1,5 +1,6 @@
 import type { ObjectSchema, Schema } from "../core/schema.ts";
 import { html, prose, type Html } from "./html.ts";
+import { table } from "./pages/parts.ts";
 
 /** All schemas with a title, those inside the given ones too, in the order of their titles. */
 export function titledSchemas(schemas: Iterable<Schema>): ReadonlyMap<string, Schema> {
@@ -79,25 +80,19 @@ export interface TableRow {
   readonly description: string;
 }
 
-/** Renders a table of names, kinds and descriptions, which scrolls on a narrow screen. */
+/** Renders a table of names, kinds and descriptions. */
 export function threeColumns(headings: readonly string[], rows: readonly TableRow[]): Html {
-  return html`<div class="scroll">
-    <table>
-      <thead>
-        <tr>
-          ${headings.map((heading) => html`<th scope="col">${heading}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          ({ name, kind, description }) =>
-            html`<tr>
-              <td><code>${name}</code></td>
-              <td>${kind}</td>
-              <td>${prose(description)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  return table(
+    undefined,
+    "",
+    headings,
+    rows.map(
+      ({ name, kind, description }) =>
+        html`<tr>
+          <td><code>${name}</code></td>
+          <td>${kind}</td>
+          <td>${prose(description)}</td>
+        </tr>`,
+    ),
+  );
 }

@@ -10,7 +10,7 @@ import { HOUR_MS } from "../../src/core/clock.ts";
 import { ClientGone } from "../../src/http/exchange.ts";
 import type { NeedsOf, Route } from "../../src/http/route.ts";
 import { PortalAssets } from "../../src/portal/assets.ts";
-import { auditPageRoutes } from "../../src/portal/audit-routes.ts";
+import { portalRoutes } from "../../src/portal/routes.ts";
 import { serve, until } from "../http/serve.ts";
 import { EventStream } from "../support/event-stream.ts";
 import { describeService } from "../support/service-description.ts";
@@ -82,10 +82,11 @@ test("few texts are searched for at a time, and lists without a text do not wait
 for (const path of ["", `?cursor=${CURSOR}`]) {
   test(`a client that disconnects ends the search of the audit page${path.slice(0, 8)}`, async (t) => {
     const audit = new EndlessAudit();
-    const description = describeService(auditPageRoutes);
+    const rows = portalRoutes.filter(({ path: own }) => own === "/portal/audit");
+    const description = describeService(rows);
     const needs = { audit, description, assets: new PortalAssets(new Map()) };
-    const app = await serve(t, auditPageRoutes as readonly Route<never>[] as Route<unknown>[], {
-      services: needs as Partial<NeedsOf<typeof auditPageRoutes>>, // all that the page asks first
+    const app = await serve(t, rows as readonly Route<never>[] as Route<unknown>[], {
+      services: needs as Partial<NeedsOf<typeof portalRoutes>>, // all that the page asks first
     });
     const connection = app.open();
     connection.send(`GET /portal/audit${path} HTTP/1.1`, "Host: test", "", "");

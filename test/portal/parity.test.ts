@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { finish } from "../../src/core/work.ts";
 import { readQuery, type QueryParameters } from "../../src/http/query.ts";
-import { audit } from "../../src/portal/audit-routes.ts";
+import { audit } from "../../src/portal/pages/audit-page.ts";
 import { account } from "../../src/portal/pages/access-account.ts";
 import { activity } from "../../src/portal/pages/access-activity.ts";
 import { apiKeys } from "../../src/portal/pages/access-keys.ts";

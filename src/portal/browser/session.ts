@@ -2,6 +2,7 @@
  * The session of this tab: its token is kept in memory and in `sessionStorage`, never in a cookie or an
  * address.
  */
+import { store, stored, takeStored } from "./storage.ts";
 import { keepTyped } from "./typed.ts";
 
 /** A token and the email of its user. */
@@ -16,16 +17,8 @@ const ENDED = "signalbox.ended";
 const SIGN_IN = "/portal/sign-in";
 const LOGOUT_MS = 5_000;
 
-let current: UserSession | undefined = stored();
-
-function stored(): UserSession | undefined {
-  try {
-    const text = sessionStorage.getItem(SESSION);
-    return text === null ? undefined : (JSON.parse(text) as UserSession);
-  } catch {
-    return undefined;
-  }
-}
+const kept = stored(SESSION);
+let current = kept === undefined ? undefined : (JSON.parse(kept) as UserSession);
 
 /** The session of the signed-in user; `undefined` without one. */
 export function session(): UserSession | undefined {
@@ -35,21 +28,7 @@ export function session(): UserSession | undefined {
 /** Keeps a session for as long as the tab is open. */
 export function keepSession(fresh: UserSession): void {
   current = fresh;
-  try {
-    sessionStorage.setItem(SESSION, JSON.stringify(fresh));
-  } catch {
-    // Without storage the session lasts until the next page.
-  }
-}
-
-/** Removes the session from this tab. */
-export function endSession(): void {
-  current = undefined;
-  try {
-    sessionStorage.removeItem(SESSION);
-  } catch {
-    // Without storage it was never kept.
-  }
+  store(SESSION, JSON.stringify(fresh));
 }
 
 /**
@@ -83,45 +62,25 @@ async function endToken(token: string): Promise<void> {
 export function goToSignIn(): void {
   if (location.pathname === SIGN_IN) return;
   keepTyped();
-  try {
-    sessionStorage.setItem(RETURN, location.pathname + location.search + location.hash);
-  } catch {
-    // Without storage the sign-in page leads to the overview.
-  }
+  store(RETURN, location.pathname + location.search + location.hash);
   location.assign(SIGN_IN);
 }
 
 /** Removes a session that the service rejected, and opens the sign-in page. */
 export function signInAgain(): void {
-  const isEnded = current !== undefined;
-  endSession();
-  try {
-    if (isEnded) sessionStorage.setItem(ENDED, "true");
-  } catch {
-    // Without storage the sign-in page cannot say that the session has ended.
-  }
+  if (current !== undefined) store(ENDED, "true");
+  current = undefined;
+  store(SESSION, undefined);
   goToSignIn();
 }
 
 /** Whether a session has ended since the last call. */
 export function takeEnded(): boolean {
-  try {
-    const isEnded = sessionStorage.getItem(ENDED) !== null;
-    sessionStorage.removeItem(ENDED);
-    return isEnded;
-  } catch {
-    return false;
-  }
+  return takeStored(ENDED) !== undefined;
 }
 
-/** Returns to the page before the sign-in page. */
+/** Returns to the page before the sign-in page; without storage it is the overview. */
 export function goBack(): void {
-  let target = "/";
-  try {
-    target = sessionStorage.getItem(RETURN) ?? "/";
-    sessionStorage.removeItem(RETURN);
-  } catch {
-    // Without storage it is the overview.
-  }
+  const target = takeStored(RETURN) ?? "/";
   location.replace(new URL(target, location.origin).pathname === SIGN_IN ? "/" : target);
 }

@@ -2,6 +2,8 @@
  * Keeps the unsent input of a page while the reader signs in again. It is restored once, on the same
  * page. Passwords are not kept.
  */
+import { store, takeStored } from "./storage.ts";
+
 const TYPED = "signalbox.typed";
 const FIELDS = "#content :is(input, textarea, select)[id]";
 
@@ -17,31 +19,18 @@ export function keepTyped(): void {
     if (isText(field) && field.value !== field.defaultValue) values[field.id] = field.value;
     if (field instanceof HTMLSelectElement) values[field.id] = field.value;
   }
-  try {
-    const typed: Typed = { path: location.pathname, values };
-    sessionStorage.setItem(TYPED, JSON.stringify(typed));
-  } catch {
-    // Without storage the input is lost.
-  }
+  const typed: Typed = { path: location.pathname, values };
+  store(TYPED, JSON.stringify(typed));
 }
 
 /** Restores the values that were kept for this page. */
 export function restoreTyped(): void {
-  const typed = take();
+  const text = takeStored(TYPED);
+  const typed = text === undefined ? undefined : (JSON.parse(text) as Typed);
   if (typed?.path !== location.pathname) return;
   for (const [id, value] of Object.entries(typed.values)) {
     const field = document.getElementById(id);
     if (field && (isText(field) || field instanceof HTMLSelectElement)) field.value = value;
-  }
-}
-
-function take(): Typed | undefined {
-  try {
-    const text = sessionStorage.getItem(TYPED);
-    sessionStorage.removeItem(TYPED);
-    return text === null ? undefined : (JSON.parse(text) as Typed);
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,13 +1,15 @@
 import type { ActivityEntry } from "../../activity/schema.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
-import { ACCESS_PATH, ACTIVITY_PATH } from "../access-tabs.ts";
+import { ACTIVITY_PATH } from "../access-tabs.ts";
 import { ACTION_KINDS, changedFields, changeLine, deedOf, namesTarget } from "../activity-words.ts";
-import { count } from "../format.ts";
+import { count, counted } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { pageLink, policyLink } from "../page-link.ts";
-import { accessFrame } from "./access.ts";
+import { accessFrame, accessPage } from "./access.ts";
 import {
   badge,
+  card,
+  choice,
   credentialHeaders,
   emptyState,
   option,
@@ -46,11 +48,8 @@ export interface ActivityModel extends PageContext, ActivitySlice {
 
 /** The page of who changed what. */
 export const activity: DataPage<ActivityModel, typeof parameters> = {
-  path: ACCESS_PATH,
-  title: "Activity",
-  module: "access-activity",
+  ...accessPage("activity"),
   parameters,
-  isManagement: true,
   async read(source, context, query) {
     const { offset, ...texts } = query;
     return { ...context, query, ...(await source.activity(texts, ACTIVITY_ROWS, offset)) };
@@ -59,32 +58,26 @@ export const activity: DataPage<ActivityModel, typeof parameters> = {
 };
 
 /** Renders the entries, newest first. */
-export function renderActivity(model: ActivityModel): Html {
-  const { entries, total, query } = model;
-  return accessFrame(
-    "activity",
-    model,
-    html`${filters(query)}
-      <section class="card" aria-labelledby="activity-list">
-        <header>
-          <h2 id="activity-list">Activity</h2>
-          <span class="faint small" role="status">${summary(model)}</span>
-        </header>
-        ${
-          entries.length === 0
-            ? nothing(model)
-            : html`<ol class="entries">
-                ${entries.map((one) => entry(one, model.now))}
-              </ol>`
-        }
-        ${total > ACTIVITY_ROWS || query.offset > 0 ? pages(model) : undefined}
-      </section>`,
-  );
+function renderActivity(model: ActivityModel): Html {
+  const { entries, total, query, now } = model;
+  const isPaged = total > ACTIVITY_ROWS || query.offset > 0;
+  const list =
+    entries.length === 0
+      ? nothing(model)
+      : html`<ol class="entries">
+          ${entries.map((one) => entry(one, now))}
+        </ol>`;
+  const shown = html`<span class="faint small" role="status">${summary(model)}</span>`;
+  const body = [
+    filters(query),
+    card("activity-list", "Activity", [list, isPaged ? pages(model) : undefined], shown),
+  ];
+  return accessFrame("activity", model, html`${body}`);
 }
 
 function summary({ entries, total, query: { offset } }: ActivityModel): string {
   if (total === 0) return "";
-  if (entries.length === total) return total === 1 ? "1 entry" : `${count(total)} entries`;
+  if (entries.length === total) return counted(total, "entry", "entries");
   return `${count(offset + 1)} to ${count(offset + entries.length)} of ${count(total)}`;
 }
 
@@ -109,15 +102,13 @@ function nothing(model: ActivityModel): Html {
 function filters(query: ActivityQuery): Html {
   const isOther =
     query.action !== undefined && ACTION_KINDS.every(([kind]) => kind !== query.action);
+  const actions = [
+    option("", "Everything", query.action),
+    isOther ? option(query.action ?? "", query.action ?? "", query.action) : undefined,
+    ACTION_KINDS.map(([kind, label]) => option(kind, label, query.action)),
+  ];
   return html`<form class="activity-filters" method="get" action="${ACTIVITY_PATH}" data-filters>
-    <div>
-      <label for="action">What</label>
-      <select id="action" name="action">
-        ${option("", "Everything", query.action)}
-        ${isOther ? option(query.action ?? "", query.action ?? "", query.action) : undefined}
-        ${ACTION_KINDS.map(([kind, label]) => option(kind, label, query.action))}
-      </select>
-    </div>
+    ${choice("action", "What", actions)}
     <div>
       <label for="actor">Who</label>
       <input

@@ -2,11 +2,11 @@ import { isKeyScope, KEY_SCOPES, scopeInWords } from "../../core/key-scopes.ts";
 import type { ApiKey } from "../../keys/schema.ts";
 import { curlLine } from "../curl.ts";
 import { count } from "../format.ts";
-import { ACCESS_PATH } from "../access-tabs.ts";
 import { html, type Html } from "../html.ts";
-import { accessFrame, accessTable, addForm, rowButton, textField } from "./access.ts";
+import { accessFrame, accessPage, accessTable, addForm, rowButton, textField } from "./access.ts";
 import {
   badge,
+  card,
   credentialHeaders,
   emptyState,
   option,
@@ -32,11 +32,7 @@ export interface KeysModel extends PageContext {
 
 /** The page of the API keys. */
 export const apiKeys: DataPage<KeysModel> = {
-  path: ACCESS_PATH,
-  title: "API keys",
-  module: "access-keys",
-  parameters: {},
-  isManagement: true,
+  ...accessPage("keys"),
   read: async (source, context) => ({ ...context, keys: await source.keys() }),
   render: renderKeys,
 };
@@ -47,21 +43,21 @@ export function renderKeys(model: KeysModel): Html {
   const revoked = keys.filter((key) => key.revoked).length;
   const expired = keys.filter((key) => !key.revoked && hasExpired(key, now)).length;
   const active = count(keys.length - revoked - expired);
+  const headings = ["Name", "State", "Scope", "Begins with", "Created", "Expires", "Last used"];
+  const list =
+    keys.length === 0
+      ? noKeys(model)
+      : accessTable("API keys", headings, keys, (key) => row(key, model));
+  const numbers = html`<span class="faint small"
+    >${active} active,${expired > 0 ? html` ${count(expired)} expired,` : undefined}
+    ${count(revoked)} revoked</span
+  >`;
   return accessFrame(
     "keys",
     model,
     html`${fresh && freshKey(fresh, model)}
-      ${allowedOrNote(model, "POST /api-keys", "Creating or revoking keys", newKey())}
-      <section class="card" aria-labelledby="keys-list">
-        <header>
-          <h2 id="keys-list">API keys</h2>
-          <span class="faint small"
-            >${active} active,${expired > 0 ? html` ${count(expired)} expired,` : undefined}
-            ${count(revoked)} revoked</span
-          >
-        </header>
-        ${keys.length === 0 ? noKeys(model) : accessTable(["Name", "State", "Scope", "Begins with", "Created", "Expires", "Last used"], keys, (key) => row(key, model))}
-      </section>`,
+    ${allowedOrNote(model, "POST /api-keys", "Creating or revoking keys", newKey())}
+    ${card("keys-list", "API keys", list, numbers)}`,
   );
 }
 

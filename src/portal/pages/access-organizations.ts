@@ -1,16 +1,16 @@
 import type { Organization } from "../../organizations/schema.ts";
 import { count } from "../format.ts";
-import { ACCESS_PATH } from "../access-tabs.ts";
 import { html, type Html } from "../html.ts";
 import {
   accessFrame,
+  accessPage,
   accessTable,
   addForm,
   newPasswordField,
   rowButton,
   textField,
 } from "./access.ts";
-import { timeAgo, type PageContext } from "./parts.ts";
+import { card, timeAgo, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 import { allowedOrNote, isAllowed } from "../withheld.ts";
 
@@ -22,11 +22,7 @@ export interface OrganizationsModel extends PageContext {
 
 /** The page of the organizations. */
 export const organizations: DataPage<OrganizationsModel> = {
-  path: ACCESS_PATH,
-  title: "Organizations",
-  module: "access-organizations",
-  parameters: {},
-  isManagement: true,
+  ...accessPage("organizations"),
   read: async (source, context) => ({ ...context, organizations: await source.organizations() }),
   render: renderOrganizations,
 };
@@ -34,32 +30,25 @@ export const organizations: DataPage<OrganizationsModel> = {
 const OPERATOR = "default"; // its users see and create all organizations
 
 /** Renders the organizations, which are the tenants of the service. */
-export function renderOrganizations(model: OrganizationsModel): Html {
+function renderOrganizations(model: OrganizationsModel): Html {
   const { organizations } = model;
   const isOperator = organizations.some(({ id }) => id === OPERATOR);
   const ownId = isOperator ? OPERATOR : organizations[0]?.id;
+  const form = isOperator
+    ? allowedOrNote(model, "POST /organizations", "Creating an organization", newOrganization())
+    : undefined;
+  const list = accessTable(
+    "Organizations",
+    ["Name", "Id", "Created", "Changed"],
+    organizations,
+    (one) => row(one, model, one.id === ownId),
+  );
+  const number = isOperator ? `${count(organizations.length)} in all` : "Yours";
+  const aside = html`<span class="faint small">${number}</span>`;
   return accessFrame(
     "organizations",
     model,
-    html`${
-        isOperator
-          ? allowedOrNote(
-              model,
-              "POST /organizations",
-              "Creating an organization",
-              newOrganization(),
-            )
-          : undefined
-      }
-      <section class="card" aria-labelledby="organizations-list">
-        <header>
-          <h2 id="organizations-list">Organizations</h2>
-          <span class="faint small">
-            ${isOperator ? `${count(organizations.length)} in all` : "Yours"}
-          </span>
-        </header>
-        ${accessTable(["Name", "Id", "Created", "Changed"], organizations, (one) => row(one, model, one.id === ownId))}
-      </section>`,
+    html`${form} ${card("organizations-list", "Organizations", list, aside)}`,
   );
 }
 

@@ -1,9 +1,8 @@
 import type { Setting, Settings } from "../../settings/schema.ts";
 import { count, exactly, shorten } from "../format.ts";
-import { ACCESS_PATH } from "../access-tabs.ts";
 import { html, type Html } from "../html.ts";
-import { accessFrame, accessTable, addForm, rowButton, textField } from "./access.ts";
-import { credentialHeaders, emptyState, type PageContext } from "./parts.ts";
+import { accessFrame, accessPage, accessTable, addForm, rowButton, textField } from "./access.ts";
+import { card, credentialHeaders, emptyState, facts, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
 
@@ -19,11 +18,7 @@ export interface SettingsModel extends PageContext {
 
 /** The page of the organization's settings. */
 export const organizationSettings: DataPage<SettingsModel> = {
-  path: ACCESS_PATH,
-  title: "Settings",
-  module: "access-settings",
-  parameters: {},
-  isManagement: true,
+  ...accessPage("settings"),
   read: async (source, context) => ({ ...context, answer: await source.settings() }),
   render: renderSettings,
 };
@@ -37,29 +32,31 @@ export function keyFieldId(number: number): string {
 export function renderSettings(model: SettingsModel): Html {
   const { answer, pairs = 1 } = model;
   const { settings } = answer;
+  const form = addForm({
+    name: "setting",
+    title: pairs === 1 ? "Set a value" : `Set ${pairs} values`,
+    fields: html`${Array.from({ length: pairs }, (_, number) => pairFields(number))}`,
+    buttons: html`<button type="button" data-another="pair">Another pair</button>`,
+    button: "Save",
+  });
+  const list =
+    settings.length === 0
+      ? noSettings(model)
+      : accessTable(
+          "Settings",
+          ["Key", "Value"],
+          settings,
+          (pair) => row(pair, model),
+          settings.length,
+        );
+  const aside = html`<span class="faint small"
+    >Stored for other programs; they do not change the service</span
+  >`;
   return accessFrame(
     "settings",
     model,
-    html`${allowedOrNote(
-        model,
-        "PUT /settings",
-        "Changing settings",
-        addForm({
-          name: "setting",
-          title: pairs === 1 ? "Set a value" : `Set ${pairs} values`,
-          fields: html`${Array.from({ length: pairs }, (_, number) => pairFields(number))}`,
-          buttons: html`<button type="button" data-another="pair">Another pair</button>`,
-          button: "Save",
-        }),
-      )}
-      <section class="card" aria-labelledby="settings-list">
-        <header>
-          <h2 id="settings-list">Settings</h2>
-          <span class="faint small">Stored for other programs; they do not change the service</span>
-        </header>
-        ${settings.length === 0 ? noSettings(model) : accessTable(["Key", "Value"], settings, (pair) => row(pair, model), settings.length)}
-      </section>
-      ${deployment(answer)}`,
+    html`${allowedOrNote(model, "PUT /settings", "Changing settings", form)}
+    ${card("settings-list", "Settings", list, aside)} ${deployment(answer)}`,
   );
 }
 
@@ -101,24 +98,19 @@ function row({ key, value }: Setting, model: SettingsModel): Html {
 
 function deployment({ edition, organization_id: id, auth, audit }: Settings): Html {
   const hours = auth["token_lifetime_hours"];
-  return html`<section class="card" aria-labelledby="deployment">
-    <header><h2 id="deployment">This deployment</h2></header>
-    <dl class="facts inside">
-      <dt>Organization</dt>
-      <dd class="mono">${id}</dd>
-      <dt>Edition</dt>
-      <dd>${edition}</dd>
-      <dt>Credentials</dt>
-      <dd>
-        ${auth["require_auth"] === true ? "demanded" : "not demanded"}${typeof hours === "number" ? `; a sign-in lasts ${hours} h` : undefined}
-      </dd>
-      <dt>Audit events</dt>
-      <dd>
-        ${count(audit.events)},
-        ${bytes(audit.bytes)}${audit.oldest === undefined ? undefined : html`, the oldest of ${exactly(audit.oldest)}`}
-      </dd>
-    </dl>
-  </section>`;
+  const credentials = auth["require_auth"] === true ? "demanded" : "not demanded";
+  const lasting = typeof hours === "number" ? `; a sign-in lasts ${hours} h` : "";
+  const oldest = audit.oldest === undefined ? "" : `, the oldest of ${exactly(audit.oldest)}`;
+  return card(
+    "deployment",
+    "This deployment",
+    facts([
+      ["Organization", html`<span class="mono">${id}</span>`],
+      ["Edition", edition],
+      ["Credentials", credentials + lasting],
+      ["Audit events", `${count(audit.events)}, ${bytes(audit.bytes)}${oldest}`],
+    ]),
+  );
 }
 
 function bytes(number: number): string {

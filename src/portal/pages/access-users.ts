@@ -1,17 +1,17 @@
-import type { Role } from "../../core/roles.ts";
+import { ROLES, type Role } from "../../core/roles.ts";
 import type { User } from "../../users/schema.ts";
 import { count } from "../format.ts";
-import { ACCESS_PATH } from "../access-tabs.ts";
 import { html, type Html } from "../html.ts";
 import {
   accessFrame,
+  accessPage,
   accessTable,
   addForm,
   newPasswordField,
   rowButton,
   textField,
 } from "./access.ts";
-import { badge, credentialHeaders, emptyState, option, type PageContext } from "./parts.ts";
+import { badge, card, credentialHeaders, emptyState, option, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
 
@@ -23,31 +23,24 @@ export interface UsersModel extends PageContext {
 
 /** The page of the users. */
 export const users: DataPage<UsersModel> = {
-  path: ACCESS_PATH,
-  title: "Users",
-  module: "access-users",
-  parameters: {},
-  isManagement: true,
+  ...accessPage("users"),
   read: async (source, context) => ({ ...context, users: await source.users() }),
   render: renderUsers,
 };
 
-const ROLES: readonly Role[] = ["admin", "operator", "viewer"];
-
 /** Renders the users and the form that adds one. */
-export function renderUsers(model: UsersModel): Html {
+function renderUsers(model: UsersModel): Html {
   const { users } = model;
+  const list =
+    users.length === 0
+      ? noUsers(model)
+      : accessTable("Users", ["User", "Role", "State"], users, (user) => row(user, model));
+  const number = html`<span class="faint small">${count(users.length)} in all</span>`;
   return accessFrame(
     "users",
     model,
     html`${allowedOrNote(model, "POST /users", "Adding or changing users", newUser())}
-      <section class="card" aria-labelledby="users-list">
-        <header>
-          <h2 id="users-list">Users</h2>
-          <span class="faint small">${count(users.length)} in all</span>
-        </header>
-        ${users.length === 0 ? noUsers(model) : accessTable(["User", "Role", "State"], users, (user) => row(user, model))}
-      </section>`,
+    ${card("users-list", "Users", list, number)}`,
   );
 }
 

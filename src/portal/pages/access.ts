@@ -1,7 +1,14 @@
 import { ACCESS_PATH, ACCESS_TABS, type AccessTab } from "../access-tabs.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import type { PageContext } from "./parts.ts";
+import { ACTIONS, table, type PageContext } from "./parts.ts";
+
+/** The parts that the pages of Access share. */
+export function accessPage(tab: AccessTab) {
+  const title = ACCESS_TABS.find((one) => one.tab === tab)?.label ?? "";
+  const module = `access-${tab}`;
+  return { path: ACCESS_PATH, title, module, parameters: {}, isManagement: true } as const;
+}
 
 /** Renders a tab of Access below the shared heading and tabs. */
 export function accessFrame(
@@ -64,29 +71,16 @@ export const MOST_ROWS = 500;
 
 /** Renders the beginning of a list as a table, whose last column has the actions of a row. */
 export function accessTable<T>(
+  label: string,
   headings: readonly string[],
   items: readonly T[],
   row: (item: T) => Html,
   mostRows = MOST_ROWS,
 ): Html {
-  return html`<div class="scroll">
-      <table class="rows access stacked">
-        <thead>
-          <tr>
-            ${headings.map((heading) => html`<th scope="col">${heading}</th>`)}
-            <th scope="col"><span class="visually-hidden">Actions</span></th>
-          </tr>
-        </thead>
-        <tbody>
-          ${items.slice(0, mostRows).map(row)}
-        </tbody>
-      </table>
-    </div>
-    ${items.length > mostRows ? moreRows(items.length - mostRows) : undefined}`;
-}
-
-function moreRows(number: number): Html {
-  return html`<p class="inside faint">${count(number)} more are listed by the API.</p>`;
+  const more = items.length - mostRows;
+  const rows = items.slice(0, mostRows).map(row);
+  return html`${table(label, "rows access stacked", [...headings, ACTIONS], rows)}
+  ${more > 0 ? html`<p class="inside faint">${count(more)} more are listed by the API.</p>` : undefined}`;
 }
 
 /** A field of a form. */

@@ -1,5 +1,5 @@
 import type { AuditEvent } from "../../audit/schema.ts";
-import { count, shorten } from "../format.ts";
+import { count, counted, MONTHS, shorten } from "../format.ts";
 import { html, type Html, type HtmlValue } from "../html.ts";
 import { withUnseen } from "../unseen.ts";
 import type { AuditModel, AuditSlice, WayOut } from "./audit-source.ts";
@@ -17,7 +17,6 @@ const COMMAND_LENGTH = 300;
 const REASON_LENGTH = 200;
 const NAME_LENGTH = 60;
 const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
 /**
  * Renders the events of a list by day, or the advice for an empty list.
@@ -142,9 +141,7 @@ function nothing(model: AuditModel): Html {
 }
 
 function wayOut({ drop, total }: WayOut, view: AuditView): Html {
-  const found = html`<span class="faint"
-    >${count(total)} ${total === 1 ? "event" : "events"}</span
-  >`;
+  const found = html`<span class="faint">${counted(total, "event")}</span>`;
   if (drop === "range") {
     return html`<li><a href="${viewHref(view, ALL_TIME)}">Look over all time</a> ${found}</li>`;
   }

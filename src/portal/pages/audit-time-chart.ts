@@ -26,8 +26,7 @@ export function auditTimeChart(view: AuditView, chart: TimeChart): Html {
       ${isPart ? html`<a class="small" href="${hrefOf(...wider(first, last))}">Zoom out</a>` : undefined}
     </header>
     <div class="inside" data-start="${first}" data-end="${last}">
-      ${barChart(bars, { height: HEIGHT, id: "audit" })}
-      ${barTable(bars, { id: "bars", caption: "Events over time", head: "From (UTC)" })}
+      ${barChart(bars, HEIGHT, "audit")} ${barTable(bars, "bars", "Events over time", "From (UTC)")}
     </div>
   </section>`;
 }

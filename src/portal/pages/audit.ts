@@ -1,4 +1,4 @@
-import { count } from "../format.ts";
+import { counted } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { auditEventPanel } from "./audit-event.ts";
 import { auditChips, auditFilters, auditRanges } from "./audit-filters.ts";
@@ -36,15 +36,14 @@ export function renderAudit(model: AuditModel): Html {
 }
 
 function totalWords({ view }: AuditModel, total: number): Html {
-  return html`<b>${count(total)}</b> ${total === 1 ? "event" : "events"}
-    <span class="faint">${rangeWords(view)}</span>`;
+  return html`<b>${counted(total, "event")}</b> <span class="faint">${rangeWords(view)}</span>`;
 }
 
 /** The button that shows arrived events. They wait while the reader is in the list, so that no row moves. */
 function arrivedButton(arrived: number | undefined): Html | undefined {
   if (!arrived) return undefined;
   return html`<button type="button" class="arrived" id="show-arrived">
-    ${count(arrived)} new ${arrived === 1 ? "event" : "events"}
+    ${counted(arrived, "new event")}
   </button>`;
 }
 
@@ -80,9 +79,7 @@ function exportMenu({ apiUrl, query }: AuditModel, total: number): Html {
   return html`<details class="menu" id="export">
     <summary class="button">Export</summary>
     <div class="card">
-      <p>
-        <b>${count(total)}</b> ${total === 1 ? "event" : "events"}, exactly this view, newest first
-      </p>
+      <p><b>${counted(total, "event")}</b>, exactly this view, newest first</p>
       ${link({ format: "csv", bom: "true" }, "CSV, for spreadsheets")}
       ${link({ format: "ndjson" }, "NDJSON, one event a line")}
     </div>

@@ -1,5 +1,7 @@
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
+import { numberHeading, table } from "./parts.ts";
+import { totalOf } from "./time-chart.ts";
 
 const AXIS = 34;
 const BOTTOM = 20;
@@ -19,19 +21,14 @@ export interface ChartBar {
   readonly href?: string | undefined;
 }
 
-/** The size and the id of a chart. */
-export interface ChartLooks {
-  /** In pixels. */
-  readonly height: number;
-  /** Unique in the page; the ids of the chart's patterns begin with it. */
-  readonly id: string;
-}
-
 /**
  * Renders stacked bars. A table beside them has to hold the same numbers, since screen readers skip the
  * bars. Widths are in percent, so that bars fill any width and letters keep their size.
+ *
+ * @param height in pixels
+ * @param id unique in the page; the ids of the chart's patterns begin with it
  */
-export function barChart(bars: readonly ChartBar[], { height, id }: ChartLooks): Html {
+export function barChart(bars: readonly ChartBar[], height: number, id: string): Html {
   const top = niceTop(Math.max(0, ...bars.map(totalOf)));
   const plot = height - BOTTOM - TOP;
   const y = (value: number): number => round(TOP + plot - (plot * value) / top);
@@ -137,50 +134,34 @@ export function chartLegend(bars: readonly Pick<ChartBar, "allowed" | "denied" |
   </ul>`;
 }
 
-/** The table row of a bar: its name, and its link if it has one. */
-export interface TableTexts {
-  /** Unique in the page. */
-  readonly id: string;
-  readonly caption: string;
-  /** The caption of the table. */
-  readonly head: string;
-}
-
-/** Renders the same numbers as a table, newest first, behind a disclosure. */
+/**
+ * Renders the same numbers as a table, newest first, behind a disclosure.
+ *
+ * @param id unique in the page
+ * @param name the name of the table for screen readers
+ * @param head the heading of the first column
+ */
 export function barTable(
   bars: readonly (ChartBar & { readonly rowName: string })[],
-  { id, caption, head }: TableTexts,
+  id: string,
+  name: string,
+  head: string,
 ): Html {
+  const rows = [...bars].reverse().map(
+    ({ rowName, href, allowed, denied, other }) =>
+      html`<tr>
+        <th scope="row">
+          ${href === undefined ? rowName : html`<a href="${href}">${rowName}</a>`}
+        </th>
+        <td>${count(allowed)}</td>
+        <td>${count(denied)}</td>
+        <td>${count(other)}</td>
+      </tr>`,
+  );
+  const headings = [head, ...["Allowed", "Denied", "No decision"].map(numberHeading)];
   return html`<details class="as-table" id="${id}">
     <summary>Show as a table</summary>
-    <div class="scroll" tabindex="0" role="region" aria-label="${caption}">
-      <table>
-        <caption class="visually-hidden">
-          ${caption}, newest first
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">${head}</th>
-            <th scope="col" class="num">Allowed</th>
-            <th scope="col" class="num">Denied</th>
-            <th scope="col" class="num">No decision</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${[...bars].reverse().map(
-            ({ rowName, href, allowed, denied, other }) =>
-              html`<tr>
-                <th scope="row">
-                  ${href === undefined ? rowName : html`<a href="${href}">${rowName}</a>`}
-                </th>
-                <td>${count(allowed)}</td>
-                <td>${count(denied)}</td>
-                <td>${count(other)}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
+    ${table(`${name}, newest first`, "", headings, rows)}
   </details>`;
 }
 
@@ -198,10 +179,6 @@ function niceTop(highest: number): number {
 function axisLabel(value: number): string {
   if (value >= 1e6) return `${round(value / 1e6)}M`;
   return value >= 10_000 ? `${round(value / 1e3)}k` : count(value);
-}
-
-function totalOf({ allowed, denied, other }: ChartBar): number {
-  return allowed + denied + other;
 }
 
 function wordsFor({ allowed, denied, other }: ChartBar): string {

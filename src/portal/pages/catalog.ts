@@ -9,10 +9,14 @@ import {
   badge,
   breadcrumb,
   callsV1,
+  card,
   emptyState,
+  facts,
+  numberHeading,
   option,
   searchField,
   shellLines,
+  table,
   timeAgo,
   type PageContext,
   type Tone,
@@ -64,17 +68,7 @@ export function renderCatalog(model: CatalogModel): Html {
     <section class="card" aria-label="Providers">
       ${found.providers.length === 0 ? nothing(query) : providerTable(found.providers, model.now)}
     </section>
-    ${
-      query.q === undefined || found.capabilities.length === 0
-        ? undefined
-        : html`<section class="card" aria-labelledby="capabilities">
-            <header>
-              <h2 id="capabilities">Capabilities</h2>
-              <span class="faint small">${count(found.capabilities.length)}</span>
-            </header>
-            ${capabilityTable(found.capabilities)}
-          </section>`
-    }`;
+    ${query.q === undefined || found.capabilities.length === 0 ? undefined : capabilityCard(found.capabilities)}`;
 }
 
 function summary({ providers, capabilities, query }: CatalogModel, found: CatalogMatches): string {
@@ -117,64 +111,57 @@ function lastUsed({ last_used: used }: Provider, now: number): Html {
 }
 
 function providerTable(providers: readonly Provider[], now: number): Html {
-  return html`<div class="scroll">
-    <table class="rows catalog stacked">
-      <thead>
-        <tr>
-          <th scope="col">Provider</th>
-          <th scope="col">Status</th>
-          <th scope="col">Last used</th>
-          <th scope="col" class="num">Capabilities</th>
-          <th scope="col" class="num">Operations</th>
-          <th scope="col">Scope</th>
-          <th scope="col">Authentication</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${providers.map(
-          (provider) =>
-            html`<tr>
-              <th scope="row">
-                <a href="${catalogLink(provider.id)}">${provider.name}</a>
-                <span class="under mono">${provider.id}</span>
-              </th>
-              <td>${statusBadge(provider)}</td>
-              <td class="nowrap" data-label="Last used">${lastUsed(provider, now)}</td>
-              <td class="num" data-label="Capabilities">${count(provider.capabilities)}</td>
-              <td class="num wide-only">${count(provider.operations)}</td>
-              <td class="wide-only">${provider.scope}</td>
-              <td class="wide-only">${provider.auth}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  return table(
+    "Table of providers",
+    "rows catalog stacked",
+    [
+      ...[
+        "Provider",
+        "Status",
+        "Last used",
+        numberHeading("Capabilities"),
+        numberHeading("Operations"),
+      ],
+      ...["Scope", "Authentication"],
+    ],
+    providers.map(
+      (provider) =>
+        html`<tr>
+          <th scope="row">
+            <a href="${catalogLink(provider.id)}">${provider.name}</a>
+            <span class="under mono">${provider.id}</span>
+          </th>
+          <td>${statusBadge(provider)}</td>
+          <td class="nowrap" data-label="Last used">${lastUsed(provider, now)}</td>
+          <td class="num" data-label="Capabilities">${count(provider.capabilities)}</td>
+          <td class="num wide-only">${count(provider.operations)}</td>
+          <td class="wide-only">${provider.scope}</td>
+          <td class="wide-only">${provider.auth}</td>
+        </tr>`,
+    ),
+  );
 }
 
-function capabilityTable(capabilities: readonly Capability[]): Html {
+/** The card of some capabilities; `advice` stands in for an empty list. */
+function capabilityCard(capabilities: readonly Capability[], advice?: Html): Html {
   const rest = capabilities.length - MOST_CAPABILITIES;
-  return html`<div class="scroll">
-      <table class="rows catalog">
-        <thead>
-          <tr>
-            <th scope="col">Capability</th>
-            <th scope="col">What it does</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${capabilities.slice(0, MOST_CAPABILITIES).map(
-            ({ id, name, description, path }) =>
-              html`<tr>
-                <th scope="row">${name}<span class="under mono">${id}</span></th>
-                <td>
-                  ${description}${path === "" ? undefined : html`<span class="under mono">${path}</span>`}
-                </td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
-    ${rest > 0 ? html`<p class="empty">${count(rest)} more: a longer search text finds them.</p>` : undefined}`;
+  const rows = capabilities.slice(0, MOST_CAPABILITIES).map(
+    ({ id, name, description, path }) =>
+      html`<tr>
+        <th scope="row">${name}<span class="under mono">${id}</span></th>
+        <td>
+          ${description}${path === "" ? undefined : html`<span class="under mono">${path}</span>`}
+        </td>
+      </tr>`,
+  );
+  const list = [
+    table("Table of capabilities", "rows catalog", ["Capability", "What it does"], rows),
+    rest > 0
+      ? html`<p class="empty">${count(rest)} more: a longer search text finds them.</p>`
+      : undefined,
+  ];
+  const number = html`<span class="faint small" role="status">${count(capabilities.length)}</span>`;
+  return card("capabilities", "Capabilities", capabilities.length === 0 ? advice : list, number);
 }
 
 function providerPage(model: CatalogModel, id: string): Html {
@@ -188,49 +175,35 @@ function providerPage(model: CatalogModel, id: string): Html {
       </section>`;
   }
   const found = matchesIn(providers, capabilities, query).capabilities;
+  const commands = html`<a href="/portal/audit?provider=${encodeURIComponent(id)}"
+    >Its commands</a
+  >`;
+  const shown = facts([
+    ["Id", html`<span class="mono">${id}</span>`],
+    ["Status", statusBadge(provider)],
+    ["Last used", html`${lastUsed(provider, now)} · ${commands}`],
+    ["Scope", provider.scope],
+    ["Authentication", provider.auth],
+  ]);
+  const form = callsV1(model)
+    ? allowedOrNote(model, "PUT /providers/{id}", "Setting a status", statusForm(provider))
+    : undefined;
+  const advice =
+    query.q === undefined
+      ? emptyState(
+          "The catalog lists none",
+          "What this provider is asked to do is recorded all the same.",
+        )
+      : emptyState(
+          "Nothing matches",
+          html`Another word may find something: <a href="${catalogLink(id)}">show all</a>.`,
+        );
   return html`<div class="page-head">
       ${breadcrumb(CATALOG_PATH, "Catalog")}
       <h1>${provider.name}</h1>
     </div>
-    <section class="card" aria-label="Provider">
-      <dl class="facts inside">
-        <dt>Id</dt>
-        <dd class="mono">${provider.id}</dd>
-        <dt>Status</dt>
-        <dd>${statusBadge(provider)}</dd>
-        <dt>Last used</dt>
-        <dd>
-          ${lastUsed(provider, now)} ·
-          <a href="/portal/audit?provider=${encodeURIComponent(provider.id)}">Its commands</a>
-        </dd>
-        <dt>Scope</dt>
-        <dd>${provider.scope}</dd>
-        <dt>Authentication</dt>
-        <dd>${provider.auth}</dd>
-      </dl>
-      ${
-        callsV1(model)
-          ? allowedOrNote(model, "PUT /providers/{id}", "Setting a status", statusForm(provider))
-          : undefined
-      }
-    </section>
-    ${search(query)}
-    <section class="card" aria-labelledby="capabilities">
-      <header>
-        <h2 id="capabilities">Capabilities</h2>
-        <span class="faint small" role="status">${count(found.length)}</span>
-      </header>
-      ${
-        found.length === 0
-          ? emptyState(
-              query.q === undefined ? "The catalog lists none" : "Nothing matches",
-              query.q === undefined
-                ? "What this provider is asked to do is recorded all the same."
-                : html`Another word may find something: <a href="${catalogLink(id)}">show all</a>.`,
-            )
-          : capabilityTable(found)
-      }
-    </section>`;
+    <section class="card" aria-label="Provider">${shown} ${form}</section>
+    ${search(query)} ${capabilityCard(found, advice)}`;
 }
 
 function statusForm({ status, overridden }: Provider): Html {

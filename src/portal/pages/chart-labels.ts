@@ -1,8 +1,7 @@
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/clock.ts";
+import { MONTHS } from "../format.ts";
+
 const MOST_LABELS = 7;
-const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
 /** The possible distances between labels in milliseconds: round times of day, and days. */
 const STEPS = [

@@ -1,8 +1,8 @@
 import type { FleetSummary } from "../../fleet/schema.ts";
-import { count, shorten } from "../format.ts";
+import { count, counted, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { barTableRow } from "./bars.ts";
-import { badge } from "./parts.ts";
+import { shareRow, shareTable } from "./bars.ts";
+import { badge, card } from "./parts.ts";
 
 const MOST_VERSIONS = 5;
 const VERSION_LENGTH = 40;
@@ -10,23 +10,15 @@ const VERSION_LENGTH = 40;
 /** Renders the policy versions of the runtimes seen in the last day, the active version first. */
 export function fleetCard(fleet: FleetSummary): Html {
   const { online, idle, offline } = fleet;
-  const words = `${count(online + idle)} seen in the last 24 hours`;
-  return html`<section class="card" aria-labelledby="fleet-title">
-    <header>
-      <h2 id="fleet-title">Fleet by policy version</h2>
-      <a href="/portal/fleet">All runtimes</a>
-    </header>
-    <div class="inside">
-      ${versionTable(fleet)}
-      <p class="small faint">
-        ${words}${
-          offline > 0
-            ? html`, <a href="/portal/fleet?status=offline">${count(offline)} offline</a>`
-            : undefined
-        }
-      </p>
-    </div>
-  </section>`;
+  const away = html`, <a href="/portal/fleet?status=offline">${count(offline)} offline</a>`;
+  const body = html`<div class="inside">
+    ${versionTable(fleet)}
+    <p class="small faint">
+      ${count(online + idle)} seen in the last 24 hours${offline > 0 ? away : undefined}
+    </p>
+  </div>`;
+  const all = html`<a href="/portal/fleet">All runtimes</a>`;
+  return card("fleet-title", "Fleet by policy version", body, all);
 }
 
 function versionTable(fleet: FleetSummary): Html | undefined {
@@ -35,42 +27,22 @@ function versionTable(fleet: FleetSummary): Html | undefined {
   const most = Math.max(1, ...shown.map(({ present }) => present), others.present, unsaid);
   const active = fleet.policy_version;
   const tone = active === "" ? "" : "warn";
-  return html`<table class="bars">
-    <thead class="visually-hidden">
-      <tr>
-        <th scope="col">Policy version</th>
-        <th scope="col">Share</th>
-        <th scope="col">Runtimes</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${shown.map(({ version, present }) => {
-        const isActive = version === active;
-        const name = html`<a class="mono" href="/portal/fleet?policy=${encodeURIComponent(version)}"
-            >${shorten(version, VERSION_LENGTH)}</a
-          >
-          ${isActive ? badge("Active", "ok") : undefined}`;
-        return barTableRow(name, present, most, isActive ? "" : tone);
-      })}
-      ${
-        others.versions === 0
-          ? undefined
-          : barTableRow(
-              html`<a href="/portal/fleet"
-                >${others.versions === 1 ? "1 other" : `${count(others.versions)} others`}</a
-              >`,
-              others.present,
-              most,
-              tone,
-            )
-      }
-      ${
-        unsaid === 0
-          ? undefined
-          : barTableRow(html`<span class="faint">Not said</span>`, unsaid, most, "none")
-      }
-    </tbody>
-  </table>`;
+  const rows = shown.map(({ version, present }) => {
+    const isActive = version === active;
+    const name = html`<a class="mono" href="/portal/fleet?policy=${encodeURIComponent(version)}"
+        >${shorten(version, VERSION_LENGTH)}</a
+      >
+      ${isActive ? badge("Active", "ok") : undefined}`;
+    return shareRow(name, present, most, isActive ? "" : tone);
+  });
+  const rest = html`<a href="/portal/fleet">${counted(others.versions, "other")}</a>`;
+  return shareTable("Policy version", "Runtimes", [
+    rows,
+    others.versions === 0 ? undefined : shareRow(rest, others.present, most, tone),
+    unsaid === 0
+      ? undefined
+      : shareRow(html`<span class="faint">Not said</span>`, unsaid, most, "none"),
+  ]);
 }
 
 interface Shares {

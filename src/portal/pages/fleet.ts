@@ -6,17 +6,20 @@ import {
   type RuntimeStatus,
 } from "../../fleet/schema.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
-import { count, shorten } from "../format.ts";
+import { count, counted, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { isAllowed } from "../withheld.ts";
 import { pageLink, policyLink } from "../page-link.ts";
 import {
+  ACTIONS,
   badge,
   callsV1,
+  choice,
   credentialHeaders,
   emptyState,
   option,
   searchField,
+  table,
   timeAgo,
   type PageContext,
   type Tone,
@@ -111,13 +114,13 @@ export function renderFleet(model: FleetModel): Html {
               "No runtime matches",
               html`Another filter may show some: <a href="/portal/fleet">show all of them</a>.`,
             )
-          : table(model)
+          : list(model)
       }
     </section>`;
 }
 
 function numberInWords(matching: number, all: number): string {
-  const runtimes = all === 1 ? "1 runtime" : `${count(all)} runtimes`;
+  const runtimes = counted(all, "runtime");
   return matching === all ? runtimes : `${count(matching)} of ${runtimes}`;
 }
 
@@ -138,28 +141,17 @@ function filters({ query, summary }: FleetModel): Html {
   const { drifted, policy_version: active, policy_versions: reported } = summary;
   const versions = new Map(reported.map(({ version, runtimes }) => [version, runtimes]));
   if (query.policy && !versions.has(query.policy)) versions.set(query.policy, 0);
+  const statuses = STATUSES.map((status) =>
+    option(status, `${status} (${count(summary[status])})`, query.status),
+  );
+  const policies = [...versions.keys()].sort().map((version) => {
+    const name = version === active ? `${version}, active` : version;
+    return option(version, `${name} (${count(versions.get(version) ?? 0)})`, query.policy);
+  });
   return html`<form class="filters" method="get" action="/portal/fleet" data-filters>
     <div class="grow">${searchField(query.q, "Name, host, system or version")}</div>
-    <div>
-      <label for="status">Status</label>
-      <select id="status" name="status">
-        ${option("", "Any", query.status)}
-        ${STATUSES.map((status) =>
-          option(status, `${status} (${count(summary[status])})`, query.status),
-        )}
-      </select>
-    </div>
-    <div>
-      <label for="policy">Policy version</label>
-      <select id="policy" name="policy">
-        ${option("", "Any", query.policy)}
-        ${[...versions.keys()].sort().map((version) => {
-          const name = version === active ? `${version}, active` : version;
-          const label = `${name} (${count(versions.get(version) ?? 0)})`;
-          return option(version, label, query.policy);
-        })}
-      </select>
-    </div>
+    ${choice("status", "Status", [option("", "Any", query.status), statuses])}
+    ${choice("policy", "Policy version", [option("", "Any", query.policy), policies])}
     <div class="check">
       <label>
         <input
@@ -175,26 +167,11 @@ function filters({ query, summary }: FleetModel): Html {
   </form>`;
 }
 
-function table(model: FleetModel): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of runtimes">
-      <table class="rows fleet stacked">
-        <thead>
-          <tr>
-            <th scope="col">Runtime</th>
-            <th scope="col">Status</th>
-            <th scope="col">Last seen</th>
-            <th scope="col">Policy version</th>
-            <th scope="col">Version</th>
-            <th scope="col">System</th>
-            ${mayForget(model) ? html`<th scope="col"><span class="visually-hidden">Actions</span></th>` : undefined}
-          </tr>
-        </thead>
-        <tbody>
-          ${model.runtimes.map((runtime) => row(model, runtime))}
-        </tbody>
-      </table>
-    </div>
-    ${more(model)}`;
+function list(model: FleetModel): Html {
+  const headings = ["Runtime", "Status", "Last seen", "Policy version", "Version", "System"];
+  const rows = model.runtimes.map((runtime) => row(model, runtime));
+  const all = mayForget(model) ? [...headings, ACTIONS] : headings;
+  return html`${table("Table of runtimes", "rows fleet stacked", all, rows)} ${more(model)}`;
 }
 
 /** The link to more runtimes. */

@@ -1,10 +1,10 @@
 import type { Histogram } from "../../audit/schema.ts";
+import { HOUR_MS } from "../../core/clock.ts";
 import { html, type Html } from "../html.ts";
 import { barChart, barTable } from "./bar-chart.ts";
 import { chartLabels, type LabelledBar } from "./chart-labels.ts";
 
 const HEIGHT = 190;
-const HOUR_MS = 3_600_000;
 
 /** Renders the hours of a day as bars that lead to their events, and as a table. */
 export function hourlyChart({ buckets }: Histogram): Html {
@@ -26,6 +26,6 @@ export function hourlyChart({ buckets }: Histogram): Html {
       href: `/portal/audit?from=${start}&to=${end}`,
     };
   });
-  const texts = { id: "hours", caption: "Commands by hour", head: "Hour (UTC)" };
-  return html`${barChart(bars, { height: HEIGHT, id: "hourly" })} ${barTable(bars, texts)}`;
+  return html`${barChart(bars, HEIGHT, "hourly")}
+  ${barTable(bars, "hours", "Commands by hour", "Hour (UTC)")}`;
 }

@@ -7,11 +7,11 @@ import { html, type Html } from "../html.ts";
 import { withUnseen } from "../unseen.ts";
 import { policyLink } from "../page-link.ts";
 import { chartLegend } from "./bar-chart.ts";
-import { barTableRow } from "./bars.ts";
+import { shareRow, shareTable } from "./bars.ts";
 import { firstSteps, heartbeatRequest, publishRequest } from "./first-steps.ts";
 import { fleetCard } from "./fleet-card.ts";
 import { hourlyChart } from "./overview-chart.ts";
-import { emptyState, publishedFacts, timeAgo, type PageContext } from "./parts.ts";
+import { card, emptyState, facts, publishedFacts, timeAgo, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 
 /** The model of the overview. */
@@ -60,25 +60,18 @@ export function renderOverview(model: OverviewModel): Html {
     </div>
     ${hasCommands(model) ? undefined : beginning(model)} ${tiles(model)}
     <div class="grid overview">
-      <section class="card wide" aria-labelledby="commands-title">
-        <header>
-          <h2 id="commands-title">Commands by hour, UTC</h2>
-          ${chartLegend(model.histogram.buckets)}
-        </header>
-        <div class="inside">${hourlyChart(model.histogram)}</div>
-      </section>
-      <section class="card" aria-labelledby="denials-title">
-        <header>
-          <h2 id="denials-title">Recent denials</h2>
-          <a href="/portal/audit?decision=DENIED">All denials</a>
-        </header>
-        ${denials(model)}
-      </section>
+      <div class="wide">${commandsCard(model)}</div>
+      ${card("denials-title", "Recent denials", denials(model), html`<a href="/portal/audit?decision=DENIED">All denials</a>`)}
       <div class="grid aside">
         ${policyCard(model)} ${model.fleet.total === 0 ? noRuntimes(model) : fleetCard(model.fleet)}
         ${providersCard(model)}
       </div>
     </div>`;
+}
+
+function commandsCard({ histogram }: OverviewModel): Html {
+  const chart = html`<div class="inside">${hourlyChart(histogram)}</div>`;
+  return card("commands-title", "Commands by hour, UTC", chart, chartLegend(histogram.buckets));
 }
 
 /** Whether any command was reported; until then the page begins with the first steps. */
@@ -151,77 +144,52 @@ function denial(event: AuditEvent, now: number): Html {
 
 function policyCard(model: OverviewModel): Html {
   const { policy, now } = model;
-  return html`<section class="card" aria-labelledby="policy-title">
-    <header>
-      <h2 id="policy-title">Active policy</h2>
-      <a href="/portal/policies">All versions</a>
-    </header>
-    ${
-      policy
-        ? html`<dl class="facts inside">
-            <dt>Version</dt>
-            <dd><a class="mono" href="${policyLink(policy.version)}">${policy.version}</a></dd>
-            <dt>Name</dt>
-            <dd>${policy.name}</dd>
-            ${publishedFacts(policy, now)}
-          </dl>`
-        : emptyState(
-            "No policy yet",
-            "Runtimes fetch the active one and decide by it.",
-            hasCommands(model) ? publishRequest(model) : undefined,
-          )
-    }
-  </section>`;
+  const body = policy
+    ? facts([
+        [
+          "Version",
+          html`<a class="mono" href="${policyLink(policy.version)}">${policy.version}</a>`,
+        ],
+        ["Name", policy.name],
+        ...publishedFacts(policy, now),
+      ])
+    : emptyState(
+        "No policy yet",
+        "Runtimes fetch the active one and decide by it.",
+        hasCommands(model) ? publishRequest(model) : undefined,
+      );
+  const all = html`<a href="/portal/policies">All versions</a>`;
+  return card("policy-title", "Active policy", body, all);
 }
 
 function noRuntimes(model: OverviewModel): Html {
-  return html`<section class="card" aria-labelledby="fleet-title">
-    <header>
-      <h2 id="fleet-title">Fleet</h2>
-      <a href="/portal/fleet">All runtimes</a>
-    </header>
-    ${emptyState(
-      "No runtimes yet",
-      "A runtime appears with its first heartbeat.",
-      hasCommands(model) ? heartbeatRequest(model, model.counts.policy_version) : undefined,
-    )}
-  </section>`;
+  const advice = emptyState(
+    "No runtimes yet",
+    "A runtime appears with its first heartbeat.",
+    hasCommands(model) ? heartbeatRequest(model, model.counts.policy_version) : undefined,
+  );
+  return card("fleet-title", "Fleet", advice, html`<a href="/portal/fleet">All runtimes</a>`);
 }
 
 function providersCard({ counts }: OverviewModel): Html {
   const used = Object.entries(counts.by_provider).sort(([, a], [, b]) => b - a);
   const most = used[0]?.[1] ?? 1;
-  return html`<section class="card" aria-labelledby="providers-title">
-    <header>
-      <h2 id="providers-title">Top providers</h2>
-      <a href="/portal/catalog">Catalog</a>
-    </header>
-    ${
-      used.length === 0
-        ? emptyState(
-            "No provider used yet",
-            html`The <a href="/portal/catalog">catalog</a> lists ${count(counts.providers)}
-              providers.`,
-          )
-        : html`<div class="inside">
-            <table class="bars">
-              <thead class="visually-hidden">
-                <tr>
-                  <th scope="col">Provider</th>
-                  <th scope="col">Share</th>
-                  <th scope="col">Commands</th>
-                </tr>
-              </thead>
-              <tbody>
-                ${used.slice(0, MOST_PROVIDERS).map(([name, commands]) => providerRow(name, commands, most))}
-              </tbody>
-            </table>
-          </div>`
-    }
-  </section>`;
-}
-
-function providerRow(name: string, commands: number, most: number): Html {
-  const href = `/portal/audit?provider=${encodeURIComponent(name)}&range=24h`;
-  return barTableRow(html`<a href="${href}">${shorten(name, 40)}</a>`, commands, most);
+  const rows = used.slice(0, MOST_PROVIDERS).map(([name, commands]) => {
+    const href = `/portal/audit?provider=${encodeURIComponent(name)}&range=24h`;
+    return shareRow(html`<a href="${href}">${shorten(name, 40)}</a>`, commands, most);
+  });
+  const catalog = html`<a href="/portal/catalog">catalog</a>`;
+  const body =
+    rows.length === 0
+      ? emptyState(
+          "No provider used yet",
+          html`The ${catalog} lists ${count(counts.providers)} providers.`,
+        )
+      : html`<div class="inside">${shareTable("Provider", "Commands", rows)}</div>`;
+  return card(
+    "providers-title",
+    "Top providers",
+    body,
+    html`<a href="/portal/catalog">Catalog</a>`,
+  );
 }

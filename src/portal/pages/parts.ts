@@ -105,16 +105,83 @@ export function credentialHeaders(
   return [who === "runtime" ? "X-API-Key: <api_key>" : "Authorization: Bearer <token>"];
 }
 
-/** The rows of a list of facts that say who published and who activated a policy version, and when. */
-export function publishedFacts(policy: PolicyOrigin, now: number): Html {
-  return html`<dt>Published</dt>
-    <dd>${timeAgo(policy.updated_at, now)} by ${policy.updated_by}</dd>
-    ${
-      policy.activated_at === undefined
-        ? undefined
-        : html`<dt>Activated again</dt>
-            <dd>
-              ${timeAgo(policy.activated_at, now)} by ${policy.activated_by ?? "an unknown user"}
-            </dd>`
-    }`;
+/** Names with their values, for `facts`; those with the value `undefined` are left out. */
+export type Facts = readonly (readonly [name: string, value: HtmlValue])[];
+
+/** Renders a list of facts. */
+export function facts(rows: Facts): Html {
+  return html`<dl class="facts inside">
+    ${rows
+      .filter(([, value]) => value !== undefined)
+      .map(
+        ([name, value]) =>
+          html`<dt>${name}</dt>
+            <dd>${value}</dd>`,
+      )}
+  </dl>`;
+}
+
+/** The facts about who published and who activated a policy version, and when. */
+export function publishedFacts(policy: PolicyOrigin, now: number): Facts {
+  const { activated_at: again, activated_by: by = "an unknown user" } = policy;
+  return [
+    ["Published", html`${timeAgo(policy.updated_at, now)} by ${policy.updated_by}`],
+    ["Activated again", again === undefined ? undefined : html`${timeAgo(again, now)} by ${by}`],
+  ];
+}
+
+/**
+ * Renders a card with a heading.
+ *
+ * @param id the id of the heading, unique in the page
+ * @param aside shown beside the heading
+ */
+export function card(id: string, title: HtmlValue, body: HtmlValue, aside?: HtmlValue): Html {
+  return html`<section class="card" aria-labelledby="${id}">
+    <header>
+      <h2 id="${id}">${title}</h2>
+      ${aside}
+    </header>
+    ${body}
+  </section>`;
+}
+
+/** Renders a table that scrolls on a narrow screen; with a name, also by the keys. */
+export function table(
+  name: string | undefined,
+  className: string,
+  headings: readonly HtmlValue[],
+  rows: HtmlValue,
+): Html {
+  const region = name && html` tabindex="0" role="region" aria-label="${name}"`;
+  return html`<div class="scroll" ${region}>
+    <table class="${className}">
+      <thead>
+        <tr>
+          ${headings.map((heading) => html`<th scope="col">${heading}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+/** The heading of a column of numbers. */
+export function numberHeading(words: string): Html {
+  return html`<span class="num">${words}</span>`;
+}
+
+/** The heading of the column that has the actions of a row. */
+export const ACTIONS = html`<span class="visually-hidden">Actions</span>`;
+
+/** Renders a choice with its label. */
+export function choice(name: string, label: string, options: HtmlValue): Html {
+  return html`<div>
+    <label for="${name}">${label}</label>
+    <select id="${name}" name="${name}">
+      ${options}
+    </select>
+  </div>`;
 }

@@ -2,7 +2,7 @@ import type { Work } from "../../core/work.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import type { Policy, PolicySummary } from "../../policies/schema.ts";
 import { ACTIVITY_PATH } from "../access-tabs.ts";
-import { count, shorten } from "../format.ts";
+import { count, counted, shorten } from "../format.ts";
 import { EDITOR_PATH } from "../handover.ts";
 import { html, type Html } from "../html.ts";
 import { pageLink, policyLink } from "../page-link.ts";
@@ -12,6 +12,7 @@ import {
   badge,
   callsV1,
   emptyState,
+  facts,
   option,
   publishedFacts,
   timeAgo,
@@ -67,9 +68,7 @@ export function* renderPolicies(model: PoliciesModel): Work<Html> {
   const shown = versions.length === 0 ? undefined : yield* document(model);
   return html`<div class="page-head">
       <h1>Policies</h1>
-      <span class="faint"
-        >${versions.length === 1 ? "1 version" : `${count(versions.length)} versions`}</span
-      >
+      <span class="faint">${counted(versions.length, "version")}</span>
       <div class="actions">
         ${
           callsV1(model)
@@ -113,7 +112,7 @@ function list({ versions, runtimes, shown, now }: PoliciesModel): Html {
             ${description === undefined ? undefined : html`<span class="about">${shorten(description, 120)}</span>`}
             <span class="about faint">
               ${timeAgo(at, now)} by
-              ${by}${running > 0 ? ` · ${runtimesInWords(running)}` : undefined}
+              ${by}${running > 0 ? ` · ${counted(running, "runtime")}` : undefined}
             </span>
           </a>
           ${before === undefined ? undefined : changesLink(version, before)}
@@ -135,10 +134,6 @@ function changesLink(version: string, before: string): Html {
   return html`<a class="changes" href="${policyLink(version, before)}"
     >What it changed<span class="visually-hidden"> of ${before} in ${version}</span></a
   >`;
-}
-
-function runtimesInWords(number: number): string {
-  return number === 1 ? "1 runtime" : `${count(number)} runtimes`;
 }
 
 function* document(model: PoliciesModel): Work<Html> {
@@ -170,7 +165,8 @@ function* document(model: PoliciesModel): Work<Html> {
         >
       </div>
     </header>
-    ${facts(shown, model.now)} ${comparison(model, shown)} ${content}
+    ${facts([["Name", shown.name], ["Description", shown.description], ...publishedFacts(shown, model.now)])}
+    ${comparison(model, shown)} ${content}
   </section>`;
 }
 
@@ -191,20 +187,6 @@ function* text({ query, against, apiUrl }: PoliciesModel, shown: Policy): Work<H
       ${changes.words}
     </p>
     ${changes.shown}`;
-}
-
-function facts(policy: Policy, now: number): Html {
-  return html`<dl class="facts inside">
-    <dt>Name</dt>
-    <dd>${policy.name}</dd>
-    ${
-      policy.description === undefined
-        ? undefined
-        : html`<dt>Description</dt>
-            <dd>${policy.description}</dd>`
-    }
-    ${publishedFacts(policy, now)}
-  </dl>`;
 }
 
 /** Renders the form that chooses another version. It works without modules. */

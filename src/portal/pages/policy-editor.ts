@@ -3,7 +3,14 @@ import type { QueryParameters } from "../../http/query.ts";
 import type { Policy } from "../../policies/schema.ts";
 import { curlLine } from "../curl.ts";
 import { html, type Html } from "../html.ts";
-import { breadcrumb, credentialHeaders, shellLines, type PageContext } from "./parts.ts";
+import {
+  breadcrumb,
+  card,
+  credentialHeaders,
+  option,
+  shellLines,
+  type PageContext,
+} from "./parts.ts";
 import { activeOf, readPolicy, type DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
 
@@ -150,9 +157,10 @@ function simulator(): Html {
       <label for="try-${name}">${label}</label>
       <input id="try-${name}" name="${name}" autocomplete="off" placeholder="${hint}" />
     </div>`;
-  return html`<section class="card" aria-labelledby="try-title">
-    <header><h2 id="try-title">Try a command</h2></header>
-    <form class="inside" id="simulate" method="post">
+  return card(
+    "try-title",
+    "Try a command",
+    html`<form class="inside" id="simulate" method="post">
       ${field("command", "Command", "git push --force")}
       <details>
         <summary>Who runs it, and on what</summary>
@@ -161,10 +169,7 @@ function simulator(): Html {
         <div class="field">
           <label for="try-consumer">Consumer</label>
           <select id="try-consumer" name="consumer">
-            <option value="">Not said</option>
-            <option value="human">human</option>
-            <option value="ai">ai</option>
-            <option value="ci">ci</option>
+            ${option("", "Not said")} ${["human", "ai", "ci"].map((one) => option(one, one))}
           </select>
         </div>
         ${field("executor", "Executor", "ada")} ${field("resource", "Resource", "repo/web")}
@@ -173,8 +178,8 @@ function simulator(): Html {
         <button type="submit">Try it</button>
         <div id="decision" class="decision" role="status"></div>
       </div>
-    </form>
-  </section>`;
+    </form>`,
+  );
 }
 
 function withoutModules(model: PolicyEditorModel): Html {

@@ -1,6 +1,6 @@
 import type { Work } from "../../core/work.ts";
 import { diffCounts, diffLines, linesOf, type DiffRun } from "../diff.ts";
-import { count } from "../format.ts";
+import { count, counted } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { withUnseen } from "../unseen.ts";
 import { highlighter, type Token } from "../yaml-highlight.ts";
@@ -114,14 +114,10 @@ function changesInWords(runs: readonly DiffRun[]): string {
   const { removed, added } = diffCounts(runs);
   if (removed + added === 0) return "no line changes";
   const words = [
-    added > 0 ? `${lines(added)} added` : "",
-    removed > 0 ? `${lines(removed)} removed` : "",
+    added > 0 ? `${counted(added, "line")} added` : "",
+    removed > 0 ? `${counted(removed, "line")} removed` : "",
   ];
   return words.filter((word) => word !== "").join(", ");
-}
-
-function lines(number: number): string {
-  return number === 1 ? "1 line" : `${count(number)} lines`;
 }
 
 /** A row of a difference, rendered when it is shown. */
@@ -184,7 +180,7 @@ function commonRows(
   if (hidden <= 1) return rows(0, length);
   const gap = (): Html =>
     html`<tr class="gap">
-      <td colspan="4">${lines(hidden)} the same</td>
+      <td colspan="4">${counted(hidden, "line")} the same</td>
     </tr>`;
   return [...rows(0, head), gap, ...rows(length - tail, length)];
 }

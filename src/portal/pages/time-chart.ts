@@ -3,10 +3,7 @@
  * one of three lengths, become a readable number of bars.
  */
 import type { Histogram, Interval } from "../../audit/schema.ts";
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/clock.ts";
 
 const MOST_BUCKETS = 990; // slightly below the limit of the API, since ranges are extended to whole buckets
 const MOST_BARS = 75;

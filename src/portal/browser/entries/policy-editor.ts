@@ -1,6 +1,7 @@
 import "../frame.ts";
 import { finish } from "../../../core/work.ts";
 import type { Policy } from "../../../policies/schema.ts";
+import { DRAFT_KEY } from "../../handover.ts";
 import { html } from "../../html.ts";
 import { policyLink } from "../../page-link.ts";
 import { isAllowed } from "../../withheld.ts";
@@ -11,10 +12,10 @@ import { ask } from "../dialog.ts";
 import { addressQuery, contentElement, pageContext, show } from "../live.ts";
 import { parsed } from "../markup.ts";
 import { morph } from "../morph.ts";
-import { readDraft, writeDraft } from "../policy-draft.ts";
 import { serveCheck, type Check } from "../policy-check.ts";
-import { learnRole } from "../role.ts";
 import { serveSimulator } from "../policy-simulator.ts";
+import { learnRole } from "../role.ts";
+import { store, stored } from "../storage.ts";
 
 const PAUSE_MS = 300;
 
@@ -76,7 +77,7 @@ function askToPublish(active: Policy | undefined, yaml: string): void {
           ...(active && { name: active.name }),
         },
       });
-      writeDraft(undefined);
+      store(DRAFT_KEY, undefined);
       location.assign(policyLink(version));
     },
   });
@@ -103,14 +104,14 @@ function serve(model: PolicyEditorModel): void {
     follow();
   };
   area.addEventListener("input", () => {
-    writeDraft(area.value === original ? undefined : area.value);
+    store(DRAFT_KEY, area.value === original ? undefined : area.value);
     discard.hidden = area.value === original;
     check.number();
     clearTimeout(timer);
     timer = setTimeout(follow, PAUSE_MS);
   });
   discard.addEventListener("click", () => {
-    writeDraft(undefined);
+    store(DRAFT_KEY, undefined);
     begin(original);
     area.focus();
   });
@@ -119,8 +120,8 @@ function serve(model: PolicyEditorModel): void {
     .getElementById("publish")
     ?.addEventListener("click", () => askToPublish(active, area.value));
   const wasTypedIn = area.value !== area.defaultValue; // before this module was loaded
-  if (wasTypedIn) writeDraft(area.value);
-  begin(readDraft() ?? original);
+  if (wasTypedIn) store(DRAFT_KEY, area.value);
+  begin(stored(DRAFT_KEY) ?? original);
 }
 
 async function start(): Promise<void> {

@@ -1,10 +1,9 @@
-import { filterQuery } from "../audit/filter.ts";
-import type { QueryParameters } from "../http/query.ts";
-import { pageRow } from "./page.ts";
-import { renderAudit } from "./pages/audit.ts";
-import { readAudit, type AuditModel } from "./pages/audit-source.ts";
-import { readView } from "./pages/audit-view.ts";
-import type { DataPage } from "./pages/source.ts";
+import { filterQuery } from "../../audit/filter.ts";
+import type { QueryParameters } from "../../http/query.ts";
+import { renderAudit } from "./audit.ts";
+import { readAudit, type AuditModel } from "./audit-source.ts";
+import { readView } from "./audit-view.ts";
+import type { DataPage } from "./source.ts";
 
 const MOMENT = " Without an offset it means UTC.";
 
@@ -38,13 +37,3 @@ export const audit: DataPage<AuditModel, typeof parameters> = {
     ),
   render: renderAudit,
 };
-
-/** The route of the audit page. */
-export const auditPageRoutes = [
-  pageRow(
-    audit,
-    audit.path,
-    "The page that searches and follows audit events",
-    "A parameter that the service does not take is said in the page, not by a status.",
-  ),
-];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { start } from "../support/start.ts";
+import { start } from "../../support/start.ts";
 
 const app = await start({ after });
 const PAGE = "/portal/audit";

@@ -1,16 +1,16 @@
 /**
  * The static files of the portal, which the build bundles and minifies: one module for each page, one
  * stylesheet made of `style/*.css`, and the icon. They are read once at start and served under a path that holds
- * a hash of all of them, so that browsers may keep every file for good. Compressed forms are made
- * off the event loop on first use, and kept.
+ * a hash of all of them, so that browsers may keep every file for good. Each file is compressed
+ * off the event loop on first use.
  */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
+import { constants, gzip } from "node:zlib";
 import type { Awaitable } from "../core/caller.ts";
-import { codingFor, type ContentCoding } from "../http/accept-encoding.ts";
+import { acceptsGzip } from "../http/accept-encoding.ts";
 import { isCurrent } from "../http/entity-tag.ts";
 import { empty, text, type HeaderList, type Reply } from "../http/reply.ts";
 
@@ -19,7 +19,8 @@ const TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
   svg: "image/svg+xml",
 };
-const BROTLI_QUALITY = 5; // a higher one takes ten times as long and saves 2%
+/** A file of 1 KiB fits into one packet: compressing it would only cost both sides time. */
+const SHORT_BYTES = 1024;
 /** Keeps other sites from loading the portal's pages and files. The API is guarded by CORS instead. */
 export const SAME_ORIGIN: HeaderList = ["Cross-Origin-Resource-Policy", "same-origin"];
 
@@ -27,7 +28,6 @@ const STYLE = "portal.css";
 const ICON = "icon.svg";
 const EARLY = "early.js";
 
-const brotlied = promisify(brotliCompress);
 const gzipped = promisify(gzip);
 
 /** The portal's files: their addresses for pages, and their contents for the route. */
@@ -83,52 +83,33 @@ export interface AssetRequestHeaders {
   readonly "if-none-match"?: string | undefined;
 }
 
-/** One file and its compressed forms. */
+/** One file and its compressed form. */
 class Asset {
   readonly #bytes: Buffer;
   readonly #type: string;
   readonly #version: string;
-  readonly #forms = new Map<ContentCoding, Promise<Buffer>>();
-  readonly #codings: ReadonlySet<ContentCoding>;
+  #gzipped: Promise<Buffer> | undefined;
 
   constructor(name: string, content: string, version: string) {
     this.#bytes = Buffer.from(content, "utf8");
     this.#version = version;
     this.#type = TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream";
-    // A file of 1 KiB fits into one packet: compressing it would only cost both sides time.
-    this.#codings = new Set(content.length > 1024 ? (["br", "gzip"] as const) : []);
   }
 
   send(request: AssetRequestHeaders): Awaitable<Reply> {
-    const { "accept-encoding": accepted, "if-none-match": known } = request;
-    const coding = codingFor(accepted, this.#codings);
-    const etag = `"${this.#version}${coding === undefined ? "" : `-${coding}`}"`;
+    const isGzip = this.#bytes.length > SHORT_BYTES && acceptsGzip(request["accept-encoding"]);
+    const etag = `"${this.#version}${isGzip ? "-gzip" : ""}"`;
     const headers: HeaderList = [
-      "ETag",
-      etag,
-      "Cache-Control",
-      "public, max-age=31536000, immutable",
-      "Vary",
-      "Origin, Accept-Encoding",
-      ...SAME_ORIGIN,
-      ...(coding === undefined ? [] : ["Content-Encoding", coding]),
+      ...["ETag", etag, "Cache-Control", "public, max-age=31536000, immutable"],
+      ...["Vary", "Origin, Accept-Encoding", ...SAME_ORIGIN],
+      ...(isGzip ? ["Content-Encoding", "gzip"] : []),
     ];
-    if (isCurrent(known, etag)) return empty(304, headers);
-    if (coding === undefined) return text(200, this.#type, this.#bytes, headers);
-    return this.#form(coding).then((bytes) => text(200, this.#type, bytes, headers));
+    if (isCurrent(request["if-none-match"], etag)) return empty(304, headers);
+    if (!isGzip) return text(200, this.#type, this.#bytes, headers);
+    // On the thread pool, so that requests of runtimes do not wait for it.
+    this.#gzipped ??= gzipped(this.#bytes, { level: constants.Z_BEST_COMPRESSION });
+    return this.#gzipped.then((bytes) => text(200, this.#type, bytes, headers));
   }
-
-  #form(coding: ContentCoding): Promise<Buffer> {
-    const form = this.#forms.get(coding) ?? encode(this.#bytes, coding);
-    this.#forms.set(coding, form);
-    return form;
-  }
-}
-
-/** Compresses on the thread pool, so that requests of runtimes do not wait for it. */
-function encode(bytes: Buffer, coding: ContentCoding): Promise<Buffer> {
-  if (coding === "gzip") return gzipped(bytes, { level: constants.Z_BEST_COMPRESSION });
-  return brotlied(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
 }
 
 /**

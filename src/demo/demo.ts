@@ -1,5 +1,4 @@
 /** An open demo over the stores of a service: it seeds empty stores, limits them, and reports events. */
-import type { AuditStore } from "../audit/store.ts";
 import type { DeclaredCapability } from "../catalog/document.ts";
 import { SECOND_MS, type Clock } from "../core/clock.ts";
 import { describeError, type Log } from "../core/log.ts";
@@ -49,14 +48,17 @@ export async function openDemo(parts: DemoParts): Promise<Demo> {
       ? undefined
       : new Pulse({ organization, ...stores, traffic, now, seededAt });
 
+  const report = async (): Promise<void> => {
+    try {
+      if (!pulse) return;
+      await pulse.beat();
+      await stores.audit.trim(organization, DEMO_LIMITS.audit);
+    } catch (error) {
+      log.error("the demo could not report", { error: describeError(error) });
+    }
+  };
   let beating = Promise.resolve();
-  const beat = (): Promise<void> =>
-    (beating = beating
-      .then(() => pulse?.beat())
-      .then(() => (pulse ? keepWithin(stores.audit, organization) : undefined))
-      .catch((error: unknown) =>
-        log.error("the demo could not report", { error: describeError(error) }),
-      ));
+  const beat = (): Promise<void> => (beating = beating.then(report));
   const timer = pulse && setInterval(() => void beat(), BEAT_MS).unref();
   return {
     nextResetAt,
@@ -85,13 +87,4 @@ async function seededSince(
   await state.markSeeded(seededAt);
   log.info("seeded the demo");
   return seededAt;
-}
-
-/** Removes the oldest events of a demo beyond its allowance. */
-export async function keepWithin(
-  audit: Pick<AuditStore, "trim">,
-  organization: string,
-  allowed: { readonly events: number; readonly bytes: number } = DEMO_LIMITS.audit,
-): Promise<void> {
-  await audit.trim(organization, allowed);
 }

@@ -29,15 +29,20 @@ interface Needs {
   readonly portal: PortalPages;
 }
 
+/** The common part of the rows of documents. */
+const DOCUMENT = {
+  method: "GET",
+  surfaces: ["portal"],
+  access: "open",
+  tags: ["metadata"],
+} as const;
 const VARY: HeaderList = ["Vary", "Origin, Accept"];
 
 /** The documents of the service about itself: without a prefix, open to everyone, never enforced. */
 export const metadataRoutes = [
   route({
-    method: "GET",
+    ...DOCUMENT,
     path: "/",
-    surfaces: ["portal"],
-    access: "open",
     summary: "The front page, or the metadata document",
     description: "Who asks for `text/html` more than for JSON gets the page, everybody else JSON.",
     tags: ["metadata", "portal"],
@@ -69,10 +74,8 @@ export const metadataRoutes = [
     },
   }),
   route({
-    method: "GET",
+    ...DOCUMENT,
     path: "/ready",
-    surfaces: ["portal"],
-    access: "open",
     summary: "Tell whether the service can store what it is sent",
     description:
       "503 while something cannot be written, and what. Asking makes the service try again.",
@@ -87,71 +90,53 @@ export const metadataRoutes = [
     },
   }),
   route({
-    method: "GET",
+    ...DOCUMENT,
     path: "/version",
-    surfaces: ["portal"],
-    access: "open",
     summary: "Tell which build is running",
     description:
       "The package's version, the commit and the time of the build, as far as they are known.",
-    tags: ["metadata"],
     replies: { 200: versionInfo },
     handle: (_, { description }: Needs) => versionDocument(description),
   }),
   route({
-    method: "GET",
+    ...DOCUMENT,
     path: "/metadata",
-    surfaces: ["portal"],
-    access: "open",
     summary: "Describe the service, with links to every document",
     description: "The starting point for clients that discover the service.",
-    tags: ["metadata"],
     replies: { 200: metadata },
     handle: (_, { description }: Needs) => metadataDocument(description),
   }),
   route({
-    method: "GET",
+    ...DOCUMENT,
     path: "/metadata/apis",
-    surfaces: ["portal"],
-    access: "open",
     summary: "List every operation",
     description: "Computed from the same table as the router and the OpenAPI document.",
-    tags: ["metadata"],
     replies: { 200: metadataApis },
     handle: (_, { description }: Needs) => apisDocument(description),
   }),
   route({
-    method: "GET",
+    ...DOCUMENT,
     path: "/metadata/versions",
-    surfaces: ["portal"],
-    access: "open",
     summary: "List the versions of build, surfaces, catalog and contract",
     description: "For clients that check whether they fit this server.",
-    tags: ["metadata"],
     replies: { 200: metadataVersions },
     handle: (_, { description }: Needs) => versionsDocument(description),
   }),
   route({
-    method: "GET",
+    ...DOCUMENT,
     path: "/metadata/authentication",
-    surfaces: ["portal"],
-    access: "open",
     summary: "Tell how callers authenticate, and whether they must",
     description:
       "Read from the live configuration: whether credentials are demanded may change while the service runs.",
-    tags: ["metadata"],
     replies: { 200: metadataAuthentication },
     handle: (_, { description }: Needs) => authenticationDocument(description),
   }),
   route({
-    method: "GET",
+    ...DOCUMENT,
     path: "/openapi.yaml",
-    surfaces: ["portal"],
-    access: "open",
     summary: "The OpenAPI document, as YAML",
     description:
       "OpenAPI 3.1, computed from the routes. While `REQUIRE_AUTH` is true no operation of `/api/v1` is documented as anonymous.",
-    tags: ["metadata"],
     ...KEPT_TEXT_HEADERS,
     replies: { 200: "application/yaml", 304: "application/yaml" },
     handle: ({ headers }, { description }: Needs) =>
@@ -162,13 +147,10 @@ export const metadataRoutes = [
       ),
   }),
   route({
-    method: "GET",
+    ...DOCUMENT,
     path: "/openapi.json",
-    surfaces: ["portal"],
-    access: "open",
     summary: "The OpenAPI document, as JSON",
     description: "The same document as `/openapi.yaml`.",
-    tags: ["metadata"],
     ...KEPT_TEXT_HEADERS,
     replies: { 200: openApiObject, 304: openApiObject },
     handle: ({ headers }, { description }: Needs) =>

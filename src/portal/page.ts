@@ -5,7 +5,7 @@ import { route } from "../http/route.ts";
 import type { Page } from "../metadata/service.ts";
 import { html, type Html } from "./html.ts";
 import { layOut, type PortalFrame } from "./layout.ts";
-import { managementModeOf, modeOf } from "./mode.ts";
+import { modeOf } from "./mode.ts";
 import type { DataPage } from "./pages/source.ts";
 import { storeSource, type StoreNeeds } from "./store-source.ts";
 
@@ -45,7 +45,7 @@ export async function makePage<Q extends QueryParameters, Model>(
   gone?: AbortSignal,
 ): Promise<Page> {
   const { description } = needs;
-  const mode = page.isManagement ? managementModeOf(description) : modeOf(description);
+  const mode = modeOf(description, page.isManagement);
   const { isOpen, prefix } = mode;
   const now = description.now();
   const { path, title, module } = page;

@@ -18,7 +18,7 @@ import { assetRoutes } from "./asset-routes.ts";
 import { audit } from "./pages/audit-page.ts";
 import { EDITOR_PATH } from "./handover.ts";
 import { layOut, PAGE_HEADERS, type PortalFrame } from "./layout.ts";
-import { managementModeOf, modeOf } from "./mode.ts";
+import { modeOf } from "./mode.ts";
 import { makePage, PAGE, pageRow, sendPage } from "./page.ts";
 import { account } from "./pages/access-account.ts";
 import { activity } from "./pages/access-activity.ts";
@@ -59,7 +59,7 @@ export const portalRoutes = [
       const hasUsers = (await users.list(DEFAULT_ORGANIZATION)).length > 0;
       const { description } = frame;
       const body = signInPage({ hasUsers, isDemo: description.demo !== undefined });
-      const mode = managementModeOf(description);
+      const mode = modeOf(description, true);
       const content = { path: "/portal/sign-in", title: "Sign in", module: "sign-in", body, mode };
       return sendPage(layOut(frame, content));
     },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { ACCESS_PATH, ACCESS_TABS, ACTIVITY_PATH } from "../../src/portal/access-tabs.ts";
 import { changedFields, deedOf } from "../../src/portal/activity-words.ts";
-import { managementModeOf, modeOf } from "../../src/portal/mode.ts";
+import { modeOf } from "../../src/portal/mode.ts";
 import { pageLink } from "../../src/portal/page-link.ts";
 import { routes } from "../../src/routes.ts";
 import { ADMIN_SETTINGS, start } from "../support/start.ts";
@@ -33,7 +33,7 @@ test("in an open demo pages use the public surface, and Access requires a sign-i
   const demo = { demo: { nextResetAt: undefined }, publicSurface: "open", requireAuth: () => true };
   const description = demo as unknown as Parameters<typeof modeOf>[0];
   assert.deepEqual(modeOf(description), { isOpen: true, prefix: "/api/public" });
-  assert.deepEqual(managementModeOf(description), { isOpen: false, prefix: "/api/v1" });
+  assert.deepEqual(modeOf(description, true), { isOpen: false, prefix: "/api/v1" });
 });
 
 test("no page contains a hash or the text of a key", async () => {

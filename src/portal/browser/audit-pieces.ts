@@ -54,18 +54,6 @@ export function showTailButton(button: Html): void {
   if (old) morphElement(old, button);
 }
 
-/** Shows an error above the list; the next rendering of the page removes it. */
-export function showProblem(problem: string): void {
-  const place = document.querySelector(".audit");
-  const notice = document.createElement("p");
-  notice.className = "notice bad";
-  notice.setAttribute("role", "alert");
-  notice.textContent = problem;
-  const old = place?.previousElementSibling;
-  if (old?.matches(".notice")) old.replaceWith(notice);
-  else place?.before(notice);
-}
-
 /** Marks the list and its chart as busy, or as up to date. */
 export function setBusy(isBusy: boolean): void {
   for (const id of ["audit-rows", "audit-time"]) {

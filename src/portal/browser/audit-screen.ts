@@ -15,8 +15,8 @@ import {
 } from "../pages/audit-source.ts";
 import { queryOf, readView, type AuditView } from "../pages/audit-view.ts";
 import { isSignedOut, pageSource, reasonOf } from "./api.ts";
-import { appendRows, setBusy, showPanel, showProblem, showTailButton } from "./audit-pieces.ts";
-import { pageContext, show } from "./live.ts";
+import { appendRows, setBusy, showPanel, showTailButton } from "./audit-pieces.ts";
+import { pageContext, show, showProblem } from "./live.ts";
 
 const MOST_ARRIVED = 200;
 const CHART_EVERY_MS = 5_000;
@@ -200,9 +200,9 @@ export class AuditScreen {
 
   /** Shows an error above the page, whose content stays. */
   #fail(error: unknown): void {
-    const problem = `${reasonOf(error)}. The data may be outdated`;
-    if (!this.#model && this.hasList) return showProblem(problem);
-    this.#show({ ...(this.#model ?? { ...pageContext(), view: this.#view, query: {} }), problem });
+    if (!this.#model && !this.hasList)
+      this.#show({ ...pageContext(), view: this.#view, query: {} });
+    showProblem(`${reasonOf(error)}. The data may be outdated.`);
   }
 
   /** Whether the live tail made the list so long that it should be read again. */

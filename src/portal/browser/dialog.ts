@@ -14,11 +14,26 @@ export interface Confirmation {
   readonly run: (form: FormData) => Promise<void>;
 }
 
-/** Opens a dialog. Escape and Cancel close it without a change, and the focus returns to its former place. */
-export function ask({ title, body, confirm, isDangerous, isWide, run }: Confirmation): void {
+/** Opens a dialog with a heading `#dialog-title`. Escape closes it, and the focus returns to its former place. */
+export function openDialog(content: Html, className = ""): HTMLDialogElement {
   const dialog = document.createElement("dialog");
-  dialog.className = isWide ? "wide" : "";
+  dialog.className = className;
   dialog.setAttribute("aria-labelledby", "dialog-title");
+  dialog.append(parsed(content));
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    // The action may have removed the element that had the focus: keyboard users then continue at the content.
+    if (document.activeElement === document.body) {
+      document.getElementById("content")?.focus({ preventScroll: true });
+    }
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+/** Asks for a confirmation. Escape and Cancel close the dialog without a change. */
+export function ask({ title, body, confirm, isDangerous, isWide, run }: Confirmation): void {
   const content = html`<form method="post">
     <h2 id="dialog-title">${title}</h2>
     ${body}
@@ -28,17 +43,10 @@ export function ask({ title, body, confirm, isDangerous, isWide, run }: Confirma
       <button type="submit" class="${isDangerous ? "danger" : "primary"}">${confirm}</button>
     </div>
   </form>`;
-  dialog.append(parsed(content));
+  const dialog = openDialog(content, isWide ? "wide" : "");
   const form = dialog.querySelector("form");
   const cancel = dialog.querySelector<HTMLElement>("[data-cancel]");
   cancel?.addEventListener("click", () => dialog.close());
-  dialog.addEventListener("close", () => {
-    dialog.remove();
-    // The action may have removed the element that had the focus: keyboard users then continue at the content.
-    if (document.activeElement === document.body) {
-      document.getElementById("content")?.focus({ preventScroll: true });
-    }
-  });
   form?.addEventListener("submit", (event) => {
     event.preventDefault();
     void sendOnce(form, async () => {
@@ -46,8 +54,6 @@ export function ask({ title, body, confirm, isDangerous, isWide, run }: Confirma
       dialog.close();
     });
   });
-  document.body.append(dialog);
-  dialog.showModal();
   // Without a field the focus is on Cancel, so that Enter alone does not confirm.
   (dialog.querySelector<HTMLElement>("input, select, textarea") ?? cancel)?.focus();
 }

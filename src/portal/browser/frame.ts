@@ -1,6 +1,8 @@
 /** The parts of every page: the theme, the shortcuts, the copy buttons and the session. */
+import { html } from "../html.ts";
 import { serveCopyButtons } from "./copy.ts";
 import { serveKeys } from "./keys.ts";
+import { parsed } from "./markup.ts";
 import { session, signOut } from "./session.ts";
 
 const THEMES = ["system", "light", "dark"] as const;
@@ -40,18 +42,17 @@ function showSession(): void {
   if (!place) return;
   const signedIn = session();
   if (!signedIn) return; // a page that needs a token opens the sign-in page itself
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "quiet";
-  button.textContent = "Sign out";
-  button.addEventListener("click", () => {
+  place.append(
+    parsed(
+      html`<span class="email">${signedIn.email}</span>
+        <button type="button" class="quiet">Sign out</button>`,
+    ),
+  );
+  const button = place.querySelector("button");
+  button?.addEventListener("click", () => {
     button.disabled = true;
     void signOut(document.body.dataset["open"] === "true");
   });
-  const email = document.createElement("span");
-  email.className = "email";
-  email.textContent = signedIn.email;
-  place.append(email, button);
 }
 
 serveTheme();

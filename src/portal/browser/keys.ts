@@ -1,5 +1,5 @@
 import { html } from "../html.ts";
-import { parsed } from "./markup.ts";
+import { openDialog } from "./dialog.ts";
 
 const SEQUENCE_MS = 1_500;
 
@@ -52,28 +52,24 @@ export function serveKeys(): void {
 
 function showKeys(): void {
   const pages = [...document.querySelectorAll<HTMLElement>("nav [data-key]")];
-  const dialog = document.createElement("dialog");
-  dialog.setAttribute("aria-labelledby", "keys-title");
-  const content = html`<h2 id="keys-title">Keyboard</h2>
-    <dl class="keys">
-      <dt><kbd>/</kbd></dt>
-      <dd>Search on this page</dd>
-      <dt><kbd>?</kbd></dt>
-      <dd>This list</dd>
-      ${ofPage.map(
-        ({ key, does }) =>
-          html`<dt><kbd>${key}</kbd></dt>
-            <dd>${does}</dd>`,
-      )}
-      ${pages.map(
-        ({ dataset, textContent }) =>
-          html`<dt><kbd>g</kbd> <kbd>${dataset["key"]}</kbd></dt>
-            <dd>${textContent ?? undefined}</dd>`,
-      )}
-    </dl>
-    <form method="dialog" class="buttons"><button>Close</button></form>`;
-  dialog.append(parsed(content));
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
+  openDialog(
+    html`<h2 id="dialog-title">Keyboard</h2>
+      <dl class="keys">
+        <dt><kbd>/</kbd></dt>
+        <dd>Search on this page</dd>
+        <dt><kbd>?</kbd></dt>
+        <dd>This list</dd>
+        ${ofPage.map(
+          ({ key, does }) =>
+            html`<dt><kbd>${key}</kbd></dt>
+              <dd>${does}</dd>`,
+        )}
+        ${pages.map(
+          ({ dataset, textContent }) =>
+            html`<dt><kbd>g</kbd> <kbd>${dataset["key"]}</kbd></dt>
+              <dd>${textContent ?? undefined}</dd>`,
+        )}
+      </dl>
+      <form method="dialog" class="buttons"><button>Close</button></form>`,
+  );
 }

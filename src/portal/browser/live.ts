@@ -1,11 +1,12 @@
 import { finish, type Work } from "../../core/work.ts";
 import { readQuery, type QueryOf, type QueryParameters } from "../../http/query.ts";
-import type { Html } from "../html.ts";
+import { html, type Html } from "../html.ts";
 import type { PageContext } from "../pages/parts.ts";
 import type { DataPage } from "../pages/source.ts";
 import { isSignedOut, pageSource, reasonOf } from "./api.ts";
 import { serviceNow } from "./clock.ts";
-import { morph } from "./morph.ts";
+import { parsed } from "./markup.ts";
+import { morph, morphElement } from "./morph.ts";
 import { learnRole, withheldHere } from "./role.ts";
 import { goToSignIn, session } from "./session.ts";
 import { restoreTyped } from "./typed.ts";
@@ -63,10 +64,9 @@ export function keepFresh<Model, Q extends QueryParameters>(
       if (own.signal.aborted) return;
       show(render(model));
       restoreTyped();
-      showTrouble(undefined);
     } catch (error) {
       if (own.signal.aborted || isSignedOut(error)) return;
-      showTrouble(reasonOf(error));
+      showProblem(`${reasonOf(error)}. The data may be outdated; this page tries again.`);
     } finally {
       lastAt = performance.now();
       if (underWay === own) underWay = undefined;
@@ -92,14 +92,10 @@ export function keepFresh<Model, Q extends QueryParameters>(
   };
 }
 
-/** Shows above the page why it is not fresh, or removes that notice. */
-function showTrouble(reason: string | undefined): void {
-  const shown = document.getElementById("trouble");
-  if (reason === undefined) return shown?.remove();
-  const notice = shown ?? document.createElement("p");
-  notice.id = "trouble";
-  notice.className = "notice bad";
-  notice.setAttribute("role", "alert");
-  notice.textContent = `${reason}. The data may be outdated; this page tries again.`;
-  if (!shown) contentElement().prepend(notice);
+/** Shows a problem above the page; the next rendering of the page removes it. */
+export function showProblem(problem: string): void {
+  const shown = document.getElementById("problem");
+  const notice = html`<p class="notice bad" id="problem" role="alert">${problem}</p>`;
+  if (shown) morphElement(shown, notice);
+  else contentElement().prepend(parsed(notice));
 }

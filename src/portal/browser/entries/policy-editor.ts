@@ -9,8 +9,7 @@ import { policyEditor, startingText, type PolicyEditorModel } from "../../pages/
 import { policyChanges } from "../../pages/policy-text.ts";
 import { call, isSignedOut, pageSource, reasonOf } from "../api.ts";
 import { ask } from "../dialog.ts";
-import { addressQuery, contentElement, pageContext, show } from "../live.ts";
-import { parsed } from "../markup.ts";
+import { addressQuery, pageContext, show, showProblem } from "../live.ts";
 import { morph } from "../morph.ts";
 import { serveCheck, type Check } from "../policy-check.ts";
 import { serveSimulator } from "../policy-simulator.ts";
@@ -135,9 +134,5 @@ async function start(): Promise<void> {
 }
 
 start().catch((error: unknown) => {
-  if (isSignedOut(error)) return;
-  const notice = html`<p class="notice bad" role="alert">
-    ${reasonOf(error)}. Load the page again.
-  </p>`;
-  contentElement().prepend(parsed(notice));
+  if (!isSignedOut(error)) showProblem(`${reasonOf(error)}. Load the page again.`);
 });

@@ -16,27 +16,26 @@ export const activityRoutes = [
     path: "/activity",
     surfaces: ["v1"],
     access: "user",
-    summary: "List who changed what, newest first",
+    summary: "List the activity log, newest first",
     description:
-      "Sign-ins, failed ones too, and every change of policies, keys, users, organizations, settings, " +
-      "providers and the fleet, as well as exports by users and keys. What runtimes report is listed by `/audit`.",
+      "The log has all sign-ins, changes, and exports by users and keys. `/audit` lists the commands of runtimes.",
     tags: ["activity"],
     large: "made",
     query: {
-      action: string(
-        "Only this action, such as `policy.publish`; without a dot all of that kind, such as `policy`.",
-      ),
+      action: string("Only this action (`policy.publish`), or this kind of action (`policy`)."),
       actor: string(
-        "Only what the user or key with this id, email or name did; `anonymous` for nobody known.",
+        "Only entries of the user or key with this id, email or name. `anonymous` selects callers without credentials.",
       ),
-      target: string("Only what was done to the thing with exactly this id or name."),
-      q: string(
-        "Text that the action, actor, target, address or request id must contain, in any letter case.",
-      ),
-      from: dateTime("Only entries written at this moment or later."),
-      to: dateTime("Only entries written before this moment."),
-      limit: integer("The most entries in the page.", { minimum: 1, maximum: 1000, default: 100 }),
-      offset: integer("How many matching entries to skip, counted from the newest.", {
+      target: string("Only entries about the object with exactly this id or name."),
+      q: string("Text in the action, actor, target, address or request id, in any letter case."),
+      from: dateTime("Only entries at or after this time."),
+      to: dateTime("Only entries before this time."),
+      limit: integer("The maximum number of entries on the page.", {
+        minimum: 1,
+        maximum: 1000,
+        default: 100,
+      }),
+      offset: integer("The number of matching entries to skip, from the newest on.", {
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
         default: 0,

@@ -7,57 +7,55 @@ const outcomes = ["done", "refused", "failed"] as const;
 /** One entry of an organization's activity log. */
 export const activityEntry = object({
   title: "ActivityEntry",
-  description: "One change that somebody made through this service, or tried to make.",
+  description: "A change through this service, or an attempt.",
   optional: ["address", "before", "after"],
   properties: {
-    id: string("The entry's id; ids sort by time."),
-    organization_id: string("The organization whose record this is."),
-    timestamp: dateTime("When it was written."),
+    id: string("The id of the entry. Ids sort by time."),
+    organization_id: string("The organization of the entry."),
+    timestamp: dateTime("The time of the entry."),
     actor: {
       type: "object",
-      description: "Who did it.",
+      description: "The caller.",
       required: ["kind"],
       properties: {
         kind: word(
-          "A signed-in user, an API key, somebody who showed no credential, or the command line on the server's machine.",
+          "The kind of caller: a user, an API key, a caller without credentials, or the command line on the server.",
           actorKinds,
         ),
-        id: string("The user's or the key's id."),
+        id: string("The id of the user or key."),
         email: string("The user's email."),
         name: string("The key's name."),
       },
     },
-    address: string("The IP address that the request came from, if it is known."),
-    request_id: string("The `X-Request-Id` of the answer."),
+    address: string("The IP address of the client, if it is known."),
+    request_id: string("The `X-Request-Id` of the response."),
     surface: word(
-      "The prefix that it came by: `public` is `/api/public`, `v1` is `/api/v1`; `command` is the command line.",
+      "`public` for `/api/public`, `v1` for `/api/v1`, `command` for the command line.",
       ["public", "v1", "portal", "command"],
     ),
-    action: string(
-      "What was done, in a word that never changes: `policy.publish`, `login.failed`.",
-    ),
+    action: string("The permanent name of the action, such as `policy.publish` or `login.failed`."),
     target: {
       type: "object",
-      description: "What it was done to.",
+      description: "The object of the action.",
       required: ["type"],
       properties: {
-        type: string("What kind of thing: `policy`, `user`, `key`."),
-        id: string("Its id."),
-        name: string("What people call it."),
+        type: string("The kind of object, such as `policy`, `user` or `key`."),
+        id: string("The id of the object."),
+        name: string("The name of the object."),
       },
     },
     before: {
       type: "object",
       additionalProperties: true,
-      description: "What held before, as far as it was changed. Never a secret.",
+      description: "The changed fields before the change. Secrets are left out.",
     },
     after: {
       type: "object",
       additionalProperties: true,
-      description: "What holds now. Of a password only that it was changed.",
+      description: "The fields after the change. Secrets are left out.",
     },
     outcome: word(
-      "`done`; `refused`, of a sign-in; `failed` when the service could not tell whether it took effect.",
+      "`done`, `refused` for a sign-in, or `failed` if the change may not have taken effect.",
       outcomes,
     ),
   },
@@ -66,12 +64,12 @@ export type ActivityEntry = Infer<typeof activityEntry>;
 
 export const activityPage = object({
   title: "ActivityPage",
-  description: "A part of an organization's record of changes, newest first.",
+  description: "A page of the activity log, newest first.",
   properties: {
     entries: list("The entries, newest first.", activityEntry),
-    limit: integer("The most entries that this page could hold."),
-    offset: integer("How many matching entries were skipped."),
-    returned: integer("How many entries this page holds."),
-    total: integer("How many entries match, over all pages."),
+    limit: integer("The limit that was applied."),
+    offset: integer("The offset that was applied."),
+    returned: integer("The number of entries on this page."),
+    total: integer("The number of matching entries on all pages."),
   },
 });

@@ -45,10 +45,7 @@ export const auditExportRoutes = [
     keys: "audit.read",
     summary: "Export every audit event that matches, newest first",
     description:
-      "Never cut short: what matches at the moment of the request is sent whole, one event a line, or " +
-      "as CSV (RFC 4180) with a line of column names. In CSV an apostrophe is put before `=`, `+`, `-` and " +
-      "`@` at the beginning of a text and behind a semicolon, a tab or a line break, so that no spreadsheet " +
-      "runs it, whatever its separator is. `ndjson` gives texts as they are.",
+      "The export has all events that match at the time of the request. A CSV (RFC 4180) has a header line and an apostrophe before characters that a spreadsheet would run as a formula.",
     tags: ["audit"],
     query: {
       ...filterQuery,
@@ -77,10 +74,9 @@ export const auditExportRoutes = [
     path: "/audit/export-tickets",
     surfaces: ["public", "v1"],
     ...TICKET_DEMAND,
-    summary: "Get an address from which a browser can download an export",
+    summary: "Create a download address for an export",
     description:
-      "For links, which cannot send credentials. The address works once, within 60 seconds, for " +
-      "exactly this export, as long as the credentials that asked for it are accepted.",
+      "The address works once within 60 seconds and needs no credentials. It works only while the credentials of this request are accepted.",
     tags: ["audit"],
     body: exportTicketBody,
     replies: { 201: exportTicket },
@@ -107,11 +103,10 @@ export const auditExportRoutes = [
     surfaces: ["public", "v1"],
     access: "open",
     summary: "Download an export by its ticket",
-    description:
-      "Takes no credentials: the ticket is one, and is used up. A HEAD request leaves it as it is.",
+    description: "The ticket is the credential. A GET uses it up, and a HEAD does not.",
     tags: ["audit"],
     params: {
-      ticket: string("The ticket, as the address that was answered has it.", {
+      ticket: string("The ticket from the download address.", {
         ruled: { minLength: 1 },
         examples: ["nZ0sK0g3cV0o5jv0b6o1Kp2pQJ3x5mV7rY9tB1dF4hE"],
       }),

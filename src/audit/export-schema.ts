@@ -28,7 +28,7 @@ const { decision, consumer } = filterQuery;
 export const exportParameters = {
   title: "AuditExportParameters",
   type: "object",
-  description: "What to export: the parameters of the export, each of them optional.",
+  description: "The parameters of the export. All are optional.",
   examples: [
     { format: "csv", bom: true, decision: "denied" },
     { consumer: "ai", from: "2026-11-20T00:00:00Z", to: "2026-11-21T00:00:00Z" },
@@ -46,9 +46,9 @@ export const exportParameters = {
 /** The response to a request for a ticket. */
 export const exportTicket = object({
   title: "AuditExportTicket",
-  description: "An address that works once, without credentials.",
+  description: "An address that works once and without credentials.",
   properties: {
-    url: string("Where the export is, as a path on the server that answered."),
-    expires_at: dateTime("The moment from which the address works no more."),
+    url: string("The path of the export on this server."),
+    expires_at: dateTime("The time from which the address no longer works."),
   },
 });

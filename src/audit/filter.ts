@@ -15,16 +15,16 @@ import type { AuditFilter } from "./store.ts";
 const EITHER_CASE = [...decisions, ...decisions.map((word) => word.toLowerCase())];
 
 const DESCRIPTIONS: Readonly<Record<ExactFilter, string>> = {
-  decision: "Only events with this decision; an unknown one matches nothing.",
-  consumer: "Only events of this kind of caller; an unknown one matches nothing.",
-  provider: "Only events of exactly this provider.",
-  executor: "Only events of exactly this executor.",
-  capability: "Only events of exactly this capability.",
+  decision: "Only events with this decision. An unknown value matches nothing.",
+  consumer: "Only events of this kind of caller. An unknown value matches nothing.",
+  provider: "Only events with exactly this provider.",
+  executor: "Only events with exactly this executor.",
+  capability: "Only events with exactly this capability.",
   status: "Only events with exactly this status.",
-  runtime: "Only events whose `runtime_name` is exactly this.",
-  trace_id: "Only events of exactly this trace.",
-  policy: "Only events that exactly this policy version decided.",
-  reported_by: "Only events that the API key or user with exactly this id reported.",
+  runtime: "Only events with exactly this `runtime_name`.",
+  trace_id: "Only events with exactly this `trace_id`.",
+  policy: "Only events that this policy version decided.",
+  reported_by: "Only events that the API key or user with this id reported.",
 };
 
 /** A parameter; one that is forgiving refuses no value. */
@@ -41,10 +41,10 @@ const exact: Readonly<Record<ExactFilter, FilterSchema>> = recordOf(
 
 /** The filters as query parameters. `decision` and `consumer` accept any value: unknown ones match nothing. */
 export const filterQuery = {
-  q: string(`Text that the ${SEARCHED_WORDS} must contain, in any letter case.`),
+  q: string(`Text that the ${SEARCHED_WORDS} contain, in any letter case.`),
   ...exact,
-  from: dateTime("Only events whose `timestamp` is this moment or later."),
-  to: dateTime("Only events whose `timestamp` is before this moment."),
+  from: dateTime("Only events with a `timestamp` at or after this time."),
+  to: dateTime("Only events with a `timestamp` before this time."),
 } as const satisfies Readonly<Record<string, FilterSchema>>;
 
 /** Searches of texts take turns: each may read a whole log. All other filters are found in the index. */

@@ -70,7 +70,7 @@ const listQuery = {
     maximum: 1000,
     default: 100,
     forgiving: true,
-    description: "The most events in the page.",
+    description: "The maximum number of events on the page.",
   },
   offset: {
     type: "integer",
@@ -78,12 +78,10 @@ const listQuery = {
     maximum: Number.MAX_SAFE_INTEGER,
     default: 0,
     forgiving: true,
-    description: "How many matching events to skip, counted from the newest.",
+    description: "The number of matching events to skip, from the newest on.",
   },
   cursor: string(
-    "The `next_cursor` of a page with the same filters; this page begins after it, and no event is " +
-      "skipped or repeated, whatever arrives meanwhile. One whose event retention has removed is 400. " +
-      "Excludes `offset`.",
+    "The `next_cursor` of a page with the same filters; it excludes `offset`. The pages neither skip nor repeat an event while events arrive.",
   ),
 } as const satisfies Readonly<Record<string, Schema & { readonly forgiving?: true }>>;
 
@@ -137,7 +135,7 @@ export const auditRoutes = [
     keys: "audit.read",
     summary: "List audit events, newest first",
     description:
-      "All filters narrow the list together. `next_cursor`, sent back as `cursor`, gives the next page, whatever arrives meanwhile.",
+      "An event must match every filter. `next_cursor`, sent as `cursor`, gives the next page, even while events arrive.",
     tags: ["audit"],
     query: listQuery,
     replies: { 200: auditPage },
@@ -170,10 +168,9 @@ export const auditRoutes = [
     access: "user",
     keys: "audit.report",
     role: "operator",
-    summary: "Report audit events, one by itself or several as a batch",
+    summary: "Report an audit event or a batch",
     description:
-      "Answered when the events are stored. A batch is stored whole or not at all. An event with an " +
-      "`id` of its own may be sent again: it is stored once and answered as it was stored.",
+      "The response is sent when the events are stored. An event with an `id` is stored once, even if it is sent again.",
     tags: ["audit"],
     body: report,
     report: true,
@@ -212,12 +209,11 @@ export const auditRoutes = [
     keys: "audit.read",
     summary: "Count audit events over time, by decision",
     description:
-      "The buckets begin at whole minutes, hours or days in UTC; only events from `from` up to `to` are " +
-      "counted, by default those of the last 24 hours. More than 1,000 buckets are refused.",
+      "Buckets begin at whole minutes, hours or days in UTC, and at most 1,000 are allowed. The default is the last 24 hours.",
     tags: ["audit"],
     query: {
       ...filterQuery,
-      interval: string("How long a bucket is: a minute, an hour or a day.", {
+      interval: string("The length of a bucket: a minute, an hour or a day.", {
         enum: intervals,
         default: "1h",
       }),
@@ -241,7 +237,7 @@ export const auditRoutes = [
     keys: "audit.read",
     summary: "Get one audit event",
     description:
-      "An event of another organization is 404, like one that does not exist. Where several reporters used the id, the event that was stored first is answered.",
+      "An unknown event and an event of another organization are 404. If several reporters used the id, the response is the event that was stored first.",
     tags: ["audit"],
     large: "made",
     params: {

@@ -33,31 +33,30 @@ const SHAPES = {
 
 /** Each field of a stored event. */
 const DESCRIPTIONS: Readonly<Record<EventFieldName, string>> = {
-  id: "The client's own id, or one generated at ingest; generated ids sort by time.",
-  organization_id: "The organization the event belongs to.",
-  timestamp: "When the command ran; the time of ingest where the client gave none.",
-  ingested_at: "When the event arrived here.",
+  id: "The client's own id, or an id generated at ingest. Generated ids sort by time.",
+  organization_id: "The organization of the event.",
+  timestamp: "The time of the command. The default is the time of ingest.",
+  ingested_at: "The time of ingest.",
   command: "The full text of the command.",
-  executor: "Who ran the command.",
-  consumer: "What kind of caller ran it.",
-  ai: "Whether an AI agent ran it.",
-  provider: "The program or service that was used; the command's first word where absent.",
+  executor: "The name of the caller.",
+  consumer: "The kind of caller.",
+  ai: "Whether an AI agent ran the command.",
+  provider: "The program that is used. The default is the command's first word.",
   capability: "The capability used, `<provider>/<name>`.",
-  resource: "What the command acted on.",
-  policy_decision: "What the policy decided.",
+  resource: "The resource acted on.",
+  policy_decision: "The decision of the policy.",
   policy: "The policy version that decided.",
-  reason: "Why the policy decided so.",
-  status: "How it ended: `allowed`, `denied` or `unknown` where the client gave nothing.",
-  message: "Anything the runtime adds for people.",
-  duration_ms: "How long it ran, in milliseconds.",
-  runtime_name: "The runtime that reported the event.",
-  runtime_version: "That runtime's version.",
-  runtime_context: "Where it ran: a shell, a pipeline, a session.",
-  trace_id: "Joins the events of one piece of work.",
-  transport: "How the event reached the service.",
+  reason: "The reason of the decision.",
+  status: "The outcome. The default follows the decision: `allowed`, `denied` or `unknown`.",
+  message: "A message of the runtime for people.",
+  duration_ms: "The duration of the command in milliseconds.",
+  runtime_name: "The name of the runtime that reported the event.",
+  runtime_version: "The version of that runtime.",
+  runtime_context: "The context of the command, such as a shell, a pipeline or a session.",
+  trace_id: "An id that the events of one piece of work share.",
+  transport: "The transport by which the event reached the service.",
   reported_by:
-    "The id of the API key or user that reported the event, set by the service; absent where the " +
-    "report came without credentials.",
+    "The id of the API key or user that reported the event, set by the service. Absent for reports without credentials.",
 };
 
 /** The fields that a report describes in another way: by its default, or by what it accepts. */
@@ -75,7 +74,7 @@ const REPORT_DESCRIPTIONS: Readonly<Partial<Record<EventFieldName, string>>> = {
 export const auditEvent = {
   title: "AuditEvent",
   type: "object",
-  description: "One command that a runtime allowed or denied.",
+  description: "A command that a runtime allowed or denied.",
   required: ["id", "organization_id", "timestamp", "ingested_at", "consumer", "ai", "status"],
   properties: recordOf(
     EVENT_FIELDS.map(({ name, type }) => [
@@ -95,7 +94,7 @@ const reportedEvent = {
   title: "AuditEventReport",
   type: "object",
   description:
-    "An event as a runtime reports it. At least one field is needed; a canonical name wins over its alias, which is not looked at then.",
+    "An event as a runtime reports it, with at least one field. A canonical name takes precedence over its alias.",
   properties: Object.fromEntries(REPORTED_FIELDS.flatMap(reportedProperties)),
 } as const satisfies Schema;
 
@@ -111,39 +110,39 @@ function reportedProperties({ name, alias, type, limit }: EventField): readonly 
 
 const auditBatch = object({
   title: "AuditBatch",
-  description: "Several events, stored all or none.",
+  description: "A batch of events. All of them are stored, or none.",
   properties: { events: list("The events, in order.", reportedEvent) },
 });
 
 /** The body of a report: one event by itself, or a batch. */
 export const auditIngest = {
   title: "AuditIngest",
-  description: "One event, or a batch of them.",
+  description: "An event or a batch of events.",
   anyOf: [reportedEvent, auditBatch],
 } as const satisfies Schema;
 
 /** The answer to a batch. */
 export const auditBatchResult = object({
   title: "AuditBatchResult",
-  description: "What became of a batch.",
+  description: "The result of a batch.",
   properties: {
-    accepted: integer("How many events were sent."),
-    events: list("The events as they are stored.", auditEvent),
+    accepted: integer("The number of events in the request."),
+    events: list("The stored events.", auditEvent),
   },
 });
 
 /** A page of events. */
 export const auditPage = object({
   title: "AuditPage",
-  description: "One page of the events that match, newest first.",
+  description: "A page of the matching events, newest first.",
   optional: ["next_cursor"],
   properties: {
-    events: list("Newest `timestamp` first.", auditEvent),
-    limit: integer("The limit that was used."),
-    offset: integer("The offset that was used."),
-    returned: integer("How many events are in this page."),
-    total: integer("How many events match, before paging."),
-    next_cursor: string("The `cursor` of the next page; absent where no event is left."),
+    events: list("The events, newest `timestamp` first.", auditEvent),
+    limit: integer("The limit that was applied."),
+    offset: integer("The offset that was applied."),
+    returned: integer("The number of events on this page."),
+    total: integer("The number of matching events on all pages."),
+    next_cursor: string("The `cursor` of the next page; absent on the last page."),
   },
 });
 
@@ -153,22 +152,22 @@ export type Interval = (typeof intervals)[number];
 
 const bucket = object({
   title: "AuditHistogramBucket",
-  description: "How many events fell into one interval.",
+  description: "The numbers of events in one interval.",
   properties: {
-    start: dateTime("Where the interval begins, in UTC."),
-    allowed: integer("Events that were allowed."),
-    denied: integer("Events that were denied."),
-    other: integer("Events without a decision."),
+    start: dateTime("The start of the interval in UTC."),
+    allowed: integer("The number of allowed events."),
+    denied: integer("The number of denied events."),
+    other: integer("The number of events without a decision."),
   },
 });
 
 /** Events over time. */
 export const auditHistogram = object({
   title: "AuditHistogram",
-  description: "Events over time, by decision.",
+  description: "The numbers of events over time, by decision.",
   properties: {
-    interval: word("How long each bucket is.", intervals),
-    buckets: list("Oldest first, without gaps; those without events are there too.", bucket),
+    interval: word("The length of a bucket.", intervals),
+    buckets: list("The buckets, oldest first, including those without events.", bucket),
   },
 });
 export type Histogram = Infer<typeof auditHistogram>;

@@ -22,17 +22,12 @@ export const auditStreamRoutes = [
     keys: "audit.read",
     summary: "Follow audit events as they arrive",
     description:
-      "Server-Sent Events in the order of ingest: `data` is the event as JSON, `id` its position. Begins " +
-      "with what arrives from now on, or after the position in `Last-Event-ID`. A comment every 15 " +
-      "seconds keeps the connection open; a reader that leaves 64 KiB unread is closed, a stream whose " +
-      "credentials are not good any more ends, and each does after an hour, to be opened again. An " +
-      "organization can have 100 streams open under each prefix; beyond that the newest stream of the " +
-      "address with most of them ends.",
+      "Server-Sent Events in the order of ingest: `data` is the event as JSON, and `id` its position. The server may close a stream at any time; the client resumes it with `Last-Event-ID`.",
     tags: ["audit"],
     query: filterQuery,
     headers: {
       "Last-Event-ID": string(
-        "The last `id` that was received; the stream goes on after it, without a gap.",
+        "The last `id` that the client received. The stream continues after it.",
       ),
     },
     replies: { 200: STREAM_TYPE },

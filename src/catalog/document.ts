@@ -21,7 +21,7 @@ const catalogFile = object({
       description: "Where it comes from.",
       required: ["known"],
       properties: {
-        repo: string("The runtime's repository."),
+        repo: string("The repository of the runtime."),
         ref: string("The branch or tag."),
         commit: string("The full SHA."),
         short_commit: string("The abbreviated SHA."),
@@ -34,7 +34,7 @@ const catalogFile = object({
       required: ["id", "name", "auth", "scope", "operations"],
       properties: {
         id: string("The provider's key."),
-        name: string("Its name for people."),
+        name: string("The display name."),
         auth: string("How it knows who is calling."),
         scope: string("What a call reaches."),
         operations: list("The names of its operations.", { type: "string" }),
@@ -45,9 +45,9 @@ const catalogFile = object({
       required: ["id", "name", "provider", "description", "path"],
       properties: {
         id: string("`<provider>/<capability_name>`."),
-        name: string("Its name for people."),
+        name: string("The display name."),
         provider: string("The id of its provider."),
-        description: string("What it does."),
+        description: string("A description in one sentence."),
         path: string("Its source path."),
         command: string("An example."),
       },

@@ -24,7 +24,7 @@ interface ContractNeeds extends Needs {
 
 const filters = {
   provider: string("Only the capabilities of this provider."),
-  q: string("Part of the name, description, id or provider; letter case does not matter."),
+  q: string("Text that the name, description, id or provider contains, in any letter case."),
 } as const;
 
 const DOCUMENTS = {
@@ -54,7 +54,7 @@ export const catalogRoutes = [
     surfaces: ["public", "v1"],
     access: "user",
     summary: "List the catalog's capabilities",
-    description: "In the order of the catalog.",
+    description: "The list has the order of the catalog.",
     tags: ["catalog"],
     query: filters,
     replies: { 200: capabilityList },
@@ -70,9 +70,8 @@ export const catalogRoutes = [
     path: DOCUMENTS.contract,
     surfaces: ["portal"],
     access: "open",
-    summary: "Describe the catalog and link its documents",
-    description:
-      "Where the catalog comes from, its version and checksum, and the addresses of its two lists.",
+    summary: "Describe the catalog",
+    description: "The source and version of the catalog, and links to its documents.",
     tags: ["catalog"],
     replies: { 200: catalogContract },
     handle(_input, { catalog, description }: ContractNeeds) {
@@ -112,7 +111,7 @@ export const catalogRoutes = [
     access: "open",
     summary: "The catalog's providers, with their provenance",
     description:
-      "The declared providers, without what events say about them, with the catalog's origin and version.",
+      "The declared providers without their status, and the catalog's origin and version.",
     tags: ["catalog"],
     replies: { 200: catalogProviders },
     handle(_input, { catalog }: Needs) {

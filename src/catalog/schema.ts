@@ -2,13 +2,13 @@ import { boolean, dateTime, integer, list, object, string } from "../core/schema
 import type { Infer, Schema } from "../core/schema.ts";
 
 const contractVersion = string(
-  "The version of the catalog's format, `<major>.<minor>`; `0` for one older than versions.",
+  "The version of the catalog format, `<major>.<minor>`; `0` if the catalog has none.",
   { examples: ["1.0"] },
 );
 
-const generatedAt = dateTime("When the catalog was produced.");
+const generatedAt = dateTime("The time at which the catalog was generated.");
 
-const source = string("Which catalog answered: `embed`, `file:<path>` or `url:<url>`.", {
+const source = string("The source of the catalog: `embed`, `file:<path>` or `url:<url>`.", {
   examples: ["embed"],
 });
 
@@ -18,15 +18,15 @@ const total = integer("The number of rows after filtering.");
 export const catalogRuntime = {
   title: "CatalogRuntime",
   type: "object",
-  description: "The runtime that the catalog was generated from, as far as that is known.",
+  description: "The runtime from which the catalog was generated.",
   required: ["known"],
   properties: {
-    repo: string("The runtime's repository."),
+    repo: string("The repository of the runtime."),
     ref: string("The branch or tag."),
-    commit: string("The full SHA; absent when it is not known."),
-    short_commit: string("The abbreviated SHA, likewise."),
+    commit: string("The full SHA of the commit; absent if unknown."),
+    short_commit: string("The abbreviated SHA of the commit; absent if unknown."),
     known: boolean("Whether the origin is known."),
-    note: string("Why it is not; present only when `known` is false."),
+    note: string("The reason why the origin is unknown; only if `known` is false."),
   },
 } as const satisfies Schema;
 export type CatalogRuntime = Infer<typeof catalogRuntime>;
@@ -43,15 +43,15 @@ const counts = object({
 /** A capability of a provider. */
 export const capability = object({
   title: "Capability",
-  description: "Something that a runtime can be asked to do through a provider.",
+  description: "An operation that a runtime can run through a provider.",
   properties: {
-    id: string("Identifies it, `<provider>/<capability_name>`.", {
+    id: string("The id of the capability, `<provider>/<capability_name>`.", {
       examples: ["kubernetes/list_pods"],
     }),
-    name: string("Its name for people."),
-    provider: string("The provider it belongs to."),
-    description: string("What it does, in one sentence."),
-    path: string("Its source path within the runtime's repository."),
+    name: string("The display name."),
+    provider: string("The id of its provider."),
+    description: string("A description in one sentence."),
+    path: string("The source path in the repository of the runtime."),
   },
 });
 export type Capability = Infer<typeof capability>;
@@ -59,13 +59,13 @@ export type Capability = Infer<typeof capability>;
 /** A provider in the catalog: without a status and without an organization. */
 export const catalogProvider = object({
   title: "CatalogProvider",
-  description: "A provider as the catalog knows it.",
+  description: "A provider of the catalog.",
   properties: {
-    id: string("Identifies the provider.", { examples: ["kubernetes"] }),
-    name: string("Its name for people."),
-    auth: string("How its command line proves who is calling."),
-    capabilities: integer("The number of capabilities that it has."),
-    operations: integer("The number of operations that it has."),
+    id: string("The id of the provider.", { examples: ["kubernetes"] }),
+    name: string("The display name."),
+    auth: string("The authentication method of its command line."),
+    capabilities: integer("The number of its capabilities."),
+    operations: integer("The number of its operations."),
     operation_names: list("The names of its operations, sorted.", { type: "string" }),
   },
 });
@@ -76,7 +76,7 @@ export const capabilityList = object({
   title: "CapabilityList",
   description: "Capabilities, sorted by id.",
   properties: {
-    capabilities: list("The capabilities that match.", capability),
+    capabilities: list("The matching capabilities.", capability),
     catalog: source,
     generated_at: generatedAt,
     total,
@@ -101,7 +101,7 @@ export const catalogCapabilities = {
   required: [...envelopeFields, "capabilities", "total"],
   properties: {
     ...envelope,
-    capabilities: list("The capabilities that match.", capability),
+    capabilities: list("The matching capabilities.", capability),
     total,
   },
 } as const satisfies Schema;
@@ -123,21 +123,21 @@ export const catalogProviders = {
 export const catalogContract = {
   title: "CatalogContract",
   type: "object",
-  description: "What the catalog is, and where its documents are.",
+  description: "A description of the catalog with links to its documents.",
   required: [...envelopeFields, "description", "documentation", "contracts", "tenant_view"],
   properties: {
     ...envelope,
-    description: string("What the catalog holds."),
-    documentation: string("Where all routes are described for people."),
+    description: string("A description of the catalog's content."),
+    documentation: string("The URL of the API reference."),
     contracts: {
       type: "object",
       additionalProperties: { type: "string" },
-      description: "The URL of each catalog document, by its name.",
+      description: "The URL of each catalog document by name.",
     },
     tenant_view: {
       type: "object",
       additionalProperties: { type: "string" },
-      description: "The URLs of an organization's own view, and why it differs.",
+      description: "The URLs of the organization's own view, and why it differs.",
     },
   },
 } as const satisfies Schema;

@@ -29,7 +29,7 @@ export const dashboardRoutes = [
     access: "user",
     summary: "Count the last 24 hours, the fleet and the catalog",
     description:
-      "What the front page of the portal shows: events of the last 24 hours by decision and provider, runtimes by status, the catalog's size.",
+      "The events of the last 24 hours by decision and provider, the runtimes by status, and the size of the catalog.",
     tags: ["dashboard"],
     large: "made",
     replies: { 200: dashboard },

@@ -5,29 +5,29 @@ import type { Infer } from "../core/schema.ts";
 /** The counts on the dashboard. */
 export const dashboard = object({
   title: "Dashboard",
-  description: "The organization at a glance: its last 24 hours, its fleet, and the catalog.",
+  description: "The counts of the organization: the last 24 hours, its fleet, and the catalog.",
   properties: {
-    commands_today: integer("Commands of the last 24 hours."),
-    allowed_today: integer("Those of them that were allowed."),
-    denied_today: integer("Those of them that were denied."),
-    ai_operations: integer("Those of them that an AI agent ran."),
+    commands_today: integer("The number of commands in the last 24 hours."),
+    allowed_today: integer("The number of those that were allowed."),
+    denied_today: integer("The number of those that were denied."),
+    ai_operations: integer("The number of those that an AI agent ran."),
     ai_commands_today: integer("The same number as `ai_operations`."),
     by_provider: {
       type: "object",
       additionalProperties: { type: "integer" },
       description:
-        "Commands of the last 24 hours by provider, the 1,000 that were used most; names of more than 256 characters are left out.",
+        "The number of commands in the last 24 hours, for the 1,000 most used providers. Names of more than 256 characters are left out.",
     },
-    capabilities: integer("Capabilities in the catalog."),
-    providers: integer("Providers in the catalog."),
-    policy_version: string("The active policy version; empty when there is none."),
-    runtimes_online: integer("Runtimes seen less than 15 minutes ago."),
-    runtimes_total: integer("All runtimes."),
+    capabilities: integer("The number of capabilities in the catalog."),
+    providers: integer("The number of providers in the catalog."),
+    policy_version: string("The active policy version; empty without one."),
+    runtimes_online: integer("The number of runtimes seen less than 15 minutes ago."),
+    runtimes_total: integer("The number of all runtimes."),
     runtimes_drifted: integer(
-      "Runtimes that are not offline and report another policy version than the active one.",
+      "The number of runtimes that are not offline and report another version than the active one.",
     ),
     recent_audit: list(
-      "The 10 newest events, newest first. A text of more than 16,384 characters is cut there and ends in `…`; `/audit/{id}` has all of it.",
+      "The 10 newest events, newest first. Texts of more than 16,384 characters are cut and end in `…`.",
       auditEvent,
     ),
   },

@@ -75,22 +75,22 @@ export const fleetRoutes = [
     surfaces: ["public", "v1"],
     access: "user",
     summary: "List the runtimes, most recently seen first",
-    description: "All of them, or those that every given parameter lets through.",
+    description: "A runtime must match every parameter.",
     tags: ["fleet"],
     large: "sent",
     query: {
-      q: string("A part of the name, host, system, version or policy version, in any letter case."),
+      q: string("Text in the name, host, system, version or policy version, in any letter case."),
       status: word("The status of the runtimes.", STATUSES),
       policy_version: string("The policy version that the runtimes report."),
       drifted: word(
-        "`true` for runtimes that are not offline and report another policy version than the active one, `false` for all others.",
+        "`true` selects runtimes that are not offline and report another version than the active one; `false` selects all others.",
         ["true", "false"],
       ),
       limit: integer(
-        "How many runtimes to list at most, and to count those that match; else all.",
+        "The maximum number of runtimes in the list. With a limit, the response contains `total`.",
         { minimum: 1, maximum: MOST_ON_PAGE },
       ),
-      offset: integer("How many of those that match to leave out at the beginning of the page.", {
+      offset: integer("The number of matching runtimes to skip.", {
         minimum: 0,
         default: 0,
       }),
@@ -116,7 +116,7 @@ export const fleetRoutes = [
     access: "user",
     summary: "Count the runtimes by status and by policy version",
     description:
-      "Online, idle, offline and drifted, and how many runtimes report which policy version.",
+      "The numbers of online, idle, offline and drifted runtimes, and of the runtimes with each policy version.",
     tags: ["fleet"],
     replies: { 200: fleetSummary },
     refuses: [500],
@@ -132,7 +132,7 @@ export const fleetRoutes = [
     ...heartbeat,
     path: "/runtime/heartbeat",
     summary: "Report that a runtime is alive (older path)",
-    description: "Does the same as `/fleet/heartbeat`; kept for older runtimes.",
+    description: "An alias of `/fleet/heartbeat` for older runtimes.",
   }),
   route({
     method: "POST",
@@ -142,7 +142,7 @@ export const fleetRoutes = [
     keys: "fleet.report",
     role: "operator",
     summary: "Register a runtime and learn its id",
-    description: "Answers 201 for a new runtime and 200 for one that is known, which is updated.",
+    description: "The status is 201 for a new runtime, and 200 for a known one, which is updated.",
     tags: ["fleet"],
     body: registerBody,
     replies: { 200: registerResult, 201: registerResult },
@@ -172,7 +172,7 @@ export const fleetRoutes = [
     access: "user",
     role: "operator",
     summary: "Forget a runtime",
-    description: "A runtime that still runs comes back with its next heartbeat, under the same id.",
+    description: "A running runtime returns with its next heartbeat, under the same id.",
     tags: ["fleet"],
     params: {
       name: string("The runtime's name.", { ruled: RUNTIME_NAME, examples: ["build-agent-7"] }),

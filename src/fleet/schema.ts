@@ -14,21 +14,24 @@ const MAX_FIELD = 1_024;
 export const RUNTIME_NAME = { pattern: "\\S", minLength: 1, maxLength: 256 } as const;
 
 const name = string(
-  "The runtime's stable name, unique within the organization: 1 to 256 characters, white space around it is dropped.",
+  "The runtime's permanent name, unique within the organization: 1 to 256 characters. White space around it is removed.",
   { ruled: RUNTIME_NAME, examples: ["build-agent-7"] },
 );
 
-const hostname = string("The machine it runs on.", {
+const hostname = string("The host name of the machine.", {
   maxLength: MAX_FIELD,
   examples: ["ci-07.example.com"],
 });
 
-const os = string("That machine's operating system.", {
+const os = string("The operating system of the machine.", {
   maxLength: MAX_FIELD,
   examples: ["linux"],
 });
 
-const version = string("The runtime's own version.", { maxLength: MAX_FIELD, examples: ["2.3.1"] });
+const version = string("The version of the runtime.", {
+  maxLength: MAX_FIELD,
+  examples: ["2.3.1"],
+});
 
 const policyVersion = string("The policy version that the runtime evaluates.", {
   maxLength: MAX_FIELD,
@@ -39,7 +42,7 @@ const policyVersion = string("The policy version that the runtime evaluates.", {
 export const heartbeat = {
   title: "Heartbeat",
   type: "object",
-  description: "A runtime's sign of life. What it does not give keeps the value it had.",
+  description: "A heartbeat of a runtime. Fields that it leaves out keep their values.",
   required: ["name"],
   properties: { name, hostname, os, version, policy_version: policyVersion },
 } as const satisfies Schema;
@@ -49,7 +52,7 @@ export type Heartbeat = Infer<typeof heartbeat>;
 export const runtimeRegister = {
   title: "RuntimeRegister",
   type: "object",
-  description: "A runtime's first contact. Optional: heartbeats alone make it part of the fleet.",
+  description: "A registration. It is optional: a heartbeat also adds the runtime to the fleet.",
   required: ["name"],
   properties: { name, hostname, os, version },
 } as const satisfies Schema;
@@ -58,10 +61,10 @@ export type RuntimeRegister = Infer<typeof runtimeRegister>;
 /** The answer to a registration. */
 export const registerResult = object({
   title: "RegisterResult",
-  description: "The identity that a runtime was registered under.",
+  description: "The identity of a registered runtime.",
   properties: {
     name,
-    runtimeId: string("Identifies the runtime; always the same for one name in one organization."),
+    runtimeId: string("The permanent id of this name in this organization."),
     status: always("registered"),
   },
 });
@@ -70,7 +73,7 @@ export type RegisterResult = Infer<typeof registerResult>;
 /** The answer to a heartbeat. */
 export const statusOk = object({
   title: "StatusOK",
-  description: "The request was carried out; there is nothing more to say.",
+  description: "The request succeeded.",
   properties: { status: always("ok") },
 });
 
@@ -78,7 +81,7 @@ export const statusOk = object({
 export const runtimeInstance = {
   title: "RuntimeInstance",
   type: "object",
-  description: "A runtime, as it last described itself.",
+  description: "A runtime and its last report.",
   required: ["name", "last_seen", "status"],
   properties: {
     name,
@@ -86,9 +89,9 @@ export const runtimeInstance = {
     os,
     version,
     policy_version: policyVersion,
-    last_seen: dateTime("When its last heartbeat or registration arrived."),
+    last_seen: dateTime("The time of the last heartbeat or registration."),
     status: word(
-      "`online` when seen less than 15 minutes ago, `idle` when less than 24 hours ago, else `offline`.",
+      "`online` if seen less than 15 minutes ago, `idle` if less than 24 hours ago, otherwise `offline`.",
       STATUSES,
     ),
   },
@@ -98,11 +101,11 @@ export type RuntimeInstance = Infer<typeof runtimeInstance>;
 /** The organization's runtimes. */
 export const fleetList = object({
   title: "FleetList",
-  description: "The organization's runtimes, most recently seen first.",
+  description: "The runtimes of the organization, most recently seen first.",
   optional: ["total"],
   properties: {
     runtimes: list("The runtimes, most recently seen first.", runtimeInstance),
-    total: integer("Given with `limit`: how many runtimes match, on this page and on all others."),
+    total: integer("The number of matching runtimes on all pages; only with `limit`."),
   },
 });
 export type FleetList = Infer<typeof fleetList>;
@@ -110,29 +113,29 @@ export type FleetList = Infer<typeof fleetList>;
 /** The number of runtimes that report a policy version. */
 const policyVersionCount = object({
   title: "PolicyVersionCount",
-  description: "How many runtimes report a policy version.",
+  description: "The numbers of runtimes with a policy version.",
   properties: {
     version: policyVersion,
-    runtimes: integer("Runtimes whose last report names it."),
-    present: integer("Those of them that are not offline."),
+    runtimes: integer("The number of runtimes whose last report names the version."),
+    present: integer("The number of those runtimes that are not offline."),
   },
 });
 
 /** The fleet in numbers. */
 export const fleetSummary = object({
   title: "FleetSummary",
-  description: "The organization's runtimes in numbers.",
+  description: "The numbers of runtimes in the organization.",
   properties: {
-    online: integer("Runtimes seen less than 15 minutes ago."),
-    idle: integer("Others that were seen less than 24 hours ago."),
-    offline: integer("Those that were not."),
+    online: integer("The number of runtimes seen less than 15 minutes ago."),
+    idle: integer("The number of other runtimes seen less than 24 hours ago."),
+    offline: integer("The number of runtimes not seen for 24 hours."),
     drifted: integer(
-      "Runtimes that are not offline and report another policy version than the active one.",
+      "The number of runtimes that are not offline and report another version than the active one.",
     ),
-    total: integer("All runtimes."),
-    policy_version: string("The active policy version; empty when there is none."),
+    total: integer("The number of all runtimes."),
+    policy_version: string("The active policy version; empty without one."),
     policy_versions: list(
-      "The versions that runtimes report, those of most runtimes first: up to 1,000.",
+      "The reported versions, at most 1,000. The version with most runtimes comes first.",
       policyVersionCount,
     ),
   },
@@ -142,6 +145,6 @@ export type FleetSummary = Infer<typeof fleetSummary>;
 /** The answer to the removal of a runtime. */
 export const runtimeDeleted = object({
   title: "RuntimeDeleted",
-  description: "A runtime was forgotten.",
-  properties: { id: string("The name that the path gave."), status: always("deleted") },
+  description: "The result of forgetting a runtime.",
+  properties: { id: string("The name from the path."), status: always("deleted") },
 });

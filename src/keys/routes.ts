@@ -25,7 +25,7 @@ export const keyRoutes = [
     surfaces: ["v1"],
     access: "user",
     summary: "List the organization's API keys",
-    description: "Newest first, revoked keys too. Neither a key's text nor its hash is shown.",
+    description: "The newest key comes first. The list includes revoked keys.",
     tags: ["api-keys"],
     large: "made",
     replies: { 200: apiKeyList },
@@ -41,9 +41,7 @@ export const keyRoutes = [
     access: "user",
     role: "operator",
     summary: "Create an API key",
-    description:
-      "The key's text is in this answer and nowhere else: only its hash is kept. With " +
-      "`expires_in_days` it is refused from `expires_at` on.",
+    description: "Only this response contains the secret text; the service keeps a hash.",
     tags: ["api-keys"],
     body: apiKeyCreateBody,
     replies: { 201: apiKeyCreated },
@@ -67,7 +65,8 @@ export const keyRoutes = [
     access: "user",
     role: "operator",
     summary: "Revoke an API key",
-    description: "Counts from the next request on. Revoking a revoked key changes nothing.",
+    description:
+      "The next request with the key is refused. Revoking a revoked key changes nothing.",
     tags: ["api-keys"],
     params: {
       id: string("The key's id.", {

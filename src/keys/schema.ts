@@ -11,13 +11,13 @@ const SCOPES =
 
 const shown = {
   id: string("The key's id."),
-  name: string("What the key is for."),
-  prefix: string("The key's first characters, by which people know it."),
+  name: string("The purpose of the key."),
+  prefix: string("The first characters of the key, which identify it."),
   scopes: string(SCOPES),
-  revoked: boolean("Whether the key is refused."),
-  created_at: dateTime("When it was created."),
-  last_used_at: dateTime("When it was last accepted; absent while it never was."),
-  expires_at: dateTime("From when on it is refused; absent where it never expires."),
+  revoked: boolean("Whether the key is revoked."),
+  created_at: dateTime("The time of creation."),
+  last_used_at: dateTime("The time of the last use; absent without one."),
+  expires_at: dateTime("The time from which the key is refused; absent if it never expires."),
 } as const satisfies Readonly<Record<string, Schema>>;
 
 const given = ["id", "name", "prefix", "scopes", "revoked", "created_at"] as const;
@@ -26,7 +26,7 @@ const given = ["id", "name", "prefix", "scopes", "revoked", "created_at"] as con
 export const apiKey = {
   title: "APIKey",
   type: "object",
-  description: "A credential of runtimes, without the part that is secret.",
+  description: "An API key without its secret text.",
   required: given,
   properties: shown,
 } as const satisfies Schema;
@@ -38,48 +38,51 @@ export const storedKey = {
   required: [...given, "organization_id", "hash"] as const,
   properties: {
     ...shown,
-    organization_id: string("The organization it acts for."),
-    hash: string("The key's SHA-256, in hexadecimal."),
+    organization_id: string("The organization of the key."),
+    hash: string("The SHA-256 hash of the key, in hexadecimal."),
   },
 } as const satisfies Schema;
 export type StoredKey = Infer<typeof storedKey>;
 
 export const apiKeyList = object({
   title: "APIKeyList",
-  description: "The organization's keys.",
+  description: "The API keys of the organization.",
   properties: { api_keys: list("The keys, newest first.", apiKey) },
 });
 
 export const apiKeyCreate = {
   title: "APIKeyCreate",
   type: "object",
-  description: "A key to be created.",
+  description: "A new API key.",
   required: ["name"],
   properties: {
-    name: string("What the key is for.", { maxLength: MAX_TEXT, examples: ["build agents"] }),
+    name: string("The purpose of the key.", { maxLength: MAX_TEXT, examples: ["build agents"] }),
     scopes: string(SCOPES, { maxLength: MAX_TEXT, default: "runtime", examples: ["report"] }),
-    expires_in_days: integer("After how many days it is refused; without it, it never expires.", {
-      minimum: 1,
-      maximum: 3650,
-      examples: [90],
-    }),
+    expires_in_days: integer(
+      "The number of days until the key expires. Without it the key never expires.",
+      {
+        minimum: 1,
+        maximum: 3650,
+        examples: [90],
+      },
+    ),
   },
 } as const satisfies Schema;
 
 export const apiKeyCreated = {
   title: "APIKeyCreated",
   type: "object",
-  description: "A new key, and its secret text, which is answered this once.",
+  description: "A new API key with its secret text, which only this response contains.",
   required: [...given, "api_key", "warning"] as const,
   properties: {
     ...shown,
-    api_key: string("The key, to be sent as `X-API-Key`."),
-    warning: string("Advises to store the key now, and names `scopes` that limit nothing."),
+    api_key: string("The secret text of the key. Send it as `X-API-Key`."),
+    warning: string("Advice to store the key, and a note if the scope limits nothing."),
   },
 } as const satisfies Schema;
 
 export const revokeResult = object({
   title: "RevokeResult",
-  description: "A key is revoked.",
+  description: "The result of revoking a key.",
   properties: { id: string("The key's id."), status: always("revoked") },
 });

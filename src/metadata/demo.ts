@@ -5,17 +5,17 @@ import { formatTimestamp } from "../core/time.ts";
 import type { DemoNotice } from "./service.ts";
 
 export const demoFacts = object({
-  description: "Present where this is an open demo.",
+  description: "Facts about an open demo; absent in other deployments.",
   optional: ["next_reset_at"],
   properties: {
-    notice: string("What visitors are to know, in a sentence."),
-    next_reset_at: dateTime("When everything begins anew; absent where it never does."),
+    notice: string("A notice to visitors in one sentence."),
+    next_reset_at: dateTime("The time of the next reset; absent without resets."),
   },
 });
 
 /** The facts of a demo for its documents. */
 export function demoDocument({ nextResetAt }: DemoNotice): Infer<typeof demoFacts> {
-  const notice = "An open demo: anybody can read and write everything on /api/public";
+  const notice = "An open demo: anyone can read and write all data on /api/public";
   if (nextResetAt === undefined) return { notice };
   return { notice, next_reset_at: formatTimestamp(nextResetAt) };
 }

@@ -3,7 +3,6 @@ import { SECOND_MS } from "../core/clock.ts";
 import { KEY_SCOPES, scopeInWords } from "../core/key-scopes.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { PREFIXES, type Surface } from "../http/route.ts";
-import type { MetadataAuthentication } from "./authentication-schema.ts";
 import { demoDocument } from "./demo.ts";
 import { OPENAPI_VERSION } from "./openapi.ts";
 import { demandOf, DEMAND_WORDS, keyScopesOf, leastRole, operationsOf } from "./operations.ts";
@@ -11,6 +10,7 @@ import type {
   BuildInfo,
   Metadata,
   MetadataApis,
+  MetadataAuthentication,
   MetadataVersions,
   SurfaceInfo,
   VersionInfo,
@@ -23,9 +23,9 @@ const CONTRACT_PATH = "/openapi.yaml";
 const REFERENCE_PATH = "/portal/api";
 
 const AUDIENCES: Readonly<Record<Surface, string>> = {
-  public: "Anybody: the default organization, without credentials",
-  v1: "Organizations: their runtimes with API keys, their people with tokens",
-  portal: "People with a browser, and whoever looks for the documents",
+  public: "Anyone, without credentials, in the default organization",
+  v1: "Organizations: runtimes with API keys and users with tokens",
+  portal: "People with a browser, and readers of the documents",
 };
 
 /** The answer of `/metadata`, and of `/` to clients that do not prefer HTML. */

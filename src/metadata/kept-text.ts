@@ -1,3 +1,4 @@
+import { string } from "../core/schema-parts.ts";
 import { etagOf, isCurrent } from "../http/entity-tag.ts";
 import { empty, text, type HeaderList, type Reply } from "../http/reply.ts";
 import type { ServiceDescription } from "./service.ts";
@@ -30,10 +31,8 @@ export function keptText(service: ServiceDescription, name: string, make: () => 
 
 /** The headers that rows with a kept text declare. */
 export const KEPT_TEXT_HEADERS = {
-  headers: {
-    "if-none-match": { type: "string", description: "The entity tags of the copies at hand." },
-  },
-  replyHeaders: { ETag: "A strong entity tag over the whole answer." },
+  headers: { "if-none-match": string("The entity tags of the client's copies.") },
+  replyHeaders: { ETag: "A strong entity tag of the response." },
 } as const;
 
 /** Sends a kept text, or a 304 if the reader has it already (RFC 9110 §13.1.2). */

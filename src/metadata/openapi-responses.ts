@@ -17,48 +17,46 @@ interface RefusalText {
 
 /** The refusals by status; the names are those of the components. */
 const REFUSALS: Readonly<Record<number, RefusalText>> = {
-  400: { name: "BadRequest", description: "The body or a parameter was rejected." },
+  400: { name: "BadRequest", description: "The body or a parameter is invalid." },
   401: {
     name: "Unauthorized",
-    description: "Credentials are required, or those given were not accepted.",
+    description: "Credentials are missing or not valid.",
     headers: ["WWW-Authenticate"],
   },
   403: {
     name: "Forbidden",
     description: "The caller's role, key scope or organization does not allow this.",
   },
-  404: { name: "NotFound", description: "There is no such record in the caller's organization." },
+  404: { name: "NotFound", description: "The caller's organization has no such record." },
   408: { name: "RequestTimeout", description: "The request did not arrive in time." },
-  409: { name: "Conflict", description: "The record is in a state that does not allow this." },
-  413: { name: "ContentTooLarge", description: "The body is larger than is accepted here." },
+  409: { name: "Conflict", description: "The state of the record does not allow this." },
+  413: { name: "ContentTooLarge", description: "The body exceeds the limit." },
   415: {
     name: "UnsupportedMediaType",
-    description: "The body is not `application/json`, or is encoded otherwise than by gzip.",
+    description: "The body is not `application/json`, or its encoding is not gzip.",
   },
   421: {
     name: "MisdirectedRequest",
-    description: "`Host` is not a name that this server answers to.",
+    description: "The server does not answer to the name in `Host`.",
   },
   429: {
     name: "TooManyRequests",
-    description:
-      "Too many requests of this kind, or as many records as the setting allows that the error names.",
+    description: "A rate limit or a quota is exceeded; the error names it.",
     headers: ["Retry-After"],
   },
   431: {
     name: "RequestHeaderFieldsTooLarge",
-    description: "The request line and headers are larger than is accepted here.",
+    description: "The request line and headers exceed the limit.",
   },
   500: { name: "InternalServerError", description: "The service or its storage failed." },
   503: {
     name: "ServiceUnavailable",
-    description: "The service cannot take the request now; try again later.",
+    description: "The service cannot process the request now. Try again later.",
     headers: ["Retry-After"],
   },
   507: {
     name: "InsufficientStorage",
-    description:
-      "The organization has stored as much as the setting that the error names allows, or the disk is full.",
+    description: "The organization has reached its quota of audit bytes, or the disk is full.",
     headers: ["Retry-After"],
   },
 };
@@ -66,13 +64,13 @@ const REFUSALS: Readonly<Record<number, RefusalText>> = {
 const COMMON_HEADERS = ["X-Request-Id", "X-Content-Type-Options", "Vary", "Cache-Control"] as const;
 
 const HEADERS: Readonly<Record<string, string>> = {
-  "X-Request-Id": "The request's own `X-Request-Id` where it is sane, else a generated one.",
+  "X-Request-Id": "The valid `X-Request-Id` of the request, or a generated one.",
   "X-Content-Type-Options": "Always `nosniff`.",
-  Vary: "The request headers that the answer depends on; always holds `Origin`.",
-  "Cache-Control": "`no-store`, unless the answer carries an `ETag` or never changes.",
+  Vary: "The request headers that the response depends on, always with `Origin`.",
+  "Cache-Control": "`no-store`, except for responses with an `ETag` or permanent content.",
   "WWW-Authenticate":
     'Always `Bearer realm="signalbox"`, with `error="invalid_token"` when a token was refused.',
-  "Retry-After": "Seconds to wait.",
+  "Retry-After": "The number of seconds to wait.",
 };
 
 /** The statuses that refuse any request before its operation is known: by its headers, its host or its timing. */
@@ -122,8 +120,8 @@ function answerOf(
     { description, schema: { type: "string" } },
   ]);
   const headers = { ...headerReferences(COMMON_HEADERS), ...(Object.fromEntries(own) as Json) };
-  if (status === 204) return { description: "Done; there is nothing to say.", headers };
-  if (status === 304) return { description: "The caller's copy is current.", headers };
+  if (status === 204) return { description: "The request succeeded.", headers };
+  if (status === 304) return { description: "The client's copy is current.", headers };
   const shapes = shapesOf(shape);
   const described = shapes.find((one) => typeof one === "object" && one.description !== undefined);
   const description = (described as Schema | undefined)?.description ?? `${row.summary}.`;

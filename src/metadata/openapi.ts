@@ -36,15 +36,15 @@ export interface OpenApiAbout {
 }
 
 const PURPOSE =
-  "The control plane of command-line runtimes: they fetch their policy here, report what they ran, and say that they are alive.";
+  "The control plane of command-line runtimes. Runtimes fetch their policy, report their commands and send heartbeats.";
 const BOTH_PREFIXES =
-  "`/api/public` is open to everybody and acts in the default organization. `/api/v1` serves the same and management besides; it takes tokens and API keys, and demands them while `REQUIRE_AUTH` is true.";
+  "`/api/public` is open to anyone and acts in the default organization. `/api/v1` has the same operations and those of management. It accepts tokens and API keys, and demands them while `REQUIRE_AUTH` is true.";
 const ONE_PREFIX =
-  "What runtimes and their operators call is below `/api/v1`, which takes tokens and API keys, and demands them while `REQUIRE_AUTH` is true. `/api/public` is switched off here.";
+  "`/api/v1` accepts tokens and API keys, and demands them while `REQUIRE_AUTH` is true. `/api/public` is disabled in this deployment.";
 const METHODS =
-  "Every path that answers GET answers HEAD, and every path answers OPTIONS. An unknown path is 404, a known one with another method 405 with `Allow`, and a request that is no HTTP 400, each with an `Error` as its body.";
+  "HEAD works wherever GET does, and OPTIONS on every path. An unknown path is 404, another method is 405 with `Allow`, and malformed HTTP is 400, each with an `Error` as the body.";
 const BODIES =
-  "A request body is one JSON object in UTF-8, also with `Content-Encoding: gzip`. Browsers may call from the allowed origins; those are echoed in `Access-Control-Allow-Origin`.";
+  "A request body is one JSON object in UTF-8, optionally with `Content-Encoding: gzip`. An allowed origin of a browser is echoed in `Access-Control-Allow-Origin`.";
 
 const SECURITY_SCHEMES = {
   bearerAuth: {
@@ -98,7 +98,7 @@ export function openApiDocument(rows: readonly RouteDescription[], about: OpenAp
       summary: "Control plane for command-line runtimes.",
       description: [PURPOSE, prefixes, METHODS, BODIES].join("\n\n"),
       version: about.version,
-      contact: { name: "Whoever operates this deployment" },
+      contact: { name: "The operator of this deployment" },
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: about.baseUrl, description: "This deployment." }],

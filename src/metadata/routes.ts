@@ -1,5 +1,6 @@
 import { stringify } from "yaml";
 import { Unavailable } from "../core/errors.ts";
+import { string } from "../core/schema-parts.ts";
 import { json, text, type HeaderList } from "../http/reply.ts";
 import { prefersHtml } from "../http/negotiate.ts";
 import { route } from "../http/route.ts";
@@ -11,12 +12,12 @@ import {
   versionsDocument,
 } from "./documents.ts";
 import { KEPT_TEXT_HEADERS, keptText, sendKeptText, type KeptText } from "./kept-text.ts";
-import { metadataAuthentication } from "./authentication-schema.ts";
 import { openApiDocument } from "./openapi.ts";
 import {
   health,
   metadata,
   metadataApis,
+  metadataAuthentication,
   metadataVersions,
   openApiObject,
   readiness,
@@ -43,11 +44,11 @@ export const metadataRoutes = [
   route({
     ...DOCUMENT,
     path: "/",
-    summary: "The front page, or the metadata document",
-    description: "Who asks for `text/html` more than for JSON gets the page, everybody else JSON.",
+    summary: "Show the front page or the metadata document",
+    description: "Clients that prefer `text/html` to JSON get the page, others the document.",
     tags: ["metadata", "portal"],
     large: "made",
-    headers: { accept: { type: "string", description: "The media types that are wanted." } },
+    headers: { accept: string("The accepted media types.") },
     replies: { 200: [metadata, "text/html"] },
     refuses: [500],
     async handle({ headers, client }, { description, portal }: Needs) {
@@ -63,9 +64,9 @@ export const metadataRoutes = [
     path: "/health",
     surfaces: ["portal", "public", "v1"],
     access: "user",
-    summary: "Tell whether the service answers",
+    summary: "Check that the service answers",
     description:
-      "200 as long as the process answers. `degraded` means that a log holds lines that cannot be read back.",
+      "The status is 200 while the process answers. `degraded` means that lines of a log cannot be read back.",
     tags: ["health"],
     replies: { 200: health },
     async handle(_, { description: { engineHealth, edition } }: Needs) {
@@ -76,9 +77,9 @@ export const metadataRoutes = [
   route({
     ...DOCUMENT,
     path: "/ready",
-    summary: "Tell whether the service can store what it is sent",
+    summary: "Check that the service can store data",
     description:
-      "503 while something cannot be written, and what. Asking makes the service try again.",
+      "The status is 503 while a write fails, and the error names the log. Each request makes the service try again.",
     tags: ["health"],
     replies: { 200: readiness },
     refuses: [503],
@@ -92,51 +93,49 @@ export const metadataRoutes = [
   route({
     ...DOCUMENT,
     path: "/version",
-    summary: "Tell which build is running",
-    description:
-      "The package's version, the commit and the time of the build, as far as they are known.",
+    summary: "Read the version of the build",
+    description: "The version, the commit and the time of the build, if they are known.",
     replies: { 200: versionInfo },
     handle: (_, { description }: Needs) => versionDocument(description),
   }),
   route({
     ...DOCUMENT,
     path: "/metadata",
-    summary: "Describe the service, with links to every document",
-    description: "The starting point for clients that discover the service.",
+    summary: "Describe the service",
+    description: "The response links all documents of the service.",
     replies: { 200: metadata },
     handle: (_, { description }: Needs) => metadataDocument(description),
   }),
   route({
     ...DOCUMENT,
     path: "/metadata/apis",
-    summary: "List every operation",
-    description: "Computed from the same table as the router and the OpenAPI document.",
+    summary: "List the operations",
+    description: "The list is computed from the route table, as the OpenAPI document is.",
     replies: { 200: metadataApis },
     handle: (_, { description }: Needs) => apisDocument(description),
   }),
   route({
     ...DOCUMENT,
     path: "/metadata/versions",
-    summary: "List the versions of build, surfaces, catalog and contract",
-    description: "For clients that check whether they fit this server.",
+    summary: "List the versions of the build, the API and the catalog",
+    description: "Clients can check that they are compatible with this server.",
     replies: { 200: metadataVersions },
     handle: (_, { description }: Needs) => versionsDocument(description),
   }),
   route({
     ...DOCUMENT,
     path: "/metadata/authentication",
-    summary: "Tell how callers authenticate, and whether they must",
-    description:
-      "Read from the live configuration: whether credentials are demanded may change while the service runs.",
+    summary: "Describe the authentication",
+    description: "The response has the live configuration, which can change at run time.",
     replies: { 200: metadataAuthentication },
     handle: (_, { description }: Needs) => authenticationDocument(description),
   }),
   route({
     ...DOCUMENT,
     path: "/openapi.yaml",
-    summary: "The OpenAPI document, as YAML",
+    summary: "Read the OpenAPI document as YAML",
     description:
-      "OpenAPI 3.1, computed from the routes. While `REQUIRE_AUTH` is true no operation of `/api/v1` is documented as anonymous.",
+      "The document is computed from the route table. While `REQUIRE_AUTH` is true, operations of `/api/v1` are not documented as anonymous.",
     ...KEPT_TEXT_HEADERS,
     replies: { 200: "application/yaml", 304: "application/yaml" },
     handle: ({ headers }, { description }: Needs) =>
@@ -149,7 +148,7 @@ export const metadataRoutes = [
   route({
     ...DOCUMENT,
     path: "/openapi.json",
-    summary: "The OpenAPI document, as JSON",
+    summary: "Read the OpenAPI document as JSON",
     description: "The same document as `/openapi.yaml`.",
     ...KEPT_TEXT_HEADERS,
     replies: { 200: openApiObject, 304: openApiObject },

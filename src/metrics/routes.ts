@@ -26,7 +26,7 @@ export const metricsRoutes = [
     access: "open",
     summary: "Metrics in the Prometheus text format",
     description:
-      "404 unless the deployment sets `METRICS`. Where that is a token, it has to be sent as a bearer token.",
+      "The status is 404 while `METRICS` is `off`. If `METRICS` is a token, requests send it as a bearer token.",
     tags: ["health"],
     headers: {
       authorization: string("The token of `METRICS` as a bearer token."),

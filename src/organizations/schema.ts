@@ -3,27 +3,30 @@ import { dateTime, list, object, string } from "../core/schema-parts.ts";
 import type { Infer } from "../core/schema.ts";
 import { SLUG } from "./slug.ts";
 
-const name = string("How the organization is called; any text.", {
+const name = string("The display name: any text.", {
   maxLength: 256,
   examples: ["Acme Railways"],
 });
 
-const slug = string("Lower-case letters, digits and hyphens; unique, and never changes.", {
-  maxLength: 63,
-  ruled: SLUG,
-  examples: ["acme-railways"],
-});
+const slug = string(
+  "The unique and permanent short name: lower-case letters, digits and hyphens.",
+  {
+    maxLength: 63,
+    ruled: SLUG,
+    examples: ["acme-railways"],
+  },
+);
 
 /** An organization as it is stored and answered. */
 export const organization = object({
   title: "Organization",
-  description: "A tenant: everything that is stored belongs to one.",
+  description: "A tenant. Each stored record belongs to one organization.",
   properties: {
-    id: string("The organization's id, which is its slug."),
+    id: string("The id of the organization, which is its slug."),
     name,
     slug,
-    created_at: dateTime("When it was created."),
-    updated_at: dateTime("When it was last renamed."),
+    created_at: dateTime("The time of creation."),
+    updated_at: dateTime("The time of the last rename."),
   },
 });
 export type Organization = Infer<typeof organization>;
@@ -33,7 +36,7 @@ export const organizationList = object({
   description: "The organizations that the caller may see.",
   properties: {
     organizations: list(
-      "The caller's own, or every one for callers of the default organization.",
+      "The caller's organization, or all organizations for callers of the default organization.",
       organization,
     ),
   },
@@ -41,11 +44,11 @@ export const organizationList = object({
 
 export const organizationCreate = object({
   title: "OrganizationCreate",
-  description: "An organization to be created, with its first admin.",
+  description: "A new organization with its first admin.",
   optional: ["slug"],
   properties: {
     name,
-    slug: { ...slug, description: "Made from the name, and unique, when absent." },
+    slug: { ...slug, description: "The default is made from the name." },
     admin_email: string("The first admin's email.", {
       format: "email",
       maxLength: 254,

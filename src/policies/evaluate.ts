@@ -3,7 +3,7 @@
  * apply, denying rules override allowing ones, and if no rule applies, the default decides.
  */
 import { matchesGlob } from "./glob.ts";
-import type { Decision } from "./schema.ts";
+import type { PolicyDecision } from "./schema.ts";
 import { COMPARISON_STEPS, type StepBudget } from "./step-budget.ts";
 
 export const effects = ["allow", "deny"] as const;
@@ -66,7 +66,7 @@ export interface PolicyDocument {
 
 /** A decision, and the rule behind it: null if the default decided. */
 export interface Verdict {
-  readonly decision: Decision;
+  readonly decision: PolicyDecision;
   readonly rule: string | null;
   readonly reason: string | null;
 }
@@ -91,7 +91,7 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
 }
 
 /** The word on the wire for an effect. */
-export function decisionOf(effect: Effect): Decision {
+export function decisionOf(effect: Effect): PolicyDecision {
   return effect === "allow" ? "ALLOWED" : "DENIED";
 }
 

@@ -42,12 +42,10 @@ const params = {
   }),
 } as const;
 
-const ifNoneMatch = string(
-  "Entity tags the caller has; with the current one among them the answer is a 304.",
-);
+const ifNoneMatch = string("The entity tags of the client's copies. A current one gives a 304.");
 const conditionalHeaders = { "If-None-Match": ifNoneMatch } as const satisfies HeaderParameters;
 const policyOrList = { anyOf: [policy, policyList, policySummaryList] } as const satisfies Schema;
-const replyHeaders = { ETag: "A strong entity tag over the whole representation." };
+const replyHeaders = { ETag: "A strong entity tag of the response." };
 
 interface ListingQuestion {
   readonly query: { readonly active?: string | undefined };
@@ -70,23 +68,20 @@ export const policyRoutes = [
     keys: "policy.read",
     summary: "Get the active policy, or list every version",
     description:
-      "With `active=true` or an `X-Runtime-Client` header of any value the answer is the active Policy, otherwise a PolicyList; with `texts=false` a PolicySummaryList in its stead.",
+      "`active=true` or an `X-Runtime-Client` header selects the active Policy. Otherwise the response is a PolicyList, or a PolicySummaryList with `texts=false`.",
     tags,
     query: {
       active: {
         type: "string",
         enum: ["true"],
         forgiving: true,
-        description: "`true` asks for the active version alone; any other value is ignored.",
+        description: "`true` selects the active version; other values are ignored.",
       },
-      texts: word("`false` leaves `yaml` out of the versions of a list; by default it is there.", [
-        "true",
-        "false",
-      ]),
+      texts: word("`false` leaves `yaml` out of a list.", ["true", "false"]),
     },
     headers: {
       "X-Runtime-Client": string(
-        "The name of a runtime; with any value, even an empty one, like `active=true`.",
+        "The name of a runtime. Any value, even an empty one, selects the active version.",
       ),
       ...conditionalHeaders,
     },
@@ -111,7 +106,7 @@ export const policyRoutes = [
     keys: "policy.publish",
     role: "operator",
     summary: "Publish a policy version and make it active",
-    description: "The version that was active until then becomes inactive in the same step.",
+    description: "The version that was active before becomes inactive in the same step.",
     tags,
     body: policyPublish,
     replies: { 201: policy },
@@ -140,7 +135,7 @@ export const policyRoutes = [
     access: "user",
     keys: "policy.read",
     summary: "Get a policy version",
-    description: "The text of a version never changes, only whether it is active.",
+    description: "A version never changes its text; only `active` changes.",
     tags,
     params,
     headers: conditionalHeaders,
@@ -159,8 +154,8 @@ export const policyRoutes = [
     surfaces,
     access: "user",
     role: "operator",
-    summary: "Make a stored policy version active again",
-    description: "A version that is active already is left as it is.",
+    summary: "Activate a stored policy version",
+    description: "Activating the active version changes nothing.",
     tags,
     params,
     body: policyActivate,
@@ -188,7 +183,7 @@ export const policyRoutes = [
     role: "viewer",
     summary: "Check a policy document without storing it",
     description:
-      "Answers 200 for any text: `valid` says whether it may be published, `errors` and `warnings` say where it falls short.",
+      "The status is 200 for any text. `valid` says whether the text can be published, and `problems` lists what prevents it.",
     tags,
     body: policyValidate,
     report: true,
@@ -206,8 +201,8 @@ export const policyRoutes = [
     access: "user",
     keys: "policy.try",
     role: "viewer",
-    summary: "Decide a command by a policy document",
-    description: "For documents that declare `schema: signalbox/policy/v1`.",
+    summary: "Decide a command",
+    description: "Only documents with `schema: signalbox/policy/v1` can decide.",
     tags,
     body: policySimulate,
     report: true,

@@ -4,7 +4,7 @@ import type { Infer, Schema } from "../core/schema.ts";
 const decisions = ["ALLOWED", "DENIED"] as const;
 const consumers = ["human", "ai", "ci"] as const;
 
-export type Decision = (typeof decisions)[number];
+export type PolicyDecision = (typeof decisions)[number];
 export { consumers };
 
 const EXAMPLE = `schema: signalbox/policy/v1
@@ -23,35 +23,35 @@ export const VERSION_NAME = {
 } as const;
 
 const yaml = string(
-  "The policy document: YAML 1.2, at most 1 MiB, which runtimes cache and evaluate.",
+  "The policy document: YAML 1.2 of at most 1 MiB. Runtimes cache and evaluate it.",
   { ruled: { minLength: 1, maxLength: 1 << 20 }, examples: [EXAMPLE] },
 );
 
 /** A policy version as it is answered. */
 export const policy = object({
   title: "Policy",
-  description: "One version of the policy. Its text never changes once it is stored.",
+  description: "A version of the policy. A stored version never changes its text.",
   optional: ["description", "activated_at", "activated_by"],
   properties: {
-    organization_id: string("The organization the version belongs to."),
-    name: string("What the policy is called."),
-    version: string("The version's name, unique in its organization."),
-    description: string("What this version is about."),
+    organization_id: string("The organization that owns the version."),
+    name: string("The policy's name."),
+    version: string("The version's name, unique within the organization."),
+    description: string("A description of the version."),
     yaml,
-    active: boolean("Whether runtimes are given this version now."),
-    updated_by: string("Who published the version."),
-    updated_at: dateTime("When it was published."),
-    activated_at: dateTime("When it was last made active again; absent while it never was."),
-    activated_by: string("Who last made it active again."),
+    active: boolean("Whether this is the active version, which runtimes fetch."),
+    updated_by: string("The user or program that published the version."),
+    updated_at: dateTime("The time of the publish."),
+    activated_at: dateTime("The time of the last reactivation; absent without one."),
+    activated_by: string("The user or program that last reactivated the version."),
   },
 });
 export type Policy = Infer<typeof policy>;
 
 export const policyList = object({
   title: "PolicyList",
-  description: "Every policy version of an organization, newest first.",
+  description: "The policy versions of the organization, newest first.",
   properties: {
-    active: string("The name of the active version; empty while there is none."),
+    active: string("The name of the active version; empty without one."),
     policies: list("The versions, newest first.", policy),
   },
 });
@@ -62,7 +62,7 @@ const { yaml: _, ...summaryProperties } = policy.properties;
 export const policySummary = {
   title: "PolicySummary",
   type: "object",
-  description: "One version of the policy, without its text.",
+  description: "A version of the policy without its text.",
   required: ["organization_id", "name", "version", "active", "updated_by", "updated_at"],
   properties: summaryProperties,
 } as const satisfies Schema;
@@ -71,7 +71,7 @@ export type PolicySummary = Infer<typeof policySummary>;
 export const policySummaryList = {
   ...policyList,
   title: "PolicySummaryList",
-  description: "Every policy version of an organization without its text, newest first.",
+  description: "The policy versions of the organization without their texts, newest first.",
   properties: {
     ...policyList.properties,
     policies: list("The versions, newest first.", policySummary),
@@ -86,13 +86,13 @@ export const policyPublish = {
   properties: {
     yaml,
     version: string(
-      "The version's name: 1 to 128 characters without control characters, neither `.` nor `..`. Generated from the UTC time when absent.",
+      "The version's name: 1 to 128 characters without control characters, and not `.` or `..`. The default is the UTC time.",
       { ruled: VERSION_NAME, examples: ["2026-11-20.1"] },
     ),
-    name: string("What the policy is called.", { maxLength: 256, default: "enterprise-policy" }),
-    description: string("What this version is about.", { maxLength: 4096 }),
+    name: string("The policy's name.", { maxLength: 256, default: "enterprise-policy" }),
+    description: string("A description of the version.", { maxLength: 4096 }),
     updated_by: string(
-      "Who publishes it; the signed-in user's email, else `portal-api`, when absent.",
+      "The publisher's name. The default is the user's email, or `portal-api` without a user.",
       { maxLength: 256 },
     ),
   },
@@ -103,33 +103,33 @@ export type PolicyPublish = Infer<typeof policyPublish>;
 export const policyActivate = {
   title: "PolicyActivate",
   type: "object",
-  description: "An empty object: the path names the version.",
+  description: "An empty object. The path names the version.",
   properties: {},
 } as const satisfies Schema;
 
 export const policyValidate = object({
   title: "PolicyValidate",
-  description: "A policy document to be checked without being stored.",
+  description: "A policy document to check. It is not stored.",
   properties: { yaml },
 });
 
 const policyProblem = object({
   title: "PolicyProblem",
-  description: "One thing that is wrong with a policy document.",
+  description: "A problem in a policy document.",
   properties: {
-    message: string("What is wrong, and where the document allows it."),
+    message: string("The problem, and the accepted values if there are any."),
     line: integer("The line, counted from 1.", { minimum: 1 }),
-    column: integer("The column in it, counted from 1.", { minimum: 1 }),
+    column: integer("The column in the line, counted from 1.", { minimum: 1 }),
   },
 });
 export type PolicyProblem = Infer<typeof policyProblem>;
 
 export const policyValidation = object({
   title: "PolicyValidation",
-  description: "What a check found.",
+  description: "The result of a check.",
   properties: {
     valid: boolean("Whether the document could be published."),
-    problems: list("What is wrong, in the order of the text; 100 at most.", policyProblem),
+    problems: list("The problems in the order of the text, 100 at most.", policyProblem),
   },
 });
 
@@ -138,40 +138,44 @@ const FIELD_LENGTH = 65_536;
 export const policySimulate = {
   title: "PolicySimulate",
   type: "object",
-  description:
-    "A command to be decided. `yaml` or `version` names the policy; without either it is the active one.",
+  description: "A command to decide. `yaml` or `version` replaces the active policy.",
   required: ["command"],
   examples: [
     { command: "kubectl get pods", consumer: "ai" },
     { command: "kubectl get pods", yaml: EXAMPLE },
   ],
   properties: {
-    yaml: { ...yaml, description: "A document to decide by; not to be given with `version`." },
-    version: string("A stored version to decide by."),
+    yaml: { ...yaml, description: "A policy document. It excludes `version`." },
+    version: string("The name of a stored version."),
     command: string("The full command text.", { maxLength: FIELD_LENGTH }),
-    provider: string("The program or service used; the command's first word when absent.", {
+    provider: string(
+      "The program or service that the command uses. The default is the command's first word.",
+      {
+        maxLength: FIELD_LENGTH,
+      },
+    ),
+    capability: string("The capability that the command uses, `<provider>/<name>`.", {
       maxLength: FIELD_LENGTH,
     }),
-    capability: string("The capability used, `<provider>/<name>`.", { maxLength: FIELD_LENGTH }),
-    consumer: word("What kind of caller runs it.", consumers),
-    executor: string("Who runs it.", { maxLength: FIELD_LENGTH }),
-    resource: string("What it acts on.", { maxLength: FIELD_LENGTH }),
+    consumer: word("The kind of caller.", consumers),
+    executor: string("The name of the caller.", { maxLength: FIELD_LENGTH }),
+    resource: string("The resource that the command acts on.", { maxLength: FIELD_LENGTH }),
   },
 } as const satisfies Schema;
 
 export const policySimulation = object({
   title: "PolicySimulation",
-  description: "How a policy decides a command.",
+  description: "The decision of a policy about a command.",
   properties: {
-    decision: word("What the policy decides.", decisions),
+    decision: word("The decision.", decisions),
     rule: {
       type: ["string", "null"],
-      description: "The id of the rule that decided; null when the document's default did.",
+      description: "The id of the rule that decided; null for the document's default.",
     },
-    reason: { type: ["string", "null"], description: "The reason which that rule gives, if any." },
+    reason: { type: ["string", "null"], description: "The reason of that rule; null without one." },
     version: {
       type: ["string", "null"],
-      description: "The version that decided; null for a document given as `yaml`.",
+      description: "The version that decided; null for a `yaml` in the request.",
     },
   },
 });

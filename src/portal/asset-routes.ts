@@ -1,4 +1,5 @@
 import { NotFound } from "../core/errors.ts";
+import { string } from "../core/schema-parts.ts";
 import { route } from "../http/route.ts";
 import type { PortalAssets } from "./assets.ts";
 
@@ -15,28 +16,20 @@ export const assetRoutes = [
     surfaces: ["portal"],
     access: "open",
     tags: ["portal"],
-    summary: "A file of the portal",
-    description:
-      "Scripts and styles. An address never changes its content, so it may be kept for good.",
+    summary: "Read a file of the portal",
+    description: "A script, style sheet or icon. The content of an address never changes.",
     params: {
-      hash: {
-        type: "string",
+      hash: string("A hash of all files of the portal.", {
         ruled: { minLength: 1 },
-        description: "A hash of all files of the portal: changed files have another path.",
         examples: ["0f3c9d5b1e7a"],
-      },
-      file: {
-        type: "string",
-        ruled: { minLength: 1 },
-        description: "The file's name.",
-        examples: ["frame.css"],
-      },
+      }),
+      file: string("The name of the file.", { ruled: { minLength: 1 }, examples: ["frame.css"] }),
     },
     headers: {
-      "accept-encoding": { type: "string", description: "The codings that the client accepts." },
-      "if-none-match": { type: "string", description: "The entity tags of the cached copies." },
+      "accept-encoding": string("The accepted content codings."),
+      "if-none-match": string("The entity tags of the client's copies."),
     },
-    replyHeaders: { ETag: "A strong entity tag over the bytes that are sent." },
+    replyHeaders: { ETag: "A strong entity tag of the response." },
     replies: {
       200: ["text/javascript", "text/css", "image/svg+xml"],
       304: ["text/javascript", "text/css", "image/svg+xml"],

@@ -1,7 +1,7 @@
 import type { AuditEvent } from "../audit/schema.ts";
 import type { AuditStore } from "../audit/store.ts";
 import { BadInput, NotFound } from "../core/errors.ts";
-import type { Schema } from "../core/schema.ts";
+import { object, string, word } from "../core/schema-parts.ts";
 import { Turns } from "../core/turns.ts";
 import { route } from "../http/route.ts";
 import { askerOf, draftRule } from "../policies/check.ts";
@@ -15,29 +15,24 @@ interface Needs {
 }
 
 const ruleDraftRequest = {
-  title: "RuleDraftRequest",
-  type: "object",
-  description: "An audit event, and the effect of the new rule.",
-  required: ["event", "effect"],
-  examples: [{ event: "01m81jf1ew0001pcmmak1ve7xq", effect: "deny" }],
-  properties: {
-    event: { type: "string", description: "The id of an audit event." },
-    effect: { type: "string", enum: effects, description: "The effect of the rule." },
-  },
-} as const satisfies Schema;
-
-const ruleDraft = {
-  title: "RuleDraft",
-  type: "object",
-  description: "A policy document to continue in an editor. Nothing is stored.",
-  required: ["yaml"],
-  properties: {
-    yaml: {
-      type: "string",
-      description: "The active policy with the rule and a test, or a document of its own.",
+  ...object({
+    title: "RuleDraftRequest",
+    description: "An audit event and the effect of the new rule.",
+    properties: {
+      event: string("The id of an audit event."),
+      effect: word("The effect of the rule.", effects),
     },
+  }),
+  examples: [{ event: "01m81jf1ew0001pcmmak1ve7xq", effect: "deny" }],
+} as const;
+
+const ruleDraft = object({
+  title: "RuleDraft",
+  description: "A draft of a policy document. It is not stored.",
+  properties: {
+    yaml: string("The active policy with the new rule and a test, or a new document."),
   },
-} as const satisfies Schema;
+});
 
 /** Events may have some MiB: they are read one at a time, and only what a draft uses is kept. */
 const reading = new Turns(
@@ -55,7 +50,7 @@ export const draftRoutes = [
     role: "viewer",
     summary: "Draft a rule from an audit event",
     description:
-      "Answers the active policy with a rule that decides the command of the event, before its other rules, and a test of it. Comments and layout stay. Where that policy cannot be extended, the draft is a document of its own.",
+      "The draft is the active policy with a new first rule, which decides the command of the event, and a test. If that policy cannot be extended, the draft is a new document.",
     tags: ["policies"],
     body: ruleDraftRequest,
     report: true,

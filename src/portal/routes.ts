@@ -52,8 +52,7 @@ export const portalRoutes = [
     ...PAGE,
     path: "/portal/sign-in",
     summary: "The sign-in page",
-    description:
-      "HTML. The form calls `/api/v1/auth/login`, and the token stays in the tab of the browser.",
+    description: "HTML for people. The token stays in the tab of the browser.",
     refuses: [500],
     async handle(_, { users, ...frame }: SignInNeeds) {
       const hasUsers = (await users.list(DEFAULT_ORGANIZATION)).length > 0;
@@ -71,7 +70,7 @@ export const portalRoutes = [
     ...PAGE,
     path: "/portal/api",
     summary: "The page that describes every operation",
-    description: "HTML, computed from the same table as this document.",
+    description: "HTML for people, computed from the route table.",
     ...KEPT_TEXT_HEADERS,
     replies: { 200: "text/html", 304: "text/html" },
     handle: ({ headers }, frame: PortalFrame) => {

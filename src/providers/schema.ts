@@ -22,18 +22,18 @@ const status = word(
 /** A provider in an organization. */
 export const provider = object({
   title: "Provider",
-  description: "A provider of the catalog, and how it does in the organization.",
+  description: "A provider of the catalog with its status in the organization.",
   optional: ["last_used", "overridden"],
   properties: {
-    id: string("Identifies the provider.", { examples: ["kubernetes"] }),
-    name: string("Its name for people."),
-    auth: string("How its command line proves who is calling."),
-    scope: string("What a call reaches, such as a cluster or an account."),
+    id: string("The id of the provider.", { examples: ["kubernetes"] }),
+    name: string("The display name."),
+    auth: string("The authentication method of its command line."),
+    scope: string("The reach of a call, such as a cluster or an account."),
     capabilities: integer("The number of its capabilities in the catalog."),
     operations: integer("The number of its operations in the catalog."),
-    last_used: dateTime("The timestamp of the newest event that used it; absent when none did."),
+    last_used: dateTime("The `timestamp` of the newest event of the provider; absent without one."),
     status,
-    overridden: boolean("`true` when the organization set the status; absent when it was derived."),
+    overridden: boolean("`true` if the organization set the status; absent if it is derived."),
   },
 });
 export type Provider = Infer<typeof provider>;
@@ -43,10 +43,10 @@ export const providerList = object({
   title: "ProviderList",
   description: "The catalog's providers with their status in the organization, sorted by id.",
   properties: {
-    catalog: string("Which catalog answered: `embed`, `file:<path>` or `url:<url>`.", {
+    catalog: string("The source of the catalog: `embed`, `file:<path>` or `url:<url>`.", {
       examples: ["embed"],
     }),
-    generated_at: string("When that catalog was produced."),
+    generated_at: string("The time at which the catalog was generated."),
     providers: list("The providers, sorted by id.", provider),
   },
 });
@@ -54,10 +54,10 @@ export const providerList = object({
 /** The names of all providers that the organization may encounter. */
 export const providerNames = object({
   title: "ProviderNames",
-  description: "The ids of the catalog's providers, and those that the organization's events name.",
+  description: "The names of the providers in the catalog and in the events of the organization.",
   properties: {
     providers: list(
-      "The names, sorted, each one once; of those that events name, 10,000 of up to 256 characters.",
+      "The sorted names. At most 10,000 names of up to 256 characters come from events.",
       { type: "string" },
     ),
   },
@@ -66,13 +66,13 @@ export const providerNames = object({
 /** A status that an organization sets itself. */
 export const providerOverride = object({
   title: "ProviderOverride",
-  description: "A status that stands until it is lifted, whatever the events say.",
-  properties: { status: word("The status to show.", statuses) },
+  description: "A status that replaces the derived one until it is lifted.",
+  properties: { status: word("The status to report.", statuses) },
 });
 
 /** The answer to the removal of an override. */
 export const overrideDeleted = object({
   title: "ProviderOverrideDeleted",
-  description: "An override was lifted; the status is derived again.",
+  description: "The result of lifting a status. The status is derived again.",
   properties: { id: string("The provider's id."), status: always("deleted") },
 });

@@ -20,7 +20,7 @@ export const settingsRoutes = [
     access: "user",
     summary: "Read the organization's settings",
     description:
-      "The pairs that the organization keeps, how requests are authenticated now, and how much its audit takes.",
+      "The settings of the organization, the current authentication settings, and the size of its audit log.",
     tags: ["settings"],
     large: "made",
     replies: { 200: settingsReply },
@@ -37,7 +37,7 @@ export const settingsRoutes = [
     access: "user",
     role: "admin",
     summary: "Replace the organization's settings",
-    description: "Pairs that are not given are gone afterwards.",
+    description: "Settings that the request leaves out are removed.",
     tags: ["settings"],
     body: settingsUpdateBody,
     replies: { 200: settingsReply },

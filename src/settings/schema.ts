@@ -8,13 +8,13 @@ const pair = {
     maxLength: 128,
     examples: ["theme"],
   }),
-  value: string("Its value; may be the empty text.", { maxLength: 64 * 1024, examples: ["dark"] }),
+  value: string("The value, which may be empty.", { maxLength: 64 * 1024, examples: ["dark"] }),
 } as const satisfies Readonly<Record<string, Schema>>;
 
 /** A setting as it is stored and answered. */
 export const setting = {
   type: "object",
-  description: "A key and its value.",
+  description: "A setting.",
   required: ["key", "value"],
   properties: pair,
 } as const satisfies Schema;
@@ -23,30 +23,30 @@ export type Setting = Infer<typeof setting>;
 /** A setting in a request: without a value it has the empty text. */
 export const givenSetting = {
   type: "object",
-  description: "A key and its value.",
+  description: "A setting.",
   required: ["key"],
   properties: { ...pair, value: { ...pair.value, default: "" } },
 } as const satisfies Schema;
 
 export const settings = object({
   title: "Settings",
-  description: "What the deployment does, and the key-value pairs that the organization keeps.",
+  description: "The settings of the organization, and facts about the deployment.",
   properties: {
-    edition: string("The deployment's edition."),
-    organization_id: string("The organization the pairs belong to."),
+    edition: string("The edition of the deployment."),
+    organization_id: string("The organization of the settings."),
     auth: {
       type: "object",
       additionalProperties: true,
-      description: "How requests are authenticated now, read from the live configuration.",
+      description: "The current authentication settings of the deployment.",
     },
-    settings: list("The pairs, in the order they were given.", setting),
+    settings: list("The settings in the order in which they were written.", setting),
     audit: object({
-      description: "What the organization's audit events take up.",
+      description: "The size of the organization's audit log.",
       optional: ["oldest"],
       properties: {
-        events: integer("How many events are stored."),
-        bytes: integer("How many bytes their log takes."),
-        oldest: dateTime("The oldest event's `timestamp`; absent when there is none."),
+        events: integer("The number of stored events."),
+        bytes: integer("The number of bytes in the log."),
+        oldest: dateTime("The `timestamp` of the oldest event; absent without events."),
       },
     }),
   },
@@ -55,14 +55,14 @@ export type Settings = Infer<typeof settings>;
 
 export const settingsUpdate = object({
   title: "SettingsUpdate",
-  description: "All pairs of the organization; those that were there before are replaced.",
+  description: "The settings that replace all settings of the organization.",
   properties: {
     settings: {
       type: "array",
       items: givenSetting,
       maxItems: MAX_SETTINGS,
       examples: [[{ key: "theme", value: "dark" }, { key: "language" }]],
-      description: "The pairs, at most 1,000 and 1,048,576 characters together; each key once.",
+      description: "At most 1,000 settings with unique keys, and 1,048,576 characters in all.",
     },
   },
 });

@@ -20,17 +20,18 @@ const MAX_NAME = 256;
 const MAX_PASSWORD_TEXT = 1_024;
 
 const id = string("The user's id.");
-const organizationId = string("The organization the user belongs to.");
-const email = string(
-  "Signs the user in; unique over all organizations, whatever the letter case.",
-  { format: "email", maxLength: 254, examples: ["ada@example.com"] },
-);
-const name = string("How the user is called; the email where none was given.", {
+const organizationId = string("The user's organization.");
+const email = string("The user's email, unique over all organizations in any letter case.", {
+  format: "email",
+  maxLength: 254,
+  examples: ["ada@example.com"],
+});
+const name = string("The user's name. The default is the email.", {
   maxLength: MAX_NAME,
   examples: ["Ada Lovelace"],
 });
 const role = word(
-  "What the user may do while `ROLES` is `enforced`; otherwise it restricts nothing.",
+  "The user's role. It restricts the user only while `ROLES` is `enforced`.",
   roles,
 );
 const active = boolean("Whether the user can sign in and use tokens.");
@@ -43,13 +44,13 @@ const password = {
 const newPassword = {
   ...password,
   ruled: NEW_PASSWORD,
-  description: "The password to set, 10 to 256 characters.",
+  description: "The new password, 10 to 256 characters.",
 } as const satisfies Schema;
 
 /** The public form of a user. */
 export const user = object({
   title: "User",
-  description: "A person who can sign in.",
+  description: "A user, who can sign in.",
   properties: { id, name, email, role, active, organization_id: organizationId },
 });
 export type User = Infer<typeof user>;
@@ -67,18 +68,21 @@ export const storedUser = {
   properties: {
     ...user.properties,
     password_hash: string("The scrypt hash and its parameters."),
-    credential_version: integer("Tokens that name another version are refused.", { minimum: 1 }),
-    ended_tokens: list("Tokens that were ended by signing out and would still be in force.", {
+    credential_version: integer(
+      "The current credential version. Tokens with another version are refused.",
+      { minimum: 1 },
+    ),
+    ended_tokens: list("The tokens that a sign-out ended and that have not expired.", {
       type: "object",
       required: ["id", "exp"],
       properties: {
         id: string("The token's signature."),
-        exp: integer("When it ends by itself, in seconds of Unix time."),
-        cv: integer("The credential version in it, if it names one."),
+        exp: integer("The expiry of the token, in seconds of Unix time."),
+        cv: integer("The credential version of the token, if it has one."),
       },
     }),
-    created_at: dateTime("When it was created."),
-    updated_at: dateTime("When it last changed."),
+    created_at: dateTime("The time of creation."),
+    updated_at: dateTime("The time of the last change."),
   },
 } as const satisfies Schema;
 export type StoredUser = Infer<typeof storedUser>;
@@ -91,7 +95,7 @@ export const userList = object({
 
 export const userCreate = object({
   title: "UserCreate",
-  description: "A user to be created in the caller's organization.",
+  description: "A new user of the caller's organization.",
   optional: ["name", "role"],
   properties: { email, name, role: { ...role, default: "viewer" }, password: newPassword },
 });
@@ -99,7 +103,7 @@ export const userCreate = object({
 export const userChange = {
   title: "UserChange",
   type: "object",
-  description: "What is to change; everything else stays. A new password ends the user's tokens.",
+  description: "The changes of a user. Absent fields keep their values.",
   properties: {
     name,
     role,
@@ -107,51 +111,50 @@ export const userChange = {
     password: newPassword,
     current_password: {
       ...password,
-      description:
-        "The caller's password as it is now: required to change one's own password, otherwise not looked at.",
+      description: "The caller's current password; required to change one's own password.",
     },
   },
 } as const satisfies Schema;
 
 export const userDeleted = object({
   title: "UserDeleted",
-  description: "A user was deleted.",
-  properties: { id: string("The deleted user's id."), status: always("deleted") },
+  description: "The result of deleting a user.",
+  properties: { id: string("The id of the deleted user."), status: always("deleted") },
 });
 
 export const loginRequest = object({
   title: "LoginRequest",
-  description: "An email and its password.",
+  description: "The credentials of a user.",
   properties: { email, password: { ...password, description: "The user's password." } },
 });
 
 export const loginResult = object({
   title: "LoginResult",
-  description: "The proof of a sign-in.",
+  description: "The result of a sign-in.",
   properties: {
-    token: string("A JWT, to be sent as `Authorization: Bearer <token>`."),
-    expires_at: dateTime("When the token ends."),
+    token: string("A JWT. Send it as `Authorization: Bearer <token>`."),
+    expires_at: dateTime("The expiry of the token."),
     user,
   },
 });
 
 export const loggedOut = object({
   title: "LogoutResult",
-  description: "The token was ended; it is refused from now on.",
+  description: "The result of a sign-out.",
   properties: { status: always("ok") },
 });
 
 export const passwordChange = object({
   title: "PasswordChange",
-  description: "The caller's password, old and new.",
+  description: "The caller's current and new password.",
   properties: {
-    current: { ...password, description: "The password as it is now." },
+    current: { ...password, description: "The current password." },
     password: newPassword,
   },
 });
 
 export const passwordChanged = object({
   title: "PasswordChanged",
-  description: "The password was changed; every token made before is refused from now on.",
+  description: "The result of a password change. All earlier tokens are refused.",
   properties: { status: always("ok") },
 });

@@ -99,7 +99,7 @@ test("only management requires a sign-in, and the documents state the next reset
   assert.equal((await app.get("/metadata/authentication")).body.require_auth, true);
   const { demo } = (await app.get("/metadata")).body;
   assert.equal(demo.next_reset_at, "2026-11-21T04:00:00.000Z");
-  assert.match(demo.notice, /anybody can/i);
+  assert.match(demo.notice, /anyone can/i);
 });
 
 test("pages show the demo's data without a sign-in, and say that anyone can write", async () => {

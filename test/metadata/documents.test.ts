@@ -8,7 +8,7 @@ import {
   versionDocument,
   versionsDocument,
 } from "../../src/metadata/documents.ts";
-import { metadataAuthentication } from "../../src/metadata/authentication-schema.ts";
+import { metadataAuthentication } from "../../src/metadata/schema.ts";
 import {
   metadata,
   metadataApis,
@@ -167,7 +167,7 @@ test("operations of a public surface that is off are neither served nor document
     Object.keys(body.paths).filter((path) => path.startsWith("/api/public")),
     [],
   );
-  assert.match(body.info.description, /`\/api\/public` is switched off here/);
+  assert.match(body.info.description, /`\/api\/public` is disabled/);
   assert.doesNotMatch(body.info.description, /open to everybody/);
   assert.equal((await app.get("/api/public/health")).status, 404);
   assert.equal((await app.get("/api/v1/health")).status, 200);

@@ -1,4 +1,5 @@
 import type { ActivityEntry } from "../../activity/schema.ts";
+import { string } from "../../core/schema-parts.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import { ACTIVITY_PATH } from "../access-tabs.ts";
 import { ACTION_KINDS, changedFields, changeLine, deedOf, namesTarget } from "../activity-words.ts";
@@ -23,20 +24,17 @@ import type { ActivitySlice, DataPage } from "./source.ts";
 export const ACTIVITY_ROWS = 50;
 
 const parameters = {
-  action: { type: "string", description: "An action, or the kind before its dot." },
-  actor: {
-    type: "string",
-    description: "An id, email or name; `anonymous` for callers without credentials.",
-  },
-  target: { type: "string", description: "The id or name of what was changed." },
-  q: { type: "string", description: "Text that an entry must contain." },
+  action: string("An action, such as `policy.publish`, or a kind, such as `policy`."),
+  actor: string("The id, email or name of the caller, or `anonymous`."),
+  target: string("The id or name of the changed object."),
+  q: string("Text that the entry contains."),
   offset: {
     type: "integer",
     minimum: 0,
     maximum: Number.MAX_SAFE_INTEGER,
     default: 0,
     forgiving: true,
-    description: "How many entries to skip, counted from the newest.",
+    description: "The number of entries to skip, from the newest on.",
   },
 } as const satisfies QueryParameters;
 type ActivityQuery = QueryOf<typeof parameters>;

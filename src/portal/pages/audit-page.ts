@@ -1,4 +1,5 @@
 import { filterQuery } from "../../audit/filter.ts";
+import { string } from "../../core/schema-parts.ts";
 import type { QueryParameters } from "../../http/query.ts";
 import { renderAudit } from "./audit.ts";
 import { readAudit, type AuditModel } from "./audit-source.ts";
@@ -9,18 +10,12 @@ const MOMENT = " Without an offset it means UTC.";
 
 const parameters = {
   ...filterQuery,
-  from: { type: "string", description: filterQuery.from.description + MOMENT },
-  to: { type: "string", description: filterQuery.to.description + MOMENT },
-  range: {
-    type: "string",
-    description: "`1h`, `24h` or `7d` up to now, where neither `from` nor `to` is given.",
-  },
-  event: { type: "string", description: "The id of an event to open beside the list." },
-  cursor: {
-    type: "string",
-    description: "The start of the list, from the link of another page of it.",
-  },
-  live: { type: "string", description: "Any text: the page follows events as they arrive." },
+  from: string(filterQuery.from.description + MOMENT),
+  to: string(filterQuery.to.description + MOMENT),
+  range: string("`1h`, `24h` or `7d` up to now, if neither `from` nor `to` is given."),
+  event: string("The id of the event that is shown beside the list."),
+  cursor: string("The `cursor` of the page."),
+  live: string("Any text makes the page follow events as they arrive."),
 } as const satisfies QueryParameters;
 
 /** The audit page; its module assembles the same model in `browser/audit-screen.ts`. */

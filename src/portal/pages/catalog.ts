@@ -1,4 +1,5 @@
 import type { Capability } from "../../catalog/schema.ts";
+import { string } from "../../core/schema-parts.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import type { Provider, ProviderStatus } from "../../providers/schema.ts";
 import { count } from "../format.ts";
@@ -27,8 +28,8 @@ import type { CatalogContent, DataPage } from "./source.ts";
 const CATALOG_PATH = "/portal/catalog";
 
 const parameters = {
-  provider: { type: "string", description: "The id of the provider to show." },
-  q: { type: "string", description: "Text that providers or capabilities must contain." },
+  provider: string("The id of the provider."),
+  q: string("Text that providers or capabilities contain."),
 } as const satisfies QueryParameters;
 type CatalogQuery = Partial<QueryOf<typeof parameters>>;
 

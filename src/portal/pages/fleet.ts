@@ -5,6 +5,7 @@ import {
   type RuntimeInstance,
   type RuntimeStatus,
 } from "../../fleet/schema.ts";
+import { string } from "../../core/schema-parts.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import { count, counted, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
@@ -35,17 +36,17 @@ export const MOST_FLEET_ROWS = 600;
 const FLEET_PATH = "/portal/fleet";
 
 const parameters = {
-  q: { type: "string", description: "A part of a name, host, system, version or policy." },
-  status: { type: "string", description: "The status of the runtimes to show." },
-  policy: { type: "string", description: "The policy version of the runtimes to show." },
-  drifted: { type: "string", description: "`true` shows those that run another version." },
+  q: string("Text that the name, host, system, version or policy version contains."),
+  status: string("The status of the runtimes."),
+  policy: string("The policy version of the runtimes."),
+  drifted: string("`true` shows the runtimes with another version than the active one."),
   limit: {
     type: "integer",
     minimum: 1,
     maximum: MOST_FLEET_ROWS,
     default: FLEET_ROWS,
     forgiving: true,
-    description: "How many rows to show.",
+    description: "The maximum number of rows.",
   },
 } as const satisfies QueryParameters;
 type FleetFilters = Partial<Omit<QueryOf<typeof parameters>, "limit">>;

@@ -1,4 +1,5 @@
 import type { Work } from "../../core/work.ts";
+import { string } from "../../core/schema-parts.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import type { Policy, PolicySummary } from "../../policies/schema.ts";
 import { ACTIVITY_PATH } from "../access-tabs.ts";
@@ -23,8 +24,8 @@ import { policyChanges, policyText, type ShownDocument } from "./policy-text.ts"
 import { activeOf, readPolicy, type DataPage } from "./source.ts";
 
 const parameters = {
-  version: { type: "string", description: "The version to show; the active one when absent." },
-  against: { type: "string", description: "The version to compare it with." },
+  version: string("The version to show. The default is the active version."),
+  against: string("The version to compare with."),
 } as const satisfies QueryParameters;
 type PoliciesQuery = QueryOf<typeof parameters>;
 

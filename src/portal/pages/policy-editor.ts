@@ -1,4 +1,5 @@
 import type { Work } from "../../core/work.ts";
+import { string } from "../../core/schema-parts.ts";
 import type { QueryParameters } from "../../http/query.ts";
 import type { Policy } from "../../policies/schema.ts";
 import { curlLine } from "../curl.ts";
@@ -15,7 +16,7 @@ import { activeOf, readPolicy, type DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
 
 const parameters = {
-  from: { type: "string", description: "The version to begin with; the active one when absent." },
+  from: string("The version to begin with. The default is the active version."),
 } as const satisfies QueryParameters;
 
 /** The model of the policy editor. */

@@ -1,6 +1,7 @@
 import type { User } from "../../users/schema.ts";
 import { html, type Html } from "../html.ts";
-import { accessFrame, accessPage, addForm, newPasswordField, textField } from "./access.ts";
+import { newPasswordField, textField } from "./fields.ts";
+import { accessFrame, accessPage, addForm } from "./access.ts";
 import { card, facts, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 

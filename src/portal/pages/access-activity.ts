@@ -5,19 +5,10 @@ import { ACTIVITY_PATH } from "../access-tabs.ts";
 import { ACTION_KINDS, changedFields, changeLine, deedOf, namesTarget } from "../activity-words.ts";
 import { count, counted } from "../format.ts";
 import { html, type Html } from "../html.ts";
+import { choice, option, searchField } from "./fields.ts";
 import { pageLink, policyLink } from "../page-link.ts";
 import { accessFrame, accessPage } from "./access.ts";
-import {
-  badge,
-  card,
-  choice,
-  credentialHeaders,
-  emptyState,
-  option,
-  searchField,
-  timeAgo,
-  type PageContext,
-} from "./parts.ts";
+import { badge, card, credentialHeaders, emptyState, timeAgo, type PageContext } from "./parts.ts";
 import type { ActivitySlice, DataPage } from "./source.ts";
 
 /** The number of entries on a page. */
@@ -106,7 +97,7 @@ function filters(query: ActivityQuery): Html {
     ACTION_KINDS.map(([kind, label]) => option(kind, label, query.action)),
   ];
   return html`<form class="activity-filters" method="get" action="${ACTIVITY_PATH}" data-filters>
-    ${choice("action", "What", actions)}
+    ${choice({ id: "action", label: "What", options: actions })}
     <div>
       <label for="actor">Who</label>
       <input

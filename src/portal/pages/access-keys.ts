@@ -3,16 +3,17 @@ import type { ApiKey } from "../../keys/schema.ts";
 import { curlLine } from "../curl.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { accessFrame, accessPage, accessTable, addForm, rowButton, textField } from "./access.ts";
+import { choice, option, textField } from "./fields.ts";
+import { accessFrame, accessPage, accessTable, addForm, rowButton } from "./access.ts";
 import {
   badge,
   card,
   credentialHeaders,
   emptyState,
-  option,
+  type PageContext,
   shellLines,
   timeAgo,
-  type PageContext,
+  timeOrNever,
 } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 import { allowedOrNote, isAllowed } from "../withheld.ts";
@@ -86,15 +87,11 @@ function newKey(): Html {
 }
 
 function scopeField(): Html {
-  return html`<div class="field">
-    <label for="key-scopes">What it may do</label>
-    <select id="key-scopes" name="scopes" aria-describedby="key-scopes-hint">
-      ${KEY_SCOPES.map((scope) => option(scope, scope))}
-    </select>
-    <div class="hint" id="key-scopes-hint">
-      ${KEY_SCOPES.map((scope) => html`<p><b>${scope}</b>: ${scopeInWords(scope)}.</p>`)}
-    </div>
-  </div>`;
+  return choice({
+    ...{ id: "key-scopes", name: "scopes", label: "What it may do" },
+    options: KEY_SCOPES.map((scope) => option(scope, scope)),
+    hint: KEY_SCOPES.map((scope) => html`<p><b>${scope}</b>: ${scopeInWords(scope)}.</p>`),
+  });
 }
 
 function freshKey({ name, api_key: text, warning }: FreshKey, { apiUrl }: PageContext): Html {
@@ -142,10 +139,6 @@ function hasExpired({ expires_at: end }: ApiKey, now: number): boolean {
 function state(key: ApiKey, now: number): Html {
   if (key.revoked) return badge("revoked", "none");
   return hasExpired(key, now) ? badge("expired", "none") : badge("active", "ok");
-}
-
-function timeOrNever(moment: string | undefined, now: number): Html {
-  return moment === undefined ? html`<span class="faint">never</span>` : timeAgo(moment, now);
 }
 
 function scopeCell(scopes: string): Html {

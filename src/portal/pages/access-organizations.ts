@@ -1,15 +1,8 @@
 import type { Organization } from "../../organizations/schema.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import {
-  accessFrame,
-  accessPage,
-  accessTable,
-  addForm,
-  newPasswordField,
-  rowButton,
-  textField,
-} from "./access.ts";
+import { newPasswordField, textField } from "./fields.ts";
+import { accessFrame, accessPage, accessTable, addForm, rowButton } from "./access.ts";
 import { card, timeAgo, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 import { allowedOrNote, isAllowed } from "../withheld.ts";

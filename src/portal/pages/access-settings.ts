@@ -1,7 +1,8 @@
 import type { Setting, Settings } from "../../settings/schema.ts";
 import { count, exactly, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { accessFrame, accessPage, accessTable, addForm, rowButton, textField } from "./access.ts";
+import { textField } from "./fields.ts";
+import { accessFrame, accessPage, accessTable, addForm, rowButton } from "./access.ts";
 import { card, credentialHeaders, emptyState, facts, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";

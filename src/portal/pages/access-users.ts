@@ -2,16 +2,9 @@ import { ROLES, type Role } from "../../core/roles.ts";
 import type { User } from "../../users/schema.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import {
-  accessFrame,
-  accessPage,
-  accessTable,
-  addForm,
-  newPasswordField,
-  rowButton,
-  textField,
-} from "./access.ts";
-import { badge, card, credentialHeaders, emptyState, option, type PageContext } from "./parts.ts";
+import { choice, newPasswordField, option, textField } from "./fields.ts";
+import { accessFrame, accessPage, accessTable, addForm, rowButton } from "./access.ts";
+import { badge, card, credentialHeaders, emptyState, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
 
@@ -58,16 +51,12 @@ function newUser(): Html {
 
 /** The field that chooses a role. */
 export function roleField(id: string, chosen: Role): Html {
-  return html`<div class="field">
-    <label for="${id}">Role</label>
-    <select id="${id}" name="role" aria-describedby="${id}-hint">
-      ${ROLES.map((role) => option(role, role, chosen))}
-    </select>
-    <p class="hint" id="${id}-hint">
-      It binds while the service runs with <code>ROLES=enforced</code>: a viewer reads, an operator
-      also publishes policies and manages keys and the fleet, an admin does everything.
-    </p>
-  </div>`;
+  return choice({
+    ...{ id, name: "role", label: "Role" },
+    options: ROLES.map((role) => option(role, role, chosen)),
+    hint: html`It binds while the service runs with <code>ROLES=enforced</code>: a viewer reads, an
+      operator also publishes policies and manages keys and the fleet, an admin does everything.`,
+  });
 }
 
 function noUsers(model: UsersModel): Html {

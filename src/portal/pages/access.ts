@@ -83,55 +83,6 @@ export function accessTable<T>(
   ${more > 0 ? html`<p class="inside faint">${count(more)} more are listed by the API.</p>` : undefined}`;
 }
 
-/** A field of a form. */
-export interface Field {
-  readonly id: string;
-  readonly name: string;
-  readonly label: string;
-  readonly type?: "text" | "email" | "password" | "number";
-  readonly value?: string;
-  readonly placeholder?: string;
-  readonly hint?: string;
-  readonly isOptional?: boolean;
-  readonly autocomplete?: string;
-  readonly maxLength?: number;
-}
-
-/** Renders a field with its label above it. */
-export function textField(field: Field): Html {
-  const { id, name, label, type = "text", value, placeholder, hint, isOptional } = field;
-  const required = isOptional ? undefined : html` required`;
-  const length = field.maxLength && html` maxlength="${field.maxLength}"`;
-  const described = hint && html` aria-describedby="${id}-hint"`;
-  return html`<div class="field">
-    <label for="${id}">${label}</label>
-    <input
-      id="${id}"
-      name="${name}"
-      type="${type}"
-      value="${value}"
-      placeholder="${placeholder}"
-      autocomplete="${field.autocomplete ?? "off"}"
-      ${required}
-      ${length}
-      ${described}
-    />
-    ${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}
-  </div>`;
-}
-
-/** The field for a new password. */
-export function newPasswordField(id: string, name: string, label: string): Html {
-  return textField({
-    id,
-    name,
-    label,
-    type: "password",
-    hint: "10 to 256 characters",
-    autocomplete: "new-password",
-  });
-}
-
 /** A button in a row. The module finds it by `data-<action>`; `name` is the name of the row for screen readers. */
 export function rowButton(action: string, id: string, word: string, name: string): Html {
   return html`<button type="button" class="needs-modules" data-${action}="${id}">

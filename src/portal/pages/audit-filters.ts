@@ -1,6 +1,7 @@
 import { FILTERED_FIELDS, SEARCHED_WORDS } from "../../audit/event-fields.ts";
 import { shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
+import { option } from "./fields.ts";
 import {
   ALL_TIME,
   ANEW,
@@ -12,7 +13,6 @@ import {
   viewHref,
   type AuditView,
 } from "./audit-view.ts";
-import { option } from "./parts.ts";
 
 const CHIP_LENGTH = 60;
 const MOST_SUGGESTED = 200;

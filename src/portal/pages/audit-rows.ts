@@ -11,7 +11,8 @@ import {
   viewHref,
   type AuditView,
 } from "./audit-view.ts";
-import { credentialHeaders, decisionBadge, emptyState } from "./parts.ts";
+import { decisionBadge, emptyState } from "./parts.ts";
+import { reportRequest } from "./first-steps.ts";
 
 const COMMAND_LENGTH = 300;
 const REASON_LENGTH = 200;
@@ -116,12 +117,7 @@ function nothing(model: AuditModel): Html {
     return emptyState(
       "No commands yet",
       "A runtime reports each command that it allowed or denied. To report one by hand:",
-      {
-        method: "POST",
-        url: `${model.apiUrl}/audit`,
-        headers: credentialHeaders(model, "runtime"),
-        body: { command: "git push origin main", executor: "ada", policy_decision: "ALLOWED" },
-      },
+      reportRequest(model),
     );
   }
   return html`<div class="empty">

@@ -4,6 +4,7 @@ import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import type { Provider, ProviderStatus } from "../../providers/schema.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
+import { option, searchField } from "./fields.ts";
 import { pageLink } from "../page-link.ts";
 import { allowedOrNote } from "../withheld.ts";
 import {
@@ -14,12 +15,10 @@ import {
   emptyState,
   facts,
   numberHeading,
-  option,
-  searchField,
+  type PageContext,
   shellLines,
   table,
-  timeAgo,
-  type PageContext,
+  timeOrNever,
   type Tone,
 } from "./parts.ts";
 import { matchesIn, type CatalogMatches } from "./catalog-matches.ts";
@@ -107,10 +106,6 @@ function statusBadge({ status, overridden }: Provider): Html {
   return html`${badge(status, TONES[status])}${by}`;
 }
 
-function lastUsed({ last_used: used }: Provider, now: number): Html {
-  return used === undefined ? html`<span class="faint">never</span>` : timeAgo(used, now);
-}
-
 function providerTable(providers: readonly Provider[], now: number): Html {
   return table(
     "Table of providers",
@@ -133,7 +128,7 @@ function providerTable(providers: readonly Provider[], now: number): Html {
             <span class="under mono">${provider.id}</span>
           </th>
           <td>${statusBadge(provider)}</td>
-          <td class="nowrap" data-label="Last used">${lastUsed(provider, now)}</td>
+          <td class="nowrap" data-label="Last used">${timeOrNever(provider.last_used, now)}</td>
           <td class="num" data-label="Capabilities">${count(provider.capabilities)}</td>
           <td class="num wide-only">${count(provider.operations)}</td>
           <td class="wide-only">${provider.scope}</td>
@@ -182,7 +177,7 @@ function providerPage(model: CatalogModel, id: string): Html {
   const shown = facts([
     ["Id", html`<span class="mono">${id}</span>`],
     ["Status", statusBadge(provider)],
-    ["Last used", html`${lastUsed(provider, now)} · ${commands}`],
+    ["Last used", html`${timeOrNever(provider.last_used, now)} · ${commands}`],
     ["Scope", provider.scope],
     ["Authentication", provider.auth],
   ]);

@@ -64,19 +64,24 @@ function stepsOf(context: PageContext, beginning: Beginning): readonly Step[] {
       title: "Report a command",
       isDone: false,
       advice: html`A runtime reports each command that it allowed or denied. One by hand:`,
-      request: {
-        method: "POST",
-        url: `${context.apiUrl}/audit`,
-        headers: credentialHeaders(context, "runtime"),
-        body: {
-          command: "terraform destroy",
-          executor: "ada",
-          policy_decision: "DENIED",
-          reason: "Destroying needs a review",
-        },
-      },
+      request: reportRequest(context),
     },
   ];
+}
+
+/** The request that reports a command. */
+export function reportRequest(context: PageContext): ShownRequest {
+  return {
+    method: "POST",
+    url: `${context.apiUrl}/audit`,
+    headers: credentialHeaders(context, "runtime"),
+    body: {
+      command: "terraform destroy",
+      executor: "ada",
+      policy_decision: "DENIED",
+      reason: "Destroying needs a review",
+    },
+  };
 }
 
 /** The request that publishes a first version. */

@@ -9,22 +9,20 @@ import { string } from "../../core/schema-parts.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import { count, counted, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
+import { choice, option, searchField } from "./fields.ts";
 import { isAllowed } from "../withheld.ts";
 import { pageLink, policyLink } from "../page-link.ts";
 import {
   ACTIONS,
   badge,
   callsV1,
-  choice,
-  credentialHeaders,
   emptyState,
-  option,
-  searchField,
   table,
   timeAgo,
   type PageContext,
   type Tone,
 } from "./parts.ts";
+import { heartbeatRequest } from "./first-steps.ts";
 import type { DataPage } from "./source.ts";
 
 /** The number of rows that each "Show more" adds. */
@@ -126,16 +124,8 @@ function numberInWords(matching: number, all: number): string {
 }
 
 function noRuntimes(model: FleetModel): Html {
-  return emptyState("No runtimes yet", "A runtime appears with its first heartbeat:", {
-    method: "POST",
-    url: `${model.apiUrl}/fleet/heartbeat`,
-    headers: credentialHeaders(model, "runtime"),
-    body: {
-      name: "build-1",
-      version: "2.3.1",
-      policy_version: model.summary.policy_version || "v1",
-    },
-  });
+  const request = heartbeatRequest(model, model.summary.policy_version);
+  return emptyState("No runtimes yet", "A runtime appears with its first heartbeat:", request);
 }
 
 function filters({ query, summary }: FleetModel): Html {
@@ -151,8 +141,8 @@ function filters({ query, summary }: FleetModel): Html {
   });
   return html`<form class="filters" method="get" action="/portal/fleet" data-filters>
     <div class="grow">${searchField(query.q, "Name, host, system or version")}</div>
-    ${choice("status", "Status", [option("", "Any", query.status), statuses])}
-    ${choice("policy", "Policy version", [option("", "Any", query.policy), policies])}
+    ${choice({ id: "status", label: "Status", options: [option("", "Any", query.status), statuses] })}
+    ${choice({ id: "policy", label: "Policy version", options: [option("", "Any", query.policy), policies] })}
     <div class="check">
       <label>
         <input

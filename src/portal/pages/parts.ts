@@ -52,6 +52,11 @@ export function timeAgo(timestamp: string, now: number): Html {
   >`;
 }
 
+/** The age of a moment that may not have come yet. */
+export function timeOrNever(timestamp: string | undefined, now: number): Html {
+  return timestamp === undefined ? html`<span class="faint">never</span>` : timeAgo(timestamp, now);
+}
+
 /** The link to the parent page, above the heading. */
 export function breadcrumb(href: string, name: string): Html {
   return html`<nav class="crumbs" aria-label="Breadcrumb">
@@ -65,26 +70,6 @@ export function shellLines(lines: string): Html {
     <pre tabindex="0" aria-label="Shell command"><code>${lines}</code></pre>
     <button type="button" data-copy>Copy</button>
   </div>`;
-}
-
-/** Renders an option of a choice; the one that equals `chosen` is selected. */
-export function option(value: string, label: string, chosen = ""): Html {
-  const mark = value === chosen ? html` selected` : undefined;
-  return html`<option value="${value}" ${mark}>${label}</option>`;
-}
-
-/** Renders the search field of a page, which the key `/` focuses. */
-export function searchField(value: string | undefined, placeholder: string): Html {
-  return html`<label for="q">Search</label>
-    <input
-      id="q"
-      name="q"
-      type="search"
-      value="${value}"
-      autocomplete="off"
-      data-search
-      placeholder="${placeholder}"
-    />`;
 }
 
 /** Renders an empty state: a title, advice, and the shell line that adds the first entry. */
@@ -175,13 +160,3 @@ export function numberHeading(words: string): Html {
 
 /** The heading of the column that has the actions of a row. */
 export const ACTIONS = html`<span class="visually-hidden">Actions</span>`;
-
-/** Renders a choice with its label. */
-export function choice(name: string, label: string, options: HtmlValue): Html {
-  return html`<div>
-    <label for="${name}">${label}</label>
-    <select id="${name}" name="${name}">
-      ${options}
-    </select>
-  </div>`;
-}

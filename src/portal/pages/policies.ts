@@ -6,6 +6,7 @@ import { ACTIVITY_PATH } from "../access-tabs.ts";
 import { count, counted, shorten } from "../format.ts";
 import { EDITOR_PATH } from "../handover.ts";
 import { html, type Html } from "../html.ts";
+import { option } from "./fields.ts";
 import { pageLink, policyLink } from "../page-link.ts";
 import { publishRequest } from "./first-steps.ts";
 import {
@@ -14,7 +15,6 @@ import {
   callsV1,
   emptyState,
   facts,
-  option,
   publishedFacts,
   timeAgo,
   type PageContext,

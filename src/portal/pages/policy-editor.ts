@@ -4,16 +4,11 @@ import type { QueryParameters } from "../../http/query.ts";
 import type { Policy } from "../../policies/schema.ts";
 import { curlLine } from "../curl.ts";
 import { html, type Html } from "../html.ts";
-import {
-  breadcrumb,
-  card,
-  credentialHeaders,
-  option,
-  shellLines,
-  type PageContext,
-} from "./parts.ts";
+import { choice, option, textField } from "./fields.ts";
+import { breadcrumb, card, type PageContext, shellLines } from "./parts.ts";
 import { activeOf, readPolicy, type DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
+import { publishRequest } from "./first-steps.ts";
 
 const parameters = {
   from: string("The version to begin with. The default is the active version."),
@@ -153,11 +148,9 @@ function* escaped(text: string): Work<readonly Html[]> {
 }
 
 function simulator(): Html {
-  const field = (name: string, label: string, hint: string): Html =>
-    html`<div class="field">
-      <label for="try-${name}">${label}</label>
-      <input id="try-${name}" name="${name}" autocomplete="off" placeholder="${hint}" />
-    </div>`;
+  const field = (name: string, label: string, placeholder: string): Html =>
+    textField({ id: `try-${name}`, name, label, placeholder, isOptional: true });
+  const consumers = [option("", "Not said"), ["human", "ai", "ci"].map((one) => option(one, one))];
   return card(
     "try-title",
     "Try a command",
@@ -167,12 +160,7 @@ function simulator(): Html {
         <summary>Who runs it, and on what</summary>
         ${field("provider", "Provider", "the command's first word")}
         ${field("capability", "Capability", "git/push")}
-        <div class="field">
-          <label for="try-consumer">Consumer</label>
-          <select id="try-consumer" name="consumer">
-            ${option("", "Not said")} ${["human", "ai", "ci"].map((one) => option(one, one))}
-          </select>
-        </div>
+        ${choice({ id: "try-consumer", name: "consumer", label: "Consumer", options: consumers })}
         ${field("executor", "Executor", "ada")} ${field("resource", "Resource", "repo/web")}
       </details>
       <div class="try">
@@ -184,14 +172,8 @@ function simulator(): Html {
 }
 
 function withoutModules(model: PolicyEditorModel): Html {
-  const line = curlLine({
-    method: "POST",
-    url: `${model.apiUrl}/policies`,
-    headers: credentialHeaders(model, "person"),
-    body: { yaml: "schema: signalbox/policy/v1\ndefault: deny\nrules: []\n" },
-  });
   return html`<div class="notice">
     <p>The editor needs JavaScript. From a shell a version is published like this:</p>
-    ${shellLines(line)}
+    ${shellLines(curlLine(publishRequest(model)))}
   </div>`;
 }

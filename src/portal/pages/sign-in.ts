@@ -1,5 +1,6 @@
 import { html, type Html } from "../html.ts";
 import { shellLines } from "./parts.ts";
+import { textField } from "./fields.ts";
 
 const FIRST_ADMIN = `ADMIN_EMAIL=you@example.com \\
 ADMIN_PASSWORD='at least 10 characters' \\
@@ -27,20 +28,8 @@ export function signInPage({ hasUsers, isDemo }: SignInModel): Html {
       </p>
     </noscript>
     <form id="sign-in" method="post">
-      <div class="field">
-        <label for="email">Email</label>
-        <input id="email" name="email" type="email" autocomplete="username" required />
-      </div>
-      <div class="field">
-        <label for="password">Password</label>
-        <input
-          id="password"
-          name="password"
-          type="password"
-          autocomplete="current-password"
-          required
-        />
-      </div>
+      ${textField({ id: "email", name: "email", label: "Email", type: "email", autocomplete: "username" })}
+      ${textField({ id: "password", name: "password", label: "Password", type: "password", autocomplete: "current-password" })}
       <p class="error" role="alert"></p>
       <button class="primary" type="submit" data-busy="Signing in…">Sign in</button>
     </form>

@@ -1,7 +1,7 @@
 import "../frame.ts";
 import type { Organization } from "../../../organizations/schema.ts";
 import { html } from "../../html.ts";
-import { textField } from "../../pages/access.ts";
+import { textField } from "../../pages/fields.ts";
 import { organizations } from "../../pages/access-organizations.ts";
 import { call } from "../api.ts";
 import { ask } from "../dialog.ts";

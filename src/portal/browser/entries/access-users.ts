@@ -1,7 +1,7 @@
 import "../frame.ts";
 import type { User } from "../../../users/schema.ts";
 import { html } from "../../html.ts";
-import { textField } from "../../pages/access.ts";
+import { textField } from "../../pages/fields.ts";
 import { roleField, users } from "../../pages/access-users.ts";
 import { call, read } from "../api.ts";
 import { ask } from "../dialog.ts";

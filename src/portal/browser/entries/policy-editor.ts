@@ -15,6 +15,7 @@ import { serveCheck, type Check } from "../policy-check.ts";
 import { serveSimulator } from "../policy-simulator.ts";
 import { learnRole } from "../role.ts";
 import { store, stored } from "../storage.ts";
+import { textField } from "../../pages/fields.ts";
 
 const PAUSE_MS = 300;
 
@@ -49,20 +50,8 @@ function askToPublish(active: Policy | undefined, yaml: string): void {
         ${changes.words}.
       </p>
       <div class="two">
-        <div class="field">
-          <label for="version">Version name</label>
-          <input
-            id="version"
-            name="version"
-            maxlength="128"
-            autocomplete="off"
-            placeholder="made from the time"
-          />
-        </div>
-        <div class="field">
-          <label for="description">What it is about</label>
-          <input id="description" name="description" maxlength="4096" autocomplete="off" />
-        </div>
+        ${textField({ id: "version", name: "version", label: "Version name", placeholder: "made from the time", isOptional: true, maxLength: 128 })}
+        ${textField({ id: "description", name: "description", label: "What it is about", isOptional: true, maxLength: 4096 })}
       </div>
       ${changes.shown}`,
     confirm: "Publish and activate",

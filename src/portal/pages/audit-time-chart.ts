@@ -1,9 +1,8 @@
-import { exactly } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { ALL_TIME, quickRangeOf, searchesFrom, shortMoment, type AuditView } from "./audit-view.ts";
-import { barChart, barTable, chartLegend, type ChartBar } from "./bar-chart.ts";
-import { chartLabels } from "./chart-labels.ts";
-import { barsOf, type Bar, type TimeChart } from "./time-chart.ts";
+import { barChart, barTable, chartLegend } from "./bar-chart.ts";
+import { chartBars } from "./chart-labels.ts";
+import { barsOf, type TimeChart } from "./time-chart.ts";
 
 const HEIGHT = 120;
 const MOST_MS = 8e15; // slightly less than the range of dates
@@ -11,11 +10,10 @@ const MOST_MS = 8e15; // slightly less than the range of dates
 /** Renders the events of a view over time: bars, table rows and drags lead to a part of the time. */
 export function auditTimeChart(view: AuditView, chart: TimeChart): Html {
   const found = barsOf(chart);
-  const labels = chartLabels(found);
   const searchOf = searchesFrom(view, ALL_TIME);
   const hrefOf = (from: number, to: number): string =>
     searchOf({ from: shortMoment(from), to: shortMoment(to) });
-  const bars = found.map((bar) => shown(bar, hrefOf, labels.get(bar.start)));
+  const bars = chartBars(found, hrefOf);
   const [first, last] = [found[0]?.start ?? 0, found.at(-1)?.end ?? 0];
   const isPart = (quickRangeOf(view) ?? view.from ?? view.to) !== undefined;
   return html`<section class="card time" id="audit-time" aria-labelledby="time-title">
@@ -31,23 +29,8 @@ export function auditTimeChart(view: AuditView, chart: TimeChart): Html {
   </section>`;
 }
 
-function shown(
-  bar: Bar,
-  hrefOf: (from: number, to: number) => string,
-  label: string | undefined,
-): ChartBar & { readonly rowName: string } {
-  const { start, end, allowed, denied, other } = bar;
-  const rowName = exactly(iso(start)).slice(0, 16);
-  const href = hrefOf(start, end);
-  return { allowed, denied, other, rowName, name: `${rowName} UTC`, label, href };
-}
-
 /** Three times the span around the same centre. */
 function wider(start: number, end: number): [number, number] {
   const span = Math.min(end - start, MOST_MS / 4);
   return [start - span, end + span];
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -13,12 +13,12 @@ export interface ChartBar {
   readonly allowed: number;
   readonly denied: number;
   readonly other: number;
-  /** The tooltip of the bar before its numbers. */
+  /** The start of the span in UTC. */
   readonly name: string;
   /** The label below the bar. */
-  readonly label?: string | undefined;
-  /** The link of the bar. */
-  readonly href?: string | undefined;
+  readonly label: string | undefined;
+  /** The address of its events. */
+  readonly href: string;
 }
 
 /**
@@ -78,15 +78,14 @@ export function barChart(bars: readonly ChartBar[], height: number, id: string):
  * @param y turns a number of events into pixels
  */
 function drawn(bar: ChartBar, x: number, step: number, y: (value: number) => number): Html {
-  const content = html`<svg x="${round(x)}%" width="${round(step)}%">
-    <title>${bar.name}: ${wordsFor(bar)}</title>
-    <rect class="hit" />
-    ${pieces(bar, y)}
-  </svg>`;
   // The chart is hidden from screen readers, so its links must not take the focus either.
-  return bar.href === undefined
-    ? content
-    : html`<a href="${bar.href}" tabindex="-1">${content}</a>`;
+  return html`<a href="${bar.href}" tabindex="-1">
+    <svg x="${round(x)}%" width="${round(step)}%">
+      <title>${bar.name} UTC: ${wordsFor(bar)}</title>
+      <rect class="hit" />
+      ${pieces(bar, y)}
+    </svg>
+  </a>`;
 }
 
 function pieces({ allowed, denied, other }: ChartBar, y: (value: number) => number): Html {
@@ -141,18 +140,11 @@ export function chartLegend(bars: readonly Pick<ChartBar, "allowed" | "denied" |
  * @param name the name of the table for screen readers
  * @param head the heading of the first column
  */
-export function barTable(
-  bars: readonly (ChartBar & { readonly rowName: string })[],
-  id: string,
-  name: string,
-  head: string,
-): Html {
+export function barTable(bars: readonly ChartBar[], id: string, name: string, head: string): Html {
   const rows = [...bars].reverse().map(
-    ({ rowName, href, allowed, denied, other }) =>
+    ({ name: start, href, allowed, denied, other }) =>
       html`<tr>
-        <th scope="row">
-          ${href === undefined ? rowName : html`<a href="${href}">${rowName}</a>`}
-        </th>
+        <th scope="row"><a href="${href}">${start}</a></th>
         <td>${count(allowed)}</td>
         <td>${count(denied)}</td>
         <td>${count(other)}</td>

@@ -1,5 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/clock.ts";
-import { MONTHS } from "../format.ts";
+import { exactly, MONTHS } from "../format.ts";
+import type { ChartBar } from "./bar-chart.ts";
+import type { Bar } from "./time-chart.ts";
 
 const MOST_LABELS = 7;
 
@@ -10,10 +12,22 @@ const STEPS = [
   ...[1, 2, 4, 7, 14, 28, 56, 84, 168, 336].map((n) => n * DAY_MS),
 ];
 
-/** The time span of a bar in milliseconds. */
-export interface LabelledBar {
-  readonly start: number;
-  readonly end: number;
+/**
+ * Names and labels the bars of a chart.
+ *
+ * @param hrefOf the address of the events between two moments in milliseconds
+ */
+export function chartBars(
+  bars: readonly Bar[],
+  hrefOf: (from: number, to: number) => string,
+): readonly ChartBar[] {
+  const labels = chartLabels(bars);
+  return bars.map(({ start, end, allowed, denied, other }) => ({
+    ...{ allowed, denied, other },
+    name: exactly(new Date(start).toISOString()).slice(0, 16),
+    label: labels.get(start),
+    href: hrefOf(start, end),
+  }));
 }
 
 /**
@@ -22,7 +36,9 @@ export interface LabelledBar {
  *
  * @param bars oldest first, all of the same length
  */
-export function chartLabels(bars: readonly LabelledBar[]): ReadonlyMap<number, string> {
+export function chartLabels(
+  bars: readonly Pick<Bar, "start" | "end">[],
+): ReadonlyMap<number, string> {
   const [first, last] = [bars[0], bars.at(-1)];
   if (!first || !last) return new Map();
   const span = last.end - first.start;

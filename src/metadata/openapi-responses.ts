@@ -9,56 +9,30 @@ import { demandOf, type Operation } from "./operations.ts";
 import type { Json, SchemaComponents } from "./openapi-schemas.ts";
 import { errorReply } from "./schema.ts";
 
-interface RefusalText {
-  readonly name: string;
-  readonly description: string;
-  readonly headers?: readonly string[];
-}
+/** The refusals by status: the name of the component, and its description. */
+const REFUSALS: Readonly<Record<number, readonly [name: string, description: string]>> = {
+  400: ["BadRequest", "The body or a parameter is invalid."],
+  401: ["Unauthorized", "Credentials are missing or not valid."],
+  403: ["Forbidden", "The caller's role, key scope or organization does not allow this."],
+  404: ["NotFound", "The caller's organization has no such record."],
+  408: ["RequestTimeout", "The request did not arrive in time."],
+  409: ["Conflict", "The state of the record does not allow this."],
+  413: ["ContentTooLarge", "The body exceeds the limit."],
+  415: ["UnsupportedMediaType", "The body is not JSON, or its encoding is not gzip."],
+  421: ["MisdirectedRequest", "The server does not answer to the name in `Host`."],
+  429: ["TooManyRequests", "A rate limit or a quota is exceeded; the error names it."],
+  431: ["RequestHeaderFieldsTooLarge", "The request line and headers exceed the limit."],
+  500: ["InternalServerError", "The service or its storage failed."],
+  503: ["ServiceUnavailable", "The service cannot process the request now. Try again later."],
+  507: ["InsufficientStorage", "The organization's audit quota is reached, or the disk is full."],
+};
 
-/** The refusals by status; the names are those of the components. */
-const REFUSALS: Readonly<Record<number, RefusalText>> = {
-  400: { name: "BadRequest", description: "The body or a parameter is invalid." },
-  401: {
-    name: "Unauthorized",
-    description: "Credentials are missing or not valid.",
-    headers: ["WWW-Authenticate"],
-  },
-  403: {
-    name: "Forbidden",
-    description: "The caller's role, key scope or organization does not allow this.",
-  },
-  404: { name: "NotFound", description: "The caller's organization has no such record." },
-  408: { name: "RequestTimeout", description: "The request did not arrive in time." },
-  409: { name: "Conflict", description: "The state of the record does not allow this." },
-  413: { name: "ContentTooLarge", description: "The body exceeds the limit." },
-  415: {
-    name: "UnsupportedMediaType",
-    description: "The body is not `application/json`, or its encoding is not gzip.",
-  },
-  421: {
-    name: "MisdirectedRequest",
-    description: "The server does not answer to the name in `Host`.",
-  },
-  429: {
-    name: "TooManyRequests",
-    description: "A rate limit or a quota is exceeded; the error names it.",
-    headers: ["Retry-After"],
-  },
-  431: {
-    name: "RequestHeaderFieldsTooLarge",
-    description: "The request line and headers exceed the limit.",
-  },
-  500: { name: "InternalServerError", description: "The service or its storage failed." },
-  503: {
-    name: "ServiceUnavailable",
-    description: "The service cannot process the request now. Try again later.",
-    headers: ["Retry-After"],
-  },
-  507: {
-    name: "InsufficientStorage",
-    description: "The organization has reached its quota of audit bytes, or the disk is full.",
-    headers: ["Retry-After"],
-  },
+/** The headers of single refusals. */
+const REFUSAL_HEADERS: Readonly<Record<number, string>> = {
+  401: "WWW-Authenticate",
+  429: "Retry-After",
+  503: "Retry-After",
+  507: "Retry-After",
 };
 
 const COMMON_HEADERS = ["X-Request-Id", "X-Content-Type-Options", "Vary", "Cache-Control"] as const;
@@ -104,7 +78,7 @@ export function responsesOf(operation: Operation, schemas: SchemaComponents): Js
   const refusals = refusedStatuses(operation).map((status) => {
     const refusal = REFUSALS[status];
     if (!refusal) throw new Error(`No description for status ${status} of ${operation.path}`);
-    return [String(status), { $ref: `#/components/responses/${refusal.name}` }];
+    return [String(status), { $ref: `#/components/responses/${refusal[0]}` }];
   });
   return Object.fromEntries([...answers, ...refusals]) as Json;
 }
@@ -164,11 +138,12 @@ export function sharedResponses(
   const responses = [...new Set(statuses)]
     .sort((a, b) => a - b)
     .map((status) => {
-      const { name, description, headers = [] } = REFUSALS[status] as RefusalText;
+      const [name, description] = REFUSALS[status] ?? ["", ""];
+      const headers = [...COMMON_HEADERS, REFUSAL_HEADERS[status] ?? []].flat();
       for (const header of headers) used.add(header);
       const response = {
         description,
-        headers: headerReferences([...COMMON_HEADERS, ...headers]),
+        headers: headerReferences(headers),
         content: { "application/json": { schema: schemas.refer(errorReply) } },
       };
       return [name, response];

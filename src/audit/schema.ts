@@ -41,13 +41,13 @@ const DESCRIPTIONS: Readonly<Record<EventFieldName, string>> = {
   executor: "The name of the caller.",
   consumer: "The kind of caller.",
   ai: "Whether an AI agent ran the command.",
-  provider: "The program that is used. The default is the command's first word.",
-  capability: "The capability used, `<provider>/<name>`.",
-  resource: "The resource acted on.",
+  provider: "The program that the command uses. The default is the command's first word.",
+  capability: "The capability that the command uses, `<provider>/<name>`.",
+  resource: "The resource that the command acted on.",
   policy_decision: "The decision of the policy.",
   policy: "The policy version that decided.",
   reason: "The reason of the decision.",
-  status: "The outcome. The default follows the decision: `allowed`, `denied` or `unknown`.",
+  status: "The outcome; by default the decision: `allowed`, `denied` or `unknown`.",
   message: "A message of the runtime for people.",
   duration_ms: "The duration of the command in milliseconds.",
   runtime_name: "The name of the runtime that reported the event.",
@@ -61,13 +61,13 @@ const DESCRIPTIONS: Readonly<Record<EventFieldName, string>> = {
 
 /** The fields that a report describes in another way: by its default, or by what it accepts. */
 const REPORT_DESCRIPTIONS: Readonly<Partial<Record<EventFieldName, string>>> = {
-  id: "1 to 128 printable ASCII characters; makes it safe to send the event again.",
-  timestamp: "Default: the time of ingest.",
-  consumer: "In any letter case. Default: `ai` where `ai` is true, else `human`.",
-  ai: "Default: whether `consumer` is `ai`.",
-  provider: "Default: the first word of `command`.",
-  policy_decision: "In any letter case; `allow` and `deny` are understood too.",
-  status: "Default: `allowed`, `denied`, or `unknown` without a decision.",
+  id: "1 to 128 printable ASCII characters. An event with an id can be sent again safely.",
+  timestamp: "The time of the command. The default is the time of ingest.",
+  consumer: "In any letter case. The default is `ai` if `ai` is true, otherwise `human`.",
+  ai: "The default is whether `consumer` is `ai`.",
+  provider: "The default is the first word of `command`.",
+  policy_decision: "In any letter case. `allow` and `deny` are accepted too.",
+  status: "The default is `allowed`, `denied`, or `unknown` without a decision.",
 };
 
 /** An event as it is stored and answered: one shape for the log, the wire and the rules. */

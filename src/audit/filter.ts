@@ -41,7 +41,7 @@ const exact: Readonly<Record<ExactFilter, FilterSchema>> = recordOf(
 
 /** The filters as query parameters. `decision` and `consumer` accept any value: unknown ones match nothing. */
 export const filterQuery = {
-  q: string(`Text that the ${SEARCHED_WORDS} contain, in any letter case.`),
+  q: string(`Text that the ${SEARCHED_WORDS} contains, in any letter case.`),
   ...exact,
   from: dateTime("Only events with a `timestamp` at or after this time."),
   to: dateTime("Only events with a `timestamp` before this time."),

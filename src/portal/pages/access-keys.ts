@@ -46,9 +46,7 @@ export function renderKeys(model: KeysModel): Html {
   const active = count(keys.length - revoked - expired);
   const headings = ["Name", "State", "Scope", "Begins with", "Created", "Expires", "Last used"];
   const list =
-    keys.length === 0
-      ? noKeys(model)
-      : accessTable("API keys", headings, keys, (key) => row(key, model));
+    keys.length === 0 ? noKeys(model) : accessTable(headings, keys, (key) => row(key, model));
   const numbers = html`<span class="faint small"
     >${active} active,${expired > 0 ? html` ${count(expired)} expired,` : undefined}
     ${count(revoked)} revoked</span

@@ -30,11 +30,8 @@ function renderOrganizations(model: OrganizationsModel): Html {
   const form = isOperator
     ? allowedOrNote(model, "POST /organizations", "Creating an organization", newOrganization())
     : undefined;
-  const list = accessTable(
-    "Organizations",
-    ["Name", "Id", "Created", "Changed"],
-    organizations,
-    (one) => row(one, model, one.id === ownId),
+  const list = accessTable(["Name", "Id", "Created", "Changed"], organizations, (one) =>
+    row(one, model, one.id === ownId),
   );
   const number = isOperator ? `${count(organizations.length)} in all` : "Yours";
   const aside = html`<span class="faint small">${number}</span>`;

@@ -43,13 +43,7 @@ export function renderSettings(model: SettingsModel): Html {
   const list =
     settings.length === 0
       ? noSettings(model)
-      : accessTable(
-          "Settings",
-          ["Key", "Value"],
-          settings,
-          (pair) => row(pair, model),
-          settings.length,
-        );
+      : accessTable(["Key", "Value"], settings, (pair) => row(pair, model), settings.length);
   const aside = html`<span class="faint small"
     >Stored for other programs; they do not change the service</span
   >`;

@@ -27,7 +27,7 @@ function renderUsers(model: UsersModel): Html {
   const list =
     users.length === 0
       ? noUsers(model)
-      : accessTable("Users", ["User", "Role", "State"], users, (user) => row(user, model));
+      : accessTable(["User", "Role", "State"], users, (user) => row(user, model));
   const number = html`<span class="faint small">${count(users.length)} in all</span>`;
   return accessFrame(
     "users",

@@ -71,7 +71,6 @@ export const MOST_ROWS = 500;
 
 /** Renders the beginning of a list as a table, whose last column has the actions of a row. */
 export function accessTable<T>(
-  label: string,
   headings: readonly string[],
   items: readonly T[],
   row: (item: T) => Html,
@@ -79,7 +78,7 @@ export function accessTable<T>(
 ): Html {
   const more = items.length - mostRows;
   const rows = items.slice(0, mostRows).map(row);
-  return html`${table(label, "rows access stacked", [...headings, ACTIONS], rows)}
+  return html`${table(undefined, "rows access stacked", [...headings, ACTIONS], rows)}
   ${more > 0 ? html`<p class="inside faint">${count(more)} more are listed by the API.</p>` : undefined}`;
 }
 

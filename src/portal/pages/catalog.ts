@@ -108,7 +108,7 @@ function statusBadge({ status, overridden }: Provider): Html {
 
 function providerTable(providers: readonly Provider[], now: number): Html {
   return table(
-    "Table of providers",
+    undefined,
     "rows catalog stacked",
     [
       ...[
@@ -151,7 +151,7 @@ function capabilityCard(capabilities: readonly Capability[], advice?: Html): Htm
       </tr>`,
   );
   const list = [
-    table("Table of capabilities", "rows catalog", ["Capability", "What it does"], rows),
+    table(undefined, "rows catalog", ["Capability", "What it does"], rows),
     rest > 0
       ? html`<p class="empty">${count(rest)} more: a longer search text finds them.</p>`
       : undefined,

@@ -1,5 +1,5 @@
 /**
- * The fields of an event: the one table behind the schemas, ingest, the log's line scanner, the index, the
+ * The fields of an event: the one table behind the schemas, ingest, the index, the
  * filters, CSV and the portal. Its order is the order of validation, of the fields in a stored line and of
  * the columns of an export. To add a field, add a row; the compiler then asks for its descriptions in
  * `schema.ts` and, for a filter, in `filter.ts`.

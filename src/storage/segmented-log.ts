@@ -36,8 +36,6 @@ export interface SegmentedLogOptions {
   readonly timeOf: (line: Buffer) => number | undefined;
   /** Called when the log has rolled to a new segment; all appends to earlier ones were answered. */
   readonly rolled?: (segment: number) => void;
-  /** Called with acknowledged text, right before the answers; see `AppendLogOptions`. */
-  readonly acknowledged?: (bytes: Buffer, segment: number, offset: number) => void;
   /** Called after a segment was removed because it contained no acknowledged byte. */
   readonly removed?: (segment: number) => void;
   /** Called when a torn tail was cut off at start. */
@@ -78,7 +76,6 @@ export class SegmentedLog {
           segments.push(segment);
           options.rolled?.(segment);
         },
-        ...(options.acknowledged && { acknowledged: options.acknowledged }),
         removed: (segment) => {
           const index = segments.indexOf(segment);
           if (index !== -1) segments.splice(index, 1);

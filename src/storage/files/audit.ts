@@ -12,10 +12,10 @@ import { isOrganizationId, type Layout } from "../layout.ts";
 import type { LogCheck } from "../log-checks.ts";
 import { ReadFiles } from "../read-files.ts";
 import { EngineCounters } from "./audit/write/engine-counters.ts";
-import { SearchCache } from "./audit/query/segment-query.ts";
+import type { RowSet } from "./audit/index/row-set.ts";
 import type { IndexThreads } from "./audit/sidecar/index-threads.ts";
 import { OpenTrails, checksOf } from "./audit/open-trails.ts";
-import { ShortLines } from "./audit/query/short-lines.ts";
+import { ByteCache } from "./audit/query/byte-cache.ts";
 import { Tail } from "./audit/live/tail.ts";
 import { readListPosition, readStreamPosition } from "../../audit/positions.ts";
 import type { GlobalRow } from "./audit/index/segment-index.ts";
@@ -43,8 +43,8 @@ export class FileAuditStore implements AuditStore {
   readonly counts = new EngineCounters();
   readonly #options: FileAuditOptions & { readonly damage: DamageRegister };
   readonly #reads: ReadFiles;
-  readonly #found = new SearchCache();
-  readonly #shortLines = new ShortLines();
+  readonly #found = new ByteCache<RowSet>();
+  readonly #shortLines = new ByteCache<Buffer>();
   readonly #trails: OpenTrails;
 
   constructor(options: FileAuditOptions) {

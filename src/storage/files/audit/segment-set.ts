@@ -14,8 +14,7 @@ import { Queue } from "../../queue.ts";
 import type { ReadFiles } from "../../read-files.ts";
 import type { SegmentedLog } from "../../segmented-log.ts";
 import { TEMPORARY_SUFFIX } from "../../snapshot.ts";
-import { GrowingIndex } from "./index/growing-index.ts";
-import { LineIndexer } from "./index/line-indexer.ts";
+import { GrowingIndex, indexLines } from "./index/growing-index.ts";
 import type { IndexThreads } from "./sidecar/index-threads.ts";
 import { SealedIndex } from "./index/sealed-index.ts";
 import { LONGEST_LISTED } from "./index/fields.ts";
@@ -40,7 +39,6 @@ export interface SegmentSetOptions {
 export class SegmentSet {
   readonly #options: SegmentSetOptions;
   readonly #log: SegmentedLog;
-  readonly #indexer: LineIndexer;
   readonly #sealing = new Queue();
   #indexes: SegmentIndex[] = [];
   #sealedBytes = 0;
@@ -49,7 +47,6 @@ export class SegmentSet {
   private constructor(options: SegmentSetOptions, log: SegmentedLog, growing: GrowingIndex) {
     this.#options = options;
     this.#log = log;
-    this.#indexer = new LineIndexer(options.organization);
     this.#growing = growing;
   }
 
@@ -93,11 +90,6 @@ export class SegmentSet {
 
   find(segment: number): SegmentIndex | undefined {
     return this.#indexes.find((index) => index.segment === segment);
-  }
-
-  /** Adds lines that were written to the active segment, from byte `offset` on, to its index. */
-  add(bytes: Buffer, offset: number): void {
-    this.#indexer.add(this.#growing, bytes, offset, () => {}); // nothing is damaged yet
   }
 
   /** Makes a new segment the active one, and seals the one before: writes its sidecar. */
@@ -246,9 +238,8 @@ export class SegmentSet {
     const { organization, damage } = this.#options;
     const index = new GrowingIndex(segment);
     const found = new DamageFound(this.#log.path(segment));
-    const indexer = new LineIndexer(organization);
     await this.#log.readManyLines(segment, (bytes, offset) => {
-      indexer.add(index, bytes, offset, (line, at) => found.add(line, at));
+      indexLines(index, organization, bytes, offset, (line, at) => found.add(line, at));
     });
     await damage.enter(found);
     return index;

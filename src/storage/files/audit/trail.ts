@@ -10,12 +10,11 @@ import type { AuditRows, AuditUsage, ProviderActivity } from "../../../audit/sto
 import { CloseStack } from "../../../core/close-stack.ts";
 import type { Quota } from "../../../core/quota.ts";
 import { parseTimestamp } from "../../../core/time.ts";
-import type { Work } from "../../../core/work.ts";
 import type { Durability } from "../../append-log-options.ts";
 import { SegmentedLog, type SegmentedLogOptions } from "../../segmented-log.ts";
 import type { EngineCounters } from "./write/engine-counters.ts";
 import { EventWriter } from "./write/event-writer.ts";
-import { type SearchCache, segmentQuery, type SegmentQuery } from "./query/segment-query.ts";
+import { segmentQuery, type SegmentQuery } from "./query/segment-query.ts";
 import { type Lease, Leases } from "./leases.ts";
 import { lineOf, recentIdsOf, rowsAfter, rowsOfId, type RecentIds } from "./write/known-events.ts";
 import { InOrder } from "./write/in-order.ts";
@@ -27,33 +26,31 @@ import { SidecarDamaged } from "./sidecar/on-demand-sections.ts";
 import { globalRow, NO_ROW, type GlobalRow, type LocalRow } from "./index/segment-index.ts";
 import type { SegmentIndex } from "./index/segment-index.ts";
 import { SegmentSet, type SegmentSetOptions } from "./segment-set.ts";
-import type { ShortLines } from "./query/short-lines.ts";
-import { FanOut } from "./live/fan-out.ts";
-import type { TailSource } from "./live/tail.ts";
+import type { ByteCache } from "./query/byte-cache.ts";
+import type { RowSet } from "./index/row-set.ts";
+import type { Tail, TailSource } from "./live/tail.ts";
 
-type LogOptions = Omit<SegmentedLogOptions, "timeOf" | "rolled" | "acknowledged" | "removed">;
+type LogOptions = Omit<SegmentedLogOptions, "timeOf" | "rolled" | "removed">;
 
 export interface AuditTrailOptions extends LogOptions, SegmentSetOptions {
   readonly durability: Durability;
   readonly counts: EngineCounters;
-  readonly found: SearchCache;
-  readonly shortLines: ShortLines;
+  readonly found: ByteCache<RowSet>;
+  readonly shortLines: ByteCache<Buffer>;
 }
-
-/** The bytes that are indexed in one part, within about a millisecond. */
-const PART_BYTES = 64 << 10;
 
 /** Stores and finds the events of one organization. */
 export class AuditTrail implements TailSource {
   readonly #organization: string;
-  readonly #found: SearchCache;
-  readonly #shortLines: ShortLines;
+  readonly #found: ByteCache<RowSet>;
+  readonly #shortLines: ByteCache<Buffer>;
   readonly #log: SegmentedLog;
   readonly #segments: SegmentSet;
   readonly #ids: RecentIds;
   readonly #sequel: InOrder;
   readonly #writer: EventWriter;
-  readonly tails = new FanOut();
+  /** The tails that are read: each is offered every event as it is stored. */
+  readonly tails = new Set<Tail>();
   readonly #leases = new Leases();
   readonly #lastDay = new LastDay();
   #removing: Promise<unknown> = Promise.resolve();
@@ -72,27 +69,25 @@ export class AuditTrail implements TailSource {
     this.#segments = segments;
     this.#ids = ids;
     this.#sequel = sequel;
-    this.#writer = new EventWriter({ log, segments, ids, durability, counts, sequel });
+    this.#writer = new EventWriter({
+      ...{ log, segments, ids, durability, counts, sequel },
+      acknowledged: this.#add,
+    });
   }
 
   /** Opens the log, loads the index of each segment, and rebuilds missing ones. */
   static async open(options: AuditTrailOptions): Promise<AuditTrail> {
     const { organization } = options;
     let segments: SegmentSet | undefined;
-    let trail: AuditTrail | undefined;
     const sequel = new InOrder();
     const log = await SegmentedLog.open({
       ...options,
       timeOf: (line) => parseTimestamp(readLine(line, organization)?.ingested_at ?? ""),
       rolled: (segment) => sequel.do(() => segments?.roll(segment)),
-      acknowledged: (bytes, _segment, offset) => {
-        if (trail !== undefined) sequel.do(trail.#add.bind(trail, bytes, offset));
-      },
     });
     try {
       segments = await SegmentSet.open(options, log);
-      trail = new AuditTrail(options, log, segments, await recentIdsOf(segments), sequel);
-      return trail;
+      return new AuditTrail(options, log, segments, await recentIdsOf(segments), sequel);
     } catch (error) {
       await segments?.close();
       await log.close();
@@ -107,7 +102,7 @@ export class AuditTrail implements TailSource {
 
   /** Whether no append, stream or query is in progress, so that the trail could be closed. */
   get isIdle(): boolean {
-    return this.#writer.isIdle && this.tails.isEmpty && this.#leases.areNone;
+    return this.#writer.isIdle && this.tails.size === 0 && this.#leases.areNone;
   }
 
   /** Stores events, all or none; see `AuditStore.append`. */
@@ -122,27 +117,16 @@ export class AuditTrail implements TailSource {
     else this.#writer.append(events, named, stored);
   }
 
-  /** Adds acknowledged lines to the index, to the recent ids and to the streams; long ones in parts. */
-  #add(bytes: Buffer, offset: number): Work<void> | void {
-    if (bytes.length > PART_BYTES) return this.#addInParts(bytes, offset);
-    this.#addPart(bytes, offset);
-  }
-
-  *#addInParts(bytes: Buffer, offset: number): Work<void> {
-    for (let start = 0; start < bytes.length; yield) {
-      const end = bytes.indexOf("\n", start + PART_BYTES) + 1 || bytes.length;
-      this.#addPart(bytes.subarray(start, end), offset + start);
-      start = end;
-    }
-  }
-
-  #addPart(bytes: Buffer, offset: number): void {
+  /** Adds an acknowledged event to the index, to the recent ids and to the streams. */
+  readonly #add = (event: AuditEvent, line: Buffer, offset: number): void => {
     const index = this.#segments.growing;
-    const first = index.rows;
-    this.#segments.add(bytes, offset);
-    index.eachId(first, (hash, row) => this.#ids.add(hash, globalRow(index.segment, row)));
-    this.tails.offer(bytes, index, first, offset);
-  }
+    const row = index.add(event, offset, offset + line.length);
+    const place = globalRow(index.segment, row);
+    this.#ids.add(index.idHashes[row] as number, place);
+    if (this.tails.size === 0) return;
+    const json = Buffer.from(line); // tails keep it for a while, but not the batch around it
+    for (const tail of this.tails) tail.offer(place, event, json);
+  };
 
   /** A page that begins after a number of rows, or after a place; see `AuditStore.page`. */
   page(
@@ -273,7 +257,7 @@ export class AuditTrail implements TailSource {
   }
 
   async close(): Promise<void> {
-    this.tails.close();
+    for (const tail of this.tails) tail.close();
     const opened = new CloseStack();
     opened.keep(this.#segments);
     opened.add(() => this.#sequel.idle());

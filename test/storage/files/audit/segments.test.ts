@@ -8,7 +8,7 @@ import { createLog } from "../../../../src/core/log.ts";
 import { makeDurableDirectory } from "../../../../src/storage/directories.ts";
 import { FileAuditStore } from "../../../../src/storage/files/audit.ts";
 import type { FileOperations } from "../../../../src/storage/file-operations.ts";
-import { hashOf } from "../../../../src/storage/files/audit/index/byte-words.ts";
+import { hashOf } from "../../../../src/storage/files/audit/index/hash.ts";
 import { Layout } from "../../../../src/storage/layout.ts";
 import { histogramOf, matchesOf } from "../../../audit/naive-audit.ts";
 import { append, auditEventOf, eventsIn, Follower, NOON } from "../../../audit/store-suite.ts";

@@ -9,15 +9,17 @@
  *     count | hashes, ascending | codes by hash | ends of texts | ends of lower-cased texts |
  *     texts, one after another | lower-cased texts, each followed by a byte FF
  *
- * All numbers are 32 bits wide. No text in UTF-8 holds a byte FF, so no match runs over a boundary.
+ * All numbers are 32 bits wide.
  */
-import { codesHolding } from "../query/text-finder.ts";
-import { hashOf } from "./byte-words.ts";
+import type { Work } from "../../../../core/work.ts";
+import { hashesOf, hashOf } from "./hash.ts";
+import { lowerBound, sortedByKey } from "./sorting.ts";
+import { TextBuffer, encodeTexts } from "./text-buffer.ts";
+import { codesHolding } from "./text-finder.ts";
 
 const NUMBER = Uint32Array.BYTES_PER_ELEMENT;
-export const SEPARATOR = 0xff;
-/** The most values that are kept as strings after their first use. */
-const DECODED = 256;
+/** The characters that are lower-cased in one part, within some 0.1 ms. */
+const PART_CHARACTERS = 64 << 10;
 
 /** Finds codes by values, and values by codes. */
 export interface Dictionary {
@@ -27,7 +29,60 @@ export interface Dictionary {
   codeOf(value: string): number | undefined;
   valueOf(code: number): string;
   /** The codes whose lower-cased values contain some bytes, ascending; yields after every small part. */
-  search(needle: Buffer): Generator<undefined, readonly number[]>;
+  search(needle: Buffer): Work<readonly number[]>;
+}
+
+/** The dictionary of a segment that takes new values. Lower-cased texts are made on first use, or at sealing. */
+export class GrowingDictionary implements Dictionary {
+  readonly #codes = new Map<string, number>();
+  readonly #values: string[] = [];
+  readonly #lower = new TextBuffer();
+
+  get size(): number {
+    return this.#values.length;
+  }
+
+  /** The values by code, beginning with code 1. */
+  get values(): readonly string[] {
+    return this.#values;
+  }
+
+  /** The code of a value, which is added if it is new. */
+  add(value: string): number {
+    let code = this.#codes.get(value);
+    if (code === undefined) {
+      code = this.#values.push(value);
+      this.#codes.set(value, code);
+    }
+    return code;
+  }
+
+  codeOf(value: string): number | undefined {
+    return this.#codes.get(value);
+  }
+
+  valueOf(code: number): string {
+    return this.#values[code - 1] as string;
+  }
+
+  *search(needle: Buffer): Work<readonly number[]> {
+    const { bytes, ends } = yield* this.lowerCased();
+    return yield* codesHolding(bytes, ends, needle);
+  }
+
+  /** All values in lower case, each followed by a separator. */
+  *lowerCased(): Work<TextBuffer> {
+    const lower = this.#lower;
+    for (let left = PART_CHARACTERS; lower.count < this.size;) {
+      const value = this.#values[lower.count] as string;
+      lower.addLowerCased(value);
+      left -= value.length;
+      if (left > 0) continue;
+      left = PART_CHARACTERS;
+      yield;
+    }
+    return lower;
+  }
 }
 
 /** A dictionary in one block of bytes. */
@@ -39,7 +94,6 @@ export class PackedDictionary implements Dictionary {
   readonly #lowerEnds: Uint32Array;
   readonly #texts: Buffer;
   readonly #lower: Buffer;
-  readonly #decoded = new Map<number, string>();
 
   /** The block begins at a multiple of four bytes. */
   constructor(block: Uint8Array) {
@@ -61,36 +115,36 @@ export class PackedDictionary implements Dictionary {
     const hash = hashOf(value);
     for (let i = lowerBound(this.#hashes, hash); this.#hashes[i] === hash; i++) {
       const code = this.#codes[i] as number;
-      if (this.#decode(code) === value) return code;
+      if (this.valueOf(code) === value) return code;
     }
     return undefined;
   }
 
   valueOf(code: number): string {
-    const known = this.#decoded.get(code);
-    if (known !== undefined) return known;
-    const value = this.#decode(code);
-    if (this.#decoded.size < DECODED) this.#decoded.set(code, value);
-    return value;
-  }
-
-  #decode(code: number): string {
     return this.#texts.toString("utf8", this.#ends[code - 2] ?? 0, this.#ends[code - 1]);
   }
 
-  search(needle: Buffer): Generator<undefined, readonly number[]> {
+  search(needle: Buffer): Work<readonly number[]> {
     return codesHolding(this.#lower, this.#lowerEnds, needle);
   }
 }
 
-/** The first index of an ascending list whose number is at least the given one. */
-export function lowerBound(list: Uint32Array, value: number): number {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((list[middle] as number) < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+/** Makes the block of a `PackedDictionary`; `isSearched` includes the lower-cased texts. */
+export function* packDictionary(
+  dictionary: GrowingDictionary,
+  isSearched: boolean,
+): Work<Uint8Array> {
+  const { size, values } = dictionary;
+  const hashes = yield* hashesOf(values);
+  const texts = yield* encodeTexts(values);
+  const lower = isSearched ? yield* dictionary.lowerCased() : new TextBuffer();
+  const numbers = new Uint32Array(1 + 4 * size);
+  numbers[0] = size;
+  sortedByKey(0, size, (i) => hashes[i] as number).forEach((i, place) => {
+    numbers[1 + place] = hashes[i] as number;
+    numbers[1 + size + place] = i + 1;
+  });
+  numbers.set(texts.ends, 1 + 2 * size);
+  numbers.set(lower.ends, 1 + 3 * size);
+  return Buffer.concat([Buffer.from(numbers.buffer), texts.bytes, lower.bytes]);
 }

@@ -47,17 +47,18 @@ export const PACKED_FACETS = 24;
 export const DECISIONS: readonly string[] = decisions;
 export const CONSUMERS: readonly string[] = consumers;
 
-/** Packs the facets of an event into one number. */
-export function packFacets({
-  policy_decision = "",
-  consumer = "",
-  ai,
-}: {
-  readonly policy_decision: string | undefined;
-  readonly consumer: string | undefined;
+interface Facets {
+  readonly policy_decision?: string | undefined;
+  readonly consumer?: string | undefined;
   readonly ai: boolean;
-}): number {
-  return (decisionCode(policy_decision) * 4 + CONSUMERS.indexOf(consumer) + 1) * 2 + (ai ? 1 : 0);
+}
+
+/** Packs the facets of an event into one number. Those of a damaged log may be of other types. */
+export function packFacets({ policy_decision = "", consumer = "", ai }: Facets): number {
+  return (
+    (decisionCode(policy_decision) * 4 + CONSUMERS.indexOf(consumer) + 1) * 2 +
+    (ai === true ? 1 : 0)
+  );
 }
 
 /** 1 for `ALLOWED`, 2 for `DENIED`, 0 for no decision or another text. */

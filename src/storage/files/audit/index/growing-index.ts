@@ -4,13 +4,19 @@
  * snapshot.
  */
 import type { EventFieldName } from "../../../../audit/event-fields.ts";
+import type { AuditEvent } from "../../../../audit/schema.ts";
+import type { Awaitable } from "../../../../core/caller.ts";
+import type { Yielder } from "../../../../core/yielder.ts";
+import { eachLine, type TakeLine } from "../../../log-lines.ts";
+import { readLine, timeOf } from "../write/lines.ts";
+import { byCodedName, PACKED_FACETS, packFacets } from "./fields.ts";
+import { GrowingDictionary } from "./dictionary.ts";
+import { hashOf } from "./hash.ts";
 import { addBits, marksOf, noBits, RowSet } from "./row-set.ts";
-import { COMMAND, placeOf, type LineScanner } from "./line-scanner.ts";
 import { RowOrder } from "./row-order.ts";
-import { byCodedName, PACKED_FACETS } from "./fields.ts";
 import type { CodedField, LocalRow, SegmentIndex } from "./segment-index.ts";
-import { BLOCK_TEXTS, addTrigrams, blocksInFilters, FILTER_BYTES } from "./trigrams.ts";
-import { GrowingDictionary, grown } from "./growing-dictionary.ts";
+import { grown } from "./text-buffer.ts";
+import type { SearchedText } from "./trigrams.ts";
 
 const FIRST_ROWS = 256;
 
@@ -18,17 +24,18 @@ const FIRST_ROWS = 256;
 class GrowingField implements CodedField {
   readonly dictionary = new GrowingDictionary();
   readonly byCombination = undefined;
-  readonly #place: number;
+  readonly #name: EventFieldName;
   codes: Uint32Array = new Uint32Array(FIRST_ROWS);
   counts: Uint32Array = new Uint32Array(8);
 
   constructor(name: EventFieldName) {
-    this.#place = placeOf(name);
+    this.#name = name;
   }
 
-  /** Adds the value of a scanned line. */
-  add(line: LineScanner, row: number): void {
-    const code = this.dictionary.addFrom(line, this.#place);
+  /** Adds the value of an event, which is the next row. In an edited log it may be of another type. */
+  add(event: AuditEvent, row: number): void {
+    const value = event[this.#name];
+    const code = typeof value === "string" ? this.dictionary.add(value) : 0;
     if (row === this.codes.length) this.codes = grown(this.codes);
     this.codes[row] = code;
     if (code === this.counts.length) this.counts = grown(this.counts);
@@ -39,24 +46,23 @@ class GrowingField implements CodedField {
 /** An index that takes events. */
 export class GrowingIndex implements SegmentIndex {
   readonly segment: number;
+  readonly isSealed = false;
+  readonly combinations = undefined;
   readonly fields = byCodedName((name) => new GrowingField(name));
+  readonly commandField = new GrowingField("command");
   readonly traces = new GrowingField("trace_id");
   readonly packedCounts = new Uint32Array(PACKED_FACETS);
   times: Float64Array = new Float64Array(FIRST_ROWS);
   offsets: Uint32Array = new Uint32Array(FIRST_ROWS + 1);
   facets: Uint8Array = new Uint8Array(FIRST_ROWS);
   idHashes: Uint32Array = new Uint32Array(FIRST_ROWS);
-  texts: Uint32Array = new Uint32Array(FIRST_ROWS);
-  readonly allTexts = new GrowingTexts();
-  readonly isSealed = false;
-  readonly combinations = undefined;
   lastUsed: Float64Array = new Float64Array(8);
   rows = 0;
   bytes = 0;
   oldest = Infinity;
   newest = -Infinity;
   newestIngested = -Infinity;
-  readonly #fields = Object.values(this.fields);
+  readonly #fields = [...Object.values(this.fields), this.commandField, this.traces];
   readonly #order = new RowOrder();
 
   constructor(segment: number) {
@@ -64,29 +70,31 @@ export class GrowingIndex implements SegmentIndex {
   }
 
   /**
-   * Adds the event of a scanned line. In the log the line begins at byte `offset`; the next one begins
-   * at `end` or later.
+   * Adds an event, whose line begins at byte `offset` of the log; the next one begins at `end` or later.
+   *
+   * @returns its row
    */
-  add(line: LineScanner, offset: number, end: number): void {
-    const row = this.rows;
+  add(event: AuditEvent, offset: number, end: number): LocalRow {
+    const row = this.rows as LocalRow;
     if (row === this.facets.length) this.#grow();
-    const { time, kind } = line;
+    const time = timeOf(event.timestamp) ?? 0;
     this.times[row] = time;
-    if (time < this.oldest) this.oldest = time;
-    if (time > this.newest) this.newest = time;
-    if (line.ingestedAt > this.newestIngested) this.newestIngested = line.ingestedAt;
+    this.oldest = Math.min(this.oldest, time);
+    this.newest = Math.max(this.newest, time);
+    const ingested = typeof event.ingested_at === "string" ? timeOf(event.ingested_at) : undefined;
+    this.newestIngested = Math.max(this.newestIngested, ingested ?? 0);
     this.offsets[row] = offset;
     this.offsets[row + 1] = end;
     this.bytes = end;
-    this.facets[row] = kind;
-    this.packedCounts[kind] = (this.packedCounts[kind] as number) + 1;
-    for (const field of this.#fields) field.add(line, row);
-    this.traces.add(line, row);
+    const packed = packFacets(event);
+    this.facets[row] = packed;
+    this.packedCounts[packed] = (this.packedCounts[packed] as number) + 1;
+    for (const field of this.#fields) field.add(event, row);
     this.#noteUse(this.fields.provider.codes[row] as number, time);
-    this.idHashes[row] = line.idHash;
-    this.texts[row] = this.allTexts.add(line);
+    this.idHashes[row] = hashOf(event.id);
     this.#order.add(this.times, row);
     this.rows = row + 1;
+    return row;
   }
 
   #noteUse(code: number, time: number): void {
@@ -100,15 +108,14 @@ export class GrowingIndex implements SegmentIndex {
     this.offsets = grown(this.offsets);
     this.facets = grown(this.facets);
     this.idHashes = grown(this.idHashes);
-    this.texts = grown(this.texts);
   }
 
-  get textCount(): number {
-    return this.allTexts.count;
+  get commands(): Uint32Array {
+    return this.commandField.codes;
   }
 
-  get textStarts(): Uint32Array {
-    return this.allTexts.starts;
+  get commandCount(): number {
+    return this.commandField.dictionary.size;
   }
 
   order(): Uint32Array | undefined {
@@ -124,14 +131,8 @@ export class GrowingIndex implements SegmentIndex {
     return RowSet.ofBits(bits).toList();
   }
 
-  blocksWith(bits: Uint16Array): readonly number[] {
-    const { fullBlocks, count } = this.allTexts;
-    const blocks = this.allTexts.blocksWith(bits);
-    return count > fullBlocks * BLOCK_TEXTS ? [...blocks, fullBlocks] : blocks;
-  }
-
-  text(from: number, to: number): Buffer {
-    return this.allTexts.bytes.subarray(from, to);
+  commandsHolding({ needle }: SearchedText, yielder: Yielder): Awaitable<readonly number[]> {
+    return yielder.run(this.commandField.dictionary.search(needle));
   }
 
   rowsOfId(hash: number): readonly LocalRow[] {
@@ -150,56 +151,21 @@ export class GrowingIndex implements SegmentIndex {
 }
 
 /**
- * The commands of a segment that grows. Equal commands are kept once: a row holds the number of its text, so
- * a search compares each text once, however many rows have it. The texts are stored in lower case, one after
- * another in UTF-8, each followed by a byte FF. A block of 256 texts has a trigram filter once it is full.
+ * Adds whole lines of an organization's log to an index.
+ *
+ * @param offset where the bytes begin in the log
+ * @param damaged takes lines that are not events of this organization
  */
-export class GrowingTexts {
-  readonly #dictionary = new GrowingDictionary();
-  #filters: Uint8Array = new Uint8Array(0);
-  #filtered = 0;
-
-  /** The number of a line's command, which is added if it is new; 0 for no command. */
-  add(line: LineScanner): number {
-    const number = this.#dictionary.addFrom(line, COMMAND);
-    if (this.#filtered < this.fullBlocks) this.#addFilter(this.#filtered++);
-    return number;
-  }
-
-  /** The number of texts; they are numbered 1 to `count`. */
-  get count(): number {
-    return this.#dictionary.size;
-  }
-
-  /** The start of each text, beginning with number 1, and the end of the last one. */
-  get starts(): Uint32Array {
-    return this.#dictionary.lowerEnds;
-  }
-
-  /** The texts with their separators. */
-  get bytes(): Buffer {
-    return this.#dictionary.lower;
-  }
-
-  /** The filters of all blocks that are full. */
-  get filters(): Uint8Array {
-    return this.#filters.subarray(0, this.fullBlocks * FILTER_BYTES);
-  }
-
-  get fullBlocks(): number {
-    return Math.floor(this.count / BLOCK_TEXTS);
-  }
-
-  /** The full blocks whose filters have all the bits. */
-  blocksWith(bits: Uint16Array): readonly number[] {
-    return blocksInFilters(this.#filters, this.fullBlocks, bits);
-  }
-
-  #addFilter(block: number): void {
-    const at = block * FILTER_BYTES;
-    if (at === this.#filters.length) this.#filters = grown(this.#filters, 8 * FILTER_BYTES);
-    const { bytes, starts } = this;
-    const from = starts[block * BLOCK_TEXTS] as number;
-    addTrigrams(this.#filters, at, bytes, from, starts[(block + 1) * BLOCK_TEXTS] as number);
-  }
+export function indexLines(
+  index: GrowingIndex,
+  organization: string,
+  bytes: Buffer,
+  offset: number,
+  damaged: TakeLine,
+): void {
+  eachLine(bytes, offset, (line, at) => {
+    const event = readLine(line, organization);
+    if (event === undefined) damaged(line, at);
+    else index.add(event, at, at + line.length);
+  });
 }

@@ -3,6 +3,8 @@
  * creates a list; later rows are sorted among themselves and merged into it. A merge happens after
  * `MERGE_ROWS` rows, or when a query needs it. Invariant: a list never changes, so a query may keep it.
  */
+import { sortedByKey } from "./sorting.ts";
+
 const MERGE_ROWS = 4096;
 
 /** Keeps the order of rows by time. */
@@ -26,9 +28,9 @@ export class RowOrder {
 
   #merge(times: Float64Array, rows: number): void {
     const old = this.#list;
-    const fresh = sortedRows(times, old.length, rows);
-    const merged = new Uint32Array(rows);
     const timeOf = (row: number | undefined): number => times[row as number] as number;
+    const fresh = sortedByKey(old.length, rows, timeOf);
+    const merged = new Uint32Array(rows);
     // Events are only a little late, so most of the list stays as it is.
     let i = old.length;
     while (i > 0 && timeOf(old[i - 1]) > timeOf(fresh[0])) i--;
@@ -41,26 +43,4 @@ export class RowOrder {
     }
     this.#list = merged;
   }
-}
-
-/** The rows from one up to another by time, equal times by row. */
-function sortedRows(times: Float64Array, from: number, to: number): Uint32Array {
-  const rows = new Uint32Array(to - from);
-  let [least, most] = [Infinity, -Infinity];
-  for (let row = from; row < to; row++) {
-    rows[row - from] = row;
-    least = Math.min(least, times[row] as number);
-    most = Math.max(most, times[row] as number);
-  }
-  if ((most - least + 1) * rows.length > Number.MAX_SAFE_INTEGER) {
-    return rows.sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
-  }
-  // Time and row in one number: sorted without callbacks, several times as fast.
-  const keys = new Float64Array(rows.length);
-  for (let i = 0; i < rows.length; i++) {
-    keys[i] = ((times[from + i] as number) - least) * rows.length + i;
-  }
-  keys.sort();
-  for (let i = 0; i < rows.length; i++) rows[i] = from + ((keys[i] as number) % rows.length);
-  return rows;
 }

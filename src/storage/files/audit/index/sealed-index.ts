@@ -4,22 +4,28 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Awaitable } from "../../../../core/caller.ts";
-import { nextTurn } from "../../../../core/timers.ts";
+import { Yielder } from "../../../../core/yielder.ts";
 import type { FileOperations } from "../../../file-operations.ts";
 import { readExactly, readInto } from "../../../log-lines.ts";
 import type { ReadFiles } from "../../../read-files.ts";
 import type { FacetCombinations } from "./facet-counts.ts";
-import { lowerBound, PackedDictionary } from "./dictionary.ts";
-import { hashOf } from "./byte-words.ts";
+import { PackedDictionary } from "./dictionary.ts";
+import { hashOf } from "./hash.ts";
+import { lowerBound } from "./sorting.ts";
+import { TextFinder } from "./text-finder.ts";
 import { byCodedName, INDEXED_FIELDS, type CodedName, type Column } from "./fields.ts";
 import type { CodedField, LocalRow, SegmentIndex } from "./segment-index.ts";
-import { arrayOf, checksumOf, decodeHeader, HEADER_BYTES, type Header } from "../sidecar/format.ts";
+import {
+  arrayOf,
+  checksumInParts,
+  decodeHeader,
+  HEADER_BYTES,
+  type Header,
+} from "../sidecar/format.ts";
 import type { Section, SectionArray, Table } from "../sidecar/format.ts";
 import { OnDemandSections } from "../sidecar/on-demand-sections.ts";
-import { BLOCK_TEXTS, blocksInSlices } from "./trigrams.ts";
+import { runsWith, type SearchedText } from "./trigrams.ts";
 
-/** The bytes that a segment checks in one turn of the loop, since many segments are read at once. */
-const STEP_BYTES = 64 << 10;
 const NO_ROWS = new Uint32Array(0);
 
 /** An index that was read from its sidecar. */
@@ -38,9 +44,9 @@ export class SealedIndex implements SegmentIndex {
   readonly packedCounts: Uint32Array;
   readonly combinations: FacetCombinations | undefined;
   readonly lastUsed: Float64Array;
-  readonly texts: Column;
-  readonly textCount: number;
-  readonly textStarts: Uint32Array;
+  readonly commands: Column;
+  readonly commandCount: number;
+  readonly #commandEnds: Uint32Array;
   readonly #filters: Uint32Array;
   readonly #traceHashes: Uint32Array;
   readonly #order: Uint32Array | undefined;
@@ -63,11 +69,11 @@ export class SealedIndex implements SegmentIndex {
     this.newestIngested = table.newestIngested;
     this.times = column("times");
     this.offsets = column("offsets");
-    this.textStarts = column("textStarts");
     this.facets = column("facets");
     this.packedCounts = column("packedCounts");
-    this.texts = column("texts");
-    this.textCount = this.textStarts.length - 1;
+    this.commands = column("commands");
+    this.#commandEnds = column("commandEnds");
+    this.commandCount = this.#commandEnds.length;
     this.#filters = column("filters");
     const columnIfAny = <T extends SectionArray>(name: string): T | undefined =>
       table.columns[name] === undefined ? undefined : column<T>(name);
@@ -114,7 +120,7 @@ export class SealedIndex implements SegmentIndex {
       if (size !== HEADER_BYTES + headBytes + restBytes) return undefined;
       const head = Buffer.from(new ArrayBuffer(headBytes)); // alone in its memory, hence aligned
       await readInto(files, descriptor, head, HEADER_BYTES);
-      if ((await checksumInTurns(head)) !== header.checksum) return undefined;
+      if ((await new Yielder().run(checksumInParts(head))) !== header.checksum) return undefined;
       const table = JSON.parse(head.toString("utf8", 0, tableBytes)) as Table;
       if (table.segment !== segment || table.bytes !== logBytes) return undefined;
       if (!isDeepStrictEqual(table.fields, INDEXED_FIELDS)) return undefined;
@@ -138,8 +144,7 @@ export class SealedIndex implements SegmentIndex {
   async #readTrace(trace: string, hash: number, place: number): Promise<Uint32Array> {
     for (let at = place; this.#traceHashes[at] === hash; at++) {
       const [start = 0, end = 0] = await this.#rest.numbers("traceEnds", at, 2);
-      const reading = this.#rest.read("traceTexts", start, end);
-      const text = reading instanceof Promise ? await reading : reading;
+      const text = await this.#rest.read("traceTexts", start, end);
       if (text.toString("utf8") !== trace) continue;
       const [first = 0, last = 0] = await this.#rest.numbers("traceStarts", at, 2);
       return this.#rest.numbers("traceRows", first, last - first);
@@ -147,14 +152,22 @@ export class SealedIndex implements SegmentIndex {
     return NO_ROWS;
   }
 
-  blocksWith(bits: Uint16Array): readonly number[] {
-    const fullBlocks = Math.floor(this.textCount / BLOCK_TEXTS);
-    const blocks = blocksInSlices(this.#filters, fullBlocks, bits);
-    return this.textCount > fullBlocks * BLOCK_TEXTS ? [...blocks, fullBlocks] : blocks;
-  }
-
-  text(from: number, to: number, room?: Buffer): Awaitable<Buffer> {
-    return this.#rest.read("text", from, to, room);
+  /** Searches block by block; blocks whose filter rules out the text are not read. */
+  async commandsHolding(
+    { needle, bits, room }: SearchedText,
+    yielder: Yielder,
+  ): Promise<readonly number[]> {
+    const ends = this.#commandEnds;
+    const finder = new TextFinder(needle, ends);
+    for (const { first, end } of runsWith(this.#filters, ends, bits)) {
+      finder.passTo(first);
+      for (let at = ends[first - 1] ?? 0; finder.isBefore(at, end);) {
+        const piece = await this.#rest.read("commands", at, finder.endOf(at, end), room);
+        at = finder.search(piece, at);
+        if (yielder.isDue) await yielder.step();
+      }
+    }
+    return finder.found;
   }
 
   async rowsOfId(hash: number): Promise<readonly LocalRow[]> {
@@ -194,13 +207,4 @@ export class SealedIndex implements SegmentIndex {
       if (row >= first) take(hashes[i] as number, row);
     }
   }
-}
-
-async function checksumInTurns(bytes: Uint8Array): Promise<number> {
-  let checksum = 0;
-  for (let at = 0; at < bytes.length; at += STEP_BYTES) {
-    checksum = checksumOf(bytes.subarray(at, at + STEP_BYTES), checksum);
-    await nextTurn();
-  }
-  return checksum;
 }

@@ -4,9 +4,11 @@
  * segment are not kept in memory, but read from its sidecar.
  */
 import type { Awaitable } from "../../../../core/caller.ts";
+import type { Yielder } from "../../../../core/yielder.ts";
 import type { FacetCombinations } from "./facet-counts.ts";
 import type { Dictionary } from "./dictionary.ts";
 import type { CodedName, Column } from "./fields.ts";
+import type { SearchedText } from "./trigrams.ts";
 
 /** One field of all rows of a segment. Arrays may be longer than they are filled. */
 export interface CodedField {
@@ -43,24 +45,17 @@ export interface SegmentIndex {
   readonly combinations: FacetCombinations | undefined;
   /** The newest `timestamp` by provider code. */
   readonly lastUsed: Float64Array;
-  /** The number of each row's command among the texts; 0 for no command. */
-  readonly texts: Column;
-  readonly textCount: number;
-  /** The start of each text, beginning with number 1, and the end of the last one. */
-  readonly textStarts: Uint32Array;
+  /** The code of each row's command; 0 for no command. */
+  readonly commands: Column;
+  /** The number of distinct commands. */
+  readonly commandCount: number;
 
   /** Rows by time, oldest first, equal times by row; `undefined` when they came in that order. */
   order(): Uint32Array | undefined;
   /** Rows below `rows` that have a trace id. */
   rowsOfTrace(trace: string, rows: number): Awaitable<Uint32Array>;
-  /** Blocks of texts whose filters have all the bits, and those that have no filter; ascending. */
-  blocksWith(bits: Uint16Array): readonly number[];
-  /**
-   * Bytes of the commands in lower case, each followed by a byte FF.
-   *
-   * @param room memory for the bytes, used if they have to be read
-   */
-  text(from: number, to: number, room?: Buffer): Awaitable<Buffer>;
+  /** The codes of the commands that contain a text, ascending. */
+  commandsHolding(text: SearchedText, yielder: Yielder): Awaitable<readonly number[]>;
   /** The rows whose id has that hash. */
   rowsOfId(hash: number): Awaitable<readonly LocalRow[]>;
   /** Passes the hash of each row's id, from row `first` on, in no particular order. */

@@ -1,90 +1,86 @@
 /**
- * Trigram filters, which keep a search from reading most of the text. For each block of 256 texts a filter
+ * Trigram filters, which keep a search from reading most of the commands. For each block of 256 texts a filter
  * of 8,192 bits says which sequences of three bytes occur in the block: one bit for each, by hash. A text
  * can contain another only if its block has all of the other's sequences. Small blocks and the high bits
  * of the product matter: a hash of two of the three bytes, or a block of thousands of texts, would fill
  * the filter and skip nothing.
  *
- * A sealed segment stores its filters transposed: for each of the 8,192 bits one bit for each block, a
- * slice. A search ANDs the slices of its own bits, 32 blocks at a time, and mostly knows after five of
- * them that the segment has no match.
+ * The filters are made when a segment is sealed, and stored transposed: for each of the 8,192 bits one bit for
+ * each block, a slice. A search ANDs the slices of its own bits, 32 blocks at a time, and mostly knows after
+ * five of them that the segment has no match.
  */
-export const BLOCK_TEXTS = 256;
-export const FILTER_BITS = 8192;
-export const FILTER_BYTES = FILTER_BITS / 8;
+import type { Work } from "../../../../core/work.ts";
+import type { TextBuffer } from "./text-buffer.ts";
+
+const BLOCK_TEXTS = 256;
+const FILTER_BITS = 8192;
 const SHIFT = 32 - 13; // 8,192 bits
 const WORD = 32;
-
-/** Enters the sequences of some bytes into the filter that begins at `filterStart` of `filters`. */
-export function addTrigrams(
-  filters: Uint8Array,
-  filterStart: number,
-  text: Uint8Array,
-  from: number,
-  to: number,
-): void {
-  if (to - from < 3) return;
-  let window = ((text[from] as number) << 8) | (text[from + 1] as number);
-  for (let i = from + 2; i < to; i++) {
-    window = ((window << 8) | (text[i] as number)) & 0xffffff;
-    const bit = Math.imul(window, 0x9e3779b1) >>> SHIFT;
-    const at = filterStart + (bit >>> 3);
-    filters[at] = (filters[at] as number) | (1 << (bit & 7));
-  }
-}
-
+/** The bytes that are entered in one part, within some 0.3 ms; a power of two. */
+const PART_BYTES = 64 << 10;
 /** The most bits that a search tests: further ones rule out hardly any more blocks. */
 const MAX_BITS = 256;
+
+/** A text to find, in any letter case. */
+export interface SearchedText {
+  /** The text in lower case. */
+  readonly needle: Buffer;
+  /** The bits that a trigram filter must have. */
+  readonly bits: Uint16Array;
+  /**
+   * The buffer for the searched texts, piece by piece: with a new buffer for each piece, garbage collection
+   * would take most of the time of a search.
+   */
+  readonly room: Buffer;
+}
+
+/** Makes the slices of some texts. */
+export function* trigramSlices({ bytes, ends }: TextBuffer): Work<Uint32Array> {
+  const words = wordsFor(ends.length);
+  const slices = new Uint32Array(FILTER_BITS * words);
+  for (let first = 0; first < ends.length; first += BLOCK_TEXTS) {
+    const block = first / BLOCK_TEXTS;
+    const mark = 1 << (block & (WORD - 1));
+    const end = endOfBlock(ends, block);
+    let at = ends[first - 1] ?? 0;
+    for (let window = 0xffff; at < end; at++) {
+      window = ((window << 8) | (bytes[at] as number)) & 0xffffff;
+      const place = bitOf(window) * words + (block >>> 5);
+      slices[place] = (slices[place] as number) | mark;
+      if (at % PART_BYTES === 0) yield;
+    }
+  }
+  return slices;
+}
 
 /** The bits of a text's sequences, from its beginning; empty if it is shorter than a sequence. */
 export function bitsOf(text: Uint8Array): Uint16Array {
   const bits = new Uint16Array(Math.min(MAX_BITS, Math.max(0, text.length - 2)));
   for (let i = 0; i < bits.length; i++) {
     const first = ((text[i] as number) << 16) | ((text[i + 1] as number) << 8);
-    bits[i] = Math.imul(first | (text[i + 2] as number), 0x9e3779b1) >>> SHIFT;
+    bits[i] = bitOf(first | (text[i + 2] as number));
   }
   return bits;
 }
 
-/** Whether a filter has all the bits, so that the block may contain the text. */
-export function mayHold(filters: Uint8Array, filterStart: number, bits: Uint16Array): boolean {
-  for (let i = 0; i < bits.length; i++) {
-    const bit = bits[i] as number;
-    if (((filters[filterStart + (bit >>> 3)] as number) & (1 << (bit & 7))) === 0) return false;
+/** Runs of adjacent blocks that have all the bits: the first text of each run, and the end of its last one. */
+export function* runsWith(
+  slices: Uint32Array,
+  ends: Uint32Array,
+  bits: Uint16Array,
+): Generator<{ readonly first: number; readonly end: number }> {
+  const blocks = blocksWith(slices, ends.length, bits);
+  for (let i = 0; i < blocks.length;) {
+    const first = blocks[i++] as number;
+    let last = first;
+    while (blocks[i] === last + 1) last = blocks[i++] as number;
+    yield { first: first * BLOCK_TEXTS, end: endOfBlock(ends, last) };
   }
-  return true;
-}
-
-/** The number of 32-bit words in a slice, given the number of blocks. */
-function wordsFor(blocks: number): number {
-  return Math.ceil(blocks / WORD);
-}
-
-/** Turns filters that lie one after another into slices. */
-export function sliceFilters(filters: Uint8Array, blocks: number): Uint32Array {
-  const words = wordsFor(blocks);
-  const slices = new Uint32Array(FILTER_BITS * words);
-  for (let block = 0; block < blocks; block++) {
-    const word = block >>> 5;
-    const mark = 1 << (block & (WORD - 1));
-    const start = block * FILTER_BYTES;
-    for (let i = 0; i < FILTER_BYTES; i++) {
-      for (let left = filters[start + i] as number; left !== 0; left &= left - 1) {
-        const at = (i * 8 + 31 - Math.clz32(left & -left)) * words + word;
-        slices[at] = (slices[at] as number) | mark;
-      }
-    }
-  }
-  return slices;
 }
 
 /** The blocks that have all the bits, ascending. */
-export function blocksInSlices(
-  slices: Uint32Array,
-  blocks: number,
-  bits: Uint16Array,
-): readonly number[] {
-  const words = wordsFor(blocks);
+function blocksWith(slices: Uint32Array, texts: number, bits: Uint16Array): readonly number[] {
+  const words = wordsFor(texts);
   const found: number[] = [];
   for (let word = 0; word < words; word++) {
     let left = -1;
@@ -93,21 +89,21 @@ export function blocksInSlices(
     }
     for (; left !== 0; left &= left - 1) {
       const block = word * WORD + 31 - Math.clz32(left & -left);
-      if (block < blocks) found.push(block);
+      if (block * BLOCK_TEXTS < texts) found.push(block); // without bits, any block is found
     }
   }
   return found;
 }
 
-/** The same for filters that lie one after another. */
-export function blocksInFilters(
-  filters: Uint8Array,
-  blocks: number,
-  bits: Uint16Array,
-): readonly number[] {
-  const found: number[] = [];
-  for (let block = 0; block < blocks; block++) {
-    if (mayHold(filters, block * FILTER_BYTES, bits)) found.push(block);
-  }
-  return found;
+function bitOf(sequence: number): number {
+  return Math.imul(sequence, 0x9e3779b1) >>> SHIFT;
+}
+
+/** The number of 32-bit words in a slice, given the number of texts. */
+function wordsFor(texts: number): number {
+  return Math.ceil(texts / BLOCK_TEXTS / WORD);
+}
+
+function endOfBlock(ends: Uint32Array, block: number): number {
+  return ends[Math.min((block + 1) * BLOCK_TEXTS, ends.length) - 1] as number;
 }

@@ -9,8 +9,7 @@ import { FILTERED_FIELDS, SEARCHED_FIELDS } from "../../../../audit/event-fields
 import type { AuditEvent } from "../../../../audit/schema.ts";
 import type { Arrival, AuditFilter, AuditTail, Position } from "../../../../audit/store.ts";
 import type { Awaitable } from "../../../../core/caller.ts";
-import { timeOf } from "../index/canonical-time.ts";
-import type { FanOut } from "./fan-out.ts";
+import { timeOf } from "../write/lines.ts";
 import type { GlobalRow } from "../index/segment-index.ts";
 import { streamPosition } from "../../../../audit/positions.ts";
 
@@ -27,8 +26,8 @@ export interface TailSource {
   rowsAfter(row: GlobalRow, count: number, bytes: number): readonly GlobalRow[];
   /** The lines of some rows. */
   readRows(rows: readonly GlobalRow[]): Promise<readonly Buffer[]>;
-  /** The fan-out, which passes every event as it is stored. */
-  readonly tails: Pick<FanOut, "attach" | "detach">;
+  /** The tails that are read: each is offered every event as it is stored. */
+  readonly tails: Set<Tail>;
 }
 
 /** Gives one reader the events after a row, in the order of ingest. */
@@ -56,7 +55,7 @@ export class Tail implements AuditTail {
   async *arrivals(signal: AbortSignal): AsyncGenerator<Arrival> {
     const leave = (): void => this.#wake();
     const source = await this.#open();
-    source.tails.attach(this);
+    source.tails.add(this);
     signal.addEventListener("abort", leave);
     try {
       while (!signal.aborted && !this.#isClosed) {
@@ -73,7 +72,7 @@ export class Tail implements AuditTail {
       }
     } finally {
       signal.removeEventListener("abort", leave);
-      source.tails.detach(this);
+      source.tails.delete(this);
     }
   }
 
@@ -127,7 +126,7 @@ export function eventMatcher(filter: AuditFilter): (event: AuditEvent) => boolea
   const lower = q.toLowerCase();
   return (event) => {
     if (!exact.every(({ name, wanted }) => event[name] === wanted)) return false;
-    const time = timeOf(event.timestamp);
+    const time = timeOf(event.timestamp) ?? 0;
     if (time < from || time >= to) return false;
     return (
       lower === "" || SEARCHED_FIELDS.some((name) => event[name]?.toLowerCase().includes(lower))

@@ -18,9 +18,8 @@ import { lineParts, PIECE_BYTES, readShort, type Shortening } from "./short-line
 
 const COMMA = 0x2c;
 const NEWLINE = 0x0a;
+/** The rows that an export selects at once; each read is bounded in bytes, too: an event may be some MiB long. */
 const EXPORT_ROWS = 256;
-/** An event may be some MiB long, so an export bounds each read in bytes as well. */
-const PORTION_BYTES = 128 << 10;
 
 /** The start of a page: after a number of rows, or after a place. */
 export type PageStart = number | ListPlace<GlobalRow>;
@@ -51,43 +50,21 @@ export async function answerPage(
   const place = await cursor.positionAfter(matches);
   const next = place && listPosition(place);
   const slices = slicesOf(matches);
-  const returned = matches.length;
-  const { total } = cursor;
+  const facts = { returned: matches.length, total: cursor.total, next };
   if (shortening) {
     const done = lease();
     const lines = await readShort(log, slices, shortening, signal).finally(done);
-    return { json: joined(lines, COMMA), returned, total, next };
+    return { json: joined(lines, COMMA), ...facts };
   }
   if (slices.reduce((sum, { length }) => sum + length, 0) > PIECE_BYTES) {
-    const json = underLease(pagePieces(log, slices, signal), lease);
-    return { json, returned, total, next };
+    return { json: underLease(pieces(log, slices, COMMA, signal), lease), ...facts };
   }
-  const reading = log.read(slices);
-  const lines = reading instanceof Promise ? await reading : reading;
-  return { json: joined(lines, COMMA), returned, total, next };
+  return { json: joined(await log.read(slices), COMMA), ...facts };
 }
 
 /** Whether the event at a place was removed with its segment; older segments are always removed first. */
 function isRemoved({ row }: ListPlace<GlobalRow>, [oldest]: readonly SegmentIndex[]): boolean {
   return oldest !== undefined && segmentOf(row) < oldest.segment;
-}
-
-async function* pagePieces(
-  log: SegmentedLog,
-  slices: readonly Slice[],
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Buffer> {
-  let isFirst = true;
-  const yielder = new Yielder(signal);
-  for (const portion of portionsOf(slices, PIECE_BYTES)) {
-    signal?.throwIfAborted();
-    if (!isFirst) yield Buffer.of(COMMA);
-    isFirst = false;
-    const [first] = portion;
-    if (first !== undefined && first.length > PIECE_BYTES) yield* lineParts(log, first, yielder);
-    else yield joined(await log.read(portion), COMMA);
-    await yielder.step(); // cached ranges would be read and sent without a turn of the loop
-  }
 }
 
 /** Answers an export: all matches, read piece by piece under a lease. */
@@ -99,28 +76,42 @@ export async function answerExport(
   lease: Lease,
 ): Promise<AuditExport> {
   const cursor = await MergingCursor.of(indexes.map(segmentViewOf), query, new Yielder(signal));
-  return { total: cursor.total, rows: underLease(pieces(log, cursor, signal), lease) };
+  return { total: cursor.total, rows: underLease(exportPieces(log, cursor, signal), lease) };
 }
 
-async function* pieces(
+async function* exportPieces(
   log: SegmentedLog,
   cursor: MergingCursor,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Buffer> {
-  const yielder = new Yielder(signal);
   for (;;) {
     signal?.throwIfAborted();
-    const matches = await cursor.take(EXPORT_ROWS);
-    if (matches.length === 0) return;
-    for (const portion of portionsOf(slicesOf(matches), PORTION_BYTES)) {
-      signal?.throwIfAborted();
-      const [first] = portion;
-      if (first !== undefined && first.length > PORTION_BYTES) {
-        yield* lineParts(log, first, yielder);
-        yield Buffer.of(NEWLINE);
-      } else yield joined(await log.read(portion), NEWLINE, true);
-      await yielder.step();
-    }
+    const slices = slicesOf(await cursor.take(EXPORT_ROWS));
+    if (slices.length === 0) return;
+    yield* pieces(log, slices, NEWLINE, signal, true);
+  }
+}
+
+/** Reads lines piece by piece; `isEnded` puts the separator after the last line, too. */
+async function* pieces(
+  log: SegmentedLog,
+  slices: readonly Slice[],
+  separator: number,
+  signal: AbortSignal | undefined,
+  isEnded = false,
+): AsyncGenerator<Buffer> {
+  const yielder = new Yielder(signal);
+  let left = slices.length;
+  for (const portion of portionsOf(slices, PIECE_BYTES)) {
+    signal?.throwIfAborted();
+    left -= portion.length;
+    const isSeparated = isEnded || left > 0;
+    const [first] = portion;
+    if (first !== undefined && first.length > PIECE_BYTES) {
+      yield* lineParts(log, first, yielder);
+      if (isSeparated) yield Buffer.of(separator);
+    } else yield joined(await log.read(portion), separator, isSeparated);
+    await yielder.step(); // cached ranges would be read and sent without a turn of the loop
   }
 }
 

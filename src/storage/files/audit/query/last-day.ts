@@ -20,7 +20,6 @@ const MOST_LISTED = 1_000;
 /** The most names of a segment that are compared, those with the most events: runtimes choose names, too. */
 const MOST_NAMES = 2 * MOST_LISTED;
 const ROWS_AT_ONCE = 4_096;
-const NAMES_AT_ONCE = 512;
 
 /** The counts of one provider's use. */
 interface ProviderCounts {
@@ -155,47 +154,32 @@ async function mostUsed(
 ): Promise<AuditActivity["byProvider"]> {
   const totals = new Map<string, number>();
   for (const { index, events } of segments) {
-    const codes = await greatest(() => events.entries(), MOST_NAMES, yielder);
-    for (const [code, count] of codes) {
+    for (const [code, count] of await greatest(events.entries(), MOST_NAMES, yielder)) {
       if (code === 0 || count === 0) continue;
       const name = index.fields.provider.dictionary.valueOf(code);
       if (name.length <= LONGEST_LISTED) totals.set(name, (totals.get(name) ?? 0) + count);
     }
     await yielder.step();
   }
-  const chosen = await greatest(() => totals, MOST_LISTED, yielder);
-  return chosen.sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+  return greatest(totals, MOST_LISTED, yielder);
 }
 
-/**
- * The entries with the greatest numbers, in no order. Keeps only as many entries as are returned.
- *
- * @param entries is iterated twice
- */
-export async function greatest<Key>(
-  entries: () => Iterable<readonly [Key, number]>,
+/** The entries with the greatest numbers, the greatest first, of equal ones by key. */
+export async function greatest<Key extends string | number>(
+  entries: Iterable<readonly [Key, number]>,
   most: number,
   yielder: Yielder,
 ): Promise<(readonly [Key, number])[]> {
-  const frequencies = new Map<number, number>();
-  let done = 0;
-  for (const [, number] of entries()) {
-    frequencies.set(number, (frequencies.get(number) ?? 0) + 1);
-    if (++done % NAMES_AT_ONCE === 0) await yielder.step();
-  }
-  let least = -Infinity;
-  let room = most; // at the end: the number of entries to take that have the least number
-  for (const [number, frequency] of [...frequencies].sort(([a], [b]) => b - a)) {
-    if (frequency >= room) {
-      least = number;
-      break;
-    }
-    room -= frequency;
-  }
   const chosen: (readonly [Key, number])[] = [];
-  for (const entry of entries()) {
-    if (entry[1] > least || (entry[1] === least && room-- > 0)) chosen.push(entry);
-    if (++done % NAMES_AT_ONCE === 0) await yielder.step();
+  const cut = (): void => {
+    chosen.sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+    chosen.length = Math.min(chosen.length, most);
+  };
+  for (const entry of entries) {
+    if (chosen.push(entry) < 2 * most) continue;
+    cut();
+    await yielder.step();
   }
+  cut();
   return chosen;
 }

@@ -1,29 +1,22 @@
-/**
- * A filter in the terms of the engine, made once and applied to one segment after another; and the cache of
- * text searches, so that the next page of a search does not search again. A sealed segment never changes, so
- * its matches stay valid; the active segment is always searched. The cache is shared by all organizations, is
- * bounded in bytes, and drops the least recently used searches.
- */
+/** A filter in the terms of the engine, made once and applied to one segment after another. */
 import type { AuditFilter } from "../../../../audit/store.ts";
 import { CODED_FIELDS, packedFacetsWith, type CodedName } from "../index/fields.ts";
-import { bitsOf } from "../index/trigrams.ts";
+import { bitsOf, type SearchedText } from "../index/trigrams.ts";
 import type { RowSet } from "../index/row-set.ts";
-import type { SegmentIndex } from "../index/segment-index.ts";
+import { ByteCache } from "./byte-cache.ts";
 
 /** The size of a piece of text with the pages at its ends. */
 const ROOM_BYTES = 512 << 10;
 
-/** A text to find, in any letter case. */
-export interface TextQuery {
-  readonly needle: Buffer;
-  /** The bits that a trigram filter must have. */
-  readonly bits: Uint16Array;
-  readonly found: CachedMatches;
+/** A text to find, and the cache of its matches. */
+export interface TextQuery extends SearchedText {
   /**
-   * The buffer for the searched texts, piece by piece: with a new buffer for each piece, garbage collection
-   * would take most of the time of a search.
+   * The matches in sealed segments, which never change: the next page of a search does not search again. All
+   * organizations share the cache.
    */
-  readonly room: Buffer;
+  readonly found: ByteCache<RowSet>;
+  /** The key of this search's matches in a segment. */
+  readonly keyIn: (segment: number) => string;
 }
 
 /** A filter in the terms of every segment. */
@@ -38,11 +31,11 @@ export interface SegmentQuery {
   readonly text: TextQuery | undefined;
 }
 
-/** Makes the query of a filter; `found` caches the matches of an organization's searches. */
+/** Makes the query of a filter; `found` caches the matches of searches. */
 export function segmentQuery(
   filter: AuditFilter,
-  organization?: string,
-  found?: SearchCache,
+  organization = "",
+  found = new ByteCache<RowSet>(0),
 ): SegmentQuery {
   const { q } = filter;
   const wanted = CODED_FIELDS.flatMap(({ name: field, filter: parameter }) => {
@@ -59,77 +52,14 @@ export function segmentQuery(
   };
 }
 
-function textQuery(q: string, organization = "", found?: SearchCache): TextQuery {
+function textQuery(q: string, organization: string, found: ByteCache<RowSet>): TextQuery {
   const lower = q.toLowerCase();
   const needle = Buffer.from(lower, "utf8");
   return {
     needle,
     bits: bitsOf(needle),
-    found: found?.of(organization, lower) ?? new CachedMatches(),
+    found,
+    keyIn: (segment) => `${organization} ${segment} ${lower}`,
     room: Buffer.allocUnsafeSlow(ROOM_BYTES),
   };
-}
-
-const MAX_BYTES = 16 << 20;
-/** The approximate size of a search without matches, apart from its text. */
-const ENTRY_BYTES = 512;
-
-/** The matches of one search, by segment. */
-export class CachedMatches {
-  // Weak, so that an index that is dropped by retention or damage takes its matches along.
-  readonly #sets = new WeakMap<SegmentIndex, RowSet>();
-  readonly #grew: (found: CachedMatches, bytes: number) => void;
-  bytes = ENTRY_BYTES;
-
-  constructor(grew: (found: CachedMatches, bytes: number) => void = () => {}) {
-    this.#grew = grew;
-  }
-
-  in(index: SegmentIndex): RowSet | undefined {
-    return this.#sets.get(index);
-  }
-
-  keep(index: SegmentIndex, rows: RowSet): void {
-    this.#sets.set(index, rows);
-    this.bytes += rows.bytes;
-    this.#grew(this, rows.bytes);
-  }
-}
-
-/** The most recently used searches. */
-export class SearchCache {
-  readonly #limit: number;
-  readonly #searches = new Map<string, CachedMatches>(); // the most recently used one comes last
-  #bytes = 0;
-
-  constructor(limit = MAX_BYTES) {
-    this.#limit = limit;
-  }
-
-  /** The matches found so far by an organization's search for a text, which is in lower case. */
-  of(organization: string, text: string): CachedMatches {
-    const key = `${organization} ${text}`;
-    const known = this.#searches.get(key);
-    if (known !== undefined) {
-      this.#searches.delete(key);
-      this.#searches.set(key, known);
-      return known;
-    }
-    const found = new CachedMatches((one, bytes) => {
-      if (this.#searches.get(key) === one) this.#add(bytes); // a dropped search may still be running
-    });
-    found.bytes += 2 * key.length;
-    this.#searches.set(key, found);
-    this.#add(found.bytes);
-    return found;
-  }
-
-  #add(bytes: number): void {
-    this.#bytes += bytes;
-    for (const [key, found] of this.#searches) {
-      if (this.#bytes <= this.#limit) return;
-      this.#searches.delete(key);
-      this.#bytes -= found.bytes;
-    }
-  }
 }

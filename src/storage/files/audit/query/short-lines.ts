@@ -7,49 +7,17 @@ import { Yielder } from "../../../../core/yielder.ts";
 import { TextCutter } from "../../../../core/text-cutter.ts";
 import { portionsOf, type Slice } from "../../../segment-reader.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
+import type { ByteCache } from "./byte-cache.ts";
 import { firstLine, LineParts } from "../write/lines.ts";
 
 /** The bytes of a line that are read at once. */
 export const PIECE_BYTES = 64 << 10;
-const MAX_BYTES = 16 << 20;
-/** The approximate size of an entry without its line. */
-const ENTRY_BYTES = 256;
-
-/** Caches the short forms of long lines; the least recently used ones are dropped. */
-export class ShortLines {
-  readonly #limit: number;
-  readonly #lines = new Map<string, Buffer>(); // the most recently used line comes last
-  #bytes = 0;
-
-  constructor(limit = MAX_BYTES) {
-    this.#limit = limit;
-  }
-
-  get(key: string): Buffer | undefined {
-    const line = this.#lines.get(key);
-    if (line === undefined) return undefined;
-    this.#lines.delete(key);
-    this.#lines.set(key, line);
-    return line;
-  }
-
-  keep(key: string, line: Buffer): void {
-    if (this.#lines.has(key)) return;
-    this.#lines.set(key, line);
-    this.#bytes += line.length + ENTRY_BYTES;
-    for (const [oldest, { length }] of this.#lines) {
-      if (this.#bytes <= this.#limit) return;
-      this.#lines.delete(oldest);
-      this.#bytes -= length + ENTRY_BYTES;
-    }
-  }
-}
 
 /** The way to cut lines, and the cache of short forms. */
 export interface Shortening {
   /** The number of characters kept of each text. */
   readonly characters: number;
-  readonly kept: ShortLines;
+  readonly kept: ByteCache<Buffer>;
   readonly organization: string;
 }
 
@@ -67,7 +35,7 @@ export async function readShort(
     if (first !== undefined && first.length > PIECE_BYTES) {
       const key = `${organization} ${first.segment} ${first.offset} ${characters}`;
       const line = kept.get(key) ?? (await cutLong(log, first, characters, yielder));
-      kept.keep(key, line);
+      kept.keep(key, line, line.length);
       lines.push(line);
     } else {
       for (const bytes of await log.read(portion)) {

@@ -5,7 +5,7 @@
  *                         length of the columns | checksum of table and columns | length of the rest
  *     table               JSON: facts about the segment, and the position of each section
  *     columns             one section for each column, beginning at a multiple of eight bytes
- *     rest                sections that stay on disk: texts, rows by trace id, rows by the hash of the id
+ *     rest                sections that stay on disk: commands, rows by trace id, rows by the hash of the id
  *
  * The columns are read whole when an organization is opened; the rest is read on demand in pages of 64 KiB,
  * whose checksums are a column. Numbers have the byte order of the machine, in practice little-endian; on
@@ -13,8 +13,9 @@
  * missing, stale, damaged or of another version, it is rebuilt from the log.
  */
 import { crc32 } from "node:zlib";
+import type { Work } from "../../../../core/work.ts";
 
-export const VERSION = 6;
+export const VERSION = 7;
 export const MAGIC = "sbxindex";
 export const HEADER_BYTES = 32;
 export const PAGE_BYTES = 64 << 10;
@@ -79,9 +80,10 @@ export function decodeHeader(bytes: Uint8Array): Header | undefined {
   return version === VERSION ? { tableBytes, columnBytes, checksum, restBytes } : undefined;
 }
 
-/** Writes sections one after another, and records their positions. */
+/** Collects sections one after another, and records their positions. */
 export class SectionWriter {
   readonly sections: Record<string, Section> = {};
+  /** The bytes of the sections, with the padding between them. */
   readonly pieces: Uint8Array[] = [];
   length = 0;
 
@@ -106,10 +108,19 @@ export function alignedLength(length: number): number {
   return Math.ceil(length / ALIGNMENT) * ALIGNMENT;
 }
 
-/** Continues a checksum (CRC-32) over more bytes. */
-export function checksumOf(bytes: Uint8Array, before = 0): number {
-  // Without bytes (an empty column has a null pointer) zlib would start from zero.
-  return bytes.length === 0 ? before : crc32(bytes, before);
+/** The checksum of at most a few pages. */
+export function checksumOf(bytes: Uint8Array): number {
+  return crc32(bytes);
+}
+
+/** The checksum of any number of bytes. */
+export function* checksumInParts(bytes: Uint8Array): Work<number> {
+  let checksum = 0;
+  for (let at = 0; at < bytes.length; at += PAGE_BYTES) {
+    checksum = crc32(bytes.subarray(at, at + PAGE_BYTES), checksum);
+    yield;
+  }
+  return checksum;
 }
 
 function typeOf(array: SectionArray): TypeName {

@@ -1,8 +1,7 @@
 /**
- * The sections of a sidecar that stay on disk: texts, rows by trace id, rows by the hash of the id. They are
+ * The sections of a sidecar that stay on disk: commands, rows by trace id, rows by the hash of the id. They are
  * read in whole pages. The first read of a page compares its checksum, and so detects damage.
  */
-import type { Awaitable } from "../../../../core/caller.ts";
 import type { ReadFiles } from "../../../read-files.ts";
 import { checksumOf, HEADER_BYTES, PAGE_BYTES, type Header, type Section } from "./format.ts";
 import type { Table } from "./format.ts";
@@ -64,45 +63,27 @@ export class OnDemandSections {
 
   /** Reads numbers of a section that consists of 32-bit numbers. */
   async numbers(name: string, index: number, count: number): Promise<Uint32Array> {
-    const reading = this.read(name, index * NUMBER, (index + count) * NUMBER);
-    const bytes = reading instanceof Promise ? await reading : reading;
+    const bytes = await this.read(name, index * NUMBER, (index + count) * NUMBER);
     return new Uint32Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, count);
   }
 
   /**
    * Reads a range of a section, into memory that is aligned to four bytes.
    *
-   * @param room takes the bytes, or the whole pages around them, if it is long enough; it may be unaligned
+   * @param room takes the pages, if it is long enough; it may be unaligned
    */
-  read(name: string, from: number, to: number, room?: Buffer): Awaitable<Buffer> {
+  async read(name: string, from: number, to: number, room?: Buffer): Promise<Buffer> {
     const start = (this.#sections[name] as Section).offset + from;
     const end = start + to - from;
-    if (this.#isChecked(start, end)) {
-      const bytes = roomFor(end - start, room);
-      const reading = this.#reads.read(this.#path, bytes, this.#start + start);
-      return reading instanceof Promise ? reading.then(() => bytes) : bytes;
-    }
-    return this.#readPages(start, end, room);
-  }
-
-  async #readPages(start: number, end: number, room?: Buffer): Promise<Buffer> {
     const firstPage = Math.floor(start / PAGE_BYTES);
     const pagesStart = firstPage * PAGE_BYTES;
     const pagesEnd = Math.min(this.#bytes, Math.ceil(end / PAGE_BYTES) * PAGE_BYTES);
-    const length = Math.max(0, pagesEnd - pagesStart);
-    const pages = roomFor(length, room);
+    const pages = roomFor(Math.max(0, pagesEnd - pagesStart), room);
     await this.#reads.read(this.#path, pages, this.#start + pagesStart);
     for (let at = 0; at < pages.length; at += PAGE_BYTES) {
       this.#check(firstPage + at / PAGE_BYTES, pages.subarray(at, at + PAGE_BYTES));
     }
     return pages.subarray(start - pagesStart, end - pagesStart);
-  }
-
-  #isChecked(start: number, end: number): boolean {
-    for (let page = Math.floor(start / PAGE_BYTES); page * PAGE_BYTES < end; page++) {
-      if (this.#checked[page] !== 1) return false;
-    }
-    return true;
   }
 
   #check(page: number, bytes: Uint8Array): void {

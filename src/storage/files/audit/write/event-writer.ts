@@ -1,8 +1,7 @@
 /**
  * Stores events: turns them into lines, appends the lines to the log and, once they have reached the
- * requested durability, adds them to the index and answers. An event that its reporter sent before under the
- * same id is answered as it was stored the first time; if the first one is still being stored, the second
- * waits.
+ * requested durability, hands them over to the index and answers. An event that its reporter sent before under
+ * the same id is answered as first stored; if the first one is still being stored, the second waits.
  *
  * An id identifies an event of one reporter only. Otherwise any reporter could plant ids: other reporters'
  * events with these ids would be dropped, and answered with the planted content.
@@ -13,13 +12,15 @@ import type { Stored } from "../../../../audit/store.ts";
 import type { Work } from "../../../../core/work.ts";
 import { Yielder } from "../../../../core/yielder.ts";
 import type { Durability } from "../../../append-log-options.ts";
+import { ENDS } from "../../../log-lines.ts";
+import { Queue } from "../../../queue.ts";
 import type { Slice } from "../../../segment-reader.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
-import { hashOf } from "../index/byte-words.ts";
+import { hashOf } from "../index/hash.ts";
 import type { EngineCounters } from "./engine-counters.ts";
 import type { InOrder } from "./in-order.ts";
 import { lineOf, type RecentIds } from "./known-events.ts";
-import { firstLine, joinLines, linesAsList, splitLines, writeLines } from "./lines.ts";
+import { firstLine, joinLines, linesAsList, linesIn, writeLines } from "./lines.ts";
 import type { GlobalRow } from "../index/segment-index.ts";
 import type { SegmentSet } from "../segment-set.ts";
 
@@ -54,11 +55,8 @@ interface Lookup {
   readonly others: Set<GlobalRow>;
 }
 
-/** A row that may have an id. */
-interface Candidate {
-  readonly id: string;
-  readonly row: GlobalRow;
-}
+/** An id, and a row that may have it. */
+type Candidate = readonly [id: string, row: GlobalRow];
 
 /** The events that are looked up in one part, within some 0.1 ms. */
 const EVENTS_OF_A_PART = 64;
@@ -71,31 +69,23 @@ export interface EventWriterOptions {
   readonly ids: RecentIds;
   readonly durability: Durability;
   readonly counts: EngineCounters;
-  /** The steps after an append, in the order of the log: an answer waits until its lines are indexed. */
+  /** The steps after an append, in the order of the log: an answer waits until its events are indexed. */
   readonly sequel: InOrder;
+  /** Takes each event once it is as durable as demanded, with its line and the line's place in the log. */
+  readonly acknowledged: (event: AuditEvent, line: Buffer, offset: number) => void;
 }
 
 /** Takes the events of one organization. */
 export class EventWriter {
-  readonly #log: SegmentedLog;
-  readonly #segments: SegmentSet;
-  readonly #ids: RecentIds;
-  readonly #durability: Durability;
-  readonly #counts: EngineCounters;
-  readonly #sequel: InOrder;
+  readonly #parts: EventWriterOptions;
   /** By reporter. Never removed: a second map of the same reporter would lack the ids of the first. */
   readonly #flights = new Map<string | undefined, Flights>();
   /** Appends read the lines of known events one after another, so that few of these are in memory. */
-  #lastLook: Promise<unknown> = Promise.resolve();
+  readonly #looks = new Queue();
   #underWay = 0;
 
-  constructor({ log, segments, ids, durability, counts, sequel }: EventWriterOptions) {
-    this.#log = log;
-    this.#segments = segments;
-    this.#ids = ids;
-    this.#durability = durability;
-    this.#counts = counts;
-    this.#sequel = sequel;
+  constructor(parts: EventWriterOptions) {
+    this.#parts = parts;
   }
 
   /** Whether no append is under way. */
@@ -127,25 +117,46 @@ export class EventWriter {
 
   /** Stores events as lines; `answerOf` makes the answer from the lines of several events. */
   #store(events: readonly AuditEvent[], stored: Stored, answerOf = linesAsList): void {
-    const { length, 0: first } = events; // the events themselves are not kept until they are stored
-    const json = length === 1 ? JSON.stringify(first) : undefined;
-    const lines = json === undefined ? writeLines(events) : `${json}\n`;
+    const { log, durability, counts, sequel, acknowledged } = this.#parts;
+    const [first] = events;
+    const json = events.length === 1 ? JSON.stringify(first) : undefined;
+    const lines = json === undefined ? writeLines(events) : `${json}${ENDS}`;
     this.#underWay++;
-    this.#counts.began(length);
+    counts.began(events.length);
     const ended: Stored = (error, stands) => {
       this.#underWay--;
-      this.#counts.ended(length, error);
+      counts.ended(events.length, error);
       stored(error, stands);
     };
     const write = (text: string | Buffer): void =>
-      this.#log.append(text, this.#durability, (error, _segment, _offset, _length, bytes) => {
-        this.#sequel.do(() => {
-          if (error === null) ended(null, json ?? answerOf(bytes as Buffer));
-          else ended(error);
+      log.append(text, durability, (error, _segment, offset, _length, bytes) => {
+        sequel.do(() => {
+          if (error !== null || bytes === undefined) return ended(error);
+          if (json === undefined || first === undefined) {
+            return this.#handOver(events, bytes, offset, () => ended(null, answerOf(bytes)));
+          }
+          acknowledged(first, bytes.subarray(0, -ENDS.length), offset);
+          ended(null, json);
         });
       });
     if (lines instanceof Promise) lines.then(write, ended);
     else write(lines);
+  }
+
+  /** Hands over the acknowledged events of a batch, and then answers. */
+  *#handOver(
+    events: readonly AuditEvent[],
+    bytes: Buffer,
+    offset: number,
+    answer: () => void,
+  ): Work<void> {
+    let at = 0;
+    for (const line of linesIn(bytes)) {
+      const place = offset + line.byteOffset - bytes.byteOffset;
+      this.#parts.acknowledged(events[at] as AuditEvent, line, place);
+      if (++at % EVENTS_OF_A_PART === 0) yield;
+    }
+    answer();
   }
 
   /**
@@ -163,8 +174,9 @@ export class EventWriter {
         // Invariant: an append that waits reserves no ids, so no two wait for each other.
         release(lookup);
         found.waiting.push(again);
-      } else if (found.length > 0) this.#lookInTurn(found, lookup).then(() => again(null), again);
-      else this.#storeFresh(lookup, stored);
+      } else if (found.length > 0) {
+        this.#looks.run(() => this.#look(found, lookup)).then(() => again(null), again);
+      } else this.#storeFresh(lookup, stored);
     };
     const reserving = new Yielder().run(this.#reserve(lookup));
     if (reserving instanceof Promise) reserving.then(goOn, again);
@@ -193,7 +205,7 @@ export class EventWriter {
       const other = flights.get(id);
       if (other !== undefined) return other;
       const rows = this.#rowsOf(id, lookup);
-      for (const row of rows) candidates.push({ id, row });
+      for (const row of rows) candidates.push([id, row]);
       if (rows.length === 0) {
         fresh.set(id, event);
         flights.set(id, flight);
@@ -204,15 +216,11 @@ export class EventWriter {
 
   /** The rows that may have an id, without those whose line has another one. */
   #rowsOf(id: string, { others }: Lookup): readonly GlobalRow[] {
-    const rows = this.#ids.rowsOf(hashOf(id));
+    const rows = this.#parts.ids.rowsOf(hashOf(id));
     if (rows.length === 0) return rows;
-    return rows.filter((row) => !others.has(row) && lineOf(this.#segments, row) !== undefined);
-  }
-
-  #lookInTurn(candidates: readonly Candidate[], lookup: Lookup): Promise<void> {
-    const own = this.#lastLook.then(() => this.#look(candidates, lookup));
-    this.#lastLook = own.catch(() => undefined);
-    return own;
+    return rows.filter(
+      (row) => !others.has(row) && lineOf(this.#parts.segments, row) !== undefined,
+    );
   }
 
   /**
@@ -232,14 +240,14 @@ export class EventWriter {
       for (let bytes = 0; part.length < EVENTS_OF_A_PART && bytes < BYTES_OF_A_PART; first++) {
         const candidate = candidates[first];
         if (candidate === undefined) break;
-        const slice = lineOf(this.#segments, candidate.row);
+        const slice = lineOf(this.#parts.segments, candidate[1]);
         if (slice === undefined) return; // removed meanwhile
         bytes += slice.length;
         part.push(candidate);
         slices.push(slice);
       }
-      const lines = await this.#log.read(slices);
-      part.forEach(({ id, row }, index) => {
+      const lines = await this.#parts.log.read(slices);
+      part.forEach(([id, row], index) => {
         const line = firstLine(lines[index] as Buffer);
         const event = JSON.parse(line.toString("utf8")) as AuditEvent;
         if (event.id !== id || event.reported_by !== reporter) others.add(row);
@@ -263,28 +271,25 @@ export class EventWriter {
         stored(error, json);
       });
     }
-    const bytes = events.reduce((sum, { id }) => sum + lengthIn(lookup, id), 0);
-    if (bytes > answerAllowance(events)) {
+    const lengthOf = (event: AuditEvent): number =>
+      // a batch may repeat the id of one long event
+      known.get(event.id)?.length ?? charactersOf(lookup.fresh.get(event.id) ?? event);
+    if (events.reduce((sum, event) => sum + lengthOf(event), 0) > answerAllowance(events)) {
       release(lookup);
       return stored(longAnswer());
     }
     const answer = (error: unknown, lines: string | Buffer = ""): void => {
       release(lookup, error);
       if (error !== null) return stored(error);
-      this.#counts.repeated += events.length - fresh.length;
-      for (const [i, line] of splitLines(lines).entries()) known.set(fresh[i]?.id ?? "", line);
+      this.#parts.counts.repeated += events.length - fresh.length;
+      const written = linesIn(typeof lines === "string" ? Buffer.from(lines) : lines);
+      for (const { id } of fresh) known.set(id, written.next().value as Buffer);
       const all = events.map(({ id }) => known.get(id) as Buffer);
       void Promise.resolve(new Yielder().run(joinLines(all))).then((json) => stored(null, json));
     };
     if (fresh.length === 0) answer(null);
     else this.#store(fresh, answer, (lines) => lines);
   }
-}
-
-/** The length of the event that is answered for an id: of its line, or of the texts of a new one. */
-function lengthIn({ known, fresh }: Lookup, id: string): number {
-  const event = fresh.get(id);
-  return known.get(id)?.length ?? (event ? charactersOf(event) : 0);
 }
 
 /** Releases the ids of an append that has ended, or that waits for another one. */

@@ -3,7 +3,7 @@
  * hashes in memory. A hash only finds candidates; the id in the line decides.
  */
 import type { Slice } from "../../../segment-reader.ts";
-import { hashOf } from "../index/byte-words.ts";
+import { hashOf } from "../index/hash.ts";
 import { SidecarDamaged } from "../sidecar/on-demand-sections.ts";
 import { globalRow, localRow, segmentOf } from "../index/segment-index.ts";
 import type { GlobalRow, LocalRow, SegmentIndex } from "../index/segment-index.ts";

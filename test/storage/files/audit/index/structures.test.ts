@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
+import { finish } from "../../../../../src/core/work.ts";
 import {
   countFacets,
   countByFacets,
@@ -13,13 +14,11 @@ import {
   rowsWithCode,
 } from "../../../../../src/storage/files/audit/index/row-set.ts";
 import { noBits, RowSet } from "../../../../../src/storage/files/audit/index/row-set.ts";
+import { TextBuffer } from "../../../../../src/storage/files/audit/index/text-buffer.ts";
 import {
-  addTrigrams,
   bitsOf,
-  blocksInFilters,
-  blocksInSlices,
-  FILTER_BYTES,
-  sliceFilters,
+  runsWith,
+  trigramSlices,
 } from "../../../../../src/storage/files/audit/index/trigrams.ts";
 
 test("the rows that have a code are the same from a search, from bits and from a list", () => {
@@ -94,29 +93,44 @@ test("a segment with too many combinations has no counts, and a table that would
   assert.equal(countByFacets(new Uint16Array(rows), 100, statuses, 5_000), undefined);
 });
 
-test("slices of filters find the same blocks as the filters one by one", () => {
-  const blocks = 70;
-  const filters = new Uint8Array(blocks * FILTER_BYTES);
-  const texts = Array.from({ length: blocks }, (_, i) =>
-    Buffer.from(`git push ${i * i} ${i % 7}x`),
-  );
-  texts.forEach((text, i) => addTrigrams(filters, i * FILTER_BYTES, text, 0, text.length));
-  const slices = sliceFilters(filters, blocks);
-  for (const needle of ["", "gi", "git", "push 4", "sh 900 4", "7x", " 1x", "none of them"]) {
-    const bits = bitsOf(Buffer.from(needle));
-    const found = blocksInSlices(slices, blocks, bits);
-    assert.deepEqual(found, blocksInFilters(filters, blocks, bits), needle);
-    texts.forEach((text, i) => assert.ok(!text.includes(needle) || found.includes(i), needle));
+/** The texts, encoded as those of a segment, and the filters over them. */
+function filtered(texts: readonly string[]) {
+  const buffer = new TextBuffer();
+  for (const text of texts) buffer.addLowerCased(text);
+  return { ends: buffer.ends, slices: finish(trigramSlices(buffer)) };
+}
+
+test("every text that contains another is in a run of blocks that the filters leave", () => {
+  for (const count of [0, 1, 255, 256, 257, 3_000, 9_000]) {
+    const texts = Array.from({ length: count }, (_, i) => `git push ${i * i} ${i % 7}x`);
+    const { ends, slices } = filtered(texts);
+    for (const needle of ["", "gi", "git", "push 4", "sh 900 4", "7x", " 1x", "none of them"]) {
+      const left = new Set<number>();
+      for (const { first, end } of runsWith(slices, ends, bitsOf(Buffer.from(needle)))) {
+        for (let text = first; (ends[text - 1] ?? 0) < end; text++) left.add(text);
+      }
+      assert.ok([...left].every((text) => text < count));
+      texts.forEach((text, i) => assert.ok(!text.includes(needle) || left.has(i), needle));
+    }
   }
 });
 
+test("filters rule out the blocks without a text", () => {
+  const { ends, slices } = filtered(Array.from({ length: 5_000 }, (_, i) => `ls ${i}`));
+  const needle = Buffer.from("ls 4999");
+  assert.deepEqual(
+    [...runsWith(slices, ends, bitsOf(needle))],
+    [{ first: 4_864, end: ends.at(-1) }],
+  );
+  assert.deepEqual([...runsWith(slices, ends, bitsOf(Buffer.from("rm -rf")))], []);
+});
+
 test("a long text uses a limited number of bits, and is found by them", () => {
-  const text = Buffer.from(Array.from({ length: 5_000 }, (_, i) => String(i * i)).join(" "));
-  const filters = new Uint8Array(FILTER_BYTES);
-  addTrigrams(filters, 0, text, 0, text.length);
-  const bits = bitsOf(text);
+  const text = Array.from({ length: 5_000 }, (_, i) => String(i * i)).join(" ");
+  const bits = bitsOf(Buffer.from(text));
   assert.ok(bits.length <= 256, String(bits.length));
-  assert.deepEqual(blocksInFilters(filters, 1, bits), [0]);
+  const { ends, slices } = filtered([text]);
+  assert.deepEqual([...runsWith(slices, ends, bits)], [{ first: 0, end: ends[0] }]);
 });
 
 test("a set of rows returns the marked rows, few or many, and tells which rows are in it", () => {

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { GrowingIndex } from "../../../../../src/storage/files/audit/index/growing-index.ts";
-import { LineIndexer } from "../../../../../src/storage/files/audit/index/line-indexer.ts";
+import {
+  GrowingIndex,
+  indexLines,
+} from "../../../../../src/storage/files/audit/index/growing-index.ts";
 import { SealedIndex } from "../../../../../src/storage/files/audit/index/sealed-index.ts";
 import { writeSidecar } from "../../../../../src/storage/files/audit/sidecar/writer.ts";
 import { ReadFiles } from "../../../../../src/storage/read-files.ts";
@@ -23,8 +25,9 @@ for (const [what, fields] of [
       const index = new GrowingIndex(1);
       const event = auditEventOf(JSON.parse(JSON.stringify(fields)) as object);
       const line = Buffer.from(`${JSON.stringify(event)}\n`);
-      const indexer = new LineIndexer(ORGANIZATION);
-      for (let i = 0; i < rows; i++) indexer.add(index, line, i * line.length, assert.fail);
+      for (let i = 0; i < rows; i++) {
+        indexLines(index, ORGANIZATION, line, i * line.length, assert.fail);
+      }
       await writeSidecar(files, "/1.idx", index, rows * 100);
       const sealed = await SealedIndex.open(files, reads, "/1.idx", 1, rows * 100);
       assert.equal(sealed?.rows, rows);

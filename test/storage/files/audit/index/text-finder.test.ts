@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { codesHolding } from "../../../../../src/storage/files/audit/query/text-finder.ts";
-import { GrowingDictionary } from "../../../../../src/storage/files/audit/index/growing-dictionary.ts";
+import { codesHolding } from "../../../../../src/storage/files/audit/index/text-finder.ts";
+import { GrowingDictionary } from "../../../../../src/storage/files/audit/index/dictionary.ts";
 
 const PIECE_BYTES = 256 << 10;
 

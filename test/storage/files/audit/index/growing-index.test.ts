@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { GrowingIndex } from "../../../../../src/storage/files/audit/index/growing-index.ts";
-import { hashOf } from "../../../../../src/storage/files/audit/index/byte-words.ts";
-import { LineIndexer } from "../../../../../src/storage/files/audit/index/line-indexer.ts";
+import {
+  GrowingIndex,
+  indexLines,
+} from "../../../../../src/storage/files/audit/index/growing-index.ts";
+import { hashOf } from "../../../../../src/storage/files/audit/index/hash.ts";
 import type { CodedField } from "../../../../../src/storage/files/audit/index/segment-index.ts";
 import { readLine } from "../../../../../src/storage/files/audit/write/lines.ts";
 import { CODED_FIELDS, packFacets } from "../../../../../src/storage/files/audit/index/fields.ts";
@@ -16,20 +18,17 @@ type Row = Readonly<Record<string, unknown>>;
 function indexed(bytes: Buffer): { rows: Row[]; damaged: number[] } {
   const index = new GrowingIndex(1);
   const damaged: number[] = [];
-  new LineIndexer(ORGANIZATION).add(index, bytes, 1_000, (_, at) => void damaged.push(at));
+  indexLines(index, ORGANIZATION, bytes, 1_000, (_, at) => void damaged.push(at));
   const rows = Array.from({ length: index.rows }, (_, row) => {
     const value = ({ codes, dictionary }: CodedField) =>
       codes[row] === 0 ? undefined : dictionary.valueOf(codes[row] as number);
     const fields = CODED_FIELDS.map(({ name }) => [name, value(index.fields[name])]);
-    const text = index.texts[row] as number; // 0 for no text
-    const [from, to] = [index.textStarts[text - 1], index.textStarts[text]];
-    const command = text === 0 ? "" : index.text(from as number, (to as number) - 1);
     return {
       offset: index.offsets[row],
       time: index.times[row],
       kind: index.facets[row],
       idHash: index.idHashes[row],
-      text: String(command),
+      command: value(index.commandField),
       trace_id: value(index.traces),
       ...(Object.fromEntries(fields) as Row),
     };
@@ -55,7 +54,7 @@ function parsed(bytes: Buffer): { rows: Row[]; damaged: number[] } {
 function rowOf(event: Row, offset: number): Row {
   const text = (name: string): string | undefined => {
     const value = event[name];
-    return typeof value === "string" ? Buffer.from(value, "utf8").toString("utf8") : undefined;
+    return typeof value === "string" ? value : undefined;
   };
   const [consumer, policy_decision] = [text("consumer"), text("policy_decision")];
   return {
@@ -63,7 +62,7 @@ function rowOf(event: Row, offset: number): Row {
     time: Date.parse(event["timestamp"] as string),
     kind: packFacets({ consumer, policy_decision, ai: event["ai"] === true }),
     idHash: hashOf(event["id"] as string),
-    text: (text("command") ?? "").toLowerCase(),
+    command: text("command"),
     trace_id: text("trace_id"),
     ...Object.fromEntries(CODED_FIELDS.map(({ name }) => [name, text(name)])),
   };

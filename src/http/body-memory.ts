@@ -9,7 +9,7 @@ export const BLOCK_BYTES = 64 * 1024;
 const KEPT_BLOCKS = 128;
 
 /** Bodies up to this size leave little garbage; most batches of runtimes are smaller. */
-const LITTLE_BYTES = 1 << 20;
+const LITTLE_BYTES = 1 << 19;
 /** After this many bytes of larger bodies the garbage collector gets a hint. */
 const BYTES_BEFORE_HINT = 4 << 20;
 /** Allocating a buffer of this size makes the engine collect the garbage outside its heap. */

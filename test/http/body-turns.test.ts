@@ -112,7 +112,7 @@ test("a body that arrives in pieces of any size is joined as it was sent", () =>
 test("the garbage collector gets hints after large bodies, not after usual ones", () => {
   const budget = new BodyBudget(64 << 20, 8 << 20);
   const work = (bytes: number): void => budget.work(bytes, (release) => release());
-  for (let i = 0; i < 8; i++) work(1 << 20);
+  for (let i = 0; i < 8; i++) work(1 << 19);
   assert.equal(budget.memory.hints, 0);
   work(2 << 20);
   assert.equal(budget.memory.hints, 1);

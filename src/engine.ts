@@ -3,6 +3,7 @@
  * organization. The service uses it through the stores of the domains and through this interface,
  * and never asks which engine it is. `stores.ts` chooses the engine of a deployment.
  */
+import type { ActivityEntry } from "./activity/schema.ts";
 import type { ActivityStore } from "./activity/store.ts";
 import type { UnitOfWork } from "./activity/unit-of-work.ts";
 import type { TicketRecords } from "./audit/shared-tickets.ts";
@@ -14,11 +15,14 @@ import type { Awaitable } from "./core/caller.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Log } from "./core/log.ts";
 import type { FleetStore } from "./fleet/store.ts";
+import type { StoredKey } from "./keys/schema.ts";
 import type { KeyStore } from "./keys/store.ts";
+import type { Organization } from "./organizations/schema.ts";
 import type { OrganizationStore } from "./organizations/store.ts";
 import type { PolicyStore } from "./policies/store.ts";
 import type { ProviderOverrideStore } from "./providers/store.ts";
 import type { SettingsStore } from "./settings/store.ts";
+import type { StoredUser } from "./users/schema.ts";
 import type { UserStore } from "./users/store.ts";
 
 /** The stores of the domains. */
@@ -98,6 +102,37 @@ export interface SharedState {
   readonly tickets: TicketRecords;
 }
 
+/** An organization's records that are few, and replaced as a whole; users and keys oldest first. */
+export interface OrganizationRecords {
+  readonly organization: Organization;
+  readonly users: readonly StoredUser[];
+  readonly keys: readonly StoredKey[];
+}
+
+/**
+ * The part of an engine through which the data of another one is moved into it. It takes records as they
+ * were kept there, where the stores would date, limit or number them anew. Each call stores all or, if it
+ * fails, a beginning of what it is given. Records show in the stores after the engine is opened again.
+ */
+export interface EngineMove {
+  /** The source of an unfinished move into this engine. While there is one, only a move can open it. */
+  readonly unfinished: string | undefined;
+  /** How many other processes are connected; a directory has none, since it is locked. */
+  others(): Promise<number>;
+  /** Marks the engine as the target of a move from a source, until `finish`. */
+  begin(source: string): Promise<void>;
+  /** Creates an organization, or replaces its records. */
+  organization(records: OrganizationRecords): Promise<void>;
+  /** Adds entries to the activity log, oldest first. */
+  activity(organization: string, entries: readonly ActivityEntry[]): Promise<void>;
+  /** Adds events to the audit log, as these lines of JSON. The next call need not wait for this one. */
+  events(organization: string, lines: readonly Buffer[]): Promise<void>;
+  /** Replaces the drawn secret. */
+  secret(secret: string): Promise<void>;
+  /** Makes everything durable, builds what queries need, and removes the mark. */
+  finish(): Promise<void>;
+}
+
 /** Keeps the state of every organization. */
 export interface Engine {
   readonly stores: Stores;
@@ -110,6 +145,8 @@ export interface Engine {
   readonly directory?: EngineDirectory;
   /** Present where several servers share the engine's state: what they have to know together. */
   readonly shared?: SharedState;
+  /** Present if data can be moved into and out of the engine. */
+  readonly move?: EngineMove;
 
   /** Makes a change and writes its activity entry as one unit. */
   readonly commit: UnitOfWork<Stores>;
@@ -137,6 +174,8 @@ export interface EngineParts {
   readonly config: Config;
   readonly now: Clock;
   readonly log: Log;
+  /** Opens the target of a move, which may hold an unfinished one. */
+  readonly isMove?: true;
   /** Counts the writes of an engine with append logs; absent if metrics are off. */
   readonly logs?: { readonly audit: LogObserver; readonly fleet: LogObserver } | undefined;
 }

@@ -4,6 +4,7 @@ import { describeDiskFault } from "../storage/disk-fault.ts";
 import { backupCommand } from "./backup.ts";
 import { UsageError, type CliCommand, type Terminal } from "./command.ts";
 import { keyCreateCommand } from "./key-create.ts";
+import { moveCommand } from "./move.ts";
 import { restoreCommand } from "./restore.ts";
 import { serveCommand } from "./serve.ts";
 import { userAddCommand } from "./user-add.ts";
@@ -14,6 +15,7 @@ const COMMANDS: readonly CliCommand[] = [
   verifyCommand,
   backupCommand,
   restoreCommand,
+  moveCommand,
   userAddCommand,
   keyCreateCommand,
 ];

@@ -29,6 +29,11 @@ export async function checkFormat(files: FileOperations, layout: Layout): Promis
   }
 }
 
+/** Replaces the secret that signs tokens. */
+export function writeSecret(files: FileOperations, layout: Layout, secret: string): Promise<void> {
+  return replaceFile(files, layout.secret, Buffer.from(`${secret}\n`, "utf8"));
+}
+
 /**
  * Reads the secret that signs tokens; if there is none, creates one of 32 random bytes.
  *
@@ -38,7 +43,7 @@ export async function readOrCreateSecret(files: FileOperations, layout: Layout):
   const bytes = await readFileIfAny(files, layout.secret);
   if (bytes === undefined) {
     const secret = randomBytes(32).toString("base64url");
-    await replaceFile(files, layout.secret, Buffer.from(`${secret}\n`, "utf8"));
+    await writeSecret(files, layout, secret);
     return secret;
   }
   const fault = secretFault(bytes);

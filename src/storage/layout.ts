@@ -52,6 +52,11 @@ export class Layout {
     return join(this.root, "demo.json");
   }
 
+  /** The mark of a move into the directory that is not finished. */
+  get unfinishedMove(): string {
+    return join(this.root, "move.json");
+  }
+
   get organizations(): string {
     return join(this.root, "organizations");
   }

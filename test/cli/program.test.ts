@@ -9,7 +9,7 @@ import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 const app = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: true });
 const admin = await app.asUser(ADMIN);
 
-const COMMANDS = ["serve", "verify", "backup", "restore", "user add", "key create"];
+const COMMANDS = ["serve", "verify", "backup", "restore", "move", "user add", "key create"];
 
 test("help lists every command, and each command has its own help", async () => {
   const { code, out, error } = await run(["--help"]);

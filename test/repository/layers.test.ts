@@ -61,7 +61,10 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
     ],
   ],
   ["index.ts", ["core", "app.ts", "config.ts"]],
-  ["cli", [...FOLDERS, "app.ts", "build-info.ts", "config.ts", "index.ts", "stores.ts"]],
+  [
+    "cli",
+    [...FOLDERS, "app.ts", "build-info.ts", "config.ts", "engine.ts", "index.ts", "stores.ts"],
+  ],
   ["cli.ts", ["cli", "index.ts"]],
   ["server.ts", ["cli", "index.ts"]],
   ["stamp.ts", ["core", "build-info.ts", "index.ts"]],

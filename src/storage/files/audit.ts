@@ -88,6 +88,19 @@ export class FileAuditStore implements AuditStore {
       .then((opened) => opened.append(events, named, stored, quota), stored);
   }
 
+  /** Appends events as they are written elsewhere, all or none; for a move only. */
+  appendLines(organization: string, lines: readonly Buffer[]): Promise<void> {
+    return this.#ask(
+      organization,
+      (trail) =>
+        new Promise((resolve, reject) => {
+          trail.appendLines(lines, (error) =>
+            error === null ? resolve() : reject(error as Error),
+          );
+        }),
+    );
+  }
+
   page(
     organization: string,
     filter: AuditFilter,

@@ -26,6 +26,7 @@ import { IndexThreads } from "./audit/sidecar/index-threads.ts";
 import { FileFleet } from "./fleet.ts";
 import { FileKeys } from "./keys.ts";
 import { FileOrganizations } from "./organizations.ts";
+import { moveOf, readUnfinishedMove } from "./move.ts";
 import { FilePolicies } from "./policies.ts";
 import { FileProviderOverrides } from "./providers.ts";
 import { FileSettings } from "./settings.ts";
@@ -66,6 +67,7 @@ async function openDirectory(
   await closeToOthers(files, layout, log);
   await removeStrays(files, layout);
   await checkFormat(files, layout);
+  const unfinished = await readUnfinishedMove(files, layout, parts.isMove === true);
   const secret = await readOrCreateSecret(files, layout);
   const demo = await openDemo(parts, files, layout);
   const damage = new DamageRegister(files, log);
@@ -78,6 +80,7 @@ async function openDirectory(
     secret,
     catalogCopy: catalogCopy(files, layout),
     ...(demo && { demo }),
+    move: moveOf(files, layout, unfinished, { activity, audit }),
     directory: {
       socketPath: layout.socket,
       stage: () =>

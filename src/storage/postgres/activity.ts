@@ -218,16 +218,25 @@ export class PostgresActivity implements ActivityStore {
     organization: string,
     entries: readonly ActivityEntry[],
   ): Promise<void> {
-    const lines = entries.map(entryLine);
-    await transaction.run(
-      `INSERT INTO activity (organization_id, timestamp, entry)
-       SELECT $1, timestamp, entry
-         FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS given (timestamp, entry, place)
-        ORDER BY place`,
-      [organization, entries.map(({ timestamp }) => timestamp), lines],
-    );
-    this.#limit.wrote(organization, lines);
+    this.#limit.wrote(organization, await insertEntries(transaction, organization, entries));
   }
+}
+
+/** Adds entries within a transaction, oldest first; gives their lines. */
+export async function insertEntries(
+  transaction: Statements,
+  organization: string,
+  entries: readonly ActivityEntry[],
+): Promise<readonly string[]> {
+  const lines = entries.map(entryLine);
+  await transaction.run(
+    `INSERT INTO activity (organization_id, timestamp, entry)
+     SELECT $1, timestamp, entry
+       FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS given (timestamp, entry, place)
+      ORDER BY place`,
+    [organization, entries.map(({ timestamp }) => timestamp), lines],
+  );
+  return lines;
 }
 
 function momentOf(ms: number | undefined): string | null {

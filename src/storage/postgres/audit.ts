@@ -28,6 +28,8 @@ export interface PostgresAuditOptions {
   readonly durability: "sync" | "write";
   /** The number of new events after which they are counted. */
   readonly countAfter?: number;
+  /** Leaves all maintenance to others. A move stores days that are over, whose indexing would lock them. */
+  readonly isMove?: boolean | undefined;
 }
 
 const MAINTAIN_EVERY_MS = 10 * MINUTE_MS;
@@ -66,6 +68,7 @@ export class PostgresAudit implements AuditStore {
       },
     });
     const maintain = (): void => {
+      if (options.isMove) return;
       this.#maintenance = this.#maintenance.then(() => this.#maintain());
     };
     this.#maintaining = setInterval(maintain, MAINTAIN_EVERY_MS).unref();

@@ -77,7 +77,8 @@ async function emptyTables(database: Database): Promise<void> {
   await database.run(`TRUNCATE ${tables.map(({ name }) => name).join(", ")}`);
 }
 
-async function readValue(database: Database, name: string): Promise<string | undefined> {
+/** A value of the deployment. */
+export async function readValue(database: Database, name: string): Promise<string | undefined> {
   const [row] = await database.query<{ value: string }>(
     "SELECT value FROM deployment WHERE name = $1",
     [name],
@@ -85,7 +86,8 @@ async function readValue(database: Database, name: string): Promise<string | und
   return row && fromText(row.value);
 }
 
-async function writeValue(database: Database, name: string, value: string): Promise<void> {
+/** Sets a value of the deployment. */
+export async function writeValue(database: Database, name: string, value: string): Promise<void> {
   await database.run(
     `INSERT INTO deployment (name, value) VALUES ($1, $2)
      ON CONFLICT (name) DO UPDATE SET value = excluded.value`,

@@ -9,6 +9,7 @@ import { PostgresFleet } from "./fleet.ts";
 import { FleetReports } from "./fleet-reports.ts";
 import { DatabaseHealth } from "./health.ts";
 import { KeyUses, PostgresKeys } from "./keys.ts";
+import { openMove } from "./move.ts";
 import { createDefaultOrganization, PostgresOrganizations } from "./organizations.ts";
 import { KnownPolicies, PostgresPolicies } from "./policies.ts";
 import { PostgresProviderOverrides } from "./providers.ts";
@@ -26,6 +27,7 @@ import { PostgresUsers } from "./users.ts";
 export async function openPostgresEngine(parts: EngineParts): Promise<Engine> {
   return openParts(async (opened) => {
     const database = opened.keep(await openDatabase(parts));
+    const move = await openMove(database, parts.now, parts.isMove === true);
     const demo = await prepareDemo(database, parts);
     await createDefaultOrganization(database, parts.now());
     const secret = await sharedSecret(database);
@@ -41,19 +43,24 @@ export async function openPostgresEngine(parts: EngineParts): Promise<Engine> {
         throttle: sharedThrottle(database, parts.now),
         tickets: ticketRecords(database),
       },
+      move,
       health: () => health.check(),
       figures,
     };
   });
 }
 
-function openStores(database: Database, { config, log, now }: EngineParts, opened: CloseStack) {
+function openStores(
+  database: Database,
+  { config, log, now, isMove }: EngineParts,
+  opened: CloseStack,
+) {
   const uses = opened.keep(new KeyUses(database, log));
   const reports = new FleetReports(database);
   const known = new KnownPolicies();
   const activityLimit = opened.keep(new ActivityLimit(database, config.maxActivityBytes));
   const { auditDurability: durability } = config;
-  const audit = opened.keep(new PostgresAudit({ database, now, log, durability }));
+  const audit = opened.keep(new PostgresAudit({ database, now, log, durability, isMove }));
   const storesOver = (session: Session) => ({
     organizations: new PostgresOrganizations(session),
     users: new PostgresUsers(session),

@@ -5,7 +5,7 @@ import { clearTimeout, setTimeout } from "../../core/timers.ts";
 import type { StoredKey } from "../../keys/schema.ts";
 import type { KeyStore } from "../../keys/store.ts";
 import { CoalescedReads } from "./coalesced.ts";
-import type { Database } from "./database.ts";
+import type { Database, Statements } from "./database.ts";
 import { lockOrganization } from "./organizations.ts";
 import type { Session } from "./session.ts";
 import { toText } from "./text.ts";
@@ -74,6 +74,19 @@ export class KeyUses {
   }
 }
 
+/** Adds a key within a transaction. */
+export async function addKey(transaction: Statements, key: StoredKey): Promise<void> {
+  const usedAt = key.last_used_at === undefined ? null : Date.parse(key.last_used_at);
+  await transaction.run(
+    `INSERT INTO api_keys (organization_id, id, hash, revoked, last_used_at, document)
+     VALUES ($1, $2, $3, $4, $5, $6)`,
+    [
+      ...[key.organization_id, toText(key.id), toText(key.hash)],
+      ...[key.revoked, usedAt, JSON.stringify(key)],
+    ],
+  );
+}
+
 /** Keeps the API keys in the table `api_keys`. */
 export class PostgresKeys implements KeyStore {
   readonly #session: Session;
@@ -113,13 +126,7 @@ export class PostgresKeys implements KeyStore {
              ORDER BY number DESC OFFSET $2)`,
         [organization, KEPT_REVOKED],
       );
-      const document = JSON.stringify({ ...key, organization_id: organization });
-      const usedAt = key.last_used_at === undefined ? null : Date.parse(key.last_used_at);
-      await transaction.run(
-        `INSERT INTO api_keys (organization_id, id, hash, revoked, last_used_at, document)
-         VALUES ($1, $2, $3, $4, $5, $6)`,
-        [organization, toText(key.id), toText(key.hash), key.revoked, usedAt, document],
-      );
+      await addKey(transaction, { ...key, organization_id: organization });
     });
   }
 

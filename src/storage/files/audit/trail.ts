@@ -18,7 +18,7 @@ import { segmentQuery, type SegmentQuery } from "./query/segment-query.ts";
 import { type Lease, Leases } from "./leases.ts";
 import { lineOf, recentIdsOf, rowsAfter, rowsOfId, type RecentIds } from "./write/known-events.ts";
 import { InOrder } from "./write/in-order.ts";
-import { firstLine, idOf, readLine } from "./write/lines.ts";
+import { firstLine, idOf, linesAsBytes, linesIn, readLine } from "./write/lines.ts";
 import { answerExport, answerPage, type PageStart } from "./query/answers.ts";
 import { answerHistogram, type BucketRange } from "./query/histogram.ts";
 import { LastDay } from "./query/last-day.ts";
@@ -115,6 +115,19 @@ export class AuditTrail implements TailSource {
     const refusal = quota?.refusal(this.#segments.bytes);
     if (refusal !== undefined) stored(refusal);
     else this.#writer.append(events, named, stored);
+  }
+
+  /** Stores events as these lines, all or none; see `FileAuditStore.appendLines`. */
+  appendLines(lines: readonly Buffer[], stored: Stored): void {
+    this.#log.append(linesAsBytes(lines), "sync", (error, _segment, offset, _length, bytes) =>
+      this.#sequel.do(() => {
+        for (const line of bytes && error === null ? linesIn(bytes) : []) {
+          const place = offset + line.byteOffset - (bytes as Buffer).byteOffset;
+          this.#add(JSON.parse(line.toString("utf8")) as AuditEvent, line, place);
+        }
+        stored(error);
+      }),
+    );
   }
 
   /** Adds an acknowledged event to the index, to the recent ids and to the streams. */

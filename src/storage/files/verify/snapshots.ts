@@ -32,6 +32,9 @@ export async function verifyRoot(
   const secret = await readFileIfAny(files, layout.secret);
   const fault = secret && secretFault(secret);
   if (fault !== undefined) report.problem(layout.secret, fault);
+  if (await readFileIfAny(files, layout.unfinishedMove)) {
+    report.problem(layout.unfinishedMove, "a move into this directory is not finished");
+  }
   await report.reading(layout.catalogCopy, () => readSnapshot(files, layout.catalogCopy));
 }
 

@@ -30,10 +30,13 @@ export interface NewEvent {
   readonly record: string;
 }
 
-/** Turns an event into its line and its columns. */
-export function newEventOf(event: AuditEvent, isNamed: boolean): NewEvent {
+/** Turns an event into its columns, and into its line unless that is given. */
+export function newEventOf(
+  event: AuditEvent,
+  isNamed: boolean,
+  line = JSON.stringify(event),
+): NewEvent {
   const { id, organization_id, reported_by = "", provider, status } = event;
-  const line = JSON.stringify(event);
   const day = dayOf(parseTimestamp(event.ingested_at) ?? 0);
   const searched = [event.command, event.executor, event.resource, provider, event.capability];
   const column = columnOf(provider);

@@ -64,6 +64,12 @@ function textOf(events: readonly AuditEvent[]): string {
   return events.map((event) => JSON.stringify(event)).join(CONTINUES) + ENDS;
 }
 
+/** Joins lines without their newlines into bytes that are appended together. */
+export function linesAsBytes(lines: readonly Buffer[]): Buffer {
+  const [between, ends] = [Buffer.from(CONTINUES), Buffer.from(ENDS)];
+  return Buffer.concat([...lines.flatMap((line, i) => (i === 0 ? [line] : [between, line])), ends]);
+}
+
 /**
  * Turns lines that were appended together into the elements of a JSON list: in place, since the space that
  * continues an append is where the comma belongs.

@@ -1,0 +1,50 @@
+/** The directory or the database that a command works on. */
+import { randomBytes } from "node:crypto";
+import { configFromEnvironment, configFromOptions, type Config } from "../config.ts";
+
+/** A data directory or a database that an option names. */
+export interface Place {
+  readonly option: string;
+  readonly isDatabase: boolean;
+  readonly config: Config;
+}
+
+/**
+ * Reads the value of an option that names a directory or, by a URL, a database.
+ *
+ * @throws Error naming the option when the URL is not understood; never shows the URL, which holds a password
+ */
+export function placeOf(option: string, given: string): Place {
+  const isDatabase = /^[a-z][a-z0-9+.-]*:\/\//i.test(given);
+  const text = isDatabase ? named(given) : given;
+  try {
+    const config = configFromOptions(
+      isDatabase ? { databaseUrl: text, databasePoolSize: 4 } : { dataDir: text },
+    );
+    // No log is cut while it is moved.
+    return { option, isDatabase, config: { ...config, maxActivityBytes: Infinity } };
+  } catch (error) {
+    throw renamed(error, option);
+  }
+}
+
+/** Gives the connections of this process a name of their own, by which servers are told from it. */
+function named(url: string): string {
+  if (!URL.canParse(url)) return url; // refused later
+  const parsed = new URL(url);
+  parsed.searchParams.set("application_name", `signalbox move ${randomBytes(4).toString("hex")}`);
+  return parsed.href;
+}
+
+/** Errors of a database name the setting that a server would have. */
+export function renamed(error: unknown, option: string): Error {
+  const message = error instanceof Error ? error.message : String(error);
+  return new Error(message.replace(/^(?:DATABASE_URL|databaseUrl|dataDir): /, `${option}: `), {
+    cause: error,
+  });
+}
+
+/** The database that the environment names. */
+export function databaseOfEnvironment(): string | undefined {
+  return configFromEnvironment().databaseUrl;
+}

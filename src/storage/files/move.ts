@@ -1,0 +1,72 @@
+/** Takes the data of another engine into a data directory. */
+import { isObject } from "../../core/validate.ts";
+import type { EngineMove, OrganizationRecords } from "../../engine.ts";
+import { writeSecret } from "../data-directory.ts";
+import { makeDurableDirectory } from "../directories.ts";
+import type { FileOperations } from "../file-operations.ts";
+import type { Layout } from "../layout.ts";
+import { readSnapshot, syncDirectory, writeSnapshot } from "../snapshot.ts";
+import type { FileActivity } from "./activity.ts";
+import type { FileAuditStore } from "./audit.ts";
+
+/** The stores that take records as they are. */
+export interface MoveStores {
+  readonly activity: Pick<FileActivity, "append">;
+  readonly audit: Pick<FileAuditStore, "appendLines">;
+}
+
+/**
+ * Reads the mark of an unfinished move.
+ *
+ * @throws Error when there is one, unless a move opens the directory
+ */
+export async function readUnfinishedMove(
+  files: FileOperations,
+  layout: Layout,
+  isMove: boolean,
+): Promise<string | undefined> {
+  const mark = await readSnapshot(files, layout.unfinishedMove);
+  if (mark === undefined) return undefined;
+  if (!isMove) {
+    const wayOut = 'run the same "signalbox move" again, or remove the directory';
+    throw new Error(`The data directory "${layout.root}" holds an unfinished move: ${wayOut}`);
+  }
+  return isObject(mark) ? String(mark["source"]) : "";
+}
+
+/** The part of the engine that takes the data of another one. */
+export function moveOf(
+  files: FileOperations,
+  layout: Layout,
+  unfinished: string | undefined,
+  { activity, audit }: MoveStores,
+): EngineMove {
+  return {
+    unfinished,
+    others: async () => 0,
+    begin: (source) => writeSnapshot(files, layout.unfinishedMove, { source }),
+    organization: (records) => writeRecords(files, layout, records),
+    async activity(organization, entries) {
+      await Promise.all(entries.map((entry) => activity.append(organization, entry)));
+    },
+    events: (organization, lines) => audit.appendLines(organization, lines),
+    secret: (secret) => writeSecret(files, layout, secret),
+    async finish() {
+      await files.remove(layout.unfinishedMove);
+      await syncDirectory(files, layout.root);
+    },
+  };
+}
+
+/** Writes the files of an organization; the stores read them when the directory is opened again. */
+async function writeRecords(
+  files: FileOperations,
+  layout: Layout,
+  { organization, users, keys }: OrganizationRecords,
+): Promise<void> {
+  const paths = layout.organization(organization.id);
+  await makeDurableDirectory(files, paths.directory, layout.root);
+  await writeSnapshot(files, paths.organization, organization); // first: others without it are damage
+  await writeSnapshot(files, paths.users, { users });
+  await writeSnapshot(files, paths.apiKeys, { api_keys: keys });
+}

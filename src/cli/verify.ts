@@ -1,29 +1,45 @@
 import { join, resolve } from "node:path";
+import { createLog } from "../core/log.ts";
 import { printable } from "../core/printable.ts";
 import { checkBackup } from "../storage/backup/backup.ts";
 import { MANIFEST } from "../storage/backup/manifest.ts";
 import { systemFiles } from "../storage/file-operations.ts";
 import { verifyDirectory } from "../storage/files/verify/directory.ts";
-import type { VerifyReport } from "../storage/files/verify/report.ts";
+import type { Finding, VerifyReport } from "../storage/files/verify/report.ts";
 import { Layout } from "../storage/layout.ts";
 import { ownerOf } from "../storage/lock.ts";
+import type { DatabaseReport, TableFinding } from "../storage/postgres/verify.ts";
 import { readFileIfAny } from "../storage/snapshot.ts";
-import { readArguments } from "./arguments.ts";
-import type { CliCommand } from "./command.ts";
+import { readArguments, required } from "./arguments.ts";
+import { UsageError, type CliCommand, type Terminal } from "./command.ts";
+import { databaseOfEnvironment, placeOf, renamed } from "./place.ts";
 import { requireDataDirectory } from "./existing.ts";
 
 export const verifyCommand: CliCommand = {
   name: "verify",
-  usage: "DIR [--json]",
-  summary: "Check a whole data directory, or a backup of one, and say what is wrong and where",
-  details: `  --json   one JSON object: ok, problems, notes, and what was looked at
+  usage: "DIR [--json] | --database URL [--json]",
+  summary:
+    "Check a data directory, a backup of one, or a database, and say what is wrong and where",
+  details: `  --json           one JSON object: ok, problems, notes, and what was looked at
+  --database URL   a PostgreSQL database; DATABASE_URL when there is neither it nor DIR
 
 Every snapshot, every line of every log, the policies' hashes, the checksums of indexes, who may
 read what, and what does not belong there. Nothing is changed. No server may run on DIR: verify a
 backup of it instead, of which every byte is compared with its manifest as well.
+Of a database: every event's columns, id and counters, every JSON document, the partitions and
+the hashes of policies. Servers may go on meanwhile.
 Exit code 1 when anything is wrong; notes, such as what a crash leaves, are not.`,
-  async run(args, { out }) {
-    const { values, positionals } = readArguments(args, { json: { type: "boolean" } }, ["DIR"]);
+  async run(args, terminal) {
+    const { out } = terminal;
+    const url = args.every((arg) => arg === "--json") ? databaseOfEnvironment() : undefined;
+    const isDatabase = url !== undefined || args.some((arg) => /^--database(?:=|$)/.test(arg));
+    const options = { json: { type: "boolean" }, database: { type: "string" } } as const;
+    const { values, positionals } = readArguments(args, options, isDatabase ? [] : ["DIR"]);
+    if (isDatabase) {
+      const report = await verifyAt(url ?? required("database", values.database), terminal);
+      out(values.json === true ? jsonOf(report) : textOf(report));
+      return report.problems.length === 0 ? 0 : 1;
+    }
     const layout = new Layout(resolve(positionals[0] ?? ""));
     await requireDataDirectory(layout);
     const owner = await ownerOf(systemFiles, layout);
@@ -42,16 +58,37 @@ Exit code 1 when anything is wrong; notes, such as what a crash leaves, are not.
   },
 };
 
-function jsonOf({ problems, notes, organizations, files, events }: VerifyReport): string {
-  const ok = problems.length === 0;
-  return `${printable(JSON.stringify({ ok, problems, notes, organizations, files, events }))}\n`;
+/** Checks a database; only its server's driver is loaded for it. */
+async function verifyAt(url: string, { now }: Terminal): Promise<DatabaseReport> {
+  const place = placeOf("--database", url);
+  if (!place.isDatabase) throw new UsageError("--database: expected postgres://…");
+  const log = createLog("silent", now, () => {});
+  const { openDatabase } = await import("../storage/postgres/start.ts");
+  const { requireCurrentTables } = await import("../storage/postgres/migrations.ts");
+  const { verifyDatabase } = await import("../storage/postgres/verify.ts");
+  const database = await openDatabase({ ...place, log }, requireCurrentTables).catch(
+    (error: unknown) => {
+      throw renamed(error, "--database");
+    },
+  );
+  return verifyDatabase(database).finally(() => database.close());
 }
 
-function textOf({ problems, notes, organizations, files, events }: VerifyReport): string {
+function jsonOf({ problems, notes, ...looked }: VerifyReport | DatabaseReport): string {
+  const { organizations, events } = looked;
+  const files = "files" in looked ? { files: looked.files } : {};
+  const ok = problems.length === 0;
+  return `${printable(JSON.stringify({ ok, problems, notes, organizations, ...files, events }))}\n`;
+}
+
+function textOf({ problems, notes, ...looked }: VerifyReport | DatabaseReport): string {
+  const files = "files" in looked ? `${looked.files} files of ` : "";
+  const place = (finding: Finding | TableFinding): string =>
+    "file" in finding ? finding.file : finding.table;
   const lines = [
-    ...problems.map(({ file, problem }) => `${file}: ${problem}`),
-    ...notes.map(({ file, problem }) => `note: ${file}: ${problem}`),
-    `${files} files of ${organizations} organizations, ${events} audit events: ` +
+    ...problems.map((finding) => `${place(finding)}: ${finding.problem}`),
+    ...notes.map((finding) => `note: ${place(finding)}: ${finding.problem}`),
+    `${files}${looked.organizations} organizations, ${looked.events} audit events: ` +
       (problems.length === 0 ? "all is well" : `${problems.length} problems`),
   ];
   return lines.map((line) => `${printable(line)}\n`).join("");

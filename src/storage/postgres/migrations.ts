@@ -55,6 +55,17 @@ export async function migrate(database: Database): Promise<void> {
   }
 }
 
+/**
+ * Checks that a database has the tables of this version; changes nothing.
+ *
+ * @throws Error when a server has to start on it first, or when it is not ours
+ */
+export async function requireCurrentTables(database: Database): Promise<void> {
+  const newest = (await migrations()).at(-1)?.number;
+  if ((await appliedTo(database)) === newest) return;
+  throw new Error("DATABASE_URL: the database has no tables of this version: start a server on it");
+}
+
 async function migrations(): Promise<readonly Migration[]> {
   const files = (await readdir(DIRECTORY)).filter((file) => file.endsWith(".sql")).sort();
   return files.map((file) => ({ number: Number.parseInt(file, 10), file }));

@@ -11,18 +11,19 @@ const LEAST_VERSION = 14;
 /**
  * Connects, checks the database, and brings its tables up to date.
  *
+ * @param prepare does something else with the tables
  * @throws ConfigError or Error naming the setting, what is wrong, and what to do
  */
-export async function openDatabase({
-  config,
-  log,
-}: Pick<EngineParts, "config" | "log">): Promise<Database> {
+export async function openDatabase(
+  { config, log }: Pick<EngineParts, "config" | "log">,
+  prepare: (database: Database) => Promise<void> = migrate,
+): Promise<Database> {
   const { databaseUrl: url, databasePoolSize: poolSize } = config;
   if (url === undefined) throw new ConfigError("DATABASE_URL: required by this engine");
   const database = await Database.load({ url, poolSize, log });
   try {
     await check(database);
-    await migrate(database);
+    await prepare(database);
     return database;
   } catch (error) {
     await database.close();

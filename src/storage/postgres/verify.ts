@@ -1,0 +1,156 @@
+/**
+ * Checks what the constraints of the database cannot: that the counters are those of the events, that every
+ * event has its columns, its place and its id, and that every document can be read. Nothing is changed.
+ * Each statement compares at one moment, so servers may go on meanwhile.
+ */
+import { createHash } from "node:crypto";
+import { activityEntry, type ActivityEntry } from "../../activity/schema.ts";
+import type { Schema } from "../../core/schema.ts";
+import { validate } from "../../core/validate.ts";
+import { storedKey } from "../../keys/schema.ts";
+import { storedUser } from "../../users/schema.ts";
+import { verifyAudit } from "./audit/verify.ts";
+import type { Database } from "./database.ts";
+import { fromText } from "./text.ts";
+
+/** A finding about the rows of a table. */
+export interface TableFinding {
+  readonly table: string;
+  readonly problem: string;
+}
+
+/** The most findings about one table. */
+const MOST_OF_A_TABLE = 20;
+const PORTION_ROWS = 1_000;
+
+/** The findings of a check of a database. */
+export class DatabaseReport {
+  readonly problems: TableFinding[] = [];
+  readonly notes: TableFinding[] = [];
+  organizations = 0;
+  events = 0;
+
+  problem(table: string, problem: string): void {
+    const known = this.problems.filter((one) => one.table === table).length;
+    if (known < MOST_OF_A_TABLE) this.problems.push({ table, problem });
+    else if (known === MOST_OF_A_TABLE) {
+      this.problems.push({ table, problem: "and more of the like" });
+    }
+  }
+}
+
+/** Checks a database with the tables of this version. */
+export async function verifyDatabase(database: Database): Promise<DatabaseReport> {
+  const report = new DatabaseReport();
+  const organizations = await database.query<{ id: string }>("SELECT id FROM organizations");
+  report.organizations = organizations.length;
+  await verifyPartitions(database, report);
+  await verifyUnfinished(database, report);
+  for (const { id } of organizations) {
+    await verifyDocuments(database, id, report);
+    await verifyPolicies(database, id, report);
+    await verifyAudit(database, id, report);
+  }
+  return report;
+}
+
+async function verifyUnfinished(database: Database, report: DatabaseReport): Promise<void> {
+  const [mark] = await database.query("SELECT FROM deployment WHERE name = 'move'");
+  if (mark) report.problem("deployment", "a move into this database is not finished");
+}
+
+/** Every day that has events has a table, which is attached; no table is attached besides. */
+async function verifyPartitions(database: Database, report: DatabaseReport): Promise<void> {
+  const rows = await database.query<{ day: string | null; name: string | null }>(
+    `SELECT p.day::text AS day, c.name
+       FROM (SELECT day, 'audit_events_' || to_char(day, 'YYYYMMDD') AS name FROM audit_partitions
+             UNION SELECT day, 'audit_events_' || to_char(day, 'YYYYMMDD') FROM audit_days) AS p
+       FULL JOIN (SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+                   WHERE i.inhparent = 'audit_events'::regclass) AS c USING (name)
+      WHERE p.day IS NULL OR c.name IS NULL`,
+  );
+  for (const { day, name } of rows) {
+    const problem =
+      name === null ? `${day}: has no partition` : `${name}: no day has this partition`;
+    report.problem("audit_partitions", problem);
+  }
+}
+
+/** The users, keys and activity entries, which are kept as JSON. */
+async function verifyDocuments(
+  database: Database,
+  id: string,
+  report: DatabaseReport,
+): Promise<void> {
+  const tables: readonly (readonly [table: string, column: string, schema: Schema])[] = [
+    ["users", "document", storedUser],
+    ["api_keys", "document", storedKey],
+    ["activity", "entry", activityEntry],
+  ];
+  for (const [table, column, schema] of tables) {
+    for (let last = 0; ;) {
+      const rows = await database.search<{ number: number; text: string }>(
+        `SELECT number, ${column} AS text FROM ${table}
+          WHERE organization_id = $1 AND number > $2 ORDER BY number LIMIT ${PORTION_ROWS}`,
+        [id, last],
+      );
+      for (const { number, text } of rows) {
+        const fault = faultOf(schema, text, id);
+        if (fault) report.problem(table, `number ${number} of "${id}": ${fault}`);
+        last = number;
+      }
+      if (rows.length < PORTION_ROWS) break;
+    }
+  }
+}
+
+function faultOf(schema: Schema, text: string, id: string): string | undefined {
+  try {
+    const { organization_id: own } = validate(schema, JSON.parse(text)) as ActivityEntry;
+    return own === id ? undefined : `belongs to "${own}"`;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+async function verifyPolicies(
+  database: Database,
+  id: string,
+  report: DatabaseReport,
+): Promise<void> {
+  const [head] = await database.query<{ active: string; known: boolean; versions: number }>(
+    `SELECT active_version AS active, count(v.version) AS versions,
+            coalesce(bool_or(v.version = active_version), false) AS known
+       FROM organizations LEFT JOIN policy_versions v ON v.organization_id = id
+      WHERE id = $1 GROUP BY active_version`,
+    [id],
+  );
+  if (head && head.known !== head.versions > 0) {
+    report.problem(
+      "organizations",
+      `"${id}": active_version is "${head.active}", no version of it`,
+    );
+  }
+  const versions = await database.search<{ version: string; yaml: string; sha256: string }>(
+    "SELECT version, yaml, sha256 FROM policy_versions WHERE organization_id = $1",
+    [id],
+  );
+  for (const { version, yaml, sha256 } of versions) {
+    if (createHash("sha256").update(fromText(yaml)).digest("hex") === sha256) continue;
+    report.problem("policy_versions", `"${fromText(version)}" of "${id}": has another SHA-256`);
+  }
+  // Older entries may have been removed by retention.
+  const unrecorded = await database.search<{ version: string }>(
+    `SELECT version FROM policy_versions v
+      WHERE organization_id = $1
+        AND updated_at >= (SELECT min(timestamp) FROM activity WHERE organization_id = $1)
+        AND NOT EXISTS (SELECT FROM activity a WHERE a.organization_id = $1
+          AND a.timestamp >= v.updated_at AND a.entry LIKE '%"action":"policy.publish"%'
+          AND strpos(a.entry, '"id":' || to_json(v.version)::text) > 0)`,
+    [id],
+  );
+  for (const { version } of unrecorded) {
+    const problem = `no entry says who published "${fromText(version)}" of "${id}"`;
+    report.notes.push({ table: "activity", problem });
+  }
+}

@@ -47,11 +47,12 @@ export class GrowingDictionary implements Dictionary {
     return this.#values;
   }
 
-  /** The code of a value, which is added if it is new. */
+  /** The code of a value, which is added if it is new. Lone surrogates become U+FFFD, as in UTF-8. */
   add(value: string): number {
     let code = this.#codes.get(value);
     if (code === undefined) {
-      code = this.#values.push(value);
+      const kept = value.toWellFormed();
+      code = kept === value ? this.#values.push(value) : this.add(kept);
       this.#codes.set(value, code);
     }
     return code;

@@ -57,3 +57,15 @@ for (const [what, texts] of [
 test("the texts of one hash have one hash", () => {
   assert.equal(new Set(alike(30).map(hashOf)).size, 1);
 });
+
+test("lone surrogates are kept as they are written in UTF-8, growing and packed", () => {
+  const growing = new GrowingDictionary();
+  const codes = ["\udc00x", "\ufffdx", "\ud800x", "😀"].map((text) => growing.add(text));
+  assert.deepEqual(codes, [1, 1, 1, 2]);
+  const packed = new PackedDictionary(new Uint8Array(finish(packDictionary(growing, true))));
+  for (const dictionary of [growing, packed]) {
+    assert.equal(dictionary.size, 2);
+    assert.equal(dictionary.valueOf(1), "\ufffdx");
+    assert.equal(dictionary.codeOf("😀"), 2);
+  }
+});

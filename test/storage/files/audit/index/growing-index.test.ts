@@ -54,7 +54,7 @@ function parsed(bytes: Buffer): { rows: Row[]; damaged: number[] } {
 function rowOf(event: Row, offset: number): Row {
   const text = (name: string): string | undefined => {
     const value = event[name];
-    return typeof value === "string" ? value : undefined;
+    return typeof value === "string" ? value.toWellFormed() : undefined;
   };
   const [consumer, policy_decision] = [text("consumer"), text("policy_decision")];
   return {

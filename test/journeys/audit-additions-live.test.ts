@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { EventStream } from "../support/event-stream.ts";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
 const AUDIT = "/api/public/audit";
@@ -78,7 +79,9 @@ test("a key follows its own organization's events and no other's", async (t) => 
 
 test("a service that stops does not wait for its streams", async (t) => {
   const app = await start(t);
-  const streams = await Promise.all(Array.from({ length: 5 }, () => app.stream(`${AUDIT}/stream`)));
+  // Not opened by the app, which would end them itself.
+  const open = () => EventStream.open(app.url, `${AUDIT}/stream`);
+  const streams = await Promise.all(Array.from({ length: 5 }, open));
   for (const stream of streams) await stream.block();
   await app.close();
   for (const stream of streams) {

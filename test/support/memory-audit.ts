@@ -67,23 +67,29 @@ export class MemoryAudit implements AuditStore {
       this.counts.failed += events.length;
       return stored(refusal);
     }
-    const answered = events.map((event) => {
+    const added: Row[] = [];
+    const rows = events.map((event) => {
+      const isSame = (row: Row): boolean =>
+        row.event.id === event.id && row.event.reported_by === event.reported_by;
       const isGiven = named?.has(event.id) ?? true;
-      const known = isGiven
-        ? own.find(
-            (row) => row.event.id === event.id && row.event.reported_by === event.reported_by,
-          )
-        : undefined;
-      if (known) this.counts.repeated++;
-      else this.counts.stored++;
-      const row = known ?? { number: ++this.#last, event, json: JSON.stringify(event) };
-      if (!known) own.push(row);
-      return row.json;
+      const known = isGiven ? (own.find(isSame) ?? added.find(isSame)) : undefined;
+      if (known) return known;
+      const number = this.#last + added.length + 1;
+      const row = { number, event, json: JSON.stringify(event) };
+      added.push(row);
+      return row;
     });
+    const length = rows.reduce((sum, { json }) => sum + json.length, 0);
+    if (length > answerAllowance(events)) {
+      this.counts.failed += events.length;
+      return stored(longAnswer());
+    }
+    this.counts.stored += added.length;
+    this.counts.repeated += rows.length - added.length;
+    this.#last += added.length;
+    own.push(...added);
     this.#rows.set(organization, own);
-    const length = answered.reduce((sum, json) => sum + json.length, 0);
-    if (length > answerAllowance(events)) stored(longAnswer());
-    else stored(null, answered.join(","));
+    stored(null, rows.map(({ json }) => json).join(","));
     for (const wake of this.#waiting) wake();
   }
 

@@ -1,7 +1,10 @@
 /**
  * The evaluation of documents of the schema `signalbox/policy/v1`: rules whose every field matches
- * apply, denying rules override allowing ones, and if no rule applies, the default decides.
+ * apply, denying rules override allowing ones, and if no rule applies, the default decides. A command
+ * text is a shell text and is judged by the commands that it runs: it is denied when one of them is
+ * denied, and allowed when all of them are allowed.
  */
+import { type Form, formOf, splitCommand } from "./command-parts.ts";
 import { matchesGlob } from "./glob.ts";
 import type { PolicyDecision } from "./schema.ts";
 import { COMPARISON_STEPS, type StepBudget } from "./step-budget.ts";
@@ -41,6 +44,8 @@ export interface Rule {
 /** A command to decide; an absent field does not match a rule that requires it. */
 export interface Command {
   readonly command: string;
+  /** The words of the command, if it is run without a shell; then the text is not split. */
+  readonly argv?: readonly string[] | undefined;
   /** If absent, the first word of the command, as for audit events. */
   readonly provider?: string | undefined;
   readonly capability?: string | undefined;
@@ -72,22 +77,54 @@ export interface Verdict {
 }
 
 /**
- * Decides a command: by the first denying rule that applies, otherwise by the first allowing one.
+ * Decides a command. The first denying rule that applies to the text, or to one of the commands in it, denies it.
+ * Otherwise it is allowed by the first rule with exactly this text, or if rules allow all of the commands in it. In all
+ * other cases the default decides; so it does for a text that cannot be split.
  *
- * @param work counts each comparison with the lengths of its texts
- * @throws TooMuchWork when the comparisons exceed its limit
+ * @param work counts the splitting, and each comparison with the lengths of its texts
+ * @throws TooMuchWork when they exceed its limit
  */
 export function evaluate(document: PolicyDocument, command: Command, work: StepBudget): Verdict {
-  work.spend(COMPARISON_STEPS * document.rules.length);
-  const facts = factsOf(command, work);
-  let allowing: Rule | undefined;
-  for (const rule of document.rules) {
-    if (!rule.enabled || (rule.effect === "allow" && allowing)) continue;
-    if (!applies(rule.match, facts, work)) continue;
-    if (rule.effect === "deny") return verdict("deny", rule);
-    allowing = rule;
-  }
-  return verdict(allowing ? "allow" : document.default, allowing);
+  const text = command.command.trim(); // surrounding space is not part of a command
+  const whole = formOf(text);
+  const [first] = whole.words;
+  const { provider } = command;
+  work.spend(COMPARISON_STEPS * document.rules.length + WORD_STEPS * text.length);
+  const rules = document.rules.filter((rule) => appliesBeside(rule, command, work));
+  const denials = rules.filter(({ effect }) => effect === "deny").map(conditionOf);
+  const permissions = rules.filter(({ effect }) => effect === "allow").map(conditionOf);
+
+  let denying = denials.length; // the position of the first rule that applies
+  const suspected = (form: Form): void => {
+    const [program] = form.words;
+    const providers = program === first ? [provider ?? first] : [provider, program];
+    denying = firstMet(denials, denying, [form], providers, work);
+  };
+  // Audit events have the first word as their provider, which says nothing about the other programs.
+  const isGiven = provider !== undefined && provider !== first;
+  let allowing = permissions.length;
+  let isEachAllowed = true;
+  let isEmpty = true;
+  const required = (forms: readonly Form[]): void => {
+    isEmpty = false;
+    if (!isEachAllowed) return;
+    const providers = [isGiven ? provider : forms[0]?.words[0]];
+    const found = firstMet(permissions, permissions.length, forms, providers, work);
+    isEachAllowed = found < permissions.length;
+    allowing = Math.min(allowing, found);
+  };
+
+  suspected(whole);
+  const isComplete = splitCommand(command.argv ?? text, { suspected, required }, work);
+  const denial = denials[denying];
+  if (denial) return verdict("deny", denial.rule);
+  const exact = permissions.find(
+    (one) => hasExactly(text, one, work) && isMet(one, whole, [provider ?? first], work),
+  );
+  if (exact) return verdict("allow", exact.rule);
+  if (isEmpty) required([whole]);
+  const permission = isComplete && isEachAllowed ? permissions[allowing] : undefined;
+  return verdict(permission ? "allow" : document.default, permission?.rule);
 }
 
 /** The word on the wire for an effect. */
@@ -103,48 +140,89 @@ function verdict(effect: Effect, rule: Rule | undefined): Verdict {
   };
 }
 
-interface Facts extends Command {
-  readonly words: readonly string[];
-}
-
-function factsOf(command: Command, work: StepBudget): Facts {
-  work.spend(WORD_STEPS * command.command.length);
-  const text = command.command.trim(); // surrounding space is not part of a command
-  const words = wordsOf(text);
-  return { ...command, command: text, provider: command.provider ?? words[0], words };
-}
-
 /** The steps for each character when a text is split into words. */
 const WORD_STEPS = 10;
 
-function wordsOf(text: string): readonly string[] {
-  return text.split(/\s+/).filter((word) => word !== "");
-}
-
-function applies(match: RuleMatch, facts: Facts, work: StepBudget): boolean {
-  if (match.commands && !match.commands.some((pattern) => matchesCommand(pattern, facts, work))) {
-    return false;
-  }
-  for (const field of GLOB_FIELDS) {
+/** Whether a rule is in force and matches everything about a command apart from its text and its provider. */
+function appliesBeside({ enabled, match }: Rule, command: Command, work: StepBudget): boolean {
+  if (!enabled) return false;
+  return GLOB_FIELDS.every((field) => {
     const patterns = match[field];
-    if (!patterns) continue;
-    const value = facts[globFields[field]];
-    if (value === undefined) return false;
-    if (!patterns.some((pattern) => matchesGlob(pattern, value, work))) return false;
-  }
-  return true;
+    if (!patterns || field === "providers") return true;
+    return matchesAny(patterns, [command[globFields[field]]], work);
+  });
 }
 
-function matchesCommand(
-  pattern: CommandPattern,
-  { command, words }: Facts,
+/** The condition of a rule on one command of a text. */
+interface Condition {
+  readonly rule: Rule;
+  readonly commands:
+    readonly (CommandPattern & { readonly words?: readonly string[] })[] | undefined;
+  readonly providers: readonly string[] | undefined;
+}
+
+function conditionOf(rule: Rule): Condition {
+  const { commands, providers } = rule.match;
+  const split = commands?.map((pattern) =>
+    "prefix" in pattern ? { ...pattern, words: formOf(pattern.prefix).words } : pattern,
+  );
+  return { rule, commands: split, providers };
+}
+
+/** The position of the first condition, of those before `end`, that one of some forms meets; otherwise `end`. */
+function firstMet(
+  conditions: readonly Condition[],
+  end: number,
+  forms: readonly Form[],
+  providers: readonly (string | undefined)[],
+  work: StepBudget,
+): number {
+  for (let at = 0; at < end; at++) {
+    const condition = conditions[at] as Condition;
+    if (forms.some((form) => isMet(condition, form, providers, work))) return at;
+  }
+  return end;
+}
+
+function isMet(
+  { commands, providers }: Condition,
+  form: Form,
+  programs: readonly (string | undefined)[],
   work: StepBudget,
 ): boolean {
-  if ("glob" in pattern) return matchesGlob(pattern.glob, command, work);
-  if ("exact" in pattern) {
-    work.spend(COMPARISON_STEPS + pattern.exact.length);
-    return command === pattern.exact.trim();
-  }
+  work.spend(COMPARISON_STEPS);
+  if (commands && !commands.some((pattern) => matchesForm(pattern, form, work))) return false;
+  return !providers || matchesAny(providers, programs, work);
+}
+
+function matchesAny(
+  patterns: readonly string[],
+  values: readonly (string | undefined)[],
+  work: StepBudget,
+): boolean {
+  return patterns.some((pattern) =>
+    values.some((value) => value !== undefined && matchesGlob(pattern, value, work)),
+  );
+}
+
+function hasExactly(text: string, { commands }: Condition, work: StepBudget): boolean {
+  return (commands ?? []).some(
+    (pattern) => "exact" in pattern && isExactly(pattern.exact, text, work),
+  );
+}
+
+function isExactly(pattern: string, text: string, work: StepBudget): boolean {
+  work.spend(COMPARISON_STEPS + pattern.length);
+  return text === pattern.trim();
+}
+
+function matchesForm(
+  pattern: NonNullable<Condition["commands"]>[number],
+  { words, text }: Form,
+  work: StepBudget,
+): boolean {
+  if ("glob" in pattern) return matchesGlob(pattern.glob, text, work);
+  if ("exact" in pattern) return isExactly(pattern.exact, text, work);
   work.spend(COMPARISON_STEPS + WORD_STEPS * pattern.prefix.length);
-  return wordsOf(pattern.prefix).every((word, index) => words[index] === word);
+  return (pattern.words ?? []).every((word, index) => words[index] === word);
 }

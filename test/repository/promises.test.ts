@@ -23,8 +23,10 @@ import { LIMITS } from "../../src/http/server.ts";
 import * as turns from "../../src/core/turns.ts";
 import { TIME_LIMIT_MS } from "../../src/policies/check-thread.ts";
 import * as check from "../../src/policies/check.ts";
+import { MAX_WRAPPERS } from "../../src/policies/command-parts.ts";
 import * as nodes from "../../src/policies/document-nodes.ts";
 import { MAX_DOCUMENT_BYTES, MAX_TOKENS } from "../../src/policies/document.ts";
+import { MAX_SHELL_DEPTH } from "../../src/policies/shell-words.ts";
 import { MAX_STEPS } from "../../src/policies/step-budget.ts";
 import * as events from "../../src/portal/store-source.ts";
 import { MOST_ROWS } from "../../src/portal/pages/access.ts";
@@ -63,6 +65,7 @@ const said = [
   `| time to check a policy | ${seconds(TIME_LIMIT_MS)} s |`,
   `| ${grouped(nodes.MAX_ALIASED_NODES)} nodes, ${nodes.MAX_ALIASED_CHARACTERS / MIB} Mi characters |`,
   `| ${grouped(MAX_STEPS)} steps each (compared characters) |`,
+  `inside one another | ${MAX_SHELL_DEPTH}; ${MAX_WRAPPERS} |`,
   `milliseconds to check | ${check.MAX_WAITING_SMALL} small and ${check.MAX_WAITING_LARGE} large ones, shared |`,
   `an organization | ${MAX_HELD / MIB} Mi characters |`,
   `| ${grouped(setting("MAX_CONNECTIONS"))}, idle for ${seconds(LIMITS.keepAliveTimeout)} s, shared |`,

@@ -1,0 +1,180 @@
+/**
+ * Takes a command text apart into the commands that it runs, in the forms that the rules of a policy compare. What a
+ * rule for denials sees is wider than what a rule for permissions sees: it also gets the forms that only might be run.
+ */
+import {
+  plainWord,
+  roughCommands,
+  type SimpleCommand,
+  Unsplittable,
+  type Word,
+} from "./shell-command.ts";
+import { scanShell } from "./shell-scanner.ts";
+import type { StepBudget } from "./step-budget.ts";
+import { type Inner, WRAPPERS } from "./wrappers.ts";
+
+/** One way to write a command. */
+export interface Form {
+  readonly words: readonly string[];
+  /** The same as one text, for exact patterns and globs. */
+  readonly text: string;
+}
+
+/** Takes the commands of a text, one by one: a long text has too many to be kept. */
+export interface Parts {
+  /** Takes the forms of a command; a permission needs a rule for one form of every command. */
+  required(forms: readonly Form[]): void;
+  /** Takes a form of a command that is run, or might be; one denied form denies the text. */
+  suspected(form: Form): void;
+}
+
+/** The most wrappers and texts inside one another. */
+export const MAX_WRAPPERS = 8;
+
+/** The steps for each character when a text is split. */
+const SPLIT_STEPS = 10;
+
+/** Variables that choose the programs, or the code, that a command runs. */
+const DANGEROUS = /^(?:PATH|IFS|ENV|BASH_ENV|SHELLOPTS|PS4|PROMPT_COMMAND|LD_\w+|DYLD_\w+)\+?=/;
+/** The paths of wrappers; at another path could be any program. */
+const TRUSTED = /^(?:\/usr)?(?:\/local)?\/bin\/[^/]*$|^[^/]*$/;
+const BRACES = /^\{([^{}]*,[^{}]*)\}$/;
+
+/**
+ * Splits a command.
+ *
+ * @param command a shell text, or the words of one command
+ * @param work counts the characters
+ * @returns whether the whole text was understood
+ * @throws TooMuchWork when they exceed its limit
+ */
+export function splitCommand(
+  command: string | readonly string[],
+  parts: Parts,
+  work: StepBudget,
+): boolean {
+  const splitter = new Splitter(parts, work);
+  if (typeof command === "string") splitter.split(command, 0);
+  else splitter.unwrap({ words: command.map(plainWord), assignments: [], inputs: [] }, 0);
+  return splitter.isComplete;
+}
+
+class Splitter {
+  isComplete = true;
+  readonly #parts: Parts;
+  readonly #work: StepBudget;
+
+  constructor(parts: Parts, work: StepBudget) {
+    this.#parts = parts;
+    this.#work = work;
+  }
+
+  split(text: string, level: number): void {
+    this.#work.spend(SPLIT_STEPS * text.length);
+    const found = (command: SimpleCommand): void => this.unwrap(command, level);
+    try {
+      scanShell(text, found);
+    } catch (error) {
+      if (!(error instanceof Unsplittable)) throw error;
+      this.isComplete = false;
+      roughCommands(text, found);
+    }
+  }
+
+  /** Adds a command, and those that it runs. */
+  unwrap(command: SimpleCommand, level: number): void {
+    const { words, assignments, inputs, source, isDoubtful } = command;
+    const dangerous = assignments.filter(({ raw }) => DANGEROUS.test(raw));
+    const [program] = words;
+    if (!program) {
+      if (dangerous.length > 0) this.#add(dangerous, undefined, true);
+      return;
+    }
+    const wrapper = WRAPPERS.get(baseName((program.bare ?? program.value).trim()));
+    const inners = wrapper?.innersOf(words, inputs) ?? [];
+    const mustBeAllowed =
+      inners.length === 0 ||
+      wrapper?.acts === true ||
+      dangerous.length > 0 ||
+      !TRUSTED.test(program.value);
+    if (dangerous.length > 0) this.#suspect(words);
+    const own = [...dangerous, ...words];
+    this.#add(own, own.length > words.length ? undefined : source, mustBeAllowed && !isDoubtful);
+    for (const inner of inners) {
+      if (level === MAX_WRAPPERS) {
+        this.#giveUp(inner);
+      } else if ("script" in inner) {
+        this.isComplete &&= !inner.isDynamic || isDoubtful === true;
+        this.split(inner.script, level + 1);
+      } else {
+        const rest = { words: inner.words, assignments: [], inputs };
+        this.unwrap(isDoubtful ? { ...rest, isDoubtful } : rest, level + 1);
+      }
+    }
+  }
+
+  /** Looks behind all further wrappers at once. */
+  #giveUp(inner: Inner): void {
+    this.isComplete = false;
+    const found = ({ words }: Pick<SimpleCommand, "words">): void => {
+      const at = words.findIndex(({ value }) => !WRAPPERS.has(baseName(value)));
+      this.#suspect(words.slice(Math.max(at, 0)));
+    };
+    if ("script" in inner) roughCommands(inner.script, found);
+    else found(inner);
+  }
+
+  #add(words: readonly Word[], source: string | undefined, isRequired: boolean): void {
+    this.#suspect(words);
+    if (isRequired) this.#parts.required(this.#formsOf(words, source));
+  }
+
+  /** The forms of a command for permissions: without quotes, and as it was written. */
+  #formsOf(words: readonly Word[], source?: string): readonly Form[] {
+    const values = words.map(({ value }) => value);
+    const text = values.join(" ");
+    this.#work.spend(text.length);
+    const raw = source ?? words.map((word) => word.raw).join(" ");
+    if (words.every((word) => word.raw === word.value)) return [{ words: values, text: raw }];
+    // Without its quotes, one word with a space would read like two.
+    const isPlain = values.every((value) => value !== "" && !/\s/.test(value));
+    return [{ words: values, text: isPlain ? text : raw }, formOf(raw)];
+  }
+
+  /** Adds the forms of a command for denials: as it is, as it was written, and with empty variables. */
+  #suspect(words: readonly Word[]): void {
+    this.#suspectWords(words.map(({ value }) => value));
+    if (words.some(({ raw, value }) => raw !== value)) {
+      this.#parts.suspected(formOf(words.map(({ raw }) => raw).join(" ")));
+    }
+    if (words.some(({ raw, bare }) => bare !== undefined || raw.startsWith("{"))) {
+      this.#suspectWords(words.flatMap(({ raw, value, bare }) => expansionOf(raw, bare ?? value)));
+    }
+  }
+
+  #suspectWords(words: readonly string[]): void {
+    const [program = "", ...rest] = words;
+    const text = words.join(" ");
+    this.#work.spend(SPLIT_STEPS * text.length);
+    this.#parts.suspected({ words, text });
+    const name = baseName(program);
+    if (name === program || name === "") return;
+    this.#parts.suspected({ words: [name, ...rest], text: name + text.slice(program.length) });
+  }
+}
+
+/** A text as a form, split at white space alone. */
+export function formOf(text: string): Form {
+  return { words: text.split(/\s+/).filter((word) => word !== ""), text };
+}
+
+/** The words that a shell makes of one: of a list in braces its entries, and of an empty variable nothing. */
+function expansionOf(raw: string, bare: string): readonly string[] {
+  const [, list] = BRACES.exec(raw) ?? [];
+  return (list?.split(",") ?? bare.split(" ")).filter((word) => word !== "");
+}
+
+/** The name of a program without its folder. */
+function baseName(program: string): string {
+  return program.slice(program.lastIndexOf("/") + 1);
+}

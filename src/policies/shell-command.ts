@@ -1,0 +1,81 @@
+/** The parts of a shell text: simple commands, and their words. */
+
+/** A word of a command. */
+export interface Word {
+  /** The word as it was written. */
+  readonly raw: string;
+  /** The word without its quotes. Variables and substitutions stay as they were written. */
+  readonly value: string;
+  /** The value without variables and substitutions; `undefined` for a word that contains none. */
+  readonly bare: string | undefined;
+}
+
+/** A simple command: a program with its arguments. */
+export interface SimpleCommand {
+  /** The words behind the leading `NAME=value`, without redirections. */
+  readonly words: readonly Word[];
+  /** The leading `NAME=value`. */
+  readonly assignments: readonly Word[];
+  /** The texts that the command reads from its standard input, from `<<` and `<<<`. */
+  readonly inputs: readonly string[];
+  /** The words as they stand in the text; `undefined` if redirections stand between them. */
+  readonly source?: string | undefined;
+  /** Whether only some shells would run this; then it counts for deny rules alone. */
+  readonly isDoubtful?: true;
+}
+
+/** Takes the commands that are found, one by one: a long text has too many to be kept. */
+export type Found = (command: SimpleCommand) => void;
+
+/** Thrown for an incomplete shell program, and for one that nests too deep. */
+export class Unsplittable extends Error {}
+
+/** Words that open, continue or close a compound command where a command can begin. */
+export const RESERVED: ReadonlySet<string> = new Set([
+  ...["if", "then", "elif", "else", "fi", "while", "until", "for", "select", "do", "done"],
+  ...["case", "esac", "function", "{", "}", "!", "time", "coproc", "[["],
+]);
+
+const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=/;
+
+/** The `NAME=` at the beginning of a text, if there is one. */
+export function assignmentIn(text: string): string | undefined {
+  return ASSIGNMENT.exec(text)?.[0];
+}
+
+/** A word without quotes and expansions. */
+export function plainWord(text: string): Word {
+  return { raw: text, value: text, bare: undefined };
+}
+
+/** Puts a word together from its pieces. */
+export class WordBuilder {
+  value = "";
+  bare = "";
+  isDynamic = false;
+
+  /** Adds text that stands for itself. */
+  add(text: string): void {
+    this.value += text;
+    this.bare += text;
+  }
+
+  /** Adds an expansion as it was written; `bare` is its value if every variable is empty. */
+  addDynamic(raw: string, bare = ""): void {
+    this.value += raw;
+    this.bare += bare;
+    this.isDynamic = true;
+  }
+}
+
+/**
+ * Finds commands in a text that cannot be split properly: everything between two characters that could separate
+ * commands, whether they are quoted or not. These count for deny rules alone.
+ */
+export function roughCommands(text: string, found: Found): void {
+  for (const piece of new Set(text.split(/[;&|\n(){}`]+/))) {
+    const values = piece.replace(/['"\\]/g, "").split(/\s+/);
+    const words = values.filter((value) => value !== "" && !RESERVED.has(value)).map(plainWord);
+    if (words.length > 0) found({ words, assignments: [], inputs: [], isDoubtful: true });
+  }
+}

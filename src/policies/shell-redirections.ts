@@ -1,0 +1,119 @@
+/** Reads the parts of a shell text between words and commands: space, comments, redirections and here-documents. */
+import { type SimpleCommand, WordBuilder } from "./shell-command.ts";
+import { OPERATOR, WordReader } from "./shell-words.ts";
+
+const REDIRECTION = /<<<|<<-|<<|<&|<>|<|&>>|&>|>>|>&|>\||>/y;
+const FILE_NUMBER = /\d+(?=[<>])/y;
+interface HereDocument {
+  readonly delimiter: string;
+  readonly isQuoted: boolean;
+  readonly stripsTabs: boolean;
+  readonly inputs: string[];
+}
+
+/** Adds the rules for space and redirections to those for words. */
+export abstract class RedirectionReader extends WordReader {
+  #hereDocuments: HereDocument[] = [];
+  /** Commands whose input stands on the lines to come. */
+  #waiting: SimpleCommand[] = [];
+
+  /** A reader of another text with the same commands. */
+  protected abstract readerOf(text: string): RedirectionReader;
+
+  /** Passes over blanks, comments and continued lines, but not over the end of a line. */
+  protected skipSpace(): void {
+    for (;;) {
+      const char = this.text[this.at];
+      if (char === " " || char === "\t" || char === "\r") this.at++;
+      else if (char === "\\" && this.text[this.at + 1] === "\n") this.at += 2;
+      else if (char === "#") {
+        const end = this.text.indexOf("\n", this.at);
+        this.at = end === -1 ? this.text.length : end;
+      } else return;
+    }
+  }
+
+  protected skipLines(): void {
+    for (this.skipSpace(); this.text[this.at] === "\n"; this.skipSpace()) this.newLine();
+  }
+
+  /** Ends a line, and reads the here-documents that begin behind it. */
+  protected newLine(): void {
+    this.at++;
+    const documents = this.#hereDocuments;
+    if (documents.length === 0) return;
+    this.#hereDocuments = [];
+    for (const document of documents) this.#readHereDocument(document);
+    this.reportWaiting();
+  }
+
+  /** Reports a command, as soon as its input has been read. */
+  protected report(command: SimpleCommand): void {
+    const waits = this.#hereDocuments.some(({ inputs }) => inputs === command.inputs);
+    if (waits) this.#waiting.push(command);
+    else this.found(command);
+  }
+
+  /** Reports the commands that wait for their input. */
+  protected reportWaiting(): void {
+    const commands = this.#waiting;
+    this.#waiting = [];
+    for (const command of commands) this.found(command);
+  }
+
+  #readHereDocument({ delimiter, isQuoted, stripsTabs, inputs }: HereDocument): void {
+    const start = this.at;
+    let end = this.text.length;
+    while (this.at < this.text.length) {
+      const from = this.at;
+      const feed = this.text.indexOf("\n", from);
+      const lineEnd = feed === -1 ? this.text.length : feed;
+      const line = this.text.slice(from, lineEnd);
+      this.at = Math.min(lineEnd + 1, this.text.length);
+      if ((stripsTabs ? line.replace(/^\t+/, "") : line) !== delimiter) continue;
+      end = from;
+      break;
+    }
+    const body = this.text.slice(start, end);
+    inputs.push(body);
+    if (!isQuoted) this.readerOf(body).readExpansions();
+  }
+
+  /** Reads the substitutions of a here-document. */
+  protected readExpansions(): void {
+    const ignored = new WordBuilder();
+    while (this.at < this.text.length) this.quotedPiece(ignored);
+  }
+
+  protected redirections(): void {
+    for (this.skipSpace(); this.isRedirection(); this.skipSpace()) this.redirection([]);
+  }
+
+  /** Whether a redirection begins here, with or without the number of a file. */
+  protected isRedirection(): boolean {
+    const char = this.text[this.at] ?? "";
+    if (char >= "0" && char <= "9") {
+      FILE_NUMBER.lastIndex = this.at;
+      return FILE_NUMBER.test(this.text);
+    }
+    const next = this.text[this.at + 1];
+    return char === "&" ? next === ">" : (char === "<" || char === ">") && next !== "(";
+  }
+
+  /** Reads a redirection; returns its operator. */
+  protected redirection(inputs: string[]): string {
+    FILE_NUMBER.lastIndex = this.at;
+    if (FILE_NUMBER.test(this.text)) this.at = FILE_NUMBER.lastIndex;
+    REDIRECTION.lastIndex = this.at;
+    const operator = REDIRECTION.exec(this.text)?.[0] ?? "";
+    this.at += operator.length;
+    this.skipSpace();
+    const { raw, value } = this.word(OPERATOR);
+    if (operator === "<<<") inputs.push(value);
+    if (operator === "<<" || operator === "<<-") {
+      const stripsTabs = operator === "<<-";
+      this.#hereDocuments.push({ delimiter: value, isQuoted: raw !== value, stripsTabs, inputs });
+    }
+    return operator;
+  }
+}

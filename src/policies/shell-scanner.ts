@@ -1,0 +1,267 @@
+/**
+ * Finds the simple commands of a shell text, as a POSIX shell or Bash would run them: in lists, pipelines, groups,
+ * loops, functions and substitutions, wherever those stand. It reads each character once, apart from nested texts that
+ * have to be read again without their escapes, whose depth is bounded. So it takes time in proportion to the length.
+ */
+import {
+  assignmentIn,
+  plainWord,
+  RESERVED,
+  roughCommands,
+  type Found,
+  Unsplittable,
+  type Word,
+} from "./shell-command.ts";
+import { RedirectionReader } from "./shell-redirections.ts";
+import { OPERATOR, SPACE } from "./shell-words.ts";
+
+const END = "the end";
+
+/**
+ * Finds the simple commands of a text.
+ *
+ * @param found takes the commands, those inside substitutions before those around them
+ * @throws Unsplittable if the text is not a complete shell program; `found` got the commands before that place
+ */
+export function scanShell(text: string, found: Found): void {
+  new ShellScanner(text, found, 0).program();
+}
+
+class ShellScanner extends RedirectionReader {
+  program(): void {
+    this.list([END]);
+    this.reportWaiting();
+  }
+
+  protected readerOf(text: string): ShellScanner {
+    return new ShellScanner(text, this.found, this.depth);
+  }
+
+  protected inner(text: string): void {
+    this.readerOf(text).program();
+  }
+
+  protected list(closers: readonly string[]): string {
+    this.enter();
+    for (;;) {
+      this.skipSpace();
+      const char = this.text[this.at];
+      let closer: string | undefined;
+      if (char === undefined) closer = END;
+      else if (char === "\n") this.newLine();
+      else if (char === ")") closer = this.take(")");
+      else if (char === ";") closer = this.#semicolons();
+      else if (char === "|" || (char === "&" && this.text[this.at + 1] !== ">")) this.at++;
+      else if (char === "(") this.#parentheses();
+      else closer = this.#command();
+      if (closer === undefined) continue;
+      if (!closers.includes(closer)) throw new Unsplittable();
+      this.depth--;
+      return closer;
+    }
+  }
+
+  #expect(token: string): void {
+    this.skipSpace();
+    if (!this.text.startsWith(token, this.at)) throw new Unsplittable();
+    this.at += token.length;
+  }
+
+  #semicolons(): string | undefined {
+    const [token] = /^;[;&]&?/.exec(this.text.slice(this.at, this.at + 3)) ?? [";"];
+    this.at += token.length;
+    return token === ";" ? undefined : ";;";
+  }
+
+  /** Reads a subshell, or an arithmetic command. */
+  #parentheses(): void {
+    if (this.text[this.at + 1] === "(" && this.isArithmetic(this.at + 2)) {
+      const start = this.at + 2;
+      this.at = start;
+      this.arithmetic();
+      this.#doubt(start, this.at - 2); // dash has no arithmetic commands: there these are two subshells
+    } else {
+      this.at++;
+      this.list([")"]);
+    }
+    this.redirections();
+  }
+
+  /** Reads a command, or a word that closes a list, which is returned. */
+  #command(): string | undefined {
+    const start = this.at;
+    const word = this.unquotedWord();
+    if (word === undefined || !RESERVED.has(word)) {
+      this.at = start;
+      this.#simple();
+      return undefined;
+    }
+    switch (word) {
+      case "!":
+        return undefined;
+      case "time":
+        this.skipSpace();
+        if (/^-p\s/.test(this.text.slice(this.at, this.at + 3))) this.at += 2;
+        return undefined;
+      case "coproc":
+        this.#processName();
+        return undefined;
+      case "function":
+        this.skipSpace();
+        this.word(OPERATOR);
+        this.skipSpace();
+        if (this.text[this.at] === "(") this.#emptyParentheses();
+        return undefined;
+      case "{":
+        this.list(["}"]);
+        break;
+      case "if":
+        this.#branches();
+        break;
+      case "for":
+      case "select":
+        this.#loopHead();
+        this.list(["done"]);
+        break;
+      case "while":
+      case "until":
+        this.list(["do"]);
+        this.list(["done"]);
+        break;
+      case "case":
+        this.#cases();
+        break;
+      case "[[":
+        this.#condition();
+        break;
+      default:
+        return word;
+    }
+    this.redirections();
+    return undefined;
+  }
+
+  /** Passes over the name of a co-process, which stands only before a compound command. */
+  #processName(): void {
+    this.skipSpace();
+    const start = this.at;
+    const name = this.unquotedWord();
+    this.skipSpace();
+    const next = this.text[this.at];
+    const isName = name !== undefined && !RESERVED.has(name) && (next === "{" || next === "(");
+    if (!isName) this.at = start;
+  }
+
+  #emptyParentheses(): void {
+    this.#expect("(");
+    this.#expect(")");
+  }
+
+  #branches(): void {
+    for (let closer = "if"; closer !== "fi";) {
+      if (closer !== "else") this.list(["then"]);
+      closer = this.list(closer === "else" ? ["fi"] : ["elif", "else", "fi"]);
+    }
+  }
+
+  /** Reads the head of a `for` or `select` loop, up to its `do`. */
+  #loopHead(): void {
+    this.skipSpace();
+    if (this.text.startsWith("((", this.at)) {
+      this.at += 2;
+      this.arithmetic();
+    } else {
+      this.word(OPERATOR);
+      this.skipLines();
+      if (/^in(?:[\s;]|$)/.test(this.text.slice(this.at, this.at + 3))) {
+        this.at += 2;
+        for (this.skipSpace(); !this.#isAtEnd(); this.skipSpace()) this.word(OPERATOR);
+      }
+    }
+    this.skipSpace();
+    if (this.text[this.at] === ";") this.at++;
+    this.skipLines();
+    if (this.unquotedWord() !== "do") throw new Unsplittable();
+  }
+
+  #isAtEnd(): boolean {
+    const char = this.text[this.at];
+    return char === undefined || char === "\n" || ";&|)".includes(char);
+  }
+
+  /** Reads the branches of a `case`, from its first word on. */
+  #cases(): void {
+    this.enter();
+    this.skipSpace();
+    this.word(OPERATOR);
+    this.skipLines();
+    if (this.unquotedWord() !== "in") throw new Unsplittable();
+    for (;;) {
+      this.skipLines();
+      const start = this.at;
+      if (this.unquotedWord() === "esac") break;
+      this.at = start;
+      if (this.text[this.at] === "(") this.at++;
+      for (let char: string | undefined = "|"; char !== ")"; this.at++) {
+        if (char !== "|") throw new Unsplittable();
+        this.skipSpace();
+        this.word(OPERATOR);
+        this.skipSpace();
+        char = this.text[this.at];
+      }
+      if (this.list([";;", "esac"]) === "esac") break;
+    }
+    this.depth--;
+  }
+
+  /** Reads a condition behind its `[[`; its operators are those of tests, not of the shell. */
+  #condition(): void {
+    const start = this.at;
+    const words: Word[] = [plainWord("[[")];
+    while (words.at(-1)?.raw !== "]]") {
+      while (/\s/.test(this.text[this.at] ?? "")) this.at++;
+      words.push(this.#isConditionEnd() ? plainWord(this.take("]]")) : this.word(SPACE));
+    }
+    this.found({ words, assignments: [], inputs: [] });
+    this.#doubt(start, this.at); // a shell without `[[` sees commands between the operators
+  }
+
+  #isConditionEnd(): boolean {
+    return /^\]\](?:[\s;&|()<>]|$)/.test(this.text.slice(this.at, this.at + 3));
+  }
+
+  /** Adds the commands that a simpler shell would find in a stretch of the text. */
+  #doubt(start: number, end: number): void {
+    const text = this.text.slice(start, end);
+    if (/[;&|\n]|^\s*[a-z_/.-]+\s/i.test(text)) roughCommands(text, this.found);
+  }
+
+  /** Reads a simple command, or the name of a function, whose body is then the next command. */
+  #simple(): void {
+    const words: Word[] = [];
+    const assignments: Word[] = [];
+    const inputs: string[] = [];
+    let redirection = "";
+    let start = this.at;
+    let end = this.at;
+    for (this.skipSpace(); ; this.skipSpace()) {
+      if (this.isRedirection()) {
+        redirection = this.redirection(inputs);
+      } else if (this.#isAtEnd()) {
+        break;
+      } else if (this.text[this.at] === "(" && words.length === 1 && assignments.length === 0) {
+        return this.#emptyParentheses();
+      } else {
+        if (words.length === 0) start = this.at;
+        const word = this.word(OPERATOR);
+        const isAssignment = words.length === 0 && assignmentIn(word.raw) !== undefined;
+        (isAssignment ? assignments : words).push(word);
+        end = this.at;
+      }
+    }
+    const source = redirection === "" ? this.text.slice(start, end) : undefined;
+    // A redirection alone still makes or empties a file.
+    if (words.length === 0 && redirection !== "") words.push(plainWord(redirection));
+    this.report({ words, assignments, inputs, source });
+  }
+}

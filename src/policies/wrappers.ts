@@ -1,0 +1,160 @@
+/** Programs that run another command, which they take as arguments or as a text. */
+import { assignmentIn, type Word } from "./shell-command.ts";
+
+/** A command inside another one. */
+export type Inner =
+  | { readonly words: readonly Word[] }
+  | {
+      readonly script: string;
+      /** Whether variables or substitutions are put into the text before it is read as commands. */
+      readonly isDynamic: boolean;
+    };
+
+interface Wrapper {
+  /** The commands that it runs; empty if the arguments contain none. */
+  readonly innersOf: (words: readonly Word[], inputs: readonly string[]) => readonly Inner[];
+  /** Whether it does something by itself, so that it must be allowed too. */
+  readonly acts: boolean;
+}
+
+interface Arguments {
+  /** The options that take the next word as their value. */
+  readonly valued?: string;
+  /** The number of arguments before the command. */
+  readonly operands?: number;
+  /** Whether `NAME=value` may stand before the command. */
+  readonly assigns?: boolean;
+}
+
+const SUDO =
+  "-u -g -h -p -C -T -R -D -r -t -U --user --group --host --prompt --close-from --command-timeout --chroot --chdir --role --type --other-user";
+const XARGS =
+  "-I -n -P -L -d -E -s -a --max-args --max-procs --max-lines --delimiter --arg-file --max-chars";
+const FIND_ACTIONS: ReadonlySet<string> = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
+const SHELLS = ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash"];
+/** Stands for the arguments that `xargs` adds: an exact pattern must not match without them. */
+const MORE: Word = { raw: "{}", value: "{}", bare: undefined };
+
+/** The wrappers by name. */
+export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
+  ["sudo", { acts: true, innersOf: commandAfter({ valued: SUDO, assigns: true }) }],
+  ["doas", { acts: true, innersOf: commandAfter({ valued: "-u -C" }) }],
+  ["su", { acts: true, innersOf: suCommand }],
+  ["find", { acts: true, innersOf: findActions }],
+  [
+    "trap",
+    { acts: true, innersOf: (words) => scriptOf(words.length > 2 ? words.slice(1, 2) : []) },
+  ],
+  ["chroot", { acts: true, innersOf: commandAfter({ operands: 1 }) }],
+  ["env", { acts: false, innersOf: envCommand }],
+  ["time", runs({ valued: "-f -o --format --output" })],
+  ["nohup", runs({})],
+  ["setsid", runs({})],
+  ["timeout", runs({ valued: "-k -s --kill-after --signal", operands: 1 })],
+  ["nice", runs({ valued: "-n --adjustment" })],
+  ["ionice", runs({ valued: "-c -n --class --classdata" })],
+  ["stdbuf", runs({ valued: "-i -o -e --input --output --error" })],
+  ["busybox", runs({})],
+  ["builtin", runs({})],
+  ["exec", runs({ valued: "-a" })],
+  ["command", { acts: false, innersOf: commandBuiltin }],
+  ["xargs", { acts: false, innersOf: xargsCommand }],
+  ["eval", { acts: false, innersOf: (words) => scriptOf(afterOptions(words, "")) }],
+  ["watch", { acts: false, innersOf: (words) => scriptOf(afterOptions(words, "-n --interval")) }],
+  ...SHELLS.map((name) => [name, { acts: false, innersOf: shellCommand }] as const),
+]);
+
+function runs(settings: Arguments): Wrapper {
+  return { acts: false, innersOf: commandAfter(settings) };
+}
+
+function commandAfter({ valued = "", operands = 0, assigns = false }: Arguments) {
+  return (words: readonly Word[]): readonly Inner[] => {
+    let rest = afterOptions(words, valued).slice(operands);
+    if (assigns) rest = rest.slice(leadingAssignments(rest));
+    return rest.length === 0 ? [] : [{ words: rest }];
+  };
+}
+
+/** The words behind a program and its options. */
+function afterOptions(words: readonly Word[], valued: string): readonly Word[] {
+  const takesValue = new Set(valued.split(" "));
+  let at = 1;
+  for (; at < words.length; at++) {
+    const value = words[at]?.value ?? "";
+    if (value === "--") return words.slice(at + 1);
+    if (!value.startsWith("-")) break;
+    if (takesValue.has(value)) at++;
+  }
+  return words.slice(at);
+}
+
+function leadingAssignments(words: readonly Word[]): number {
+  const end = words.findIndex(({ value }) => assignmentIn(value) === undefined);
+  return end === -1 ? words.length : end;
+}
+
+function scriptOf(words: readonly Word[]): readonly Inner[] {
+  if (words.length === 0) return [];
+  const script = words.map(({ value }) => value).join(" ");
+  return [{ script, isDynamic: words.some(({ bare }) => bare !== undefined) }];
+}
+
+function envCommand(words: readonly Word[]): readonly Inner[] {
+  const split = words.findIndex(({ value }) => /^(?:-\w*S|--split-string)/.test(value));
+  const before = words.slice(1, split).every(({ value }) => /^-|=/.test(value));
+  if (split > 0 && before) {
+    const attached = (words[split]?.value ?? "").replace(/^(?:-\w*?S|--split-string=?)/, "");
+    const { raw = "", bare } = words[split] ?? {};
+    return scriptOf([{ raw, value: attached, bare }, ...words.slice(split + 1)]);
+  }
+  return commandAfter({ valued: "-u -C --unset --chdir", assigns: true })(words);
+}
+
+/** `command -v` only says where a program is. */
+function commandBuiltin(words: readonly Word[]): readonly Inner[] {
+  return /^-\w*v/i.test(words[1]?.value ?? "") ? [] : commandAfter({})(words);
+}
+
+function xargsCommand(words: readonly Word[]): readonly Inner[] {
+  const rest = afterOptions(words, XARGS);
+  return rest.length === 0 ? [] : [{ words: [...rest, MORE] }];
+}
+
+function suCommand(words: readonly Word[]): readonly Inner[] {
+  const at = words.findIndex(({ value }) => value === "-c" || value === "--command");
+  return at === -1 ? [] : scriptOf(words.slice(at + 1, at + 2));
+}
+
+function findActions(words: readonly Word[]): readonly Inner[] {
+  const inners: Inner[] = [];
+  for (let at = 1; at < words.length; at++) {
+    if (!FIND_ACTIONS.has(words[at]?.value ?? "")) continue;
+    const start = at + 1;
+    while (at < words.length && words[at]?.value !== ";" && words[at]?.value !== "+") at++;
+    if (at > start) inners.push({ words: words.slice(start, at) });
+  }
+  return inners;
+}
+
+/** The text behind `-c`, or what a shell without arguments reads from a here-document. */
+function shellCommand(words: readonly Word[], inputs: readonly string[]): readonly Inner[] {
+  let readsText = false;
+  let at = 1;
+  for (; at < words.length; at++) {
+    const value = words[at]?.value ?? "";
+    if (value === "--" || value === "-") {
+      at++;
+      break;
+    }
+    if (!/^[-+]/.test(value)) break;
+    if (value === "--rcfile" || value === "--init-file") at++;
+    else if (!value.startsWith("--")) {
+      readsText ||= value.includes("c");
+      if (value.includes("o")) at++; // the name of a shell option
+    }
+  }
+  if (readsText) return scriptOf(words.slice(at, at + 1));
+  if (at < words.length) return [];
+  return inputs.slice(-1).map((script) => ({ script, isDynamic: /[$`]/.test(script) }));
+}

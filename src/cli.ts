@@ -1,15 +1,5 @@
 #!/usr/bin/env node
-/** The `signalbox` program. */
-import type { ReadStream } from "node:tty";
-import { readPassword } from "./cli/password-prompt.ts";
-import { runProgram } from "./cli/program.ts";
-import { systemClock } from "./index.ts";
+/** The `signalbox` program. The guard is loaded alone, because each command of an agent waits for it. */
+await (process.argv[2] === "guard" ? import("./guard/main.ts") : import("./cli/start.ts"));
 
-const write = (text: string): void => void process.stderr.write(text);
-
-process.exitCode = await runProgram(process.argv.slice(2), {
-  now: systemClock,
-  out: (text) => void process.stdout.write(text),
-  error: write,
-  readPassword: (prompt) => readPassword(process.stdin as ReadStream, write, prompt),
-});
+export {};

@@ -3,6 +3,7 @@ import { printable } from "../core/printable.ts";
 import { describeDiskFault } from "../storage/disk-fault.ts";
 import { backupCommand } from "./backup.ts";
 import { UsageError, type CliCommand, type Terminal } from "./command.ts";
+import { guardCommand } from "./guard.ts";
 import { keyCreateCommand } from "./key-create.ts";
 import { moveCommand } from "./move.ts";
 import { restoreCommand } from "./restore.ts";
@@ -18,6 +19,7 @@ const COMMANDS: readonly CliCommand[] = [
   moveCommand,
   userAddCommand,
   keyCreateCommand,
+  guardCommand,
 ];
 
 /**

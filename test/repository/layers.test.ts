@@ -21,6 +21,7 @@ const FOLDERS = [
   "metrics",
   "portal",
   "control",
+  "guard",
 ];
 
 /** The allowed imports of each layer beside itself: other layers, or single files of them. */
@@ -37,6 +38,7 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
   ["metadata", ["core", "http", "engine.ts"]],
   ["metrics", ["core", "auth", "engine.ts", ...ROUTE]],
   ["portal", ["core", "http", "metadata", ...DOMAINS]],
+  ["guard", ["core", "policies", "audit/redaction/redact.ts"]],
   ["control", ["core", "auth", ...LEAVES, "organizations", "engine.ts"]],
   ["setting-table.ts", ["core"]],
   ["config.ts", ["core", "setting-table.ts"]],
@@ -65,7 +67,7 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
     "cli",
     [...FOLDERS, "app.ts", "build-info.ts", "config.ts", "engine.ts", "index.ts", "stores.ts"],
   ],
-  ["cli.ts", ["cli", "index.ts"]],
+  ["cli.ts", ["cli", "guard"]],
   ["server.ts", ["cli", "index.ts"]],
   ["stamp.ts", ["core", "build-info.ts", "index.ts"]],
 ]);

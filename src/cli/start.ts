@@ -1,0 +1,14 @@
+/** Runs a command of `signalbox` with the streams of this process. */
+import type { ReadStream } from "node:tty";
+import { readPassword } from "./password-prompt.ts";
+import { runProgram } from "./program.ts";
+import { systemClock } from "../index.ts";
+
+const write = (text: string): void => void process.stderr.write(text);
+
+process.exitCode = await runProgram(process.argv.slice(2), {
+  now: systemClock,
+  out: (text) => void process.stdout.write(text),
+  error: write,
+  readPassword: (prompt) => readPassword(process.stdin as ReadStream, write, prompt),
+});

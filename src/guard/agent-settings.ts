@@ -1,0 +1,145 @@
+/** The places where agents keep their hooks, and the form of the entries there. */
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = { readonly [key: string]: Json };
+
+/** The settings of an agent: its files, and its events with the entry for a hook. */
+export interface AgentSettings {
+  /** The file in a project, and in the user's home directory. */
+  readonly project: string;
+  readonly user: string;
+  /** Added at the root of a new file. */
+  readonly root: JsonObject;
+  readonly events: readonly string[];
+  /** The entry in an event's list for a command line. */
+  entry(command: string): JsonObject;
+  /** How sure the support is. */
+  readonly support: string;
+}
+
+const SECONDS = 10;
+
+const likeClaude = (command: string): JsonObject => ({
+  matcher: "*",
+  hooks: [{ type: "command", command, timeout: SECONDS }],
+});
+
+const READ_ONLY = "made after the documentation, not tried with the agent itself";
+
+/** The settings of each agent. */
+export const AGENT_SETTINGS: ReadonlyMap<string, AgentSettings> = new Map<string, AgentSettings>([
+  [
+    "claude-code",
+    {
+      project: ".claude/settings.json",
+      user: ".claude/settings.json",
+      root: {},
+      events: ["PreToolUse", "PostToolUse", "PostToolUseFailure"],
+      entry: likeClaude,
+      support: READ_ONLY,
+    },
+  ],
+  [
+    "codex",
+    {
+      project: ".codex/hooks.json",
+      user: ".codex/hooks.json",
+      root: {},
+      events: ["PreToolUse", "PostToolUse"],
+      entry: likeClaude,
+      support: `${READ_ONLY}; Codex runs a hook once you trust it`,
+    },
+  ],
+  [
+    "gemini-cli",
+    {
+      project: ".gemini/settings.json",
+      user: ".gemini/settings.json",
+      root: {},
+      events: ["BeforeTool", "AfterTool"],
+      entry: (command) => ({
+        matcher: ".*",
+        hooks: [{ type: "command", name: "signalbox", command, timeout: SECONDS * 1_000 }],
+      }),
+      support: READ_ONLY,
+    },
+  ],
+  [
+    "cursor",
+    {
+      project: ".cursor/hooks.json",
+      user: ".cursor/hooks.json",
+      root: { version: 1 },
+      events: [
+        ...["beforeShellExecution", "afterShellExecution"],
+        ...["beforeMCPExecution", "afterMCPExecution"],
+      ],
+      entry: (command) => ({ command }),
+      support: READ_ONLY,
+    },
+  ],
+  [
+    "copilot",
+    {
+      project: ".github/hooks/signalbox.json",
+      user: ".copilot/hooks/signalbox.json",
+      root: { version: 1 },
+      events: ["preToolUse", "postToolUse"],
+      entry: (command) => ({
+        type: "command",
+        bash: command,
+        powershell: `& ${command}`,
+        timeoutSec: SECONDS,
+      }),
+      support: READ_ONLY,
+    },
+  ],
+]);
+
+/** The settings with the guard's hooks in place of those that it had before; without `command` they are only removed. */
+export function withHooks(
+  settings: JsonObject,
+  agent: string,
+  { root, events, entry }: AgentSettings,
+  command: string | undefined,
+): JsonObject {
+  const before = isObject(settings["hooks"]) ? settings["hooks"] : {};
+  const names = new Set([...Object.keys(before), ...(command === undefined ? [] : events)]);
+  const hooks: [string, Json][] = [];
+  for (const name of names) {
+    const list = before[name];
+    if (list !== undefined && !Array.isArray(list)) {
+      hooks.push([name, list]);
+      continue;
+    }
+    const entries: readonly Json[] = list ?? [];
+    const own = entries.findIndex((one) => isOwn(one, agent));
+    const kept: Json[] = entries.filter((one) => !isOwn(one, agent));
+    if (command !== undefined && events.includes(name)) {
+      kept.splice(own === -1 ? kept.length : own, 0, entry(command));
+    }
+    if (kept.length > 0 || own === -1) hooks.push([name, kept]);
+  }
+  const { hooks: _, ...rest } = settings;
+  if (command === undefined) {
+    if (hooks.length === 0) return rest;
+    return { ...settings, hooks: Object.fromEntries(hooks) };
+  }
+  return { ...root, ...settings, hooks: Object.fromEntries(hooks) };
+}
+
+/** The command line of the first hook of the guard for an agent. */
+export function hookCommand(settings: JsonObject, agent: string): string | undefined {
+  const found = new RegExp(`"((?:[^"\\\\]|\\\\.)* hook ${agent})"`).exec(JSON.stringify(settings));
+  return found ? (JSON.parse(`"${found[1] ?? ""}"`) as string) : undefined;
+}
+
+/** Every entry of the guard ends a command line with `hook` and the agent. */
+function isOwn(entry: Json, agent: string): boolean {
+  const text = JSON.stringify(entry);
+  return text.includes(` hook ${agent}"`) && /guard|signalbox/i.test(text);
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,140 @@
+/** Decides an attempt by the policy on this machine, and makes the event that reports it. */
+import { redactEvent } from "../audit/redaction/redact.ts";
+import { formatTimestamp } from "../core/time.ts";
+import { evaluate, type PolicyDocument, type Verdict } from "../policies/evaluate.ts";
+import { StepBudget, TooMuchWork } from "../policies/step-budget.ts";
+import type { Attempt } from "./attempt.ts";
+import type { GuardPolicy } from "./policy-file.ts";
+import type { GuardSettings } from "./settings.ts";
+import type { SpooledEvent } from "./spool.ts";
+
+/** The surroundings of a guard that its events name. */
+export interface Place {
+  readonly settings: GuardSettings;
+  /** The user of the operating system. */
+  readonly user: string;
+  /** The version of the guard. */
+  readonly version: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** The outcome for an attempt. */
+export interface Ruling {
+  /** The reason why it must not run; absent if it may. */
+  readonly refusal?: string;
+  readonly event: SpooledEvent;
+}
+
+/** Some tenths of a second; a text that takes more is denied, or length would be a way out. */
+const DECISION_STEPS = 50_000_000;
+const LONGEST_ID = 128;
+
+/** Decides an attempt that is about to run, or only reports one that has run. */
+export function decide(attempt: Attempt, policy: GuardPolicy | string, place: Place): Ruling {
+  const { settings } = place;
+  if (attempt.kind === "after") {
+    const status = attempt.succeeded === false ? "failed" : "succeeded";
+    return { event: eventOf(attempt, place, { status, duration_ms: attempt.durationMs }) };
+  }
+  if (typeof policy === "string") return undecided(attempt, policy, place);
+  const { version } = policy;
+  let verdict: Verdict | undefined;
+  try {
+    verdict = verdictOn(attempt, policy.document, place);
+  } catch (error) {
+    return undecided(attempt, `the guard failed: ${(error as Error).message}`, place);
+  }
+  if (!verdict) return { event: eventOf(attempt, place, { policy: version, status: "reported" }) };
+  const by = verdict.rule === null ? undefined : `rule ${verdict.rule}`;
+  const reason = [by, verdict.reason ?? undefined].filter((part) => part !== undefined).join(": ");
+  const decided = { policy_decision: verdict.decision, policy: version, reason };
+  if (verdict.decision === "ALLOWED") return { event: eventOf(attempt, place, decided) };
+  const refusal = reason || "no rule of the policy allows this";
+  if (!settings.observes) {
+    return { refusal, event: eventOf(attempt, place, { ...decided, reason: refusal }) };
+  }
+  const observed = { policy_decision: "ALLOWED", status: "would-be-denied", reason: refusal };
+  return { event: eventOf(attempt, place, { ...decided, ...observed }) };
+}
+
+/** The outcome for an attempt that cannot be decided, or for a payload that cannot be read. */
+export function undecided(
+  attempt: Pick<Attempt, "transport" | "consumer"> & Partial<Attempt>,
+  why: string,
+  place: Place,
+): Ruling {
+  const { failsClosed, observes } = place.settings;
+  const reason = `not decided: ${why}`;
+  if (!failsClosed || observes || attempt.kind === "after") {
+    return { event: eventOf(attempt, place, { status: "undecided", reason }) };
+  }
+  return { refusal: reason, event: eventOf(attempt, place, { policy_decision: "DENIED", reason }) };
+}
+
+/** An event about the guard itself. */
+export function noteOf(message: string, place: Place): SpooledEvent {
+  return eventOf({ transport: "guard", consumer: "ci" }, place, { status: "note", message });
+}
+
+/** The verdict; `undefined` for a tool that runs no command and that no rule is about. */
+function verdictOn(
+  attempt: Attempt,
+  document: PolicyDocument | undefined,
+  { user }: Place,
+): Verdict | undefined {
+  if (!document) throw new Error("the policy has no document");
+  const { command = "", argv, provider, capability, resource, consumer } = attempt;
+  const facts = { command, argv, provider, capability, resource, consumer };
+  const executor = attempt.executor ?? user;
+  const decider = attempt.command === undefined ? forTools(document) : document;
+  try {
+    const verdict = evaluate(decider, { ...facts, executor }, new StepBudget(DECISION_STEPS));
+    return attempt.command === undefined && verdict.rule === null ? undefined : verdict;
+  } catch (error) {
+    if (!(error instanceof TooMuchWork)) throw error;
+    return { decision: "DENIED", rule: null, reason: "this takes too long to decide" };
+  }
+}
+
+/** The rules for tools that run no command: those about capabilities and providers. */
+function forTools(document: PolicyDocument): PolicyDocument {
+  const rules = document.rules.filter(
+    ({ match }) => !match.commands && (match.capabilities ?? match.providers),
+  );
+  return { ...document, default: "allow", rules };
+}
+
+function eventOf(
+  attempt: Partial<Attempt> & Pick<Attempt, "transport" | "consumer">,
+  { settings, user, version, now }: Place,
+  outcome: Readonly<Record<string, unknown>>,
+): SpooledEvent {
+  const event = {
+    id: idOf(attempt, now),
+    timestamp: formatTimestamp(now),
+    command: attempt.command,
+    executor: attempt.executor ?? user,
+    consumer: attempt.consumer,
+    provider: attempt.provider,
+    capability: attempt.capability,
+    resource: attempt.resource,
+    ...outcome,
+    runtime_name: settings.name,
+    runtime_version: version,
+    runtime_context: attempt.context,
+    trace_id: attempt.session,
+    transport: attempt.transport,
+  };
+  return redactEvent(event);
+}
+
+/** The same for a repeated report of one use of a tool, so that the service stores it once. */
+function idOf({ transport, session, call, kind }: Partial<Attempt>, now: number): string {
+  const named = [transport, session, call, kind].join(":");
+  if (session !== undefined && call !== undefined && /^[!-~]+$/.test(named)) {
+    if (named.length <= LONGEST_ID) return named;
+  }
+  const random = (): string => Math.random().toString(36).slice(2, 12);
+  return `guard-${now.toString(36)}-${process.pid}-${random()}${random()}`;
+}

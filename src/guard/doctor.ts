@@ -1,0 +1,127 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AGENT_SETTINGS, type AgentSettings, hookCommand } from "./agent-settings.ts";
+import { Guard, type Machine } from "./machine.ts";
+import { readPolicy } from "./policy-file.ts";
+import { Service } from "./service.ts";
+import { readJson, settingsFiles } from "./setup.ts";
+import { SPOOL_FILES } from "./spool.ts";
+
+const MINUTE_MS = 60_000;
+const DEADLINE_MS = 10_000;
+/** Every agent reads one of these as an event of its own. */
+const TEST_PAYLOAD = {
+  ...{ session_id: "doctor", conversation_id: "doctor", timestamp: 0, cwd: "/" },
+  ...{
+    tool_name: "signalbox-doctor",
+    tool_input: {},
+    toolName: "signalbox-doctor",
+    toolArgs: "{}",
+  },
+  command: "true",
+};
+const EVENTS = new Map([
+  ["claude-code", "PreToolUse"],
+  ["codex", "PreToolUse"],
+  ["gemini-cli", "BeforeTool"],
+  ["cursor", "beforeShellExecution"],
+]);
+
+/** Says what works and what does not; returns 1 if something does not. */
+export async function doctor(machine: Machine): Promise<number> {
+  let isWell = true;
+  const say = (isRight: boolean, what: string): void => {
+    isWell &&= isRight;
+    machine.out(`${isRight ? "ok  " : "bad "} ${what}\n`);
+  };
+  const guard = new Guard(machine);
+  const { settings } = guard.place;
+  const { directory, api, observes, failsClosed } = settings;
+  say(guard.fault === undefined, guard.fault ?? `GUARD_DIR: ${directory}`);
+  const mode = `mode ${observes ? "observe" : "enforce"}, fail ${failsClosed ? "closed" : "open"}`;
+  say(true, `${settings.name}: guard ${machine.version}, ${mode}`);
+  if (settings.isEnabled) say(...(await askService(new Service(settings), api)));
+  else say(false, "RUNTIME_PORTAL_ENABLED is false: nothing is fetched or sent");
+  if (guard.fault === undefined) {
+    say(...policyState(directory, api, machine.now()));
+    say(true, `spool: ${spooledBytes(directory)} bytes to send`);
+  }
+  let hooks = 0;
+  for (const [agent, one] of AGENT_SETTINGS) {
+    for (const path of settingsFiles(one)) {
+      const found = hookState(agent, path, machine);
+      if (!found) continue;
+      hooks++;
+      say(...found);
+    }
+  }
+  if (hooks === 0) say(true, "no agent has hooks of the guard here: signalbox guard setup AGENT");
+  machine.out(`\nSupport:\n${[...AGENT_SETTINGS].map(supportLine).join("")}`);
+  return isWell ? 0 : 1;
+}
+
+type Finding = readonly [boolean, string];
+
+async function askService(service: Service, api: string): Promise<Finding> {
+  try {
+    const { status } = await service.get("/policies?active=true");
+    if (status === 401 || status === 403)
+      return [false, `${api}: SIGNALBOX_API_KEY is refused (${status})`];
+    return [
+      status === 200,
+      `${api}: answers ${status}${status === 404 ? ", no policy is active" : ""}`,
+    ];
+  } catch (error) {
+    return [false, (error as Error).message];
+  }
+}
+
+function policyState(directory: string, api: string, now: number): Finding {
+  const policy = readPolicy(directory, api);
+  if (typeof policy === "string") return [false, policy];
+  const minutes = Math.max(0, Math.round((now - policy.fetchedAt) / MINUTE_MS));
+  return [true, `policy ${policy.version}, looked at ${minutes} minutes ago`];
+}
+
+function spooledBytes(directory: string): number {
+  const sizes = SPOOL_FILES.map((name) => {
+    return statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
+  });
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** Fires the hook in a settings file with a test payload; `undefined` if it has none. */
+function hookState(agent: string, path: string, machine: Machine): Finding | undefined {
+  let command: string | undefined;
+  try {
+    command = hookCommand(readJson(path), agent);
+  } catch (error) {
+    return [false, (error as Error).message];
+  }
+  if (command === undefined) return undefined;
+  const directory = mkdtempSync(join(tmpdir(), "signalbox-guard-doctor-"));
+  try {
+    const { status, error, stderr } = spawnSync(command, {
+      shell: true,
+      input: JSON.stringify({ hook_event_name: EVENTS.get(agent), ...TEST_PAYLOAD }),
+      encoding: "utf8",
+      timeout: DEADLINE_MS,
+      env: {
+        ...machine.env,
+        GUARD_DIR: directory,
+        GUARD_FAIL: "open",
+        RUNTIME_PORTAL_ENABLED: "false",
+      },
+    });
+    const answered = status === 0 && !error;
+    return [answered, `${agent}: hook in ${path} ${answered ? "answers" : `fails: ${stderr}`}`];
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function supportLine([agent, { support }]: readonly [string, AgentSettings]): string {
+  return `  ${agent.padEnd(12)} ${support}\n`;
+}

@@ -1,0 +1,80 @@
+import { constants } from "node:os";
+import type { Attempt } from "./attempt.ts";
+import { Guard, type Machine } from "./machine.ts";
+
+/** The shell's exit code for a command that may not be run, and for one that does not exist. */
+const NOT_ALLOWED = 126;
+const NOT_FOUND = 127;
+const SIGNAL_BASE = 128;
+const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+const PLAIN = /^[\w@%+=:,./-]+$/;
+
+/**
+ * Decides a command and runs it: with the standard streams, signals and exit code of its own.
+ *
+ * @param args `[--consumer human|ai|ci] [--] CMD ARGS…`
+ * @returns the exit code of the command; 126 if it is denied
+ */
+export async function runExec(args: readonly string[], machine: Machine): Promise<number> {
+  const { consumer, argv } = readArguments(args, machine);
+  const [file, ...rest] = argv;
+  if (file === undefined) throw new Error("exec: expected a command, as in guard exec -- git push");
+  const guard = new Guard(machine);
+  const began = machine.now();
+  const attempt: Attempt = {
+    kind: "before",
+    transport: "exec",
+    consumer,
+    command: argv.map(quoted).join(" "),
+    argv,
+    session: `exec-${began.toString(36)}-${process.pid}-${Math.random().toString(36).slice(2, 10)}`,
+    call: "1",
+    context: "guard exec",
+  };
+  const { refusal } = guard.decide(attempt);
+  if (refusal !== undefined) {
+    await guard.startSync();
+    machine.error(`signalbox guard: denied: ${refusal}\n`);
+    return NOT_ALLOWED;
+  }
+  const code = await run(file, rest, machine);
+  const durationMs = Math.max(0, machine.now() - began);
+  guard.decide({ ...attempt, kind: "after", durationMs, succeeded: code === 0 });
+  await guard.startSync();
+  return code;
+}
+
+function readArguments(args: readonly string[], { env }: Machine) {
+  const usual = env["CI"] ? "ci" : "human";
+  const [first, value] = args;
+  const isGiven = first === "--consumer";
+  const consumer = isGiven ? value : usual;
+  if (consumer !== "human" && consumer !== "ai" && consumer !== "ci") {
+    throw new Error(`--consumer: expected human, ai or ci, found "${consumer ?? ""}"`);
+  }
+  const rest = isGiven ? args.slice(2) : args;
+  const argv = rest[0] === "--" ? rest.slice(1) : rest;
+  return { consumer, argv } as const;
+}
+
+/** A word as a person would type it. */
+function quoted(word: string): string {
+  return PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+async function run(file: string, args: readonly string[], machine: Machine): Promise<number> {
+  const { spawn } = await import("node:child_process");
+  return new Promise((resolve) => {
+    const child = spawn(file, args, { stdio: "inherit", env: machine.env });
+    for (const signal of FORWARDED) process.on(signal, () => child.kill(signal));
+    child.on("error", (error: NodeJS.ErrnoException) => {
+      machine.error(
+        `signalbox guard: ${file}: ${error.code === "ENOENT" ? "not found" : error.message}\n`,
+      );
+      resolve(error.code === "ENOENT" ? NOT_FOUND : NOT_ALLOWED);
+    });
+    child.on("exit", (code, signal) => {
+      resolve(code ?? SIGNAL_BASE + (signal === null ? 0 : constants.signals[signal]));
+    });
+  });
+}

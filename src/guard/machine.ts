@@ -1,0 +1,96 @@
+/** The guard in its process: environment, clock, directory, and the report of each decision. */
+import { closeSync, openSync, statSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import type { Attempt } from "./attempt.ts";
+import { decide, noteOf, type Place, type Ruling, undecided } from "./decide.ts";
+import { directoryFault } from "./directory.ts";
+import { readPolicy } from "./policy-file.ts";
+import { guardDirectory, readSettings, userName, type Environment } from "./settings.ts";
+import { spool, type SpooledEvent } from "./spool.ts";
+
+/** The process in which the guard runs. */
+export interface Machine {
+  readonly env: Environment;
+  readonly now: () => number;
+  readonly version: string;
+  /** The file of the program, which `sync` is started from and hooks name. */
+  readonly program: string;
+  readonly out: (text: string) => void;
+  readonly error: (text: string) => void;
+}
+
+const SYNC_EVERY_MS = 30_000;
+
+/** One run of the guard. */
+export class Guard {
+  readonly place: Place;
+  /** The fault of the directory, if it has one; then nothing in it is read or written. */
+  readonly fault: string | undefined;
+  readonly #machine: Machine;
+
+  /** @throws Error for a setting that is not understood */
+  constructor(machine: Machine) {
+    this.#machine = machine;
+    this.fault = directoryFault(guardDirectory(machine.env));
+    const settings = readSettings(machine.env, this.fault === undefined);
+    const { version, env } = machine;
+    this.place = { settings, user: userName(env), version, now: machine.now() };
+  }
+
+  /** Decides an attempt and reports it. */
+  decide(attempt: Attempt): Ruling {
+    if (attempt.kind === "after") return this.#report(decide(attempt, "", this.place));
+    const { directory, api } = this.place.settings;
+    return this.#report(decide(attempt, this.fault ?? readPolicy(directory, api), this.place));
+  }
+
+  /** Reports an attempt that could not be understood. */
+  undecided(transport: string, why: string): Ruling {
+    return this.#report(undecided({ transport, consumer: "ai" }, why, this.place));
+  }
+
+  /** An event about the guard itself. */
+  note(message: string): SpooledEvent {
+    return noteOf(message, this.place);
+  }
+
+  #report(ruling: Ruling): Ruling {
+    const { directory, failsClosed, observes } = this.place.settings;
+    if (this.fault !== undefined) {
+      this.#machine.error(`signalbox guard: ${this.fault}\n`);
+      return ruling;
+    }
+    try {
+      const dropped = (count: number) =>
+        this.note(`The spool was full: the ${count} oldest events were dropped`);
+      spool(directory, ruling.event, dropped);
+    } catch (error) {
+      const why = `the event cannot be kept: ${(error as Error).message}`;
+      this.#machine.error(`signalbox guard: ${why}\n`);
+      return failsClosed && !observes ? { ...ruling, refusal: ruling.refusal ?? why } : ruling;
+    }
+    return ruling;
+  }
+
+  /** Starts a process that sends the events and fetches the policy, at most once in 30 seconds. */
+  async startSync(): Promise<void> {
+    const { directory, isEnabled } = this.place.settings;
+    if (!isEnabled || this.fault !== undefined) return;
+    const now = this.#machine.now();
+    const path = join(directory, "last-sync");
+    try {
+      const last = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? -Infinity;
+      if (Math.abs(now - last) < SYNC_EVERY_MS) return; // a clock that was set back must not stop it
+      closeSync(openSync(path, "a", 0o600));
+      utimesSync(path, now / 1_000, now / 1_000);
+      const { spawn } = await import("node:child_process");
+      const args = [...process.execArgv, this.#machine.program, "sync", "--quiet"];
+      const options = { detached: true, stdio: "ignore", env: this.#machine.env } as const;
+      spawn(process.execPath, args, options)
+        .on("error", () => {})
+        .unref();
+    } catch {
+      // The next command tries again.
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * The program `signalbox guard`, and what hooks start directly. The build bundles it into one file, because each command
+ * waits for its start: it loads the decision alone. Everything that needs the network or YAML is loaded on demand.
+ */
+import { readFileSync, writeSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { runExec } from "./exec.ts";
+import { runHook } from "./hook.ts";
+import type { Machine } from "./machine.ts";
+
+const [OUT, ERROR] = [1, 2];
+
+function write(file: number, text: string): void {
+  try {
+    writeSync(file, text);
+  } catch {
+    // The reader has gone.
+  }
+}
+
+function version(): string {
+  try {
+    const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+    return (JSON.parse(text) as { version: string }).version;
+  } catch {
+    return "unknown";
+  }
+}
+
+const machine: Machine = {
+  env: process.env,
+  now: Date.now,
+  version: version(),
+  program: fileURLToPath(import.meta.url),
+  out: (text) => write(OUT, text),
+  error: (text) => write(ERROR, text),
+};
+
+const given = process.argv.slice(process.argv[2] === "guard" ? 3 : 2);
+const [command = "", ...args] = given;
+
+async function run(): Promise<number> {
+  if (command === "hook" && args.length === 1) return runHook(args[0] ?? "", machine);
+  if (command === "exec" && args[0] !== "--help") return runExec(args, machine);
+  const { runCommand } = await import("./commands.ts");
+  return runCommand(command, args, machine);
+}
+
+try {
+  process.exitCode = await run();
+} catch (error) {
+  machine.error(`signalbox guard: ${(error as Error).message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,171 @@
+/** The payloads that agents give to their hooks. `docs/guard.md` names the versions behind each. */
+import type { Attempt } from "./attempt.ts";
+
+type Payload = Readonly<Record<string, unknown>>;
+
+/** An agent whose hooks the guard answers. */
+export interface Agent {
+  /** Reads a payload; `undefined` if it is not one of this agent's known events. */
+  read(payload: Payload): Attempt | undefined;
+  /** How to say no: by exit code 2 with the reason on the standard error, or as JSON on the standard output. */
+  readonly denial: "exit" | ((reason: string) => object);
+}
+
+/** The agents by the names that `guard hook` takes. */
+export const AGENTS: ReadonlyMap<string, Agent> = new Map<string, Agent>([
+  ["claude-code", { read: (one) => likeClaude(one, "claude-code"), denial: "exit" }],
+  ["codex", { read: (one) => likeClaude(one, "codex"), denial: "exit" }],
+  ["gemini-cli", { read: gemini, denial: "exit" }],
+  ["cursor", { read: cursor, denial: "exit" }],
+  [
+    "copilot",
+    {
+      read: copilot,
+      denial: (reason) => ({ permissionDecision: "deny", permissionDecisionReason: reason }),
+    },
+  ],
+]);
+
+const SHELL_TOOLS: ReadonlySet<string> = new Set([
+  ...["Bash", "PowerShell", "Shell", "shell", "bash", "powershell", "run_shell_command"],
+]);
+
+/** Claude Code and Codex. */
+function likeClaude(payload: Payload, transport: string): Attempt | undefined {
+  const event = payload["hook_event_name"];
+  const kind = event === "PreToolUse" ? "before" : AFTER.has(event) ? "after" : undefined;
+  const tool = text(payload, "tool_name");
+  const session = text(payload, "session_id");
+  if (!kind || tool === undefined || session === undefined) return undefined;
+  const used = toolOf(transport, tool, objectIn(payload, "tool_input"));
+  return (
+    used && {
+      kind,
+      ...used,
+      session,
+      call: text(payload, "tool_use_id"),
+      context: contextOf(transport, payload),
+      durationMs: duration(payload["duration_ms"]),
+      succeeded: kind === "after" ? event !== "PostToolUseFailure" : undefined,
+    }
+  );
+}
+const AFTER: ReadonlySet<unknown> = new Set(["PostToolUse", "PostToolUseFailure"]);
+
+function gemini(payload: Payload): Attempt | undefined {
+  const event = payload["hook_event_name"];
+  const kind = event === "BeforeTool" ? "before" : event === "AfterTool" ? "after" : undefined;
+  const tool = text(payload, "tool_name");
+  const session = text(payload, "session_id");
+  if (!kind || tool === undefined || session === undefined) return undefined;
+  const mcp = objectIn(payload, "mcp_context");
+  const server = mcp && text(mcp, "server_name");
+  const name = server === undefined ? tool : `mcp__${server}__${tool}`;
+  const used = toolOf("gemini-cli", name, objectIn(payload, "tool_input"));
+  const failure = objectIn(payload, "tool_response")?.["error"];
+  return (
+    used && {
+      kind,
+      ...used,
+      session,
+      context: "gemini-cli",
+      succeeded: kind === "after" ? failure === undefined || failure === null : undefined,
+    }
+  );
+}
+
+function cursor(payload: Payload): Attempt | undefined {
+  const event = text(payload, "hook_event_name");
+  const [, when, what] = /^(before|after)(ShellExecution|MCPExecution)$/.exec(event ?? "") ?? [];
+  const session = text(payload, "conversation_id");
+  if ((when !== "before" && when !== "after") || session === undefined) return undefined;
+  const shared = {
+    kind: when,
+    executor: text(payload, "user_email"),
+    session,
+    context: contextOf("cursor", payload, "cursor_version"),
+    durationMs: duration(payload["duration"]),
+    succeeded: undefined,
+  } as const;
+  if (what === "ShellExecution") {
+    const command = text(payload, "command");
+    return command === undefined ? undefined : { ...shared, ...shellOf("cursor", command) };
+  }
+  const tool = text(payload, "tool_name");
+  const server = text(payload, "server_name") ?? "unknown";
+  if (tool === undefined) return undefined;
+  const used = toolOf("cursor", `mcp__${server}__${tool}`, undefined);
+  return used && { ...shared, ...used };
+}
+
+/** Copilot names the event only in some versions; a result says that the tool has run. */
+function copilot(payload: Payload): Attempt | undefined {
+  const tool = text(payload, "toolName");
+  if (tool === undefined || payload["timestamp"] === undefined) return undefined;
+  const result = objectIn(payload, "toolResult");
+  const given = payload["toolArgs"];
+  const used = toolOf("copilot", tool, typeof given === "string" ? parsed(given) : object(given));
+  return (
+    used && {
+      kind: result ? "after" : "before",
+      ...used,
+      session: text(payload, "sessionId"),
+      context: "copilot",
+      succeeded: result && result["resultType"] !== "failure" && result["resultType"] !== "denied",
+    }
+  );
+}
+
+type Used = Pick<
+  Attempt,
+  "transport" | "consumer" | "command" | "provider" | "capability" | "resource"
+>;
+
+function shellOf(transport: string, command: string): Used {
+  return { transport, consumer: "ai", command };
+}
+
+/** The use of a tool; `undefined` for a shell tool without a command. */
+function toolOf(transport: string, tool: string, input: Payload | undefined): Used | undefined {
+  if (SHELL_TOOLS.has(tool)) {
+    const command = input && text(input, "command");
+    return command === undefined ? undefined : shellOf(transport, command);
+  }
+  const [, server, name] = /^mcp__(.+?)__(.+)$/.exec(tool) ?? [];
+  const provider = server === undefined ? transport : `mcp/${server}`;
+  const resource = input && (text(input, "file_path") ?? text(input, "path") ?? text(input, "url"));
+  const capability = `${provider}/${name ?? tool}`;
+  return { transport, consumer: "ai", provider, capability, resource };
+}
+
+function contextOf(agent: string, payload: Payload, key = "version"): string {
+  const version = text(payload, key);
+  const inner = text(payload, "agent_type");
+  return [agent, version, inner && `(${inner})`].filter((part) => part !== undefined).join(" ");
+}
+
+function text(payload: Payload, key: string): string | undefined {
+  const value = payload[key];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function duration(value: unknown): number | undefined {
+  return typeof value === "number" && value >= 0 ? Math.round(value) : undefined;
+}
+
+function objectIn(payload: Payload, key: string): Payload | undefined {
+  return object(payload[key]);
+}
+
+function object(value: unknown): Payload | undefined {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject ? (value as Payload) : undefined;
+}
+
+function parsed(json: string): Payload | undefined {
+  try {
+    return object(JSON.parse(json));
+  } catch {
+    return undefined;
+  }
+}

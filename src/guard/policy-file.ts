@@ -1,0 +1,69 @@
+import { closeSync, fstatSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { PolicyDocument } from "../policies/evaluate.ts";
+import { ownershipFault } from "./directory.ts";
+
+/** The form of the file; a guard of another version may write another one. */
+const FORMAT = 1;
+
+/** The active policy as the guard keeps it, checked and ready to decide. */
+export interface GuardPolicy {
+  readonly format: typeof FORMAT;
+  /** The service that it was fetched from: a policy of another service does not decide. */
+  readonly api: string;
+  readonly organization: string;
+  readonly version: string;
+  readonly etag: string;
+  /** Milliseconds since 1970. */
+  readonly fetchedAt: number;
+  /** Absent if the policy is of another schema than `signalbox/policy/v1`. */
+  readonly document?: PolicyDocument;
+}
+
+/**
+ * Reads the policy.
+ *
+ * @returns the policy, or a sentence that says why there is none
+ */
+export function readPolicy(directory: string, api: string): GuardPolicy | string {
+  const path = join(directory, "policy.json");
+  let text: string;
+  try {
+    const file = openSync(path, "r");
+    try {
+      const fault = ownershipFault("the policy", path, fstatSync(file));
+      if (fault !== undefined) return fault;
+      text = readFileSync(file, "utf8");
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return "no policy has been fetched yet: run signalbox guard sync";
+    return `the policy cannot be read: ${code}`;
+  }
+  return checked(text, api);
+}
+
+function checked(text: string, api: string): GuardPolicy | string {
+  let policy: Partial<GuardPolicy> | null;
+  try {
+    policy = JSON.parse(text) as Partial<GuardPolicy> | null;
+  } catch {
+    return "the policy file is damaged: run signalbox guard sync";
+  }
+  if (policy?.format !== FORMAT) return "the policy file is of another version of the guard";
+  if (policy.api !== api) return "the policy file is of another service or organization";
+  if (!policy.document) return "the policy is not of the schema signalbox/policy/v1";
+  if (!Array.isArray(policy.document.rules)) return "the policy file is damaged";
+  return policy as GuardPolicy;
+}
+
+/** Replaces the policy, whole or not at all. */
+export function writePolicy(directory: string, policy: Omit<GuardPolicy, "format">): void {
+  const path = join(directory, "policy.json");
+  const temporary = `${path}.${process.pid}.tmp`;
+  const text = `${JSON.stringify({ format: FORMAT, ...policy })}\n`;
+  writeFileSync(temporary, text, { mode: 0o600, flush: true });
+  renameSync(temporary, path);
+}

@@ -1,0 +1,96 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Service } from "./service.ts";
+import { SPOOL_FILES, type SpooledEvent } from "./spool.ts";
+
+const BATCH_EVENTS = 1_000;
+const BATCH_CHARACTERS = 1 << 20;
+
+/** The result of sending the spool. */
+export interface Sent {
+  readonly sent: number;
+  /** Events that the service refuses for what they say, and damaged lines. */
+  readonly dropped: number;
+}
+
+/**
+ * Sends everything in the spool, oldest first. Events are removed once the service has stored them.
+ *
+ * @throws Error if the service cannot take events now; the remaining events stay in the spool
+ */
+export async function sendSpool(directory: string, service: Service): Promise<Sent> {
+  const [sending, ...others] = SPOOL_FILES.map((name) => join(directory, name));
+  const total = { sent: 0, dropped: 0 };
+  if (sending === undefined) return total;
+  for (const path of [sending, ...others]) {
+    if (!existsSync(path)) continue;
+    if (path !== sending) renameSync(path, sending);
+    await sendFile(sending, service, total);
+  }
+  return total;
+}
+
+interface Total {
+  sent: number;
+  dropped: number;
+}
+
+async function sendFile(path: string, service: Service, total: Total): Promise<void> {
+  const lines = readFileSync(path, "utf8").split("\n");
+  const events = lines.flatMap((line) => eventIn(line) ?? []);
+  total.dropped += lines.filter((line) => line !== "").length - events.length;
+  for (let at = 0; at < events.length;) {
+    let end = at;
+    for (let length = 0; end < events.length && end - at < BATCH_EVENTS; end++) {
+      length += JSON.stringify(events[end]).length;
+      if (length > BATCH_CHARACTERS && end > at) break;
+    }
+    try {
+      await sendBatch(events.slice(at, end), service, total);
+    } catch (error) {
+      keep(path, events.slice(at));
+      throw error;
+    }
+    at = end;
+  }
+  rmSync(path, { force: true });
+}
+
+function eventIn(line: string): SpooledEvent | undefined {
+  try {
+    const event: unknown = JSON.parse(line);
+    return typeof event === "object" && event !== null && "id" in event
+      ? (event as SpooledEvent)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Sends a batch; a batch that is refused is halved until the event is found that is at fault. */
+async function sendBatch(
+  events: readonly SpooledEvent[],
+  service: Service,
+  total: Total,
+): Promise<void> {
+  const { status } = await service.post("/audit", { events });
+  if (status === 202) {
+    total.sent += events.length;
+    return;
+  }
+  if (status !== 400 && status !== 413) throw new Error(`the service answered ${status} to events`);
+  if (events.length === 1) {
+    total.dropped++;
+    return;
+  }
+  const half = events.length >> 1;
+  await sendBatch(events.slice(0, half), service, total);
+  await sendBatch(events.slice(half), service, total);
+}
+
+function keep(path: string, events: readonly SpooledEvent[]): void {
+  const temporary = `${path}.tmp`;
+  const text = events.map((event) => `${JSON.stringify(event)}\n`).join("");
+  writeFileSync(temporary, text, { mode: 0o600, flush: true });
+  renameSync(temporary, path);
+}

@@ -1,0 +1,88 @@
+/** The settings of the guard: from the environment, otherwise from those that `guard setup` saved. */
+import { readFileSync } from "node:fs";
+import { homedir, hostname, userInfo } from "node:os";
+import { join } from "node:path";
+
+/** Settings of the guard, checked. */
+export interface GuardSettings {
+  readonly directory: string;
+  readonly name: string;
+  /** Whether denied commands run nevertheless, and are only reported. */
+  readonly observes: boolean;
+  /** Whether a command is denied when it cannot be decided. */
+  readonly failsClosed: boolean;
+  readonly isEnabled: boolean;
+  /** The address of the service with the prefix of the API. */
+  readonly api: string;
+  readonly apiKey: string | undefined;
+}
+
+/** The file of the saved settings. */
+export const SETTINGS_FILE = "settings.json";
+/** The settings that `guard setup` saves, since agents run hooks without the shell's environment. */
+export const SAVED_VARIABLES = [
+  "RUNTIME_PORTAL_ENABLED",
+  "RUNTIME_PORTAL_BASE_URL",
+  "RUNTIME_PORTAL_PATH_PREFIX",
+  "SIGNALBOX_API_KEY",
+  "GUARD_NAME",
+  "GUARD_MODE",
+  "GUARD_FAIL",
+] as const;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The directory of the guard's files: `GUARD_DIR`, otherwise in the user's state directory. */
+export function guardDirectory(env: Environment): string {
+  if (env["GUARD_DIR"]) return env["GUARD_DIR"];
+  const state = env["XDG_STATE_HOME"] || env["LOCALAPPDATA"] || join(homedir(), ".local", "state");
+  return join(state, "signalbox-guard");
+}
+
+/**
+ * Reads the settings.
+ *
+ * @param isTrusted whether the directory belongs to the user; otherwise saved settings are not read
+ * @throws Error naming a variable with a value that is not understood
+ */
+export function readSettings(env: Environment, isTrusted: boolean): GuardSettings {
+  const directory = guardDirectory(env);
+  const saved = isTrusted ? savedSettings(directory) : {};
+  const value = (name: (typeof SAVED_VARIABLES)[number]) => env[name] || saved[name] || undefined;
+  const base = value("RUNTIME_PORTAL_BASE_URL") ?? "http://127.0.0.1:8080";
+  const prefix = value("RUNTIME_PORTAL_PATH_PREFIX") ?? "/api/public";
+  return {
+    directory,
+    name: value("GUARD_NAME") ?? hostname(),
+    observes: oneOf("GUARD_MODE", value("GUARD_MODE"), ["enforce", "observe"]) === "observe",
+    failsClosed: oneOf("GUARD_FAIL", value("GUARD_FAIL"), ["open", "closed"]) === "closed",
+    isEnabled: value("RUNTIME_PORTAL_ENABLED") !== "false",
+    api: base.replace(/\/+$/, "") + (prefix.startsWith("/") ? prefix : `/${prefix}`),
+    apiKey: value("SIGNALBOX_API_KEY"),
+  };
+}
+
+/** The name of the user who runs this process. */
+export function userName(env: Environment): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return env["USER"] ?? "unknown"; // a user id without an entry, as in containers
+  }
+}
+
+function savedSettings(directory: string): Environment {
+  try {
+    const saved: unknown = JSON.parse(readFileSync(join(directory, SETTINGS_FILE), "utf8"));
+    const pairs = Object.entries(saved as object).filter(([, value]) => typeof value === "string");
+    return Object.fromEntries(pairs) as Environment;
+  } catch {
+    return {};
+  }
+}
+
+function oneOf(name: string, value: string | undefined, [usual, other]: [string, string]): string {
+  if (value === undefined || value === usual) return usual;
+  if (value === other) return other;
+  throw new Error(`${name}: was ${JSON.stringify(value)}, expected ${usual} or ${other}`);
+}

@@ -1,0 +1,136 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import {
+  AGENT_SETTINGS,
+  type AgentSettings,
+  type JsonObject,
+  withHooks,
+} from "./agent-settings.ts";
+import { Guard, type Machine } from "./machine.ts";
+import { SAVED_VARIABLES, SETTINGS_FILE } from "./settings.ts";
+import { syncOnce } from "./sync.ts";
+
+const OPTIONS = {
+  project: { type: "boolean" },
+  user: { type: "boolean" },
+  managed: { type: "string" },
+  print: { type: "boolean" },
+  remove: { type: "boolean" },
+} as const;
+
+/** Puts the guard's hooks into an agent's settings, saves the guard's own settings, and synchronises. */
+export async function setup(args: readonly string[], machine: Machine): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: OPTIONS,
+    allowPositionals: true,
+  });
+  const [agent = ""] = positionals;
+  const settings = AGENT_SETTINGS.get(agent);
+  if (!settings || positionals.length !== 1) {
+    const known = [...AGENT_SETTINGS.keys()].join(", ");
+    throw new Error(`setup: expected one agent of ${known}, found "${positionals.join(" ")}"`);
+  }
+  const command = values.remove ? undefined : commandLine(machine, agent);
+  if (values.print) {
+    machine.out(textOf(withHooks({}, agent, settings, command), 2));
+    return 0;
+  }
+  const path = pathOf(values, settings);
+  const changed = change(path, agent, settings, command);
+  machine.out(`${path}: ${changed ? "changed" : "was right already"}\n`);
+  if (values.remove) return 0;
+  const guard = new Guard(machine);
+  if (guard.fault !== undefined) throw new Error(guard.fault);
+  saveSettings(guard.place.settings.directory, machine);
+  const problems = await syncOnce(machine);
+  for (const problem of problems) machine.error(`signalbox guard setup: ${problem}\n`);
+  return 0;
+}
+
+/** The files of an agent's hooks, as `doctor` looks for them. */
+export function settingsFiles({ project, user }: AgentSettings): readonly string[] {
+  return [resolve(project), join(homedir(), user)];
+}
+
+/** Reads settings; `{}` if there is no such file. */
+export function readJson(path: string): JsonObject {
+  return parse(path, readIfAny(path) ?? "{}");
+}
+
+/** The line that starts the guard: the same Node and the same file, wherever the agent is started. */
+function commandLine({ program }: Machine, agent: string): string {
+  return `${[process.execPath, ...process.execArgv, program].map((word) => `"${word}"`).join(" ")} hook ${agent}`;
+}
+
+function pathOf(
+  { user, managed }: { readonly user?: boolean; readonly managed?: string },
+  settings: AgentSettings,
+): string {
+  if (managed !== undefined) return resolve(managed);
+  return user ? join(homedir(), settings.user) : resolve(settings.project);
+}
+
+/** Changes a file; false if nothing had to be changed. */
+function change(
+  path: string,
+  agent: string,
+  settings: AgentSettings,
+  command: string | undefined,
+): boolean {
+  const before = readIfAny(path);
+  const old = parse(path, before ?? "{}");
+  const made = withHooks(old, agent, settings, command);
+  if (before !== undefined && JSON.stringify(made) === JSON.stringify(old)) return false;
+  if (command === undefined && before === undefined) return false;
+  const isEmpty = JSON.stringify({ ...settings.root, ...made }) === JSON.stringify(settings.root);
+  if (command === undefined && isEmpty) {
+    rmSync(path);
+    return true;
+  }
+  const indent = /^[ \t]+(?=")/m.exec(before ?? "")?.[0] ?? 2;
+  replace(path, textOf(made, indent), 0o644);
+  return true;
+}
+
+function saveSettings(directory: string, { env }: Machine): void {
+  const path = join(directory, SETTINGS_FILE);
+  const given = SAVED_VARIABLES.filter((name) => env[name]).map((name) => [name, env[name] ?? ""]);
+  if (given.length === 0) return;
+  replace(path, textOf({ ...readJson(path), ...Object.fromEntries(given) }, 2), 0o600);
+}
+
+function replace(path: string, text: string, mode: number): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const temporary = `${path}.${process.pid}.tmp`;
+  writeFileSync(temporary, text, { mode, flush: true });
+  renameSync(temporary, path);
+}
+
+function textOf(value: JsonObject, indent: string | number): string {
+  return `${JSON.stringify(value, null, indent)}\n`;
+}
+
+function parse(path: string, text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.trim() === "" ? "{}" : text);
+  } catch {
+    throw new Error(`${path}: is not plain JSON; add the lines of --print by hand`);
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    return value as JsonObject;
+  }
+  throw new Error(`${path}: expected a JSON object`);
+}
+
+function readIfAny(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * The events that wait to be sent: JSON Lines, one write for each event. Many processes append at once without a lock.
+ * A sender takes the file by renaming it; a writer that finds afterwards that its file has been taken writes the event
+ * again. The service stores an event once for its id, so an event may be sent twice, and none is lost.
+ */
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+
+/** An event in the form that the service takes; its `id` makes it safe to send twice. */
+export type SpooledEvent = Readonly<Record<string, unknown>> & { readonly id: string };
+
+/** Half of the limit of the spool: the newer file may grow to this, and the older one is no longer. */
+export const HALF_SPOOL_BYTES = 32 << 20;
+
+const LINE_FEED = 0x0a;
+
+/** The files of the spool, oldest first: what is being sent, what was full, and what is written. */
+export const SPOOL_FILES = ["spool.sending.jsonl", "spool.older.jsonl", "spool.jsonl"] as const;
+const [, OLDER, CURRENT] = SPOOL_FILES;
+
+/**
+ * Adds an event. When the spool is full, the oldest events are dropped, and an event says how many.
+ *
+ * @param dropped makes the event that reports dropped events
+ */
+export function spool(
+  directory: string,
+  event: SpooledEvent,
+  dropped: (count: number) => SpooledEvent,
+): void {
+  const path = join(directory, CURRENT);
+  const size = append(path, event);
+  if (size <= HALF_SPOOL_BYTES) return;
+  const older = join(directory, OLDER);
+  const count = linesIn(older);
+  renameSync(path, older);
+  if (count > 0) append(path, dropped(count));
+}
+
+/** Appends an event; returns the length of the file. */
+function append(path: string, event: SpooledEvent): number {
+  // The line feed in front ends a line that a killed process left behind.
+  const line = Buffer.from(`\n${JSON.stringify(event)}\n`);
+  for (;;) {
+    const file = openSync(path, "a", 0o600);
+    try {
+      if (writeSync(file, line) !== line.length) throw new Error("the disk is full");
+      const { ino, size } = fstatSync(file);
+      if (statSync(path, { throwIfNoEntry: false })?.ino === ino) return size;
+    } finally {
+      closeSync(file);
+    }
+  }
+}
+
+function linesIn(path: string): number {
+  try {
+    let count = 0;
+    let start = true;
+    for (const byte of readFileSync(path)) {
+      if (byte !== LINE_FEED && start) count++;
+      start = byte === LINE_FEED;
+    }
+    return count;
+  } catch {
+    return 0;
+  }
+}

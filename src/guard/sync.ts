@@ -1,0 +1,150 @@
+import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
+import { arch, hostname, platform } from "node:os";
+import { join } from "node:path";
+import { setTimeout } from "../core/timers.ts";
+import { examine } from "../policies/examine.ts";
+import { Guard, type Machine } from "./machine.ts";
+import { readPolicy, writePolicy } from "./policy-file.ts";
+import { sendSpool } from "./send.ts";
+import { Service } from "./service.ts";
+import { spool } from "./spool.ts";
+
+const UNITS = new Map([
+  ["s", 1_000],
+  ["m", 60_000],
+  ["h", 3_600_000],
+]);
+/** A lock that is older than this was left by a process that was killed. */
+const STALE_MS = 600_000;
+
+/** Fetches the policy, sends the spool and a heartbeat; with `--every` again and again. */
+export async function sync(args: readonly string[], machine: Machine): Promise<number> {
+  const every = args.indexOf("--every");
+  const isQuiet = args.includes("--quiet");
+  const pause = every === -1 ? undefined : durationOf(args[every + 1] ?? "");
+  for (;;) {
+    const problems = await syncOnce(machine, isQuiet);
+    for (const problem of problems) machine.error(`signalbox guard sync: ${problem}\n`);
+    if (pause === undefined) return problems.length === 0 ? 0 : 1;
+    await new Promise((resolve) => void setTimeout(resolve, pause));
+  }
+}
+
+function durationOf(text: string): number {
+  const [, count, unit = ""] = /^(\d+)([smh])$/.exec(text) ?? [];
+  const duration = Number(count) * (UNITS.get(unit) ?? NaN);
+  if (duration > 0) return duration;
+  throw new Error(`--every: expected a time such as 30s or 5m, found "${text}"`);
+}
+
+/** Synchronises once; returns what went wrong. */
+export async function syncOnce(machine: Machine, isQuiet = true): Promise<readonly string[]> {
+  const guard = new Guard(machine);
+  const { settings } = guard.place;
+  if (guard.fault !== undefined) return [guard.fault];
+  if (!settings.isEnabled) return ["RUNTIME_PORTAL_ENABLED is false"];
+  const lock = join(settings.directory, "sync.lock");
+  if (!isLocked(lock, machine.now())) return []; // another process does the same
+  const problems: string[] = [];
+  const service = new Service(settings);
+  try {
+    for (const step of [fetchPolicy, beat, send]) {
+      try {
+        const said = await step(guard, service, machine);
+        if (said !== undefined && !isQuiet) machine.out(`${said}\n`);
+      } catch (error) {
+        problems.push((error as Error).message);
+      }
+    }
+  } finally {
+    rmSync(lock, { force: true });
+  }
+  return [...new Set(problems)];
+}
+
+/** Takes the lock; false if a living process has it. */
+function isLocked(path: string, now: number): boolean {
+  for (let attempts = 0; attempts < 2; attempts++) {
+    try {
+      const file = openSync(path, "wx", 0o600);
+      writeSync(file, String(process.pid));
+      closeSync(file);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      if (isAlive(path, now)) return false;
+      rmSync(path, { force: true });
+    }
+  }
+  return false;
+}
+
+function isAlive(path: string, now: number): boolean {
+  try {
+    if (Math.abs(now - statSync(path).mtimeMs) > STALE_MS) return false;
+    process.kill(Number(readFileSync(path, "utf8")) || NaN, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+async function fetchPolicy(guard: Guard, service: Service, { now }: Machine): Promise<string> {
+  const { directory, api } = guard.place.settings;
+  const known = readPolicy(directory, api);
+  const headers: Record<string, string> =
+    typeof known === "string" ? {} : { "If-None-Match": known.etag };
+  const response = await service.get("/policies?active=true", headers);
+  if (response.status === 304 && typeof known !== "string") {
+    writePolicy(directory, { ...known, fetchedAt: now() });
+    return `policy ${known.version}, unchanged`;
+  }
+  if (response.status === 404) {
+    rmSync(join(directory, "policy.json"), { force: true });
+    throw new Error("no policy is active in the service");
+  }
+  if (response.status !== 200)
+    throw new Error(`the service answered ${response.status} to policies`);
+  const policy = (await response.json()) as {
+    version: string;
+    organization_id: string;
+    yaml: string;
+  };
+  const { document, problems } = examine({ yaml: policy.yaml, command: undefined });
+  const usable = problems.length === 0 ? document : undefined;
+  writePolicy(directory, {
+    api,
+    organization: policy.organization_id,
+    version: policy.version,
+    etag: response.headers.get("ETag") ?? "",
+    fetchedAt: now(),
+    ...(usable && { document: usable }),
+  });
+  if (usable) return `policy ${policy.version}`;
+  throw new Error(`policy ${policy.version} is not a valid document of signalbox/policy/v1`);
+}
+
+async function beat(guard: Guard, service: Service): Promise<string> {
+  const { settings, version } = guard.place;
+  const policy = readPolicy(settings.directory, settings.api);
+  const { status } = await service.post("/fleet/heartbeat", {
+    name: settings.name,
+    hostname: hostname(),
+    os: `${platform()}/${arch()}`,
+    version: `guard ${version}`,
+    ...(typeof policy === "string" ? {} : { policy_version: policy.version }),
+  });
+  if (status !== 200) throw new Error(`the service answered ${status} to the heartbeat`);
+  return `heartbeat of ${settings.name}`;
+}
+
+async function send(guard: Guard, service: Service): Promise<string> {
+  const { directory } = guard.place.settings;
+  const { sent, dropped } = await sendSpool(directory, service);
+  if (dropped > 0) {
+    const message = `${dropped} events could not be sent: damaged, or refused by the service`;
+    const note = guard.note(message);
+    spool(directory, note, () => note);
+  }
+  return `${sent} events`;
+}

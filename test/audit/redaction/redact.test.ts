@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { redactEvent, redactText } from "../../../src/audit/redaction/redact.ts";
+import { REDACTION_RULES } from "../../../src/audit/redaction/rules.ts";
+import { HARMLESS } from "../../policies/command-lines.ts";
+
+for (const { id, keywords, matches, ignores } of REDACTION_RULES) {
+  test(`${id}: its examples are redacted, and its counter-examples are not`, () => {
+    assert.ok(matches.length > 0 && ignores.length > 0);
+    assert.ok(
+      keywords.every((keyword) => keyword.length >= 3 && keyword === keyword.toLowerCase()),
+    );
+    for (const example of matches) {
+      const { text, redactions } = redactText(example);
+      assert.notEqual(text, example, example);
+      assert.ok(
+        redactions.some(({ rule }) => rule === id),
+        `${example}: ${JSON.stringify(redactions)}`,
+      );
+      assert.equal(redactText(text).text, text, "a second time changes nothing");
+      assert.deepEqual(redactText(text).redactions, []);
+    }
+    for (const example of ignores) assert.equal(redactText(example).text, example);
+  });
+}
+
+for (const [before, after] of [
+  ["mysql -u root -phunter2 db", "mysql -u root -p[redacted:mysql-password] db"],
+  ["git clone https://ada:pw@h/x", "git clone https://ada:[redacted:url-password]@h/x"],
+  ["x --password='a b' y", "x --password='[redacted:password-option]' y"],
+  ["A_KEY=abc B=1 make", "A_KEY=[redacted:named-value] B=1 make"],
+  ["curl -u ada:pw https://h", "curl -u ada:[redacted:curl-user] https://h"],
+  [
+    "curl -H 'Authorization: Bearer abcdef'",
+    "curl -H 'Authorization: Bearer [redacted:authorization-header]'",
+  ],
+] as const) {
+  test(`program, option and name stay readable: ${before}`, () => {
+    assert.equal(redactText(before).text, after);
+  });
+}
+
+test("texts without secrets stay as they are", () => {
+  const texts = [
+    ...HARMLESS,
+    "kubectl get secret",
+    "git commit -m 'rotate the key'",
+    "cat token.txt",
+  ];
+  for (const text of texts) assert.equal(redactText(text).text, text);
+});
+
+test("several secrets of one text are counted by rule", () => {
+  const { redactions } = redactText("A_TOKEN=a B_TOKEN=b curl -u c:d x");
+  assert.deepEqual(redactions, [
+    { rule: "curl-user", count: 1 },
+    { rule: "named-value", count: 2 },
+  ]);
+});
+
+test("an event is redacted in its four free texts, and stays the same object without secrets", () => {
+  const secret = "API_KEY=abc";
+  const event = {
+    command: secret,
+    message: secret,
+    reason: secret,
+    resource: secret,
+    status: secret,
+  };
+  const { status, ...rest } = redactEvent(event);
+  assert.equal(status, secret);
+  assert.deepEqual([...new Set(Object.values(rest))], ["API_KEY=[redacted:named-value]"]);
+  const clean = { command: "ls", message: undefined };
+  assert.equal(redactEvent(clean), clean);
+});
+
+/** Texts at which a careless pattern would take the square of their length. */
+const HOSTILE = [
+  ...[
+    "-----BEGIN PRIVATE KEY-----",
+    "://a:",
+    "authorization: ",
+    "eyJaaaaaaaa.",
+    "ghp_",
+    "password",
+  ],
+  ...[
+    "mysql a ",
+    "mysql -",
+    "curl a ",
+    "curl 'a' ",
+    "KEY=",
+    "a_key",
+    "--a-",
+    "--token ",
+    "sk-",
+    "SG.",
+  ],
+  ...["zip zip ", "cookie: a", "docker login a ", "?sig=", "_", "a.", '"token": '],
+];
+
+/** Counts the characters that patterns read, by way of the matches that they try: a bound on stalls. */
+for (const piece of HOSTILE) {
+  test(`a long text of ${JSON.stringify(piece)} is redacted in parts alike`, () => {
+    const count = 20_000;
+    const { text } = redactText(piece.repeat(count));
+    assert.ok(text.length < 30 * piece.length * count);
+  });
+}

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  AGENT_SETTINGS,
+  hookCommand,
+  type JsonObject,
+  withHooks,
+} from "../../src/guard/agent-settings.ts";
+
+const foreign = { hooks: [{ type: "command", command: "lint" }], matcher: "Bash" };
+
+for (const [agent, settings] of AGENT_SETTINGS) {
+  const line = `"/usr/bin/node" "/opt/signalbox/dist/guard/main.js" hook ${agent}`;
+  const [event = ""] = settings.events;
+  const before: JsonObject = { model: "x", hooks: { [event]: [foreign], Stop: [foreign] }, z: [1] };
+
+  test(`${agent}: hooks are added beside what is there, and twice is once`, () => {
+    const once = withHooks(before, agent, settings, line);
+    assert.deepEqual(once["model"], "x");
+    assert.equal(hookCommand(once, agent), line);
+    const { hooks } = once as { readonly hooks: Record<string, readonly unknown[]> };
+    assert.deepEqual([hooks[event]?.[0], hooks["Stop"]], [foreign, [foreign]]);
+    for (const name of settings.events) assert.equal(hooks[name]?.length, name === event ? 2 : 1);
+    assert.deepEqual(withHooks(once, agent, settings, line), once);
+  });
+
+  test(`${agent}: a line of another version is replaced, and removal leaves what was there`, () => {
+    const once = withHooks(before, agent, settings, line);
+    const newer = withHooks(once, agent, settings, line.replace("/opt/", "/srv/"));
+    assert.ok(!JSON.stringify(newer).includes("/opt/"));
+    const removed = withHooks(newer, agent, settings, undefined);
+    assert.deepEqual({ ...settings.root, ...before }, { ...settings.root, ...removed });
+    assert.equal(hookCommand(removed, agent), undefined);
+  });
+}

@@ -1,0 +1,338 @@
+/** The guard against a real service, with the built program in processes of its own. */
+import assert from "node:assert/strict";
+import {
+  chmodSync,
+  existsSync,
+  readFileSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { start } from "../support/start.ts";
+import { newMachine, type GuardMachine } from "./guard-process.ts";
+import { RECORDED } from "./recorded-payloads.ts";
+
+const POLICY = `schema: signalbox/policy/v1
+default: allow
+rules:
+  - id: no-push
+    effect: deny
+    reason: A person pushes.
+    match: { consumers: [ai], commands: [{ prefix: git push }] }
+  - id: no-edits
+    effect: deny
+    match: { capabilities: ["claude-code/Edit"] }
+`;
+
+const app = await start({ after });
+await app.post("/api/public/policies", { version: "v1", yaml: POLICY });
+
+async function synced(
+  t: { after(end: () => Promise<void>): void },
+  more: Record<string, string> = {},
+) {
+  const machine = await newMachine(t, { RUNTIME_PORTAL_BASE_URL: app.url, ...more });
+  const { code, error } = await machine.run(["sync"]);
+  assert.deepEqual([code, error], [0, ""]);
+  machine.env["RUNTIME_PORTAL_ENABLED"] = "false"; // nothing is sent until a test says so
+  return machine;
+}
+
+async function send(machine: GuardMachine): Promise<void> {
+  const env = { ...machine.env };
+  machine.env["RUNTIME_PORTAL_ENABLED"] = "true";
+  const { code, error } = await machine.run(["sync"]);
+  Object.assign(machine.env, env);
+  assert.deepEqual([code, error], [0, ""]);
+}
+
+const spooled = (machine: GuardMachine): readonly Record<string, unknown>[] =>
+  readFileSync(join(machine.directory, "spool.jsonl"), "utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+const [CLAUDE] = RECORDED;
+assert.ok(CLAUDE);
+const push = CLAUDE.payload;
+const withCommand = (command: string) => ({ ...push, tool_input: { command } });
+
+for (const { agent, source, payload, attempt } of RECORDED) {
+  const isPush = attempt["command"] === "git push";
+  if (attempt["kind"] !== "before") continue;
+  test(`${agent} (${source}): ${JSON.stringify(attempt["command"] ?? attempt["capability"])}`, async (t) => {
+    const machine = await synced(t);
+    const { code, out, error } = await machine.hook(agent, payload);
+    const isDenied = isPush || attempt["capability"] === "claude-code/Edit";
+    if (!isDenied) return assert.deepEqual([code, out, error], [0, "", ""]);
+    const sentence = `Denied by Signalbox: rule ${isPush ? "no-push: A person pushes." : "no-edits"}`;
+    if (agent === "copilot") {
+      const answer = { permissionDecision: "deny", permissionDecisionReason: sentence };
+      return assert.deepEqual([code, JSON.parse(out), error], [0, answer, ""]);
+    }
+    assert.deepEqual([code, out, error], [2, "", `${sentence}\n`]);
+  });
+}
+
+test("an event has everything that is known, and arrives once however often it is reported", async (t) => {
+  const machine = await synced(t, { GUARD_NAME: "laptop-ada" });
+  const secret = withCommand("ls; git push --password=hunter2");
+  await machine.hook("claude-code", { ...secret, version: "2.1" });
+  await machine.hook("claude-code", { ...secret, version: "2.1" });
+  assert.ok(!readFileSync(join(machine.directory, "spool.jsonl"), "utf8").includes("hunter2"));
+  await send(machine);
+  assert.ok(!existsSync(join(machine.directory, "spool.jsonl")));
+  const { body } = await app.get("/api/public/audit?runtime=laptop-ada");
+  assert.equal(body.total, 1);
+  const [event] = body.events;
+  const expected = {
+    id: `claude-code:${String(push["session_id"])}:toolu_01ABC:before`,
+    command: "ls; git push --password=[redacted:password-option]",
+    consumer: "ai",
+    policy_decision: "DENIED",
+    policy: "v1",
+    reason: "rule no-push: A person pushes.",
+    runtime_name: "laptop-ada",
+    runtime_context: "claude-code 2.1",
+    trace_id: push["session_id"],
+    transport: "claude-code",
+  };
+  assert.deepEqual({ ...event, ...expected }, event);
+  const { body: fleet } = await app.get("/api/public/fleet");
+  const [runtime] = fleet.runtimes.filter(({ name }: { name: string }) => name === "laptop-ada");
+  assert.equal(runtime.policy_version, "v1");
+});
+
+test("exec keeps streams and exit codes, reports decision and end, and denies with 126", async (t) => {
+  const machine = await synced(t);
+  const script = "read x; echo got $x; echo err >&2; exit 3";
+  const ran = await machine.run(["exec", "--", "sh", "-c", script], "word\n");
+  assert.deepEqual(ran, { code: 3, out: "got word\n", error: "err\n" });
+  const denied = await machine.run(["exec", "--consumer", "ai", "--", "sh", "-c", "git push"]);
+  assert.equal(denied.code, 126);
+  assert.match(denied.error, /denied: rule no-push: A person pushes\./);
+  assert.equal((await machine.run(["exec", "--", "sh", "-c", "kill -TERM $$"])).code, 143);
+  assert.equal((await machine.run(["exec", "no-such-program"])).code, 127);
+  const events = spooled(machine);
+  assert.deepEqual(
+    events.slice(0, 3).map((event) => [event["policy_decision"], event["status"]]),
+    [
+      ["ALLOWED", undefined],
+      [undefined, "failed"],
+      ["DENIED", undefined],
+    ],
+  );
+  assert.equal(events[0]?.["trace_id"], events[1]?.["trace_id"]);
+  assert.equal(typeof events[1]?.["duration_ms"], "number");
+  machine.env["CI"] = "true";
+  await machine.run(["exec", "true"]);
+  assert.equal(spooled(machine).at(-1)?.["consumer"], "ci");
+});
+
+test("without the service the last policy decides, and events arrive when it is back", async (t) => {
+  const service = await start(t);
+  await service.post("/api/public/policies", { version: "v1", yaml: POLICY });
+  const machine = await newMachine(t, { RUNTIME_PORTAL_BASE_URL: service.url });
+  await machine.run(["sync"]);
+  await service.close();
+  machine.env["RUNTIME_PORTAL_ENABLED"] = "false";
+  assert.equal((await machine.hook("claude-code", push)).code, 2);
+  assert.equal((await machine.hook("claude-code", withCommand("ls"))).code, 0);
+  machine.env["RUNTIME_PORTAL_ENABLED"] = "true";
+  const failed = await machine.run(["sync"]);
+  assert.equal(failed.code, 1);
+  assert.match(failed.error, /cannot be reached: ECONNREFUSED/);
+  await service.open();
+  machine.env["RUNTIME_PORTAL_BASE_URL"] = service.url;
+  assert.equal((await machine.run(["sync"])).code, 0);
+  assert.equal((await service.get("/api/public/audit")).body.total, 1); // one use of a tool, one id
+});
+
+test("a mode that observes lets everything run, and says what it would have denied", async (t) => {
+  const machine = await synced(t, { GUARD_MODE: "observe" });
+  assert.deepEqual((await machine.hook("claude-code", push)).code, 0);
+  const [event] = spooled(machine);
+  assert.deepEqual([event?.["policy_decision"], event?.["status"]], ["ALLOWED", "would-be-denied"]);
+});
+
+const BAD_INPUT: readonly (readonly [string, string | Buffer | null, RegExp])[] = [
+  ["a payload of another agent", JSON.stringify(RECORDED.at(-2)?.payload), /not a known event/],
+  [
+    "an unknown event",
+    JSON.stringify({ ...push, hook_event_name: "PreEverything" }),
+    /not a known/,
+  ],
+  ["broken JSON", '{"session_id": ', /not JSON/],
+  ["a list", "[]", /not a known event/],
+  ["a payload over 10 MiB", Buffer.alloc((10 << 20) + 1, 0x20), /over 10 MiB/],
+  ["an empty payload", "", /there is no payload/],
+  ["no standard input", null, /there is no payload/],
+];
+
+for (const [what, input, said] of BAD_INPUT) {
+  test(`${what} is answered as GUARD_FAIL says, and reported`, async (t) => {
+    const machine = await synced(t);
+    assert.deepEqual(await machine.run(["hook", "claude-code"], input), {
+      code: 0,
+      out: "",
+      error: "",
+    });
+    const [event] = spooled(machine);
+    assert.match(String(event?.["reason"]), said);
+    assert.deepEqual([event?.["status"], event?.["policy_decision"]], ["undecided", undefined]);
+    machine.env["GUARD_FAIL"] = "closed";
+    const closed = await machine.run(["hook", "claude-code"], input);
+    assert.equal(closed.code, 2);
+    assert.match(closed.error, said);
+  });
+}
+
+const BAD_POLICIES: readonly (readonly [string, string, RegExp])[] = [
+  ["damaged", "{", /damaged/],
+  ["of another form", '{"format":2}', /another version of the guard/],
+  ["of another service", '{"format":1,"api":"http://x/api/v1"}', /another service or organization/],
+];
+
+for (const [what, text, said] of BAD_POLICIES) {
+  test(`a policy file that is ${what} does not decide`, async (t) => {
+    const machine = await synced(t);
+    writeFileSync(join(machine.directory, "policy.json"), text);
+    assert.equal((await machine.hook("claude-code", push)).code, 0);
+    assert.match(String(spooled(machine)[0]?.["reason"]), said);
+    machine.env["GUARD_FAIL"] = "closed";
+    assert.equal((await machine.hook("claude-code", push)).code, 2);
+    await send(machine); // and the next synchronisation mends it
+    machine.env["GUARD_FAIL"] = "open";
+    assert.equal((await machine.hook("claude-code", push)).code, 2);
+  });
+}
+
+test("a directory or a policy that others can write is refused", async (t) => {
+  const machine = await synced(t, { GUARD_FAIL: "closed" });
+  chmodSync(join(machine.directory, "policy.json"), 0o666);
+  const writable = await machine.hook("claude-code", withCommand("ls"));
+  assert.equal(writable.code, 2);
+  assert.match(writable.error, /can be written by other users/);
+  chmodSync(join(machine.directory, "policy.json"), 0o600);
+  chmodSync(machine.directory, 0o777);
+  const open = await machine.hook("claude-code", withCommand("ls"));
+  assert.equal(open.code, 2);
+  assert.match(open.error, /GUARD_DIR: .* can be written by other users/);
+  assert.equal((await machine.run(["sync"])).code, 1);
+  chmodSync(machine.directory, 0o700);
+  symlinkSync(machine.directory, join(machine.home, "link"));
+  machine.env["GUARD_DIR"] = join(machine.home, "link");
+  assert.match((await machine.hook("claude-code", withCommand("ls"))).error, /not a directory/);
+});
+
+test("a spool that cannot be written denies only if GUARD_FAIL is closed", async (t) => {
+  const machine = await synced(t);
+  await mkdir(join(machine.directory, "spool.jsonl"));
+  const open = await machine.hook("claude-code", withCommand("ls"));
+  assert.equal(open.code, 0);
+  assert.match(open.error, /the event cannot be kept/);
+  machine.env["GUARD_FAIL"] = "closed";
+  assert.equal((await machine.hook("claude-code", withCommand("ls"))).code, 2);
+});
+
+test("a damaged spool loses the damaged lines only, and says how many", async (t) => {
+  const machine = await synced(t, { GUARD_NAME: "torn" });
+  writeFileSync(join(machine.directory, "spool.jsonl"), '{"id":"a","comm');
+  await machine.hook("claude-code", { ...withCommand("ls"), tool_use_id: "torn" });
+  await send(machine);
+  await send(machine);
+  const { body } = await app.get("/api/public/audit?runtime=torn");
+  const said = body.events.map(
+    ({ command, message }: Record<string, string>) => command ?? message,
+  );
+  assert.deepEqual(said.sort(), [
+    "1 events could not be sent: damaged, or refused by the service",
+    "ls",
+  ]);
+});
+
+test("an event that the service refuses does not keep the others back", async (t) => {
+  const machine = await synced(t, { GUARD_NAME: "poison" });
+  const bad = { id: "bad one", command: "x" };
+  writeFileSync(join(machine.directory, "spool.jsonl"), `${JSON.stringify(bad)}\n`);
+  for (const command of ["a", "b", "c"]) {
+    await machine.hook("claude-code", { ...withCommand(command), tool_use_id: command });
+  }
+  await send(machine);
+  const { body } = await app.get("/api/public/audit?runtime=poison&decision=ALLOWED");
+  assert.equal(body.total, 3);
+});
+
+test("parallel hooks and synchronisations lose and repeat nothing", async (t) => {
+  const machine = await synced(t, { GUARD_NAME: "parallel" });
+  machine.env["RUNTIME_PORTAL_ENABLED"] = "true";
+  const calls = Array.from({ length: 12 }, (_, at) => `call-${at}`);
+  await Promise.all(
+    calls.flatMap((call) => [
+      machine.hook("claude-code", { ...withCommand("ls"), tool_use_id: call }),
+      machine.run(["sync", "--quiet"]),
+    ]),
+  );
+  await machine.run(["sync"]);
+  const { body } = await app.get("/api/public/audit?runtime=parallel&limit=100");
+  assert.equal(body.total, calls.length);
+});
+
+test("a clock that jumps stops no synchronisation", async (t) => {
+  const machine = await newMachine(t, { RUNTIME_PORTAL_BASE_URL: app.url });
+  machine.env["RUNTIME_PORTAL_ENABLED"] = "false";
+  await machine.hook("claude-code", withCommand("ls")); // makes the directory
+  machine.env["RUNTIME_PORTAL_ENABLED"] = "true";
+  writeFileSync(join(machine.directory, "last-sync"), "");
+  utimesSync(join(machine.directory, "last-sync"), 4e9, 4e9);
+  writeFileSync(join(machine.directory, "sync.lock"), "1");
+  utimesSync(join(machine.directory, "sync.lock"), 4e9, 4e9); // a lock from the future does not count
+  assert.equal((await machine.run(["sync"])).code, 0);
+  assert.ok(existsSync(join(machine.directory, "policy.json")));
+});
+
+test("setup writes the hooks, saves the settings and fetches the policy; doctor finds all well", async (t) => {
+  const machine = await newMachine(t, { RUNTIME_PORTAL_BASE_URL: app.url });
+  assert.equal((await machine.run(["doctor"])).code, 1);
+  for (const agent of ["claude-code", "codex", "gemini-cli", "cursor", "copilot"]) {
+    assert.equal((await machine.run(["setup", agent, "--project"])).code, 0);
+  }
+  delete machine.env["RUNTIME_PORTAL_BASE_URL"]; // it is saved
+  const { code, out } = await machine.run(["doctor"]);
+  assert.equal(code, 0, out);
+  for (const agent of ["claude-code", "codex", "gemini-cli", "cursor", "copilot"]) {
+    assert.match(out, new RegExp(`ok +${agent}: hook in .* answers`));
+  }
+  assert.equal((await machine.hook("claude-code", push)).code, 2);
+  assert.equal((await machine.run(["setup", "cursor", "--remove"])).code, 0);
+  assert.ok(!existsSync(join(machine.home, ".cursor/hooks.json")));
+  writeFileSync(join(machine.home, ".claude/settings.json"), "// a comment\n{}");
+  const refused = await machine.run(["setup", "claude-code"]);
+  assert.deepEqual([refused.code, /is not plain JSON/.test(refused.error)], [1, true]);
+});
+
+for (const [args, said] of [
+  [["frobnicate"], /no command "frobnicate"/],
+  [["setup", "emacs"], /expected one agent of/],
+  [["hook", "emacs"], /"emacs" is not an agent/],
+  [["exec"], /expected a command/],
+  [["exec", "--consumer", "cat", "ls"], /expected human, ai or ci/],
+  [["sync", "--every", "soon"], /expected a time such as 30s or 5m/],
+] as const) {
+  test(`guard ${args.join(" ")} says what was expected`, async (t) => {
+    const machine = await newMachine(t, { RUNTIME_PORTAL_ENABLED: "false" });
+    const { code, error } = await machine.run(args);
+    assert.notEqual(code, 0);
+    assert.match(error, said);
+  });
+}
+
+test("a setting that is not understood is named", async (t) => {
+  const machine = await newMachine(t, { GUARD_FAIL: "ajar" });
+  const { code, error } = await machine.hook("claude-code", push);
+  assert.equal(code, 1);
+  assert.match(error, /GUARD_FAIL: was "ajar", expected open or closed/);
+});

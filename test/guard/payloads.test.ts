@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { AGENTS } from "../../src/guard/payloads.ts";
+import { RECORDED } from "./recorded-payloads.ts";
+
+for (const [at, { agent, source, payload, attempt }] of RECORDED.entries()) {
+  test(`payload ${at + 1}, ${agent}, ${source}: is read as it is meant`, () => {
+    const read = AGENTS.get(agent)?.read(payload);
+    assert.ok(read);
+    assert.deepEqual({ ...read, ...attempt }, read);
+    assert.deepEqual([read.transport, read.consumer], [agent, "ai"]);
+  });
+}
+
+test("every agent has a payload of a command that is about to run", () => {
+  const before = RECORDED.filter(({ attempt }) => attempt["kind"] === "before");
+  assert.deepEqual([...new Set(before.map(({ agent }) => agent))], [...AGENTS.keys()]);
+});
+
+test("a payload of another agent is not taken for an own one, apart from Codex and Claude Code", () => {
+  const families = new Map([["codex", "claude-code"]]);
+  for (const { agent, payload } of RECORDED) {
+    for (const [name, { read }] of AGENTS) {
+      const isSame = (families.get(name) ?? name) === (families.get(agent) ?? agent);
+      if (!isSame) assert.equal(read(payload), undefined, `${agent} as ${name}`);
+    }
+  }
+});
+
+test("a shell tool without a command, and an event that is not known, are no attempts", () => {
+  for (const { agent, payload } of RECORDED) {
+    const read = AGENTS.get(agent)?.read;
+    assert.equal(read?.({ ...payload, hook_event_name: "Stop", toolName: undefined }), undefined);
+    if (payload["tool_name"] !== "Bash") continue;
+    assert.equal(read?.({ ...payload, tool_input: { command: ["ls"] } }), undefined);
+    assert.equal(read?.({ ...payload, tool_input: null }), undefined);
+  }
+});
+
+test("no JSON makes an agent's reader throw", () => {
+  const keys = [...new Set(RECORDED.flatMap(({ payload }) => Object.keys(payload)))];
+  const values = RECORDED.flatMap(({ payload }) => Object.values(payload));
+  const some = fc.dictionary(
+    fc.constantFrom(...keys),
+    fc.oneof(fc.constantFrom(...values), fc.jsonValue()),
+  );
+  fc.assert(
+    fc.property(some, (payload) => {
+      for (const { read } of AGENTS.values()) read(payload);
+    }),
+    { numRuns: 1_000 },
+  );
+});

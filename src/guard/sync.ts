@@ -44,7 +44,7 @@ export async function syncOnce(machine: Machine, isQuiet = true): Promise<readon
   if (guard.fault !== undefined) return [guard.fault];
   if (!settings.isEnabled) return ["RUNTIME_PORTAL_ENABLED is false"];
   const lock = join(settings.directory, "sync.lock");
-  if (!isLocked(lock, machine.now())) return []; // another process does the same
+  if (!takeLock(lock, machine.now())) return []; // another process does the same
   const problems: string[] = [];
   const service = new Service(settings);
   try {
@@ -62,8 +62,8 @@ export async function syncOnce(machine: Machine, isQuiet = true): Promise<readon
   return [...new Set(problems)];
 }
 
-/** Takes the lock; false if a living process has it. */
-function isLocked(path: string, now: number): boolean {
+/** Takes the lock; returns false if a living process has it. */
+function takeLock(path: string, now: number): boolean {
   for (let attempts = 0; attempts < 2; attempts++) {
     try {
       const file = openSync(path, "wx", 0o600);

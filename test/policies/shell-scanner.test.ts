@@ -4,29 +4,26 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { before, test } from "node:test";
 import fc from "fast-check";
-import { Language, type Node, Parser } from "web-tree-sitter";
+import type * as TreeSitter from "@vscode/tree-sitter-wasm";
 import { type Form, splitCommand } from "../../src/policies/command-parts.ts";
 import { type SimpleCommand, Unsplittable } from "../../src/policies/shell-command.ts";
 import { scanShell } from "../../src/policies/shell-scanner.ts";
 import { StepBudget } from "../../src/policies/step-budget.ts";
 import { EVASIONS, HARMLESS } from "./command-lines.ts";
 
+const require = createRequire(import.meta.url);
+// A CommonJS module whose exports Node cannot name.
+const { Language, Parser } = require("@vscode/tree-sitter-wasm") as typeof TreeSitter;
+
 const KEYWORD = /(?:^| )(?:then|else|fi|do|done|esac|\})(?: |$)/;
 
-const parser = new Promise<Parser>((resolve, reject) => {
-  const load = async (): Promise<Parser> => {
-    await Parser.init();
-    const grammar = createRequire(import.meta.url).resolve(
-      "tree-sitter-bash/tree-sitter-bash.wasm",
-    );
-    const made = new Parser();
-    made.setLanguage(await Language.load(grammar));
-    return made;
-  };
-  load().then(resolve, reject);
+let bash: TreeSitter.Parser;
+before(async () => {
+  await Parser.init();
+  bash = new Parser();
+  const grammar = require.resolve("@vscode/tree-sitter-wasm/wasm/tree-sitter-bash.wasm");
+  bash.setLanguage(await Language.load(grammar));
 });
-let bash: Parser;
-before(async () => void (bash = await parser));
 
 /** The commands that the grammar finds, as they are written; `undefined` for a text with errors. */
 function commandsByGrammar(text: string): readonly string[] | undefined {
@@ -34,7 +31,8 @@ function commandsByGrammar(text: string): readonly string[] | undefined {
   if (!tree || tree.rootNode.hasError) return undefined;
   const commands = tree.rootNode.descendantsOfType("command").map((command) => {
     const name = command?.childForFieldName("name");
-    const words: readonly (Node | null)[] = command?.childrenForFieldName("argument") ?? [];
+    const words: readonly (TreeSitter.Node | null)[] =
+      command?.childrenForFieldName("argument") ?? [];
     return [name, ...words].map((word) => word?.text ?? "").join(" ");
   });
   tree.delete();
@@ -83,8 +81,9 @@ const { script } = fc.letrec<{ script: string; command: string; argument: string
   const argument = fc.oneof(
     { maxDepth: 3, depthIdentifier: "shell" },
     { weight: 4, arbitrary: word },
-    tie("script").map((inner) => `$(${inner})`),
-    tie("script").map((inner) => `"a $(${inner}) b"`),
+    // With the space two parentheses never meet, which would be arithmetic.
+    tie("script").map((inner) => `$( ${inner})`),
+    tie("script").map((inner) => `"a $( ${inner}) b"`),
     tie("script").map((inner) => `<(${inner})`),
   );
   const simple = fc
@@ -97,7 +96,7 @@ const { script } = fc.letrec<{ script: string; command: string; argument: string
   const command = fc.oneof(
     { maxDepth: 3, depthIdentifier: "shell" },
     { weight: 3, arbitrary: simple },
-    tie("script").map((inner) => `(${inner})`),
+    tie("script").map((inner) => `( ${inner})`),
     tie("script").map((inner) => `{ ${inner}; }`),
     fc.tuple(tie("script"), tie("script")).map(([a, b]) => `if ${a}; then ${b}; else ls; fi`),
     fc.tuple(tie("script"), tie("script")).map(([a, b]) => `while ${a}; do ${b}; done`),

@@ -18,11 +18,6 @@ export interface AppendLogOptions {
   readonly full?: (size: number) => boolean;
   /** Called after the log has rolled to a new file. */
   readonly rolled?: (sequence: number) => void;
-  /**
-   * Called right before the answers, with text that has reached the requested durability. Appends of the same
-   * durability come in the order of the file. The bytes are in the file with that number, from `offset` on.
-   */
-  readonly acknowledged?: (bytes: Buffer, sequence: number, offset: number) => void;
   /** Called after a file was removed because it contained no acknowledged byte. */
   readonly removed?: (sequence: number) => void;
   /** Called when a torn tail was cut off at start. */

@@ -223,7 +223,6 @@ export class AppendLog {
     this.#held -= block.length;
     this.#current.good.acknowledged = Math.max(this.#current.good.acknowledged, block.end);
     if (this.#state === "ready") this.#doubt = undefined;
-    if (block.length > 0) this.#options.acknowledged?.(block.bytes, this.sequence, block.start);
     block.answer(this.sequence);
   }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { Unavailable } from "../../src/core/errors.ts";
 import { MAX_HELD } from "../../src/storage/append-log.ts";
+import type { Appended } from "../../src/storage/log-block.ts";
 import type { TornTail } from "../../src/storage/log-file.ts";
 import { systemError } from "../support/forgetful-files.ts";
 import { append, disk, FIRST, hold, open, SECOND, settle, startAppends } from "./log-on-disk.ts";
@@ -24,12 +25,20 @@ test("answers come in the order of the appends, with the place of each text in b
 
 test("bytes are appended like text, alone and as they are", async () => {
   const files = await disk();
-  const written: Buffer[] = [];
-  const log = await open(files, undefined, { acknowledged: (bytes) => void written.push(bytes) });
+  const log = await open(files);
+  const operations: string[] = [];
+  files.before = (operation) => void operations.push(operation);
   const long = Buffer.from("ü€ \nlong\n");
-  const places = await Promise.all(["a\n", long, "ü\n", "c\n"].map((one) => append(log, one)));
+  const answers = await Promise.all(
+    ["a\n", long, "ü\n", "c\n"].map(
+      (one) =>
+        new Promise<Parameters<Appended>>((resolve) =>
+          log.append(one, "sync", (...answer) => resolve(answer)),
+        ),
+    ),
+  );
   assert.deepEqual(
-    places.map(({ offset, length }) => [offset, length]),
+    answers.map(([, , offset, length]) => [offset, length]),
     [
       [0, 2],
       [2, long.length],
@@ -37,9 +46,12 @@ test("bytes are appended like text, alone and as they are", async () => {
       [5 + long.length, 2],
     ],
   );
-  assert.equal(written.length, 3);
-  assert.equal(written[1], long, "nothing is copied");
+  assert.equal(operations.filter((operation) => operation === "writeSync").length, 3);
+  const written = answers.map(([, , , , bytes]) => bytes ?? Buffer.alloc(0));
+  assert.equal(written[1]?.buffer, long.buffer, "nothing is copied");
+  assert.equal(written[1]?.byteOffset, long.byteOffset);
   assert.equal(Buffer.concat(written).toString(), `a\n${long.toString()}ü\nc\n`);
+  assert.equal(files.text(FIRST), `a\n${long.toString()}ü\nc\n`);
   await log.close();
 });
 

@@ -1,4 +1,5 @@
 /** The places where agents keep their hooks, and the form of the entries there. */
+import { isObject } from "../core/validate.ts";
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
@@ -138,8 +139,4 @@ export function hookCommand(settings: JsonObject, agent: string): string | undef
 function isOwn(entry: Json, agent: string): boolean {
   const text = JSON.stringify(entry);
   return text.includes(` hook ${agent}"`) && /guard|signalbox/i.test(text);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

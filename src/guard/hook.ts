@@ -1,4 +1,5 @@
 import { readSync } from "node:fs";
+import { isObject } from "../core/validate.ts";
 import type { Ruling } from "./decide.ts";
 import { Guard, type Machine } from "./machine.ts";
 import { AGENTS, type Agent } from "./payloads.ts";
@@ -41,8 +42,7 @@ function rulingOn(guard: Guard, name: string, agent: Agent): Ruling {
     const why = payload.length === 0 ? "there is no payload" : "the payload is not JSON";
     return guard.undecided(name, why);
   }
-  const isObject = typeof parsed === "object" && parsed !== null && !Array.isArray(parsed);
-  const attempt = isObject ? agent.read(parsed as Record<string, unknown>) : undefined;
+  const attempt = isObject(parsed) ? agent.read(parsed) : undefined;
   if (!attempt) return guard.undecided(name, `the payload is not a known event of ${name}`);
   return guard.decide(attempt);
 }

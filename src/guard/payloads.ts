@@ -1,4 +1,5 @@
 /** The payloads that agents give to their hooks. `docs/guard.md` names the versions behind each. */
+import { isObject } from "../core/validate.ts";
 import type { Attempt } from "./attempt.ts";
 
 type Payload = Readonly<Record<string, unknown>>;
@@ -158,8 +159,7 @@ function objectIn(payload: Payload, key: string): Payload | undefined {
 }
 
 function object(value: unknown): Payload | undefined {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? (value as Payload) : undefined;
+  return isObject(value) ? value : undefined;
 }
 
 function parsed(json: string): Payload | undefined {

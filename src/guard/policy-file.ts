@@ -1,7 +1,8 @@
-import { closeSync, fstatSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PolicyDocument } from "../policies/evaluate.ts";
 import { ownershipFault } from "./directory.ts";
+import { replaceFile } from "./replace-file.ts";
 
 /** The form of the file; a guard of another version may write another one. */
 const FORMAT = 1;
@@ -61,9 +62,6 @@ function checked(text: string, api: string): GuardPolicy | string {
 
 /** Replaces the policy, whole or not at all. */
 export function writePolicy(directory: string, policy: Omit<GuardPolicy, "format">): void {
-  const path = join(directory, "policy.json");
-  const temporary = `${path}.${process.pid}.tmp`;
   const text = `${JSON.stringify({ format: FORMAT, ...policy })}\n`;
-  writeFileSync(temporary, text, { mode: 0o600, flush: true });
-  renameSync(temporary, path);
+  replaceFile(join(directory, "policy.json"), text, 0o600);
 }

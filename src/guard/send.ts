@@ -1,5 +1,7 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { isObject } from "../core/validate.ts";
+import { replaceFile } from "./replace-file.ts";
 import type { Service } from "./service.ts";
 import { SPOOL_FILES, type SpooledEvent } from "./spool.ts";
 
@@ -48,7 +50,8 @@ async function sendFile(path: string, service: Service, total: Total): Promise<v
     try {
       await sendBatch(events.slice(at, end), service, total);
     } catch (error) {
-      keep(path, events.slice(at));
+      const left = events.slice(at).map((event) => `${JSON.stringify(event)}\n`);
+      replaceFile(path, left.join(""), 0o600);
       throw error;
     }
     at = end;
@@ -59,9 +62,7 @@ async function sendFile(path: string, service: Service, total: Total): Promise<v
 function eventIn(line: string): SpooledEvent | undefined {
   try {
     const event: unknown = JSON.parse(line);
-    return typeof event === "object" && event !== null && "id" in event
-      ? (event as SpooledEvent)
-      : undefined;
+    return isObject(event) && "id" in event ? (event as unknown as SpooledEvent) : undefined;
   } catch {
     return undefined;
   }
@@ -86,11 +87,4 @@ async function sendBatch(
   const half = events.length >> 1;
   await sendBatch(events.slice(0, half), service, total);
   await sendBatch(events.slice(half), service, total);
-}
-
-function keep(path: string, events: readonly SpooledEvent[]): void {
-  const temporary = `${path}.tmp`;
-  const text = events.map((event) => `${JSON.stringify(event)}\n`).join("");
-  writeFileSync(temporary, text, { mode: 0o600, flush: true });
-  renameSync(temporary, path);
 }

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { isObject } from "../core/validate.ts";
 import {
   AGENT_SETTINGS,
   type AgentSettings,
@@ -9,6 +10,7 @@ import {
   withHooks,
 } from "./agent-settings.ts";
 import { Guard, type Machine } from "./machine.ts";
+import { replaceFile } from "./replace-file.ts";
 import { SAVED_VARIABLES, SETTINGS_FILE } from "./settings.ts";
 import { syncOnce } from "./sync.ts";
 
@@ -104,9 +106,7 @@ function saveSettings(directory: string, { env }: Machine): void {
 
 function replace(path: string, text: string, mode: number): void {
   mkdirSync(dirname(path), { recursive: true });
-  const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, text, { mode, flush: true });
-  renameSync(temporary, path);
+  replaceFile(path, text, mode);
 }
 
 function textOf(value: JsonObject, indent: string | number): string {
@@ -120,9 +120,7 @@ function parse(path: string, text: string): JsonObject {
   } catch {
     throw new Error(`${path}: is not plain JSON; add the lines of --print by hand`);
   }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    return value as JsonObject;
-  }
+  if (isObject(value)) return value as JsonObject;
   throw new Error(`${path}: expected a JSON object`);
 }
 

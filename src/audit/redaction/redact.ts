@@ -30,7 +30,7 @@ for (const keyword of REDACTION_RULES.flatMap(({ keywords }) => keywords)) {
 }
 
 /** Whether a rule could match somewhere in a text; false for nearly every text without secrets. */
-export function maySecret(text: string): boolean {
+export function mayHaveSecrets(text: string): boolean {
   let group = 0;
   for (let at = 0; at < text.length; at++) {
     group = ((group << 5) | (text.charCodeAt(at) & BITS)) & TABLE_BITS;
@@ -44,7 +44,7 @@ export function redactText(text: string): {
   readonly text: string;
   readonly redactions: readonly Redaction[];
 } {
-  if (!maySecret(text)) return { text, redactions: [] };
+  if (!mayHaveSecrets(text)) return { text, redactions: [] };
   const lower = text.toLowerCase();
   const redactions: Redaction[] = [];
   let result = text;
@@ -69,7 +69,7 @@ export function redactEvent<Event extends { readonly [F in RedactedField]?: unkn
   let result = event;
   for (const field of REDACTED_FIELDS) {
     const value = event[field];
-    if (typeof value !== "string" || !maySecret(value)) continue;
+    if (typeof value !== "string" || !mayHaveSecrets(value)) continue;
     const { text, redactions } = redactText(value);
     if (redactions.length === 0) continue;
     result = { ...result, [field]: text };

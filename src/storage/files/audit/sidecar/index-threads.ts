@@ -1,8 +1,7 @@
 /**
- * Threads that rebuild sidecars while the service answers requests. Indexing a segment takes about half a
- * second of processor time for 64 MiB, so if many sidecars are missing, each processor rebuilds one at a
- * time. A thread ends when no job is left. If no thread can be started, or one dies, the caller rebuilds the
- * sidecar itself.
+ * Threads that rebuild sidecars while the service answers requests. Indexing a segment of 64 MiB takes about two
+ * seconds of processor time, so if many sidecars are missing, each processor rebuilds one at a time. A thread
+ * ends when no job is left. If no thread can be started, or one dies, the caller rebuilds the sidecar itself.
  */
 import { availableParallelism } from "node:os";
 import type { Worker } from "node:worker_threads";

@@ -1,5 +1,6 @@
 import { activityRoutes } from "./activity/routes.ts";
 import { auditExportRoutes } from "./audit/export-routes.ts";
+import { otlpRoutes } from "./audit/otlp/routes.ts";
 import { auditRoutes } from "./audit/routes.ts";
 import { auditStreamRoutes } from "./audit/stream-routes.ts";
 import { catalogRoutes } from "./catalog/routes.ts";
@@ -23,6 +24,7 @@ const rows = [
   ...auditRoutes,
   ...auditExportRoutes,
   ...auditStreamRoutes,
+  ...otlpRoutes,
   ...fleetRoutes,
   ...dashboardRoutes,
   ...providerRoutes,

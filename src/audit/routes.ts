@@ -101,7 +101,7 @@ function answering(settle: Settle, isBatch: boolean, accepted: number): Stored {
 }
 
 /** Events that are ready to be stored, and the ids that they came with. */
-interface Drafted {
+export interface Drafted {
   readonly drafts: readonly AuditEvent[];
   readonly named: ReadonlySet<string>;
 }
@@ -112,7 +112,7 @@ function draftOne(event: unknown, context: IngestContext): Drafted {
 }
 
 /** Drafts the events of a batch in small parts: nothing is stored before the last one is checked. */
-function* draftBatch(events: readonly unknown[], context: IngestContext): Work<Drafted> {
+export function* draftBatch(events: readonly unknown[], context: IngestContext): Work<Drafted> {
   const drafts: AuditEvent[] = [];
   const named = new Set<string>();
   for (const [i, event] of events.entries()) {

@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import { quotedWord } from "../audit/agent-tools.ts";
 import type { Attempt } from "./attempt.ts";
 import { Guard, type Machine } from "./machine.ts";
 
@@ -7,7 +8,6 @@ const NOT_ALLOWED = 126;
 const NOT_FOUND = 127;
 const SIGNAL_BASE = 128;
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
-const PLAIN = /^[\w@%+=:,./-]+$/;
 
 /**
  * Decides a command and runs it: with the standard streams, signals and exit code of its own.
@@ -25,7 +25,7 @@ export async function runExec(args: readonly string[], machine: Machine): Promis
     kind: "before",
     transport: "exec",
     consumer,
-    command: argv.map(quoted).join(" "),
+    command: argv.map(quotedWord).join(" "),
     argv,
     session: `exec-${began.toString(36)}-${process.pid}-${Math.random().toString(36).slice(2, 10)}`,
     call: "1",
@@ -55,11 +55,6 @@ function readArguments(args: readonly string[], { env }: Machine) {
   const rest = isGiven ? args.slice(2) : args;
   const argv = rest[0] === "--" ? rest.slice(1) : rest;
   return { consumer, argv } as const;
-}
-
-/** A word as a person would type it. */
-function quoted(word: string): string {
-  return PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 async function run(file: string, args: readonly string[], machine: Machine): Promise<number> {

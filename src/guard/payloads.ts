@@ -1,8 +1,13 @@
 /** The payloads that agents give to their hooks. `docs/guard.md` names the versions behind each. */
+import {
+  type AgentData as Payload,
+  isShellTool,
+  objectOf,
+  textIn as text,
+  toolUse,
+} from "../audit/agent-tools.ts";
 import { isObject } from "../core/validate.ts";
 import type { Attempt } from "./attempt.ts";
-
-type Payload = Readonly<Record<string, unknown>>;
 
 /** An agent whose hooks the guard answers. */
 export interface Agent {
@@ -25,10 +30,6 @@ export const AGENTS: ReadonlyMap<string, Agent> = new Map<string, Agent>([
       denial: (reason) => ({ permissionDecision: "deny", permissionDecisionReason: reason }),
     },
   ],
-]);
-
-const SHELL_TOOLS: ReadonlySet<string> = new Set([
-  ...["Bash", "PowerShell", "Shell", "shell", "bash", "powershell", "run_shell_command"],
 ]);
 
 /** Claude Code and Codex. */
@@ -105,7 +106,7 @@ function copilot(payload: Payload): Attempt | undefined {
   if (tool === undefined || payload["timestamp"] === undefined) return undefined;
   const result = objectIn(payload, "toolResult");
   const given = payload["toolArgs"];
-  const used = toolOf("copilot", tool, typeof given === "string" ? parsed(given) : object(given));
+  const used = toolOf("copilot", tool, typeof given === "string" ? objectOf(given) : object(given));
   return (
     used && {
       kind: result ? "after" : "before",
@@ -128,26 +129,15 @@ function shellOf(transport: string, command: string): Used {
 
 /** The use of a tool; `undefined` for a shell tool without a command. */
 function toolOf(transport: string, tool: string, input: Payload | undefined): Used | undefined {
-  if (SHELL_TOOLS.has(tool)) {
-    const command = input && text(input, "command");
-    return command === undefined ? undefined : shellOf(transport, command);
-  }
-  const [, server, name] = /^mcp__(.+?)__(.+)$/.exec(tool) ?? [];
-  const provider = server === undefined ? transport : `mcp/${server}`;
-  const resource = input && (text(input, "file_path") ?? text(input, "path") ?? text(input, "url"));
-  const capability = `${provider}/${name ?? tool}`;
-  return { transport, consumer: "ai", provider, capability, resource };
+  const use = toolUse(transport, tool, input);
+  if (isShellTool(tool) && use.command === undefined) return undefined;
+  return { transport, consumer: "ai", ...use };
 }
 
 function contextOf(agent: string, payload: Payload, key = "version"): string {
   const version = text(payload, key);
   const inner = text(payload, "agent_type");
   return [agent, version, inner && `(${inner})`].filter((part) => part !== undefined).join(" ");
-}
-
-function text(payload: Payload, key: string): string | undefined {
-  const value = payload[key];
-  return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 function duration(value: unknown): number | undefined {
@@ -160,12 +150,4 @@ function objectIn(payload: Payload, key: string): Payload | undefined {
 
 function object(value: unknown): Payload | undefined {
   return isObject(value) ? value : undefined;
-}
-
-function parsed(json: string): Payload | undefined {
-  try {
-    return object(JSON.parse(json));
-  } catch {
-    return undefined;
-  }
 }

@@ -42,9 +42,11 @@ export function bodyRefusal(request: IncomingMessage, maxBytes: number): Refusal
   const type = headers["content-type"];
   const length = declaredLength(request);
   if (headers["transfer-encoding"] === undefined && (length === undefined || length === 0)) {
-    return type === undefined || isJson(type) ? new BadInput("A JSON body is required") : notJson();
+    return type === undefined || isJson(type)
+      ? new BadInput("A JSON body is required")
+      : notJson(type);
   }
-  if (!isJson(type)) return notJson();
+  if (!isJson(type)) return notJson(type);
   if (length !== undefined && length > maxBytes) return tooLarge(maxBytes);
   const encoding = encodingOf(request);
   if (encoding === "gzip" || encoding === "identity") return undefined;
@@ -198,8 +200,10 @@ function isJson(contentType: string | undefined): boolean {
   return contentType?.split(";", 1)[0]?.trim().toLowerCase() === "application/json";
 }
 
-function notJson(): UnsupportedMediaType {
-  return new UnsupportedMediaType("Content-Type: expected application/json");
+/** Exporters of telemetry send protobuf unless they are told otherwise. */
+function notJson(type: string | undefined): UnsupportedMediaType {
+  const way = type?.includes("protobuf") ? "; set the protocol of the exporter to http/json" : "";
+  return new UnsupportedMediaType(`Content-Type: expected application/json${way}`);
 }
 
 function tooLarge(maxBytes: number): TooLarge {

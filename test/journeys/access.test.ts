@@ -29,6 +29,7 @@ const RUNTIME = new Set([
   "GET /policies/{version}",
   "GET /audit",
   "POST /audit",
+  "POST /otlp/v1/logs",
   "POST /fleet/heartbeat",
   "POST /runtime/heartbeat",
   "POST /runtime/register",

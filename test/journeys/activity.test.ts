@@ -112,6 +112,7 @@ test("reports of runtimes and queries do not count as changes", () => {
     [
       "POST /audit",
       "POST /fleet/heartbeat",
+      "POST /otlp/v1/logs",
       "POST /policies/draft-rule",
       "POST /policies/simulate",
       "POST /policies/validate",
@@ -145,6 +146,7 @@ test("reports, queries and refused requests write no entry", async () => {
   const before = await newest(app, admin);
   for (const [method, path, body] of [
     ["POST", "/audit", { command: "git push" }],
+    ["POST", "/otlp/v1/logs", {}],
     ["POST", "/fleet/heartbeat", { name: "r2" }],
     ["POST", "/runtime/heartbeat", { name: "r2" }],
     ["POST", "/runtime/register", { name: "r2" }],

@@ -22,6 +22,7 @@ for (const scopes of SCOPES) {
 const READS = ["GET /policies", "GET /policies/{version}"];
 const REPORTS = [
   "POST /audit",
+  "POST /otlp/v1/logs",
   "POST /fleet/heartbeat",
   "POST /runtime/heartbeat",
   "POST /runtime/register",

@@ -139,6 +139,7 @@ const RUNTIME = [
   "GET /policies/{version}",
   "GET /audit",
   "POST /audit",
+  "POST /otlp/v1/logs",
   "POST /fleet/heartbeat",
   "POST /runtime/heartbeat",
   "POST /runtime/register",

@@ -13,6 +13,7 @@ const LEAST: Readonly<Record<string, Role>> = {
   "POST /policies": "operator",
   "POST /policies/{version}/activate": "operator",
   "POST /audit": "operator",
+  "POST /otlp/v1/logs": "operator",
   "POST /fleet/heartbeat": "operator",
   "POST /runtime/heartbeat": "operator",
   "POST /runtime/register": "operator",

@@ -1,0 +1,93 @@
+import type { Clock } from "../../core/clock.ts";
+import { TooLarge } from "../../core/errors.ts";
+import type { IdSource } from "../../core/ids.ts";
+import type { Quotas } from "../../core/quota.ts";
+import type { Turns } from "../../core/turns.ts";
+import type { Work } from "../../core/work.ts";
+import { Yielder } from "../../core/yielder.ts";
+import { later, reply, type Reply } from "../../http/reply.ts";
+import { route, type CustomBody } from "../../http/route.ts";
+import type { IngestContext, RawEvent } from "../ingest.ts";
+import { draftBatch, LARGE_BATCH_EVENTS, type Drafted } from "../routes.ts";
+import type { AuditStore } from "../store.ts";
+import { logRecordsOf, type LogRecord } from "./records.ts";
+import { otlpLogs, otlpLogsResult } from "./schema.ts";
+import { toolEvent } from "./tool-events.ts";
+
+interface Needs {
+  readonly audit: AuditStore;
+  readonly now: Clock;
+  readonly ids: IdSource;
+  readonly maxBatchEvents: number;
+  readonly quotas: Pick<Quotas, "auditBytes">;
+  readonly largeBatches: Turns;
+}
+
+/** The events of a request, and why the other records became none, with how many of them. */
+interface Taken {
+  readonly drafted: Drafted;
+  readonly rejected: ReadonlyMap<string, number>;
+}
+
+/** Reading this many records takes about 0.2 ms. */
+const RECORDS_OF_A_PART = 16;
+
+const logs: CustomBody<readonly LogRecord[]> = { schema: otlpLogs, read: logRecordsOf };
+
+function* draftRecords(records: readonly LogRecord[], context: IngestContext): Work<Taken> {
+  const events: RawEvent[] = [];
+  const rejected = new Map<string, number>();
+  for (const [i, record] of records.entries()) {
+    const event = toolEvent(record);
+    if (typeof event !== "string") events.push(event);
+    else rejected.set(event, (rejected.get(event) ?? 0) + 1);
+    if (i % RECORDS_OF_A_PART === 0) yield;
+  }
+  return { drafted: yield* draftBatch(events, context), rejected };
+}
+
+function answer(rejected: Taken["rejected"]): Reply {
+  if (rejected.size === 0) return reply(200, {});
+  const count = [...rejected.values()].reduce((sum, one) => sum + one, 0);
+  const reasons = [...rejected].map(([reason, one]) => `${one} ${reason}`).join(", ");
+  const errorMessage = `Records that are not stored: ${reasons}`;
+  return reply(200, { partialSuccess: { rejectedLogRecords: String(count), errorMessage } });
+}
+
+/** The route that takes the telemetry of agents. */
+export const otlpRoutes = [
+  route({
+    method: "POST",
+    path: "/otlp/v1/logs",
+    surfaces: ["public", "v1"],
+    access: "user",
+    keys: "audit.report",
+    role: "operator",
+    summary: "Report the tools of AI agents by OTLP",
+    description:
+      "Takes OTLP/HTTP logs in JSON. Records about tools of Claude Code, Codex and Gemini CLI become audit events, once even if they are sent again. Other records are counted in `partialSuccess`.",
+    tags: ["audit"],
+    body: logs,
+    report: true,
+    holdsBody: true,
+    replies: { 200: otlpLogsResult },
+    refuses: [400, 413, 500],
+    handle({ organization, actor, surface, body, client }, needs: Needs) {
+      const { audit, now, ids, maxBatchEvents, quotas, largeBatches } = needs;
+      if (body.length > maxBatchEvents) {
+        throw new TooLarge(`resourceLogs: expected at most ${maxBatchEvents} records in one body`);
+      }
+      const take = async (): Promise<Reply> => {
+        const context = { organization, now: now(), ids, reporter: actor?.id };
+        const { drafted, rejected } = await new Yielder().run(draftRecords(body, context));
+        const { drafts, named } = drafted;
+        if (drafts.length === 0) return answer(rejected);
+        return later((settle) => {
+          const done = (error: unknown) => settle(error, answer(rejected));
+          audit.append(organization, drafts, done, named, quotas.auditBytes(surface));
+        });
+      };
+      return body.length > LARGE_BATCH_EVENTS ? largeBatches.run(client, take) : take();
+    },
+  }),
+];

@@ -5,10 +5,13 @@ import type { Scope } from "./start.ts";
 /** A proxy before a database that can cut connections, and lead to another database. */
 export interface CuttingProxy {
   readonly port: number;
-  /** Cuts the next connection that sends this text: before the text arrives, or right after it. */
+  /** Cuts the next connection that sends this text: before the text arrives, or when its answer begins. */
   cutAt(text: string, moment: "before" | "after"): void;
   /** Leads new connections to another port; those that exist stay. */
   leadTo(target: number): void;
+  /** Passes nothing on, until it is thawed. */
+  freeze(): void;
+  thaw(): void;
 }
 
 /** Starts a proxy on 127.0.0.1 before a port of it. */
@@ -27,14 +30,13 @@ export async function startCuttingProxy(t: Scope, target: number): Promise<Cutti
       socket.on("error", end).on("close", end);
     }
     client.on("data", (data) => {
-      const isMeant = cut !== undefined && data.includes(cut.text);
-      if (!isMeant) return void database.write(data);
-      const { moment } = cut as NonNullable<typeof cut>;
-      cut = undefined;
-      if (moment === "before") return end();
-      client.destroy(); // the database carries it out, and no answer arrives
-      database.removeAllListeners("data");
-      database.end(data);
+      if (cut !== undefined && data.includes(cut.text)) {
+        const { moment } = cut;
+        cut = undefined;
+        if (moment === "before") return end();
+        database.removeAllListeners("data").once("data", end);
+      }
+      database.write(data);
     });
     database.on("data", (data) => client.write(data));
   }).listen(0, "127.0.0.1");
@@ -48,5 +50,7 @@ export async function startCuttingProxy(t: Scope, target: number): Promise<Cutti
     port: (server.address() as AddressInfo).port,
     cutAt: (text, moment) => void (cut = { text, moment }),
     leadTo: (other) => void (port = other),
+    freeze: () => sockets.forEach((socket) => socket.pause()),
+    thaw: () => sockets.forEach((socket) => socket.resume()),
   };
 }

@@ -1,91 +1,33 @@
 /** The outcome of appends when the database, or the connection to it, fails in the middle. */
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { Unavailable } from "../../../src/core/errors.ts";
 import type { PostgresAudit } from "../../../src/storage/postgres/audit.ts";
 import { append, auditEventOf, page } from "../../audit/store-suite.ts";
+import { startCuttingProxy } from "../../support/cutting-proxy.ts";
 import { Cluster, createDatabase, openDatabase, withoutPostgres } from "../../support/postgres.ts";
 import { migrate } from "../../../src/storage/postgres/migrations.ts";
 import { auditServer } from "./open-audit.ts";
 
 const skip = withoutPostgres;
 
-/** A way to a database that can be cut, or stop passing anything on. */
-class Proxy {
-  /** Passes a statement on and cuts the connection at the first byte of its answer. */
-  cutsAnswerTo: string | undefined;
-  url = "";
-  readonly #target: URL;
-  readonly #sockets = new Set<Socket>();
-  readonly #server = createServer((socket) => this.#pass(socket));
-
-  private constructor(target: string) {
-    this.#target = new URL(target);
-  }
-
-  static async to(target: string, t: TestContext): Promise<Proxy> {
-    const proxy = new Proxy(target);
-    proxy.#server.listen(0, "127.0.0.1");
-    await once(proxy.#server, "listening");
-    const url = new URL(target);
-    url.port = String((proxy.#server.address() as AddressInfo).port);
-    proxy.url = url.href;
-    t.after(() => {
-      proxy.#server.close();
-      for (const socket of proxy.#sockets) socket.destroy();
-    });
-    return proxy;
-  }
-
-  freeze(): void {
-    for (const socket of this.#sockets) socket.pause();
-  }
-
-  thaw(): void {
-    for (const socket of this.#sockets) socket.resume();
-  }
-
-  #pass(client: Socket): void {
-    const server = connect(Number(this.#target.port), this.#target.hostname);
-    let isCut = false;
-    for (const [from, to] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      this.#sockets.add(from);
-      from
-        .on("error", () => {})
-        .on("close", () => {
-          this.#sockets.delete(from);
-          to.destroy();
-        });
-      from.on("data", (data: Buffer) => {
-        const wanted = this.cutsAnswerTo;
-        if (from === client && wanted !== undefined && data.includes(wanted)) {
-          isCut = true;
-          this.cutsAnswerTo = undefined;
-        } else if (from === server && isCut) {
-          client.destroy();
-          return;
-        }
-        to.write(data);
-      });
-    }
-  }
+/** A store that reaches a database through a proxy, beside the database's own URL. */
+async function throughProxy(t: TestContext) {
+  const url = await createDatabase();
+  const { port } = new URL(url);
+  const proxy = await startCuttingProxy(t, Number(port));
+  const store = await auditServer(t, url.replace(port, String(proxy.port)));
+  return { url, proxy, store };
 }
 
 test(
   "a connection that is lost in a commit: the sender hears so, and sends again safely",
   { skip },
   async (t) => {
-    const url = await createDatabase();
-    const proxy = await Proxy.to(url, t);
-    const store = await auditServer(t, proxy.url);
+    const { url, proxy, store } = await throughProxy(t);
     const direct = await auditServer(t, url);
     await append(store, [auditEventOf()]);
-    proxy.cutsAnswerTo = "audit_append_1";
+    proxy.cutAt("audit_append_1", "after");
     const event = auditEventOf({ command: "once" });
     await assert.rejects(
       append(store, [event]),
@@ -102,9 +44,7 @@ test(
   "while the database answers nothing, what waits is bounded, and stored when it is back",
   { skip },
   async (t) => {
-    const url = await createDatabase();
-    const proxy = await Proxy.to(url, t);
-    const store = await auditServer(t, proxy.url);
+    const { proxy, store } = await throughProxy(t);
     await append(store, [auditEventOf()]);
     proxy.freeze();
     const waiting = Array.from({ length: 20_000 }, () => append(store, [auditEventOf()]));

@@ -16,9 +16,9 @@ import { usageOf } from "./audit/days.ts";
 import { GroupCommit } from "./audit/group-commit.ts";
 import { Partitions } from "./audit/partitions.ts";
 import { Readers } from "./audit/readers.ts";
-import { columnOf } from "./audit/records.ts";
 import { retain, sweep, trim } from "./audit/retention.ts";
 import { indexClosedDays } from "./audit/trigrams.ts";
+import { toText } from "./text.ts";
 
 export interface PostgresAuditOptions {
   readonly database: Database;
@@ -111,7 +111,7 @@ export class PostgresAudit implements AuditStore {
       `SELECT i.seq, i.day::text AS day FROM audit_ids i
          JOIN audit_heads h ON h.organization_id = i.organization_id AND i.day >= h.first_day
         WHERE i.organization_id = $1 AND i.id = $2 ORDER BY i.seq LIMIT 1`,
-      [organization, columnOf(id)],
+      [organization, toText(id)],
     );
     if (place === undefined) return undefined;
     const [found] = await this.#database.query<{ line: string }>(

@@ -3,6 +3,7 @@ import type { AuditEvent } from "../../audit/schema.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { EngineMove, OrganizationRecords } from "../../engine.ts";
 import { insertEntries } from "./activity.ts";
+import { appendEvents } from "./audit/append.ts";
 import { countRest } from "./audit/counting.ts";
 import { Partitions } from "./audit/partitions.ts";
 import { newEventOf } from "./audit/records.ts";
@@ -43,7 +44,7 @@ export async function openMove(
         insertEntries(transaction, organization, entries),
       );
     },
-    events(organization, lines) {
+    events(_organization, lines) {
       // Prepared while the database stores the events before. After a failure nothing more is stored, so
       // what is there is always a beginning.
       const events = lines.map((line) => {
@@ -51,11 +52,10 @@ export async function openMove(
         return newEventOf(JSON.parse(text) as AuditEvent, false, text);
       });
       const days = [...new Set(events.map(({ day }) => day))];
-      const records = `[${events.map(({ record }) => record).join(",")}]`;
       written = written.then(async () => {
         await partitions.ensure(days);
         // Does not wait for the disk: the commit that removes the mark does, and covers those before it.
-        await database.run("SELECT FROM audit_append_1($1, $2, true)", [[organization], records]);
+        await appendEvents(database, events, true);
       });
       return written;
     },

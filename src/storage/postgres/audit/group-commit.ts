@@ -13,7 +13,8 @@ import { codeOf, isToRepeat } from "../faults.ts";
 import { repeatedly } from "../repeat.ts";
 import type { Partitions } from "./partitions.ts";
 import { newEventOf, type NewEvent } from "./records.ts";
-import { isKnown, linesOfKnown, sizesOf, type Answer, type Known } from "./known-events.ts";
+import { appendEvents, type Answer } from "./append.ts";
+import { isKnown, linesOfKnown, sizesOf, type Known } from "./known-events.ts";
 
 /** Two: while the database commits one, it already reads the next. */
 const MOST_UNDER_WAY = 2;
@@ -143,7 +144,7 @@ export class GroupCommit {
   #nextGroup(): readonly Append[] {
     let [count, events, bytes] = [0, 0, 0];
     for (const append of this.#waiting) {
-      if (append.events.some(({ isNamed, key }) => isNamed && this.#flying.has(key))) break;
+      if (append.events.some(({ is_named, key }) => is_named && this.#flying.has(key))) break;
       events += append.events.length;
       bytes += append.bytes;
       if (count > 0 && (events > GROUP_EVENTS || bytes > GROUP_BYTES)) break;
@@ -154,7 +155,7 @@ export class GroupCommit {
 
   /** Refuses the appends whose answers would be too long, before anything is stored, and gives the others. */
   async #fitting(group: readonly Append[]): Promise<readonly Append[]> {
-    const batches = group.map(({ events }) => events.filter(({ isNamed }) => isNamed));
+    const batches = group.map(({ events }) => events.filter(({ is_named }) => is_named));
     const asked = batches.filter(({ length }) => length > 1).flat(); // one event is never too long
     const sizes = await sizesOf(this.#options.database, asked);
     return group.filter(({ events, allowance, stored }) => {
@@ -184,7 +185,7 @@ export class GroupCommit {
     // For each append, the places of its events among those that are sent: one for each id.
     const places = group.map(({ events }) =>
       events.map((event) => {
-        const known = event.isNamed ? placeOf.get(event.key) : undefined;
+        const known = event.is_named ? placeOf.get(event.key) : undefined;
         if (known !== undefined) return known;
         const place = sent.push(event);
         if (!placeOf.has(event.key)) placeOf.set(event.key, place);
@@ -193,8 +194,7 @@ export class GroupCommit {
     );
     let rows: readonly Answer[];
     try {
-      const organizations = [...new Set(group.map(({ organization }) => organization))].sort();
-      rows = await this.#write(organizations, sent);
+      rows = await this.#write(sent);
       for (const { place, organization_id, seq, bytes } of rows) {
         if (place === null) this.#options.grown(organization_id, seq, bytes);
       }
@@ -247,24 +247,17 @@ export class GroupCommit {
     }
   }
 
-  async #write(
-    organizations: readonly string[],
-    events: readonly NewEvent[],
-  ): Promise<readonly Answer[]> {
+  async #write(events: readonly NewEvent[]): Promise<readonly Answer[]> {
     const { database, partitions, isRelaxed } = this.#options;
     const days = [...new Set(events.map(({ day }) => day))];
-    const records = `[${events.map(({ record }) => record).join(",")}]`;
     const write = async (): Promise<readonly Answer[]> => {
       await partitions.ensure(days);
-      return database.query<Answer>("SELECT * FROM audit_append_1($1, $2, $3)", [
-        organizations,
-        records,
-        isRelaxed,
-      ]);
+      return appendEvents(database, events, isRelaxed);
     };
     return repeatedly(write, async (error) => {
       if (codeOf(error) !== NO_PARTITION) return isToRepeat(error);
-      await partitions.remake(days, organizations).catch(() => undefined);
+      const organizations = events.map((event) => event.organization_id);
+      await partitions.remake(days, [...new Set(organizations)]).catch(() => undefined);
       return true;
     });
   }

@@ -1,17 +1,7 @@
 /** Reads events that were sent before. */
 import type { Database } from "../database.ts";
+import type { Answer } from "./append.ts";
 import type { NewEvent } from "./records.ts";
-
-/** A row of the answer of `audit_append_1`. */
-export interface Answer {
-  readonly organization_id: string;
-  /** The newest row of the organization, or the row of the event that was sent before. */
-  readonly seq: number;
-  /** The bytes of the organization, or of the event. */
-  readonly bytes: number;
-  readonly place: number | null;
-  readonly day: string | null;
-}
 
 /** An event that was sent before. */
 export type Known = Answer & { readonly place: number; readonly day: string };
@@ -33,9 +23,9 @@ export async function sizesOf(
        JOIN audit_ids i USING (organization_id, id, reporter)
        JOIN audit_heads h ON h.organization_id = i.organization_id AND i.day >= h.first_day`,
     [
-      events.map(({ organization }) => organization),
+      events.map(({ organization_id }) => organization_id),
       events.map(({ id }) => id),
-      events.map(({ reporter }) => reporter),
+      events.map(({ reported_by = "" }) => reported_by),
     ],
   );
   return new Map(rows.map(({ place, bytes }) => [(events[place - 1] as NewEvent).key, bytes]));

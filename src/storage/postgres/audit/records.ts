@@ -8,26 +8,35 @@ import { fromText, toText } from "../text.ts";
 /** Ends each searched field. The form of a text never holds it without a digit behind. */
 const FIELD_END = "\uFDE0";
 const LONE_SURROGATE = /\p{Cs}/gu;
-/** Runtimes choose the words of `status`, and their letter case. */
-const FAILED = /^(?:failed|error)$/i;
 /** The most bytes of a key: an index of the database can always store that many. */
 const MOST_KEY_BYTES = 1_024;
 
-/** An event that is to be stored. */
+/** An event that is to be stored, as the columns of the database. */
 export interface NewEvent {
   /** The identity of the event: organization, id and reporter. */
   readonly key: string;
-  readonly organization: string;
-  /** The id and the reporter, as columns hold them. */
+  readonly organization_id: string;
   readonly id: string;
-  readonly reporter: string;
   /** Whether it may have been sent before. */
-  readonly isNamed: boolean;
+  readonly is_named: boolean;
   readonly day: string;
+  readonly time_ms: number;
+  readonly ai: boolean;
+  readonly decision: string | undefined;
+  readonly consumer: string | undefined;
+  readonly provider: string | undefined;
+  readonly executor: string | undefined;
+  readonly capability: string | undefined;
+  readonly status: string;
+  readonly runtime_name: string | undefined;
+  readonly trace_id: string | undefined;
+  readonly policy: string | undefined;
+  readonly reported_by: string | undefined;
+  /** The name under which the provider is counted, where that is another. */
+  readonly provider_key: string | undefined;
+  readonly search: string;
   /** The event as it is stored and answered. */
   readonly line: string;
-  /** The parameter of `audit_append_1` for it. */
-  readonly record: string;
 }
 
 /** Turns an event into its columns, and into its line unless that is given. */
@@ -36,44 +45,39 @@ export function newEventOf(
   isNamed: boolean,
   line = JSON.stringify(event),
 ): NewEvent {
-  const { id, organization_id, reported_by = "", provider, status } = event;
-  const day = dayOf(parseTimestamp(event.ingested_at) ?? 0);
-  const searched = [event.command, event.executor, event.resource, provider, event.capability];
-  const column = columnOf(provider);
-  const key = provider === undefined ? undefined : providerKey(provider);
-  const record = JSON.stringify({
+  const { id, organization_id, reported_by = "" } = event;
+  const searched = [
+    event.command,
+    event.executor,
+    event.resource,
+    event.provider,
+    event.capability,
+  ];
+  const provider = columnOf(event.provider);
+  const key = event.provider === undefined ? undefined : providerKey(event.provider);
+  return {
+    key: `${organization_id} ${id} ${reported_by}`,
     organization_id,
-    id: columnOf(id),
+    id: toText(id),
     is_named: isNamed,
-    day,
+    day: dayOf(parseTimestamp(event.ingested_at) ?? 0),
     time_ms: parseTimestamp(event.timestamp) ?? 0,
     ai: event.ai,
     decision: event.policy_decision,
     consumer: event.consumer,
-    provider: column,
+    provider,
     executor: columnOf(event.executor),
     capability: columnOf(event.capability),
-    status: columnOf(status),
+    status: columnOf(event.status),
     runtime_name: columnOf(event.runtime_name),
     trace_id: columnOf(event.trace_id),
     policy: columnOf(event.policy),
     reported_by: columnOf(event.reported_by),
-    provider_key: key === column ? undefined : key,
-    is_failed: event.policy_decision === "DENIED" || FAILED.test(status),
+    provider_key: key === provider ? undefined : key,
     search: searched
       .map((text) => (text === undefined ? "" : searchForm(text) + FIELD_END))
       .join(""),
     line,
-  });
-  return {
-    key: `${organization_id} ${id} ${reported_by}`,
-    organization: organization_id,
-    id: columnOf(id),
-    reporter: columnOf(reported_by),
-    isNamed,
-    day,
-    line,
-    record,
   };
 }
 

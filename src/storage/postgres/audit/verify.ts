@@ -2,7 +2,7 @@
 import type { AuditEvent } from "../../../audit/schema.ts";
 import type { Database } from "../database.ts";
 import type { DatabaseReport } from "../verify.ts";
-import { newEventOf } from "./records.ts";
+import { newEventOf, type NewEvent } from "./records.ts";
 
 const PORTION_ROWS = 1_000;
 const PORTION_BYTES = 2 << 20;
@@ -148,8 +148,8 @@ async function verifyGaps(
 
 /** The columns that are made of the line. */
 const COLUMNS = [
-  ...["time_ms", "ai", "decision", "consumer", "provider", "executor", "capability", "status"],
-  ...["runtime_name", "trace_id", "policy", "reported_by", "search"],
+  ...(["time_ms", "ai", "decision", "consumer", "provider", "executor", "capability"] as const),
+  ...(["status", "runtime_name", "trace_id", "policy", "reported_by", "search"] as const),
 ];
 
 interface EventRow {
@@ -184,9 +184,10 @@ async function verifyEvents(
         report.problem("audit_events", `row ${last} of "${id}": its line is no event of it`);
         continue;
       }
-      keys.push([last, String(made["id"]), String(made["reported_by"] ?? "")]);
-      const isOther = (column: string): boolean => (made[column] ?? null) !== row[column];
-      const others = COLUMNS.filter(isOther);
+      keys.push([last, made.id, made.reported_by ?? ""]);
+      const isOther = (column: (typeof COLUMNS)[number]): boolean =>
+        (made[column] ?? null) !== row[column];
+      const others: string[] = COLUMNS.filter(isOther);
       if (row.bytes !== Buffer.byteLength(row.line) + 1) others.push("bytes");
       if (others.length > 0) {
         const problem = `row ${last} of "${id}": ${others.join(", ")}: not as its line says`;
@@ -198,11 +199,11 @@ async function verifyEvents(
 }
 
 /** The columns that a line should have; `undefined` if it is no event of the organization. */
-function recordOf(line: string, id: string): Readonly<Record<string, unknown>> | undefined {
+function recordOf(line: string, id: string): NewEvent | undefined {
   try {
     const event = JSON.parse(line) as AuditEvent;
     if (event.organization_id !== id) return undefined;
-    return JSON.parse(newEventOf(event, false, "").record) as Readonly<Record<string, unknown>>;
+    return newEventOf(event, false, "");
   } catch {
     return undefined;
   }

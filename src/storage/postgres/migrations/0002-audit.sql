@@ -146,14 +146,19 @@ CREATE TABLE audit_readers (
 -- that got events, and one for each event that was sent before, which says where that is stored.
 -- `bytes` are those of the organization, or of the event.
 --
--- `organizations` is sorted and without repetition; `place` is an event's place in `events`, from 1. An event
+-- `organizations` is sorted and without repetition; `place` is an event's place in the arrays, from 1. An event
 -- has a `provider_key` where its provider is counted under another name.
 -- A later version of this function gets another name: servers of two versions run side by side.
-CREATE FUNCTION audit_append_1(organizations text[], events json, is_relaxed boolean)
+CREATE FUNCTION audit_append_1(organizations text[], is_relaxed boolean,
+  organization_ids text[], ids text[], are_named text[], days text[], times_ms text[], ais text[],
+  decisions text[], consumers text[], providers text[], executors text[], capabilities text[], statuses text[],
+  runtime_names text[], trace_ids text[], policies text[], reporters text[], provider_keys text[],
+  searches text[], lines text[])
 RETURNS TABLE (organization_id text, seq bigint, bytes bigint, place bigint, day text)
 LANGUAGE plpgsql
--- The plan is kept while the tables grow: it must not be made for small ones. A batch of long events has to fit
--- into the memory of its steps, and none of them takes long enough to be compiled.
+-- One plan serves all calls of a connection; it must not be made for small tables, since these grow. A batch of
+-- long events has to fit into the memory of its steps, and none of them takes long enough to be compiled.
+SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
 SET work_mem = '64MB'
 SET jit = off
@@ -176,51 +181,46 @@ BEGIN
 
   -- A statement of its own: it has to see what was committed while the lock was waited for.
   RETURN QUERY
-  WITH sent AS MATERIALIZED (
-    SELECT * FROM ROWS FROM (json_to_recordset(events) AS (
-      organization_id text, id text, is_named boolean, day date, time_ms bigint, ai boolean,
-      decision text, consumer text, provider text, executor text, capability text, status text,
-      runtime_name text, trace_id text, policy text, reported_by text, provider_key text,
-      is_failed boolean, search text, line text
-    )) WITH ORDINALITY AS e (
-      organization_id, id, is_named, day, time_ms, ai,
-      decision, consumer, provider, executor, capability, status,
-      runtime_name, trace_id, policy, reported_by, provider_key,
-      is_failed, search, line, place
-    )
+  WITH locked AS MATERIALIZED (
+    SELECT h.organization_id, h.first_day, h.last_seq FROM audit_heads h WHERE h.organization_id = ANY (organizations)
+  ), sent AS MATERIALIZED (
+    SELECT h.organization_id, h.first_day, h.last_seq, ids[place] AS id, coalesce(reporters[place], '') AS reporter, place
+      FROM unnest(organization_ids) WITH ORDINALITY AS s (organization_id, place)
+      JOIN locked h ON h.organization_id = s.organization_id
   ), known AS MATERIALIZED (
     SELECT s.organization_id, s.place, k.seq, k.day, k.bytes
       FROM sent s
-      JOIN audit_heads h ON h.organization_id = s.organization_id
      CROSS JOIN LATERAL (
            SELECT i.seq, i.day, i.bytes FROM audit_ids i
-            WHERE i.organization_id = s.organization_id AND i.id = s.id AND i.reporter = coalesce(s.reported_by, '')
-              AND i.day >= h.first_day
+            WHERE i.organization_id = s.organization_id AND i.id = s.id AND i.reporter = s.reporter
+              AND i.day >= s.first_day
             LIMIT 1) k
-     WHERE s.is_named
-  ), fresh AS MATERIALIZED (
-    SELECT s.*, greatest(s.day, h.first_day) AS arrival_day, octet_length(s.line) + 1 AS bytes,
-           h.last_seq + row_number() OVER (PARTITION BY s.organization_id ORDER BY s.place) AS seq,
-           s.time_ms - (s.time_ms % 60000 + 60000) % 60000 AS minute_ms
+     WHERE are_named[s.place]::boolean
+  ), placed AS (
+    SELECT s.*, s.last_seq + row_number() OVER (PARTITION BY s.organization_id ORDER BY s.place) AS seq
       FROM sent s
-      JOIN audit_heads h ON h.organization_id = s.organization_id
      WHERE NOT EXISTS (SELECT FROM known k WHERE k.place = s.place)
+  ), fresh AS MATERIALIZED (
+    SELECT organization_id, seq, place, id, reporter, greatest(days[place]::date, first_day) AS day,
+           times_ms[place]::bigint AS time_ms, octet_length(lines[place]) + 1 AS bytes, ais[place]::boolean AS ai,
+           decisions[place] AS decision, consumers[place] AS consumer, providers[place] AS provider
+      FROM placed
   ), stored AS (
     INSERT INTO audit_events (organization_id, seq, day, time_ms, bytes, ai, decision, consumer, provider,
            executor, capability, status, runtime_name, trace_id, policy, reported_by, search, line)
-    SELECT organization_id, seq, arrival_day, time_ms, bytes, ai, decision, consumer, provider,
-           executor, capability, status, runtime_name, trace_id, policy, reported_by, search, line
-      FROM fresh ORDER BY organization_id, seq
+    SELECT organization_id, seq, day, time_ms, bytes, ai, decision, consumer, provider,
+           executors[place], capabilities[place], statuses[place], runtime_names[place], trace_ids[place],
+           policies[place], reporters[place], searches[place], lines[place]
+      FROM fresh
   ), ids AS (
     INSERT INTO audit_ids AS k (organization_id, id, reporter, seq, day, bytes)
-    SELECT organization_id, id, coalesce(reported_by, ''), min(seq), min(arrival_day), min(bytes)
-      FROM fresh GROUP BY 1, 2, 3
+    SELECT organization_id, id, reporter, min(seq), min(day), min(bytes) FROM fresh GROUP BY 1, 2, 3
     ON CONFLICT (organization_id, id, reporter) DO UPDATE
       SET seq = excluded.seq, day = excluded.day, bytes = excluded.bytes
-     WHERE k.day < (SELECT h.first_day FROM audit_heads h WHERE h.organization_id = k.organization_id)
+     WHERE k.day < (SELECT h.first_day FROM locked h WHERE h.organization_id = k.organization_id)
   ), days AS (
     INSERT INTO audit_days AS d (organization_id, day, decision, consumer, events, bytes, oldest_ms, newest_ms, last_seq)
-    SELECT organization_id, arrival_day, coalesce(decision, ''), coalesce(consumer, ''),
+    SELECT organization_id, day, coalesce(decision, ''), coalesce(consumer, ''),
            count(*), sum(bytes), min(time_ms), max(time_ms), max(seq)
       FROM fresh GROUP BY 1, 2, 3, 4
     ON CONFLICT (organization_id, day, decision, consumer) DO UPDATE
@@ -229,14 +229,17 @@ BEGIN
           newest_ms = greatest(d.newest_ms, excluded.newest_ms), last_seq = excluded.last_seq
   ), minutes AS (
     INSERT INTO audit_minutes AS m (organization_id, minute_ms, day, decision, consumer, ai, events)
-    SELECT organization_id, minute_ms, arrival_day, coalesce(decision, ''), coalesce(consumer, ''), ai, count(*)
+    SELECT organization_id, time_ms - (time_ms % 60000 + 60000) % 60000, day,
+           coalesce(decision, ''), coalesce(consumer, ''), ai, count(*)
       FROM fresh GROUP BY 1, 2, 3, 4, 5, 6
     ON CONFLICT (organization_id, minute_ms, day, decision, consumer, ai) DO UPDATE
       SET events = m.events + excluded.events
   ), providers AS (
     INSERT INTO audit_provider_minutes AS m (organization_id, provider, minute_ms, day, events, failed, newest_ms)
-    SELECT organization_id, coalesce(provider_key, provider), minute_ms, arrival_day,
-           count(*), count(*) FILTER (WHERE is_failed), max(time_ms)
+    SELECT organization_id, coalesce(provider_keys[place], provider),
+           time_ms - (time_ms % 60000 + 60000) % 60000, day, count(*),
+           count(*) FILTER (WHERE decision = 'DENIED' OR lower(statuses[place] COLLATE "C") IN ('failed', 'error')),
+           max(time_ms)
       FROM fresh WHERE provider IS NOT NULL GROUP BY 1, 2, 3, 4
     ON CONFLICT (organization_id, provider, minute_ms, day) DO UPDATE
       SET events = m.events + excluded.events, failed = m.failed + excluded.failed,

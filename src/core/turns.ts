@@ -1,8 +1,9 @@
+import { onQuietTurn } from "./arrivals.ts";
 import type { Awaitable } from "./caller.ts";
 import { SECOND_MS } from "./clock.ts";
 import { Unavailable } from "./errors.ts";
 import { FairShare, type Holding, type Party } from "./fair-share.ts";
-import { clearInterval, setImmediate, setInterval } from "./timers.ts";
+import { clearInterval, setInterval } from "./timers.ts";
 
 /** The most tasks that run at a time, in total and for one user, and the most that wait. */
 export interface TurnLimits {
@@ -55,8 +56,9 @@ export const SLOW_SECONDS = 3;
  * Bounds how many large answers are made, or costly policies checked, at a time; other requests
  * wait. The turn passes between surfaces, within a surface between organizations, and within an
  * organization between addresses: a client that sends a thousand requests delays another client by
- * a few answers. At most one answer begins in each event loop turn, so small requests wait for one
- * large answer, not for all that arrived together.
+ * a few answers. At most one answer begins in each event loop turn, and while connections arrive only in
+ * some of them (see `arrivals.ts`): small requests wait for a few large answers, not for all that arrived
+ * together.
  *
  * If an answer keeps its turn until it is sent, clients on a few addresses could hold all turns by
  * reading slowly. So slow readers are cut while every turn is taken and a request waits.
@@ -69,8 +71,8 @@ export class Turns {
   readonly #activeOf = new Map<string, number>();
   readonly #begun = new Set<Begun>();
   #checks: NodeJS.Timeout | undefined;
-  /** Whether an answer began in this event loop turn. */
-  #hasBegun = false;
+  /** Whether no further answer may begin in this event loop turn. */
+  #pauses = false;
 
   /**
    * @param refusal the error message when the line is full
@@ -94,7 +96,7 @@ export class Turns {
     reader?: Reader,
   ): (() => void) | undefined {
     const request: Waiting = { party, begin, refuse, reader };
-    if (!this.#hasBegun && this.#line.isEmpty && this.#hasRoom(party)) {
+    if (!this.#pauses && this.#line.isEmpty && this.#hasRoom(party)) {
       this.#begin(request);
       return undefined;
     }
@@ -110,7 +112,7 @@ export class Turns {
     request.holding.set(1);
     this.#line.add(request);
     this.#checks ??= setInterval(() => this.check(), SECOND_MS).unref();
-    if (!this.#hasBegun) this.#beginNext(); // the requests before it may all lack room
+    if (!this.#pauses) this.#beginNext(); // the requests before it may all lack room
     return () => {
       request.holding?.close();
       this.#line.remove(request);
@@ -170,15 +172,19 @@ export class Turns {
     const begun = { reader, taken: 0, slowChecks: 0 };
     this.#begun.add(begun);
     this.#count(party, 1);
-    this.#hasBegun = true;
-    setImmediate(() => {
-      this.#hasBegun = false;
-      this.#beginNext();
-    });
+    this.#pause();
     begin(() => {
       if (!this.#begun.delete(begun)) return;
       this.#count(party, -1);
-      if (!this.#hasBegun) this.#beginNext();
+      if (!this.#pauses) this.#beginNext();
+    });
+  }
+
+  #pause(): void {
+    this.#pauses = true;
+    onQuietTurn(() => {
+      this.#pauses = false;
+      this.#beginNext();
     });
   }
 

@@ -1,5 +1,6 @@
+import { onQuietTurn } from "./arrivals.ts";
 import type { Awaitable } from "./caller.ts";
-import { setImmediate, systemStopwatch } from "./timers.ts";
+import { systemStopwatch } from "./timers.ts";
 import type { Work } from "./work.ts";
 
 const SLICE_MS = 0.5;
@@ -55,12 +56,12 @@ const waiting: (() => void)[] = [];
 /** Waits for an event loop turn in which no other long work runs. */
 export function ownTurn(): Promise<void> {
   return new Promise((resolve) => {
-    if (waiting.push(resolve) === 1) setImmediate(wakeFirst);
+    if (waiting.push(resolve) === 1) onQuietTurn(wakeFirst);
   });
 }
 
 function wakeFirst(): void {
   const wake = waiting.shift();
-  if (waiting.length > 0) setImmediate(wakeFirst);
+  if (waiting.length > 0) onQuietTurn(wakeFirst);
   wake?.();
 }

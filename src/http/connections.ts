@@ -7,6 +7,7 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { networkOf } from "../core/address.ts";
+import { connectionArrived } from "../core/arrivals.ts";
 import { FairShare, type Holding, type Share } from "../core/fair-share.ts";
 import { isAnswering, type Latest } from "./pipeline.ts";
 
@@ -40,6 +41,7 @@ export class Connections {
 
   /** Adds a new connection. At the limit it replaces another connection, or is closed. */
   add(socket: Socket): void {
+    connectionArrived();
     const address = this.#isByAddress ? networkOf(socket.remoteAddress ?? "") : "";
     const holding = this.#shares.hold([address], socket);
     holding.set(1);

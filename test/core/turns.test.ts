@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
+import { connectionArrived } from "../../src/core/arrivals.ts";
 import { SLOW_BYTES, SLOW_SECONDS, Turns, type TurnLimits } from "../../src/core/turns.ts";
 
 const LIMITS: TurnLimits = { atOnce: 3, atOnceOfOne: 2, waiting: 5 };
@@ -36,6 +37,21 @@ test("one answer begins in each event loop turn, however many are requested toge
   assert.equal(begun.length, 2);
   await turn();
   assert.equal(begun.length, 3);
+});
+
+test("while connections arrive, an answer begins in one of eight event loop turns", async () => {
+  const { take, begun } = turnsWithRecord({ atOnce: 10, atOnceOfOne: 10 });
+  const counts: number[] = [];
+  connectionArrived();
+  for (const name of ["p a 1", "p a 2", "p a 3", "p a 4"]) take(name);
+  for (let i = 0; i < 16; i++) {
+    counts.push(begun.length);
+    connectionArrived();
+    await turn();
+  }
+  assert.deepEqual(counts, [...Array<number>(8).fill(1), ...Array<number>(8).fill(2)]);
+  await turnsOfTheLoop(5);
+  assert.equal(begun.length, 4, "without more connections one begins in each turn");
 });
 
 test("both limits hold: answers made at once, and answers of one user", async () => {

@@ -43,12 +43,42 @@ async function serveLarge(t: TestContext, large: LargeAnswer, isStream = false) 
     connection.send("GET /large HTTP/1.1", "Host: test", "Connection: close", "", "");
     return connection;
   };
-  return { ...served, making, ask };
+  /** Asks for as many answers as may be made and wait: first those that are made at once. */
+  const askMost = async () => {
+    const asked = [ask(), ask()];
+    await until(() => making.length === LIMITS.atOnce);
+    return [...asked, ask(), ask(), ask()];
+  };
+  return { ...served, making, askMost };
 }
 
+test("a connection that comes with sixty others waits for few of their large answers", async (t) => {
+  const row = { ...ROW, method: "GET", replies: { 200: "text/plain" } } as const;
+  let begun = 0;
+  const rows = [
+    route({
+      ...{ ...row, path: "/large", large: "made" },
+      handle: () => text(200, "text/plain", `large ${++begun}`),
+    }),
+    route({ ...row, path: "/quick", handle: () => text(200, "text/plain", `after ${begun}`) }),
+  ];
+  const made = new Turns({ atOnce: 64, atOnceOfOne: 64, waiting: 64 });
+  const { open } = await serve(t, rows, { turns: { made, sent: made, searched: made } });
+  const ask = async (path: string) => {
+    const connection = open();
+    connection.send(`GET ${path} HTTP/1.1`, "Host: test", "Connection: close", "", "");
+    return (await connection.next()).body;
+  };
+  const large = Array.from({ length: 60 }, () => ask("/large"));
+  const [, after] = /after (\d+)/.exec(await ask("/quick")) ?? [];
+  assert.ok(Number(after) < 30, `${after} of 60 large answers were made before`);
+  await Promise.all(large);
+  assert.equal(begun, 60);
+});
+
 test("few large answers are made at once, and small requests are answered meanwhile", async (t) => {
-  const { ask, making, requests, url } = await serveLarge(t, "made");
-  const asked = Array.from({ length: 5 }, ask);
+  const { askMost, making, requests, url } = await serveLarge(t, "made");
+  const asked = await askMost();
   await until(() => requests.length === 5);
   assert.equal(await (await fetch(`${url}/quick`)).text(), "quick");
   assert.equal(await (await fetch(`${url}/large?small=yes`)).text(), "small");
@@ -64,11 +94,10 @@ test("few large answers are made at once, and small requests are answered meanwh
 });
 
 test("a client that disconnects while it waits makes room for another", async (t) => {
-  const { ask, making, requests, summaries, url } = await serveLarge(t, "made");
-  for (let i = 0; i < 4; i++) ask();
-  const leaving = ask();
+  const { askMost, making, requests, summaries, url } = await serveLarge(t, "made");
+  const leaving = (await askMost()).at(-1);
   await until(() => requests.length === 5);
-  leaving.socket.destroy();
+  leaving?.socket.destroy();
   await until(() => summaries.some(({ status }) => status === 499));
   const answer = fetch(`${url}/large`);
   for (let i = 0; i < 5; i++) {
@@ -79,16 +108,16 @@ test("a client that disconnects while it waits makes room for another", async (t
 });
 
 test("a stream keeps its turn until it is sent, if its row says so", async (t) => {
-  const { ask, making, requests } = await serveLarge(t, "sent", true);
-  for (let i = 0; i < 5; i++) ask();
+  const { askMost, making, requests } = await serveLarge(t, "sent", true);
+  await askMost();
   await until(() => requests.length === 5 && making.length === 2);
   making[0]?.();
   await until(() => making.length === 3);
 });
 
 test("a stream that is made while it is read gives its turn back when it begins", async (t) => {
-  const { ask, making } = await serveLarge(t, "made", true);
-  for (let i = 0; i < 5; i++) ask();
+  const { askMost, making } = await serveLarge(t, "made", true);
+  await askMost();
   await until(() => making.length === 5);
   for (const finish of making) finish();
 });

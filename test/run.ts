@@ -106,8 +106,8 @@ const flags = [
   "--test-reporter=spec",
   "--test-force-exit", // a failing test may leave a server open, and must not hang the run
   `--test-timeout=${10 * 60_000}`,
-  // One more than processors: tests of processes and of a database wait more than they compute.
-  `--test-concurrency=${availableParallelism() + 1}`,
+  // Two more than processors: tests of processes, browsers and databases wait more than they compute.
+  `--test-concurrency=${availableParallelism() + 2}`,
 ];
 const batches = [
   ...writeBatches(folder, "batch", files),

@@ -37,6 +37,7 @@ const PAGES = [
   "/portal/policies",
   "/portal/policies/new",
   "/portal/fleet",
+  "/portal/agents",
   "/portal/catalog",
   "/portal/api",
   "/portal/sign-in",

@@ -6,12 +6,16 @@ export type JsonObject = { readonly [key: string]: Json };
 
 /** The settings of an agent: its files, and its events with the entry for a hook. */
 export interface AgentSettings {
+  /** The name that its makers use. */
+  readonly title: string;
   /** The file in a project, and in the user's home directory. */
   readonly project: string;
   readonly user: string;
   /** Added at the root of a new file. */
   readonly root: JsonObject;
   readonly events: readonly string[];
+  /** How its hook is told to refuse. */
+  readonly denial: string;
   /** The entry in an event's list for a command line. */
   entry(command: string): JsonObject;
   /** How sure the support is. */
@@ -25,6 +29,7 @@ const likeClaude = (command: string): JsonObject => ({
   hooks: [{ type: "command", command, timeout: SECONDS }],
 });
 
+const EXIT_CODE = "exit code 2";
 const READ_ONLY = "made after the documentation, not tried with the agent itself";
 
 /** The settings of each agent. */
@@ -32,28 +37,33 @@ export const AGENT_SETTINGS: ReadonlyMap<string, AgentSettings> = new Map<string
   [
     "claude-code",
     {
+      title: "Claude Code",
       project: ".claude/settings.json",
       user: ".claude/settings.json",
       root: {},
       events: ["PreToolUse", "PostToolUse", "PostToolUseFailure"],
       entry: likeClaude,
+      denial: EXIT_CODE,
       support: READ_ONLY,
     },
   ],
   [
     "codex",
     {
+      title: "Codex",
       project: ".codex/hooks.json",
       user: ".codex/hooks.json",
       root: {},
       events: ["PreToolUse", "PostToolUse"],
       entry: likeClaude,
+      denial: EXIT_CODE,
       support: `${READ_ONLY}; Codex runs a hook once you trust it`,
     },
   ],
   [
     "gemini-cli",
     {
+      title: "Gemini CLI",
       project: ".gemini/settings.json",
       user: ".gemini/settings.json",
       root: {},
@@ -62,12 +72,14 @@ export const AGENT_SETTINGS: ReadonlyMap<string, AgentSettings> = new Map<string
         matcher: ".*",
         hooks: [{ type: "command", name: "signalbox", command, timeout: SECONDS * 1_000 }],
       }),
+      denial: EXIT_CODE,
       support: READ_ONLY,
     },
   ],
   [
     "cursor",
     {
+      title: "Cursor",
       project: ".cursor/hooks.json",
       user: ".cursor/hooks.json",
       root: { version: 1 },
@@ -76,12 +88,14 @@ export const AGENT_SETTINGS: ReadonlyMap<string, AgentSettings> = new Map<string
         ...["beforeMCPExecution", "afterMCPExecution"],
       ],
       entry: (command) => ({ command }),
+      denial: EXIT_CODE,
       support: READ_ONLY,
     },
   ],
   [
     "copilot",
     {
+      title: "Copilot",
       project: ".github/hooks/signalbox.json",
       user: ".copilot/hooks/signalbox.json",
       root: { version: 1 },
@@ -92,6 +106,7 @@ export const AGENT_SETTINGS: ReadonlyMap<string, AgentSettings> = new Map<string
         powershell: `& ${command}`,
         timeoutSec: SECONDS,
       }),
+      denial: "JSON on the standard output",
       support: READ_ONLY,
     },
   ],

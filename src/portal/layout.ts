@@ -59,6 +59,7 @@ const NAVIGATION = [
   { path: "/portal/audit", label: "Audit", key: "a" },
   { path: "/portal/policies", label: "Policies", key: "p" },
   { path: "/portal/fleet", label: "Fleet", key: "f" },
+  { path: "/portal/agents", label: "Agents", key: "n" },
   { path: "/portal/catalog", label: "Catalog", key: "c" },
   { path: "/portal/access", label: "Access", key: "s" },
   { path: "/portal/api", label: "API", key: "i" },

@@ -26,6 +26,7 @@ import { apiKeys } from "./pages/access-keys.ts";
 import { organizations } from "./pages/access-organizations.ts";
 import { organizationSettings } from "./pages/access-settings.ts";
 import { users } from "./pages/access-users.ts";
+import { agents } from "./pages/agents.ts";
 import { apiPage } from "./pages/api.ts";
 import { catalog } from "./pages/catalog.ts";
 import { fleet } from "./pages/fleet.ts";
@@ -66,6 +67,7 @@ export const portalRoutes = [
   pageRow(policyEditor, EDITOR_PATH, "The page that edits a new policy version"),
   pageRow(policies, policies.path, "The page of the policy versions"),
   pageRow(fleet, fleet.path, "The page of the runtimes"),
+  pageRow(agents, agents.path, "The page that connects AI agents and shows their machines"),
   route({
     ...PAGE,
     path: "/portal/api",

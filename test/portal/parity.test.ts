@@ -11,6 +11,7 @@ import { organizations } from "../../src/portal/pages/access-organizations.ts";
 import { organizationSettings } from "../../src/portal/pages/access-settings.ts";
 import { users } from "../../src/portal/pages/access-users.ts";
 import { ApiError, apiSource } from "../../src/portal/pages/api-source.ts";
+import { agents } from "../../src/portal/pages/agents.ts";
 import { catalog } from "../../src/portal/pages/catalog.ts";
 import { fleet } from "../../src/portal/pages/fleet.ts";
 import { overview } from "../../src/portal/pages/overview.ts";
@@ -47,6 +48,7 @@ const PAGES: readonly (readonly [DataPage<never, never>, string, readonly string
       ...["?q=no-such-runtime&status=idle"],
     ],
   ],
+  [agents, "/portal/agents", [""]],
   [
     catalog,
     "/portal/catalog",
@@ -137,6 +139,12 @@ for (let i = 0; i < 250; i++) {
   });
   if (i % 50 === 0) filled.advance(20 * 60_000);
 }
+for (const name of ["laptop", "silent", MARKUP]) {
+  await filled.post("/api/v1/fleet/heartbeat", { name, version: "guard 0.2.0" });
+}
+await filled.post("/api/v1/audit", {
+  ...{ id: "g1", command: "git push", runtime_name: "laptop", transport: "codex", ai: true },
+});
 await filled.post("/api/v1/api-keys", { name: MARKUP, expires_in_days: 3 });
 await filled.post("/api/v1/users", { email: "wagon@example.com", password: "a good password" });
 await filled.put("/api/v1/settings", { settings: [{ key: "long", value: LONG }] });

@@ -10,6 +10,7 @@ const WEIGHTS = [
   ["/portal/policies", MOST],
   ["/portal/policies/new", MOST],
   ["/portal/fleet", MOST],
+  ["/portal/agents", MOST],
   ["/portal/catalog", MOST],
   ["/portal/access", MOST],
   ["/portal/access/users", MOST],

@@ -56,7 +56,8 @@ function stepsOf(context: PageContext, beginning: Beginning): readonly Step[] {
       id: "runtime",
       title: "Connect a runtime",
       isDone: beginning.hasRuntimes,
-      advice: html`It appears in the fleet with its first sign of life:`,
+      advice: html`<a href="/portal/agents">Agents</a> has the lines for AI agents, people and
+        pipelines. A runtime of your own appears in the fleet with its first sign of life:`,
       request: heartbeatRequest(context, beginning.activeVersion),
     },
     {

@@ -210,7 +210,8 @@ function mayForget(model: FleetModel): boolean {
   return callsV1(model) && isAllowed(model, "DELETE /fleet/{name}");
 }
 
-function policyCell(runtime: RuntimeInstance, active: string): Html {
+/** The policy version of a runtime, marked if it is not the active one. */
+export function policyCell(runtime: RuntimeInstance, active: string): Html {
   const { policy_version: version } = runtime;
   if (!version) return html`<span class="faint">not reported</span>`;
   // Too long for the name of a published version.

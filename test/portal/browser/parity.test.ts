@@ -7,6 +7,7 @@ const app = await start({ after });
 await app.post("/api/v1/policies", { version: "v1", yaml: "rules: []" });
 await app.post("/api/v1/policies", { version: "v2", yaml: "rules: []\n# more\n" });
 await app.post("/api/v1/fleet/heartbeat", { name: "build-1", policy_version: "v1" });
+await app.post("/api/v1/fleet/heartbeat", { name: "laptop", version: "guard 0.2.0" });
 await app.post("/api/v1/audit", {
   id: "e1",
   command: MARKUP,
@@ -21,6 +22,7 @@ const PAGES = [
   ["/", "**/policies/v2"],
   ["/portal/policies?version=v1&against=v2", "**/policies/v2"],
   ["/portal/fleet?drifted=true", "**/fleet?*"],
+  ["/portal/agents", "**/audit?*"],
   ["/portal/catalog?q=pod", "**/capabilities"],
   ["/portal/catalog?provider=kubernetes", "**/capabilities"],
   ["/portal/access/keys", "**/api-keys"],

@@ -25,6 +25,7 @@ const CREATE = "Create key";
 /** Each page with a text for all roles, the button of an operation, and the role of the operation. */
 const PAGES = [
   ["/portal/access/keys", "agents", CREATE, "operator or admin"],
+  ["/portal/agents", "Claude Code", CREATE, "operator or admin"],
   ["/portal/access/users", "otto@example.com", "Add user", "admin"],
   ["/portal/access/organizations", "(yours)", "Create organization", "admin"],
   ["/portal/access/settings", "This deployment", "Save", "admin"],

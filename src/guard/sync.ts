@@ -16,6 +16,8 @@ const UNITS = new Map([
 ]);
 /** A lock that is older than this was left by a process that was killed. */
 const STALE_MS = 600_000;
+const LOOK_AGAIN_MS = 50;
+const LOOKS = 600;
 
 /** Fetches the policy, sends the spool and a heartbeat; with `--every` again and again. */
 export async function sync(args: readonly string[], machine: Machine): Promise<number> {
@@ -26,8 +28,12 @@ export async function sync(args: readonly string[], machine: Machine): Promise<n
     const problems = await syncOnce(machine, isQuiet);
     for (const problem of problems) machine.error(`signalbox guard sync: ${problem}\n`);
     if (pause === undefined) return problems.length === 0 ? 0 : 1;
-    await new Promise((resolve) => void setTimeout(resolve, pause));
+    await pauseFor(pause);
   }
+}
+
+function pauseFor(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
 }
 
 function durationOf(text: string): number {
@@ -37,14 +43,21 @@ function durationOf(text: string): number {
   throw new Error(`--every: expected a time such as 30s or 5m, found "${text}"`);
 }
 
-/** Synchronises once; returns what went wrong. */
+/**
+ * Synchronises once; returns what went wrong. While another process synchronises, a quiet one leaves it to that; any
+ * other waits, so that all earlier events are sent when it returns.
+ */
 export async function syncOnce(machine: Machine, isQuiet = true): Promise<readonly string[]> {
   const guard = new Guard(machine);
   const { settings } = guard.place;
   if (guard.fault !== undefined) return [guard.fault];
   if (!settings.isEnabled) return ["RUNTIME_PORTAL_ENABLED is false"];
   const lock = join(settings.directory, "sync.lock");
-  if (!takeLock(lock, machine.now())) return []; // another process does the same
+  for (let looks = 1; !takeLock(lock, machine.now()); looks++) {
+    if (isQuiet) return [];
+    if (looks === LOOKS) return ["another synchronisation has not ended for 30 seconds"];
+    await pauseFor(LOOK_AGAIN_MS);
+  }
   const problems: string[] = [];
   const service = new Service(settings);
   try {

@@ -16,11 +16,19 @@ export interface Ended {
   readonly error: string;
 }
 
+/** A process that runs. */
+export interface Launched {
+  readonly ended: Promise<Ended>;
+  kill(): void;
+}
+
 /** A machine with a guard: a home, a project and a directory of the guard. */
 export class GuardMachine {
   readonly home: string;
   readonly directory: string;
   readonly env: Record<string, string>;
+  /** The guard that runs; the built one unless a test sets another. */
+  program = GUARD;
 
   constructor(home: string, settings: Readonly<Record<string, string>>) {
     this.home = home;
@@ -35,9 +43,14 @@ export class GuardMachine {
   }
 
   /** Runs a command of the guard; `input` is its standard input, `null` for none. */
-  async run(args: readonly string[], input: string | Buffer | null = ""): Promise<Ended> {
+  run(args: readonly string[], input: string | Buffer | null = ""): Promise<Ended> {
+    return this.launch(args, input).ended;
+  }
+
+  /** The same for a process that a test may kill. */
+  launch(args: readonly string[], input: string | Buffer | null = ""): Launched {
     const stdio = [input === null ? "ignore" : "pipe", "pipe", "pipe"] as const;
-    const child = spawn(process.execPath, [GUARD, ...args], {
+    const child = spawn(process.execPath, [this.program, ...args], {
       cwd: this.home,
       env: this.env,
       stdio: [...stdio],
@@ -47,8 +60,12 @@ export class GuardMachine {
     child.stderr?.setEncoding("utf8").on("data", (text: string) => (error += text));
     child.stdin?.on("error", () => {}); // the guard does not read a payload to its end that is too long
     child.stdin?.end(input ?? "");
-    const [code] = (await once(child, "close")) as [number | null];
-    return { code, out, error };
+    const ended = once(child, "close").then(([code]) => ({
+      code: code as number | null,
+      out,
+      error,
+    }));
+    return { ended, kill: () => void child.kill("SIGKILL") };
   }
 
   /** Gives a payload to a hook. */

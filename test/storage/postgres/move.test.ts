@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { appendFile, cp, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -12,6 +13,7 @@ import { DAY_MS } from "../../../src/core/clock.ts";
 import { createLog } from "../../../src/core/log.ts";
 import type { Engine, OpenEngine } from "../../../src/engine.ts";
 import { routes } from "../../../src/routes.ts";
+import { Layout } from "../../../src/storage/layout.ts";
 import { openEngine } from "../../../src/stores.ts";
 import { run } from "../../support/command-line.ts";
 import {
@@ -247,29 +249,44 @@ test("a move that is killed again and again ends with the same data", { skip }, 
     }));
     await new Promise((stored) => engine.stores.audit.append("default", events, stored, new Set()));
   }
+  const { bytes } = await engine.stores.audit.usage("default");
   await engine.close();
   const url = await createDatabase();
   const database = await openDatabase(`${url}?application_name=watch`, 2); // or it counts as a server
   t.after(() => database.close());
-  const stored = async (): Promise<number> => {
-    const [row] = await database.query<{ n: number }>("SELECT max(last_seq) AS n FROM audit_heads");
+  const inDatabase = async (): Promise<number> => {
+    const [row] = await database.query<{ n: number }>("SELECT max(bytes) AS n FROM audit_heads");
     return row?.n ?? 0;
   };
-  for (let round = 1; round <= 4; round++) {
-    const moving = launchMove(from, url);
-    const goal = (await stored()) + Math.floor(Math.random() * 5_000) + 1;
-    while ((await stored()) < goal && moving.child.exitCode === null);
-    moving.child.kill("SIGKILL");
-    await moving.ended;
+  const back = join(await newDirectory(t), "back");
+  const audit = new Layout(back).organization("default").audit;
+  const inDirectory = async (): Promise<number> => {
+    const names = existsSync(audit) ? readdirSync(audit) : [];
+    return names.reduce((sum, name) => sum + statSync(join(audit, name)).size, 0);
+  };
+  for (const [source, target, stored, [wrong, said]] of [
+    [from, url, inDatabase, [join(from, "nowhere"), /holds no format\.json/]],
+    [url, back, inDirectory, ["postgres://127.0.0.1:1/x", /nothing listens at this host/]],
+  ] as const) {
+    for (let round = 1; round <= 3; round++) {
+      const moving = launchMove(source, target);
+      const goal = (await stored()) + Math.random() * (bytes / 5) + 1;
+      while ((await stored()) < goal && moving.child.exitCode === null);
+      moving.child.kill("SIGKILL");
+      await moving.ended;
+    }
+    assert.ok((await stored()) > 0);
+    const other = launchMove(wrong, target);
+    await other.ended;
+    assert.match(other.error, said);
+    const last = launchMove(source, target);
+    assert.deepEqual(await last.ended, [0, null], last.error);
   }
-  assert.ok((await stored()) > 0);
-  const other = launchMove(join(from, "nowhere"), url);
-  await other.ended;
-  assert.match(other.error, /holds no format\.json/);
-  const last = launchMove(from, url);
-  assert.deepEqual(await last.ended, [0, null], last.error);
-  assert.equal(await stored(), EVENTS);
   assert.equal((await run(["verify", "--database", url])).code, 0);
+  assert.equal((await run(["verify", back])).code, 0);
+  const moved = await openAt(back);
+  assert.equal((await moved.stores.audit.usage("default")).events, EVENTS);
+  await moved.close();
 });
 
 /** Refused moves: the fault, the places, and the message. */

@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { createLog } from "../../../src/core/log.ts";
 import { DAY_MS, MINUTE_MS } from "../../../src/core/clock.ts";
@@ -234,6 +235,7 @@ test("PostgreSQL answers as the files do, byte for byte", { skip: withoutPostgre
     const expected = await answerOf(files, question);
     const found = await answerOf(servers[turn % 2 ? 1 : 0], question);
     for (const key of Object.keys(expected) as (keyof typeof expected)[]) {
+      if (isDeepStrictEqual(found[key], expected[key])) continue; // quick for exports of megabytes
       assertSame(
         JSON.stringify(found[key]),
         JSON.stringify(expected[key]),

@@ -7,7 +7,6 @@ import { fromText, toText } from "../text.ts";
 
 /** Ends each searched field. The form of a text never holds it without a digit behind. */
 const FIELD_END = "\uFDE0";
-const LONE_SURROGATE = /\p{Cs}/gu;
 /** The most bytes of a key: an index of the database can always store that many. */
 const MOST_KEY_BYTES = 1_024;
 
@@ -88,7 +87,7 @@ export function newEventOf(
 export function columnOf(text: string): string;
 export function columnOf(text: string | undefined): string | undefined;
 export function columnOf(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : toText(text.replace(LONE_SURROGATE, "\uFFFD"));
+  return text === undefined ? undefined : toText(text.toWellFormed());
 }
 
 /** A text as `q` compares it: in lower case by the rules of JavaScript, not of the database's locale. */

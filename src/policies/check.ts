@@ -10,9 +10,10 @@ import { Turns, type Asker } from "../core/turns.ts";
 import { examineInThread } from "./check-thread.ts";
 import { MAX_DOCUMENT_BYTES } from "./document.ts";
 import type { DraftEvent } from "./draft-event.ts";
-import type { Command, Effect, PolicyDocument, Verdict } from "./evaluate.ts";
+import type { RuleDrafts } from "./draft-rule.ts";
+import type { Command, PolicyDocument, Verdict } from "./evaluate.ts";
 import { examine, type Examined, type Question } from "./examine.ts";
-import type { PolicyProblem } from "./schema.ts";
+import type { Effect, PolicyProblem } from "./schema.ts";
 import { parsingSteps } from "./step-budget.ts";
 
 /** The limit on the event loop: this many steps for parsing, and as many again for the rest. */
@@ -44,6 +45,8 @@ export function askerOf(
 export interface Simulated {
   readonly problems: readonly PolicyProblem[];
   readonly verdict: Verdict | undefined;
+  /** The line of the rule that decided. */
+  readonly line?: number | undefined;
 }
 
 /**
@@ -100,18 +103,23 @@ export function simulateDocument(asker: Asker, yaml: string, command: Command): 
 }
 
 /**
- * Drafts a policy: a stored document with a new first rule that decides an event's command.
+ * Drafts a policy: a document with rules that decide the commands of events.
  *
- * @returns `undefined` if the event has no value that a rule could match
+ * @param yaml the document to extend; empty without one
+ * @returns `undefined` if one of the events has no value that a rule could match
+ * @throws BadInput if the document takes too much work to decide the commands
  * @throws Unavailable when too many costly documents wait to be checked, or the work takes too long
  */
-export async function draftRule(
+export async function draftPolicyRules(
   asker: Asker,
-  event: DraftEvent,
+  events: readonly DraftEvent[],
   effect: Effect,
-  yaml = "",
-): Promise<string | undefined> {
-  return (await answer(asker, { yaml, command: undefined, draft: { event, effect } })).drafted;
+  yaml: string,
+): Promise<RuleDrafts | undefined> {
+  const draft = { events, effect };
+  const { drafted, problems } = await answer(asker, { yaml, command: undefined, draft });
+  if (!drafted && problems.length > 0) throw new BadInput(summaryOf(problems, "The policy"));
+  return drafted;
 }
 
 async function answer(asker: Asker, question: Question): Promise<Examined> {

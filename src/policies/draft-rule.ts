@@ -1,167 +1,188 @@
 /**
- * Drafts a policy from an audit event: the active policy with a rule that decides the same command,
- * and a test of it. The rule is narrow; comments beside it show how to widen or narrow it. The
- * document is edited at the positions of its parsed nodes, so all its other lines stay unchanged.
+ * Drafts a policy from audit events: a document with rules that decide the same commands, and tests of
+ * them. Each command is decided by the document first. Deny wins over allow, so where a rule denies a
+ * command that is to be allowed, the draft makes an exception inside that rule. Rules and exceptions are
+ * narrow; comments beside them show how to widen or narrow them.
  */
-import { Document, isMap, isSeq, isScalar, Scalar, type YAMLMap, type YAMLSeq } from "yaml";
-import { parseDocument } from "./document.ts";
-import { canDraft, factsOf, isNarrow, LONGEST_VALUE, type DraftEvent } from "./draft-event.ts";
-import type { Effect } from "./evaluate.ts";
+import { isMap, isSeq, type YAMLMap } from "yaml";
+import {
+  editable,
+  indented,
+  lineAt,
+  offsetOfException,
+  withEntry,
+  withException,
+  type EditableDocument,
+} from "./document-edit.ts";
+import { canDraft, type DraftEvent } from "./draft-event.ts";
+import { exceptionEntry, LONGEST_COMMAND, ruleText, testText } from "./draft-texts.ts";
+import { decisionOf, evaluate, type Verdict } from "./evaluate.ts";
 import { Problems } from "./problems.ts";
-import { isSignalboxDocument, SCHEMA_NAME } from "./signalbox-document.ts";
-import { StepBudget } from "./step-budget.ts";
+import type { Effect, RuleDraftChange } from "./schema.ts";
+import { readSignalboxDocument, type Reading, SCHEMA_NAME } from "./signalbox-document.ts";
+import type { StepBudget } from "./step-budget.ts";
 
-const LONGEST_COMMAND = 2_000;
 const ID_WORDS = 3;
 
+const ALONE = `# This document stands alone: published as it is, it takes the place of the whole active policy.
+schema: ${SCHEMA_NAME}
+default: deny
+rules: []
+`;
+
+/** A drafted document, and what was changed in it for each event. */
+export interface RuleDrafts {
+  readonly yaml: string;
+  readonly changes: readonly RuleDraftChange[];
+  /** Whether the draft is a new document, since the given one cannot be extended. */
+  readonly standsAlone: boolean;
+}
+
 /**
- * Drafts a policy with a rule that decides an event's command. If the active policy cannot be
- * extended (another schema, or lists in flow style), the draft contains only the rule.
+ * Drafts a policy in which rules decide the commands of events. If the document cannot be extended
+ * (another schema, or lists in flow style), the draft contains only the new rules.
  *
- * @param active the text of the active policy; `undefined` if none is active
- * @returns `undefined` if the event has no value that a rule could match
+ * @param yaml the document to extend; empty without one
+ * @param work counts the reading and the deciding
+ * @returns `undefined` if one of the events has no value that a rule could match
+ * @throws TooMuchWork when they exceed its limit
  */
-export function draftPolicyWithRule(
-  event: DraftEvent,
+export function draftRules(
+  events: readonly DraftEvent[],
   effect: Effect,
-  active: string | undefined,
-): string | undefined {
-  if (!canDraft(event)) return undefined;
-  const policy = active === undefined ? undefined : parsed(active);
-  const id = freeId(event, effect, new Set(idsIn(policy?.root)));
-  const rule = ruleText(event, effect, id);
-  const test = testText(event, effect, id);
-  return (policy && extended(policy, rule, test)) ?? alone(rule, test);
+  yaml: string,
+  work: StepBudget,
+): RuleDrafts | undefined {
+  if (!events.every(canDraft)) return undefined;
+  const extended = new Drafting(yaml, work).add(events, effect);
+  if (extended) return { ...extended, standsAlone: false };
+  const alone = new Drafting(ALONE, work).add(events, effect);
+  return alone && { ...alone, standsAlone: true };
 }
 
-/** Parses a document of our schema; `undefined` for any other document, and for one in flow style. */
-function parsed(text: string): Parsed | undefined {
-  const { root, aliases } = parseDocument(text, new Problems(text), new StepBudget(Infinity));
-  return root && !root.flow && isSignalboxDocument(root, aliases) ? { text, root } : undefined;
-}
+/** A change for an event; its line is known when the document is complete. */
+type Step = Omit<RuleDraftChange, "line">;
 
-/** A document that contains only the rule and its test. */
-function alone(rule: string, test: string): string {
-  const head =
-    "# This document stands alone: published as it is, it takes the place of the whole active policy.";
-  const tests = test === "" ? "" : `tests:\n${indented(test, 2)}`;
-  return `${head}\nschema: ${SCHEMA_NAME}\ndefault: deny\nrules:\n${indented(rule, 2)}${tests}`;
-}
+/** Adds rules, exceptions and tests to a document. */
+class Drafting {
+  #document: EditableDocument | undefined;
+  readonly #work: StepBudget;
+  readonly #steps: Step[] = [];
 
-/** A document of our schema: its text and its parsed form. */
-interface Parsed {
-  readonly text: string;
-  readonly root: YAMLMap;
-}
+  constructor(yaml: string, work: StepBudget) {
+    this.#work = work;
+    this.#document = yaml === "" ? undefined : editable(yaml, work);
+  }
 
-/** The text with the rule and the test before its own ones; `undefined` if a list is in flow style. */
-function extended(active: Parsed, rule: string, test: string): string | undefined {
-  const withRule = inserted(active, "rules", rule);
-  if (!withRule || test === "") return withRule?.text;
-  if (withRule.root.has("tests")) return (inserted(withRule, "tests", test) ?? withRule).text;
-  return `${withRule.text.trimEnd()}\ntests:\n${indented(test, 2)}`;
-}
+  /** Returns `undefined` if the document cannot be extended. */
+  add(events: readonly DraftEvent[], effect: Effect): Omit<RuleDrafts, "standsAlone"> | undefined {
+    for (const event of events) {
+      if (!this.#decide(event, effect) || !this.#document) return undefined;
+      const rule = this.#verdictOn(event)?.rule ?? null;
+      this.#document = this.#withTest(this.#document, event, effect, rule);
+    }
+    const document = this.#document;
+    if (!document) return undefined;
+    const changes = this.#steps.map((step) => ({ ...step, line: this.#lineOf(document, step) }));
+    return { yaml: document.text, changes };
+  }
 
-/** The document with a new first entry in a list of its root. */
-function inserted({ text, root }: Parsed, key: string, entry: string): Parsed | undefined {
-  const pair = root.items.find((one) => isScalar(one.key) && one.key.value === key);
-  const list = pair?.value;
-  if (!isSeq(list) || !list.range) return undefined;
-  const [start, end] = list.range;
-  const isEmpty = list.items.length === 0;
-  if (list.flow && !isEmpty) return undefined;
-  // After the key's line: a comment before the first entry stays there.
-  const keyEnd = (isScalar(pair?.key) && pair.key.range?.[1]) || 0;
-  const kept = isEmpty ? text.slice(0, start).trimEnd() + text.slice(end) : text;
-  const margin = isEmpty ? 2 : start - (text.lastIndexOf("\n", start) + 1);
-  const lineEnd = kept.indexOf("\n", keyEnd);
-  const [before, after] =
-    lineEnd === -1 ? [`${kept}\n`, ""] : [kept.slice(0, lineEnd + 1), kept.slice(lineEnd + 1)];
-  const result = parsed(before + indented(entry, margin) + after);
-  const found = result?.root.get(key);
-  return isSeq(found) && found.items.length === list.items.length + 1 ? result : undefined;
-}
+  /**
+   * Makes the document decide an event's command by a rule, or allow it by its default. To allow a command,
+   * each rule that denies it gets an exception.
+   */
+  #decide(event: DraftEvent, effect: Effect): boolean {
+    for (const excepted = new Set<string>(); ;) {
+      const verdict = this.#verdictOn(event);
+      if (!verdict) return false;
+      const { decision, rule } = verdict;
+      if (decision === decisionOf(effect) && (rule !== null || effect === "allow")) {
+        if (excepted.size === 0) this.#note(event, "none", rule, decidedAlready(effect, rule));
+        return true;
+      }
+      if (effect === "deny" || rule === null) return this.#addRule(event, effect);
+      // A command that is too long to be matched as a whole may still be denied.
+      if (excepted.has(rule)) return true;
+      excepted.add(rule);
+      if (!this.#except(event, rule)) return false;
+    }
+  }
 
-function ruleText(event: DraftEvent, effect: Effect, id: string): string {
-  const command = (event.command ?? "").trim();
-  const facts = factsOf(event).map(({ value, ...fact }) => ({ ...fact, value: value.trim() }));
-  const matched = command === "" ? facts.filter(isNarrow) : [];
-  const others = facts.filter((fact) => !matched.includes(fact));
-  const reason = effect === "deny" ? (event.reason ?? "Say why") : undefined;
-  const document = new Document({
-    id,
-    effect,
-    description: scalar(`Drafted from event ${event.id} of ${event.timestamp}`),
-    ...(reason === undefined ? {} : { reason: scalar(cut(reason)) }),
-    match: {
-      ...(command === "" ? {} : { commands: [] }),
-      ...Object.fromEntries(matched.map(({ key, value }) => [key, [scalar(value)]])),
-    },
-  });
-  for (const { key } of matched) (document.getIn(["match", key]) as YAMLSeq).flow = true;
-  if (command !== "") addCommand(document, command);
-  const match = document.get("match") as YAMLMap;
-  const comments = others.map(({ key, value }) => ` ${key}: [${oneLine(scalar(value))}]`);
-  if (comments.length > 0) match.comment = comments.join("\n");
-  return entryOf(document);
-}
+  #except(event: DraftEvent, rule: string): boolean {
+    this.#document =
+      this.#document && withException(this.#document, rule, exceptionEntry(event), this.#work);
+    const message = `The rule "${rule}" denies it, and deny wins over allow: the draft makes an exception inside that rule`;
+    this.#note(event, "exception", rule, message);
+    return this.#document !== undefined;
+  }
 
-/** Matches the command as a whole, or by its first words if it is too long for a rule. */
-function addCommand(document: Document, command: string): void {
-  const commands = document.getIn(["match", "commands"]) as YAMLSeq;
-  const wider = scalar(leadingWords(command));
-  if (command.length > LONGEST_COMMAND) {
-    commands.commentBefore = " the whole command is too long for a rule";
-    commands.add(document.createNode({ prefix: wider }));
-  } else {
-    commands.add(document.createNode({ exact: scalar(command) }));
-    commands.comment = ` - prefix: ${oneLine(wider)} # every command that begins with these words`;
+  /** Adds a rule: a narrower one if the wider one would break the document's tests. */
+  #addRule(event: DraftEvent, effect: Effect): boolean {
+    const document = this.#document;
+    if (!document) return false;
+    const id = freeId(event, effect, new Set(idsIn(document.root)));
+    const narrow = (): EditableDocument | undefined =>
+      withEntry(document, "rules", ruleText(event, effect, id, true), this.#work);
+    const wide = withEntry(document, "rules", ruleText(event, effect, id, false), this.#work);
+    this.#document = wide && this.#failures(wide) <= this.#failures(document) ? wide : narrow();
+    this.#note(event, "rule", id, `A new rule ${effect === "deny" ? "denies" : "allows"} it`);
+    return this.#document !== undefined;
+  }
+
+  #withTest(
+    document: EditableDocument,
+    event: DraftEvent,
+    effect: Effect,
+    rule: string | null,
+  ): EditableDocument {
+    const test = testText(event, effect, rule);
+    if (test === "" || document.text.includes(indented(test, 2))) return document;
+    if (document.root.has("tests")) {
+      return withEntry(document, "tests", test, this.#work) ?? document;
+    }
+    const text = `${document.text.trimEnd()}\ntests:\n${indented(test, 2)}`;
+    return editable(text, this.#work) ?? document;
+  }
+
+  #note(
+    { id: event }: DraftEvent,
+    change: Step["change"],
+    rule: string | null,
+    message: string,
+  ): void {
+    this.#steps.push({ event, change, rule, message });
+  }
+
+  #reading({ text, root, aliases }: EditableDocument): Reading | undefined {
+    return readSignalboxDocument(root, aliases, new Problems(text));
+  }
+
+  #verdictOn(event: DraftEvent): Verdict | undefined {
+    const document = this.#document && this.#reading(this.#document)?.document;
+    return document && evaluate(document, { ...event, command: event.command ?? "" }, this.#work);
+  }
+
+  /** The number of the document's tests that fail. */
+  #failures({ text, root, aliases }: EditableDocument): number {
+    const problems = new Problems(text);
+    readSignalboxDocument(root, aliases, problems)?.runTests(this.#work);
+    return problems.count;
+  }
+
+  #lineOf(document: EditableDocument, { change, rule }: Step): number {
+    if (rule === null) return 1;
+    const offset =
+      change === "exception"
+        ? offsetOfException(document, rule)
+        : this.#reading(document)?.offsetOfRule(rule);
+    return lineAt(document.text, offset ?? 0);
   }
 }
 
-/** A test of the event; empty if no test can express it. */
-function testText(event: DraftEvent, effect: Effect, id: string): string {
-  const command = (event.command ?? "").trim();
-  if (command === "" || command.length > LONGEST_COMMAND) return "";
-  const facts = factsOf(event).map(({ field, value }) => [field, scalar(value)]);
-  const about = Object.fromEntries(facts) as Record<string, Scalar>;
-  return entryOf(new Document({ command: scalar(command), ...about, expect: effect, rule: id }));
-}
-
-/** A document as an entry of a list. */
-function entryOf(document: Document): string {
-  const lines = escaped(document.toString(WRITING)).trimEnd().split("\n");
-  return lines.map((line, at) => `${at === 0 ? "- " : "  "}${line}\n`).join("");
-}
-
-/** Words with another meaning in YAML 1.1. */
-const WORD = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
-
-// Long texts stay on one line.
-const WRITING = {
-  lineWidth: 0,
-  doubleQuotedMinMultiLineLength: Infinity,
-  flowCollectionPadding: false,
-} as const;
-
-function oneLine(node: Scalar): string {
-  return escaped(new Document(node).toString(WRITING)).trimEnd();
-}
-
-/** A text: plain if it is simple and unambiguous, otherwise in double quotes. */
-function scalar(text: string): Scalar {
-  const isSimple = /^[A-Za-z][\w./-]*(?: [\w./-]+)*$/.test(text) && !WORD.test(text);
-  const node = new Scalar(text);
-  node.type = isSimple ? "PLAIN" : "QUOTE_DOUBLE";
-  return node;
-}
-
-/** Escapes unprintable characters and line separators, in double quotes and in comments. */
-function escaped(yaml: string): string {
-  return yaml.replace(
-    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]/gu, // with the flag u, surrogates match only unpaired
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+function decidedAlready(effect: Effect, rule: string | null): string {
+  const by = rule === null ? "its default" : `the rule "${rule}"`;
+  const verb = effect === "allow" ? "allows" : "denies";
+  return `The policy ${verb} it already, by ${by}: only a test was added`;
 }
 
 function idsIn(root: YAMLMap | undefined): readonly unknown[] {
@@ -181,19 +202,4 @@ function freeId(event: DraftEvent, effect: Effect, taken: ReadonlySet<unknown>):
     const id = number === 1 ? name : `${name}-${number}`;
     if (!taken.has(id)) return id;
   }
-}
-
-/** The words before the first one that looks like an option, a path or a value: at most three. */
-function leadingWords(command: string): string {
-  const words = command.slice(0, 4 * LONGEST_COMMAND).split(/\s+/);
-  const end = words.findIndex((word, at) => at > 0 && !/^[a-z][a-z0-9-]{0,40}$/i.test(word));
-  return cut(words.slice(0, Math.min(end === -1 ? ID_WORDS : end, ID_WORDS)).join(" "));
-}
-
-function cut(text: string): string {
-  return text.length <= LONGEST_VALUE ? text : Array.from(text.slice(0, LONGEST_VALUE)).join("");
-}
-
-function indented(text: string, by: number): string {
-  return text.replace(/^(?=.)/gm, " ".repeat(by));
 }

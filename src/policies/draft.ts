@@ -17,6 +17,8 @@ export interface PolicyDraft {
   readonly name: string;
   readonly description: string | undefined;
   readonly yaml: string;
+  /** The version that must be active for the draft to be stored, `""` for none; any if absent. */
+  readonly base?: string;
   readonly updated_by: string;
   readonly updated_at: string;
 }
@@ -43,6 +45,7 @@ export function draftPolicy(
     name: body.name ?? policyPublish.properties.name.default,
     description: body.description,
     yaml: body.yaml,
+    ...(body.base_version !== undefined && { base: body.base_version }),
     updated_by: body.updated_by ?? nameOf(actor),
     updated_at: formatTimestamp(now),
   };
@@ -63,6 +66,19 @@ export function freeVersion(
   let suffix = 2;
   while (isTaken(`${version}-${suffix}`)) suffix++;
   return `${version}-${suffix}`;
+}
+
+/**
+ * Refuses a draft that is meant to replace another version than the active one. A store calls it in the unit of
+ * work that stores the version, since the active version may change until then.
+ *
+ * @param active the active version's name; `""` if none is active
+ * @throws Conflict naming both versions
+ */
+export function requireBase({ base }: Pick<PolicyDraft, "base">, active: string): void {
+  if (base === undefined || base === active) return;
+  const found = active === "" ? "no version is active" : `the active version is "${active}"`;
+  throw new Conflict(`base_version: ${found}, expected ${base === "" ? "none" : `"${base}"`}`);
 }
 
 /** A draft as a version of an organization, without its text. */

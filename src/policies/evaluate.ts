@@ -6,11 +6,8 @@
  */
 import { type Form, formOf, splitCommand } from "./command-parts.ts";
 import { matchesGlob } from "./glob.ts";
-import type { PolicyDecision } from "./schema.ts";
+import type { Effect, PolicyDecision } from "./schema.ts";
 import { COMPARISON_STEPS, type StepBudget } from "./step-budget.ts";
-
-export const effects = ["allow", "deny"] as const;
-export type Effect = (typeof effects)[number];
 
 /** One way to match a command: as a whole, by its first words, or with `*` for any characters. */
 export type CommandPattern =
@@ -39,6 +36,8 @@ export interface Rule {
   readonly reason?: string;
   readonly enabled: boolean;
   readonly match: RuleMatch;
+  /** Commands that a denying rule does not apply to, although `match` matches them. */
+  readonly except?: readonly RuleMatch[];
 }
 
 /** A command to decide; an absent field does not match a rule that requires it. */
@@ -77,8 +76,8 @@ export interface Verdict {
 }
 
 /**
- * Decides a command. The first denying rule that applies to the text, or to one of the commands in it, denies it.
- * Otherwise it is allowed by the first rule with exactly this text, or if rules allow all of the commands in it. In all
+ * Decides a command. The first denying rule that applies to the text, or to one of the commands in it, denies it; an
+ * exception of the rule excuses the command that it matches, and a whole text that it names exactly. Otherwise it is allowed by the first rule with exactly this text, or if rules allow all of the commands in it. In all
  * other cases the default decides; so it does for a text that cannot be split.
  *
  * @param work counts the splitting, and each comparison with the lengths of its texts
@@ -90,15 +89,36 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
   const [first] = whole.words;
   const { provider } = command;
   work.spend(COMPARISON_STEPS * document.rules.length + WORD_STEPS * text.length);
-  const rules = document.rules.filter((rule) => appliesBeside(rule, command, work));
-  const denials = rules.filter(({ effect }) => effect === "deny").map(conditionOf);
-  const permissions = rules.filter(({ effect }) => effect === "allow").map(conditionOf);
+  const rules = document.rules.filter(
+    ({ enabled, match }) => enabled && appliesBeside(match, command, work),
+  );
+  const isExactly = (one: Condition): boolean =>
+    hasExactly(text, one, work) && isMet(one, whole, [provider ?? first], work);
+  const denials: Denial[] = [];
+  for (const rule of rules) {
+    if (rule.effect !== "deny") continue;
+    const exceptions = (rule.except ?? [])
+      .filter((match) => appliesBeside(match, command, work))
+      .map((match) => conditionOf(rule, match));
+    const isLifted = exceptions.some((one) => (!one.commands && !one.providers) || isExactly(one));
+    if (!isLifted) denials.push({ ...conditionOf(rule), exceptions });
+  }
+  const permissions = rules
+    .filter(({ effect }) => effect === "allow")
+    .map((rule) => conditionOf(rule));
 
   let denying = denials.length; // the position of the first rule that applies
+  let excused = denials.length; // and of the first one that an exception kept from applying
   const suspected = (form: Form): void => {
     const [program] = form.words;
     const providers = program === first ? [provider ?? first] : [provider, program];
-    denying = firstMet(denials, denying, [form], providers, work);
+    const met = (from: number) => firstMet(denials, from, denying, [form], providers, work);
+    let at = met(0);
+    while (at < denying && isExcepted(denials[at] as Denial, form, providers, work)) {
+      excused = Math.min(excused, at);
+      at = met(at + 1);
+    }
+    denying = at;
   };
   // Audit events have the first word as their provider, which says nothing about the other programs.
   const isGiven = provider !== undefined && provider !== first;
@@ -109,18 +129,17 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
     isEmpty = false;
     if (!isEachAllowed) return;
     const providers = [isGiven ? provider : forms[0]?.words[0]];
-    const found = firstMet(permissions, permissions.length, forms, providers, work);
+    const found = firstMet(permissions, 0, permissions.length, forms, providers, work);
     isEachAllowed = found < permissions.length;
     allowing = Math.min(allowing, found);
   };
 
   suspected(whole);
   const isComplete = splitCommand(command.argv ?? text, { suspected, required }, work);
-  const denial = denials[denying];
+  // A text that cannot be split may run more than the command that an exception matches.
+  const denial = denials[isComplete ? denying : Math.min(denying, excused)];
   if (denial) return verdict("deny", denial.rule);
-  const exact = permissions.find(
-    (one) => hasExactly(text, one, work) && isMet(one, whole, [provider ?? first], work),
-  );
+  const exact = permissions.find(isExactly);
   if (exact) return verdict("allow", exact.rule);
   if (isEmpty) required([whole]);
   const permission = isComplete && isEachAllowed ? permissions[allowing] : undefined;
@@ -143,9 +162,8 @@ function verdict(effect: Effect, rule: Rule | undefined): Verdict {
 /** The steps for each character when a text is split into words. */
 const WORD_STEPS = 10;
 
-/** Whether a rule is in force and matches everything about a command apart from its text and its provider. */
-function appliesBeside({ enabled, match }: Rule, command: Command, work: StepBudget): boolean {
-  if (!enabled) return false;
+/** Whether a match has everything about a command apart from its text and its provider. */
+function appliesBeside(match: RuleMatch, command: Command, work: StepBudget): boolean {
   return GLOB_FIELDS.every((field) => {
     const patterns = match[field];
     if (!patterns || field === "providers") return true;
@@ -161,23 +179,38 @@ interface Condition {
   readonly providers: readonly string[] | undefined;
 }
 
-function conditionOf(rule: Rule): Condition {
-  const { commands, providers } = rule.match;
+/** The condition of a denying rule, and those of its exceptions. */
+interface Denial extends Condition {
+  readonly exceptions: readonly Condition[];
+}
+
+/** The condition of a rule's match, or of one of its exceptions. */
+function conditionOf(rule: Rule, { commands, providers }: RuleMatch = rule.match): Condition {
   const split = commands?.map((pattern) =>
     "prefix" in pattern ? { ...pattern, words: formOf(pattern.prefix).words } : pattern,
   );
   return { rule, commands: split, providers };
 }
 
-/** The position of the first condition, of those before `end`, that one of some forms meets; otherwise `end`. */
+function isExcepted(
+  { exceptions }: Denial,
+  form: Form,
+  programs: readonly (string | undefined)[],
+  work: StepBudget,
+): boolean {
+  return exceptions.some((one) => isMet(one, form, programs, work));
+}
+
+/** The position of the first condition from one position on, before another, that one of some forms meets; otherwise `end`. */
 function firstMet(
   conditions: readonly Condition[],
+  from: number,
   end: number,
   forms: readonly Form[],
   providers: readonly (string | undefined)[],
   work: StepBudget,
 ): number {
-  for (let at = 0; at < end; at++) {
+  for (let at = from; at < end; at++) {
     const condition = conditions[at] as Condition;
     if (forms.some((form) => isMet(condition, form, providers, work))) return at;
   }

@@ -3,9 +3,12 @@ import type { Infer, Schema } from "../core/schema.ts";
 
 const decisions = ["ALLOWED", "DENIED"] as const;
 const consumers = ["human", "ai", "ci"] as const;
+const effects = ["allow", "deny"] as const;
 
 export type PolicyDecision = (typeof decisions)[number];
-export { consumers };
+/** The decision of a rule on the commands that it matches. */
+export type Effect = (typeof effects)[number];
+export { consumers, effects };
 
 const EXAMPLE = `schema: signalbox/policy/v1
 default: deny
@@ -91,6 +94,10 @@ export const policyPublish = {
     ),
     name: string("The policy's name.", { maxLength: 256, default: "enterprise-policy" }),
     description: string("A description of the version.", { maxLength: 4096 }),
+    base_version: string(
+      "The version that the new one is meant to replace; empty for none. Without it any version is replaced, and with it the answer is 409 unless that version is the active one.",
+      { maxLength: VERSION_NAME.maxLength, examples: ["2026-11-20.1"] },
+    ),
     updated_by: string(
       "The publisher's name. The default is the user's email, or `portal-api` without a user.",
       { maxLength: 256 },
@@ -166,6 +173,7 @@ export const policySimulate = {
 export const policySimulation = object({
   title: "PolicySimulation",
   description: "The decision of a policy about a command.",
+  optional: ["line"],
   properties: {
     decision: word("The decision.", decisions),
     rule: {
@@ -173,9 +181,65 @@ export const policySimulation = object({
       description: "The id of the rule that decided; null for the document's default.",
     },
     reason: { type: ["string", "null"], description: "The reason of that rule; null without one." },
+    line: integer("The line of that rule in the document, counted from 1; absent without a rule.", {
+      minimum: 1,
+    }),
     version: {
       type: ["string", "null"],
       description: "The version that decided; null for a `yaml` in the request.",
     },
   },
 });
+
+/** The most events of one draft. */
+const MOST_DRAFT_EVENTS = 50;
+
+export const ruleDraftRequest = {
+  ...object({
+    title: "RuleDraftRequest",
+    description: "Audit events, and the effect of the new rules. Give `event` or `events`.",
+    optional: ["event", "events", "yaml"],
+    properties: {
+      event: string("The id of an audit event."),
+      events: {
+        ...list("The ids of audit events.", string("The id of an audit event.")),
+        maxItems: MOST_DRAFT_EVENTS,
+      },
+      effect: word("The effect of the rules.", effects),
+      yaml: { ...yaml, description: "The document to extend. The default is the active policy." },
+    },
+  }),
+  examples: [{ event: "01m81jf1ew0001pcmmak1ve7xq", effect: "deny" }],
+} as const;
+
+const ruleDraftChange = object({
+  title: "RuleDraftChange",
+  description: "A change that a draft makes for an event.",
+  properties: {
+    event: string("The id of the event."),
+    change: word(
+      "A new rule; an exception inside a rule that denies the command; or no change beside a test, since the document decides the command as wanted.",
+      ["rule", "exception", "none"],
+    ),
+    rule: {
+      type: ["string", "null"],
+      description: "The id of the new rule, or of the rule that decides; null for the default.",
+    },
+    line: integer("The line of the change in the draft, counted from 1.", { minimum: 1 }),
+    message: string("The change in words."),
+  },
+});
+export type RuleDraftChange = Infer<typeof ruleDraftChange>;
+
+export const ruleDraft = object({
+  title: "RuleDraft",
+  description: "A draft of a policy document. It is not stored.",
+  properties: {
+    yaml: string("The document with the new rules and a test for each event."),
+    base_version: string(
+      "The active version when the draft was made; empty without one. Publishing takes it as `base_version`.",
+    ),
+    changes: list("The changes, in the order of the events.", ruleDraftChange),
+  },
+});
+export type RuleDraft = Infer<typeof ruleDraft>;

@@ -9,7 +9,6 @@ import type { Aliases } from "./document-nodes.ts";
 import {
   type CommandPattern,
   decisionOf,
-  effects,
   evaluate,
   GLOB_FIELDS,
   type GlobField,
@@ -20,7 +19,7 @@ import {
 } from "./evaluate.ts";
 import { matchesGlob } from "./glob.ts";
 import type { Problems } from "./problems.ts";
-import { consumers } from "./schema.ts";
+import { consumers, type Effect, effects } from "./schema.ts";
 import { given, optionalOf, StrictReader, type Value } from "./strict-reader.ts";
 import { TooMuchWork, StepBudget } from "./step-budget.ts";
 
@@ -36,7 +35,7 @@ const ROOT_KEYS = [
   "rules",
   "tests",
 ] as const;
-const RULE_KEYS = ["id", "effect", "description", "reason", "enabled", "match"] as const;
+const RULE_KEYS = ["id", "effect", "description", "reason", "enabled", "match", "except"] as const;
 const PATTERN_KEYS = ["exact", "prefix", "glob"] as const;
 const MATCH_KEYS = ["commands", ...GLOB_FIELDS] as const;
 const TEST_KEYS = [
@@ -65,6 +64,8 @@ export function isSignalboxDocument(root: YAMLMap, aliases: Aliases): boolean {
 /** The result of reading a document of our schema, with its tests. */
 export interface Reading {
   readonly document: PolicyDocument;
+  /** The offset of a rule in the text. */
+  readonly offsetOfRule: (id: string) => number | undefined;
   /** Runs the tests. Each failing test is a problem, and so is the test at which `work` is used up. */
   readonly runTests: (work: StepBudget) => void;
 }
@@ -81,8 +82,10 @@ export function readSignalboxDocument(
 ): Reading | undefined {
   const reader = new StrictReader(aliases, problems);
   const before = problems.count;
-  const { document, tests } = readRoot(reader, reader.value(root, ""));
+  const { document, rules, tests } = readRoot(reader, reader.value(root, ""));
   if (problems.count > before) return undefined;
+  const offsetOfRule = (id: string): number | undefined =>
+    rules[document.rules.findIndex((rule) => rule.id === id)]?.offset;
   const runTests = (work: StepBudget): void => {
     for (const [index, test] of document.tests.entries()) {
       const at = tests[index] as Value;
@@ -95,13 +98,17 @@ export function readSignalboxDocument(
       }
     }
   };
-  return { document, runTests };
+  return { document, offsetOfRule, runTests };
 }
 
-function readRoot(
-  reader: StrictReader,
-  root: Value,
-): { readonly document: PolicyDocument; readonly tests: readonly Value[] } {
+/** A document, and the places of its rules and tests. */
+interface Root {
+  readonly document: PolicyDocument;
+  readonly rules: readonly Value[];
+  readonly tests: readonly Value[];
+}
+
+function readRoot(reader: StrictReader, root: Value): Root {
   const keys = reader.mapping(root, ROOT_KEYS, (key) => key.startsWith("x-")) ?? new Map();
   const optional = optionalOf(keys);
   if (!keys.has("rules")) reader.refuse(root, "rules: required");
@@ -115,7 +122,7 @@ function readRoot(
     rules: readRules(reader, rules),
     tests: tests.map((test) => readTest(reader, test)).filter((test) => test !== undefined),
   });
-  return { document, tests };
+  return { document, rules, tests };
 }
 
 function readRules(reader: StrictReader, entries: readonly Value[]): readonly Rule[] {
@@ -142,9 +149,26 @@ function readRule(reader: StrictReader, at: Value): Rule | undefined {
     description: optional("description", (value) => reader.text(value)),
     reason: optional("reason", (value) => reader.text(value)),
     enabled: optional("enabled", (value) => reader.flag(value)) ?? true,
+    except: optional("except", (value) => readExceptions(reader, value, effect)),
   };
   if (!id || !effect || !match) return undefined;
   return given({ id, effect, match, ...rest });
+}
+
+/** The exceptions of a denying rule. An allowing rule has none: a denying rule is its exception. */
+function readExceptions(
+  reader: StrictReader,
+  at: Value,
+  effect: Effect | undefined,
+): readonly RuleMatch[] | undefined {
+  if (effect === "allow") {
+    return reader.refuse(at, "expected only in rules that deny; write a rule that denies instead");
+  }
+  const matches = reader.filledList(at)?.map((entry) => {
+    const isEmpty = isMap(entry.node) && entry.node.items.length === 0;
+    return isEmpty ? reader.refuse(entry, "expected at least one key") : readMatch(reader, entry);
+  });
+  return matches as readonly RuleMatch[] | undefined; // an invalid one is a problem already
 }
 
 function readMatch(reader: StrictReader, at: Value): RuleMatch | undefined {

@@ -22,7 +22,7 @@ export interface PolicyStore {
    * a suffix.
    *
    * @param quota checked with the number of versions; without it there is no limit
-   * @throws Conflict if a version of the given name exists
+   * @throws Conflict if a version of the given name exists, or the draft's base is not the active version
    */
   publish(organization: string, draft: PolicyDraft, quota?: Quota): Promise<Policy>;
 

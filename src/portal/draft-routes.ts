@@ -1,12 +1,12 @@
 import type { AuditEvent } from "../audit/schema.ts";
 import type { AuditStore } from "../audit/store.ts";
 import { BadInput, NotFound } from "../core/errors.ts";
-import { object, string, word } from "../core/schema-parts.ts";
+import type { Infer } from "../core/schema.ts";
 import { Turns } from "../core/turns.ts";
 import { route } from "../http/route.ts";
-import { askerOf, draftRule } from "../policies/check.ts";
-import { shortened } from "../policies/draft-event.ts";
-import { effects } from "../policies/evaluate.ts";
+import { askerOf, draftPolicyRules } from "../policies/check.ts";
+import { type DraftEvent, shortened } from "../policies/draft-event.ts";
+import { ruleDraft, ruleDraftRequest } from "../policies/schema.ts";
 import type { PolicyStore } from "../policies/store.ts";
 
 interface Needs {
@@ -14,33 +14,13 @@ interface Needs {
   readonly policies: Pick<PolicyStore, "active">;
 }
 
-const ruleDraftRequest = {
-  ...object({
-    title: "RuleDraftRequest",
-    description: "An audit event and the effect of the new rule.",
-    properties: {
-      event: string("The id of an audit event."),
-      effect: word("The effect of the rule.", effects),
-    },
-  }),
-  examples: [{ event: "01m81jf1ew0001pcmmak1ve7xq", effect: "deny" }],
-} as const;
-
-const ruleDraft = object({
-  title: "RuleDraft",
-  description: "A draft of a policy document. It is not stored.",
-  properties: {
-    yaml: string("The active policy with the new rule and a test, or a new document."),
-  },
-});
-
 /** Events may have some MiB: they are read one at a time, and only what a draft uses is kept. */
 const reading = new Turns(
   { atOnce: 1, atOnceOfOne: 1, waiting: 200 },
   "Too many drafts: try again",
 );
 
-/** The route that drafts a rule. It is here because it joins two domains that do not import each other. */
+/** The route that drafts rules. It is here because it joins two domains that do not import each other. */
 export const draftRoutes = [
   route({
     method: "POST",
@@ -48,26 +28,48 @@ export const draftRoutes = [
     surfaces: ["public", "v1"],
     access: "user",
     role: "viewer",
-    summary: "Draft a rule from an audit event",
+    summary: "Draft rules from audit events",
     description:
-      "The draft is the active policy with a new first rule, which decides the command of the event, and a test. If that policy cannot be extended, the draft is a new document.",
+      "The draft is the active policy, or the given document, in which rules decide the commands of the events, each with a test. The document decides each command first: where a rule denies a command that is to be allowed, the draft makes an exception inside that rule. If the active policy cannot be extended, the draft is a new document.",
     tags: ["policies"],
     body: ruleDraftRequest,
     report: true,
     replies: { 200: ruleDraft },
     refuses: [400, 404, 500, 503],
     async handle({ organization, actor, client, body }, { audit, policies }: Needs) {
-      const event = await reading.run(client, async () => {
-        const found = await audit.get(organization, body.event);
-        if (!found) throw new NotFound(`There is no audit event "${body.event}"`);
-        return shortened(JSON.parse(found.toString()) as AuditEvent);
-      });
+      const { effect, yaml } = body;
+      const events: DraftEvent[] = [];
+      for (const id of idsOf(body)) {
+        const event = await reading.run(client, async () => {
+          const found = await audit.get(organization, id);
+          if (!found) throw new NotFound(`There is no audit event "${id}"`);
+          return shortened(JSON.parse(found.toString()) as AuditEvent);
+        });
+        events.push(event);
+      }
       const active = await policies.active(organization);
-      const yaml = await draftRule(askerOf(client, actor), event, body.effect, active?.yaml);
-      if (yaml !== undefined) return { yaml };
-      throw new BadInput(
-        "event: expected one with a command, or another value that a rule can match",
-      );
+      const base = yaml ?? active?.yaml ?? "";
+      const draft = await draftPolicyRules(askerOf(client, actor), events, effect, base);
+      if (!draft) {
+        throw new BadInput(
+          "event: expected one with a command, or another value that a rule can match",
+        );
+      }
+      if (draft.standsAlone && yaml !== undefined) {
+        throw new BadInput(
+          'yaml: cannot be extended; expected a valid document with "schema: signalbox/policy/v1" and lists in block style',
+        );
+      }
+      return { yaml: draft.yaml, base_version: active?.version ?? "", changes: draft.changes };
     },
   }),
 ];
+
+function idsOf({ event, events }: Infer<typeof ruleDraftRequest>): ReadonlySet<string> {
+  if ((event === undefined) === (events === undefined)) {
+    throw new BadInput("event: expected either event or events");
+  }
+  const ids = new Set(events ?? [event as string]);
+  if (ids.size === 0) throw new BadInput("events: expected at least one id");
+  return ids;
+}

@@ -3,7 +3,9 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { examine } from "../../src/policies/examine.ts";
 import { shortened, type DraftEvent } from "../../src/policies/draft-event.ts";
-import { draftPolicyWithRule } from "../../src/policies/draft-rule.ts";
+import { draftRules } from "../../src/policies/draft-rule.ts";
+import type { Effect } from "../../src/policies/schema.ts";
+import { StepBudget } from "../../src/policies/step-budget.ts";
 
 const EVENT: DraftEvent = {
   id: "e1",
@@ -28,6 +30,15 @@ tests:
 - command: terraform plan
   expect: deny
 `;
+
+/** The draft of a rule for one event. */
+function drafted(event: DraftEvent, effect: Effect, active = "") {
+  return draftRules([event], effect, active, new StepBudget(Infinity));
+}
+
+function draftPolicyWithRule(event: DraftEvent, effect: Effect, active = ""): string | undefined {
+  return drafted(event, effect, active)?.yaml;
+}
 
 /** The service's result for a draft, and its verdict on the event's command. */
 function verdictOf(yaml: string | undefined, event: DraftEvent = EVENT) {
@@ -162,4 +173,98 @@ test("a shortened event has the same draft, and takes little memory", () => {
       assert.equal(draft, draftPolicyWithRule(event, effect, ACTIVE));
     }
   }
+});
+
+const DENYING = `schema: signalbox/policy/v1
+default: deny
+rules:
+  - id: first
+    effect: deny
+    reason: |
+      Two lines,
+      of which this is one
+    match:
+      consumers: [ai]   # agents
+    # the end
+  - { id: second, effect: deny, match: { providers: [kubectl] } }
+  - id: third
+    effect: deny
+    except:
+      - providers: [git]
+    match: {}
+tests:
+  - { command: kubectl delete pod web-1 -n prod, consumer: ai, expect: deny, rule: first }
+`;
+
+test("a command that rules deny is excepted from each of them, and then allowed by a new rule", () => {
+  const { yaml = "", changes = [] } = drafted(EVENT, "allow", DENYING) ?? {};
+  const verdict = verdictOf(yaml);
+  assert.deepEqual([verdict?.decision, verdict?.rule], ["ALLOWED", "allow-kubectl-delete-pod"]);
+  assert.deepEqual(
+    changes.map(({ change, rule }) => [change, rule]),
+    [
+      ["exception", "first"],
+      ["exception", "second"],
+      ["exception", "third"],
+      ["rule", "allow-kubectl-delete-pod"],
+    ],
+  );
+  const lines = yaml.split("\n");
+  const [first, second, third, allowing] = changes.map(({ line }) => lines[line - 1] ?? "");
+  assert.match(first ?? "", /^ {6}- commands: \[/);
+  assert.match(second ?? "", /^ {2}- \{ id: second, .*, except: \[\{.*exact: "?kubectl delete pod/);
+  assert.match(third ?? "", /^ {6}- commands: \[/);
+  assert.match(allowing ?? "", /^ {2}- id: allow-kubectl-delete-pod$/);
+  const other = verdictOf(yaml, { ...EVENT, executor: "eve" });
+  assert.deepEqual([other?.decision, other?.rule], ["DENIED", "first"]);
+  for (const line of DENYING.split("\n")) {
+    assert.ok(line.includes("id: second") || lines.includes(line), line);
+  }
+});
+
+test("a rule with exceptions in flow style gets another one", () => {
+  for (const except of [
+    "[{ providers: [git] }]",
+    "[ { providers: [git] }, ]",
+    "[{\n providers: [git] # one\n }]",
+  ]) {
+    const active = `schema: signalbox/policy/v1\ndefault: allow\nrules:\n  - { id: one, effect: deny, match: {}, except: ${except} }`;
+    assert.equal(verdictOf(drafted(EVENT, "allow", active)?.yaml)?.decision, "ALLOWED", active);
+  }
+});
+
+test("a command that the policy decides as wanted gets a test only", () => {
+  const active =
+    "schema: signalbox/policy/v1\ndefault: allow\nrules:\n  - { id: ok, effect: allow, match: {} }\n";
+  const { yaml = "", changes = [] } = drafted(EVENT, "allow", active) ?? {};
+  assert.equal(verdictOf(yaml)?.rule, "ok");
+  assert.deepEqual(
+    changes.map(({ change, rule, line }) => [change, rule, line]),
+    [["none", "ok", 4]],
+  );
+  assert.equal(yaml.startsWith(active), true);
+});
+
+test("several events make one draft, in which equal ones are decided once", () => {
+  const events = [
+    EVENT,
+    { ...EVENT, id: "e2" },
+    { ...EVENT, id: "e3", command: "kubectl scale deployment web" },
+    { ...EVENT, id: "e4\nrules: []", executor: "eve", command: "line\nbreak" },
+  ];
+  for (const effect of ["allow", "deny"] as const) {
+    const draft = draftRules(events, effect, DENYING, new StepBudget(Infinity));
+    for (const event of events) {
+      const decision = effect === "allow" ? "ALLOWED" : "DENIED";
+      assert.equal(verdictOf(draft?.yaml, event)?.decision, decision);
+    }
+    assert.equal(draft?.changes.filter(({ event }) => event === "e2")[0]?.change, "none");
+  }
+});
+
+test("a new rule is narrowed if it would break a test of the policy", () => {
+  const active = `schema: signalbox/policy/v1\nrules: []\ntests:\n  - { command: ${EVENT.command}, executor: bob, expect: deny }\n`;
+  const { yaml = "" } = drafted(EVENT, "allow", active) ?? {};
+  assert.equal(verdictOf(yaml)?.decision, "ALLOWED");
+  assert.equal(verdictOf(yaml, { ...EVENT, executor: "bob" })?.decision, "DENIED");
 });

@@ -205,3 +205,57 @@ test("any policy decides any command like the plainest implementation", () => {
     { numRuns: 2_000 },
   );
 });
+
+const EXCEPTED = rule(
+  "no-push",
+  "deny",
+  { providers: ["git"] },
+  { except: [{ commands: [{ prefix: "git status" }, { exact: "git push; git push -f" }] }] },
+);
+
+test("an exception excuses the commands that it matches, and no other one beside them", () => {
+  const policy: PolicyDocument = { default: "allow", rules: [EXCEPTED], tests: [] };
+  const decision = (command: string) => evaluate(policy, { command }).decision;
+  for (const command of [
+    "git status",
+    "git status -s",
+    "git push; git push -f",
+    "ls; git status",
+  ]) {
+    assert.equal(decision(command), "ALLOWED", command);
+  }
+  for (const command of [
+    ...["git push", "git status; git push", "git status $(git push)", "git push; git push -f x"],
+    ...["git status 'open", "git status && (", "timeout 5 git push"], // some cannot be split
+  ]) {
+    assert.equal(decision(command), "DENIED", command);
+  }
+});
+
+test("an exception needs all of its keys, and lifts its own rule only", () => {
+  const except: readonly RuleMatch[] = [{ executors: ["ada"], resources: ["dev/*"] }];
+  const policy: PolicyDocument = {
+    default: "allow",
+    rules: [
+      rule("first", "deny", { consumers: ["ai"] }, { except }),
+      rule("second", "deny", { commands: [{ prefix: "rm" }] }),
+    ],
+    tests: [],
+  };
+  const ruleFor = (command: string, executor: string, resource: string) =>
+    evaluate(policy, { command, executor, resource, consumer: "ai" }).rule;
+  assert.equal(ruleFor("ls", "ada", "dev/x"), null);
+  assert.equal(ruleFor("ls 'open", "ada", "dev/x"), null); // says nothing about the text
+  assert.equal(ruleFor("ls", "bob", "dev/x"), "first");
+  assert.equal(ruleFor("ls", "ada", "prod/x"), "first");
+  assert.equal(ruleFor("rm x", "ada", "dev/x"), "second");
+});
+
+test("the first rule without an exception for the command is reported", () => {
+  const policy = document(
+    { ...EXCEPTED, id: "excused" },
+    rule("plain", "deny", { commands: [{ prefix: "git status" }] }),
+  );
+  assert.equal(evaluate(policy, { command: "git status" }).rule, "plain");
+  assert.equal(evaluate(policy, { command: "git status 'open" }).rule, "excused");
+});

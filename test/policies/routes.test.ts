@@ -132,7 +132,13 @@ test("a command is decided by the active policy", async (t) => {
 rules: [{id: reads, effect: allow, reason: Harmless, match: {commands: [{glob: git *}]}}]`;
   await app.post("/api/v1/policies", { yaml, version: "v1" });
   const answer = await app.post("/api/v1/policies/simulate", { command: "git status" });
-  const expected = { decision: "ALLOWED", rule: "reads", reason: "Harmless", version: "v1" };
+  const expected = {
+    decision: "ALLOWED",
+    rule: "reads",
+    reason: "Harmless",
+    line: 2,
+    version: "v1",
+  };
   assert.deepEqual(answer.body, expected);
   const other = await app.post("/api/v1/policies/simulate", { command: "x", yaml: "a: 1" });
   assert.equal(other.status, 400);

@@ -29,7 +29,7 @@ test("the active policy decides unless a version or a document is named", async 
     ...none,
     version: "v2",
   });
-  const byRule = { decision: "DENIED", rule: "no-rm", reason: "Too final" };
+  const byRule = { decision: "DENIED", rule: "no-rm", reason: "Too final", line: 4 };
   const named = await simulate(ASKER, "acme", { command, version: "v1" }, policies);
   assert.deepEqual(named, { ...byRule, version: "v1" });
   const given = await simulate(ASKER, "acme", { command, yaml: denyRm }, policies);

@@ -75,6 +75,44 @@ export function policyStoreSuite(open: (t: TestContext) => Promise<PolicyStore>)
     assert.deepEqual(await policies.active("acme"), before);
   });
 
+  test("a draft that is meant to replace another version is refused, and nothing changes", async (t) => {
+    const policies = await open(t);
+    const onto = (base: string, version: string) =>
+      policies.publish("acme", { ...draftOf(version), base });
+    await assert.rejects(onto("v0", "v1"), {
+      status: 409,
+      message: 'base_version: no version is active, expected "v0"',
+    });
+    await onto("", "v1");
+    await assert.rejects(onto("", "v2"), {
+      status: 409,
+      message: 'base_version: the active version is "v1", expected none',
+    });
+    await onto("v1", "v2");
+    const before = await policies.active("acme");
+    await assert.rejects(onto("v1", "v3"), {
+      status: 409,
+      message: 'base_version: the active version is "v2", expected "v1"',
+    });
+    assert.deepEqual(await policies.active("acme"), before);
+    assert.deepEqual(names(await policies.list("acme")).toSorted(), ["v1", "v2"]);
+    await policies.activate("acme", "v1", LATER, "ada");
+    await onto("v1", "v3");
+  });
+
+  test("of many concurrent publishes over one version, one succeeds", async (t) => {
+    const policies = await open(t);
+    await policies.publish("acme", draftOf("v0"));
+    const publishes = Array.from({ length: 20 }, (_, i) =>
+      policies.publish("acme", { ...draftOf(`v${i + 1}`), base: "v0" }),
+    );
+    const results = await Promise.allSettled(publishes);
+    const stored = results.filter((result) => result.status === "fulfilled");
+    assert.equal(stored.length, 1);
+    assert.deepEqual(await policies.active("acme"), stored[0]?.value);
+    assert.equal((await policies.list("acme")).length, 2);
+  });
+
   test("of many concurrent publishes of one version, one succeeds", async (t) => {
     const policies = await open(t);
     const publishes = Array.from({ length: 20 }, (_, i) =>

@@ -85,6 +85,10 @@ const quoted = [
     "rules: [{ id: a, effect: deny, match: { capabilities: [kubernetes] } }]",
   ],
   [
+    "rules[0].except: expected only in rules that deny; write a rule that denies instead",
+    "rules: [{ id: a, effect: allow, match: {}, except: [{ providers: [git] }] }]",
+  ],
+  [
     'tests[3]: expected deny, but it is decided allow by rule "people"',
     "rules: [{ id: people, effect: allow, match: {} }]\ntests: [{ command: a, expect: allow }, { command: b, expect: allow }, { command: c, expect: allow }, { command: d, expect: deny }]",
   ],

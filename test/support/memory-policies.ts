@@ -1,6 +1,11 @@
 import { createHash } from "node:crypto";
 import { checkQuota, type Quota } from "../../src/core/quota.ts";
-import { freeVersion, type PolicyDraft, publishedPolicy } from "../../src/policies/draft.ts";
+import {
+  freeVersion,
+  type PolicyDraft,
+  publishedPolicy,
+  requireBase,
+} from "../../src/policies/draft.ts";
 import type { Policy } from "../../src/policies/schema.ts";
 import type { PolicyStore, PolicyVersion } from "../../src/policies/store.ts";
 
@@ -11,6 +16,7 @@ export class MemoryPolicies implements PolicyStore {
 
   async publish(organization: string, draft: PolicyDraft, quota?: Quota): Promise<Policy> {
     const own = this.#own(organization);
+    requireBase(draft, this.activeVersion(organization));
     checkQuota(quota, own.length);
     const version = freeVersion(draft, (name) => own.some((policy) => policy.version === name));
     const published = { ...publishedPolicy(organization, version, draft), yaml: draft.yaml };

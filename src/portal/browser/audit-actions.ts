@@ -1,5 +1,5 @@
 import type { AuditEvent } from "../../audit/schema.ts";
-import type { Effect } from "../../policies/evaluate.ts";
+import type { Effect } from "../../policies/schema.ts";
 import { DRAFT_KEY, EDITOR_PATH } from "../handover.ts";
 import { call } from "./api.ts";
 

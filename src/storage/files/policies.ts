@@ -7,7 +7,12 @@
  */
 import type { Awaitable } from "../../core/caller.ts";
 import { checkQuota, type Quota } from "../../core/quota.ts";
-import { freeVersion, type PolicyDraft, publishedPolicy } from "../../policies/draft.ts";
+import {
+  freeVersion,
+  type PolicyDraft,
+  publishedPolicy,
+  requireBase,
+} from "../../policies/draft.ts";
 import type { Policy } from "../../policies/schema.ts";
 import type { PolicyStore, PolicyVersion } from "../../policies/store.ts";
 import { listDirectory, makeDurableDirectory } from "../directories.ts";
@@ -84,6 +89,7 @@ export class FilePolicies implements PolicyStore {
     const state = this.#of(organization);
     const { changes, versions, records } = state;
     return changes.run(async () => {
+      requireBase(draft, state.active?.version ?? "");
       checkQuota(quota, versions.size);
       const version = freeVersion(draft, (name) => versions.has(name));
       const bytes = Buffer.from(draft.yaml, "utf8");

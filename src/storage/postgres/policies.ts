@@ -1,6 +1,11 @@
 import { createHash } from "node:crypto";
 import { checkQuota, type Quota } from "../../core/quota.ts";
-import { freeVersion, publishedPolicy, type PolicyDraft } from "../../policies/draft.ts";
+import {
+  freeVersion,
+  publishedPolicy,
+  requireBase,
+  type PolicyDraft,
+} from "../../policies/draft.ts";
 import type { Policy } from "../../policies/schema.ts";
 import type { PolicyStore, PolicyVersion } from "../../policies/store.ts";
 import { CoalescedReads } from "./coalesced.ts";
@@ -80,7 +85,8 @@ export class PostgresPolicies implements PolicyStore {
 
   publish(organization: string, draft: PolicyDraft, quota?: Quota): Promise<Policy> {
     return this.#session.change(async (transaction) => {
-      await lockHead(transaction, organization);
+      const head = await lockHead(transaction, organization);
+      requireBase(draft, fromText(head?.version ?? ""));
       const [last] = await transaction.query<{ number: number }>(
         `SELECT coalesce(max(number), 0) AS number FROM policy_versions WHERE organization_id = $1`,
         [organization],

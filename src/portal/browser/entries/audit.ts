@@ -1,7 +1,7 @@
 /** The module of the audit page: clicks, typing, keys and drags become a view and its address. */
 import "../frame.ts";
 import type { AuditEvent } from "../../../audit/schema.ts";
-import type { Effect } from "../../../policies/evaluate.ts";
+import type { Effect } from "../../../policies/schema.ts";
 import {
   ALL_TIME,
   ANEW,

@@ -1,0 +1,164 @@
+/**
+ * Edits policy documents at the positions of their parsed nodes, so that all other lines stay as they
+ * are. Each edit is parsed again: one that did not do what it should is reported as impossible.
+ */
+import { isMap, isScalar, isSeq, type Node, type YAMLMap, type YAMLSeq } from "yaml";
+import { parseDocument } from "./document.ts";
+import type { Aliases } from "./document-nodes.ts";
+import { Problems } from "./problems.ts";
+import { isSignalboxDocument } from "./signalbox-document.ts";
+import type { StepBudget } from "./step-budget.ts";
+
+/** A document of our schema in block style: its text and its parsed form. */
+export interface EditableDocument {
+  readonly text: string;
+  readonly root: YAMLMap;
+  readonly aliases: Aliases;
+}
+
+/** An entry of a list, as the entry of a list in block style and in flow style. */
+export interface ListEntry {
+  readonly block: string;
+  readonly flow: string;
+}
+
+/** Parses a document of our schema; `undefined` for any other document, and for one in flow style. */
+export function editable(text: string, work: StepBudget): EditableDocument | undefined {
+  const { root, aliases } = parseDocument(text, new Problems(text), work);
+  if (!root || root.flow || !isSignalboxDocument(root, aliases)) return undefined;
+  return { text, root, aliases };
+}
+
+/** The document with a new first entry in a list of its root; `undefined` if the list is in flow style. */
+export function withEntry(
+  { text, root }: EditableDocument,
+  key: string,
+  block: string,
+  work: StepBudget,
+): EditableDocument | undefined {
+  const pair = pairOf(root, key);
+  const list = pair?.value;
+  if (!pair || !isSeq(list) || !list.range) return undefined;
+  const [start, end] = list.range;
+  const isEmpty = list.items.length === 0;
+  if (list.flow && !isEmpty) return undefined;
+  const kept = isEmpty ? text.slice(0, start).trimEnd() + text.slice(end) : text;
+  const margin = isEmpty ? 2 : columnOf(text, start);
+  const result = editable(withLines(kept, keyEnd(pair), indented(block, margin)), work);
+  const found = result?.root.get(key);
+  return isSeq(found) && found.items.length === list.items.length + 1 ? result : undefined;
+}
+
+/** The document with a new first exception in a rule; `undefined` if the rule cannot be edited. */
+export function withException(
+  document: EditableDocument,
+  id: string,
+  exception: ListEntry,
+  work: StepBudget,
+): EditableDocument | undefined {
+  const rule = ruleOf(document.root, id);
+  const text = rule && textWithException(document.text, rule, exception);
+  const result = text === undefined ? undefined : editable(text, work);
+  return countOf(result, id) === countOf(document, id) + 1 ? result : undefined;
+}
+
+/** The offset of the first exception of a rule. */
+export function offsetOfException({ root }: EditableDocument, id: string): number | undefined {
+  const except = ruleOf(root, id)?.get("except");
+  return isSeq(except) ? (except.items[0] as Node).range?.[0] : undefined;
+}
+
+/** The line of an offset, counted from 1. */
+export function lineAt(text: string, offset: number): number {
+  const problems = new Problems(text);
+  problems.add(offset, "");
+  return problems.list()[0]?.line ?? 1;
+}
+
+function textWithException(
+  text: string,
+  rule: YAMLMap,
+  { block, flow }: ListEntry,
+): string | undefined {
+  const pair = pairOf(rule, "except");
+  if (!pair) return withNewKey(text, rule, "except", { block, flow });
+  const list = pair.value;
+  if (!isSeq(list) || !list.range) return undefined;
+  if (list.flow) return withFlowEntry(text, list, flow);
+  return withLines(text, keyEnd(pair), indented(block, columnOf(text, list.range[0])));
+}
+
+/** The text with a new list as the last key of a mapping. */
+function withNewKey(
+  text: string,
+  map: YAMLMap,
+  key: string,
+  { block, flow }: ListEntry,
+): string | undefined {
+  if (!map.range) return undefined;
+  if (map.flow) return withFlowEntry(text, map, `${key}: [${flow}]`);
+  const margin = columnOf(text, map.range[0]);
+  const end = endOf(map);
+  // Behind the last value and the comment in its line; a text block ends with its line break.
+  return withLines(text, end - 1, indented(`${key}:\n${indented(block, 2)}`, margin));
+}
+
+/** The text with a new last entry in a collection in flow style that has entries. */
+function withFlowEntry(text: string, { range }: YAMLMap | YAMLSeq, entry: string): string {
+  const end = (range?.[1] ?? 1) - 1; // the bracket
+  const before = text.slice(0, end);
+  const kept = before.trimEnd();
+  // A comment in the last line would hide what is written behind it.
+  const isOneLine = !before.slice(kept.length).includes("\n");
+  const comma = kept.endsWith(",") ? "" : ",";
+  const at = isOneLine ? kept : before;
+  return `${at}${comma} ${entry}${isOneLine ? before.slice(kept.length) : ""}${text.slice(end)}`;
+}
+
+/** The text with further lines below the line of an offset. */
+function withLines(text: string, offset: number, lines: string): string {
+  const lineEnd = text.indexOf("\n", offset);
+  if (lineEnd === -1) return `${text}\n${lines}`;
+  return text.slice(0, lineEnd + 1) + lines + text.slice(lineEnd + 1);
+}
+
+function ruleOf(root: YAMLMap, id: string): YAMLMap | undefined {
+  const rules = root.get("rules");
+  if (!isSeq(rules)) return undefined;
+  return rules.items.find((rule): rule is YAMLMap => isMap(rule) && rule.get("id") === id);
+}
+
+/** The number of exceptions of a rule; -1 without that rule. */
+function countOf(document: EditableDocument | undefined, id: string): number {
+  const rule = document && ruleOf(document.root, id);
+  if (!rule) return -1;
+  const except = rule.get("except");
+  return isSeq(except) ? except.items.length : 0;
+}
+
+function pairOf(map: YAMLMap, key: string) {
+  return map.items.find((one) => isScalar(one.key) && one.key.value === key);
+}
+
+function keyEnd({ key }: { readonly key: unknown }): number {
+  return (isScalar(key) && key.range?.[1]) || 0;
+}
+
+/** The end of a node's last value: of a collection in block style the library's range may include what follows. */
+function endOf(node: Node): number {
+  const isBlock = (isMap(node) || isSeq(node)) && !node.flow;
+  const last = isBlock ? node.items.at(-1) : undefined;
+  if (last === undefined) return node.range?.[1] ?? 0;
+  if (isSeq(node)) return endOf(last as Node);
+  const { key, value } = last as YAMLMap["items"][number];
+  return Math.max(endOf(key as Node), value ? endOf(value as Node) : 0);
+}
+
+function columnOf(text: string, offset: number): number {
+  return offset - (text.lastIndexOf("\n", offset - 1) + 1);
+}
+
+/** Indents the lines of a text that are not empty. */
+export function indented(text: string, by: number): string {
+  return text.replace(/^(?=.)/gm, " ".repeat(by));
+}

@@ -8,7 +8,7 @@ const WEIGHTS = [
   ["/", MOST],
   ["/portal/audit", 115],
   ["/portal/policies", MOST],
-  ["/portal/policies/new", MOST],
+  ["/portal/policies/new", 115],
   ["/portal/fleet", MOST],
   ["/portal/agents", MOST],
   ["/portal/catalog", MOST],

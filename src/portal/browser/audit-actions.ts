@@ -1,6 +1,3 @@
-import type { AuditEvent } from "../../audit/schema.ts";
-import type { Effect } from "../../policies/schema.ts";
-import { DRAFT_KEY, EDITOR_PATH } from "../handover.ts";
 import { call } from "./api.ts";
 
 /** Downloads an export by a ticket, so that no credential is part of an address. */
@@ -12,12 +9,4 @@ export async function download(href: string): Promise<void> {
   link.href = url;
   link.download = "";
   link.click();
-}
-
-/** Opens the policy editor with a draft made from an event. The draft is handed over within this tab. */
-export async function openRuleDraft(event: AuditEvent, effect: Effect): Promise<void> {
-  const body = { event: event.id, effect };
-  const { yaml } = await call<{ readonly yaml: string }>("POST", "/policies/draft-rule", { body });
-  sessionStorage.setItem(DRAFT_KEY, yaml);
-  location.assign(EDITOR_PATH);
 }

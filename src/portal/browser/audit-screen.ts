@@ -111,13 +111,6 @@ export class AuditScreen {
     showPanel(auditEventPanel({ ...pageContext(), view, ...(open && { open }) }), id);
   }
 
-  /** Reads the open event with all its fields. */
-  async readOpen(): Promise<AuditEvent | undefined> {
-    const { event: id } = this.#view;
-    const open = id === undefined ? undefined : await this.#read(id);
-    return open && "event" in open ? open.event : undefined;
-  }
-
   async #read(id: string): Promise<OpenEvent> {
     const { list, open } = this.#model ?? {};
     if (open && "event" in open && open.event.id === id) return open;

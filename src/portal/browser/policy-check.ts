@@ -4,6 +4,9 @@ import { call, reasonOf } from "./api.ts";
 import { parsed } from "./markup.ts";
 import { morph } from "./morph.ts";
 
+const VALID = "Valid: it could be published";
+const UNCHANGED = "Valid, without a change";
+
 /** The pause before a failed check is repeated. */
 const AGAIN_MS = 3_000;
 
@@ -13,15 +16,25 @@ export interface Check {
   number(): void;
   /** Has the service check the text; aborts a check in progress. */
   run(): Promise<void>;
+  /** Whether the text as it is now was found valid. */
+  isValid(): boolean;
 }
 
-/** Connects a text area with its gutter, its list of problems and its verdict. */
+/**
+ * Connects a text area with its gutter, its list of problems and its verdict.
+ *
+ * @param isChanged whether the text differs from the version that it is meant to replace
+ * @param onChecked called after each check
+ */
 export function serveCheck(
   area: HTMLTextAreaElement,
   gutter: HTMLElement,
   list: HTMLElement,
   verdict: HTMLElement,
+  isChanged: () => boolean,
+  onChecked: () => void,
 ): Check {
+  let valid: string | undefined;
   let problems: readonly PolicyProblem[] = [];
   let underWay: AbortController | undefined;
   const number = (): void => {
@@ -54,24 +67,28 @@ export function serveCheck(
     underWay?.abort();
     const own = new AbortController();
     underWay = own;
+    const yaml = area.value;
     try {
       const found = await call<{ readonly problems: readonly PolicyProblem[] }>(
         "POST",
         "/policies/validate",
-        { body: { yaml: area.value }, signal: own.signal },
+        { body: { yaml }, signal: own.signal },
       );
       if (own.signal.aborted) return;
       problems = found.problems;
-      if (problems.length === 0) show("Valid: it could be published", "ok-text");
+      valid = problems.length === 0 ? yaml : undefined;
+      if (problems.length === 0) show(isChanged() ? VALID : UNCHANGED, "ok-text");
       else show(problems.length === 1 ? "1 problem" : `${problems.length} problems`, "error");
     } catch (error) {
       if (own.signal.aborted) return;
       problems = [];
+      valid = undefined;
       show(`Not checked: ${reasonOf(error)}`, "error");
       setTimeout(() => {
         if (underWay === own) void run();
       }, AGAIN_MS);
     }
+    onChecked();
   };
   area.addEventListener("scroll", () => {
     gutter.scrollTop = area.scrollTop;
@@ -80,7 +97,14 @@ export function serveCheck(
     const button = event.target instanceof Element ? event.target.closest("button") : null;
     if (button) goToPlace(area, Number(button.dataset["line"]), Number(button.dataset["column"]));
   });
-  return { number, run };
+  return { number, run, isValid: () => valid === area.value };
+}
+
+/** Moves the caret to the line with a text that is nearest to a line, since lines may have moved. */
+export function goToLine(area: HTMLTextAreaElement, line: number, text: string): void {
+  const found = area.value.split("\n").flatMap((one, i) => (one === text ? [i + 1] : []));
+  const [nearest = line] = found.sort((a, b) => Math.abs(a - line) - Math.abs(b - line));
+  goToPlace(area, nearest, text.search(/\S/) + 1);
 }
 
 /** Moves the caret to a problem and selects the rest of its line. */

@@ -77,21 +77,18 @@ export function* renderPolicyEditor(model: PolicyEditorModel): Work<Html> {
   return html`<div class="page-head">
       ${breadcrumb("/portal/policies", "Policies")}
       <h1>New policy version</h1>
-      <span class="faint"
-        >${
-          model.base
-            ? html`begins with <span class="mono">${model.base.version}</span>`
-            : "begins with an example"
-        }</span
-      >
+      <span class="faint" id="begins">${beginning(model.base?.version)}</span>
       <div class="actions">
+        <button type="button" class="quiet needs-modules" id="restore" hidden>
+          Bring the discarded draft back
+        </button>
         <button type="button" class="quiet needs-modules" id="discard" hidden>
           Discard the draft
         </button>
         ${ifAllowed(
           model,
           "POST /policies",
-          html`<button type="button" class="primary needs-modules" id="publish">
+          html`<button type="button" class="primary needs-modules" id="publish" disabled>
             Review and publish…
           </button>`,
         )}
@@ -99,6 +96,8 @@ export function* renderPolicyEditor(model: PolicyEditorModel): Work<Html> {
     </div>
     ${allowedOrNote(model, "POST /policies", "Publishing a policy")}
     <noscript>${withoutModules(model)}</noscript>
+    <div id="draft-notice"></div>
+    <ol class="notice drafted" id="notes" aria-label="Drafted from events" hidden></ol>
     <div class="grid editing">
       <section class="card" aria-labelledby="editor-title">
         <header>
@@ -123,18 +122,24 @@ ${text}</textarea>
       ${simulator()}
       <section class="card wide" aria-labelledby="changes-title">
         <header>
-          <h2 id="changes-title">
-            ${
-              active
-                ? html`Changes to the active version <span class="mono">${active.version}</span>`
-                : "Changes"
-            }
-          </h2>
+          <h2 id="changes-title">${changesTitle(active?.version)}</h2>
           <span id="changes-words" class="small faint"></span>
         </header>
         <div id="changes"></div>
       </section>
     </div>`;
+}
+
+/** Names the version that a draft begins with. */
+export function beginning(version: string | undefined): Html {
+  if (version === undefined) return html`begins with an example`;
+  return html`begins with <span class="mono">${version}</span>`;
+}
+
+/** Names the version that a draft is compared with, and is meant to replace. */
+export function changesTitle(version: string | undefined): Html {
+  if (version === undefined) return html`Changes`;
+  return html`Changes to <span class="mono">${version}</span>`;
 }
 
 /** Escapes a text of up to 1 MiB in parts, so that other requests can run between them. */

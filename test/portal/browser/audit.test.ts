@@ -229,9 +229,11 @@ browserTest("an event becomes the draft of a rule in the editor", async (t) => {
   const { page, faults } = await visit(t, `${url}?event=bad`);
   await page.getByRole("button", { name: "allows it" }).click();
   await page.waitForURL("**/portal/policies/new");
+  await page.getByRole("list", { name: "Drafted from events" }).waitFor();
   const draft = String(await page.evaluate("sessionStorage.getItem('signalbox.draft')"));
-  assert.match(draft, /effect: allow/);
-  const { body } = await app.post("/api/v1/policies/validate", { yaml: draft });
+  const { yaml } = JSON.parse(draft) as { yaml: string };
+  assert.match(yaml, /effect: allow/);
+  const { body } = await app.post("/api/v1/policies/validate", { yaml });
   assert.deepEqual(body, { valid: true, problems: [] });
   faults.splice(0);
 });

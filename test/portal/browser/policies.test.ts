@@ -67,7 +67,7 @@ browserTest(
     const own = await start(t);
     await own.post("/api/v1/policies", { version: "v1", yaml: OLD });
     const { page: writer } = await visit(t, `${own.url}/portal/policies/new`, {}, [409]);
-    await writer.getByText("Valid: it could be published").waitFor();
+    await writer.getByText("Valid, without a change").waitFor();
     await writer.keyboard.press("/");
     await writer.keyboard.press("Control+End");
     await writer.keyboard.type("  - id: second\n    effect: maybe\n    match: {}\n");
@@ -125,7 +125,7 @@ browserTest(
     await writer.getByLabel("Password").fill(ADMIN.password);
     await writer.keyboard.press("Enter");
     await writer.waitForURL("**/portal/policies/new");
-    await writer.getByText("Valid: it could be published").waitFor();
+    await writer.getByText("Valid, without a change").waitFor();
     const text = writer.getByRole("textbox", { name: "Policy document" });
     assert.equal(await text.inputValue(), OLD);
     await text.fill(`${OLD}rules: []\n`);
@@ -172,17 +172,82 @@ browserTest("the draft is validated again when the connection returns", async (t
   faults.splice(0); // browsers report the failed request
 });
 
-browserTest("a draft from another page is opened and can be discarded", async (t) => {
-  const { page: writer } = await visit(t, `${app.url}/portal/fleet`);
-  await writer.evaluate("sessionStorage.setItem('signalbox.draft', 'default: deny')");
+browserTest("a draft is named after its own base, and discarding it can be undone", async (t) => {
+  const { page: writer } = await visit(t, `${app.url}/portal/policies/new`);
+  const text = writer.getByRole("textbox", { name: "Policy document" });
+  const begins = writer.locator("#begins");
+  await writer.getByText("Valid, without a change", { exact: true }).waitFor();
+  await text.fill("default: deny");
   await writer.goto(`${app.url}/portal/policies/new?from=v1`);
-  await writer.getByRole("button", { name: "Discard the draft" }).waitFor();
-  assert.equal(
-    await writer.getByRole("textbox", { name: "Policy document" }).inputValue(),
-    "default: deny",
-  );
+  await writer.getByText("This is your draft.").waitFor();
+  assert.equal(await begins.innerText(), "begins with v/2 <b>");
+  assert.equal(await text.inputValue(), "default: deny");
+  await writer.getByRole("button", { name: "Begin with v1 instead" }).click();
+  assert.equal(await text.inputValue(), OLD);
+  assert.equal(await begins.innerText(), "begins with v1");
+  const restore = writer.getByRole("button", { name: "Bring the discarded draft back" });
+  await restore.click();
+  await writer.getByText("begins with v/2 <b>").waitFor();
+  assert.equal(await text.inputValue(), "default: deny");
   await writer.getByRole("button", { name: "Discard the draft" }).click();
-  assert.equal(await writer.getByRole("textbox", { name: "Policy document" }).inputValue(), OLD);
+  assert.equal(await text.inputValue(), OLD); // of the address
+  await writer.reload();
+  await restore.click();
+  await writer.getByText("begins with v/2 <b>").waitFor();
+  assert.equal(await text.inputValue(), "default: deny");
+});
+
+browserTest("a version that became active meanwhile is not overwritten unseen", async (t) => {
+  const own = await start(t);
+  await own.post("/api/v1/policies", { version: "v1", yaml: OLD });
+  const { page: writer } = await visit(t, `${own.url}/portal/policies/new`, {}, [409]);
+  const text = writer.getByRole("textbox", { name: "Policy document" });
+  const publish = writer.getByRole("button", { name: "Review and publish…" });
+  await writer.getByText("Valid, without a change", { exact: true }).waitFor();
+  assert.equal(await publish.isDisabled(), true);
+  await text.fill(`${OLD}rules: []\n`);
+  await writer.getByText("1 problem", { exact: true }).waitFor();
+  assert.equal(await publish.isDisabled(), true);
+  await text.fill(`# mine\n${OLD}`);
+  await writer.getByText("Valid: it could be published").waitFor();
+  await publish.click();
+  assert.equal(await writer.getByLabel("Version name").inputValue(), "v2");
+  await own.post("/api/v1/policies", { version: "v2", yaml: NEW, updated_by: "eve" });
+  await writer.keyboard.press("Enter");
+  const dialog = writer.getByRole("dialog", { name: "v2 is active now" });
+  const words = await dialog.innerText();
+  assert.match(words, /It was not published[^]*by eve[^]*v1 to v2: 5 lines added/);
+  assert.match(words, /v1 to your draft: 1 line added/);
+  await dialog.getByRole("button", { name: "Join the changes" }).click();
+  await writer.getByText("Valid: it could be published").waitFor();
+  assert.equal(await text.inputValue(), `# mine\n${NEW}`);
+  assert.equal(await writer.locator("#changes-words").innerText(), "1 line added");
+  await publish.click();
+  assert.equal(await writer.getByLabel("Version name").inputValue(), "v3");
+  await writer.keyboard.press("Enter");
+  await writer.waitForURL("**/portal/policies?version=v3");
+  assert.equal((await own.get("/api/v1/policies/v3")).body.yaml, `# mine\n${NEW}`);
+});
+
+browserTest("changes of the same lines are shown, and the draft stays as it is", async (t) => {
+  const own = await start(t);
+  await own.post("/api/v1/policies", { version: "v1", yaml: OLD });
+  const { page: writer } = await visit(t, `${own.url}/portal/policies/new`);
+  const text = writer.getByRole("textbox", { name: "Policy document" });
+  await text.fill(OLD.replace("deny", "allow"));
+  await own.post("/api/v1/policies", {
+    version: "v2",
+    yaml: OLD.replace("default: deny", "name: x"),
+  });
+  await writer.reload();
+  await writer.getByText("v2 is active now").waitFor();
+  await writer.getByRole("button", { name: "Show both changes…" }).click();
+  const dialog = writer.getByRole("dialog", { name: "v2 is active now" });
+  await dialog.getByText("Both change the same lines.").waitFor();
+  await dialog.getByRole("button", { name: "Go on with my text" }).click();
+  await writer.locator("#begins").getByText("v2").waitFor();
+  assert.equal(await text.inputValue(), OLD.replace("deny", "allow"));
+  assert.equal(await writer.locator("td.removed code").first().textContent(), "name: x");
 });
 
 browserTest("text typed before the editor's module is loaded is kept", async (t) => {

@@ -1,7 +1,6 @@
 /** The module of the audit page: clicks, typing, keys and drags become a view and its address. */
 import "../frame.ts";
 import type { AuditEvent } from "../../../audit/schema.ts";
-import type { Effect } from "../../../policies/schema.ts";
 import {
   ALL_TIME,
   ANEW,
@@ -13,13 +12,14 @@ import {
   type AuditView,
 } from "../../pages/audit-view.ts";
 import { reasonOf } from "../api.ts";
-import { download, openRuleDraft } from "../audit-actions.ts";
+import { download } from "../audit-actions.ts";
 import { linkOf } from "../audit-pieces.ts";
 import { AuditScreen } from "../audit-screen.ts";
 import { followEvents } from "../audit-tail.ts";
 import { serveZoom } from "../audit-zoom.ts";
 import { isModified } from "../clicks.ts";
 import { serviceNow } from "../clock.ts";
+import { collect, openRuleDraft, showCollected } from "../collected.ts";
 import { addShortcuts } from "../keys.ts";
 import { contentElement } from "../live.ts";
 import { session } from "../session.ts";
@@ -122,9 +122,11 @@ function serveClicks(): void {
     if (menu?.hasAttribute("open") && !menu.contains(target ?? null)) menu.removeAttribute("open");
     if (!control) return;
     const draft = control.getAttribute("data-draft");
+    const { event: id = "" } = screen.view;
     if (control.id === "live") toggleLive();
     else if (control.id === "show-arrived") showArrived();
-    else if (draft === "allow" || draft === "deny") draftOpen(draft).catch(say);
+    else if (draft === "allow" || draft === "deny") openRuleDraft([id], draft);
+    else if (draft === "collect") collect(id, control.getAttribute("data-command") ?? "");
     else if (control.hasAttribute("data-export") && control instanceof HTMLAnchorElement) {
       event.preventDefault();
       download(control.href).catch(say);
@@ -133,11 +135,6 @@ function serveClicks(): void {
       void screen.loadOlder();
     } else followLink(control, event);
   });
-}
-
-async function draftOpen(effect: Effect): Promise<void> {
-  const event = await screen.readOpen();
-  if (event) await openRuleDraft(event, effect);
 }
 
 /** Follows a link to another view within the page, unless the click asks for another tab. */
@@ -255,6 +252,7 @@ addShortcuts([
 ]);
 serveForm();
 serveClicks();
+showCollected();
 serveZoom(content, (from, to) => {
   const moments = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
   void go(viewHref(screen.view, { ...ALL_TIME, ...ANEW, ...moments, live: undefined }), "push");

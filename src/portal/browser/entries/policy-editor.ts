@@ -1,21 +1,27 @@
 import "../frame.ts";
 import { finish } from "../../../core/work.ts";
 import type { Policy } from "../../../policies/schema.ts";
-import { DRAFT_KEY } from "../../handover.ts";
+import { DISCARDED_KEY, type DraftNote, type EditorDraft } from "../../handover.ts";
 import { html } from "../../html.ts";
-import { policyLink } from "../../page-link.ts";
 import { isAllowed } from "../../withheld.ts";
-import { policyEditor, startingText, type PolicyEditorModel } from "../../pages/policy-editor.ts";
+import {
+  beginning,
+  changesTitle,
+  policyEditor,
+  startingText,
+  type PolicyEditorModel,
+} from "../../pages/policy-editor.ts";
 import { policyChanges } from "../../pages/policy-text.ts";
-import { call, isSignedOut, pageSource, reasonOf } from "../api.ts";
-import { ask } from "../dialog.ts";
+import { readPolicy } from "../../pages/source.ts";
+import { isSignedOut, pageSource, reasonOf } from "../api.ts";
+import { draftRules, storedDraft, storeDraft } from "../drafts.ts";
 import { addressQuery, pageContext, show, showProblem } from "../live.ts";
 import { morph } from "../morph.ts";
-import { serveCheck, type Check } from "../policy-check.ts";
+import { goToLine, serveCheck } from "../policy-check.ts";
+import { askToPublish, askToTakeOver, type PublishListener } from "../policy-publish.ts";
 import { serveSimulator } from "../policy-simulator.ts";
 import { learnRole } from "../role.ts";
-import { store, stored } from "../storage.ts";
-import { textField } from "../../pages/fields.ts";
+import { toast } from "../toast.ts";
 
 const PAUSE_MS = 300;
 
@@ -25,91 +31,179 @@ function element<T extends HTMLElement>(id: string): T {
   return found as T;
 }
 
-function showChanges(active: Policy | undefined, yaml: string): void {
-  const before = {
-    name: active ? `${active.version} (active)` : "nothing",
-    yaml: active?.yaml ?? "",
-  };
-  const { shown, words } = finish(policyChanges(before, { name: "this text", yaml }));
-  morph(element("changes"), shown);
-  element("changes-words").textContent = words;
+/** The version that the text began with, and the one that it is meant to replace. */
+interface Beginning {
+  /** `undefined` for the example. */
+  readonly base: Policy | undefined;
+  readonly replaces: Policy | undefined;
+  readonly notes?: readonly DraftNote[] | undefined;
 }
 
-function askToPublish(active: Policy | undefined, yaml: string): void {
-  const before = { name: active?.version ?? "nothing", yaml: active?.yaml ?? "" };
-  const changes = finish(policyChanges(before, { name: "this text", yaml }));
-  ask({
-    title: "Publish and activate",
-    body: html`<p>
-        ${
-          active
-            ? html`Runtimes will be given this text instead of
-                <b class="mono">${active.version}</b>:`
-            : "Runtimes will be given this text:"
-        }
-        ${changes.words}.
-      </p>
-      <div class="two">
-        ${textField({ id: "version", name: "version", label: "Version name", placeholder: "made from the time", isOptional: true, maxLength: 128 })}
-        ${textField({ id: "description", name: "description", label: "What it is about", isOptional: true, maxLength: 4096 })}
-      </div>
-      ${changes.shown}`,
-    confirm: "Publish and activate",
-    isWide: true,
-    async run(form) {
-      const { version } = await call<Policy>("POST", "/policies", {
-        body: {
-          yaml,
-          version: String(form.get("version")),
-          description: String(form.get("description")),
-          ...(active && { name: active.name }),
-        },
-      });
-      store(DRAFT_KEY, undefined);
-      location.assign(policyLink(version));
-    },
-  });
+/** Reads the versions that a draft names; those of the address that do not exist any more. */
+async function beginningOf(draft: EditorDraft, model: PolicyEditorModel): Promise<Beginning> {
+  const source = pageSource();
+  const versions = await source.versions();
+  const read = async (name: string): Promise<Policy | undefined> =>
+    [model.active, model.base].find((known) => known?.version === name) ??
+    readPolicy(source, versions, name);
+  const [base, replaces] = await Promise.all([read(draft.base), read(draft.replaces)]);
+  return { base, replaces, notes: draft.notes };
 }
 
 /** Connects the editor: after a short pause its text is kept, checked and compared. */
-function serve(model: PolicyEditorModel): void {
+async function serve(model: PolicyEditorModel): Promise<void> {
   const { active } = model;
+  const own: Beginning = { base: model.base, replaces: active };
   const area = element<HTMLTextAreaElement>("yaml");
-  const original = startingText(model);
   const discard = element("discard");
+  const restore = element("restore");
+  // Absent where the reader's role does not include publishing.
+  const publish = document.getElementById("publish") as HTMLButtonElement | null;
+  let begun = own;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const check: Check = serveCheck(area, element("gutter"), element("problems"), element("verdict"));
+
+  const original = (): string => startingText(begun);
+  const draftOf = (): EditorDraft | undefined =>
+    area.value === original()
+      ? undefined
+      : {
+          ...{ yaml: area.value, base: begun.base?.version ?? "" },
+          replaces: begun.replaces?.version ?? "",
+          notes: begun.notes ?? [],
+        };
+  const isChanged = (): boolean => area.value !== (begun.replaces?.yaml ?? "");
+  const showPublish = (): void => {
+    if (publish) publish.disabled = !check.isValid() || !isChanged();
+  };
+  const check = serveCheck(
+    ...([area, element("gutter"), element("problems"), element("verdict")] as const),
+    isChanged,
+    showPublish,
+  );
   const simulator = serveSimulator(element<HTMLFormElement>("simulate"), element("decision"), area);
+  const showButtons = (): void => {
+    discard.hidden = draftOf() === undefined;
+    restore.hidden = storedDraft(DISCARDED_KEY) === undefined;
+    showPublish();
+  };
   const follow = (): void => {
-    showChanges(active, area.value);
+    const { replaces } = begun;
+    const before = { name: replaces?.version ?? "nothing", yaml: replaces?.yaml ?? "" };
+    const changes = finish(policyChanges(before, { name: "this text", yaml: area.value }));
+    morph(element("changes"), changes.shown);
+    element("changes-words").textContent = changes.words;
     void check.run();
     simulator.runAgain();
   };
-  const begin = (text: string): void => {
-    area.value = text;
-    discard.hidden = text === original;
+  /** Shows a text and what it began with. */
+  const begin = (from: Beginning, text?: string): void => {
+    begun = from;
+    area.value = text ?? original();
+    storeDraft(draftOf());
+    morph(element("begins"), beginning(from.base?.version));
+    morph(element("changes-title"), changesTitle(from.replaces?.version));
+    showNotices();
+    showNotes(from.notes ?? []);
+    showButtons();
     check.number();
     follow();
   };
+  const showNotices = (): void => {
+    const isStale = begun.replaces?.version !== active?.version;
+    const wanted = addressQuery(policyEditor.parameters).from;
+    const isOther =
+      wanted !== undefined && model.base && model.base.version !== begun.base?.version;
+    const other = html`<p class="notice">
+      This is your draft.
+      <button type="button" id="begin-anew">Begin with ${wanted} instead</button>
+    </p>`;
+    const stale = html`<p class="notice">
+      <b class="mono">${active?.version ?? "nothing"}</b> is active now, and your draft was to
+      replace <b class="mono">${begun.replaces?.version ?? "nothing"}</b>.
+      <button type="button" id="take-over">Show both changes…</button>
+    </p>`;
+    morph(
+      element("draft-notice"),
+      html`${isOther ? other : undefined}${isStale ? stale : undefined}`,
+    );
+  };
+  const showNotes = (notes: readonly DraftNote[]): void => {
+    const list = element("notes");
+    list.hidden = notes.length === 0;
+    morph(
+      list,
+      html`${notes.map(
+        ({ message, line }, i) =>
+          html`<li>
+            <button type="button" class="quiet" data-note="${i}">Line ${line}</button>
+            <span>${message}</span>
+          </li>`,
+      )}`,
+    );
+  };
+  const discardDraft = (next: Beginning): void => {
+    const draft = draftOf();
+    if (draft) storeDraft(draft, DISCARDED_KEY);
+    begin(next);
+  };
+  const listener: PublishListener = {
+    onPublished() {
+      storeDraft(undefined);
+      storeDraft(undefined, DISCARDED_KEY);
+    },
+    onTaken: (yaml, now) => {
+      Object.assign(model, { active: now });
+      begin({ ...begun, base: now, replaces: now }, yaml);
+    },
+  };
+
   area.addEventListener("input", () => {
-    store(DRAFT_KEY, area.value === original ? undefined : area.value);
-    discard.hidden = area.value === original;
+    storeDraft(draftOf());
+    showButtons();
     check.number();
     clearTimeout(timer);
     timer = setTimeout(follow, PAUSE_MS);
   });
   discard.addEventListener("click", () => {
-    store(DRAFT_KEY, undefined);
-    begin(original);
+    discardDraft(own);
     area.focus();
   });
-  // The button is absent where the reader's role does not include publishing.
-  document
-    .getElementById("publish")
-    ?.addEventListener("click", () => askToPublish(active, area.value));
-  const wasTypedIn = area.value !== area.defaultValue; // before this module was loaded
-  if (wasTypedIn) store(DRAFT_KEY, area.value);
-  begin(stored(DRAFT_KEY) ?? original);
+  restore.addEventListener("click", () => {
+    const draft = storedDraft(DISCARDED_KEY);
+    if (!draft) return;
+    const current = draftOf();
+    storeDraft(current, DISCARDED_KEY); // nothing is lost: they change places
+    void beginningOf(draft, model).then((from) => begin(from, draft.yaml), complain);
+  });
+  element("draft-notice").addEventListener("click", ({ target }) => {
+    const id = target instanceof Element ? target.id : "";
+    if (id === "begin-anew") discardDraft(own);
+    if (id === "take-over")
+      askToTakeOver({ yaml: area.value, replaces: begun.replaces }, model.active, listener);
+  });
+  element("notes").addEventListener("click", ({ target }) => {
+    const at = target instanceof Element ? target.getAttribute("data-note") : null;
+    const note = at === null ? undefined : begun.notes?.[Number(at)];
+    if (note) goToLine(area, note.line, note.text);
+  });
+  publish?.addEventListener("click", () => {
+    askToPublish({ yaml: area.value, replaces: begun.replaces }, listener).catch(complain);
+  });
+
+  const typed = area.value === area.defaultValue ? undefined : area.value; // before this module was loaded
+  const draft = storedDraft();
+  if (typed !== undefined && draft) storeDraft(draft, DISCARDED_KEY);
+  if (typed !== undefined || !draft) begin(own, typed);
+  else begin(await beginningOf(draft, model), draft.yaml);
+  await draftRules(() => {
+    const drafted = storedDraft();
+    if (drafted)
+      void beginningOf(drafted, model).then((from) => begin(from, drafted.yaml), complain);
+  }).catch(complain);
+}
+
+function complain(error: unknown): void {
+  if (!isSignedOut(error)) toast(reasonOf(error));
 }
 
 async function start(): Promise<void> {
@@ -119,7 +213,7 @@ async function start(): Promise<void> {
   const model = await policyEditor.read(pageSource(), pageContext(), query);
   // The server rendered the page without knowing the reader and their role.
   if (!isFilled || !isAllowed(model, "POST /policies")) show(policyEditor.render(model));
-  serve(model);
+  await serve(model);
 }
 
 start().catch((error: unknown) => {

@@ -1,0 +1,63 @@
+/** The events that one draft of rules is made from, kept in this tab until the policy editor has drafted them. */
+import type { Effect } from "../../policies/schema.ts";
+import { counted } from "../format.ts";
+import { COLLECTED_KEY, EDITOR_PATH, TO_DRAFT_KEY, type RulesToDraft } from "../handover.ts";
+import { html } from "../html.ts";
+import { parsed } from "./markup.ts";
+import { store, stored } from "./storage.ts";
+
+/** Opens the policy editor, which drafts rules that decide the commands of events. */
+export function openRuleDraft(events: readonly string[], effect: Effect): void {
+  store(TO_DRAFT_KEY, JSON.stringify({ events, effect } satisfies RulesToDraft));
+  location.assign(EDITOR_PATH);
+}
+
+/** An event that rules are to be drafted from. */
+interface Collected {
+  readonly id: string;
+  readonly command: string;
+}
+
+/** Adds an event to those that one draft is made from. */
+export function collect(id: string, command: string): void {
+  const others = collected().filter((event) => event.id !== id);
+  store(COLLECTED_KEY, JSON.stringify([...others, { id, command }]));
+  showCollected();
+}
+
+function collected(): readonly Collected[] {
+  return JSON.parse(stored(COLLECTED_KEY) ?? "[]") as readonly Collected[];
+}
+
+/** Shows the collected events in a corner, with the buttons that draft their rules. */
+export function showCollected(): void {
+  const events = collected();
+  document.getElementById("collected")?.remove();
+  if (events.length === 0) return;
+  const shown = html`<aside class="collected" id="collected" aria-label="Collected events">
+    <details>
+      <summary>${counted(events.length, "event")} collected</summary>
+      <ul>
+        ${events.map(({ command }) => html`<li><code>${command}</code></li>`)}
+      </ul>
+    </details>
+    <span class="faint small">Draft rules that</span>
+    <button type="button" data-all="allow">allow them</button>
+    <button type="button" data-all="deny">deny them</button>
+    <button type="button" class="quiet" data-all="">Forget them</button>
+  </aside>`;
+  document.body.append(parsed(shown));
+  const bar = document.getElementById("collected");
+  bar?.addEventListener("click", ({ target }) => {
+    const all = target instanceof Element ? target.getAttribute("data-all") : null;
+    if (all === "allow" || all === "deny") {
+      openRuleDraft(
+        events.map(({ id }) => id),
+        all,
+      );
+    } else if (all === "") {
+      store(COLLECTED_KEY, undefined);
+      showCollected();
+    }
+  });
+}

@@ -2,6 +2,7 @@
 import type { RequestListener } from "node:http";
 import { recordingRows } from "./activity/recording.ts";
 import { AuditStreams } from "./audit/stream.ts";
+import { EventRedaction } from "./audit/redaction/event-redaction.ts";
 import { TICKET_DEMAND } from "./audit/export-routes.ts";
 import { SharedTickets, type AcceptCredentials } from "./audit/shared-tickets.ts";
 import { ExportTickets } from "./audit/tickets.ts";
@@ -140,6 +141,11 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
   };
   const quotas = createQuotas(config, config.requireAuth);
   const auditStreams = new AuditStreams();
+  const redaction = new EventRedaction(
+    config.auditRedaction === "on",
+    (organization) => stores.settings.list(organization),
+    now,
+  );
   const bodyBudget = new BodyBudget(BODIES_IN_FLIGHT_BYTES, BODIES_IN_WORK_BYTES);
   const gauges: Gauges = {
     ...description,
@@ -147,6 +153,7 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
     quotas: () => quotas.all,
     bodyBytesHeld: () => bodyBudget.held,
     auditStreams: () => auditStreams.size,
+    redactions: () => redaction.counts,
   };
   const resolveCaller = createCallerResolver({
     ...stores,
@@ -159,6 +166,7 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
   const services: Services = {
     ...stores,
     auditStreams,
+    redaction,
     exportTickets: shared
       ? new SharedTickets(shared.tickets, acceptTickets(resolveCaller), now)
       : new ExportTickets(now),

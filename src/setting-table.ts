@@ -78,6 +78,8 @@ export const settingTable = {
   maxBatchEvents: setting("MAX_BATCH_EVENTS", integer(1, 1_000_000), "10000"),
   /** `sync` answers an ingest when its events are on disk, `write` when the operating system has them. */
   auditDurability: setting("AUDIT_DURABILITY", choice(["sync", "write"]), "sync"),
+  /** `on` replaces secrets in the texts of events before they are stored; `off` keeps them. */
+  auditRedaction: setting("AUDIT_REDACTION", choice(["on", "off"]), "on"),
   /** The size at which a segment of the audit log is sealed. */
   auditSegmentBytes: setting(
     "AUDIT_SEGMENT_BYTES",

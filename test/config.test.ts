@@ -47,6 +47,7 @@ const DEFAULTS = {
   maxBodyBytes: 8_388_608,
   maxBatchEvents: 10_000,
   auditDurability: "sync",
+  auditRedaction: "on",
   auditSegmentBytes: 67_108_864,
   auditRetentionDays: 0,
   activityRetentionDays: 400,
@@ -294,6 +295,15 @@ const cases: readonly Case[] = [
       ["write", "write"],
     ],
     bad: ["none", "Sync"],
+    wrong: [true],
+  },
+  {
+    option: "auditRedaction",
+    good: [
+      ["on", "on"],
+      ["off", "off"],
+    ],
+    bad: ["true", "ON"],
     wrong: [true],
   },
   {

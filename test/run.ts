@@ -20,7 +20,15 @@ const SEED = "20261120";
 
 /** Journeys that read no files run again on the other engines, with filters only if one begins with the engine. */
 const WITHOUT_FILES = [
-  ...["audit-additions", "audit-list", "audit-repeated", "audit-reporter", "audit", "fleet"],
+  ...[
+    "audit-additions",
+    "audit-list",
+    "audit-redaction",
+    "audit-repeated",
+    "audit-reporter",
+    "audit",
+    "fleet",
+  ],
   ...["keys", "policies", "quotas", "runtime-day", "tenants", "users"],
 ];
 const ON_MEMORY = ["key-scopes", "roles"];

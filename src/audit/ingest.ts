@@ -16,11 +16,12 @@ import {
   type EventField,
   type EventFieldName,
 } from "./event-fields.ts";
+import type { REDACTED_FIELDS } from "./redaction/redact.ts";
 import { EVENT_ID, type AuditEvent, type Consumer, type Decision } from "./schema.ts";
 
 const CLIENT_ID = new RegExp(EVENT_ID.pattern);
 // These would be read as routes below `/audit/`.
-const RESERVED_IDS: ReadonlySet<string> = new Set(["export", "stream", "histogram"]);
+const RESERVED_IDS: ReadonlySet<string> = new Set(["export", "stream", "histogram", "redact"]);
 
 /** The properties of a field for ingest. All objects have one shape, which keeps their use fast. */
 interface ReportedField {
@@ -46,15 +47,29 @@ export interface IngestContext {
   readonly reporter?: string | undefined;
 }
 
+/** The fields of an event that are given values after the check. */
+type Gap = "id" | "timestamp" | "consumer" | "ai" | "provider" | "status";
+type TextName = (typeof REDACTED_FIELDS)[number];
+
+/** A reported event that was checked, and has gaps. Its texts are still as they were sent. */
+export type CheckedEvent = Omit<AuditEvent, Gap | TextName> & {
+  -readonly [Field in Gap | TextName]: AuditEvent[Field] | undefined;
+};
+
 /**
  * Makes a stored event from a reported one. A canonical name takes precedence over its alias, and
  * the alias is then not checked: a value that is not stored does not make an event invalid. Absent
- * optional fields are left out.
+ * optional fields are left out. Secrets stay: `drafting.ts` takes them out of reports.
  *
  * @param place where the event stands in the body: `""`, or `events[3]`
  * @throws BadInput naming the invalid field and what was expected
  */
 export function ingestEvent(raw: unknown, place: string, context: IngestContext): AuditEvent {
+  return completeEvent(checkEvent(raw, place, context), context);
+}
+
+/** The first half of `ingestEvent`: takes values from aliases and checks them. */
+export function checkEvent(raw: unknown, place: string, context: IngestContext): CheckedEvent {
   if (!isObject(raw)) throw new BadInput(`${place || "The body"}: expected an audit event object`);
 
   const ingestedAt = formatTimestamp(context.now);
@@ -89,9 +104,13 @@ export function ingestEvent(raw: unknown, place: string, context: IngestContext)
   ) {
     throw new BadInput(`${place || "The body"}: an audit event needs a known field`);
   }
+  return event as CheckedEvent;
+}
 
+/** The second half of `ingestEvent`: fills the gaps. */
+export function completeEvent(event: CheckedEvent, context: IngestContext): AuditEvent {
   event.id ??= context.ids();
-  event.timestamp ??= ingestedAt;
+  event.timestamp ??= event.ingested_at;
   event.consumer ??= event.ai === true ? "ai" : "human";
   event.ai ??= event.consumer === "ai";
   if (event.command !== undefined) event.provider ??= firstWord(event.command);

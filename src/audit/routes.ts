@@ -6,23 +6,25 @@ import { string } from "../core/schema-parts.ts";
 import type { Schema } from "../core/schema.ts";
 import type { Turns } from "../core/turns.ts";
 import { isObject } from "../core/validate.ts";
-import type { Work } from "../core/work.ts";
 import { Yielder } from "../core/yielder.ts";
 import { json, jsonAround, later, type Reply, type Settle } from "../http/reply.ts";
 import { route, type CustomBody } from "../http/route.ts";
+import { draftBatch, draftOne, type Drafted } from "./drafting.ts";
 import { filterOf, filterQuery, SEARCH } from "./filter.ts";
 import { bucketsFor, histogramOf } from "./histogram.ts";
-import { hasId, ingestEvent, type IngestContext } from "./ingest.ts";
 import { readPage } from "./page.ts";
+import type { EventRedaction } from "./redaction/event-redaction.ts";
+import type { Redactor } from "./redaction/redact.ts";
 import {
   auditBatchResult,
   auditEvent,
   auditHistogram,
   auditIngest,
   auditPage,
+  auditRedact,
+  auditRedaction,
   EVENT_ID,
   intervals,
-  type AuditEvent,
 } from "./schema.ts";
 import type { AuditStore, Stored } from "./store.ts";
 
@@ -33,6 +35,7 @@ interface Needs {
   readonly maxBatchEvents: number;
   readonly quotas: Pick<Quotas, "auditBytes">;
   readonly largeBatches: Turns;
+  readonly redaction: Pick<EventRedaction, "redactorFor" | "trial" | "count">;
 }
 
 /** The unchecked events of a body, and whether they came as a batch. */
@@ -46,9 +49,6 @@ interface Report {
  * of the body bounds its cost too little.
  */
 export const LARGE_BATCH_EVENTS = 1_000;
-/** Drafting this many takes about 0.2 ms. */
-const EVENTS_OF_A_PART = 64;
-const NO_IDS: ReadonlySet<string> = new Set();
 
 /** Tells a batch from a single event: a body that has `events` is a batch. */
 const report: CustomBody<Report> = {
@@ -98,30 +98,6 @@ function answering(settle: Settle, isBatch: boolean, accepted: number): Stored {
     if (error) settle(error);
     else settle(undefined, json(202, isBatch ? batchResult(accepted, stored) : stored));
   };
-}
-
-/** Events that are ready to be stored, and the ids that they came with. */
-export interface Drafted {
-  readonly drafts: readonly AuditEvent[];
-  readonly named: ReadonlySet<string>;
-}
-
-function draftOne(event: unknown, context: IngestContext): Drafted {
-  const draft = ingestEvent(event, "", context);
-  return { drafts: [draft], named: hasId(event) ? new Set([draft.id]) : NO_IDS };
-}
-
-/** Drafts the events of a batch in small parts: nothing is stored before the last one is checked. */
-export function* draftBatch(events: readonly unknown[], context: IngestContext): Work<Drafted> {
-  const drafts: AuditEvent[] = [];
-  const named = new Set<string>();
-  for (const [i, event] of events.entries()) {
-    const draft = ingestEvent(event, `events[${i}]`, context);
-    drafts.push(draft);
-    if (hasId(event)) named.add(draft.id);
-    if (i % EVENTS_OF_A_PART === 0) yield;
-  }
-  return { drafts, named };
 }
 
 /** The routes that take audit events, list them, count them and look them up. */
@@ -178,13 +154,14 @@ export const auditRoutes = [
     replies: { 202: { anyOf: [auditEvent, auditBatchResult] } },
     refuses: [400, 413, 500],
     handle({ organization, actor, surface, body, client }, needs: Needs) {
-      const { audit, now, ids, maxBatchEvents, quotas, largeBatches } = needs;
+      const { audit, now, ids, maxBatchEvents, quotas, largeBatches, redaction } = needs;
       const { isBatch, events } = body;
       if (events.length > maxBatchEvents) {
         throw new TooLarge(`events: expected at most ${maxBatchEvents} in one batch`);
       }
-      const take = (): Promise<Reply> => {
-        const context = { organization, now: now(), ids, reporter: actor?.id };
+      const take = (redactor: Redactor | undefined): Promise<Reply> => {
+        const { count } = redaction;
+        const context = { organization, now: now(), ids, reporter: actor?.id, redactor, count };
         const drafting = isBatch
           ? new Yielder().run(draftBatch(events, context))
           : draftOne(events[0], context);
@@ -197,7 +174,30 @@ export const auditRoutes = [
           else store(drafting);
         });
       };
-      return events.length > LARGE_BATCH_EVENTS ? largeBatches.run(client, take) : take();
+      const redactor = redaction.redactorFor(organization);
+      if (events.length > LARGE_BATCH_EVENTS) {
+        return largeBatches.run(client, async () => take(await redactor));
+      }
+      return redactor instanceof Promise ? redactor.then(take) : take(redactor);
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/audit/redact",
+    surfaces: ["public", "v1"],
+    access: "user",
+    role: "viewer",
+    summary: "Show what redaction makes of a text",
+    description:
+      "By the rules of ingest and those in the settings of the organization, also with `AUDIT_REDACTION=off`. Stores nothing.",
+    tags: ["audit"],
+    body: auditRedact,
+    report: true,
+    replies: { 200: auditRedaction },
+    refuses: [400, 500],
+    async handle({ organization, body, client }, { redaction }: Needs) {
+      const redactor = await redaction.trial(organization);
+      return new Yielder(client.gone).run(redactor.redactInParts(body.text));
     },
   }),
   route({

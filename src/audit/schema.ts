@@ -131,6 +131,37 @@ export const auditBatchResult = object({
   },
 });
 
+/** A text to be redacted by way of trial. */
+export const auditRedact = object({
+  title: "AuditRedact",
+  description: "A text as an event would contain it.",
+  properties: {
+    text: string("The text.", {
+      maxLength: LONG_TEXT,
+      examples: ["mysql -u root -phunter2 db"],
+    }),
+  },
+});
+
+/** The result of a redaction. */
+export const auditRedaction = object({
+  title: "AuditRedaction",
+  description: "A text without its secrets.",
+  properties: {
+    text: string("The text, with `[redacted:<rule>]` in place of each secret."),
+    redactions: list(
+      "The rules that replaced a secret.",
+      object({
+        description: "A rule and the number of secrets that it replaced.",
+        properties: {
+          rule: string("The name of the rule."),
+          count: integer("The number of secrets."),
+        },
+      }),
+    ),
+  },
+});
+
 /** A page of events. */
 export const auditPage = object({
   title: "AuditPage",

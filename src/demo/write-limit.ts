@@ -7,11 +7,12 @@ import type { RouteDescription, Surface } from "../http/route.ts";
 /** Counts a request before it is processed; throws `TooMany` if it exceeds the limit. */
 export type CountWrite = (row: RouteDescription, surface: Surface, address: string) => void;
 
-// These rows change nothing, and trying out a policy is the purpose of a demo.
+// These rows change nothing, and trying things out is the purpose of a demo.
 const QUESTIONS: ReadonlySet<string> = new Set([
   "/policies/validate",
   "/policies/simulate",
   "/policies/draft-rule",
+  "/audit/redact",
 ]);
 
 /**

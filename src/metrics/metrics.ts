@@ -15,6 +15,8 @@ export interface Gauges {
   readonly build: { readonly version: string; readonly commit: string };
   readonly bodyBytesHeld: () => number;
   readonly auditStreams: () => number;
+  /** How many secrets each rule has replaced. */
+  readonly redactions: () => ReadonlyMap<string, number>;
   readonly quotas: () => readonly SetQuota[];
   readonly engine: () => Awaitable<EngineFigures>;
   readonly engineHealth: () => Awaitable<EngineHealth>;
@@ -49,6 +51,12 @@ export class Metrics {
       ),
       ...auditFamilies(engine.audit),
       single("signalbox_audit_streams", "gauge", "Live streams.", gauges.auditStreams()),
+      {
+        name: "signalbox_audit_redactions_total",
+        type: "counter",
+        help: "Secrets that were replaced in texts of events, by rule.",
+        samples: Array.from(gauges.redactions(), ([rule, value]) => ({ labels: { rule }, value })),
+      },
       ...quotaFamilies(gauges.quotas()),
       ...(engine.files ? [...this.logs.families(), ...fileFamilies(engine.files)] : []),
       ...ofProcess,

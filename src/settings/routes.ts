@@ -1,3 +1,5 @@
+import type { EventRedaction } from "../audit/redaction/event-redaction.ts";
+import { checkOwnRules } from "../audit/redaction/own-rules.ts";
 import type { AuditStore } from "../audit/store.ts";
 import { route } from "../http/route.ts";
 import { settingsAnswer, type SettingsConfig } from "./answer.ts";
@@ -9,6 +11,7 @@ interface Needs {
   readonly settings: SettingsStore;
   readonly audit: Pick<AuditStore, "usage">;
   readonly config: SettingsConfig;
+  readonly redaction: Pick<EventRedaction, "forget">;
 }
 
 /** The routes of the organization's settings. */
@@ -37,7 +40,8 @@ export const settingsRoutes = [
     access: "user",
     role: "admin",
     summary: "Replace the organization's settings",
-    description: "Settings that the request leaves out are removed.",
+    description:
+      "Settings that the request leaves out are removed. `audit.redact.literals` and `audit.redact.names` are comma-separated texts and endings of names that are redacted in events.",
     tags: ["settings"],
     body: settingsUpdateBody,
     replies: { 200: settingsReply },
@@ -46,9 +50,11 @@ export const settingsRoutes = [
       action: "settings.replace",
       target: () => ({ type: "settings" }),
     },
-    async handle({ organization, body, note }, { settings, audit, config }: Needs) {
+    async handle({ organization, body, note }, { settings, audit, config, redaction }: Needs) {
+      checkOwnRules(body);
       const usage = await audit.usage(organization);
       await settings.replace(organization, body, (before) => note(differences(before, body)));
+      redaction.forget(organization);
       return settingsAnswer(organization, body, usage, config);
     },
   }),

@@ -1,6 +1,7 @@
 import type { TestContext } from "node:test";
 import { auditExportRoutes } from "../../src/audit/export-routes.ts";
 import { auditRoutes } from "../../src/audit/routes.ts";
+import { EventRedaction } from "../../src/audit/redaction/event-redaction.ts";
 import type { AuditEvent } from "../../src/audit/schema.ts";
 import { auditStreamRoutes } from "../../src/audit/stream-routes.ts";
 import { AuditStreams, type StreamLimits } from "../../src/audit/stream.ts";
@@ -43,6 +44,7 @@ export async function serveAudit(
     exportTickets: new ExportTickets(now),
     longLines,
     largeBatches: new Turns(LARGE_BATCHES),
+    redaction: new EventRedaction(true, () => [], now),
     now,
     ids: createIds(now),
     maxBatchEvents: 2_000,

@@ -90,7 +90,7 @@ test("an event has everything that is known, and arrives once however often it i
   const [event] = body.events;
   const expected = {
     id: `claude-code:${String(push["session_id"])}:toolu_01ABC:before`,
-    command: "ls; git push --password=[redacted:password-option]",
+    command: "ls; git push --password=[redacted:named-value]",
     consumer: "ai",
     policy_decision: "DENIED",
     policy: "v1",

@@ -7,8 +7,10 @@ import type { Work } from "../../core/work.ts";
 import { Yielder } from "../../core/yielder.ts";
 import { later, reply, type Reply } from "../../http/reply.ts";
 import { route, type CustomBody } from "../../http/route.ts";
-import type { IngestContext, RawEvent } from "../ingest.ts";
-import { draftBatch, LARGE_BATCH_EVENTS, type Drafted } from "../routes.ts";
+import { draftBatch, type DraftContext, type Drafted } from "../drafting.ts";
+import type { RawEvent } from "../ingest.ts";
+import type { EventRedaction } from "../redaction/event-redaction.ts";
+import { LARGE_BATCH_EVENTS } from "../routes.ts";
 import type { AuditStore } from "../store.ts";
 import { logRecordsOf, type LogRecord } from "./records.ts";
 import { otlpLogs, otlpLogsResult } from "./schema.ts";
@@ -21,6 +23,7 @@ interface Needs {
   readonly maxBatchEvents: number;
   readonly quotas: Pick<Quotas, "auditBytes">;
   readonly largeBatches: Turns;
+  readonly redaction: Pick<EventRedaction, "redactorFor" | "count">;
 }
 
 /** The events of a request, and why the other records became none, with how many of them. */
@@ -34,7 +37,7 @@ const RECORDS_OF_A_PART = 16;
 
 const logs: CustomBody<readonly LogRecord[]> = { schema: otlpLogs, read: logRecordsOf };
 
-function* draftRecords(records: readonly LogRecord[], context: IngestContext): Work<Taken> {
+function* draftRecords(records: readonly LogRecord[], context: DraftContext): Work<Taken> {
   const events: RawEvent[] = [];
   const rejected = new Map<string, number>();
   for (const [i, record] of records.entries()) {
@@ -73,12 +76,14 @@ export const otlpRoutes = [
     replies: { 200: otlpLogsResult },
     refuses: [400, 413, 500],
     handle({ organization, actor, surface, body, client }, needs: Needs) {
-      const { audit, now, ids, maxBatchEvents, quotas, largeBatches } = needs;
+      const { audit, now, ids, maxBatchEvents, quotas, largeBatches, redaction } = needs;
       if (body.length > maxBatchEvents) {
         throw new TooLarge(`resourceLogs: expected at most ${maxBatchEvents} records in one body`);
       }
       const take = async (): Promise<Reply> => {
-        const context = { organization, now: now(), ids, reporter: actor?.id };
+        const redactor = await redaction.redactorFor(organization);
+        const { count } = redaction;
+        const context = { organization, now: now(), ids, reporter: actor?.id, redactor, count };
         const { drafted, rejected } = await new Yielder().run(draftRecords(body, context));
         const { drafts, named } = drafted;
         if (drafts.length === 0) return answer(rejected);

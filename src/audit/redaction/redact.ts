@@ -1,10 +1,13 @@
 /**
- * Takes secrets out of texts before they are stored, streamed or spooled. Nearly every text has no secret, so one pass
- * over the characters decides by groups of three letters whether any rule can match; only then keywords and patterns
- * are tried.
+ * Takes secrets out of texts before they are stored, streamed or spooled. One pass over the characters looks for the
+ * groups of three letters with which keywords begin; only where a keyword stands is a pattern tried. So a text without
+ * keywords costs about a nanosecond a character, and every text takes time in proportion to its length.
  */
+import { type Work, finish } from "../../core/work.ts";
+import { PROGRAM_RULES, type ProgramRule, secretsOfProgram, type Span } from "./programs.ts";
 import { REDACTION_RULES } from "./rules.ts";
-import type { RedactionRule } from "./shapes.ts";
+import { CHARACTERS, type Groups, type RedactionRule, SECRETS } from "./shapes.ts";
+import { MARK } from "./values.ts";
 
 /** How often a rule has replaced a secret. */
 export interface Redaction {
@@ -12,82 +15,264 @@ export interface Redaction {
   readonly count: number;
 }
 
+/** A text without its secrets. */
+export interface Redacted {
+  readonly text: string;
+  /** In the order of the first secret of each rule. */
+  readonly redactions: readonly Redaction[];
+}
+
 /** The fields of an event that may contain secrets. */
 export const REDACTED_FIELDS = ["command", "message", "reason", "resource"] as const;
 type RedactedField = (typeof REDACTED_FIELDS)[number];
+type Texts = { readonly [F in RedactedField]?: unknown };
 
-const MARK = "[redacted:";
 /** Five bits of a character, alike for both cases of a letter. */
 const BITS = 0x1f;
 const TABLE_BITS = 0x7fff;
+/** The characters that are read between two turns of long work: less than a millisecond even of a hostile text. */
+const PART_LENGTH = 512;
+/** Later secrets of a text become `*`, so that a text cannot grow without bound. */
+const MOST_MARKS = 1000;
+const WHOLE_MARK = /\[redacted:[\w-]{1,40}\]/y;
+const CONTINUED = new Map(
+  Object.entries(CHARACTERS).map(([group, chars]) => [group, new RegExp(`${chars}{1,4096}`, "y")]),
+);
 
-/** The groups of three letters with which the keywords begin. */
-const beginnings = new Uint8Array(TABLE_BITS + 1);
-for (const keyword of REDACTION_RULES.flatMap(({ keywords }) => keywords)) {
-  let group = 0;
-  for (const char of keyword.slice(0, 3)) group = (group << 5) | (char.charCodeAt(0) & BITS);
-  beginnings[group] = 1;
+/** A rule under one of its keywords. */
+interface Entry {
+  readonly keyword: string;
+  readonly rule?: RedactionRule;
+  readonly program?: ProgramRule;
 }
 
-/** Whether a rule could match somewhere in a text; false for nearly every text without secrets. */
-export function mayHaveSecrets(text: string): boolean {
-  let group = 0;
-  for (let at = 0; at < text.length; at++) {
-    group = ((group << 5) | (text.charCodeAt(at) & BITS)) & TABLE_BITS;
-    if (beginnings[group] === 1) return true;
+/** Replaces secrets by `[redacted:<rule>]`. */
+export class Redactor {
+  readonly #beginnings = new Uint8Array(TABLE_BITS + 1);
+  readonly #entries = new Map<number, Entry[]>();
+
+  constructor(rules: readonly RedactionRule[], programs: readonly ProgramRule[] = PROGRAM_RULES) {
+    this.#add({ keyword: MARK });
+    for (const rule of rules) for (const keyword of rule.keywords) this.#add({ keyword, rule });
+    for (const program of programs) {
+      for (const name of program.programs) this.#add({ keyword: name.padEnd(3), program });
+    }
   }
-  return false;
+
+  /** Whether a rule may apply to a text; false for most texts without secrets. */
+  mayApply(text: string): boolean {
+    const beginnings = this.#beginnings;
+    let group = 0;
+    for (let at = 0; at < text.length; at++) {
+      group = ((group << 5) | (text.charCodeAt(at) & BITS)) & TABLE_BITS;
+      if (beginnings[group] === 1) return true;
+    }
+    return false;
+  }
+
+  /** Replaces the secrets of a text. */
+  redact(text: string): Redacted {
+    return this.mayApply(text) ? finish(this.redactInParts(text)) : { text, redactions: [] };
+  }
+
+  /** Replaces the secrets of a text that may be long. */
+  *redactInParts(text: string): Work<Redacted> {
+    const scan = new Scan(text);
+    let group = 0;
+    let pause = PART_LENGTH;
+    for (let at = 0; at < text.length; at++) {
+      if (at >= pause) {
+        yield;
+        pause = at + PART_LENGTH;
+      }
+      group = ((group << 5) | (text.charCodeAt(at) & BITS)) & TABLE_BITS;
+      if (this.#beginnings[group] === 0) continue;
+      const next = this.#try(scan, at - 2, group);
+      if (next === undefined) continue;
+      at = next - 1;
+      group = 0;
+    }
+    return scan.result();
+  }
+
+  /**
+   * An event without the secrets in its texts; the same object if it has none.
+   *
+   * @param count takes each rule that replaced a secret
+   */
+  redactEvent<Event extends Texts>(event: Event, count?: (redaction: Redaction) => void): Event {
+    let result = event;
+    for (const field of REDACTED_FIELDS) {
+      const value = event[field];
+      if (typeof value !== "string") continue;
+      const { text, redactions } = this.redact(value);
+      if (redactions.length === 0) continue;
+      result = { ...result, [field]: text };
+      if (count) redactions.forEach(count);
+    }
+    return result;
+  }
+
+  #add(entry: Entry): void {
+    let group = 0;
+    for (const char of entry.keyword.slice(0, 3))
+      group = (group << 5) | (char.charCodeAt(0) & BITS);
+    this.#beginnings[group] = 1;
+    const others = this.#entries.get(group);
+    if (others) others.push(entry);
+    else this.#entries.set(group, [entry]);
+  }
+
+  /** Tries the rules whose keyword stands at a place. Returns the place behind a replaced secret. */
+  #try(scan: Scan, place: number, group: number): number | undefined {
+    for (const { keyword, rule, program } of this.#entries.get(group) ?? []) {
+      if (!standsAt(scan.text, keyword, place)) continue;
+      if (program) scan.readProgram(program, place);
+      const next = program ? undefined : rule ? scan.apply(rule, place) : scan.skipMark(place);
+      if (next !== undefined) return next;
+    }
+    return undefined;
+  }
 }
 
-/** Replaces the secrets in a text by `[redacted:<rule>]`. */
-export function redactText(text: string): {
+/** Whether a keyword stands at a place, in any letter case. */
+function standsAt(text: string, keyword: string, place: number): boolean {
+  for (let i = 0; i < keyword.length; i++) {
+    const code = text.charCodeAt(place + i);
+    const lower = code >= 0x41 && code <= 0x5a ? code | 0x20 : code;
+    if (lower !== keyword.charCodeAt(i)) return false;
+  }
+  return true;
+}
+
+/** The state of the redaction of one text. */
+class Scan {
   readonly text: string;
-  readonly redactions: readonly Redaction[];
-} {
-  if (!mayHaveSecrets(text)) return { text, redactions: [] };
-  const lower = text.toLowerCase();
-  const redactions: Redaction[] = [];
-  let result = text;
-  for (const rule of REDACTION_RULES) {
-    if (!rule.keywords.some((keyword) => lower.includes(keyword))) continue;
-    const [replaced, count] = applied(rule, result);
-    if (count > 0) redactions.push({ rule: rule.id, count });
-    result = replaced;
+  readonly #parts: string[] = [];
+  readonly #counts = new Map<string, number>();
+  /** How much of the text is in the parts. */
+  #copied = 0;
+  #marks = 0;
+  /** Secrets of programs that are ahead, in order. */
+  #ahead: (Span & { readonly id: string })[] = [];
+  /** How far the options of a program were read. */
+  readonly #programsRead = new Map<ProgramRule, number>();
+  /** The quote that is open at a place, as a shell reads the text. */
+  #quote = { at: 0, open: "" };
+
+  constructor(text: string) {
+    this.text = text;
   }
-  return { text: result, redactions };
+
+  skipMark(place: number): number | undefined {
+    WHOLE_MARK.lastIndex = place;
+    return WHOLE_MARK.test(this.text) ? WHOLE_MARK.lastIndex : undefined;
+  }
+
+  /** Replaces the secret of a rule whose keyword stands at the place. Returns the place behind it. */
+  apply(rule: RedactionRule, place: number): number | undefined {
+    const { pattern, accepts, id } = rule;
+    pattern.lastIndex = place;
+    const found = pattern.exec(this.text);
+    if (found === null) return undefined;
+    const groups: Groups = found.groups ?? {};
+    const group = SECRETS.find((name) => groups[name] !== undefined);
+    const secret = (group === undefined ? undefined : groups[group]) ?? found[0];
+    if (secret.startsWith(MARK) || accepts?.(secret, groups) === false) return undefined;
+    const start = pattern.lastIndex - secret.length;
+    const end = this.#endOf(start, pattern.lastIndex, group ?? "");
+    if (end === start || start < this.#copied) return undefined;
+    return this.#replaceUpTo({ start, end, id });
+  }
+
+  /** Finds the secrets in the options of a program whose name stands at the place. */
+  readProgram(rule: ProgramRule, place: number): void {
+    if (place < (this.#programsRead.get(rule) ?? 0) || place < this.#copied) return;
+    const [name] = /^[\w-]*/.exec(this.text.slice(place, place + 32)) ?? [""];
+    const isProgram =
+      rule.programs.includes(name) && /\s/.test(this.text[place + name.length] ?? "");
+    if (!isProgram || /[\w.:-]/.test(this.text[place - 1] ?? "")) return;
+    const { secrets, end } = secretsOfProgram(this.text, place + name.length, rule);
+    this.#programsRead.set(rule, end);
+    this.#ahead.push(...secrets.map((secret) => ({ ...secret, id: rule.id })));
+    this.#ahead.sort((a, b) => a.start - b.start);
+  }
+
+  result(): Redacted {
+    this.#replaceUpTo(undefined);
+    if (this.#marks === 0) return { text: this.text, redactions: [] };
+    this.#parts.push(this.text.slice(this.#copied));
+    const redactions = Array.from(this.#counts, ([rule, count]) => ({ rule, count }));
+    return { text: this.#parts.join(""), redactions };
+  }
+
+  /** Replaces the secrets of programs before a secret, and then that one, unless it overlaps with them. */
+  #replaceUpTo(secret: (Span & { readonly id: string }) | undefined): number | undefined {
+    const from = secret?.start ?? Infinity;
+    while (this.#ahead[0] && this.#ahead[0].start < from) {
+      const [one] = this.#ahead.splice(0, 1);
+      if (one && one.start >= this.#copied) this.#replace(one);
+    }
+    if (secret === undefined) return undefined;
+    if (secret.start >= this.#copied) this.#replace(secret);
+    return this.#copied;
+  }
+
+  #replace({ start, end, id }: Span & { readonly id: string }): void {
+    const mark = this.#marks < MOST_MARKS ? `${MARK}${id}]` : "*";
+    this.#parts.push(this.text.slice(this.#copied, start), mark);
+    this.#copied = end;
+    this.#marks++;
+    this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1);
+  }
+
+  /** The end of a value, of which a pattern matches only the beginning; before a command behind a closing quote. */
+  #endOf(start: number, matched: number, group: string): number {
+    const quote = this.text[start - 1] ?? "";
+    const isQuoted = group === "double" || group === "single";
+    if (
+      isQuoted &&
+      /[;|&\n\x60]/.test(this.text.slice(start, matched)) &&
+      this.#closes(start - 1)
+    ) {
+      const word = /[^\s;&|<>()\x60"']*/y;
+      word.lastIndex = start;
+      return start + (word.exec(this.text)?.[0].length ?? 0);
+    }
+    const continued = CONTINUED.get(group === "loose" ? "bare" : group);
+    let end = matched;
+    if (!continued || (isQuoted && this.text[end] === quote)) return end;
+    for (;;) {
+      continued.lastIndex = end;
+      if (!continued.test(this.text)) return end;
+      end = continued.lastIndex;
+    }
+  }
+
+  /** Whether the quote at a place closes one that a shell would have open there. */
+  #closes(place: number): boolean {
+    let { at, open } = this.#quote;
+    if (at > place) return false;
+    for (; at < place; at++) {
+      const char = this.text[at] ?? "";
+      if (char === "\\" && open !== "'") at++;
+      else if (open === "" && (char === "'" || char === '"')) open = char;
+      else if (char === open) open = "";
+    }
+    this.#quote = { at, open };
+    return open !== "" && open === this.text[place];
+  }
 }
 
-/**
- * An event without the secrets in its texts; the same object if it has none.
- *
- * @param count takes each rule that replaced a secret
- */
-export function redactEvent<Event extends { readonly [F in RedactedField]?: unknown }>(
-  event: Event,
-  count?: (redaction: Redaction) => void,
-): Event {
-  let result = event;
-  for (const field of REDACTED_FIELDS) {
-    const value = event[field];
-    if (typeof value !== "string" || !mayHaveSecrets(value)) continue;
-    const { text, redactions } = redactText(value);
-    if (redactions.length === 0) continue;
-    result = { ...result, [field]: text };
-    if (count) redactions.forEach(count);
-  }
-  return result;
+/** The rules that hold for everyone. */
+const common = new Redactor(REDACTION_RULES);
+
+/** Replaces the secrets in a text by the rules that hold for everyone. */
+export function redactText(text: string): Redacted {
+  return common.redact(text);
 }
 
-function applied({ id, pattern }: RedactionRule, text: string): readonly [string, number] {
-  let count = 0;
-  const replaced = text.replace(pattern, (found: string, ...rest: unknown[]) => {
-    const groups = rest.at(-1) as Readonly<Record<string, string | undefined>> | string;
-    const named = typeof groups === "string" ? [] : Object.values(groups);
-    const secret = named.find((group) => group !== undefined) ?? found;
-    if (secret.startsWith(MARK)) return found; // redacted before, by the guard or by an earlier rule
-    count++;
-    const at = found.lastIndexOf(secret);
-    return `${found.slice(0, at)}${MARK}${id}]${found.slice(at + secret.length)}`;
-  });
-  return [replaced, count];
+/** Replaces the secrets in the texts of an event by the rules that hold for everyone. */
+export function redactEvent<Event extends Texts>(event: Event): Event {
+  return common.redactEvent(event);
 }

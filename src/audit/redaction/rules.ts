@@ -2,258 +2,151 @@
  * The shapes of secrets, as data. A rule is tried only where one of its keywords stands, and its pattern reads a bounded
  * stretch from there, so that redaction takes time in proportion to the text. No rule guesses by entropy.
  */
+import { PLACE_RULES } from "./places.ts";
+import { LOOSE_VALUE, type RedactionRule, sample as x, VALUE, valueAt } from "./shapes.ts";
+import { TOKEN_RULES } from "./tokens.ts";
+import { isSecretName, isSecretOption, isSecretValue } from "./values.ts";
 
-import { GAP, passwordOf, type RedactionRule, sample as x, token, VALUE } from "./shapes.ts";
+const SECRET_WORDS = ["key", "token", "secret", "pass", "pwd", "credential"];
+const SECRET_WORD = "(?:key|token|secret|pass(?:word|wd|phrase)?|pwd|credentials?)";
+const SUFFIX =
+  "(?:[0-9]{1,2}|_(?:[0-9]{1,3}|v[0-9]|base64|b64|prod|production|staging|dev|test|old|new|primary|secondary))?";
+/** A name that ends in one of the words, and its whole text in the group `name`. */
+const SECRET_NAME = String.raw`${SECRET_WORD}(?<=(?<name>[\w.-]{1,80}))${SUFFIX}(?![\w-])`;
+/** The end of a quoted or indexed name. */
+const CLOSED = String.raw`\\?["']?\]?`;
+const GAP = String.raw`(?:\s|\\\n){1,8}`;
+const SCHEMES =
+  "bearer|basic|token|digest|apikey|api-key|negotiate|ntlm|bot|splunk|oauth|dpop|genie-?key|snowflake|key|sso-key|ssws";
 
-/** The rules, in the order in which they are applied. */
+/** The rules, in the order in which they are tried at one place. */
 export const REDACTION_RULES: readonly RedactionRule[] = [
   {
     id: "private-key",
-    keywords: ["-----begin"],
+    keywords: ["-----begin", "---- begin", "private-lines:"],
     pattern:
-      /-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----(?<secret>[^-]{1,20000}(?:-(?!----)[^-]{0,200}){0,20})(?:-----END [A-Z0-9 ]{1,60}-----|$)/g,
-    matches: [`-----BEGIN RSA PRIVATE KEY-----\n${x(60)}\n-----END RSA PRIVATE KEY-----`],
+      /(?:-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----|Private-Lines: \d{1,4})(?<secret>(?:[^-]|-(?!---)){1,65536})/y,
+    matches: [
+      `-----BEGIN RSA PRIVATE KEY-----\n${x(60)}\n-----END RSA PRIVATE KEY-----`,
+      `printf '-----BEGIN PRIVATE KEY-----\\n${x(60)}\\n-----END PRIVATE KEY-----'`,
+    ],
     ignores: ["-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----"],
   },
   {
     id: "url-password",
     keywords: ["://"],
-    pattern: /:\/\/[^\s/:@"'<>]{0,256}:(?<secret>(?!\$)[^\s/@"'<>]{1,512})@/g,
-    matches: ["git clone https://ada:hunter2@example.com/x", "psql postgres://u:p4ss@db/x"],
-    ignores: ["https://example.com/a:b@c", "https://$USER:$PASS@example.com", "http://host:80/x"],
+    pattern:
+      /:\/\/[^\s/:@"'<>[\\]{0,128}:(?<secret>(?!\d{1,5}(?:[/?#\s"']|$))(?:[^\s/?"'<>\\]{1,512}|[^\s@"'<>\\]{1,512}))(?=@)/y,
+    accepts: isSecretValue,
+    matches: [
+      "git clone https://ada:hunter2@example.com/x",
+      "psql postgres://u:p4ss@db/x",
+      "redis-cli -u redis://:hunter2@cache:6379",
+      "postgres://u:a/b@db/x",
+    ],
+    ignores: [
+      "https://example.com/a:b@c",
+      "https://$USER:$PASS@example.com",
+      "http://host:80/x",
+      "http://host:80/~ada@x",
+      "http://[::1]:80/ada@x",
+    ],
+  },
+  {
+    id: "url-token",
+    keywords: ["://"],
+    pattern: /:\/\/(?<secret>(?=[A-Za-z_-]{0,100}\d)[A-Za-z0-9_-]{20,512})(?=@)/y,
+    matches: [`git clone https://${x(40)}@example.com/x`],
+    ignores: ["https://ada@example.com", "ssh://git@example.com/x"],
   },
   {
     id: "authorization-header",
     keywords: ["authorization"],
-    pattern:
-      /authorization["']?\s{0,4}[:=]\s{0,4}["']?(?:(?:bearer|basic|token|digest|apikey)\s{1,4})?(?<secret>(?![$<{\s])(?!(?:bearer|basic|token|digest|apikey)\s)[^\s"',;]{3,8192})/gi,
-    matches: ["curl -H 'Authorization: Bearer abc.def'", 'curl -H "authorization: Basic dTpw"'],
-    ignores: ['curl -H "Authorization: Bearer $TOKEN"', "authorization failed"],
+    pattern: new RegExp(
+      String.raw`authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:(?:${SCHEMES})(?:\s{1,4}|\\?["']\s?,\s?\\?["'])(?!\\?["'])(?<secret>[^\s"'\\;]{3,8192})|(?<bare>(?=[^\s"']{0,256}[0-9])[^\s"'\\,;]{6,8192}|[^\s"'\\,;]{20,8192}))`,
+      "iy",
+    ),
+    accepts: isSecretValue,
+    matches: [
+      "curl -H 'Authorization: Bearer abc.def'",
+      'curl -H "authorization: Basic dTpw"',
+      String.raw`{\"Authorization\": \"Bearer abc.def\"}`,
+      "http x Authorization:abc123def",
+    ],
+    ignores: [
+      'curl -H "Authorization: Bearer $TOKEN"',
+      "authorization failed",
+      "authorization: denied by the policy",
+    ],
   },
   {
-    id: "api-key-header",
-    keywords: ["x-api-key", "x-auth-token", "private-token", "x-vault-token", "api-key:"],
-    pattern:
-      /(?:x-api-key|x-auth-token|private-token|x-vault-token|api-key)["']?\s{0,4}[:=]\s{0,4}["']?(?<secret>(?![$<{])[^\s"',;]{3,8192})/gi,
-    matches: ["curl -H 'X-API-Key: abc123'", "curl --header 'PRIVATE-TOKEN: abc123'"],
-    ignores: ['curl -H "X-API-Key: $KEY"'],
+    id: "bearer-token",
+    keywords: ["bearer"],
+    pattern: /bearer\s{1,4}(?<secret>(?=[^\s\d]{0,256}\d)[A-Za-z0-9._~+/=-]{8,8192})/iy,
+    accepts: isSecretValue,
+    matches: [`curl -H "X-Proxy: Bearer ${x(20)}"`],
+    ignores: ["the bearer token is missing", "Bearer $TOKEN"],
   },
+  valueAt(
+    "api-key-header",
+    ["key", "token", "secret", "password", "auth"],
+    String.raw`(?:key|token|secret|password|auth)(?<=(?<![\w-])x-[a-z0-9-]{0,60})(?![\w-])\\?["']?\s{0,4}[:=]\s{0,4}`,
+    ["curl -H 'X-API-Key: abc123'", "http example.com X-Vault-Token:abc"],
+    ['curl -H "X-API-Key: $KEY"', "X-Frame-Options: DENY"],
+  ),
   {
     id: "cookie-header",
-    keywords: ["cookie:"],
-    pattern: /cookie:\s{0,4}(?<secret>(?![$<{\s])[^"'\n]{3,8192})/gi,
-    matches: ["curl -H 'Cookie: session=abc; x=1'"],
-    ignores: ['curl -H "Cookie: $COOKIE"'],
+    keywords: ["cookie:", 'cookie":', "cookie="],
+    pattern:
+      /cookie\\?["']?[:=]\s{0,4}\\?["']?(?<secret>[^\s"'=;&|<>$]{1,256}=(?!\$)[^\s"';&|]{1,4096}(?:;\s?[^\s"'=;&|<>]{1,256}=[^\s"';&|]{0,4096}){0,50})/iy,
+    matches: ["curl -H 'Cookie: session=abc; x=1'", "Set-Cookie: a=b; Path=/"],
+    ignores: ['curl -H "Cookie: $COOKIE"', 'curl -H "Cookie: session=$S"'],
   },
-  token(
-    "jwt",
-    ["eyj"],
-    String.raw`eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{4,8192}\.[A-Za-z0-9_-]{0,4096}`,
-    [`eyJhbGciOiJIUzI1NiJ9.${x(20)}.${x(20)}`],
-    ["eyJhbGciOi"],
-  ),
-  token(
-    "github",
-    ["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
-    "(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255})",
-    [`ghp_${x(36)}`, `github_pat_${x(82)}`],
-    ["ghp_short"],
-  ),
-  token(
-    "gitlab",
-    ["glpat-", "gldt-", "glrt-", "glptt-", "glft-", "glsoat-", "glcbt-"],
-    "gl(?:pat|dt|rt|ptt|ft|soat|cbt)-[A-Za-z0-9_=.-]{16,300}",
-    [`glpat-${x(20)}`],
-    ["glpat-x"],
-  ),
-  token(
-    "aws-access-key",
-    ["akia", "asia", "abia", "acca"],
-    "(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}",
-    [`AKIA${x(16, "ABCDEFGH23456789")}`],
-    ["AKIASHORT"],
-  ),
-  token(
-    "google",
-    ["aiza", "gocspx-", "ya29."],
-    "(?:AIza[A-Za-z0-9_-]{35}|GOCSPX-[A-Za-z0-9_-]{20,64}|ya29\\.[A-Za-z0-9_-]{20,2048})",
-    [`AIza${x(35)}`, `ya29.${x(40)}`],
-    ["AIza12"],
-  ),
-  token(
-    "slack",
-    ["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxe", "xapp-", "hooks.slack.com"],
-    "(?:xox[abeoprs](?:\\.xox[bp])?-[A-Za-z0-9-]{10,250}|xapp-[A-Za-z0-9-]{10,250}|(?<=hooks\\.slack\\.com/services/)[A-Za-z0-9/]{20,100})",
-    [`xoxb-123456789012-${x(24)}`, `https://hooks.slack.com/services/T0/B0/${x(24)}`],
-    ["xoxb-1"],
-  ),
-  token(
-    "stripe",
-    ["sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_"],
-    "(?:(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{10,250}|whsec_[A-Za-z0-9+/=]{16,250})",
-    [`sk_live_${x(24)}`],
-    ["pk_live_abcdefghijkl"],
-  ),
-  token("npm", ["npm_"], "npm_[A-Za-z0-9]{30,60}", [`npm_${x(36)}`], ["npm_config_cache"]),
-  token("pypi", ["pypi-"], "pypi-[A-Za-z0-9_-]{32,1024}", [`pypi-${x(80)}`], ["pypi-server"]),
-  token(
-    "anthropic",
-    ["sk-ant-"],
-    "sk-ant-[A-Za-z0-9_-]{16,300}",
-    [`sk-ant-api03-${x(80)}`],
-    ["sk-ant-"],
-  ),
-  token(
-    "openai",
-    ["sk-"],
-    "sk-(?!ant-)(?:(?:proj|svcacct|admin|None)-)?[A-Za-z0-9_-]{20,300}",
-    [`sk-${x(48)}`, `sk-proj-${x(60)}`],
-    ["sk-learn", "task-runner-with-a-long-name"],
-  ),
-  token(
-    "azure",
-    ["accountkey=", "sharedaccesskey=", "8q~", "sig="],
-    "(?:(?:AccountKey|SharedAccessKey)=(?<secret>[A-Za-z0-9+/]{20,200}={0,2})|[A-Za-z0-9_.-]{3}8Q~[A-Za-z0-9_.~-]{30,40}|(?<=[?&])sig=(?<signature>[A-Za-z0-9%+/=]{20,200}))",
-    [`AccountKey=${x(86)}==`],
-    ["AccountKey=$KEY"],
-  ),
-  token(
-    "digitalocean",
-    ["dop_v1_", "doo_v1_", "dor_v1_"],
-    "do[opr]_v1_[a-f0-9]{40,80}",
-    [`dop_v1_${x(64, "0a1b2c")}`],
-    ["dop_v1_x"],
-  ),
-  token(
-    "hugging-face",
-    ["hf_", "api_org_"],
-    "(?:hf|api_org)_[A-Za-z0-9]{30,60}",
-    [`hf_${x(34, "aBcDeF")}`],
-    ["hf_hub_download"],
-  ),
-  token(
-    "twilio",
-    [..."0123456789abcdef"].map((digit) => `sk${digit}`),
-    "SK[a-f0-9]{32}",
-    [`SK${x(32, "0a1b2c")}`],
-    ["SKabc"],
-  ),
-  token(
-    "sendgrid",
-    ["sg."],
-    String.raw`SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{30,64}`,
-    [`SG.${x(22)}.${x(43)}`],
-    ["SG.a.b"],
-  ),
-  token(
-    "signalbox",
-    ["sbx_", "signalbox_"],
-    "(?:sbx|signalbox)_[A-Za-z0-9_-]{20,200}",
-    [`signalbox_${x(43)}`],
-    ["signalbox_http_requests_total"],
-  ),
+  ...TOKEN_RULES,
+  ...PLACE_RULES,
   {
-    id: "password-option",
-    keywords: ["pass", "token", "secret", "api-key", "apikey", "access-key", "credential", "pwd"],
+    id: "option-value",
+    keywords: SECRET_WORDS.concat("--pat"),
     pattern: new RegExp(
-      String.raw`(?<![\w-])--?(?:[a-z0-9]{1,24}[-_]){0,4}(?:password|passwd|passphrase|pass|pwd|token|secret|api-?key|access-?key|secret-?key|credentials?)(?:=|\s{1,4})(?!-)${VALUE}`,
-      "gi",
+      String.raw`(?:${SECRET_WORD}|--pat)(?![\w-])(?=\s|\\\n|\\?["']\s?,)(?<!\b(?:docker|podman|nerdctl|buildah|pulumi)\b[^\n;|&]{0,200}\s--secret)(?<=(?<![\w-])--?(?<name>[A-Za-z0-9][\w.-]{0,79}))(?:${GAP}(?!-)|\\?["']\s?,\s?(?=\\?["'](?!-)))${VALUE}`,
+      "iy",
     ),
-    matches: ["mysql --password=hunter2", "tool --api-token 'abc def'", "x --client-secret s3cr3t"],
+    accepts: (secret, { name = "" }) =>
+      isSecretOption(name) && isSecretValue(secret) && !isPass(name, secret),
+    matches: [
+      "mysql --password hunter2",
+      "tool --api-token 'abc def'",
+      "x --client-secret s3cr3t",
+      'CMD ["tool", "--token", "abc"]',
+      "keytool -storepass changeit",
+    ],
     ignores: [
       "x --password",
       "x --password $PW",
       'x --token "$T"',
       "x --password-stdin y",
       "x --token-file f",
+      "x --token ./t",
+      "ssh-keygen --key id_rsa",
+      "docker build --secret id=npm,src=.npmrc .",
+      "ffmpeg -pass 1 x.mp4",
     ],
-  },
-  passwordOf(
-    "mysql-password",
-    ["mysql", "mariadb"],
-    "(?:mysql(?:dump|admin|import)?|mariadb(?:-dump)?)",
-    "-p",
-    ["mysql -u root -phunter2 db"],
-    ["mysql -p", "mysql -u root -p db"],
-  ),
-  passwordOf(
-    "archive-password",
-    ["7z ", "7za"],
-    "7za?",
-    "-p",
-    ["7z a -phunter2 x.7z y"],
-    ["7z a x.7z -p y"],
-  ),
-  passwordOf(
-    "zip-password",
-    ["zip"],
-    "(?:un)?zip",
-    `-P${GAP}`,
-    ["zip -P hunter2 a.zip b"],
-    ["unzip -p a.zip b"],
-  ),
-  passwordOf(
-    "ssh-password",
-    ["sshpass"],
-    "sshpass",
-    `-p${GAP}`,
-    ["sshpass -p hunter2 ssh h", "sshpass -phunter2 ssh h"],
-    ["sshpass -p $PW ssh h", "mkdir -p a"],
-  ),
-  passwordOf(
-    "registry-password",
-    ["docker", "podman", "helm", "nerdctl"],
-    "(?:docker|podman|nerdctl|helm registry)\\s{1,8}login",
-    `-p${GAP}`,
-    ["docker login -u ada -p s3cr3t reg"],
-    ["docker run -p 80:80 x"],
-  ),
-  passwordOf(
-    "redis-password",
-    ["redis-cli"],
-    "redis-cli",
-    `-a${GAP}`,
-    ["redis-cli -h x -a s3cr3t"],
-    ["redis-cli -p 6379"],
-  ),
-  passwordOf(
-    "mongo-password",
-    ["mongo"],
-    "mongo(?:sh|dump|restore|export|import)?",
-    `-p${GAP}`,
-    ["mongosh -u a -p s3cr3t"],
-    ["mongosh --port 1"],
-  ),
-  passwordOf(
-    "ldap-password",
-    ["ldap"],
-    "ldap(?:search|add|modify|passwd|delete)",
-    `-w${GAP}`,
-    ["ldapsearch -x -w s3cr3t"],
-    ["ldapsearch -W"],
-  ),
-  {
-    id: "curl-user",
-    keywords: ["curl", "http ", "wget"],
-    pattern: new RegExp(
-      String.raw`(?<![\w-])(?:curl|https?)(?=\s)(?:\s{1,8}(?!-u|--user|-a\s|--auth)(?:"[^"\n]{0,512}"|'[^'\n]{0,512}'|[^\s"';&|]{1,512})){0,24}\s{1,8}(?:-u|--user|--proxy-user|-U|-a|--auth)(?:\s{1,8}|=)?["']?[^\s:"'$]{1,256}:(?<secret>(?!\$)[^\s"';&|]{1,1024})`,
-      "g",
-    ),
-    matches: ["curl -u ada:hunter2 https://x", 'curl -s --user "ada:hunter2" x'],
-    ignores: ["curl -u ada https://x", "curl -u ada:$PW x", "curl http://a:80/b"],
   },
   {
     id: "named-value",
-    keywords: ["key", "token", "secret", "passw", "pwd", "credential"],
-    pattern: new RegExp(
-      String.raw`(?<![A-Za-z0-9_$.-])["']?[A-Za-z0-9_.-]{0,64}?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PWD|CREDENTIALS?)["']?(?:=|:\s{1,4}(?=["']))${VALUE}`,
-      "gi",
-    ),
+    keywords: SECRET_WORDS,
+    pattern: new RegExp(`${SECRET_NAME}${CLOSED}=(?![=~])${VALUE}`, "iy"),
+    accepts: (secret, groups) =>
+      isSecretName(groups["name"] ?? "") && isSecretValue(secret, groups),
     matches: [
       "API_KEY=abc make",
       "export DB_PASSWORD='a b'",
       "docker run -e MY_TOKEN=abc x",
       "aws_secret_access_key=abc",
+      "Server=db;Uid=sa;Pwd=hunter2;",
+      "java -Djavax.net.ssl.keyStorePassword=changeit",
+      "DB_PASSWORD_PROD=hunter2 make",
+      "helm install x --set auth.password=hunter2,auth.user=ada",
     ],
     ignores: [
       "KEY=$OTHER",
@@ -262,6 +155,54 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
       "KEYBOARD=us",
       "--key=",
       "TOKEN= make",
+      "PWD=/work/x make",
+      "kubectl get pods -l key=value",
+      "CACHE_KEY=linux-x64 make",
+      "TOKEN_FILE=/run/x make",
+      'if [ "$TOKEN" == "x" ]; then',
+      "curl --key=client.pem x",
     ],
   },
+  {
+    id: "labelled-value",
+    keywords: SECRET_WORDS,
+    pattern: new RegExp(
+      String.raw`${SECRET_NAME}${CLOSED}(?:\s{1,4}=\s{1,4}|\s?:\s{0,4}(?=\\?["'])|:\s{1,4})${LOOSE_VALUE}`,
+      "iy",
+    ),
+    accepts: (secret, groups) =>
+      isSecretName(groups["name"] ?? "") && isSecretValue(secret, groups),
+    matches: [
+      `curl -d '{"password": "hunter2"}'`,
+      String.raw`curl -d "{\"apiKey\":\"abc\"}"`,
+      "password: hunter2",
+      `$env:API_KEY = "abc"`,
+    ],
+    ignores: [
+      "password: required",
+      "the api_key: it is missing",
+      "registry/my-token:v1.2.3",
+      "kubectl get secret db1 -o yaml",
+      '{"password": "$PASSWORD"}',
+    ],
+  },
+  valueAt(
+    "named-pair",
+    SECRET_WORDS,
+    String.raw`${SECRET_NAME}\\?["']?\s{0,4},?\s{0,20}\\?["']?value\\?["']?\s{0,2}[:=]\s{0,4}`,
+    ['[{"name":"DB_PASSWORD","value":"hunter2"}]', "- name: API_TOKEN\n  value: hunter2"],
+    ["- name: API_TOKEN\n  valueFrom: x", '{"name":"TOKEN","value":"$T"}'],
+  ),
+  valueAt(
+    "query-key",
+    ["?key=", "&key="],
+    "[?&]key=",
+    [`https://example.com/v1?key=${x(20)}`],
+    ["https://example.com/v1?key=$KEY"],
+  ),
 ];
+
+/** Whether an option is the number of a pass of an encoder. */
+function isPass(name: string, value: string): boolean {
+  return name === "pass" && /^\d$/.test(value);
+}

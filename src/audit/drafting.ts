@@ -1,0 +1,92 @@
+/** Turns reported events into events that can be stored: checked, without secrets, complete. */
+import type { Awaitable } from "../core/caller.ts";
+import type { Work } from "../core/work.ts";
+import { Yielder } from "../core/yielder.ts";
+import {
+  checkEvent,
+  completeEvent,
+  hasId,
+  type CheckedEvent,
+  type IngestContext,
+} from "./ingest.ts";
+import type { CountRedaction } from "./redaction/event-redaction.ts";
+import { REDACTED_FIELDS, type Redacted, type Redactor } from "./redaction/redact.ts";
+import type { AuditEvent } from "./schema.ts";
+
+/** The data that the service adds to each event of one request, and the way secrets are taken out. */
+export interface DraftContext extends IngestContext {
+  /** Replaces secrets; `undefined` where they are kept. */
+  readonly redactor: Redactor | undefined;
+  readonly count: CountRedaction;
+}
+
+/** Events that are ready to be stored, and the ids that they came with. */
+export interface Drafted {
+  readonly drafts: readonly AuditEvent[];
+  readonly named: ReadonlySet<string>;
+}
+
+/** Drafting this many takes about 0.2 ms. */
+const EVENTS_OF_A_PART = 64;
+/** Longer texts are redacted in parts. */
+const SHORT_LENGTH = 8192;
+const NO_IDS: ReadonlySet<string> = new Set();
+
+/** Drafts a single event; at once unless one of its texts is long. */
+export function draftOne(event: unknown, context: DraftContext): Awaitable<Drafted> {
+  const checked = checkEvent(event, "", context);
+  if (redactShort(checked, context)) return draftedOne(event, checked, context);
+  return new Yielder().run(draftLong(event, checked, context));
+}
+
+/** Drafts the events of a batch in small parts: nothing is stored before the last one is checked. */
+export function* draftBatch(events: readonly unknown[], context: DraftContext): Work<Drafted> {
+  const drafts: AuditEvent[] = [];
+  const named = new Set<string>();
+  for (const [i, event] of events.entries()) {
+    const checked = checkEvent(event, `events[${i}]`, context);
+    if (!redactShort(checked, context)) yield* redactLong(checked, context);
+    const draft = completeEvent(checked, context);
+    drafts.push(draft);
+    if (hasId(event)) named.add(draft.id);
+    if (i % EVENTS_OF_A_PART === 0) yield;
+  }
+  return { drafts, named };
+}
+
+function* draftLong(event: unknown, checked: CheckedEvent, context: DraftContext): Work<Drafted> {
+  yield* redactLong(checked, context);
+  return draftedOne(event, checked, context);
+}
+
+function draftedOne(event: unknown, checked: CheckedEvent, context: DraftContext): Drafted {
+  const draft = completeEvent(checked, context);
+  return { drafts: [draft], named: hasId(event) ? new Set([draft.id]) : NO_IDS };
+}
+
+/** Redacts the short texts of an event. Returns whether there are no others. */
+function redactShort(event: CheckedEvent, { redactor, count }: DraftContext): boolean {
+  if (redactor === undefined) return true;
+  let isDone = true;
+  for (const field of REDACTED_FIELDS) {
+    const text = event[field];
+    if (text === undefined) continue;
+    if (text.length > SHORT_LENGTH) isDone = false;
+    else if (redactor.mayApply(text)) event[field] = counted(redactor.redact(text), count);
+  }
+  return isDone;
+}
+
+function* redactLong(event: CheckedEvent, { redactor, count }: DraftContext): Work<void> {
+  if (redactor === undefined) return;
+  for (const field of REDACTED_FIELDS) {
+    const text = event[field];
+    if (text === undefined || text.length <= SHORT_LENGTH) continue;
+    event[field] = counted(yield* redactor.redactInParts(text), count);
+  }
+}
+
+function counted({ text, redactions }: Redacted, count: CountRedaction): string {
+  redactions.forEach(count);
+  return text;
+}

@@ -1,0 +1,86 @@
+import type { Awaitable } from "../../core/caller.ts";
+import { SECOND_MS, type Clock } from "../../core/clock.ts";
+import { ownRules, type OwnSetting } from "./own-rules.ts";
+import { type Redaction, Redactor } from "./redact.ts";
+import { REDACTION_RULES } from "./rules.ts";
+
+/** Takes how often a rule replaced a secret of one text. */
+export type CountRedaction = (redaction: Redaction) => void;
+
+/** How long another server's change of the settings may go unseen. */
+const FRESH_MS = 5 * SECOND_MS;
+const MOST_KEPT = 1_000;
+
+/** The rules of an organization, as its settings were when they were read. */
+interface Known {
+  /** `undefined` until the settings were read. */
+  redactor: Redactor | undefined;
+  /** The organization's own rules as one text. */
+  own: string;
+  readAt: number;
+  reading: Promise<Redactor> | undefined;
+}
+
+/** The redaction of the events that a service takes: its rules by organization, and its counters. */
+export class EventRedaction {
+  readonly #isOn: boolean;
+  readonly #settingsOf: (organization: string) => Awaitable<readonly OwnSetting[]>;
+  readonly #now: Clock;
+  readonly #common = new Redactor(REDACTION_RULES);
+  readonly #known = new Map<string, Known>();
+  /** How many secrets each rule has replaced. */
+  readonly counts = new Map<string, number>();
+
+  constructor(
+    isOn: boolean,
+    settingsOf: (organization: string) => Awaitable<readonly OwnSetting[]>,
+    now: Clock,
+  ) {
+    this.#isOn = isOn;
+    this.#settingsOf = settingsOf;
+    this.#now = now;
+  }
+
+  readonly count: CountRedaction = ({ rule, count }) => {
+    this.counts.set(rule, (this.counts.get(rule) ?? 0) + count);
+  };
+
+  /** Redacts the events of an organization; `undefined` if they keep their secrets. */
+  redactorFor(organization: string): Awaitable<Redactor | undefined> {
+    return this.#isOn ? this.trial(organization) : undefined;
+  }
+
+  /** Redacts as if redaction were on. At once if the organization's settings were read lately. */
+  trial(organization: string): Awaitable<Redactor> {
+    const known = this.#known.get(organization);
+    if (known?.redactor && Math.abs(this.#now() - known.readAt) < FRESH_MS) return known.redactor;
+    if (known) return (known.reading ??= this.#read(organization, known));
+    const first: Known = { redactor: undefined, own: "", readAt: 0, reading: undefined };
+    const [oldest] = this.#known.keys();
+    if (this.#known.size >= MOST_KEPT && oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(organization, first);
+    return (first.reading = this.#read(organization, first));
+  }
+
+  /** Reads the settings of an organization again before its next event. */
+  forget(organization: string): void {
+    this.#known.delete(organization);
+  }
+
+  async #read(organization: string, known: Known): Promise<Redactor> {
+    const readAt = this.#now();
+    try {
+      const rules = ownRules(await this.#settingsOf(organization));
+      const own = JSON.stringify(rules.map(({ pattern }) => pattern.source));
+      if (!known.redactor || own !== known.own) {
+        known.redactor =
+          rules.length === 0 ? this.#common : new Redactor([...rules, ...REDACTION_RULES]);
+        known.own = own;
+      }
+      known.readAt = readAt;
+      return known.redactor;
+    } finally {
+      known.reading = undefined;
+    }
+  }
+}

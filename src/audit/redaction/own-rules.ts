@@ -1,0 +1,81 @@
+/** The rules that an organization adds by its settings: texts, and endings of names. */
+import { BadInput } from "../../core/errors.ts";
+import { LOOSE_VALUE, type RedactionRule, VALUE, valueAt } from "./shapes.ts";
+
+/** A setting of an organization. */
+export interface OwnSetting {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** Settings with comma-separated texts and endings of names. */
+const LITERALS_KEY = "audit.redact.literals";
+const NAMES_KEY = "audit.redact.names";
+
+const MOST_OF_EACH = 100;
+const LITERAL = { least: 4, most: 256 };
+const NAME = /^[\w.-]{3,64}$/;
+
+/** The rules in the settings of an organization; parts that `checkOwnRules` refuses are left out. */
+export function ownRules(settings: readonly OwnSetting[]): readonly RedactionRule[] {
+  const literals = partsOf(settings, LITERALS_KEY).filter(isLiteral).slice(0, MOST_OF_EACH);
+  const names = partsOf(settings, NAMES_KEY).filter(isName).slice(0, MOST_OF_EACH);
+  return [...literals.map(literalRule), ...names.flatMap(nameRules)];
+}
+
+/**
+ * Checks the settings that add rules.
+ *
+ * @throws BadInput naming the setting that has an invalid part, and the expected form
+ */
+export function checkOwnRules(settings: readonly OwnSetting[]): void {
+  for (const [key, isRule, expected] of [
+    [LITERALS_KEY, isLiteral, `texts of ${LITERAL.least} to ${LITERAL.most} characters`],
+    [NAMES_KEY, isName, "endings of names, of 3 to 64 letters, digits, _, . and -"],
+  ] as const) {
+    const parts = partsOf(settings, key);
+    if (parts.length > MOST_OF_EACH) throw new BadInput(`${key}: expected at most ${MOST_OF_EACH}`);
+    if (!parts.every(isRule)) throw new BadInput(`${key}: expected comma-separated ${expected}`);
+  }
+}
+
+function partsOf(settings: readonly OwnSetting[], wanted: string): readonly string[] {
+  const text = settings.find(({ key }) => key === wanted)?.value ?? "";
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}
+
+function isLiteral(text: string): boolean {
+  return text.length >= LITERAL.least && text.length <= LITERAL.most;
+}
+
+function isName(text: string): boolean {
+  return NAME.test(text);
+}
+
+function literalRule(text: string): RedactionRule {
+  const pattern = new RegExp(escaped(text), "y");
+  return { id: "literal", keywords: [lowerCase(text)], pattern, matches: [], ignores: [] };
+}
+
+function nameRules(name: string): readonly RedactionRule[] {
+  const closed = String.raw`${escaped(name)}(?![\w-])\\?["']?`;
+  const rule = (place: string, values: string): RedactionRule =>
+    valueAt("name", [lowerCase(name)], place, [], [], values);
+  return [
+    rule(`${closed}=(?![=~])`, VALUE),
+    rule(String.raw`${closed}(?:\s{1,4}=\s{1,4}|\s?:\s{0,4}(?=\\?["'])|:\s{1,4})`, LOOSE_VALUE),
+    rule(String.raw`(?<=(?<![\w-])--?[\w.-]{0,64})${escaped(name)}\s{1,4}(?!-)`, VALUE),
+  ];
+}
+
+/** Keywords are compared with the ASCII letters of a text in lower case. */
+function lowerCase(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+}

@@ -1,0 +1,109 @@
+/** Secrets at a certain place of a command or of another text, told by the words before them. */
+import { type RedactionRule, VALUE, valueAt } from "./shapes.ts";
+
+/** Words between a program and the place of the secret. */
+const WORDS = String.raw`(?:\s{1,4}(?!-)[^\s;&|]{1,80}){1,4}`;
+const FLAGS = String.raw`(?:\s{1,4}-[\w-]{1,20})`;
+const NAME = String.raw`[\w.-]{0,60}(?:key|token|secret|password|passwd|pwd|credentials?)\b`;
+
+export const PLACE_RULES: readonly RedactionRule[] = [
+  valueAt(
+    "set-variable",
+    ["setx ", "setenv ", "set -", "env "],
+    String.raw`(?<![\w-])(?:setx|setenv|set\s{1,4}-{1,2}\w{0,10}x\w{0,10}|env)\s{1,4}${NAME}\s{1,4}`,
+    ["setx API_TOKEN abc", "set -gx GITHUB_TOKEN abc", "ENV DB_PASSWORD hunter2"],
+    ["set -x", "setx PATH abc", "env API_KEY=$X make"],
+  ),
+  valueAt(
+    "saved-value",
+    ["aws ", "npm ", "pnpm ", "yarn ", "pip ", "git ", "gcloud ", "flyctl "],
+    String.raw`(?<![\w-])(?:aws\s{1,4}configure|p?npm\s{1,4}config|yarn\s{1,4}config|pip3?\s{1,4}config|git\s{1,4}config)\s{1,4}(?:set\s{1,4})?${FLAGS}{0,4}\s{0,4}(?!\S{0,60}(?:key_id|helper)\b)\S{0,200}(?:key|token|secret|password|_auth)(?:\s{1,4}|=)`,
+    [
+      "aws configure set aws_secret_access_key abc/def",
+      "npm config set //registry.npmjs.org/:_authToken abc",
+    ],
+    ["aws configure set region eu-west-1", "git config --global credential.helper store"],
+  ),
+  {
+    id: "pulumi-secret",
+    keywords: ["pulumi "],
+    pattern: new RegExp(
+      String.raw`pulumi\s{1,4}config\s{1,4}set(?=[^\n;&|]{0,200}--secret)(?:\s{1,4}-\S{1,60}){0,6}\s{1,4}(?!-)[^\s;&|]{1,100}(?:\s{1,4}-\S{1,60}){0,6}\s{1,4}(?!-)${VALUE}`,
+      "y",
+    ),
+    matches: ["pulumi config set --secret dbPassword hunter2"],
+    ignores: ["pulumi config set region eu", "pulumi config set --secret dbPassword"],
+  },
+  valueAt(
+    "piped-password",
+    ["echo ", "printf "],
+    String.raw`(?<![\w-])(?:echo|printf)${FLAGS}{0,3}\s{1,4}(?:["']?%s(?:\\n)?["']?\s{1,4})?(?=[^\n]{1,400}?\|\s{0,4}(?:sudo\s[^\n|;&]{0,60}-S|(?:sudo\s{1,4})?(?:chpasswd|passwd\s)|[^\n|;&]{1,200}(?:--password-stdin|--with-token|-stdin\b|--passphrase-fd\s{1,4}0)))(?!-)`,
+    [
+      "echo hunter2 | docker login -u ada --password-stdin",
+      "echo 'hunter2' | sudo -S ls",
+      "echo 'ada:hunter2' | chpasswd",
+    ],
+    ["echo $PASS | docker login --password-stdin", "echo hello | tee x", "echo hi | sudo tee x"],
+  ),
+  valueAt(
+    "netrc-password",
+    ["login "],
+    String.raw`login\s{1,4}[^\s"',;]{1,200}\s{1,4}password\s{1,4}`,
+    ["machine example.com login ada password hunter2"],
+    ["login failed, password wrong"],
+  ),
+  valueAt(
+    "key-password",
+    ["pass:"],
+    String.raw`(?<![\w-])["']?pass:`,
+    ["openssl rsa -passin pass:hunter2 -in k"],
+    ["openssl rsa -passin env:P", "bypass:x"],
+  ),
+  valueAt(
+    "sql-password",
+    ["identified ", "password '", 'password "', "set password"],
+    String.raw`(?:identified\s{1,4}(?:with\s{1,4}\S{1,60}\s{1,4})?(?:by|as)\s{1,4}(?:password\s{1,4})?|(?<=\b(?:with|encrypted|user|role)\b[^;]{0,100})password\s{1,4}|set\s{1,4}password\s{1,4}(?:for\s{1,4}\S{1,100}\s{0,4})?=\s{0,4})(?:password\()?(?=\\?["'])`,
+    [
+      `mysql -e "CREATE USER a IDENTIFIED BY 'hunter2'"`,
+      `psql -c "ALTER ROLE a WITH PASSWORD 'hunter2'"`,
+    ],
+    ["identified by the operator", "password 'x' is too short"],
+  ),
+  valueAt(
+    "secure-string",
+    ["convertto-securestring"],
+    String.raw`convertto-securestring\s{1,4}(?:-asplaintext\s{1,4}|-force\s{1,4}|-string\s{1,4}){0,3}(?!-)`,
+    ['ConvertTo-SecureString "hunter2" -AsPlainText -Force'],
+    ["ConvertTo-SecureString $p -AsPlainText"],
+  ),
+  {
+    id: "element-value",
+    keywords: ["key>", "token>", "secret>", "password>", "passwd>", "pwd>"],
+    pattern:
+      /(?:key|token|secret|password|passwd|pwd)>(?<=<[\w.:-]{1,80}>)(?<secret>[^<>\s][^<>]{0,4096})(?=<\/)/iy,
+    matches: ["<password>hunter2</password>"],
+    ignores: ["<password></password>", "echo $TOKEN>file"],
+  },
+  valueAt(
+    "htpasswd",
+    ["htpasswd "],
+    String.raw`htpasswd\s{1,4}-[A-Za-z]{0,4}b[A-Za-z]{0,4}${WORDS}\s{1,4}`,
+    ["htpasswd -bc users ada hunter2"],
+    ["htpasswd users ada"],
+  ),
+  valueAt(
+    "oracle-password",
+    ["sqlplus ", "expdp ", "impdp ", "rman ", "sqlldr "],
+    String.raw`(?:sqlplus|expdp|impdp|rman|sqlldr)${FLAGS}{0,3}\s{1,4}(?:target\s{1,4}|userid=)?["']?[A-Za-z]\w{0,60}\/`,
+    ["sqlplus scott/tiger@orcl"],
+    ["sqlplus /nolog", "sqlplus scott/$PW@orcl"],
+    String.raw`(?<secret>[^\s@"'/;&|<>()]{1,128})`,
+  ),
+  valueAt(
+    "login-argument",
+    ["vault ", "doctl ", "mc "],
+    String.raw`(?<![\w-])(?:vault\s{1,4}login(?:\s{1,4}-[\w=-]{1,40}){0,4}|mc\s{1,4}(?:alias\s{1,4}set|config\s{1,4}host\s{1,4}add)(?:\s{1,4}[^\s;&|-][^\s;&|]{0,200}){3})\s{1,4}(?!-)(?!\w{1,20}=)`,
+    ["vault login abcdef123456", "mc alias set minio http://h:9000 ada hunter2"],
+    ["vault login -method=oidc", "vault login -method=userpass username=ada", "mc alias ls"],
+  ),
+];

@@ -1,0 +1,278 @@
+/** Programs with options that take a password, where the option's name alone does not say so. */
+import { isSecretValue } from "./values.ts";
+
+/**
+ * How an option takes its secret: a word of its own or the rest of the same word (`word`), only the rest (`rest`), or
+ * behind a separator in the value, as in `ada:hunter2`.
+ */
+type Takes = "word" | "rest" | ":" | "%" | "," | "=";
+
+/** The options of some programs. */
+export interface ProgramRule {
+  readonly id: string;
+  readonly programs: readonly string[];
+  /** A word that must stand before the option, such as `login`. */
+  readonly after?: string;
+  /** Options behind the first other word belong to the program that this one runs. */
+  readonly isWrapper?: true;
+  readonly options: Readonly<Record<string, Takes>>;
+  readonly matches: readonly string[];
+  readonly ignores: readonly string[];
+}
+
+const USER = { "-u": ":", "--user": ":", "-U": ":", "--proxy-user": ":" } as const;
+
+export const PROGRAM_RULES: readonly ProgramRule[] = [
+  {
+    id: "mysql-password",
+    programs: ["mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlsh", "mysqlshow", "mysqlcheck", "mariadb", "mariadb-dump", "mariadb-admin", "mycli"], // prettier-ignore
+    options: { "-p": "rest" },
+    matches: ["mysql -u root -phunter2 db", "mysqldump -p'hunter 2' db > x.sql"],
+    ignores: ["mysql -p", "mysql -u root -p db", "mysql --port 3306", "mysql -p$PW"],
+  },
+  {
+    id: "archive-password",
+    programs: ["7z", "7za", "7zr", "7zz", "rar", "unrar"],
+    options: { "-p": "rest", "-hp": "rest" },
+    matches: ["7z a -phunter2 x.7z y", "rar a -hphunter2 x.rar y"],
+    ignores: ["7z a x.7z -p y", "unrar x -p- x.rar"],
+  },
+  {
+    id: "zip-password",
+    programs: ["zip", "unzip"],
+    options: { "-P": "word" },
+    matches: ["zip -P hunter2 a.zip b", "unzip -Phunter2 a.zip"],
+    ignores: ["unzip -p a.zip b"],
+  },
+  {
+    id: "ssh-password",
+    programs: ["sshpass"],
+    isWrapper: true,
+    options: { "-p": "word" },
+    matches: ["sshpass -p hunter2 ssh h", "sshpass -phunter2 ssh h"],
+    ignores: ["sshpass -p $PW ssh h", "mkdir -p a", "sshpass -e ssh -p 22 h"],
+  },
+  {
+    id: "putty-password",
+    programs: ["plink", "pscp", "psftp"],
+    options: { "-pw": "word" },
+    matches: ["plink -ssh ada@h -pw hunter2"],
+    ignores: ["plink -P 22 ada@h"],
+  },
+  {
+    id: "login-password",
+    programs: ["docker", "podman", "nerdctl", "buildah", "skopeo", "crane", "oras", "helm", "az", "oc", "cf", "twine", "argocd", "ibmcloud", "faas-cli"], // prettier-ignore
+    after: "login|upload|auth",
+    options: { "-p": "word" },
+    matches: ["docker login -u ada -p s3cr3t reg", "az login --service-principal -u x -p hunter2"],
+    ignores: ["docker run -p 80:80 x", "docker compose -p login up", "podman ps"],
+  },
+  {
+    id: "registry-credentials",
+    programs: ["skopeo", "podman", "buildah"],
+    options: { "--creds": ":", "--src-creds": ":", "--dest-creds": ":" },
+    matches: ["skopeo copy --src-creds ada:hunter2 a b"],
+    ignores: ["podman run -u 1000:1000 x", "podman run --user root x"],
+  },
+  {
+    id: "database-password",
+    programs: ["mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport", "mongostat", "cqlsh", "isql", "fbexport"], // prettier-ignore
+    options: { "-p": "word" },
+    matches: ["mongosh -u a -p s3cr3t", "cqlsh -u a -ps3cr3t h"],
+    ignores: ["mongosh --port 1", "mongosh -p"],
+  },
+  {
+    id: "redis-password",
+    programs: ["redis-cli", "valkey-cli", "keydb-cli"],
+    options: { "-a": "word" },
+    matches: ["redis-cli -h x -a s3cr3t"],
+    ignores: ["redis-cli -p 6379"],
+  },
+  {
+    id: "ldap-password",
+    programs: ["ldapsearch", "ldapadd", "ldapmodify", "ldappasswd", "ldapdelete", "ldapwhoami"],
+    options: { "-w": "word" },
+    matches: ["ldapsearch -x -w s3cr3t"],
+    ignores: ["ldapsearch -W", "ldapsearch -s sub -x"],
+  },
+  {
+    id: "sqlserver-password",
+    programs: ["sqlcmd", "bcp", "osql", "tsql", "ipmitool"],
+    options: { "-P": "word" },
+    matches: ["sqlcmd -S h -U sa -P s3cr3t"],
+    ignores: ["sqlcmd -E"],
+  },
+  {
+    id: "key-passphrase",
+    programs: ["ssh-keygen"],
+    options: { "-P": "word", "-N": "word" },
+    matches: ["ssh-keygen -t ed25519 -N 'a b' -f k"],
+    ignores: ["ssh-keygen -N '' -f k"],
+  },
+  {
+    id: "snmp-password",
+    programs: ["snmpwalk", "snmpget", "snmpset", "snmpbulkwalk"],
+    options: { "-A": "word", "-X": "word" },
+    matches: ["snmpwalk -v3 -u a -A hunter22 h"],
+    ignores: ["snmpwalk -v3 -a SHA h"],
+  },
+  {
+    id: "smb-password",
+    programs: ["smbclient", "rpcclient", "smbget", "smbmap", "net", "wmic", "winexe"],
+    options: { "-U": "%", "--user": "%" },
+    matches: ["smbclient -U ada%hunter2 //h/s"],
+    ignores: ["smbclient -U ada //h/s"],
+  },
+  {
+    id: "remote-password",
+    programs: ["xfreerdp", "rdesktop", "wlfreerdp"],
+    options: { "-p": "word", "/p:": "rest" },
+    matches: ["xfreerdp /u:ada /p:hunter2 /v:h"],
+    ignores: ["xfreerdp /u:ada /v:h"],
+  },
+  {
+    id: "lftp-user",
+    programs: ["lftp"],
+    options: { "-u": ",", "--user": "," },
+    matches: ["lftp -u ada,hunter2 sftp://h"],
+    ignores: ["lftp -u ada h"],
+  },
+  {
+    id: "secret-body",
+    programs: ["gh", "glab"],
+    after: "secret|variable",
+    options: { "-b": "word", "--body": "word", "-v": "word", "--value": "word" },
+    matches: ["gh secret set X_TOKEN --body hunter2"],
+    ignores: ["gh pr create --body hello", "gh secret set X < file"],
+  },
+  {
+    id: "cipher-password",
+    programs: ["openssl"],
+    after: "enc|aes-256-cbc|aes-128-cbc|des3",
+    options: { "-k": "word", "-K": "word" },
+    matches: ["openssl enc -aes-256-cbc -k hunter2 -in x"],
+    ignores: ["openssl req -key server.key", "openssl s_client -connect h:443"],
+  },
+  {
+    id: "curl-user",
+    programs: ["curl", "curlie"],
+    options: { ...USER, "--oauth2-bearer": "word", "-b": "=", "--cookie": "=" },
+    matches: [
+      "curl -u ada:hunter2 https://x",
+      'curl -s --user "ada:hunter2" x',
+      "curl -H 'a; b' -uada:hunter2 x",
+      "curl -b 'session=abc' x",
+    ],
+    ignores: ["curl -u ada https://x", "curl -u ada:$PW x", "curl http://a:80/b", "curl -b jar x"],
+  },
+  {
+    id: "http-user",
+    programs: ["http", "https", "xh", "xhs"],
+    options: { "-a": ":", "--auth": ":" },
+    matches: ["http -a ada:hunter2 x"],
+    ignores: ["http -a ada x", "https://a:80/b"],
+  },
+];
+
+/** The most characters of a command that are read. */
+const COMMAND_LENGTH = 16_384;
+const ENDS_COMMAND = /[;|&)\n]/;
+const ENDS_WORD = /[\s;|&()<>]/;
+
+/** A part of a text: its first place, and the place behind its last. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Finds the secrets in the options of a program, up to the end of the command.
+ *
+ * @param from the place behind the program's name
+ * @returns the secrets, and how far the text was read
+ */
+export function secretsOfProgram(
+  text: string,
+  from: number,
+  { options, after, isWrapper }: ProgramRule,
+): { readonly secrets: readonly Span[]; readonly end: number } {
+  const flags = Object.entries(options);
+  const before = after === undefined ? undefined : new RegExp(`^(?:${after})$`);
+  const secrets: Span[] = [];
+  let isOpen = before === undefined;
+  let waiting: Takes | undefined;
+  let end = from;
+  for (;;) {
+    const word = nextWord(text, end, from + COMMAND_LENGTH);
+    if (word === undefined) return { secrets, end };
+    end = word.end;
+    const isQuoted = /["']/.test(text[word.start] ?? "") && text[word.start + 1] === "-";
+    const start = isQuoted ? word.start + 1 : word.start;
+    const said = text.slice(start, word.end);
+    if (waiting !== undefined && !said.startsWith("-")) {
+      secrets.push(...secretIn(text, word, waiting));
+      waiting = undefined;
+      continue;
+    }
+    waiting = undefined;
+    if (isWrapper && !said.startsWith("-")) return { secrets, end };
+    if (before?.test(said)) isOpen = true;
+    if (!isOpen) continue;
+    for (const [flag, takes] of flags) {
+      const rest = restOf(said, flag, takes);
+      if (rest === undefined) continue;
+      if (rest < said.length) {
+        secrets.push(...secretIn(text, { start: start + rest, end: word.end }, takes));
+      } else if (takes !== "rest") waiting = takes;
+      break;
+    }
+  }
+}
+
+/** The place of the value behind an option in its word; `undefined` if the word is not that option. */
+function restOf(word: string, flag: string, takes: Takes): number | undefined {
+  // Short options may be joined: `-su` is `-s -u`.
+  if (takes === ":" && /^-[A-Za-z]{2,8}$/.test(word) && word.endsWith(flag.slice(1))) {
+    return flag.length === 2 ? word.length : undefined;
+  }
+  if (!word.startsWith(flag)) return undefined;
+  if (word.length === flag.length) return flag.length;
+  if (word[flag.length] === "=") return flag.length + 1;
+  return flag.startsWith("--") ? undefined : flag.length;
+}
+
+/** The secret in the value of an option, without its quotes. */
+function secretIn(text: string, value: Span, takes: Takes): readonly Span[] {
+  const quote = text[value.start];
+  const isQuoted = quote === '"' || quote === "'";
+  let start = isQuoted ? value.start + 1 : value.start;
+  let end = start;
+  while (end < value.end && (isQuoted ? text[end] !== quote : !/["']/.test(text[end] ?? ""))) end++;
+  if (takes !== "word" && takes !== "rest") {
+    const separator = text.slice(start, end).indexOf(takes);
+    if (separator === -1) return [];
+    start += separator + 1;
+  }
+  return isSecretValue(text.slice(start, end)) && end > start ? [{ start, end }] : [];
+}
+
+/** The next word of the same command, with its quotes; `undefined` at the end of the command. */
+function nextWord(text: string, from: number, most: number): Span | undefined {
+  const limit = Math.min(text.length, most);
+  let start = from;
+  while (start < limit && /[ \t<>\\]/.test(text[start] ?? "")) {
+    start += text[start] === "\\" ? 2 : 1; // a line that goes on
+  }
+  if (start >= limit || ENDS_COMMAND.test(text[start] ?? "")) return undefined;
+  let end = start;
+  while (end < limit && !ENDS_WORD.test(text[end] ?? "")) {
+    const char = text[end];
+    if (char === '"' || char === "'") {
+      const closing = text.indexOf(char, end + 1);
+      if (closing === -1 || closing >= limit) break; // it closes a quote around the command
+      end = closing;
+    }
+    end += char === "\\" ? 2 : 1;
+  }
+  return { start, end: Math.min(Math.max(end, start + 1), limit) };
+}

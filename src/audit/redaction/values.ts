@@ -1,0 +1,79 @@
+/** Tells secrets from harmless values, and names of secrets from other names. */
+
+export const MARK = "[redacted:";
+
+const MASKED =
+  /^(?:[*•x.…_-]{1,64}|%[sdv]|\.[*+].*|\[?redacted\]?|<[^<>]{0,100}>?|\{[\w.]{0,100}\}|your[-_ ][\w -]{0,60})$/i;
+const WORDS = /^(?:true|false|yes|no|on|off|null|none|nil|undefined|required|optional|-)$/i;
+const VARIABLES =
+  /\$(?:env:)?[A-Za-z_]\w*|\$[\d@*#?!]|\$\{{1,2}[^{}]{0,200}\}{1,2}|%[A-Za-z_]\w*%|\{\{[^{}]{0,200}\}\}/g;
+const PATH =
+  /^(?:(?:~|\.{1,2}|[A-Za-z]:)?[\\/](?:$|(?<=[~.:][\\/])|(?:app|certs?|config|data|dev|etc|github|home|keys|media|mnt|opt|private|proc|root|run|secrets?|srv|tmp|usr|Users|var|vault|work|workspace)(?:[\\/]|$))|(?:file|env|op|vault|ssm|arn|gs|s3|https?):)/;
+const FILE =
+  /^(?:[\w./~@-]{0,200}\.(?:json|ya?ml|txt|pem|key|crt|cer|p12|pfx|jks|env|cfg|conf|ini|toml|asc|gpg|pub|kdbx|sh|py|js|ts)|(?:[\w.-]{1,60}\/){0,8}id_(?:rsa|dsa|ecdsa|ed25519)|@[\w./~-]{1,200})$/;
+const CODE =
+  /^(?:process\.env|os\.environ|env|ENV|config|settings|secrets|self|this|args|opts|options|vars?|local|module|data)[.[]/;
+
+/**
+ * Whether a value is a secret, and not a variable, a placeholder, a file or a mark of redaction.
+ *
+ * @param single the value, if it was in single quotes, where a shell replaces no variables
+ */
+export function isSecretValue(
+  value: string,
+  { single }: { readonly single?: string } = {},
+): boolean {
+  if (single !== undefined && /^\$[a-z]/.test(single)) return true;
+  if (value.startsWith(MARK) || MASKED.test(value) || WORDS.test(value)) return false;
+  if (PATH.test(value) || FILE.test(value) || CODE.test(value)) return false;
+  if (!/[$%{]/.test(value)) return true;
+  const rest = value.replace(VARIABLES, "");
+  if (rest === value) return !/^\$(?:\(|$)/.test(value);
+  return !/^[-.:/@,_]{0,64}$/.test(rest) && !rest.startsWith("/");
+}
+
+const SECRET_ENDINGS = /(?:password|passwd|passphrase|pwd|token|secret|credentials?)$/;
+const PASS =
+  /^(?:(?:db|user|root|admin|my|sql|pg|store|key|http|proxy|smtp|mail|ftp|become|sudo|ssh)?pass)$/;
+/** Words before `token` that name a place in a list or a text, not a credential. */
+const PLACES = new Set(["next", "page", "continuation", "starting", "cancellation", "start", "end", "pad", "bos", "eos", "sync"]); // prettier-ignore
+/** Words before `key` that name a key of data, not a credential. */
+const DATA_KEYS = new Set(["public", "pub", "primary", "foreign", "cache", "sort", "partition", "shard", "range", "hash", "object", "row", "col", "column", "group", "route", "routing", "map", "dict", "label", "lookup", "unique", "natural", "composite", "hot", "short", "arrow", "i18n", "translation", "locale", "config", "setting", "feature", "flag", "message", "event", "tag", "meta", "metadata", "dedup", "idempotency", "join", "issue", "project", "sonar", "topology", "registry", "index", "menu", "state"]); // prettier-ignore
+/** Words before `key` in options; other options with keys take files and names. */
+const KEYS =
+  "api|access|account|admin|app|auth|client|consumer|encryption|hmac|license|master|private|secret|service|session|shared|signing|storage|subscription|webhook";
+const OPTION_KEY = new RegExp(`(?:^|_)(?:${KEYS})_?key$`);
+const NO_KEYS =
+  /(?:monkey|donkey|turkey|hockey|jockey|whiskey|hotkey|sshkey|pubkey|publickey|sortkey|keykey)$/;
+/** The shell's own variables. */
+const SHELLS_OWN = new Set(["PWD", "OLDPWD"]);
+
+/** Whether a name before `=` or `:`, such as `DB_PASSWORD` or `apiKey`, is that of a secret. */
+export function isSecretName(name: string): boolean {
+  if (SHELLS_OWN.has(name)) return false;
+  const words = wordsOf(name);
+  const [last = "", before = ""] = words.split("_").reverse();
+  if (last.endsWith("token")) return !PLACES.has(before);
+  if (SECRET_ENDINGS.test(last) || PASS.test(last)) return true;
+  if (name.startsWith("-") && !name.startsWith("-D")) return OPTION_KEY.test(words);
+  if (last === "key") {
+    if (before === "" || before === "d") return name === "KEY";
+    return !DATA_KEYS.has(before);
+  }
+  if (!last.endsWith("key") || NO_KEYS.test(last)) return false;
+  return name.toUpperCase() === name || OPTION_KEY.test(words);
+}
+
+/** Whether an option without its dashes, such as `client-secret`, takes a secret. */
+export function isSecretOption(name: string): boolean {
+  return isSecretName(`--${name}`) || name === "pat";
+}
+
+/** The words of a name in lower case, with `_` between them. */
+function wordsOf(name: string): string {
+  return name
+    .replace(/^-+D?/, "")
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .replace(/[-.]/g, "_");
+}

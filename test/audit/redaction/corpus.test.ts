@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { redactText } from "../../../src/audit/redaction/redact.ts";
+import { LOOK_ALIKES, SECRETS } from "./corpus.ts";
+
+for (const [text, ...secrets] of SECRETS) {
+  test(`a secret is taken out of ${JSON.stringify(text.slice(0, 80))}`, () => {
+    const redacted = redactText(text);
+    for (const secret of secrets) assert.ok(!redacted.text.includes(secret), redacted.text);
+    assert.match(redacted.text, /\[redacted:[\w-]+\]/);
+    assert.deepEqual(redactText(redacted.text), { text: redacted.text, redactions: [] });
+  });
+}
+
+for (const text of LOOK_ALIKES) {
+  test(`nothing is taken out of ${JSON.stringify(text)}`, () => {
+    assert.equal(redactText(text).text, text);
+  });
+}
+
+for (const text of [
+  "echo 'A_TOKEN='; rm -rf /; echo ''",
+  "echo 'A_TOKEN='x; rm -rf /; echo 'x'",
+  'echo "password="; rm -rf /; echo "x"',
+  "A_TOKEN=x;rm -rf /",
+  "A_TOKEN=x&&rm -rf /",
+  "A_TOKEN=$(rm -rf /) ls",
+  'A_TOKEN="x$(rm -rf /)" ls',
+  'A_TOKEN="`rm -rf /`" ls',
+  "tool --password x; rm -rf /",
+  "tool --password x | rm -rf /",
+  "mysql -px; rm -rf /",
+  "curl -u a:b; rm -rf /",
+  "curl -u a:b\nrm -rf /",
+  "curl -H Cookie:a=b; rm -rf /",
+]) {
+  test(`redaction hides no command: ${JSON.stringify(text)}`, () => {
+    assert.match(redactText(text).text, /rm -rf \//);
+  });
+}

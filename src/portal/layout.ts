@@ -25,6 +25,8 @@ export interface PageContent {
   readonly now?: number;
   /** The mode of the page; that of most pages when absent. */
   readonly mode?: PortalMode;
+  /** Leaves out the navigation, the tools and the footer. */
+  readonly isBare?: true;
 }
 
 const POLICY = [
@@ -79,29 +81,36 @@ export function layOut(frame: PortalFrame, content: PageContent): Page {
         data-open="${String(isOpen)}"
         data-now="${now}"
         ${rolesOf(description, prefix)}
+        ${content.isBare && html`class="bare"`}
       >
-        <a class="skip" href="#content">Skip to the content</a>
-        <header class="side">
-          <a class="brand" href="/">${BRAND}Signalbox</a>
-          <nav aria-label="Portal">${navigation(description, path)}</nav>
-          ${demoNote(description)}
-          <div class="tools">
-            <span class="session" id="session"></span>
-            <button type="button" class="quiet needs-modules" id="theme">Theme: system</button>
-            <button type="button" class="quiet needs-modules" id="keys">Keys <kbd>?</kbd></button>
-          </div>
-        </header>
+        ${content.isBare ? BARE_HEAD : side(description, path)}
         <main id="content" tabindex="-1">${body}</main>
-        <footer class="foot">
-          Signalbox ${description.build.version} · ${description.edition} ·
-          ${description.environment} ·
-          <a href="/portal/api">API</a> · <a href="/openapi.yaml">OpenAPI</a> ·
-          <a href="/metadata">Metadata</a>
-        </footer>
+        ${content.isBare ? undefined : foot(description)}
         <div class="toasts" id="toasts" role="status" aria-live="polite"></div>
       </body>
     </html>`;
   return { html: page.toString(), headers: PAGE_HEADERS };
+}
+
+function side(description: ServiceDescription, path: string): Html {
+  return html`<a class="skip" href="#content">Skip to the content</a>
+    <header class="side">
+      <a class="brand" href="/">${BRAND}Signalbox</a>
+      <nav aria-label="Portal">${navigation(description, path)}</nav>
+      ${demoNote(description)}
+      <div class="tools">
+        <span class="session" id="session"></span>
+        <button type="button" class="quiet needs-modules" id="theme">Theme: system</button>
+        <button type="button" class="quiet needs-modules" id="keys">Keys <kbd>?</kbd></button>
+      </div>
+    </header>`;
+}
+
+function foot({ build, edition, environment }: ServiceDescription): Html {
+  return html`<footer class="foot">
+    Signalbox ${build.version} · ${edition} · ${environment} · <a href="/portal/api">API</a> ·
+    <a href="/openapi.yaml">OpenAPI</a> · <a href="/metadata">Metadata</a>
+  </footer>`;
 }
 
 /** The operations that take a role, for pages that call `/api/v1` while roles are enforced. */
@@ -115,6 +124,10 @@ const BRAND = html`<svg viewBox="0 0 16 16" aria-hidden="true">
   <circle cx="8" cy="5" r="2.2" fill="#ff7a6e"></circle>
   <circle cx="8" cy="11" r="2.2" fill="#4cc38a"></circle>
 </svg>`;
+
+const BARE_HEAD = html`<header class="bare-head">
+  <a class="brand" href="/">${BRAND}Signalbox</a>
+</header>`;
 
 function head({ assets }: PortalFrame, title: string, entry: string): Html {
   const { early } = assets;

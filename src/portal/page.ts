@@ -51,7 +51,9 @@ export async function makePage<Q extends QueryParameters, Model>(
   const { path, title, module } = page;
   const context = { now, apiUrl: description.baseUrl() + prefix, needsCredential: !isOpen };
   const source = storeSource(needs, now, gone);
-  const made = isOpen ? page.render(await page.read(source, context, query)) : shell(needs, title);
+  const made = isOpen
+    ? page.render(await page.read(source, context, query))
+    : shell(needs, title, context.apiUrl);
   const body = "next" in made ? await new Yielder().run(made) : made;
   return layOut(needs, { path, title, module, now, body, mode });
 }
@@ -61,20 +63,29 @@ export function sendPage({ html: markup, headers }: Page): Reply {
   return text(200, "text/html; charset=utf-8", markup, headers);
 }
 
-function shell({ assets }: PortalFrame, title: string): Html {
+/** The page without data; `apiUrl` is the address of the API with its prefix. */
+function shell({ assets }: PortalFrame, title: string, apiUrl: string): Html {
+  const curl = `curl -H 'X-API-Key: <api_key>' '${apiUrl}/audit?limit=20'`;
   return html`<div class="page-head"><h1>${title}</h1></div>
     ${
       assets.hasModules
-        ? html`<p class="loading" role="status">Loading…</p>`
+        ? html`<p class="loading needs-modules" role="status">Loading…</p>`
         : html`<p class="notice warn">
             The modules of the portal are not built, and users cannot sign in without them. Run
             <code>npm run build</code> and start the service again.
           </p>`
     }
     <noscript>
-      <p class="notice">
-        This service asks for credentials, which the portal keeps out of cookies and addresses: it
-        needs JavaScript to sign in. The <a href="/portal/api">API reference</a> works without.
-      </p>
+      <div class="notice">
+        <p>
+          This service asks its readers to sign in, and signing in needs JavaScript. Allow
+          JavaScript for this address in the browser's settings, and load the page again.
+        </p>
+        <p>
+          Without JavaScript the same data can be read with an API key, see the
+          <a href="/portal/api">API reference</a>:
+        </p>
+        <pre><code>${curl}</code></pre>
+      </div>
     </noscript>`;
 }

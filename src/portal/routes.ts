@@ -53,14 +53,17 @@ export const portalRoutes = [
     ...PAGE,
     path: "/portal/sign-in",
     summary: "The sign-in page",
-    description: "HTML for people. The token stays in the tab of the browser.",
+    description: "HTML for people. The token stays in the browser.",
     refuses: [500],
     async handle(_, { users, ...frame }: SignInNeeds) {
       const hasUsers = (await users.list(DEFAULT_ORGANIZATION)).length > 0;
       const { description } = frame;
       const body = signInPage({ hasUsers, isDemo: description.demo !== undefined });
       const mode = modeOf(description, true);
-      const content = { path: "/portal/sign-in", title: "Sign in", module: "sign-in", body, mode };
+      const content = {
+        ...{ path: "/portal/sign-in", title: "Sign in", module: "sign-in", body, mode },
+        isBare: true,
+      } as const;
       return sendPage(layOut(frame, content));
     },
   }),

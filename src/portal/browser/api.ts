@@ -1,3 +1,4 @@
+import { inWords } from "../error-words.ts";
 import { ApiError, apiSource, type ApiQuery } from "../pages/api-source.ts";
 import type { PageSource } from "../pages/source.ts";
 import { session, signInAgain } from "./session.ts";
@@ -81,13 +82,13 @@ export async function open(
     const reason = limit.aborted ? "did not answer in time" : "cannot be reached";
     throw new ApiError(0, `The service ${reason}`);
   }
-  if (response.status === 401 && path !== "/auth/login") signInAgain();
+  if (response.status === 401 && path !== "/auth/login") signInAgain(token);
   return response;
 }
 
-/** The message of an error. */
+/** The message of an error, in words for people. */
 export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return inWords(error instanceof Error ? error.message : String(error));
 }
 
 function prefix(): string {

@@ -51,7 +51,7 @@ function showSession(): void {
   const button = place.querySelector("button");
   button?.addEventListener("click", () => {
     button.disabled = true;
-    void signOut(document.body.dataset["open"] === "true");
+    void signOut();
   });
 }
 

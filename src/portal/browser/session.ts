@@ -1,8 +1,9 @@
 /**
- * The session of this tab: its token is kept in memory and in `sessionStorage`, never in a cookie or an
- * address.
+ * The session of this browser: one sign-in for all tabs, kept in `localStorage`, never in a cookie or an
+ * address. A change in one tab reaches the others by the `storage` event. An empty text there means that
+ * the user signed out; a missing one that there was no session, or that the service rejected it.
  */
-import { store, stored, takeStored } from "./storage.ts";
+import { store, takeStored } from "./storage.ts";
 import { keepTyped } from "./typed.ts";
 
 /** A token and the email of its user. */
@@ -17,35 +18,32 @@ const ENDED = "signalbox.ended";
 const SIGN_IN = "/portal/sign-in";
 const LOGOUT_MS = 5_000;
 
-const kept = stored(SESSION);
-let current = kept === undefined ? undefined : (JSON.parse(kept) as UserSession);
+let current = parsedSession(keptSession());
+addEventListener("storage", ({ key }) => key === SESSION && followOtherTab());
+addEventListener("pageshow", ({ persisted }) => persisted && followOtherTab());
 
 /** The session of the signed-in user; `undefined` without one. */
 export function session(): UserSession | undefined {
   return current;
 }
 
-/** Keeps a session for as long as the tab is open. */
+/** Keeps a session for all tabs, until the user signs out or the service rejects it. */
 export function keepSession(fresh: UserSession): void {
   current = fresh;
-  store(SESSION, JSON.stringify(fresh));
+  keep(JSON.stringify(fresh));
 }
 
 /**
- * Ends the session on the server, clears the storage of this tab, and opens a public page. Waits for the
- * server for a few seconds only: without an answer the token stays valid until it expires.
+ * Ends the session on the server and in all tabs, clears the storage of this tab, and opens a public
+ * page. Waits for the server for a few seconds only: without an answer the token stays valid until it
+ * expires.
  */
-export async function signOut(isOpen: boolean): Promise<void> {
+export async function signOut(): Promise<void> {
   const token = current?.token;
   current = undefined;
-  try {
-    sessionStorage.clear();
-  } catch {
-    // Without storage there is nothing to clear.
-  }
+  keep("");
   if (token !== undefined) await endToken(token);
-  if (isOpen) location.reload();
-  else location.assign(SIGN_IN);
+  leave();
 }
 
 async function endToken(token: string): Promise<void> {
@@ -58,6 +56,29 @@ async function endToken(token: string): Promise<void> {
   }
 }
 
+/** Forgets what this tab kept, such as a draft, and opens a page that needs no session. */
+function leave(): void {
+  try {
+    sessionStorage.clear();
+  } catch {
+    // Without storage there is nothing to clear.
+  }
+  if (document.body.dataset["open"] === "true") location.reload();
+  else location.assign(SIGN_IN);
+}
+
+/** Takes over a session that another tab began or ended. */
+function followOtherTab(): void {
+  const kept = keptSession();
+  const before = current;
+  current = parsedSession(kept);
+  if (current && location.pathname === SIGN_IN) goBack();
+  else if (before?.email === current?.email) return;
+  else if (current) location.reload();
+  else if (kept === "") leave();
+  else endHere();
+}
+
 /** Opens the sign-in page, which leads back to this page and to the text that was typed here. */
 export function goToSignIn(): void {
   if (location.pathname === SIGN_IN) return;
@@ -66,11 +87,17 @@ export function goToSignIn(): void {
   location.assign(SIGN_IN);
 }
 
-/** Removes a session that the service rejected, and opens the sign-in page. */
-export function signInAgain(): void {
-  if (current !== undefined) store(ENDED, "true");
+/** Ends the session whose token the service rejected, in all tabs, and opens the sign-in page. */
+export function signInAgain(token: string | undefined): void {
+  if (token !== current?.token) return location.reload(); // another tab has signed in again
+  if (token === undefined) return goToSignIn();
   current = undefined;
-  store(SESSION, undefined);
+  keep(undefined);
+  endHere();
+}
+
+function endHere(): void {
+  store(ENDED, "true");
   goToSignIn();
 }
 
@@ -83,4 +110,25 @@ export function takeEnded(): boolean {
 export function goBack(): void {
   const target = takeStored(RETURN) ?? "/";
   location.replace(new URL(target, location.origin).pathname === SIGN_IN ? "/" : target);
+}
+
+function keptSession(): string | undefined {
+  try {
+    return localStorage.getItem(SESSION) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function keep(value: string | undefined): void {
+  try {
+    if (value === undefined) localStorage.removeItem(SESSION);
+    else localStorage.setItem(SESSION, value);
+  } catch {
+    // Without storage the session lasts no longer than the page.
+  }
+}
+
+function parsedSession(kept: string | undefined): UserSession | undefined {
+  return kept ? (JSON.parse(kept) as UserSession) : undefined;
 }

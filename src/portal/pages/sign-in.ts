@@ -24,10 +24,11 @@ export function signInPage({ hasUsers, isDemo }: SignInModel): Html {
     ${isDemo ? demoVisitor() : hasUsers ? undefined : firstAdmin()}
     <noscript>
       <p class="notice">
-        Signing in needs JavaScript: the token is kept out of cookies and addresses.
+        Signing in needs JavaScript. Allow it for this address in the browser's settings, and load
+        the page again. The <a href="/portal/api">API reference</a> works without.
       </p>
     </noscript>
-    <form id="sign-in" method="post">
+    <form id="sign-in" class="needs-modules" method="post">
       ${textField({ id: "email", name: "email", label: "Email", type: "email", autocomplete: "username" })}
       ${textField({ id: "password", name: "password", label: "Password", type: "password", autocomplete: "current-password" })}
       <p class="error" role="alert"></p>

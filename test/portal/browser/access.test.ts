@@ -45,7 +45,7 @@ browserTest(
     assert.equal(await page.getByLabel("What it is for").inputValue(), "build agents");
     checkRefusals(visited, 401);
     assert.equal(await page.evaluate("document.cookie"), "");
-    const session = (await page.evaluate("sessionStorage.getItem('signalbox.session')")) as string;
+    const session = (await page.evaluate("localStorage.getItem('signalbox.session')")) as string;
     const { token } = JSON.parse(session) as { readonly token: string };
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.waitForURL("**/portal/sign-in");

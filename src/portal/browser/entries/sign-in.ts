@@ -1,7 +1,7 @@
 import "../frame.ts";
 import { call, reasonOf } from "../api.ts";
 import { sendOnce } from "../send-once.ts";
-import { goBack, keepSession, takeEnded } from "../session.ts";
+import { goBack, keepSession, session, takeEnded } from "../session.ts";
 
 interface Login {
   readonly token: string;
@@ -19,6 +19,7 @@ async function signIn(data: FormData): Promise<void> {
   return new Promise(() => {});
 }
 
+if (session()) goBack();
 if (takeEnded()) document.getElementById("sign-in-ended")?.removeAttribute("hidden");
 if (form instanceof HTMLFormElement) {
   form.addEventListener("submit", (event) => {

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { after } from "node:test";
+import type { Page } from "playwright-core";
+import { browserTest, visit } from "../../support/browser.ts";
+import { ADMIN, ADMIN_SETTINGS, start } from "../../support/start.ts";
+
+const app = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: true });
+await app.post("/api/public/audit", { command: "wagon-7" });
+const SIGN_IN = "**/portal/sign-in";
+
+async function signIn(page: Page): Promise<void> {
+  await page.waitForURL(SIGN_IN);
+  await page.getByLabel("Email").fill(ADMIN.email);
+  await page.getByLabel("Password").fill(ADMIN.password);
+  await page.keyboard.press("Enter");
+}
+
+browserTest("one sign-in serves all tabs, and a sign-out ends it in all of them", async (t) => {
+  const { page: first } = await visit(t, `${app.url}/portal/audit`, {}, [401]);
+  const second = await first.context().newPage();
+  await second.goto(`${app.url}/portal/fleet`);
+  await second.waitForURL(SIGN_IN);
+  await signIn(first);
+  await first.getByText("wagon-7").waitFor();
+  await second.waitForURL("**/portal/fleet");
+  await second.getByText("No runtimes yet").waitFor();
+  const third = await first.context().newPage();
+  await third.goto(`${app.url}/portal/policies/new`);
+  await third.locator("#yaml").fill("rules: []\n# mine");
+  const kept = String(await first.evaluate("localStorage.getItem('signalbox.session')"));
+  const { token } = JSON.parse(kept) as { readonly token: string };
+  await second.getByRole("button", { name: "Sign out" }).click();
+  for (const page of [first, second, third]) {
+    await page.waitForURL(SIGN_IN);
+    assert.equal(await page.evaluate("sessionStorage.length"), 0);
+  }
+  const headers = { authorization: `Bearer ${token}` };
+  assert.equal((await app.get("/api/v1/auth/me", headers)).status, 401);
+});
+
+browserTest("a session that the service rejects ends in all tabs, which lead back", async (t) => {
+  const { page: first } = await visit(t, `${app.url}/portal/fleet`, {}, [401]);
+  await signIn(first);
+  await first.getByText("No runtimes yet").waitFor();
+  const second = await first.context().newPage();
+  await second.goto(`${app.url}/portal/audit?q=wagon`);
+  await second.getByText("wagon-7").waitFor();
+  app.advance(25 * 3_600_000);
+  await first.reload();
+  await first.getByText("Your session has ended").waitFor();
+  await second.getByText("Your session has ended").waitFor();
+  await signIn(first);
+  await first.waitForURL("**/portal/fleet");
+  await second.waitForURL("**/portal/audit?q=wagon");
+});
+
+browserTest("the sign-in page is bare, and a signed-in reader is led on", async (t) => {
+  const { page } = await visit(t, `${app.url}/portal/sign-in`);
+  assert.equal(await page.getByRole("navigation").count(), 0);
+  assert.equal(await page.locator("footer").count(), 0);
+  await signIn(page);
+  await page.waitForURL(`${app.url}/`);
+  await page.goto(`${app.url}/portal/sign-in`);
+  await page.waitForURL(`${app.url}/`);
+});
+
+browserTest("without JavaScript pages say how to go on", async (t) => {
+  const { page } = await visit(t, `${app.url}/portal/audit`, { javaScriptEnabled: false });
+  const content = page.locator("#content");
+  assert.match(await content.innerText(), /Allow JavaScript/);
+  assert.match(await content.innerText(), /curl -H 'X-API-Key: <api_key>'/);
+  assert.equal(await page.getByText("Loading…").isVisible(), false);
+  await page.goto(`${app.url}/portal/sign-in`);
+  assert.match(await content.innerText(), /Allow it for this address/);
+  assert.equal(await page.locator("form").isVisible(), false);
+});

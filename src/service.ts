@@ -37,6 +37,7 @@ import { UnreadAnswers } from "./http/unread-answers.ts";
 import { servedSurfaces, type ServiceDescription } from "./metadata/service.ts";
 import type { Gauges, Metrics } from "./metrics/metrics.ts";
 import type { PortalAssets } from "./portal/assets.ts";
+import { missingPage } from "./portal/missing-page.ts";
 import { createPortalPages } from "./portal/routes.ts";
 import { removeOld } from "./retention.ts";
 import { routes, type Services } from "./routes.ts";
@@ -139,6 +140,7 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
     engineHealth: () => engine.health(),
     demo: demo && { nextResetAt: demo.nextResetAt },
   };
+  const { assets } = parts;
   const quotas = createQuotas(config, config.requireAuth);
   const auditStreams = new AuditStreams();
   const redaction = new EventRedaction(
@@ -184,8 +186,8 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
       token: config.metrics === "open" ? undefined : config.metrics,
       text: () => metrics.text(gauges),
     },
-    assets: parts.assets,
-    portal: createPortalPages({ ...stores, config, catalog, description, assets: parts.assets }),
+    assets,
+    portal: createPortalPages({ ...stores, config, catalog, description, assets }),
     now,
     ids,
   };
@@ -225,6 +227,7 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
     trustedProxies: config.trustProxy,
     stopwatch: metrics || log.enabled("debug") ? systemStopwatch : undefined,
     admit: parts.admit,
+    missingPage: (request) => missingPage({ description, assets }, request),
     onAnswered(summary) {
       metrics?.http.count(summary);
       parts.requestLog.onAnswered(summary);

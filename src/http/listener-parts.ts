@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { Awaitable, Caller } from "../core/caller.ts";
 import type { Stopwatch } from "../core/clock.ts";
 import type { IdSource } from "../core/ids.ts";
@@ -6,6 +7,7 @@ import type { OriginRule } from "./cors.ts";
 import type { HostRule } from "./host-rule.ts";
 import type { RequestSummary } from "./request-summary.ts";
 import type { LargeAnswer, RouteDescription, Surface } from "./route.ts";
+import type { Reply } from "./reply.ts";
 import type { Router } from "./router.ts";
 import type { Turns } from "../core/turns.ts";
 import type { UnreadAnswers } from "./unread-answers.ts";
@@ -41,6 +43,8 @@ export interface ListenerParts<Needs> {
   readonly trustedProxies: number;
   /** Called before the credentials of each request are checked; refuses by throwing. */
   readonly admit?: ((row: RouteDescription, surface: Surface, address: string) => void) | undefined;
+  /** The page for people at an unknown path; `undefined` for requests that are answered with JSON. */
+  readonly missingPage?: ((request: IncomingMessage) => Reply | undefined) | undefined;
   readonly onAnswered: (summary: RequestSummary) => void;
   /** `undefined` if durations are not recorded. */
   readonly stopwatch?: Stopwatch | undefined;

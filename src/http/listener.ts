@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { DEFAULT_ORGANIZATION, type Awaitable, type Caller } from "../core/caller.ts";
-import { Forbidden, refusalOf } from "../core/errors.ts";
+import { Forbidden, NotFound, refusalOf } from "../core/errors.ts";
 import { abandonBody } from "./abandon-body.ts";
 import { bodyRefusal, checkBody, readJsonBody } from "./body.ts";
 import { originHeaders } from "./cors.ts";
@@ -55,7 +55,10 @@ function begin<Needs>(exchange: Exchange<Needs>): void {
       .then((known) => withCaller(exchange, known))
       .catch((error: unknown) => fail(exchange, error));
   } catch (error) {
-    fail(exchange, error);
+    const isUnknownPath = error instanceof NotFound && request.method !== "OPTIONS";
+    const page = isUnknownPath ? parts.missingPage?.(request) : undefined;
+    if (page) answer(exchange, page);
+    else fail(exchange, error);
   }
 }
 

@@ -23,6 +23,7 @@ import { settingsAnswer, type SettingsConfig } from "../settings/answer.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import { userOf } from "../users/draft.ts";
 import type { UserStore } from "../users/store.ts";
+import { inWords } from "./error-words.ts";
 import type { PageSource } from "./pages/source.ts";
 import { totalOf, type Counted } from "./pages/time-chart.ts";
 
@@ -79,7 +80,8 @@ export function storeSource(needs: StoreNeeds, now: number, gone?: AbortSignal):
     providers: async () =>
       allProviderNames(catalog.current(), await audit.providerNames(id, MOST_NAMED)),
     // A reader who has left gets no answer.
-    problemOf: (error) => (error instanceof Refusal && !gone?.aborted ? error.message : undefined),
+    problemOf: (error) =>
+      error instanceof Refusal && !gone?.aborted ? inWords(error.message) : undefined,
     async counts() {
       const version = await policies.activeVersion(id);
       const [events, runtimes] = await Promise.all([
@@ -88,8 +90,8 @@ export function storeSource(needs: StoreNeeds, now: number, gone?: AbortSignal):
       ]);
       return dashboardCounts(events, catalog.current().envelope.counts, runtimes, version);
     },
-    async hours() {
-      const buckets = bucketsFor("1h", {}, now);
+    async hours(from) {
+      const buckets = bucketsFor("1h", { from }, now);
       const { filter, start, end, intervalMs } = buckets;
       const hours = await audit.histogram(id, filter, start, end, intervalMs, gone);
       return histogramOf("1h", buckets, hours);

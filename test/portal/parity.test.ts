@@ -36,7 +36,10 @@ const PAGES: readonly (readonly [DataPage<never, never>, string, readonly string
   [
     policies,
     "/portal/policies",
-    ["", "?version=v1", "?version=v1&against=v2", "?version=none", "?against=none", "?version="],
+    [
+      ...["", "?version=v1", "?version=v1&against=v2", "?version=none", "?against=none"],
+      ...["?version=", "?q=V1", "?q=none&version=v2&against=v1"],
+    ],
   ],
   [policyEditor, "/portal/policies/new", ["", "?from=v1", "?from=none"]],
   [
@@ -169,7 +172,7 @@ test("every module that renders a page is compared", () => {
   const modules = filesBelow("src/portal/browser/entries").map(
     (path) => /(\w[\w-]*)\.ts$/.exec(path)?.[1],
   );
-  const own = ["early", "reference", "sign-in"]; // render no data
+  const own = ["early", "missing", "reference", "sign-in"]; // render no data
   assert.deepEqual(
     modules.filter((name) => !own.includes(name ?? "")).sort(),
     [...new Set(PAGES.map(([{ module }]) => module))].sort(),

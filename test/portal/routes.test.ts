@@ -76,6 +76,27 @@ test("unknown files and other paths below the assets are 404", async () => {
   }
 });
 
+test("an unknown path is a page for browsers, and JSON for programs and below /api", async () => {
+  for (const path of ["/nothing", "/portal/nothing?q=1", "/portal/audit/", "/portal/%3Cb%3E"]) {
+    // The client of the tests expects JSON at unknown paths.
+    const response = await fetch(app.url + path, { headers: HTML });
+    const { status, headers } = response;
+    const text = await response.text();
+    assert.equal(status, 404, path);
+    assert.match(headers.get("content-type") ?? "", /^text\/html/);
+    assert.match(headers.get("content-security-policy") ?? "", /default-src 'none'/);
+    assert.match(text, /Page not found.*<nav aria-label="Portal">|<nav.*Page not found/s);
+    assert.ok(!text.includes("<b>"));
+  }
+  for (const [path, accept] of [
+    ["/api/v1/nothing", HTML.accept],
+    ["/portal/nothing", "*/*"],
+  ] as const) {
+    const { status, body } = await app.get(path, { accept });
+    assert.deepEqual([status, body], [404, { error: "There is nothing at this path" }]);
+  }
+});
+
 test("every page has the security headers, also with a 304", async () => {
   const home = await app.get("/", HTML);
   const reference = await app.get("/portal/api");

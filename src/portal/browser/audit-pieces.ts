@@ -54,6 +54,14 @@ export function showTailButton(button: Html): void {
   if (old) morphElement(old, button);
 }
 
+/** Shows how old the list is; `undefined` removes it. */
+export function showFreshness(line: Html | undefined): void {
+  const old = document.getElementById("freshness");
+  if (line === undefined) old?.remove();
+  else if (old) morphElement(old, line);
+  else document.querySelector(".page-head .total")?.after(parsed(line));
+}
+
 /** Marks the list and its chart as busy, or as up to date. */
 export function setBusy(isBusy: boolean): void {
   for (const id of ["audit-rows", "audit-time"]) {

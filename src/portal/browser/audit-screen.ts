@@ -2,21 +2,24 @@ import type { AuditEvent } from "../../audit/schema.ts";
 import { missedBy, withArrivals, withOlder } from "../pages/audit-arrivals.ts";
 import { auditEventPanel } from "../pages/audit-event.ts";
 import { auditRows } from "../pages/audit-rows.ts";
-import { renderAudit, liveButton } from "../pages/audit.ts";
+import { freshness, renderAudit, liveButton } from "../pages/audit.ts";
 import {
+  isAhead,
   PAGE_EVENTS,
   readAudit,
   readChart,
   readEvent,
   type AuditModel,
-  type AuditSlice,
   type OpenEvent,
   type TailState,
 } from "../pages/audit-source.ts";
-import { queryOf, readView, type AuditView } from "../pages/audit-view.ts";
+import { AHEAD_MS, listOf, queryOf, readView, type AuditView } from "../pages/audit-view.ts";
 import { isSignedOut, pageSource, reasonOf } from "./api.ts";
-import { appendRows, setBusy, showPanel, showTailButton } from "./audit-pieces.ts";
-import { pageContext, show, showProblem } from "./live.ts";
+import { appendRows, setBusy, showFreshness, showPanel, showTailButton } from "./audit-pieces.ts";
+import { pageContext, show } from "./live.ts";
+import { learnRole } from "./role.ts";
+import { Retry } from "./retry.ts";
+import { toast } from "./toast.ts";
 
 const MOST_ARRIVED = 200;
 const CHART_EVERY_MS = 5_000;
@@ -32,6 +35,10 @@ export class AuditScreen {
   #meanwhile: AuditEvent[] | undefined;
   #tail: TailState = { state: "off" };
   #chartAt = 0;
+  #chartTimer: ReturnType<typeof setTimeout> | undefined;
+  /** The view of the shown list, as `listOf` names it. */
+  #shownList = "";
+  readonly #retry = new Retry();
 
   /** @param isReading whether the reader looks or points at the rows, which must not move then */
   constructor(isReading: () => boolean) {
@@ -51,12 +58,19 @@ export class AuditScreen {
   /** Takes over a page that the server rendered, without reading its data again. */
   adopt(view: AuditView): void {
     this.#view = view;
+    this.#shownList = listOf(view);
+  }
+
+  /** Whether the list of a view is shown. */
+  shows(view: AuditView): boolean {
+    return this.hasList && this.#shownList === listOf(view);
   }
 
   /** Reads a view and shows it, the list before the chart. Aborts a load in progress. */
   async load(view: AuditView): Promise<void> {
     this.#view = view;
     this.#underWay?.abort();
+    this.#retry.stop();
     const own = new AbortController();
     this.#underWay = own;
     this.#meanwhile = [];
@@ -70,13 +84,15 @@ export class AuditScreen {
     };
     try {
       const source = pageSource(own.signal);
+      await learnRole(own.signal);
       const model = await readAudit(source, pageContext(), view, showList);
       if (own.signal.aborted) return;
       if (isListShown) this.#complete(model);
       else this.#showLoaded(model, view);
+      this.#retry.succeeded();
     } catch (error) {
       if (own.signal.aborted || isSignedOut(error)) return;
-      this.#fail(error);
+      this.#failLoad(error);
     } finally {
       if (this.#underWay === own) {
         this.#underWay = undefined;
@@ -98,10 +114,11 @@ export class AuditScreen {
     }
     let open: OpenEvent | undefined;
     try {
+      await learnRole();
       if (id !== undefined) open = await this.#read(id);
     } catch (error) {
-      if (!isSignedOut(error)) this.#fail(error);
-      return;
+      if (id === undefined || isSignedOut(error)) return;
+      open = { id, problem: reasonOf(error), isLost: true };
     }
     if (this.#view.event !== id) return;
     if (this.#model) {
@@ -109,6 +126,14 @@ export class AuditScreen {
       this.#model = { ...model, view: this.#view, ...(open && { open }) };
     }
     showPanel(auditEventPanel({ ...pageContext(), view, ...(open && { open }) }), id);
+  }
+
+  /** Reads the event again that could not be loaded. */
+  async reopen(): Promise<void> {
+    const view = this.#view;
+    const { event: _, ...rest } = view;
+    this.#view = rest;
+    await this.open(view);
   }
 
   async #read(id: string): Promise<OpenEvent> {
@@ -137,7 +162,9 @@ export class AuditScreen {
       const above = document.querySelectorAll("#audit-rows .row").length;
       appendRows(auditRows({ ...pageContext(), view: this.#view, query }, older, above));
     } catch (error) {
-      if (!own.signal.aborted && !isSignedOut(error)) this.#fail(error);
+      if (!own.signal.aborted && !isSignedOut(error)) {
+        toast(`Older events could not be loaded: ${reasonOf(error)}`);
+      }
     } finally {
       if (this.#underWay === own) this.#underWay = undefined;
     }
@@ -146,13 +173,35 @@ export class AuditScreen {
   /** Shows the state of the live tail. */
   showTail(tail: TailState): void {
     const isSame = tail.state === this.#tail.state && tail.note === this.#tail.note;
+    // While the stream runs, the list is as fresh as its last event.
+    if (this.#tail.state === "live" && this.#model) {
+      this.#model = { ...this.#model, readAt: pageContext().now };
+    }
     this.#tail = tail;
     if (!isSame) showTailButton(liveButton({ view: this.#view, tail }));
+    this.showFreshness();
+  }
+
+  /** Shows how old the list is. */
+  showFreshness(): void {
+    const readAt = this.#model?.readAt ?? Number(document.body.dataset["now"]);
+    const shown = this.hasList ? { view: this.#view, tail: this.#tail, readAt } : undefined;
+    showFreshness(shown && freshness(shown, pageContext().now));
   }
 
   /** Adds arrived events to the list, or keeps them behind a button while the reader is in the list. */
   takeArrived(events: readonly AuditEvent[]): void {
-    const newest = events.slice(-MOST_ARRIVED - 1);
+    const { query, ahead = 0 } = this.#model ?? {};
+    const { now } = pageContext();
+    // The query ends now where the list leaves out events that are dated after now.
+    const asked = query && queryOf(this.#view, now);
+    const present = events.filter((event) => !asked || !isAhead(event, asked, now));
+    if (this.#model && asked && present.length < events.length) {
+      const to = new Date(now + AHEAD_MS).toISOString();
+      const count = ahead + events.length - present.length;
+      this.#model = { ...this.#model, query: { ...asked, to }, ahead: count };
+    }
+    const newest = present.slice(-MOST_ARRIVED - 1);
     this.#arrived.push(...newest);
     this.#meanwhile?.push(...newest);
     if (!this.#isReading()) return this.showArrived();
@@ -171,8 +220,9 @@ export class AuditScreen {
     const list = withArrivals(this.#model.list, arrived);
     const hadNone = this.#model.list.total === 0;
     this.#show({ ...this.#model, list });
-    if (hadNone || performance.now() - this.#chartAt >= CHART_EVERY_MS)
-      void this.#refreshChart(list);
+    const wait = hadNone ? 0 : this.#chartAt + CHART_EVERY_MS - performance.now();
+    clearTimeout(this.#chartTimer);
+    this.#chartTimer = setTimeout(() => void this.#refreshChart(), Math.max(0, wait));
   }
 
   #showLoaded(model: AuditModel, asked: AuditView): void {
@@ -191,11 +241,12 @@ export class AuditScreen {
     this.#show({ ...shown, ...(chart && { chart }), ...(providers && { providers }) });
   }
 
-  /** Shows an error above the page, whose content stays. */
-  #fail(error: unknown): void {
-    if (!this.#model && !this.hasList)
-      this.#show({ ...pageContext(), view: this.#view, query: {} });
-    showProblem(`${reasonOf(error)}. The data may be outdated.`);
+  /** Shows an error, and tries again. Only a list of this very view stays. */
+  #failLoad(error: unknown): void {
+    const isStale = this.shows(this.#view);
+    if (!isStale) this.#show({ ...pageContext(), view: this.#view, query: {} });
+    const failed = isStale ? "The events could not be refreshed" : "The events could not be loaded";
+    this.#retry.after(failed, error, () => void this.load(this.#view));
   }
 
   /** Whether the live tail made the list so long that it should be read again. */
@@ -203,10 +254,10 @@ export class AuditScreen {
     return (this.#model?.list?.events.length ?? 0) > 10 * PAGE_EVENTS;
   }
 
-  async #refreshChart(list: AuditSlice): Promise<void> {
+  async #refreshChart(): Promise<void> {
     this.#chartAt = performance.now();
-    const { query } = this.#model ?? {};
-    if (!query) return;
+    const { query, list } = this.#model ?? {};
+    if (!query || !list) return;
     try {
       const chart = await readChart(pageSource(), query, list, pageContext().now);
       if (this.#model?.query === query) this.#show({ ...this.#model, chart });
@@ -217,6 +268,7 @@ export class AuditScreen {
 
   #show(model: AuditModel): void {
     this.#model = model;
+    this.#shownList = listOf(this.#view);
     const { now } = pageContext();
     const arrived = this.#arrived.length;
     show(renderAudit({ ...model, now, tail: this.#tail, arrived }));

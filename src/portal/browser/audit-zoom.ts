@@ -1,4 +1,4 @@
-/** Zooms when the reader drags over the chart; a plain click follows the bar's link. */
+/** Zooms to whole bars when the reader drags over the chart; a plain click follows the bar's link. */
 
 const LEAST_PIXELS = 6;
 
@@ -73,19 +73,25 @@ class Drag {
     this.#mark.remove();
   }
 
-  /** The moments at both ends, in milliseconds. */
+  /** The moments at both ends, in milliseconds, within the time that the bars count. */
   span(): [number, number] {
-    const place = this.#plot.closest<HTMLElement>("[data-start]");
-    const start = Number(place?.dataset["start"]);
-    const length = Number(place?.dataset["end"]) - start;
+    const { dataset } = this.#plot.closest<HTMLElement>("[data-start]") ?? document.body;
+    const start = Number(dataset["start"]);
+    const length = Number(dataset["end"]) - start;
     const [from, to] = this.#parts();
-    return [Math.floor(start + from * length), Math.ceil(start + to * length)];
+    return [
+      Math.max(Math.round(start + from * length), Number(dataset["from"])),
+      Math.min(Math.round(start + to * length), Number(dataset["to"] || Infinity)),
+    ];
   }
 
+  /** The edges of the bars that the drag touches, as parts of the width. */
   #parts(): [number, number] {
     const { left, width } = this.#plot.getBoundingClientRect();
     const part = (x: number): number => Math.min(1, Math.max(0, (x - left) / width));
     const ends = [part(this.#from), part(this.#to)];
-    return [Math.min(...ends), Math.max(...ends)];
+    const bars = Math.max(1, this.#plot.querySelectorAll("a").length);
+    const first = Math.min(Math.floor(Math.min(...ends) * bars), bars - 1);
+    return [first / bars, Math.max(first + 1, Math.ceil(Math.max(...ends) * bars)) / bars];
   }
 }

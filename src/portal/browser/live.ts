@@ -1,12 +1,12 @@
 import { finish, type Work } from "../../core/work.ts";
 import { readQuery, type QueryOf, type QueryParameters } from "../../http/query.ts";
-import { html, type Html } from "../html.ts";
+import type { Html } from "../html.ts";
 import type { PageContext } from "../pages/parts.ts";
 import type { DataPage } from "../pages/source.ts";
-import { isSignedOut, pageSource, reasonOf } from "./api.ts";
+import { isSignedOut, pageSource } from "./api.ts";
 import { serviceNow } from "./clock.ts";
-import { parsed } from "./markup.ts";
-import { morph, morphElement } from "./morph.ts";
+import { morph } from "./morph.ts";
+import { Retry } from "./retry.ts";
 import { learnRole, withheldHere } from "./role.ts";
 import { goToSignIn, session } from "./session.ts";
 import { restoreTyped } from "./typed.ts";
@@ -44,18 +44,32 @@ export function contentElement(): HTMLElement {
   return element;
 }
 
+/** Removes the data of a page, which belong to another address, and keeps its title and filters. */
+function removeData(): void {
+  const selector = ":scope > :not(.page-head, form, #problem), .page-head [role=status]";
+  for (const element of contentElement().querySelectorAll(selector)) element.remove();
+}
+
 /**
  * Keeps a page fresh: at once where the server sent no data or a user is signed in, then at an interval
- * while the page is visible. A failure is shown above the data, which stays.
+ * while the page is visible. After a failure it tries again; only data of the same address stay meanwhile.
  */
 export function keepFresh<Model, Q extends QueryParameters>(
-  { parameters, read, render }: Pick<DataPage<Model, Q>, "parameters" | "read" | "render">,
+  {
+    parameters,
+    title,
+    read,
+    render,
+  }: Pick<DataPage<Model, Q>, "parameters" | "title" | "read" | "render">,
   everyMs: number,
 ): Live {
   let underWay: AbortController | undefined;
   let lastAt = performance.now();
+  let shownAddress = location.search;
+  const retry = new Retry();
   const refresh = async (): Promise<void> => {
     underWay?.abort();
+    retry.stop();
     const own = new AbortController();
     underWay = own;
     try {
@@ -64,9 +78,14 @@ export function keepFresh<Model, Q extends QueryParameters>(
       if (own.signal.aborted) return;
       show(render(model));
       restoreTyped();
+      shownAddress = location.search;
+      retry.succeeded();
     } catch (error) {
       if (own.signal.aborted || isSignedOut(error)) return;
-      showProblem(`${reasonOf(error)}. The data may be outdated; this page tries again.`);
+      const isStale = shownAddress === location.search;
+      if (!isStale) removeData();
+      const failed = `${title} could not be ${isStale ? "refreshed" : "loaded"}`;
+      retry.after(failed, error, () => void refresh());
     } finally {
       lastAt = performance.now();
       if (underWay === own) underWay = undefined;
@@ -90,12 +109,4 @@ export function keepFresh<Model, Q extends QueryParameters>(
       return refresh();
     },
   };
-}
-
-/** Shows a problem above the page; the next rendering of the page removes it. */
-export function showProblem(problem: string): void {
-  const shown = document.getElementById("problem");
-  const notice = html`<p class="notice bad" id="problem" role="alert">${problem}</p>`;
-  if (shown) morphElement(shown, notice);
-  else contentElement().prepend(parsed(notice));
 }

@@ -5,6 +5,7 @@ import type { Organization } from "../../organizations/schema.ts";
 import type { PolicySummary } from "../../policies/schema.ts";
 import type { Provider } from "../../providers/schema.ts";
 import type { User } from "../../users/schema.ts";
+import { inWords } from "../error-words.ts";
 import type { PageSource } from "./source.ts";
 import { countedOf } from "./time-chart.ts";
 
@@ -36,10 +37,10 @@ export function apiSource(read: ReadApi): PageSource {
       (await read<{ readonly providers: readonly string[] }>("/provider-names")).providers,
     problemOf(error) {
       const isRefusal = error instanceof ApiError && error.status >= 400 && error.status < 500;
-      return isRefusal && error.status !== 401 ? error.message : undefined;
+      return isRefusal && error.status !== 401 ? inWords(error.message) : undefined;
     },
     counts: () => read("/dashboard"),
-    hours: () => read("/audit/histogram"),
+    hours: (from) => read("/audit/histogram", { from: new Date(from).toISOString() }),
     fleetSummary: () => read("/fleet/summary"),
     runtimes: (filter, limit) => read("/fleet", { ...filter, limit }),
     versions: async () =>

@@ -6,6 +6,7 @@ import { html, type Html } from "../html.ts";
 import type { AuditModel } from "./audit-source.ts";
 import { ANEW, viewHref, type AuditView } from "./audit-view.ts";
 import { withUnseen } from "../unseen.ts";
+import { ifAllowed } from "../withheld.ts";
 import { apiPath, decisionBadge, timeAgo } from "./parts.ts";
 
 /** The length of the part of a text that is shown at once. */
@@ -35,7 +36,8 @@ export function auditEventPanel({
   open,
   now,
   apiUrl,
-}: Pick<AuditModel, "view" | "open" | "now" | "apiUrl">): Html | undefined {
+  withheld,
+}: Pick<AuditModel, "view" | "open" | "now" | "apiUrl" | "withheld">): Html | undefined {
   if (!open) return undefined;
   const close = html`<a
     class="button quiet"
@@ -46,10 +48,13 @@ export function auditEventPanel({
   if (!("event" in open)) {
     return html`<aside class="card event" id="audit-event" aria-labelledby="event-title">
       <header>
-        <h2 id="event-title" tabindex="-1">No such event</h2>
+        <h2 id="event-title" tabindex="-1">
+          ${open.isLost ? "The event could not be loaded" : "No such event"}
+        </h2>
         ${close}
       </header>
       <p class="inside">${open.problem}</p>
+      ${open.isLost ? html`<p class="inside"><button type="button" id="retry-event">Try again</button></p>` : undefined}
     </aside>`;
   }
   const { event, isCut } = open;
@@ -66,7 +71,8 @@ export function auditEventPanel({
         ${exactly(event.timestamp)} <span class="faint">${timeAgo(event.timestamp, now)}</span>
         <a class="small" href="${aroundHref(event)}">What happened around it</a>
       </p>
-      ${isCut ? cutNotice(event, apiUrl) : undefined} ${command(event)} ${drafts(event)}
+      ${isCut ? cutNotice(event, apiUrl) : undefined} ${command(event)}
+      ${ifAllowed({ withheld }, "POST /policies", drafts(event))}
       <dl class="facts fields">${FIELDS.map((field) => fact(event, field, view))}</dl>
       ${rawJson(event)}
     </div>

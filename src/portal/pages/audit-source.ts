@@ -4,13 +4,22 @@
  */
 import type { AuditEvent, Interval } from "../../audit/schema.ts";
 import {
+  barsOf,
   planChart,
   refineChart,
+  totalOf,
   type ChartPlan,
   type Counted,
   type TimeChart,
 } from "./time-chart.ts";
-import { ALL_TIME, filtersOf, queryOf, type AuditQuery, type AuditView } from "./audit-view.ts";
+import {
+  AHEAD_MS,
+  ALL_TIME,
+  filtersOf,
+  queryOf,
+  type AuditQuery,
+  type AuditView,
+} from "./audit-view.ts";
 import type { PageContext } from "./parts.ts";
 
 /** A page of a list. */
@@ -47,8 +56,9 @@ export interface FoundEvent {
   readonly isCut?: boolean;
 }
 
-/** The event that a reader opened, or why it cannot be shown. */
-export type OpenEvent = FoundEvent | { readonly id: string; readonly problem: string };
+/** The event that a reader opened, or why it cannot be shown; `isLost` when there was no answer. */
+export type OpenEvent =
+  FoundEvent | { readonly id: string; readonly problem: string; readonly isLost?: boolean };
 
 /** The state of a live tail, with a note for the reader. */
 export interface TailState {
@@ -64,6 +74,10 @@ export interface AuditModel extends PageContext {
   /** The suggestions of the provider filter. */
   readonly providers?: readonly string[];
   readonly list?: AuditSlice;
+  /** The service's time when the list was read, in milliseconds. */
+  readonly readAt?: number;
+  /** The number of events that a wrong clock dated after now; the list leaves them out. */
+  readonly ahead?: number;
   readonly chart?: TimeChart;
   /** The chart is not read yet: the shown chart stays until then. */
   readonly keepsChart?: true;
@@ -88,12 +102,12 @@ export async function readAudit(
   view: AuditView,
   onList?: (model: AuditModel) => void,
 ): Promise<AuditModel> {
-  const query = queryOf(view, context.now);
-  const base = { ...context, view, query };
+  const asked = queryOf(view, context.now);
   const opening = view.event === undefined ? undefined : readEvent(source, view.event);
   opening?.catch(() => {}); // awaited below, which would be too late if it failed before the list
   try {
-    const list = await source.page(query, PAGE_EVENTS, view.cursor);
+    const { query, list, ahead } = await readList(source, asked, view.cursor, context.now);
+    const base = { ...context, view, query, readAt: context.now, ...(ahead > 0 && { ahead }) };
     if (list.total > 0) onList?.({ ...base, list });
     // A time range without events has a chart, too, so that the reader can zoom out again.
     const hasTime = query.from !== undefined || query.to !== undefined;
@@ -113,8 +127,43 @@ export async function readAudit(
     };
   } catch (error) {
     const open = await opening;
-    return { ...base, ...(open && { open }), problem: wordsFor(source, error) };
+    const problem = wordsFor(source, error);
+    return { ...context, view, query: asked, ...(open && { open }), problem };
   }
+}
+
+/**
+ * Reads the first page of a list. Events that are dated after now would stand above all others until
+ * their time comes: where there are some, the list ends now, and they are only counted.
+ */
+async function readList(
+  source: AuditSource,
+  query: AuditQuery,
+  cursor: string | undefined,
+  now: number,
+): Promise<{ readonly query: AuditQuery; readonly list: AuditSlice; readonly ahead: number }> {
+  const list = await source.page(query, PAGE_EVENTS, cursor);
+  const whole = { query, list, ahead: 0 };
+  const [newest] = list.events;
+  if (cursor !== undefined || !newest || !isAhead(newest, query, now)) return whole;
+  const latest = Math.max(now, Date.parse(newest.ingested_at));
+  const untilNow = { ...query, to: new Date(latest + AHEAD_MS).toISOString() };
+  const present = await source.page(untilNow, PAGE_EVENTS, undefined);
+  if (present.total === 0) return whole;
+  return { query: untilNow, list: present, ahead: list.total - present.total };
+}
+
+/**
+ * Whether an event is dated after now, in a view that does not ask for such times. Its arrival counts
+ * where it is later: the clock of a page may stand still while the machine sleeps.
+ */
+export function isAhead(
+  { timestamp, ingested_at: arrived }: Pick<AuditEvent, "timestamp" | "ingested_at">,
+  { from, to }: AuditQuery,
+  now: number,
+): boolean {
+  if (to !== undefined || Date.parse(from ?? "") > now) return false;
+  return Date.parse(timestamp) > Math.max(now, Date.parse(arrived)) + AHEAD_MS;
 }
 
 /** Reads the event that a reader opened; the page is shown even if the event is missing. */
@@ -130,14 +179,16 @@ export async function readEvent(source: AuditSource, id: string): Promise<OpenEv
 export async function readChart(
   source: AuditSource,
   query: AuditQuery,
-  { events, next_cursor }: AuditSlice,
+  { events, next_cursor, total }: AuditSlice,
   now: number,
 ): Promise<TimeChart> {
   const newest = events[0]?.timestamp;
   const oldest = next_cursor === undefined ? events.at(-1)?.timestamp : undefined;
   const first = await readBuckets(source, query, planChart({ ...query, newest, oldest }, now));
   const finer = refineChart(first);
-  return finer ? readBuckets(source, query, finer) : first;
+  const chart = finer ? await readBuckets(source, query, finer) : first;
+  const shown = barsOf(chart).reduce((sum, bar) => sum + totalOf(bar), 0);
+  return { ...chart, earlier: Math.max(0, total - shown) };
 }
 
 async function readBuckets(

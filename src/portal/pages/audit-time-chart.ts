@@ -1,5 +1,13 @@
+import { counted, exactly } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { ALL_TIME, quickRangeOf, searchesFrom, shortMoment, type AuditView } from "./audit-view.ts";
+import {
+  ALL_TIME,
+  quickRangeOf,
+  searchesFrom,
+  shortMoment,
+  viewHref,
+  type AuditView,
+} from "./audit-view.ts";
 import { barChart, barTable, chartLegend } from "./bar-chart.ts";
 import { chartBars } from "./chart-labels.ts";
 import { barsOf, type TimeChart } from "./time-chart.ts";
@@ -13,7 +21,9 @@ export function auditTimeChart(view: AuditView, chart: TimeChart): Html {
   const searchOf = searchesFrom(view, ALL_TIME);
   const hrefOf = (from: number, to: number): string =>
     searchOf({ from: shortMoment(from), to: shortMoment(to) });
-  const bars = chartBars(found, hrefOf);
+  const { plan, earlier = 0 } = chart;
+  const end = view.to === undefined ? undefined : plan.to;
+  const bars = chartBars(found, hrefOf, plan.from, end);
   const [first, last] = [found[0]?.start ?? 0, found.at(-1)?.end ?? 0];
   const isPart = (quickRangeOf(view) ?? view.from ?? view.to) !== undefined;
   return html`<section class="card time" id="audit-time" aria-labelledby="time-title">
@@ -23,10 +33,26 @@ export function auditTimeChart(view: AuditView, chart: TimeChart): Html {
       <span class="hint small faint needs-modules no-touch">Drag to zoom</span>
       ${isPart ? html`<a class="small" href="${hrefOf(...wider(first, last))}">Zoom out</a>` : undefined}
     </header>
-    <div class="inside" data-start="${first}" data-end="${last}">
+    <div
+      class="inside"
+      data-start="${first}"
+      data-end="${last}"
+      data-from="${plan.from}"
+      data-to="${end}"
+    >
       ${barChart(bars, HEIGHT, "audit")} ${barTable(bars, "bars", "Events over time", "From (UTC)")}
+      ${earlier > 0 ? earlierNote(earlier, first, view) : undefined}
     </div>
   </section>`;
+}
+
+/** Says that events precede the chart: it reaches back a limited time, and leaves out single old events. */
+function earlierNote(earlier: number, first: number, view: AuditView): Html {
+  const to = shortMoment(first);
+  return html`<p class="small faint">
+    ${counted(earlier, "earlier event")} not in the chart:
+    <a href="${viewHref(view, { ...ALL_TIME, from: view.from, to })}">before ${exactly(to)}</a>
+  </p>`;
 }
 
 /** Three times the span around the same centre. */

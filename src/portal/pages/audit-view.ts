@@ -43,6 +43,9 @@ export const FILTER_WORDS: Readonly<Record<AuditFilterName, string>> = {
   ...recordOf(FILTERED_FIELDS.map(({ filter, label }) => [filter, label])),
 };
 
+/** Events that are dated further ahead than this come from a clock that is wrong. */
+export const AHEAD_MS = 5 * 60_000;
+
 const PATH = "/portal/audit";
 const LOCAL_MOMENT = /^(\d{4,}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?)?$/;
 
@@ -112,6 +115,11 @@ export const ANEW = { cursor: undefined, event: undefined } as const;
 
 /** The changes that show all time. */
 export const ALL_TIME = { range: undefined, from: undefined, to: undefined, ...ANEW } as const;
+
+/** The address of a view's list: two views with the same one show the same list. */
+export function listOf({ event: _, live: __, ...rest }: AuditView): string {
+  return viewHref(rest);
+}
 
 /** The filters that a view sets, in their order. */
 export function filtersOf(view: AuditView): readonly (readonly [AuditFilterName, string])[] {

@@ -1,12 +1,14 @@
-import { counted } from "../format.ts";
+import { ago, counted, exactly } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { auditEventPanel } from "./audit-event.ts";
 import { auditChips, auditFilters, auditRanges } from "./audit-filters.ts";
 import { auditRows } from "./audit-rows.ts";
 import type { AuditModel, TailState } from "./audit-source.ts";
 import { auditTimeChart } from "./audit-time-chart.ts";
-import { rangeWords, type AuditQuery } from "./audit-view.ts";
-import { apiPath } from "./parts.ts";
+import { ALL_TIME, rangeWords, viewHref, type AuditQuery } from "./audit-view.ts";
+import { apiPath, badge } from "./parts.ts";
+
+const STALE_MS = 60_000;
 
 /** Renders the audit page. */
 export function renderAudit(model: AuditModel): Html {
@@ -14,12 +16,14 @@ export function renderAudit(model: AuditModel): Html {
   return html`<div class="page-head">
       <h1>Audit</h1>
       <p class="total" role="status">${list ? totalWords(model, list.total) : undefined}</p>
+      ${freshness(model, model.now)}
       <div class="actions">${liveButton(model)} ${list && exportMenu(model, list.total)}</div>
     </div>
     <div class="audit-bar">
       ${auditFilters(view, providers)} ${auditRanges(view)} ${auditChips(view)}
     </div>
     ${problem === undefined ? undefined : html`<p class="notice bad" role="alert">${problem}</p>`}
+    ${aheadNotice(model)}
     <div class="audit ${open ? "with-event" : ""}">
       <div class="audit-list">
         ${chart ? auditTimeChart(view, chart) : keepsChart && html`<section id="audit-time" data-keep></section>`}
@@ -37,6 +41,37 @@ export function renderAudit(model: AuditModel): Html {
 
 function totalWords({ view }: AuditModel, total: number): Html {
   return html`<b>${counted(total, "event")}</b> <span class="faint">${rangeWords(view)}</span>`;
+}
+
+/**
+ * Says when the list was read, and offers to read it again. Absent where the list cannot grow, or grows
+ * by itself.
+ */
+export function freshness(
+  { view, tail, readAt }: Pick<AuditModel, "view" | "tail" | "readAt">,
+  now: number,
+): Html | undefined {
+  if (readAt === undefined || Date.parse(view.to ?? "") <= readAt) return undefined;
+  if (view.live !== undefined && tail?.state !== "waiting" && tail?.state !== "stopped") {
+    return undefined;
+  }
+  const isStale = now - readAt >= STALE_MS;
+  const moment = exactly(new Date(readAt).toISOString());
+  return html`<p class="small fresh" id="freshness" data-read-at="${readAt}">
+    ${isStale ? badge(`${ago(readAt, now).replace(" ago", "")} old`, "warn") : undefined}
+    <span class="faint">as of <time title="${moment}">${moment.slice(11)}</time></span>
+    <a id="refresh" href="${viewHref(view)}">Refresh</a>
+  </p>`;
+}
+
+/** Says that events are dated after now, which a clock that runs ahead does. */
+function aheadNotice({ view, query, ahead }: AuditModel): Html | undefined {
+  if (ahead === undefined || query.to === undefined) return undefined;
+  const later = viewHref(view, { ...ALL_TIME, live: undefined, from: query.to });
+  return html`<p class="notice warn" id="ahead">
+    ${counted(ahead, "event")} dated in the future, by a clock that runs ahead, not in this list.
+    <a href="${later}">Show them</a>
+  </p>`;
 }
 
 /** The button that shows arrived events. They wait while the reader is in the list, so that no row moves. */

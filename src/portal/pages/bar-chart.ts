@@ -134,14 +134,16 @@ export function chartLegend(bars: readonly Pick<ChartBar, "allowed" | "denied" |
 }
 
 /**
- * Renders the same numbers as a table, newest first, behind a disclosure.
+ * Renders the same numbers as a table, newest first, behind a disclosure. Spans without events are left
+ * out: most are empty in a quiet time.
  *
  * @param id unique in the page
  * @param name the name of the table for screen readers
  * @param head the heading of the first column
  */
 export function barTable(bars: readonly ChartBar[], id: string, name: string, head: string): Html {
-  const rows = [...bars].reverse().map(
+  const counted = bars.filter((bar) => totalOf(bar) > 0);
+  const rows = counted.reverse().map(
     ({ name: start, href, allowed, denied, other }) =>
       html`<tr>
         <th scope="row"><a href="${href}">${start}</a></th>

@@ -101,7 +101,11 @@ function nothing({ q }: CatalogQuery): Html {
   );
 }
 
-function statusBadge({ status, overridden }: Provider): Html {
+/** The status of a provider. Without commands in a day the service answers `offline`, which says nothing of a fault. */
+function statusBadge({ status, overridden, last_used: lastUsed }: Provider): Html {
+  if (status === "offline" && !overridden) {
+    return badge(lastUsed === undefined ? "not used" : "not used today", TONES.offline);
+  }
   const by = overridden ? html` <span class="faint small">set by hand</span>` : undefined;
   return html`${badge(status, TONES[status])}${by}`;
 }
@@ -220,7 +224,7 @@ function statusForm({ status, overridden }: Provider): Html {
       ${
         overridden
           ? "It stands until it is set anew or derived again, whatever the commands say."
-          : "Derived from the commands of the last 24 hours: degraded when half of them were denied or failed."
+          : "Derived from the commands of the last 24 hours: degraded when half of them were denied or failed, not used without any."
       }
     </p>
     <p class="error" role="alert"></p>

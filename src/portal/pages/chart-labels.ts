@@ -16,17 +16,21 @@ const STEPS = [
  * Names and labels the bars of a chart.
  *
  * @param hrefOf the address of the events between two moments in milliseconds
+ * @param from the first moment that was counted: an earlier bar shows only its part since then
+ * @param to the end of the time that was counted
  */
 export function chartBars(
   bars: readonly Bar[],
   hrefOf: (from: number, to: number) => string,
+  from = Number.NEGATIVE_INFINITY,
+  to = Number.POSITIVE_INFINITY,
 ): readonly ChartBar[] {
   const labels = chartLabels(bars);
   return bars.map(({ start, end, allowed, denied, other }) => ({
     ...{ allowed, denied, other },
-    name: exactly(new Date(start).toISOString()).slice(0, 16),
+    name: exactly(new Date(Math.max(start, from)).toISOString()).slice(0, 16),
     label: labels.get(start),
-    href: hrefOf(start, end),
+    href: hrefOf(Math.max(start, from), Math.min(end, to)),
   }));
 }
 

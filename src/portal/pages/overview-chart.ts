@@ -1,5 +1,5 @@
 import type { Histogram } from "../../audit/schema.ts";
-import { HOUR_MS } from "../../core/clock.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/clock.ts";
 import { html, type Html } from "../html.ts";
 import { shortMoment, viewHref } from "./audit-view.ts";
 import { barChart, barTable } from "./bar-chart.ts";
@@ -7,14 +7,24 @@ import { chartBars } from "./chart-labels.ts";
 
 const HEIGHT = 190;
 
-/** Renders the hours of a day as bars that lead to their events, and as a table. */
-export function hourlyChart({ buckets }: Histogram): Html {
+/** The minute in which the last 24 hours began. The address of the first bar stays the same within it. */
+export function beginOfDay(now: number): number {
+  return Math.floor((now - DAY_MS) / MINUTE_MS) * MINUTE_MS;
+}
+
+/**
+ * Renders the hours of the last day as bars that lead to their events, and as a table. The first bar is
+ * the part of its hour that belongs to the day.
+ */
+export function hourlyChart({ buckets }: Histogram, now: number): Html {
   const hours = buckets.map((bucket) => {
     const start = Date.parse(bucket.start);
     return { ...bucket, start, end: start + HOUR_MS };
   });
-  const bars = chartBars(hours, (from, to) =>
-    viewHref({ from: shortMoment(from), to: shortMoment(to) }),
+  const bars = chartBars(
+    hours,
+    (from, to) => viewHref({ from: shortMoment(from), to: shortMoment(to) }),
+    beginOfDay(now),
   );
   return html`${barChart(bars, HEIGHT, "hourly")}
   ${barTable(bars, "hours", "Commands by hour", "Hour (UTC)")}`;

@@ -3,15 +3,17 @@ import type { DashboardCounts } from "../../dashboard/schema.ts";
 import type { FleetSummary } from "../../fleet/schema.ts";
 import type { Policy } from "../../policies/schema.ts";
 import { count, percent, shorten } from "../format.ts";
+import { DAY_MS } from "../../core/clock.ts";
 import { html, type Html } from "../html.ts";
-import { withUnseen } from "../unseen.ts";
 import { policyLink } from "../page-link.ts";
+import { AHEAD_MS } from "./audit-view.ts";
 import { chartLegend } from "./bar-chart.ts";
 import { shareRow, shareTable } from "./bars.ts";
 import { firstSteps, heartbeatRequest, publishRequest } from "./first-steps.ts";
+import { denialList } from "./denial-list.ts";
 import { fleetCard } from "./fleet-card.ts";
-import { hourlyChart } from "./overview-chart.ts";
-import { card, emptyState, facts, publishedFacts, timeAgo, type PageContext } from "./parts.ts";
+import { beginOfDay, hourlyChart } from "./overview-chart.ts";
+import { card, emptyState, facts, publishedFacts, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 
 /** The model of the overview. */
@@ -19,7 +21,7 @@ export interface OverviewModel extends PageContext {
   readonly counts: DashboardCounts;
   readonly fleet: FleetSummary;
   readonly histogram: Histogram;
-  /** The newest denied events, newest first. */
+  /** The newest denied events, newest first; those of the last 24 hours are shown. */
   readonly denials: readonly AuditEvent[];
   /** The active version; `undefined` while there is none. */
   readonly policy: Omit<Policy, "yaml" | "organization_id"> | undefined;
@@ -29,8 +31,6 @@ export interface OverviewModel extends PageContext {
 export const RECENT_DENIALS = 8;
 
 const MOST_PROVIDERS = 8;
-const COMMAND_LENGTH = 160;
-const REASON_LENGTH = 240;
 
 /** The front page: the last 24 hours at a glance. */
 export const overview: DataPage<OverviewModel> = {
@@ -43,8 +43,12 @@ export const overview: DataPage<OverviewModel> = {
     const active = counts.policy_version;
     const [fleet, histogram, denied, policy] = await Promise.all([
       source.fleetSummary(),
-      source.hours(),
-      source.page({ decision: "DENIED" }, RECENT_DENIALS, undefined),
+      source.hours(beginOfDay(context.now)),
+      source.page(
+        { decision: "DENIED", to: new Date(context.now + AHEAD_MS).toISOString() },
+        RECENT_DENIALS,
+        undefined,
+      ),
       active === "" ? undefined : source.policy(active),
     ]);
     return { ...context, counts, fleet, histogram, denials: denied.events, policy };
@@ -61,7 +65,7 @@ export function renderOverview(model: OverviewModel): Html {
     ${hasCommands(model) ? undefined : beginning(model)} ${tiles(model)}
     <div class="grid overview">
       <div class="wide">${commandsCard(model)}</div>
-      ${card("denials-title", "Recent denials", denials(model), html`<a href="/portal/audit?decision=DENIED">All denials</a>`)}
+      ${card("denials-title", "Recent denials", denials(model), html`<a href="/portal/audit?decision=DENIED&amp;range=24h">All denials</a>`)}
       <div class="grid aside">
         ${policyCard(model)} ${model.fleet.total === 0 ? noRuntimes(model) : fleetCard(model.fleet)}
         ${providersCard(model)}
@@ -69,8 +73,8 @@ export function renderOverview(model: OverviewModel): Html {
     </div>`;
 }
 
-function commandsCard({ histogram }: OverviewModel): Html {
-  const chart = html`<div class="inside">${hourlyChart(histogram)}</div>`;
+function commandsCard({ histogram, now }: OverviewModel): Html {
+  const chart = html`<div class="inside">${hourlyChart(histogram, now)}</div>`;
   return card("commands-title", "Commands by hour, UTC", chart, chartLegend(histogram.buckets));
 }
 
@@ -116,30 +120,21 @@ function tile(name: string, value: Html, note?: Html): Html {
 }
 
 function denials(model: OverviewModel): Html {
-  if (model.denials.length > 0) {
-    return html`<ul class="denials">
-      ${model.denials.map((event) => denial(event, model.now))}
-    </ul>`;
+  const recent = model.denials.filter(
+    ({ timestamp }) => Date.parse(timestamp) > model.now - DAY_MS,
+  );
+  if (recent.length > 0) {
+    return denialList(recent, model.now, { range: "24h" });
   }
-  if (model.counts.commands_today > 0) {
-    return emptyState("Nothing was denied", "Every command that runtimes reported was allowed.");
+  if (hasCommands(model)) {
+    const earlier = html` <a href="/portal/audit?decision=DENIED">Earlier denials</a>`;
+    return emptyState(
+      "Nothing was denied",
+      html`No command was denied in the last 24
+      hours.${model.denials.length > 0 ? earlier : undefined}`,
+    );
   }
   return emptyState("No commands yet", "Denied commands and their reasons will be listed here.");
-}
-
-function denial(event: AuditEvent, now: number): Html {
-  const who = [event.executor, event.runtime_name].filter((name) => name !== undefined);
-  const reason = event.reason === undefined ? "No reason given" : event.reason;
-  return html`<li>
-    <a href="/portal/audit?decision=DENIED&amp;event=${encodeURIComponent(event.id)}">
-      <code>${withUnseen(shorten(event.command ?? "(no command)", COMMAND_LENGTH))}</code>
-      <span class="faint small">${timeAgo(event.timestamp, now)}</span>
-      <span class="why small"
-        ><b>${withUnseen(shorten(reason, REASON_LENGTH))}</b>
-        <span class="by">${shorten(who.join(" on "), COMMAND_LENGTH)}</span></span
-      >
-    </a>
-  </li>`;
 }
 
 function policyCard(model: OverviewModel): Html {

@@ -6,7 +6,7 @@ import { ACTIVITY_PATH } from "../access-tabs.ts";
 import { count, counted, shorten } from "../format.ts";
 import { EDITOR_PATH } from "../handover.ts";
 import { html, type Html } from "../html.ts";
-import { option } from "./fields.ts";
+import { option, searchField } from "./fields.ts";
 import { pageLink, policyLink } from "../page-link.ts";
 import { publishRequest } from "./first-steps.ts";
 import {
@@ -26,6 +26,7 @@ import { activeOf, readPolicy, type DataPage } from "./source.ts";
 const parameters = {
   version: string("The version to show. The default is the active version."),
   against: string("The version to compare with."),
+  q: string("Text that the listed versions contain: their name, description or author."),
 } as const satisfies QueryParameters;
 type PoliciesQuery = QueryOf<typeof parameters>;
 
@@ -41,12 +42,17 @@ export interface PoliciesModel extends PageContext {
   readonly against: Policy | undefined;
 }
 
-/** The most versions in the list; older ones are reached by their address. */
+/** The most versions in the list; a search finds older ones. */
 export const LISTED_VERSIONS = 200;
+
+/** Longer lists have a search field. */
+const MANY_VERSIONS = 8;
+
+const POLICIES_PATH = "/portal/policies";
 
 /** The page of the policy versions. */
 export const policies: DataPage<PoliciesModel, typeof parameters> = {
-  path: "/portal/policies",
+  path: POLICIES_PATH,
   title: "Policies",
   module: "policies",
   parameters,
@@ -78,7 +84,11 @@ export function* renderPolicies(model: PoliciesModel): Work<Html> {
               >`
             : undefined
         }
-        <a class="button primary" href="${EDITOR_PATH}">New version</a>
+        ${ifAllowed(
+          model,
+          "POST /policies",
+          html`<a class="button primary" href="${EDITOR_PATH}">New version</a>`,
+        )}
       </div>
     </div>
     ${allowedOrNote(model, "POST /policies/{version}/activate", "Publishing or activating a version")}
@@ -98,16 +108,23 @@ function noPolicies(model: PoliciesModel): Html {
   );
 }
 
-function list({ versions, runtimes, shown, now }: PoliciesModel): Html {
+function list({ versions, runtimes, shown, query, now }: PoliciesModel): Html {
+  const { q } = query;
+  const found = versions.map((policy, i) => ({ policy, before: versions[i + 1]?.version }));
+  const matching = q === undefined ? found : found.filter(({ policy }) => holds(policy, q));
+  const linkTo = (version: string, against?: string): string =>
+    q === undefined
+      ? policyLink(version, against)
+      : pageLink(POLICIES_PATH, { version, against, q });
   return html`<nav class="card versions" aria-label="Versions">
+    ${versions.length > MANY_VERSIONS || q !== undefined ? finder(query, matching.length) : undefined}
     <ol>
-      ${versions.slice(0, LISTED_VERSIONS).map((policy, i) => {
+      ${matching.slice(0, LISTED_VERSIONS).map(({ policy, before }) => {
         const { version, active, description, updated_by: by, updated_at: at } = policy;
-        const before = versions[i + 1]?.version;
         const running = runtimes.get(version) ?? 0;
         const current = version === shown?.version ? html` aria-current="true"` : undefined;
         return html`<li>
-          <a href="${policyLink(version)}" ${current}>
+          <a href="${linkTo(version)}" ${current}>
             <span class="mono">${version}</span>
             ${active ? badge("Active", "ok") : undefined}
             ${description === undefined ? undefined : html`<span class="about">${shorten(description, 120)}</span>`}
@@ -116,23 +133,38 @@ function list({ versions, runtimes, shown, now }: PoliciesModel): Html {
               ${by}${running > 0 ? ` · ${counted(running, "runtime")}` : undefined}
             </span>
           </a>
-          ${before === undefined ? undefined : changesLink(version, before)}
+          ${before === undefined ? undefined : changesLink(version, before, linkTo(version, before))}
         </li>`;
       })}
     </ol>
-    ${versions.length > LISTED_VERSIONS ? older(versions.length - LISTED_VERSIONS) : undefined}
+    ${matching.length > LISTED_VERSIONS ? older(matching.length - LISTED_VERSIONS) : undefined}
   </nav>`;
 }
 
+/** Whether a version contains a text, in any letter case. */
+function holds({ version, description = "", updated_by: by }: PolicySummary, q: string): boolean {
+  const wanted = q.toLowerCase();
+  return [version, description, by].some((text) => text.toLowerCase().includes(wanted));
+}
+
+/** The form that searches the versions. It works without modules. */
+function finder({ q, version, against }: Partial<PoliciesQuery>, matching: number): Html {
+  const kept = Object.entries({ version, against }).filter(([, value]) => value !== undefined);
+  return html`<form class="finder" method="get" action="${POLICIES_PATH}" role="search" data-find>
+    ${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    ${searchField(q, "Name, description or author")}
+    <button type="submit" class="without-modules">Search</button>
+    ${q === undefined ? undefined : html`<p class="small faint" role="status">${counted(matching, "version matches", "versions match")}</p>`}
+  </form>`;
+}
+
 function older(number: number): Html {
-  return html`<p class="inside faint small">
-    ${count(number)} older, each at <code>/portal/policies?version=…</code>
-  </p>`;
+  return html`<p class="inside faint small">${count(number)} older: a search finds them.</p>`;
 }
 
 /** The link to the changes of a version to the one published before it. */
-function changesLink(version: string, before: string): Html {
-  return html`<a class="changes" href="${policyLink(version, before)}"
+function changesLink(version: string, before: string, href: string): Html {
+  return html`<a class="changes" href="${href}"
     >What it changed<span class="visually-hidden"> of ${before} in ${version}</span></a
   >`;
 }
@@ -161,9 +193,13 @@ function* document(model: PoliciesModel): Work<Html> {
                 </button>`,
               )
         }
-        <a class="button" href="${EDITOR_PATH}?from=${encodeURIComponent(shown.version)}"
-          >Edit as a new version</a
-        >
+        ${ifAllowed(
+          model,
+          "POST /policies",
+          html`<a class="button" href="${EDITOR_PATH}?from=${encodeURIComponent(shown.version)}"
+            >Edit as a new version</a
+          >`,
+        )}
       </div>
     </header>
     ${facts([["Name", shown.name], ["Description", shown.description], ...publishedFacts(shown, model.now)])}
@@ -198,6 +234,7 @@ function comparison({ versions, query }: PoliciesModel, shown: Policy): Html | u
   if (others.length === 0) return undefined;
   return html`<form class="compare" method="get" action="/portal/policies" data-compare>
     <input type="hidden" name="version" value="${shown.version}" />
+    ${query.q === undefined ? undefined : html`<input type="hidden" name="q" value="${query.q}" />`}
     <label for="against">Compare with</label>
     <select id="against" name="against">
       <option value="">no other version</option>

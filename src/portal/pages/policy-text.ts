@@ -1,4 +1,5 @@
 import type { Work } from "../../core/work.ts";
+import { changedPart, type ChangedPart } from "../changed-part.ts";
 import { diffCounts, diffLines, linesOf, type DiffRun } from "../diff.ts";
 import { count, counted } from "../format.ts";
 import { html, type Html } from "../html.ts";
@@ -11,6 +12,8 @@ export const DOCUMENT_CHARACTERS = 200_000;
 export const DOCUMENT_LINES = 5_000;
 const LONGEST_COLOURED = 2_000;
 const MOST_ROWS = 5_000;
+/** The most common lines that open at each end of a gap. */
+const MOST_OPENED = 100;
 
 /** The document of a version, and the link to the whole of it. */
 export interface ShownDocument {
@@ -66,7 +69,10 @@ export interface PolicyChanges {
   readonly words: string;
 }
 
-/** Renders the difference of two documents side by side, with a few common lines around each change. */
+/**
+ * Renders the difference of two documents side by side, with a few common lines around each change. The
+ * reader can open the other common lines, also without modules.
+ */
 export function* policyChanges(left: ShownDocument, right: ShownDocument): Work<PolicyChanges> {
   const [a, b] = [beginningOf(left.yaml), beginningOf(right.yaml)];
   const runs = yield* diffLines(a.lines, b.lines);
@@ -79,12 +85,24 @@ export function* policyChanges(left: ShownDocument, right: ShownDocument): Work<
       ${notice}`;
     return { shown, words };
   }
-  const rows: Html[] = [];
+  const parts: Html[] = [];
+  let number = 0;
   let hidden = 0;
-  for (const row of diffRows(runs, a.lines, b.lines)) {
-    if (rows.length < MOST_ROWS) rows.push(row());
-    else hidden++;
-    yield;
+  for (const { closed, rows } of partsOfDiff(runs, a.lines, b.lines)) {
+    const shown: Html[] = [];
+    for (const row of rows) {
+      if (number < MOST_ROWS) shown.push(row());
+      else hidden++;
+      number++;
+      yield;
+    }
+    if (shown.length === 0) continue;
+    if (closed > 0) parts.push(gap(closed));
+    parts.push(
+      html`<tbody class="${closed > 0 ? "rest" : "open"}">
+        ${shown}
+      </tbody>`,
+    );
   }
   const shown = html`<div class="diff" tabindex="0" role="region" aria-label="Difference">
       <table>
@@ -100,9 +118,7 @@ export function* policyChanges(left: ShownDocument, right: ShownDocument): Work<
             <th scope="col" colspan="2">${right.name}</th>
           </tr>
         </thead>
-        <tbody>
-          ${rows}
-        </tbody>
+        ${parts}
       </table>
       ${hidden > 0 ? html`<p class="empty">${count(hidden)} more rows are not shown.</p>` : undefined}
     </div>
@@ -123,48 +139,75 @@ function changesInWords(runs: readonly DiffRun[]): string {
 /** A row of a difference, rendered when it is shown. */
 type Row = () => Html;
 
-function diffRows(
+/** A part of a difference; `closed` is the number of common lines behind its heading, 0 without one. */
+interface DiffPart {
+  readonly closed: number;
+  readonly rows: readonly Row[];
+}
+
+function partsOfDiff(
   runs: readonly DiffRun[],
   a: readonly string[],
   b: readonly string[],
-): readonly Row[] {
+): readonly DiffPart[] {
   return runs.flatMap((run, at) => {
-    if (run.kind === "same") return commonRows(run, a, at === 0, at === runs.length - 1);
+    if (run.kind === "same") return commonParts(run, a, at === 0, at === runs.length - 1);
     const before = runs[at - 1];
     if (run.kind === "added" && before?.kind === "removed") return []; // shown beside it
     const after = run.kind === "removed" ? runs[at + 1] : undefined;
     const added = run.kind === "added" ? run : after?.kind === "added" ? after : undefined;
     const removed = run.kind === "removed" ? run : undefined;
-    return Array.from({ length: Math.max(removed?.count ?? 0, added?.count ?? 0) }, (_, i) => {
+    const length = Math.max(removed?.count ?? 0, added?.count ?? 0);
+    const rows = Array.from({ length }, (_, i) => {
       const l = removed && i < removed.count ? removed.left + i : undefined;
       const r = added && i < added.count ? added.right + i : undefined;
-      return () =>
-        html`<tr class="changed">
-          ${side("removed", l, l === undefined ? "" : a[l])}
-          ${side("added", r, r === undefined ? "" : b[r])}
+      const [old, fresh] = [
+        l === undefined ? "" : (a[l] ?? ""),
+        r === undefined ? "" : (b[r] ?? ""),
+      ];
+      return () => {
+        const marks = l === undefined || r === undefined ? undefined : changedPart(old, fresh);
+        return html`<tr class="changed">
+          ${side("removed", l, old, marks)} ${side("added", r, fresh, marks)}
         </tr>`;
+      };
     });
+    return [{ closed: 0, rows }];
   });
 }
 
-function side(kind: "removed" | "added", at: number | undefined, line = ""): Html {
+function side(
+  kind: "removed" | "added",
+  at: number | undefined,
+  line: string,
+  marks: ChangedPart | undefined,
+): Html {
   if (at === undefined)
     return html`<td class="n none"></td>
       <td class="none"></td>`;
   const sign = kind === "removed" ? "−" : "+";
-  const word = kind === "removed" ? "removed" : "added";
   return html`<td class="n ${kind}">${at + 1}</td>
     <td class="${kind}">
-      <span class="sign" title="${word}">${sign}</span><code>${withUnseen(line)}</code>
+      <span class="sign" title="${kind}">${sign}</span><code>${marked(line, marks)}</code>
     </td>`;
 }
 
-function commonRows(
+/** Renders a line with its changed part marked. */
+function marked(line: string, marks: ChangedPart | undefined): Html {
+  if (!marks) return html`${withUnseen(line)}`;
+  const { before, after } = marks;
+  const [changed, end] = [line.slice(before, line.length - after), line.slice(line.length - after)];
+  const mark = changed === "" ? undefined : html`<mark>${withUnseen(changed)}</mark>`;
+  return html`${withUnseen(line.slice(0, before))}${mark}${withUnseen(end)}`;
+}
+
+/** The parts of a common run: the lines beside changes, and between them the closed ones. */
+function commonParts(
   { left, right, count: length }: DiffRun,
   a: readonly string[],
   isFirst: boolean,
   isLast: boolean,
-): readonly Row[] {
+): readonly DiffPart[] {
   const row = (i: number): Html =>
     html`<tr class="common">
       <td class="n">${left + i + 1}</td>
@@ -172,15 +215,34 @@ function commonRows(
       <td class="n">${right + i + 1}</td>
       <td><code>${withUnseen(a[left + i] ?? "")}</code></td>
     </tr>`;
-  const head = isFirst ? 0 : CONTEXT;
-  const tail = isLast ? 0 : CONTEXT;
-  const hidden = length - head - tail;
   const rows = (from: number, to: number): readonly Row[] =>
     Array.from({ length: Math.max(0, to - from) }, (_, i) => () => row(from + i));
-  if (hidden <= 1) return rows(0, length);
-  const gap = (): Html =>
+  const head = isFirst ? 0 : CONTEXT;
+  const tail = length - (isLast ? 0 : CONTEXT);
+  if (tail - head <= 1) return [{ closed: 0, rows: rows(0, length) }];
+  const missing = tail - head - 2 * MOST_OPENED;
+  const note = (): Html =>
     html`<tr class="gap">
-      <td colspan="4">${counted(hidden, "line")} the same</td>
+      <td colspan="4">${counted(missing, "more line")} the same</td>
     </tr>`;
-  return [...rows(0, head), gap, ...rows(length - tail, length)];
+  const closed =
+    missing <= 0
+      ? rows(head, tail)
+      : [...rows(head, head + MOST_OPENED), note, ...rows(tail - MOST_OPENED, tail)];
+  return [
+    { closed: 0, rows: rows(0, head) },
+    { closed: tail - head, rows: closed },
+    { closed: 0, rows: rows(tail, length) },
+  ];
+}
+
+/** The heading that opens the common lines below it: a checkbox, which needs no modules. */
+function gap(lines: number): Html {
+  return html`<tbody class="gap">
+    <tr>
+      <td colspan="4">
+        <label><input type="checkbox" />${count(lines)} unchanged lines</label>
+      </td>
+    </tr>
+  </tbody>`;
 }

@@ -20,8 +20,8 @@ import type { PageContext } from "./parts.ts";
 /** The data of all pages: read from the stores on the server, and from the API in a browser. */
 export interface PageSource extends AuditSource {
   counts(): Awaitable<DashboardCounts>;
-  /** The commands of the last 24 hours by hour. */
-  hours(): Awaitable<Histogram>;
+  /** The commands since a moment (milliseconds) by hour. */
+  hours(from: number): Awaitable<Histogram>;
   fleetSummary(): Awaitable<FleetSummary>;
   /** The runtimes that match, most recently seen first, up to a limit. */
   runtimes(filter: FleetFilter, limit: number): Awaitable<RuntimeList>;

@@ -10,6 +10,10 @@ const MOST_BARS = 75;
 const SHORTEST_ALL_MS = HOUR_MS;
 const SHORTEST_DAILY_MS = 14 * DAY_MS;
 const YOUNG_MS = 3 * DAY_MS;
+/** Early events are left out where the empty time after them is this many times longer than the rest. */
+const LONG_GAP = 9;
+/** At most this many events are left out, or a tenth of the later ones. */
+const FEW_EVENTS = 3;
 
 /** The lengths of buckets, each with the possible widths of bars, in milliseconds. */
 const SCALES = [
@@ -43,6 +47,8 @@ export interface Counted {
 export interface TimeChart {
   readonly plan: ChartPlan;
   readonly buckets: readonly Counted[];
+  /** The number of events before the first bar. */
+  readonly earlier?: number;
 }
 
 /** The events of one bar; times in milliseconds. */
@@ -60,12 +66,15 @@ export interface KnownTime {
   readonly oldest?: string | undefined;
 }
 
-/** Plans the query. An unknown start is searched for as far back as a histogram by days reaches. */
+/**
+ * Plans the query. An unknown start is searched for as far back as a histogram by days reaches, and so is
+ * one long ago: a wrong clock may have dated the oldest event.
+ */
 export function planChart({ from, to, newest, oldest }: KnownTime, now: number): ChartPlan {
   const end = momentOf(to) ?? Math.max(now, momentOf(newest) ?? now) + 1;
   const first = momentOf(oldest);
-  const start =
-    momentOf(from) ?? (first === undefined ? undefined : Math.min(first, end - SHORTEST_ALL_MS));
+  const isRecent = first !== undefined && end - first <= SHORTEST_DAILY_MS;
+  const start = momentOf(from) ?? (isRecent ? Math.min(first, end - SHORTEST_ALL_MS) : undefined);
   const earliest = end - MOST_BUCKETS * DAY_MS;
   if (start === undefined) return { interval: "1d", from: earliest, to: end, isOpen: true };
   const fits = SCALES.find(({ bucket }) => end - start <= MOST_BUCKETS * bucket);
@@ -76,7 +85,7 @@ export function planChart({ from, to, newest, oldest }: KnownTime, now: number):
 /** Plans a query by hours where the answer shows that all events are from the last days. */
 export function refineChart({ plan, buckets }: TimeChart): ChartPlan | undefined {
   if (!plan.isOpen) return undefined;
-  const start = buckets[0]?.start;
+  const start = beginningOf(buckets, plan.to);
   if (start === undefined || plan.to - start > YOUNG_MS) return undefined;
   return { interval: "1h", from: start, to: plan.to, isOpen: true };
 }
@@ -115,13 +124,32 @@ export function totalOf(bar: Pick<Bar, "allowed" | "denied" | "other">): number 
   return bar.allowed + bar.denied + bar.other;
 }
 
+/**
+ * The start of the buckets, without a few early ones that lie far before the rest: they would squeeze all
+ * others into a few bars.
+ */
+function beginningOf(buckets: readonly Counted[], to: number): number | undefined {
+  const all = buckets.reduce((sum, bucket) => sum + totalOf(bucket), 0);
+  let start = buckets[0]?.start;
+  let before = 0;
+  for (const [i, bucket] of buckets.entries()) {
+    const next = buckets[i + 1];
+    before += totalOf(bucket);
+    const after = all - before;
+    if (!next || before > Math.max(Math.min(FEW_EVENTS, after), after / 10)) break;
+    const rest = Math.max(to - next.start, SHORTEST_DAILY_MS);
+    if (next.start - bucket.start > LONG_GAP * rest) ({ start } = next);
+  }
+  return start;
+}
+
 /** The start and end of the bars. An open start is at the first event, or two weeks ago if that is earlier. */
 function boundsOf(
   { from, to, isOpen, interval }: ChartPlan,
   buckets: readonly Counted[],
 ): { readonly from: number; readonly to: number } {
   if (!isOpen || interval !== "1d") return { from, to };
-  return { from: Math.min(buckets[0]?.start ?? to, to - SHORTEST_DAILY_MS), to };
+  return { from: Math.min(beginningOf(buckets, to) ?? to, to - SHORTEST_DAILY_MS), to };
 }
 
 function momentOf(timestamp: string | undefined): number | undefined {

@@ -270,3 +270,36 @@ browserTest("names and texts are never markup, and the pages are accessible and 
   await checkLooks(t, `${page}?version=v1&against=${encodeURIComponent("v/2 <b>")}`, "policy-diff");
   await checkLooks(t, `${page}/new`, "policy-editor");
 });
+
+browserTest("unchanged lines open, and changed words are marked, without JavaScript", async (t) => {
+  const own = await start(t);
+  const lines = Array.from({ length: 40 }, (_, i) => `# line ${i}`).join("\n");
+  await own.post("/api/v1/policies", { version: "v1", yaml: `${lines}\ndefault: deny\n` });
+  await own.post("/api/v1/policies", { version: "v2", yaml: `${lines}\ndefault: allow\n` });
+  const { page: reader } = await visit(t, `${own.url}/portal/policies?version=v2&against=v1`, {
+    javaScriptEnabled: false,
+  });
+  assert.deepEqual(await reader.locator(".diff mark").allInnerTexts(), ["deny", "allow"]);
+  assert.equal(await reader.getByText("# line 5").first().isVisible(), false);
+  await reader.getByLabel("37 unchanged lines").check();
+  assert.equal(await reader.getByText("# line 5").first().isVisible(), true);
+});
+
+browserTest("many versions are searched, with and without JavaScript", async (t) => {
+  const own = await start(t);
+  for (let i = 1; i <= 12; i++) {
+    const description = i === 7 ? "Night shift" : undefined;
+    await own.post("/api/v1/policies", { version: `v${i}`, yaml: `a: ${i}`, description });
+  }
+  for (const javaScriptEnabled of [false, true]) {
+    const { page: reader } = await visit(t, `${own.url}/portal/policies`, { javaScriptEnabled });
+    await reader.getByRole("searchbox").fill("night");
+    await reader.keyboard.press("Enter");
+    await reader.getByText("1 version matches").waitFor();
+    const names = reader.locator(".versions li .mono");
+    assert.deepEqual(await names.allInnerTexts(), ["v7"]);
+    await reader.getByRole("link", { name: /^v7/ }).click();
+    await reader.waitForURL("**/portal/policies?version=v7&q=night");
+    await reader.getByRole("heading", { name: "v7" }).waitFor();
+  }
+});

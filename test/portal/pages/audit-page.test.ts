@@ -47,8 +47,11 @@ test("an empty result names the filters to drop and the number of events without
 });
 
 test("the page shows the service's refusal of an invalid parameter", async () => {
-  assert.match(await wordsOf("?from=never"), /from: expected an RFC 3339 date and time/);
-  assert.match(await wordsOf("?cursor=mine"), /cursor: not understood; begin again without it/);
+  assert.match(await wordsOf("?from=never"), /From: expected a date and time, such as/);
+  assert.match(
+    await wordsOf("?cursor=mine"),
+    /The page of the list: not understood; begin again without it/,
+  );
   assert.match(await wordsOf("?event=e9"), /There is no audit event (?:"|&quot;)e9/);
 });
 

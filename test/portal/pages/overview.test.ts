@@ -120,14 +120,25 @@ test("a denial shows its command, reason, executor, runtime and time, and links 
   const words = wordsOf({ denials: [DENIAL] });
   assert.match(words, /terraform destroy 3 min ago Destroying needs a review ada on build-1/);
   const page = renderOverview({ ...EMPTY, denials: [{ ...DENIAL, id: "a&b" }] }).toString();
-  assert.match(page, /href="\/portal\/audit\?decision=DENIED&amp;event=a%26b"/);
+  assert.match(page, /href="\/portal\/audit\?decision=DENIED&amp;range=24h&amp;event=a%26b"/);
   const { reason: _, executor: __, runtime_name: ___, ...bare } = DENIAL;
   assert.match(wordsOf({ denials: [bare] }), /No reason given/);
 });
 
 test("a day without denials says that nothing was denied", () => {
   const counts = { ...EMPTY.counts, commands_today: 3, allowed_today: 3 };
-  assert.match(wordsOf({ counts }), /Nothing was denied/);
+  assert.match(
+    wordsOf({ counts }),
+    /Nothing was denied No command was denied in the last 24 hours/,
+  );
+});
+
+test("all denials are those of the last 24 hours, and earlier ones are reached when there are none", () => {
+  const earlier = { ...DENIAL, timestamp: "2026-11-19T20:29:00.000Z" };
+  const page = renderOverview({ ...EMPTY, denials: [DENIAL, earlier] }).toString();
+  assert.match(page, /decision=DENIED&amp;range=24h">All denials/);
+  assert.equal(page.match(/terraform destroy/g)?.length, 1);
+  assert.match(wordsOf({ denials: [earlier] }), /in the last 24 hours\. Earlier denials/);
 });
 
 test("the active policy shows who published and activated it, and when", () => {

@@ -73,6 +73,25 @@ test("an unknown start is at the first event, by days", () => {
   assert.equal(barsOf({ plan, buckets: [] }).length, 15);
 });
 
+test("a few events long before the rest are left out of the chart", () => {
+  const plan = planChart({}, NOW);
+  const last = countFor(plan.from, plan.to, DAY) - 1;
+  const some = bucketsFor(plan.from, DAY, [
+    2,
+    3,
+    ...Array.from({ length: 30 }, (_, i) => last - i),
+  ]);
+  const buckets = some.toSorted((a, b) => a.start - b.start);
+  assert.equal(barsOf({ plan, buckets }).length, 30);
+  const early = bucketsFor(plan.from, DAY, [2, 3, 4, 5, last]);
+  assert.ok(barsOf({ plan, buckets: early }).length > 60, "most of them are early");
+});
+
+test("a complete list with an event of long ago is searched for its beginning", () => {
+  const plan = planChart({ oldest: "1999-01-01T00:00:00Z" }, NOW);
+  assert.ok(plan.isOpen && plan.interval === "1d");
+});
+
 test("a service that is a day old is counted by hours", () => {
   const plan = planChart({}, NOW);
   const buckets = bucketsFor(plan.from, DAY, [countFor(plan.from, plan.to, DAY) - 1]);

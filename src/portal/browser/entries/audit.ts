@@ -7,6 +7,7 @@ import {
   AUDIT_PARAMETERS,
   queryOf,
   readView,
+  shortMoment,
   viewHref,
   type AuditQuery,
   type AuditView,
@@ -27,6 +28,7 @@ import { toast } from "../toast.ts";
 
 const TYPING_MS = 120;
 const ARRIVALS_MS = 400;
+const FRESHNESS_MS = 10_000;
 const TOP_PIXELS = 40;
 
 const content = contentElement();
@@ -42,7 +44,7 @@ async function go(href: string, how: "push" | "replace" | "stay"): Promise<void>
   else if (how === "replace") history.replaceState(null, "", address);
   const view = readView((name) => address.searchParams.get(name));
   const before = screen.view;
-  const isSameList = listOf(view) === listOf(before) && screen.hasList;
+  const isSameList = screen.shows(view);
   if (before.event === undefined && view.event !== undefined) scrolledTo = scrollY;
   leaveOthers(view);
   if (!isSameList) await screen.load(view);
@@ -51,11 +53,6 @@ async function go(href: string, how: "push" | "replace" | "stay"): Promise<void>
   follow(screen.view);
   if (screen.view !== view) return; // the reader has moved on meanwhile
   if (view.event === undefined && before.event !== undefined) closed(before.event, isSameList);
-}
-
-/** The address of a view's list: two views with the same one show the same list. */
-function listOf({ event: _, live: __, ...rest }: AuditView): string {
-  return viewHref(rest);
 }
 
 /** Restores the scroll position on narrow screens, where the event replaced the list, and the focus. */
@@ -127,9 +124,15 @@ function serveClicks(): void {
     else if (control.id === "show-arrived") showArrived();
     else if (draft === "allow" || draft === "deny") openRuleDraft([id], draft);
     else if (draft === "collect") collect(id, control.getAttribute("data-command") ?? "");
-    else if (control.hasAttribute("data-export") && control instanceof HTMLAnchorElement) {
+    else if (control.id === "retry-event") void screen.reopen();
+    else if (control.id === "refresh" && !isModified(event)) {
       event.preventDefault();
-      download(control.href).catch(say);
+      void screen.load(screen.view);
+    } else if (control.hasAttribute("data-export") && control instanceof HTMLAnchorElement) {
+      event.preventDefault();
+      menu?.removeAttribute("open");
+      menu?.querySelector("summary")?.focus();
+      download(control.href).then(() => toast("The download has begun"), say);
     } else if (control.id === "older" && !isModified(event)) {
       event.preventDefault();
       void screen.loadOlder();
@@ -254,9 +257,10 @@ serveForm();
 serveClicks();
 showCollected();
 serveZoom(content, (from, to) => {
-  const moments = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+  const moments = { from: shortMoment(from), to: shortMoment(to) };
   void go(viewHref(screen.view, { ...ALL_TIME, ...ANEW, ...moments, live: undefined }), "push");
 });
 addEventListener("popstate", () => void go(location.href, "stay"));
+setInterval(() => screen.showFreshness(), FRESHNESS_MS);
 if (document.body.dataset["open"] === "true" && !session()) begin();
 else void go(location.href, "stay");

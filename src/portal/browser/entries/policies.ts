@@ -1,7 +1,7 @@
 import "../frame.ts";
 import { finish } from "../../../core/work.ts";
 import { html } from "../../html.ts";
-import { policyLink } from "../../page-link.ts";
+import { pageLink } from "../../page-link.ts";
 import { policies } from "../../pages/policies.ts";
 import { policyChanges } from "../../pages/policy-text.ts";
 import { activeOf, readPolicy } from "../../pages/source.ts";
@@ -11,6 +11,8 @@ import { ask } from "../dialog.ts";
 import { serveButtons, serveFilters } from "../form.ts";
 import { keepFresh } from "../live.ts";
 import { toast } from "../toast.ts";
+
+const TYPING_MS = 250;
 
 const page = keepFresh(policies, 30_000);
 
@@ -51,7 +53,9 @@ serveButtons("activate", (version) => {
   askToActivate(version).catch((error: unknown) => toast(reasonOf(error)));
 });
 serveLinks(".versions a", (link) => void page.go(link, "push"));
+serveFilters("[data-compare]", (fields) => void page.go(pageLink(policies.path, fields), "push"));
 serveFilters(
-  "[data-compare]",
-  ({ version = "", against }) => void page.go(policyLink(version, against), "push"),
+  "[data-find]",
+  (fields) => void page.go(pageLink(policies.path, fields), "replace"),
+  TYPING_MS,
 );

@@ -15,11 +15,12 @@ import { policyChanges } from "../../pages/policy-text.ts";
 import { readPolicy } from "../../pages/source.ts";
 import { isSignedOut, pageSource, reasonOf } from "../api.ts";
 import { draftRules, storedDraft, storeDraft } from "../drafts.ts";
-import { addressQuery, pageContext, show, showProblem } from "../live.ts";
+import { addressQuery, pageContext, show } from "../live.ts";
 import { morph } from "../morph.ts";
 import { goToLine, serveCheck } from "../policy-check.ts";
 import { askToPublish, askToTakeOver, type PublishListener } from "../policy-publish.ts";
 import { serveSimulator } from "../policy-simulator.ts";
+import { showProblem } from "../retry.ts";
 import { learnRole } from "../role.ts";
 import { toast } from "../toast.ts";
 

@@ -1,0 +1,31 @@
+import type { AuditEvent } from "../../audit/schema.ts";
+import { shorten } from "../format.ts";
+import { html, type Html } from "../html.ts";
+import { withUnseen } from "../unseen.ts";
+import { viewHref, type AuditView } from "./audit-view.ts";
+import { timeAgo } from "./parts.ts";
+
+const COMMAND_LENGTH = 160;
+const REASON_LENGTH = 240;
+
+/** Renders denied events with their reasons; each leads to itself in a view of the denials. */
+export function denialList(events: readonly AuditEvent[], now: number, view: AuditView): Html {
+  return html`<ul class="denials">
+    ${events.map((event) => denial(event, now, { ...view, decision: "DENIED" }))}
+  </ul>`;
+}
+
+function denial(event: AuditEvent, now: number, view: AuditView): Html {
+  const who = [event.executor, event.runtime_name].filter((name) => name !== undefined);
+  const reason = event.reason === undefined ? "No reason given" : event.reason;
+  return html`<li>
+    <a href="${viewHref(view, { event: event.id })}">
+      <code>${withUnseen(shorten(event.command ?? "(no command)", COMMAND_LENGTH))}</code>
+      <span class="faint small">${timeAgo(event.timestamp, now)}</span>
+      <span class="why small"
+        ><b>${withUnseen(shorten(reason, REASON_LENGTH))}</b>
+        <span class="by">${shorten(who.join(" on "), COMMAND_LENGTH)}</span></span
+      >
+    </a>
+  </li>`;
+}

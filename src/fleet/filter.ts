@@ -10,6 +10,7 @@ export type Fits = (runtime: Heartbeat, lastSeen: number) => boolean;
 export interface FleetFilter {
   /** A part of the name, host, system, version or policy version, in any letter case. */
   readonly q?: string | undefined;
+  readonly name?: string | undefined;
   readonly status?: RuntimeStatus | undefined;
   readonly policy_version?: string | undefined;
   /** `true` for runtimes that drifted, `false` for the others. */
@@ -18,9 +19,10 @@ export interface FleetFilter {
 
 /** Makes the test of a query; `undefined` if all runtimes match. */
 export function fitting(query: FleetQuery): Fits | undefined {
-  const { status, policy_version: version, drifted, active, now } = query;
+  const { name: wantedName, status, policy_version: version, drifted, active, now } = query;
   const words = query.q?.toLowerCase();
   const tests: Fits[] = [];
+  if (wantedName) tests.push(({ name }) => name === wantedName);
   if (status) tests.push((_, lastSeen) => statusAfter(now - lastSeen) === status);
   if (version) tests.push(({ policy_version: reported }) => reported === version);
   if (drifted) {

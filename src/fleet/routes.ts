@@ -80,6 +80,7 @@ export const fleetRoutes = [
     large: "sent",
     query: {
       q: string("Text in the name, host, system, version or policy version, in any letter case."),
+      name: string("The exact name of a runtime."),
       status: word("The status of the runtimes.", STATUSES),
       policy_version: string("The policy version that the runtimes report."),
       drifted: word(

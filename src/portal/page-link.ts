@@ -10,6 +10,16 @@ export function pageLink(
   return query === "" ? path : `${path}?${query}`;
 }
 
+/** The address of a runtime's page. */
+export function runtimeLink(name: string): string {
+  return `/portal/runtime?name=${encodeURIComponent(name)}`;
+}
+
+/** The address of the page of a person or an agent: an executor. */
+export function executorLink(name: string): string {
+  return `/portal/executor?name=${encodeURIComponent(name)}`;
+}
+
 /** The address of a policy version, or of its comparison with another one. Lists have hundreds of these. */
 export function policyLink(version: string, against?: string): string {
   const other = against ? `&against=${encodeURIComponent(against)}` : "";

@@ -29,10 +29,12 @@ import { users } from "./pages/access-users.ts";
 import { agents } from "./pages/agents.ts";
 import { apiPage } from "./pages/api.ts";
 import { catalog } from "./pages/catalog.ts";
+import { executor } from "./pages/executor.ts";
 import { fleet } from "./pages/fleet.ts";
 import { overview } from "./pages/overview.ts";
 import { policies } from "./pages/policies.ts";
 import { policyEditor } from "./pages/policy-editor.ts";
+import { runtime } from "./pages/runtime.ts";
 import { signInPage } from "./pages/sign-in.ts";
 import type { StoreNeeds } from "./store-source.ts";
 
@@ -89,6 +91,8 @@ export const portalRoutes = [
     },
   }),
   pageRow(audit, audit.path, "The page that searches and follows audit events"),
+  pageRow(runtime, "/portal/runtime", "The page of a runtime"),
+  pageRow(executor, "/portal/executor", "The page of a person or an agent"),
   pageRow(catalog, catalog.path, "The page of the providers and their capabilities"),
   pageRow(apiKeys, ACCESS_PATH, "The first page of Access, the API keys"),
   pageRow(apiKeys, `${ACCESS_PATH}/keys`, "The page of the API keys"),

@@ -13,10 +13,12 @@ import { users } from "../../src/portal/pages/access-users.ts";
 import { ApiError, apiSource } from "../../src/portal/pages/api-source.ts";
 import { agents } from "../../src/portal/pages/agents.ts";
 import { catalog } from "../../src/portal/pages/catalog.ts";
+import { executor } from "../../src/portal/pages/executor.ts";
 import { fleet } from "../../src/portal/pages/fleet.ts";
 import { overview } from "../../src/portal/pages/overview.ts";
 import { policies } from "../../src/portal/pages/policies.ts";
 import { policyEditor } from "../../src/portal/pages/policy-editor.ts";
+import { runtime } from "../../src/portal/pages/runtime.ts";
 import type { DataPage } from "../../src/portal/pages/source.ts";
 import { filesBelow } from "../repository/source-files.ts";
 import { start, type App } from "../support/start.ts";
@@ -48,10 +50,12 @@ const PAGES: readonly (readonly [DataPage<never, never>, string, readonly string
     [
       ...["", "?q=BUILD-1", "?status=online", "?status=gone", "?policy=v1", "?policy=none"],
       ...["?drifted=true", "?drifted=yes", "?limit=7", "?limit=0", "?limit=9e9", "?limit=99999"],
-      ...["?q=no-such-runtime&status=idle"],
+      ...["?q=no-such-runtime&status=idle", "?sort=-name", "?sort=drifted&limit=7", "?sort=none"],
     ],
   ],
   [agents, "/portal/agents", [""]],
+  [runtime, "/portal/runtime", ["?name=build-1", "?name=none", ""]],
+  [executor, "/portal/executor", ["?name=ada", "?name=none", ""]],
   [
     catalog,
     "/portal/catalog",

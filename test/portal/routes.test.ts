@@ -11,6 +11,8 @@ const WEIGHTS = [
   ["/portal/policies/new", 115],
   ["/portal/fleet", MOST],
   ["/portal/agents", MOST],
+  ["/portal/runtime?name=x", MOST],
+  ["/portal/executor?name=x", MOST],
   ["/portal/catalog", MOST],
   ["/portal/access", MOST],
   ["/portal/access/users", MOST],

@@ -3,6 +3,7 @@ import type { AuditEvent } from "../../audit/schema.ts";
 import { canDraft } from "../../policies/draft-event.ts";
 import { count, exactly, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
+import { executorLink, policyLink, runtimeLink } from "../page-link.ts";
 import type { AuditModel } from "./audit-source.ts";
 import { ANEW, viewHref, type AuditView } from "./audit-view.ts";
 import { withUnseen } from "../unseen.ts";
@@ -181,8 +182,21 @@ function fact(
     </dd>`;
 }
 
+/** The page of the thing that a field names. */
+const PAGES: { readonly [field in EventFieldName]?: (value: string) => string } = {
+  executor: executorLink,
+  runtime_name: runtimeLink,
+  policy: (version) => policyLink(version),
+};
+
 /** Renders a value. A number is grouped by thousands, and copied without the groups. */
 function shortValue(field: keyof AuditEvent, text: string): Html {
+  const linkTo = PAGES[field];
+  if (linkTo && text !== "") {
+    return html`<span
+      ><a href="${linkTo(text)}"><code>${withUnseen(text)}</code></a></span
+    >`;
+  }
   if (field !== "duration_ms") return html`<span><code>${withUnseen(text)}</code></span>`;
   return html`<span><code data-value="${text}">${count(Number(text))}</code> ms</span>`;
 }

@@ -11,7 +11,8 @@ import { count, counted, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { choice, option, searchField } from "./fields.ts";
 import { isAllowed } from "../withheld.ts";
-import { pageLink, policyLink } from "../page-link.ts";
+import { pageLink, policyLink, runtimeLink } from "../page-link.ts";
+import { fleetOrder, type SortColumn } from "./fleet-order.ts";
 import {
   ACTIONS,
   badge,
@@ -38,6 +39,9 @@ const parameters = {
   status: string("The status of the runtimes."),
   policy: string("The policy version of the runtimes."),
   drifted: string("`true` shows the runtimes with another version than the active one."),
+  sort: string(
+    "The column that sorts the runtimes: `name`, `status`, `seen`, `policy`, `version` or `system`, or `drifted`, which puts drifted runtimes first. A `-` before it reverses the order.",
+  ),
   limit: {
     type: "integer",
     minimum: 1,
@@ -55,7 +59,7 @@ export interface FleetModel extends PageContext {
   /** The most rows that are shown. */
   readonly limit: number;
   readonly summary: FleetSummary;
-  /** The runtimes that are shown, most recently seen first. */
+  /** The runtimes that are shown, most recently seen first unless the query sorts them. */
   readonly runtimes: readonly RuntimeInstance[];
   /** The number of matching runtimes, shown or not. */
   readonly matching: number;
@@ -68,18 +72,20 @@ export const fleet: DataPage<FleetModel, typeof parameters> = {
   module: "fleet",
   parameters,
   async read(source, context, { limit, ...query }) {
-    const { q, status, policy, drifted } = query;
+    const { q, status, policy, drifted, sort } = query;
     const filter = {
       q,
       status: STATUSES.find((one) => one === status), // other values filter nothing
       policy_version: policy,
       drifted: drifted === "true" ? drifted : undefined,
     } as const;
-    const [summary, { runtimes, total: matching }] = await Promise.all([
+    const order = sort === undefined ? undefined : fleetOrder(sort);
+    const [summary, { runtimes: found, total: matching }] = await Promise.all([
       source.fleetSummary(),
-      source.runtimes(filter, limit),
+      source.runtimes(filter, order ? MOST_FLEET_ROWS : limit),
     ]);
-    return { ...context, query, limit, summary, runtimes, matching };
+    const sorted = order ? found.toSorted(order(summary.policy_version)) : found;
+    return { ...context, query, limit, summary, runtimes: sorted.slice(0, limit), matching };
   },
   render: renderFleet,
 };
@@ -88,7 +94,8 @@ export const fleet: DataPage<FleetModel, typeof parameters> = {
 const LONGEST_SHOWN = 100;
 const LONGEST_VERSION = 256;
 
-const TONES: Readonly<Record<RuntimeStatus, Tone>> = {
+/** The tones of the badges of statuses. */
+export const STATUS_TONES: Readonly<Record<RuntimeStatus, Tone>> = {
   online: "ok",
   idle: "idle",
   offline: "none",
@@ -140,6 +147,7 @@ function filters({ query, summary }: FleetModel): Html {
     return option(version, `${name} (${count(versions.get(version) ?? 0)})`, query.policy);
   });
   return html`<form class="filters" method="get" action="/portal/fleet" data-filters>
+    ${query.sort === undefined ? undefined : html`<input type="hidden" name="sort" value="${query.sort}" />`}
     <div class="grow">${searchField(query.q, "Name, host, system or version")}</div>
     ${choice({ id: "status", label: "Status", options: [option("", "Any", query.status), statuses] })}
     ${choice({ id: "policy", label: "Policy version", options: [option("", "Any", query.policy), policies] })}
@@ -159,16 +167,43 @@ function filters({ query, summary }: FleetModel): Html {
 }
 
 function list(model: FleetModel): Html {
-  const headings = ["Runtime", "Status", "Last seen", "Policy version", "Version", "System"];
+  const headings = [
+    sortHeading(model, "name", "Runtime"),
+    sortHeading(model, "status", "Status"),
+    sortHeading(model, "seen", "Last seen"),
+    html`${sortHeading(model, "policy", "Policy version")}
+    ${model.summary.drifted > 0 ? sortHeading(model, "drifted", "drifted first") : undefined}`,
+    sortHeading(model, "version", "Version"),
+    sortHeading(model, "system", "System"),
+  ];
   const rows = model.runtimes.map((runtime) => row(model, runtime));
   const all = mayForget(model) ? [...headings, ACTIONS] : headings;
   return html`${table("Table of runtimes", "rows fleet stacked", all, rows)} ${more(model)}`;
+}
+
+/** The heading of a column, a link that sorts by it, or reverses the order. */
+function sortHeading({ query }: FleetModel, column: SortColumn, words: string): Html {
+  const { sort = "seen" } = query;
+  const isUp = sort === column;
+  const isDown = sort === `-${column}`;
+  const next = isUp ? `-${column}` : column === "seen" ? undefined : column;
+  const href = pageLink(FLEET_PATH, { ...query, sort: next });
+  const state = isUp ? "sorted" : isDown ? "sorted in reverse" : undefined;
+  return html`<a class="sort" data-sort href="${href}" ${state && html`aria-current="true"`}
+    >${words}${state && html`<span aria-hidden="true">${isUp ? " ↓" : " ↑"}</span><span class="visually-hidden"> ${state}</span>`}</a
+  >`;
 }
 
 /** The link to more runtimes. */
 function more({ query, limit, runtimes, matching }: FleetModel): Html | undefined {
   const left = matching - runtimes.length;
   if (left <= 0) return undefined;
+  if (query.sort !== undefined && matching > MOST_FLEET_ROWS && limit >= MOST_FLEET_ROWS) {
+    return html`<p class="inside faint">
+      Sorted are the ${count(MOST_FLEET_ROWS)} most recently seen of ${count(matching)}: a search or
+      another filter finds the others.
+    </p>`;
+  }
   if (limit >= MOST_FLEET_ROWS) {
     return html`<p class="inside faint">
       ${count(left)} more match, seen longer ago: a search or another filter finds them.
@@ -186,10 +221,10 @@ function row(model: FleetModel, runtime: RuntimeInstance): Html {
   const { name, hostname, status } = runtime;
   return html`<tr>
     <th scope="row">
-      ${name}
+      <a class="clamp" href="${runtimeLink(name)}" title="${fullName(name)}">${name}</a>
       ${hostname === undefined ? undefined : html`<span class="under">${shorten(hostname, LONGEST_SHOWN)}</span>`}
     </th>
-    <td>${badge(status, TONES[status])}</td>
+    <td>${badge(status, STATUS_TONES[status])}</td>
     <td class="nowrap" data-label="Seen">${timeAgo(runtime.last_seen, model.now)}</td>
     <td class="nowrap" data-label="Policy">${policyCell(runtime, model.summary.policy_version)}</td>
     <td class="mono" data-label="Version">${shorten(runtime.version ?? "", LONGEST_SHOWN)}</td>
@@ -210,13 +245,22 @@ function mayForget(model: FleetModel): boolean {
   return callsV1(model) && isAllowed(model, "DELETE /fleet/{name}");
 }
 
+/** The tooltip of a name that may not fit. */
+function fullName(name: string): string | undefined {
+  return name.length > 24 ? name : undefined;
+}
+
 /** The policy version of a runtime, marked if it is not the active one. */
 export function policyCell(runtime: RuntimeInstance, active: string): Html {
   const { policy_version: version } = runtime;
   if (!version) return html`<span class="faint">not reported</span>`;
   // Too long for the name of a published version.
-  if (version.length > LONGEST_VERSION) return html`${shorten(version, LONGEST_SHOWN)}`;
-  const link = html`<a class="mono" href="${policyLink(version)}">${version}</a>`;
+  if (version.length > LONGEST_VERSION) {
+    return html`<span class="clamp">${shorten(version, LONGEST_SHOWN)}</span>`;
+  }
+  const link = html`<a class="mono clamp" href="${policyLink(version)}" title="${fullName(version)}"
+    >${version}</a
+  >`;
   if (!isDrifted(runtime, active)) return link;
   return html`${link}
     <a class="plain" href="${policyLink(active, version)}" title="What the active version changes"

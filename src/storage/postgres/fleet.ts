@@ -202,7 +202,8 @@ function conditionOf(
   const values: unknown[] = [organization];
   const value = (given: unknown): string => `$${values.push(given)}`;
   const parts = ["organization_id = $1"];
-  const { status, policy_version: version, drifted, q, now, active } = query;
+  const { name, status, policy_version: version, drifted, q, now, active } = query;
+  if (name) parts.push(`name = ${value(toText(name))}`);
   if (status !== undefined) {
     if (status !== "offline") {
       parts.push(`last_seen > ${value(now - (status === "online" ? ONLINE_MS : IDLE_MS))}`);

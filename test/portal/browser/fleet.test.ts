@@ -62,7 +62,7 @@ browserTest("filters apply while typing, are part of the address, and can be sha
   await page.getByText("1 of 4 runtimes").waitFor();
   assert.equal(await rows.count(), 2);
   assert.ok(await page.getByLabel(/Drifted only/).isChecked());
-  await page.getByRole("link", { name: "drifted" }).click();
+  await page.getByRole("link", { name: "Drifted", exact: true }).click();
   await page.waitForURL("**/portal/policies?version=v2&against=v1");
 });
 

@@ -18,6 +18,7 @@ serveFilters(
   (fields) => void page.go(pageLink(fleet.path, fields), "replace"),
   TYPING_MS,
 );
+serveLinks("[data-sort]", (link) => void page.go(link, "push"));
 serveLinks("[data-more]", (link) => void page.go(link, "replace"));
 serveButtons("forget", askToForget);
 

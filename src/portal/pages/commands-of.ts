@@ -1,0 +1,152 @@
+/** The commands of one runtime, or of one person or agent: the common part of their pages. */
+import type { AuditEvent } from "../../audit/schema.ts";
+import { DAY_MS } from "../../core/clock.ts";
+import { count, percent, shorten } from "../format.ts";
+import { html, type Html } from "../html.ts";
+import { withUnseen } from "../unseen.ts";
+import { readChart, type AuditSlice } from "./audit-source.ts";
+import { AHEAD_MS, shortMoment, viewHref, type AuditView } from "./audit-view.ts";
+import { barChart, barTable, chartLegend } from "./bar-chart.ts";
+import { chartBars } from "./chart-labels.ts";
+import { denialList } from "./denial-list.ts";
+import { card, decisionBadge, emptyState, table, timeAgo, type PageContext } from "./parts.ts";
+import type { PageSource } from "./source.ts";
+import { barsOf, planChart, totalOf, type TimeChart } from "./time-chart.ts";
+
+/** The filter that selects the commands. */
+export type CommandsFilter = Pick<AuditView, "runtime" | "executor">;
+
+/** The commands of a runtime or an executor. */
+export interface CommandsOf {
+  readonly filter: CommandsFilter;
+  /** The newest commands of all time, newest first. */
+  readonly newest: AuditSlice;
+  /** The newest denied commands. */
+  readonly denied: AuditSlice;
+  /** The commands of the last seven days. */
+  readonly week: TimeChart;
+}
+
+/** How many of the newest commands are read; the names beside them are of these. */
+export const NEWEST = 50;
+const SHOWN = 15;
+const MOST_DENIED = 6;
+const MOST_NAMES = 12;
+const CHART_HEIGHT = 120;
+const COMMAND_LENGTH = 160;
+const NAME_LENGTH = 60;
+
+/**
+ * Reads the commands that a filter selects; without a name there are none. Those that a wrong clock dated
+ * after now are left out.
+ */
+export async function readCommandsOf(
+  source: PageSource,
+  { now }: PageContext,
+  filter: CommandsFilter,
+): Promise<CommandsOf> {
+  const from = new Date(now - 7 * DAY_MS).toISOString();
+  if (Object.values(filter).every((name) => name === "")) {
+    const none = { events: [], total: 0 };
+    return {
+      filter,
+      newest: none,
+      denied: none,
+      week: { plan: planChart({ from }, now), buckets: [] },
+    };
+  }
+  const until = { ...filter, to: new Date(now + AHEAD_MS).toISOString() };
+  const [newest, denied] = await Promise.all([
+    source.page(until, NEWEST, undefined),
+    source.page({ ...until, decision: "DENIED" }, MOST_DENIED, undefined),
+  ]);
+  return {
+    filter,
+    newest,
+    denied,
+    week: await readChart(source, { ...filter, from }, newest, now),
+  };
+}
+
+/** The facts about the commands: how many, how many denied, and the newest. */
+export function commandFacts({ filter, newest, week }: CommandsOf, now: number) {
+  const bars = barsOf(week);
+  const total = bars.reduce((sum, bar) => sum + totalOf(bar), 0);
+  const denied = bars.reduce((sum, bar) => sum + bar.denied, 0);
+  const last = newest.events[0];
+  const link = (view: AuditView, words: string): Html =>
+    html`<a href="${viewHref({ ...filter, ...view })}">${words}</a>`;
+  return [
+    ["Last command", last && timeAgo(last.timestamp, now)],
+    [
+      "Last 7 days",
+      html`${link({ range: "7d" }, `${count(total)} commands`)},
+        ${link({ range: "7d", decision: "DENIED" }, `${count(denied)} denied`)}
+        <span class="faint">(${percent(denied, total)})</span>`,
+    ],
+    ["All time", link({}, `${count(newest.total)} commands`)],
+  ] as const;
+}
+
+/** The different values of a field in the newest commands, most frequent first, as links. */
+export function namesIn(
+  { newest }: CommandsOf,
+  field: "executor" | "runtime_name" | "provider" | "consumer",
+  linkTo: (name: string) => string,
+): Html | undefined {
+  const numbers = new Map<string, number>();
+  for (const { [field]: name } of newest.events) {
+    if (name !== undefined) numbers.set(name, (numbers.get(name) ?? 0) + 1);
+  }
+  if (numbers.size === 0) return undefined;
+  const names = [...numbers].sort(([, a], [, b]) => b - a).map(([name]) => name);
+  const rest = names.length - MOST_NAMES;
+  return html`<span class="names"
+    >${names.slice(0, MOST_NAMES).map((name) => html`<a href="${linkTo(name)}">${shorten(name, NAME_LENGTH)}</a> `)}${rest > 0 ? html`<span class="faint">and ${count(rest)} more</span>` : undefined}</span
+  >`;
+}
+
+/** Renders the card of a thing, its week as a chart, the denials, and the newest commands. */
+export function commandCards(thing: Html, commands: CommandsOf, now: number): Html {
+  const { filter, newest, denied, week } = commands;
+  const found = barsOf(week);
+  const bars = chartBars(
+    found,
+    (from, to) => viewHref({ ...filter, from: shortMoment(from), to: shortMoment(to) }),
+    week.plan.from,
+  );
+  const chart = html`<div class="inside">
+    ${barChart(bars, CHART_HEIGHT, "week")}
+    ${barTable(bars, "week-table", "Commands of the last 7 days", "From (UTC)")}
+  </div>`;
+  const denials =
+    denied.events.length === 0
+      ? emptyState("Nothing was denied", "No command in the log was denied.")
+      : denialList(denied.events, now, filter);
+  const all = (view: AuditView, words: string): Html =>
+    html`<a href="${viewHref({ ...filter, ...view })}">${words}</a>`;
+  return html`<div class="grid">
+    ${thing} ${card("week-title", "Commands of the last 7 days, UTC", chart, chartLegend(found))}
+    <div class="grid thing">
+      ${card("newest-title", "Newest commands", newestTable(newest.events, filter, now), all({}, "All commands"))}
+      ${card("denials-title", "Newest denials", denials, all({ decision: "DENIED" }, "All denials"))}
+    </div>
+  </div>`;
+}
+
+function newestTable(events: readonly AuditEvent[], filter: CommandsFilter, now: number): Html {
+  if (events.length === 0) return emptyState("No commands", "None in the log has this name.");
+  const rows = events.slice(0, SHOWN).map(
+    (event) =>
+      html`<tr>
+        <td class="nowrap">${timeAgo(event.timestamp, now)}</td>
+        <td>${decisionBadge(event.policy_decision)}</td>
+        <td>
+          <a class="mono" href="${viewHref(filter, { event: event.id })}"
+            >${withUnseen(shorten(event.command ?? event.message ?? "(no command)", COMMAND_LENGTH))}</a
+          >
+        </td>
+      </tr>`,
+  );
+  return table("Table of the newest commands", "rows", ["When", "Decision", "Command"], rows);
+}

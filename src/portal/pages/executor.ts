@@ -1,0 +1,69 @@
+import { string } from "../../core/schema-parts.ts";
+import type { QueryParameters } from "../../http/query.ts";
+import { shorten } from "../format.ts";
+import { html, type Html } from "../html.ts";
+import { runtimeLink } from "../page-link.ts";
+import { viewHref } from "./audit-view.ts";
+import {
+  commandCards,
+  commandFacts,
+  namesIn,
+  readCommandsOf,
+  type CommandsOf,
+} from "./commands-of.ts";
+import { breadcrumb, card, emptyState, facts, type PageContext } from "./parts.ts";
+import type { DataPage } from "./source.ts";
+
+const AUDIT_PATH = "/portal/audit";
+const LONGEST_SHOWN = 256;
+
+const parameters = {
+  name: string("The name of the executor: a person or an agent."),
+} as const satisfies QueryParameters;
+
+/** The model of the page of a person or an agent. */
+export interface ExecutorModel extends PageContext {
+  readonly name: string;
+  readonly commands: CommandsOf;
+}
+
+/** The page of one executor, a person or an agent. */
+export const executor: DataPage<ExecutorModel, typeof parameters> = {
+  path: AUDIT_PATH,
+  title: "Person or agent",
+  module: "executor",
+  parameters,
+  read: async (source, context, { name = "" }) => ({
+    ...{ ...context, name },
+    commands: await readCommandsOf(source, context, { executor: name }),
+  }),
+  render: renderExecutor,
+};
+
+/** Renders the commands of a person or an agent. */
+export function renderExecutor({ name, commands, now }: ExecutorModel): Html {
+  const head = html`<div class="page-head">
+    ${breadcrumb(AUDIT_PATH, "Audit")}
+    <h1>${shorten(name, LONGEST_SHOWN)}</h1>
+  </div>`;
+  if (name === "" || commands.newest.total === 0) {
+    return html`${head}
+      <section class="card">
+        ${emptyState("No commands", html`No command in the <a href="${AUDIT_PATH}">log</a> was run by this name.`)}
+      </section>`;
+  }
+  const about = facts([
+    ...commandFacts(commands, now),
+    [
+      "Acted as",
+      namesIn(commands, "consumer", (consumer) => viewHref({ executor: name, consumer })),
+    ],
+    ["Runtimes", namesIn(commands, "runtime_name", runtimeLink)],
+    [
+      "Providers",
+      namesIn(commands, "provider", (id) => viewHref({ executor: name, provider: id })),
+    ],
+  ]);
+  return html`${head}
+  ${commandCards(card("executor-title", "Person or agent", about), commands, now)}`;
+}

@@ -1,0 +1,81 @@
+/** The pages of a runtime and of a person, and the ways that lead there. */
+import assert from "node:assert/strict";
+import { after } from "node:test";
+import { browserTest, checkLooks, MARKUP, visit } from "../../support/browser.ts";
+import { start } from "../../support/start.ts";
+
+const app = await start({ after });
+const LONG = "enterprise-policy-".repeat(7).slice(0, 120);
+await app.post("/api/v1/policies", { version: "v1", yaml: "rules: []" });
+await app.post("/api/v1/policies", { version: "v2", yaml: "rules: []\n# more" });
+for (const [name, policy_version] of [
+  ["build-2", "v1"],
+  ["build-10", LONG],
+  [`odd ${MARKUP}`, "v2"],
+] as const) {
+  await app.post("/api/v1/fleet/heartbeat", { name, policy_version, hostname: "host-1" });
+  app.advance(60_000);
+}
+await app.post("/api/v1/audit", {
+  events: Array.from({ length: 30 }, (_, i) => ({
+    ...{ command: `git push ${i}`, executor: i % 2 ? "ada" : MARKUP, provider: "git" },
+    ...{ runtime_name: "build-2", consumer: i % 3 ? "human" : "ai", reason: `because ${MARKUP}` },
+    policy_decision: i % 5 ? "ALLOWED" : "DENIED",
+    timestamp: new Date(app.now - i * 3_600_000).toISOString(),
+  })),
+});
+
+browserTest("a runtime leads to its people, and a person to their runtimes", async (t) => {
+  for (const javaScriptEnabled of [false, true]) {
+    const { page } = await visit(t, `${app.url}/portal/fleet`, { javaScriptEnabled });
+    await page.getByRole("link", { name: "build-2" }).click();
+    await page.getByRole("heading", { name: "build-2", level: 1 }).waitFor();
+    const facts = page.getByRole("region", { name: "Runtime", exact: true });
+    assert.match(await facts.innerText(), /v1 Drifted the active version is v2 since 3 min ago/);
+    assert.match(await facts.innerText(), /30 commands,? 6 denied \(20\u202f%\)/);
+    await facts.getByRole("link", { name: "ada", exact: true }).click();
+    await page.getByRole("heading", { name: "ada", level: 1 }).waitFor();
+    const about = page.getByRole("region", { name: "Person or agent" });
+    assert.match(await about.innerText(), /Acted as\s+human ai/);
+    await about.getByRole("link", { name: "3 denied" }).click();
+    await page.locator(".total", { hasText: "3 events" }).waitFor();
+    await page.locator(".row").first().click();
+    await page.locator("#audit-event").getByRole("link", { name: "build-2", exact: true }).click();
+    await page.waitForURL("**/portal/runtime?name=build-2");
+  }
+});
+
+browserTest("unknown names say so", async (t) => {
+  const { page } = await visit(t, `${app.url}/portal/runtime?name=gone`);
+  await page.getByText("No such runtime").waitFor();
+  await page.goto(`${app.url}/portal/executor?name=gone`);
+  await page.getByText("No commands", { exact: true }).waitFor();
+});
+
+browserTest("the fleet is sorted by its headings, and long names do not break it", async (t) => {
+  for (const javaScriptEnabled of [false, true]) {
+    const visited = await visit(t, `${app.url}/portal/fleet`, { javaScriptEnabled });
+    const { page } = visited;
+    const names = page.locator("tbody th a");
+    await page.getByRole("link", { name: "Runtime", exact: true }).click();
+    await page.waitForURL("**/portal/fleet?sort=name");
+    await page.getByRole("link", { name: "Runtime sorted", exact: true }).waitFor();
+    assert.deepEqual(await names.allInnerTexts(), ["build-2", "build-10", `odd ${MARKUP}`]);
+    await page.getByRole("link", { name: "Runtime sorted", exact: true }).click();
+    await page.getByRole("link", { name: "Runtime sorted in reverse" }).waitFor();
+    await page.getByRole("link", { name: "drifted first" }).click();
+    await page.getByRole("link", { name: "drifted first sorted" }).waitFor();
+    assert.equal((await names.allInnerTexts()).at(-1), `odd ${MARKUP}`);
+    await visited.checkFits();
+    const cell = page.getByRole("link", { name: LONG });
+    assert.ok(((await cell.boundingBox())?.width ?? 999) < 300);
+  }
+});
+
+browserTest("the pages of things are accessible and fit, and names are never markup", async (t) => {
+  await checkLooks(t, `${app.url}/portal/runtime?name=build-2`, "runtime");
+  const name = encodeURIComponent(MARKUP);
+  await checkLooks(t, `${app.url}/portal/executor?name=${name}`, "executor");
+  const visited = await visit(t, `${app.url}/portal/executor?name=${name}`);
+  await visited.checkUnbroken();
+});

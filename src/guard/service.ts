@@ -1,8 +1,21 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
+import { clearTimeout, setTimeout } from "../core/timers.ts";
 import type { GuardSettings } from "./settings.ts";
 
 const TIMEOUT_MS = 10_000;
 
-/** The service as the guard calls it. */
+/** An answer of the service, read to its end. */
+export interface ServiceAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/**
+ * The service as the guard calls it. Not by `fetch`: in Node 20 it never settles when a proxy closes the connection at
+ * once, and then the process ends silently.
+ */
 export class Service {
   readonly #api: string;
   readonly #headers: Readonly<Record<string, string>>;
@@ -13,30 +26,43 @@ export class Service {
   }
 
   /** @throws Error if the service cannot be reached */
-  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-    return this.#fetch(path, { headers: { ...this.#headers, ...headers } });
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<ServiceAnswer> {
+    return this.#ask("GET", path, headers);
   }
 
   /** @throws Error if the service cannot be reached */
-  async post(path: string, body: unknown): Promise<Response> {
-    const headers = { ...this.#headers, "Content-Type": "application/json" };
-    const response = await this.#fetch(path, {
-      method: "POST",
-      headers,
-      body: JSON.stringify(body),
-    });
-    await response.arrayBuffer(); // so that the connection can be used again
-    return response;
+  post(path: string, body: unknown): Promise<ServiceAnswer> {
+    const json = JSON.stringify(body);
+    const length = String(Buffer.byteLength(json));
+    const headers = { "Content-Type": "application/json", "Content-Length": length };
+    return this.#ask("POST", path, headers, json);
   }
 
-  async #fetch(path: string, options: RequestInit): Promise<Response> {
+  async #ask(
+    method: string,
+    path: string,
+    own: Readonly<Record<string, string>>,
+    body?: string,
+  ): Promise<ServiceAnswer> {
+    const ending = new AbortController();
+    const timer = setTimeout(() => ending.abort(), TIMEOUT_MS);
     try {
-      const signal = AbortSignal.timeout(TIMEOUT_MS);
-      return await fetch(this.#api + path, { ...options, signal, redirect: "error" });
+      const url = new URL(this.#api + path);
+      const { request } = await import(url.protocol === "https:" ? "node:https" : "node:http");
+      const headers = { ...this.#headers, ...own };
+      const response = await new Promise<IncomingMessage>((resolve, reject) => {
+        request(url, { method, headers, signal: ending.signal }, resolve)
+          .once("error", reject)
+          .end(body);
+      });
+      const { statusCode: status = 0, headers: received } = response;
+      return { status, headers: received, text: await text(response) };
     } catch (error) {
-      const { message, cause } = error as Error;
-      const why = (cause as NodeJS.ErrnoException | undefined)?.code ?? message;
+      const { message, code } = error as NodeJS.ErrnoException;
+      const why = ending.signal.aborted ? "no answer in 10 seconds" : (code ?? message);
       throw new Error(`${this.#api} cannot be reached: ${why}`, { cause: error });
+    } finally {
+      clearTimeout(timer);
     }
   }
 }

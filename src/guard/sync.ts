@@ -118,7 +118,7 @@ async function fetchPolicy(guard: Guard, service: Service, { now }: Machine): Pr
   }
   if (response.status !== 200)
     throw new Error(`the service answered ${response.status} to policies`);
-  const policy = (await response.json()) as {
+  const policy = JSON.parse(response.text) as {
     version: string;
     organization_id: string;
     yaml: string;
@@ -129,7 +129,7 @@ async function fetchPolicy(guard: Guard, service: Service, { now }: Machine): Pr
     api,
     organization: policy.organization_id,
     version: policy.version,
-    etag: response.headers.get("ETag") ?? "",
+    etag: response.headers.etag ?? "",
     fetchedAt: now(),
     ...(usable && { document: usable }),
   });

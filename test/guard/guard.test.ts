@@ -8,9 +8,12 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { HALF_SPOOL_BYTES, SPOOL_FILES } from "../../src/guard/spool.ts";
+import { startCuttingProxy } from "../support/cutting-proxy.ts";
 import { start } from "../support/start.ts";
 import { newMachine, type GuardMachine } from "./guard-process.ts";
 import { RECORDED } from "./recorded-payloads.ts";
@@ -151,6 +154,16 @@ test("without the service the last policy decides, and events arrive when it is 
   assert.equal((await service.get("/api/public/audit")).body.total, 1); // one use of a tool, one id
 });
 
+test("a proxy that closes connections at once is told from a service, and stops nothing", async (t) => {
+  const proxy = await startCuttingProxy(t, 1); // no service listens there
+  const url = `http://127.0.0.1:${proxy.port}`;
+  const machine = await newMachine(t, { RUNTIME_PORTAL_BASE_URL: url });
+  const { code, error } = await machine.run(["sync"]);
+  assert.equal(code, 1);
+  assert.match(error, /cannot be reached: ECONNRESET/);
+  assert.match((await machine.run(["doctor"])).out, /bad .* cannot be reached: ECONNRESET/);
+});
+
 test("a mode that observes lets everything run, and says what it would have denied", async (t) => {
   const machine = await synced(t, { GUARD_MODE: "observe" });
   assert.deepEqual((await machine.hook("claude-code", push)).code, 0);
@@ -279,6 +292,68 @@ test("parallel hooks and synchronisations lose and repeat nothing", async (t) =>
   await machine.run(["sync"]);
   const { body } = await app.get("/api/public/audit?runtime=parallel&limit=100");
   assert.equal(body.total, calls.length);
+});
+
+test("a spool over 64 MiB drops its oldest events, says how many, and sends the others once", async (t) => {
+  const machine = await synced(t, { GUARD_NAME: "full" });
+  const linesOf = (kind: string) => {
+    const message = "x".repeat(900 << 10);
+    const count = Math.ceil(HALF_SPOOL_BYTES / message.length);
+    const events = Array.from({ length: count }, (_, at) => ({ id: `${kind}-${at}`, message }));
+    return events.map((event) => JSON.stringify({ ...event, runtime_name: "full" })).join("\n");
+  };
+  const [, older, current] = SPOOL_FILES;
+  writeFileSync(join(machine.directory, older), `${linesOf("old")}\n`);
+  writeFileSync(join(machine.directory, current), `${linesOf("new")}\n`);
+  const payload = { ...withCommand("ls"), tool_use_id: "full" };
+  assert.equal((await machine.hook("claude-code", payload)).code, 0);
+  await send(machine);
+  const { text } = await app.get("/api/public/audit/export?format=ndjson&runtime=full");
+  const events = text.split("\n").filter((line) => line !== "");
+  const said = events.map((line) => {
+    const { id, command, message = "" } = JSON.parse(line) as Record<string, string>;
+    return command ?? (/^x+$/.test(message) ? id?.replace(/\d+/, "N") : message);
+  });
+  const newOnes = linesOf("new").split("\n").length;
+  assert.deepEqual(said.toSorted(), [
+    `The spool was full: the ${newOnes} oldest events were dropped`,
+    "ls",
+    ...Array.from({ length: newOnes }, () => "new-N"),
+  ]);
+});
+
+test("guards of different versions share a directory: all events arrive, once", async (t) => {
+  const machine = await synced(t, { GUARD_NAME: "shared" });
+  const other = await newMachine(t);
+  const built = fileURLToPath(new URL("../../", import.meta.url));
+  await cp(join(built, "dist/guard"), join(other.home, "dist/guard"), { recursive: true });
+  symlinkSync(join(built, "node_modules"), join(other.home, "node_modules"));
+  const pack = { type: "module", version: "9.9.9" };
+  writeFileSync(join(other.home, "package.json"), JSON.stringify(pack));
+  Object.assign(other.env, machine.env);
+  other.program = join(other.home, "dist/guard/main.js");
+  const both = [machine, other];
+  for (const one of both) one.env["RUNTIME_PORTAL_ENABLED"] = "true";
+  await Promise.all(
+    Array.from({ length: 12 }, (_, at) => {
+      const one = both[at % 2] ?? machine;
+      const payload = { ...withCommand(at < 6 ? "ls" : "git push"), tool_use_id: `shared-${at}` };
+      return Promise.all([one.hook("claude-code", payload), one.run(["sync"])]);
+    }),
+  );
+  await machine.run(["sync"]);
+  const { events } = (await app.get("/api/public/audit?runtime=shared")).body;
+  const counts = new Map<string, number>();
+  for (const { runtime_version: version, policy_decision: decision } of events) {
+    const key = `${version === "9.9.9" ? "other" : "own"} ${decision}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  assert.deepEqual(Object.fromEntries(counts), {
+    "own ALLOWED": 3,
+    "own DENIED": 3,
+    "other ALLOWED": 3,
+    "other DENIED": 3,
+  });
 });
 
 test("a clock that jumps stops no synchronisation", async (t) => {

@@ -5,7 +5,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { startCuttingProxy } from "../support/cutting-proxy.ts";
 import { start } from "../support/start.ts";
 
 type App = Awaited<ReturnType<typeof start>>;
@@ -19,15 +21,25 @@ function emptyFolder(t: TestContext): string {
   return folder;
 }
 
-/** Runs the session after a mark in a document against a server; a failing command fails it. */
-async function runSession(path: string, app: App, cwd: string): Promise<string> {
-  const [, session] = /<!-- session -->\n```sh\n([\s\S]*?)```/.exec(read(path)) ?? [];
-  assert.ok(session !== undefined, `${path} has no session`);
-  const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", session], {
+/** The session after a mark in a document. */
+function sessionIn(path: string, mark = "session"): string {
+  const [, session] =
+    new RegExp(`<!-- ${mark} -->\\n\`{3}sh\\n([^]*?)\`{3}`).exec(read(path)) ?? [];
+  assert.ok(session !== undefined, `${path} has no ${mark}`);
+  return session;
+}
+
+/** Runs lines in a shell; a failing command fails the test. Returns both outputs. */
+async function runLines(lines: string, cwd: string, env: Readonly<Record<string, string>>) {
+  return promisify(execFile)("bash", ["-euo", "pipefail", "-c", lines], {
     cwd,
-    env: { ...process.env, SIGNALBOX: app.url },
+    env: { ...process.env, ...env },
   });
-  return stdout;
+}
+
+/** Runs the session of a document against a server. */
+async function runSession(path: string, app: App, cwd: string): Promise<string> {
+  return (await runLines(sessionIn(path), cwd, { SIGNALBOX: app.url })).stdout;
 }
 
 test("the session of the README runs as it is printed", async (t) => {
@@ -48,6 +60,41 @@ test("the session of the README runs as it is printed", async (t) => {
     ],
     [3, 1, "v1", 1],
   );
+});
+
+test("the README's session of the guard denies a push, with the server and without it", async (t) => {
+  const app = await start(t);
+  const port = () => Number(new URL(app.url).port);
+  const proxy = await startCuttingProxy(t, port());
+  const home = emptyFolder(t);
+  const env = {
+    ...{ HOME: home, XDG_STATE_HOME: home, TMPDIR: home },
+    SIGNALBOX: `http://127.0.0.1:${proxy.port}`,
+  };
+  const clone = fileURLToPath(new URL("../..", import.meta.url));
+  const session = sessionIn("README.md", "session: guard");
+  const { stdout, stderr } = await runLines(session, clone, env);
+  assert.match(stdout, /settings\.json: changed\n/);
+  assert.match(stdout, /ok +claude-code: hook in .* answers\n/);
+  assert.ok(!/^bad /m.test(stdout), stdout);
+  assert.match(stdout, /^exit code 2$/m);
+  assert.match(stderr, /^Denied by Signalbox: rule no-push: A person pushes$/m);
+  assert.match(stdout, /"command":"npm test && git push".*"policy_decision":"DENIED"/);
+  assert.match(stdout, /"runtimes":\[\{"name":"[^"]+".*"policy_version":"agents-1"/);
+
+  await app.close();
+  const names = session
+    .split("\n")
+    .filter((line) => /^(?:CLONE=|signalbox\(|export |URL=|PUSH=)/.test(line));
+  const inTheSameShell = (lines: string) => runLines([...names, lines].join("\n"), clone, env);
+  const away = await inTheSameShell(sessionIn("README.md", "session: guard away"));
+  assert.equal(away.stdout, "exit code 2\n");
+  assert.match(away.stderr, /^Denied by Signalbox: rule no-push: A person pushes$/m);
+
+  await app.open();
+  proxy.leadTo(port());
+  await inTheSameShell("signalbox guard sync");
+  assert.equal((await app.get("/api/public/audit?q=git%20push")).body.total, 2);
 });
 
 test("the session of docs/runtimes.md signs in, creates a key and reports with it", async (t) => {

@@ -5,7 +5,7 @@
  * improvements are worth. The README beside this file explains the tables.
  *
  * Usage: npm run bench -- [--full] [--rounds N] [--seconds N] [--no-peers] [--json FILE]
- *                         [--directory DIR] [hostile[:NAME] | portal | part of a scenario's name …]
+ *                         [--directory DIR] [hostile[:NAME] | portal | guard | part of a scenario's name …]
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,6 +14,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Arena, partition } from "./arena.ts";
 import type { ContestantName } from "./contestants.ts";
 import { writeHistory } from "./generate.ts";
+import { measureGuard } from "./guard.ts";
 import { measureHostile } from "./hostile.ts";
 import type { Slice } from "./load.ts";
 import { describeMachine, flushMicroseconds, touchPageCache } from "./machine.ts";
@@ -28,7 +29,7 @@ const PAGE_CACHE_BYTES = { short: 512 << 20, full: 1_536 << 20 };
 
 const usage = new Usage(
   "Usage: npm run bench -- [--full] [--rounds N] [--seconds N] [--no-peers] [--json FILE]\n" +
-    "                        [--directory DIR] [hostile[:NAME] | portal | part of a scenario's name …]",
+    "                        [--directory DIR] [hostile[:NAME] | portal | guard | part of a scenario's name …]",
 );
 const options = {
   full: { type: "boolean", default: false },
@@ -45,13 +46,14 @@ const seconds = usage.number("seconds", values.seconds ?? (full ? "3" : "2"), 0.
 const hostile = positionals.filter((name) => /^hostile(?::|$)/.test(name));
 const isHostile = hostile.length > 0;
 const isPortal = positionals.includes("portal");
+const isGuard = positionals.includes("guard");
 const chosen = scenarios.filter(
   ({ name, isShort }) =>
     positionals.some((part) => name.includes(part)) ||
     (positionals.length === 0 && (full || isShort)),
 );
-if (chosen.length === 0 && !isHostile && !isPortal) {
-  const names = [...scenarios.map(({ name }) => name), "hostile", "portal"];
+if (chosen.length === 0 && !isHostile && !isPortal && !isGuard) {
+  const names = [...scenarios.map(({ name }) => name), "hostile", "portal", "guard"];
   usage.fail(`No scenario is named so; there are:\n  ${names.join("\n  ")}`);
 }
 
@@ -72,6 +74,7 @@ try {
   );
   if (isHostile && !(await measureHostile(directory, full, hostile))) process.exitCode = 1;
   if (isPortal) await measurePortal(directory, rounds);
+  if (isGuard && !(await measureGuard(directory))) process.exitCode = 1;
   if (chosen.length > 0) await measureChosen();
 } finally {
   await cleanUp();

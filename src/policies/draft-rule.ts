@@ -19,7 +19,8 @@ import { exceptionEntry, LONGEST_COMMAND, ruleText, testText } from "./draft-tex
 import { decisionOf, evaluate, type Verdict } from "./evaluate.ts";
 import { Problems } from "./problems.ts";
 import type { Effect, RuleDraftChange } from "./schema.ts";
-import { readSignalboxDocument, type Reading, SCHEMA_NAME } from "./signalbox-document.ts";
+import { SCHEMA_NAME } from "./document-keys.ts";
+import { readSignalboxDocument, type Reading } from "./signalbox-document.ts";
 import type { StepBudget } from "./step-budget.ts";
 
 const ID_WORDS = 3;

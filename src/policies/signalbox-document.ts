@@ -5,6 +5,14 @@
  */
 import { isAlias, isMap, isScalar, type Node, type YAMLMap } from "yaml";
 import { oneOf } from "../core/validate.ts";
+import {
+  MATCH_KEYS,
+  PATTERN_KEYS,
+  ROOT_KEYS,
+  RULE_KEYS,
+  SCHEMA_NAME,
+  TEST_KEYS,
+} from "./document-keys.ts";
 import type { Aliases } from "./document-nodes.ts";
 import {
   type CommandPattern,
@@ -22,32 +30,6 @@ import type { Problems } from "./problems.ts";
 import { consumers, type Effect, effects } from "./schema.ts";
 import { given, optionalOf, StrictReader, type Value } from "./strict-reader.ts";
 import { TooMuchWork, StepBudget } from "./step-budget.ts";
-
-/** The value of `schema` that makes a document one of ours. */
-export const SCHEMA_NAME = "signalbox/policy/v1";
-
-const ROOT_KEYS = [
-  "schema",
-  "name",
-  "description",
-  "metadata",
-  "default",
-  "rules",
-  "tests",
-] as const;
-const RULE_KEYS = ["id", "effect", "description", "reason", "enabled", "match", "except"] as const;
-const PATTERN_KEYS = ["exact", "prefix", "glob"] as const;
-const MATCH_KEYS = ["commands", ...GLOB_FIELDS] as const;
-const TEST_KEYS = [
-  "command",
-  "provider",
-  "capability",
-  "consumer",
-  "executor",
-  "resource",
-  "expect",
-  "rule",
-] as const;
 
 /** Not counted: a list of consumers is compared with three short words, which costs little. */
 const UNCOUNTED = new StepBudget(Infinity);

@@ -3,7 +3,7 @@ import type { Infer } from "../core/schema.ts";
 import type { Asker } from "../core/turns.ts";
 import { simulateDocument, summaryOf } from "./check.ts";
 import type { policySimulate, policySimulation } from "./schema.ts";
-import { SCHEMA_NAME } from "./signalbox-document.ts";
+import { SCHEMA_NAME } from "./document-keys.ts";
 import type { PolicyStore } from "./store.ts";
 
 /**

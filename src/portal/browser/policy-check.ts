@@ -1,7 +1,6 @@
 import type { PolicyProblem } from "../../policies/schema.ts";
 import { html } from "../html.ts";
 import { call, reasonOf } from "./api.ts";
-import { parsed } from "./markup.ts";
 import { morph } from "./morph.ts";
 
 const VALID = "Valid: it could be published";
@@ -9,47 +8,44 @@ const UNCHANGED = "Valid, without a change";
 
 /** The pause before a failed check is repeated. */
 const AGAIN_MS = 3_000;
+const LONGEST_SHOWN = 200;
 
-/** The line numbers beside a text and the problems below it. */
+/** The checks of a text. */
 export interface Check {
-  /** Renders the line numbers. */
-  number(): void;
   /** Has the service check the text; aborts a check in progress. */
   run(): Promise<void>;
+  /** Shows that the result is of an earlier text. */
+  expire(): void;
   /** Whether the text as it is now was found valid. */
   isValid(): boolean;
 }
 
-/**
- * Connects a text area with its gutter, its list of problems and its verdict.
- *
- * @param isChanged whether the text differs from the version that it is meant to replace
- * @param onChecked called after each check
- */
-export function serveCheck(
-  area: HTMLTextAreaElement,
-  gutter: HTMLElement,
-  list: HTMLElement,
-  verdict: HTMLElement,
-  isChanged: () => boolean,
-  onChecked: () => void,
-): Check {
+/** The parts of the page that show the result of a check. */
+export interface CheckPlaces {
+  readonly area: HTMLTextAreaElement;
+  /** The list of problems. */
+  readonly list: HTMLElement;
+  readonly verdict: HTMLElement;
+}
+
+/** The editor around a check. */
+export interface CheckListener {
+  /** Whether the text differs from the version that it is meant to replace. */
+  isChanged(): boolean;
+  /** Called after each check. */
+  onChecked(problems: readonly PolicyProblem[]): void;
+}
+
+/** Connects a text area with its list of problems and its verdict. */
+export function serveCheck({ area, list, verdict }: CheckPlaces, listener: CheckListener): Check {
   let valid: string | undefined;
   let problems: readonly PolicyProblem[] = [];
   let underWay: AbortController | undefined;
-  const number = (): void => {
-    const count = area.value.split("\n").length;
-    const bad = new Set(problems.map(({ line }) => line));
-    const lines = Array.from({ length: count }, (_, i) =>
-      bad.has(i + 1) ? html`<b>${i + 1}</b>${"\n"}` : `${i + 1}\n`,
-    );
-    gutter.replaceChildren(parsed(html`${lines}`));
-    gutter.scrollTop = area.scrollTop;
-  };
   const show = (words: string, tone: string): void => {
     verdict.textContent = words;
     verdict.className = `small ${tone}`;
     area.setAttribute("aria-invalid", String(problems.length > 0));
+    const lines = area.value.split("\n");
     morph(
       list,
       html`${problems.map(
@@ -57,11 +53,10 @@ export function serveCheck(
           html`<li>
             <button type="button" class="quiet" data-line="${line}" data-column="${column}">
               Line ${line}, column ${column}</button
-            ><span>${message}</span>
+            ><span>${message}</span><code>${lines[line - 1]?.slice(0, LONGEST_SHOWN)}</code>
           </li>`,
       )}`,
     );
-    number();
   };
   const run = async (): Promise<void> => {
     underWay?.abort();
@@ -77,7 +72,7 @@ export function serveCheck(
       if (own.signal.aborted) return;
       problems = found.problems;
       valid = problems.length === 0 ? yaml : undefined;
-      if (problems.length === 0) show(isChanged() ? VALID : UNCHANGED, "ok-text");
+      if (problems.length === 0) show(listener.isChanged() ? VALID : UNCHANGED, "ok-text");
       else show(problems.length === 1 ? "1 problem" : `${problems.length} problems`, "error");
     } catch (error) {
       if (own.signal.aborted) return;
@@ -88,16 +83,20 @@ export function serveCheck(
         if (underWay === own) void run();
       }, AGAIN_MS);
     }
-    onChecked();
+    listener.onChecked(problems);
   };
-  area.addEventListener("scroll", () => {
-    gutter.scrollTop = area.scrollTop;
-  });
   list.addEventListener("click", (event) => {
     const button = event.target instanceof Element ? event.target.closest("button") : null;
     if (button) goToPlace(area, Number(button.dataset["line"]), Number(button.dataset["column"]));
   });
-  return { number, run, isValid: () => valid === area.value };
+  return {
+    run,
+    expire() {
+      verdict.textContent = "Checking…";
+      verdict.className = "small faint";
+    },
+    isValid: () => valid === area.value,
+  };
 }
 
 /** Moves the caret to the line with a text that is nearest to a line, since lines may have moved. */
@@ -107,8 +106,8 @@ export function goToLine(area: HTMLTextAreaElement, line: number, text: string):
   goToPlace(area, nearest, text.search(/\S/) + 1);
 }
 
-/** Moves the caret to a problem and selects the rest of its line. */
-function goToPlace(area: HTMLTextAreaElement, line: number, column: number): void {
+/** Moves the caret to a place and selects the rest of its line. */
+export function goToPlace(area: HTMLTextAreaElement, line: number, column: number): void {
   const lines = area.value.split("\n");
   const start = lines.slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0);
   const text = lines[line - 1] ?? "";

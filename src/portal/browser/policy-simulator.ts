@@ -1,58 +1,91 @@
-import { html } from "../html.ts";
+import { html, type Html } from "../html.ts";
 import { decisionBadge } from "../pages/parts.ts";
 import { call, isSignedOut, reasonOf } from "./api.ts";
 import { morph } from "./morph.ts";
+import { goToPlace } from "./policy-check.ts";
+
+const PAUSE_MS = 400;
+const MOST_COMMANDS = 20;
 
 interface Simulation {
   readonly decision: string;
   readonly rule: string | null;
   readonly reason: string | null;
+  readonly line?: number;
 }
 
-/** The simulator, which decides a command by the editor's text. */
+/** The simulator, which decides commands by the editor's text. */
 export interface Simulator {
-  /** Decides the last command again, if there was one. */
+  /** Decides the commands again, if there are any. */
   runAgain(): void;
 }
 
-/** Connects the form of a command with the element that shows the decision. */
+/** Connects the form of the commands with the list of their decisions. */
 export function serveSimulator(
   form: HTMLFormElement,
   place: HTMLElement,
   area: HTMLTextAreaElement,
 ): Simulator {
   let underWay: AbortController | undefined;
-  let wasAsked = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   const run = async (): Promise<void> => {
+    clearTimeout(timer);
     underWay?.abort();
     const own = new AbortController();
     underWay = own;
-    const fields = [...new FormData(form)].filter(([, value]) => value !== "");
-    try {
-      const { decision, rule, reason } = await call<Simulation>("POST", "/policies/simulate", {
-        body: { ...Object.fromEntries(fields), yaml: area.value },
-        signal: own.signal,
-      });
-      if (own.signal.aborted) return;
-      const by = rule === null ? "by the default" : html`by rule <code>${rule}</code>`;
-      morph(
-        place,
-        html`${decisionBadge(decision)}
-          <span>${by}${reason === null ? undefined : `: ${reason}`}</span>`,
-      );
-    } catch (error) {
-      if (own.signal.aborted || isSignedOut(error)) return;
-      morph(place, html`<span class="error">${reasonOf(error)}</span>`);
+    const given = [...new FormData(form)].filter(([, value]) => value !== "");
+    const { command = "", ...facts } = Object.fromEntries(given) as Record<string, string>;
+    const commands = command.split(/\r?\n/).filter((line) => line.trim() !== "");
+    const rows: Html[] = [];
+    for (const one of commands.slice(0, MOST_COMMANDS)) {
+      try {
+        const simulation = await call<Simulation>("POST", "/policies/simulate", {
+          body: { ...facts, command: one, yaml: area.value },
+          signal: own.signal,
+        });
+        rows.push(decided(one, simulation));
+      } catch (error) {
+        if (own.signal.aborted || isSignedOut(error)) return;
+        rows.push(html`<li><span class="error small">${reasonOf(error)}</span></li>`);
+        break; // the others would fail for the same reason
+      }
     }
+    if (commands.length > MOST_COMMANDS) {
+      rows.push(html`<li class="faint">Only the first ${MOST_COMMANDS} commands are tried.</li>`);
+    }
+    if (!own.signal.aborted) morph(place, html`${rows}`);
   };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    wasAsked = true;
     void run();
+  });
+  form.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void run(), PAUSE_MS);
+  });
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void run();
+  });
+  place.addEventListener("click", ({ target }) => {
+    const line = target instanceof Element ? target.getAttribute("data-line") : null;
+    if (line !== null) goToPlace(area, Number(line), 1);
   });
   return {
     runAgain() {
-      if (wasAsked) void run();
+      if (place.childElementCount > 0) void run();
     },
   };
+}
+
+function decided(command: string, { decision, rule, reason, line }: Simulation): Html {
+  const place =
+    line === undefined
+      ? undefined
+      : html`<button type="button" class="quiet" data-line="${line}">Line ${line}</button>`;
+  const by = rule === null ? "by the default" : html`by rule <code>${rule}</code>`;
+  return html`<li>
+    ${decisionBadge(decision)} <code>${command}</code>
+    <span class="by">${by} ${place}</span>
+    ${reason === null ? undefined : html`<span class="by faint">${reason}</span>`}
+  </li>`;
 }

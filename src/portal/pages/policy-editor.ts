@@ -106,17 +106,27 @@ export function* renderPolicyEditor(model: PolicyEditorModel): Work<Html> {
         </header>
         <div class="editor">
           <pre class="gutter" id="gutter" aria-hidden="true"></pre>
-          <textarea
-            id="yaml"
-            wrap="off"
-            spellcheck="false"
-            autocomplete="off"
-            autocapitalize="off"
-            aria-describedby="verdict"
-            data-search
-          >
+          <div class="text">
+            <textarea
+              id="yaml"
+              wrap="off"
+              spellcheck="false"
+              autocomplete="off"
+              autocapitalize="off"
+              aria-describedby="verdict editing-keys"
+              aria-autocomplete="list"
+              aria-controls="words"
+              data-search
+            >
 ${text}</textarea>
+            <pre class="paint" id="paint" aria-hidden="true"></pre>
+            <ul class="words" id="words" role="listbox" aria-label="Completions" hidden></ul>
+          </div>
         </div>
+        <p class="inside faint small needs-modules" id="editing-keys">
+          <kbd>Tab</kbd> indents, and leaves the text after <kbd>Esc</kbd>. <kbd>Ctrl</kbd>
+          <kbd>Space</kbd> completes.
+        </p>
         <ol class="problems" id="problems"></ol>
       </section>
       ${simulator()}
@@ -158,9 +168,20 @@ function simulator(): Html {
   const consumers = [option("", "Not said"), ["human", "ai", "ci"].map((one) => option(one, one))];
   return card(
     "try-title",
-    "Try a command",
+    "Try commands",
     html`<form class="inside" id="simulate" method="post">
-      ${field("command", "Command", "git push --force")}
+      <div class="field">
+        <label for="try-command">Commands, one in each line</label>
+        <textarea
+          id="try-command"
+          name="command"
+          rows="4"
+          wrap="off"
+          spellcheck="false"
+          autocomplete="off"
+          placeholder="git push --force"
+        ></textarea>
+      </div>
       <details>
         <summary>Who runs it, and on what</summary>
         ${field("provider", "Provider", "the command's first word")}
@@ -169,8 +190,8 @@ function simulator(): Html {
         ${field("executor", "Executor", "ada")} ${field("resource", "Resource", "repo/web")}
       </details>
       <div class="try">
-        <button type="submit">Try it</button>
-        <div id="decision" class="decision" role="status"></div>
+        <button type="submit">Try them</button>
+        <ol id="decision" class="decisions" aria-live="polite"></ol>
       </div>
     </form>`,
   );

@@ -70,7 +70,7 @@ browserTest(
     await writer.getByText("Valid, without a change").waitFor();
     await writer.keyboard.press("/");
     await writer.keyboard.press("Control+End");
-    await writer.keyboard.type("  - id: second\n    effect: maybe\n    match: {}\n");
+    await writer.keyboard.type("  - id: second\neffect: maybe\nmatch: {}\n");
     const problem = writer.getByRole("listitem").filter({ hasText: "expected allow or deny" });
     await problem.waitFor();
     await writer.getByText("1 problem", { exact: true }).waitFor();
@@ -82,9 +82,9 @@ browserTest(
     await writer.keyboard.insertText(NEW);
     await writer.getByText("Valid: it could be published").waitFor();
     await writer.getByText("5 lines added", { exact: true }).waitFor();
-    await writer.getByLabel("Command", { exact: true }).focus();
+    await writer.getByLabel("Commands, one in each line").focus();
     await writer.keyboard.type("git push --force");
-    await writer.keyboard.press("Enter");
+    await writer.keyboard.press("Control+Enter");
     await writer.locator("#decision").getByText("Denied").waitFor();
     assert.ok((await writer.locator("#decision").innerText()).includes(MARKUP));
     await writer.reload(); // the draft survives the reload
@@ -134,8 +134,7 @@ browserTest(
     await text.fill(NEW);
     await writer.getByText("5 lines added", { exact: true }).waitFor();
     await writer.getByText("Valid: it could be published").waitFor();
-    await writer.getByLabel("Command", { exact: true }).fill("git push");
-    await writer.keyboard.press("Enter");
+    await writer.getByLabel("Commands, one in each line").fill("git push");
     await writer.locator("#decision").getByText("Denied").waitFor();
     await writer.getByRole("button", { name: "Review and publish…" }).click();
     await writer.getByLabel("Version name").fill("v2");
@@ -260,6 +259,70 @@ browserTest("text typed before the editor's module is loaded is kept", async (t)
   await writer.getByRole("button", { name: "Discard the draft" }).waitFor();
   assert.equal(await text.inputValue(), "default: allow");
 });
+
+browserTest(
+  "the editor keeps the indent, completes words, and marks problems in its margin",
+  async (t) => {
+    const own = await start(t);
+    await own.post("/api/v1/policies", { version: "v1", yaml: OLD });
+    const { page: writer } = await visit(t, `${own.url}/portal/policies/new`);
+    const text = writer.getByRole("textbox", { name: "Policy document" });
+    const words = writer.getByRole("listbox", { name: "Completions" });
+    await writer.getByText("Valid, without a change").waitFor();
+    assert.equal(await writer.locator("#paint .y-key").first().innerText(), "schema");
+    await text.focus();
+    await writer.keyboard.press("Control+End");
+    await writer.keyboard.press("Tab");
+    await writer.keyboard.type("- id: second\nef");
+    await words.getByRole("option", { name: "effect:" }).waitFor();
+    await writer.keyboard.press("Enter");
+    await writer.keyboard.press("Control+Space");
+    await words.getByRole("option", { name: "deny" }).click();
+    await writer.keyboard.type("\nmatch:\nproviders: [kubern");
+    await words.getByRole("option", { name: "kubernetes" }).waitFor();
+    await writer.keyboard.press("Tab");
+    await writer.keyboard.type("]");
+    const added = "  - id: second\n    effect: deny\n    match:\n      providers: [kubernetes]";
+    assert.equal(await text.inputValue(), OLD + added);
+    await writer.getByText("Valid: it could be published").waitFor();
+
+    await writer.keyboard.press("Shift+Tab");
+    await writer.keyboard.press("Control+A");
+    await writer.keyboard.press("Tab");
+    await writer.keyboard.press("Shift+Tab");
+    assert.equal(await text.inputValue(), OLD + added.replace("      providers", "    providers"));
+    await writer.locator("#gutter b").first().waitFor();
+    await writer.getByText("2 problems", { exact: true }).waitFor();
+    assert.equal(await writer.locator("#gutter b").last().innerText(), "11");
+    assert.match(await writer.locator("#paint i").last().innerText(), /unknown key/);
+    const listed = writer.locator("#problems code");
+    assert.equal(await listed.last().textContent(), "    providers: [kubernetes]");
+    await writer.locator("#gutter b").last().click();
+    assert.equal(await writer.evaluate("String(getSelection())"), "providers: [kubernetes]");
+
+    // The way out for the keyboard.
+    await writer.keyboard.press("Escape");
+    await writer.keyboard.press("Tab");
+    assert.notEqual(await writer.evaluate("document.activeElement.id"), "yaml");
+  },
+);
+
+browserTest(
+  "several commands are tried at once, and lead to the rules that decide them",
+  async (t) => {
+    const { page: writer } = await visit(t, `${page}/new`);
+    await writer.getByText("Valid, without a change").waitFor();
+    await writer.getByLabel("Commands, one in each line").fill("git push\n\ngit status\nls");
+    const rows = writer.locator("#decision li");
+    await rows.nth(2).waitFor();
+    const said = (await rows.allInnerTexts()).map((row) => row.replaceAll(/\s+/g, " "));
+    assert.match(said[0] ?? "", /^Denied git push by rule no-push Line 8 /);
+    assert.match(said[1] ?? "", /^Allowed git status by rule allow-git Line 4$/);
+    assert.match(said[2] ?? "", /^Denied ls by the default$/);
+    await rows.first().getByRole("button", { name: "Line 8" }).click();
+    assert.equal(await writer.evaluate("String(getSelection())"), "  - id: no-push");
+  },
+);
 
 browserTest("names and texts are never markup, and the pages are accessible and fit", async (t) => {
   const visited = await visit(t, `${page}?version=v1&against=${encodeURIComponent("v/2 <b>")}`);

@@ -17,7 +17,9 @@ import { isSignedOut, pageSource, reasonOf } from "../api.ts";
 import { draftRules, storedDraft, storeDraft } from "../drafts.ts";
 import { addressQuery, pageContext, show } from "../live.ts";
 import { morph } from "../morph.ts";
-import { goToLine, serveCheck } from "../policy-check.ts";
+import { goToLine, goToPlace, serveCheck } from "../policy-check.ts";
+import { serveEditingKeys } from "../policy-keys.ts";
+import { servePaint } from "../policy-paint.ts";
 import { askToPublish, askToTakeOver, type PublishListener } from "../policy-publish.ts";
 import { serveSimulator } from "../policy-simulator.ts";
 import { showProblem } from "../retry.ts";
@@ -76,11 +78,22 @@ async function serve(model: PolicyEditorModel): Promise<void> {
   const showPublish = (): void => {
     if (publish) publish.disabled = !check.isValid() || !isChanged();
   };
-  const check = serveCheck(
-    ...([area, element("gutter"), element("problems"), element("verdict")] as const),
-    isChanged,
-    showPublish,
+  const paint = servePaint(area, element("paint"), element("gutter"), ({ line, column }) =>
+    goToPlace(area, line, column),
   );
+  const places = { area, list: element("problems"), verdict: element("verdict") };
+  const check = serveCheck(places, {
+    isChanged,
+    onChecked(problems) {
+      paint.mark(problems);
+      showPublish();
+    },
+  });
+  serveEditingKeys(area, element("words"), async () => {
+    const { providers, capabilities } = await pageSource().catalog();
+    const ids = (all: readonly { readonly id: string }[]) => all.map(({ id }) => id);
+    return { providers: ids(providers), capabilities: ids(capabilities) };
+  });
   const simulator = serveSimulator(element<HTMLFormElement>("simulate"), element("decision"), area);
   const showButtons = (): void => {
     discard.hidden = draftOf() === undefined;
@@ -106,7 +119,7 @@ async function serve(model: PolicyEditorModel): Promise<void> {
     showNotices();
     showNotes(from.notes ?? []);
     showButtons();
-    check.number();
+    paint.draw();
     follow();
   };
   const showNotices = (): void => {
@@ -160,8 +173,9 @@ async function serve(model: PolicyEditorModel): Promise<void> {
 
   area.addEventListener("input", () => {
     storeDraft(draftOf());
+    check.expire();
     showButtons();
-    check.number();
+    paint.draw();
     clearTimeout(timer);
     timer = setTimeout(follow, PAUSE_MS);
   });

@@ -1,0 +1,46 @@
+/** The keys of documents of the schema `signalbox/policy/v1`, by where they stand. Browsers complete them. */
+
+/** The value of `schema` that makes a document one of ours. */
+export const SCHEMA_NAME = "signalbox/policy/v1";
+
+export const ROOT_KEYS = [
+  "schema",
+  "name",
+  "description",
+  "metadata",
+  "default",
+  "rules",
+  "tests",
+] as const;
+
+export const RULE_KEYS = [
+  "id",
+  "effect",
+  "description",
+  "reason",
+  "enabled",
+  "match",
+  "except",
+] as const;
+
+export const MATCH_KEYS = [
+  "commands",
+  "providers",
+  "capabilities",
+  "consumers",
+  "executors",
+  "resources",
+] as const;
+
+export const PATTERN_KEYS = ["exact", "prefix", "glob"] as const;
+
+export const TEST_KEYS = [
+  "command",
+  "provider",
+  "capability",
+  "consumer",
+  "executor",
+  "resource",
+  "expect",
+  "rule",
+] as const;

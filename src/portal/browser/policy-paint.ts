@@ -1,0 +1,86 @@
+import type { PolicyProblem } from "../../policies/schema.ts";
+import { html, type Html } from "../html.ts";
+import { DOCUMENT_CHARACTERS } from "../pages/policy-text.ts";
+import { highlighter, type Token } from "../yaml-highlight.ts";
+import { parsed } from "./markup.ts";
+
+const LONGEST_COLOURED = 2_000;
+/** Lines that are painted above and below those in sight. */
+const BEYOND = 8;
+
+/** The colours of the text in a text area, and the line numbers and problems in its margin. */
+export interface PolicyPaint {
+  /** Paints the text as it is now. */
+  draw(): void;
+  /** Marks problems of the text from now on. */
+  mark(problems: readonly PolicyProblem[]): void;
+}
+
+/**
+ * Paints over a text area, whose own text is transparent: an element in front of it has the same text in
+ * colours, line by line, as far as it is in sight. Both have the same font, so every letter covers its own.
+ *
+ * @param onMark called with a problem when its line number is pressed
+ */
+export function servePaint(
+  area: HTMLTextAreaElement,
+  paint: HTMLElement,
+  gutter: HTMLElement,
+  onMark: (problem: PolicyProblem) => void,
+): PolicyPaint {
+  let problems: ReadonlyMap<number, PolicyProblem> = new Map();
+  let painted: string | undefined;
+  let lines: readonly string[] = [];
+  let tokens: readonly (readonly Token[])[] | undefined;
+
+  const read = (): void => {
+    if (painted === area.value) return;
+    painted = area.value;
+    lines = painted.split("\n");
+    tokens = painted.length > DOCUMENT_CHARACTERS ? undefined : lines.map(highlighter());
+  };
+  const draw = (): void => {
+    read();
+    const height = parseFloat(getComputedStyle(area).lineHeight);
+    const first = Math.max(0, Math.floor(area.scrollTop / height) - BEYOND);
+    const end = Math.min(lines.length, first + Math.ceil(area.clientHeight / height) + 2 * BEYOND);
+    const shown = Array.from({ length: Math.max(0, end - first) }, (_, i) => first + i);
+    const top = first * height - area.scrollTop;
+    paint.replaceChildren(parsed(html`${shown.map((at) => html`${line(at)}${"\n"}`)}`));
+    paint.style.transform = `translate(${-area.scrollLeft}px, ${top}px)`;
+    gutter.replaceChildren(parsed(html`<div>${shown.map((at) => number(at + 1))}</div>`));
+    (gutter.firstChild as HTMLElement).style.transform = `translateY(${top}px)`;
+  };
+  const line = (at: number): Html => {
+    const text = lines[at] ?? "";
+    const problem = problems.get(at + 1);
+    const found = text.length <= LONGEST_COLOURED ? tokens?.[at] : undefined;
+    const content = found?.map(coloured) ?? text;
+    if (!problem) return html`${content}`;
+    return html`<u>${content}</u> <i>${problem.message}</i>`;
+  };
+  const number = (at: number): Html => {
+    const problem = problems.get(at);
+    if (!problem) return html`${at}${"\n"}`;
+    return html`<b data-line="${at}" title="${problem.message}">${at}</b>${"\n"}`;
+  };
+  gutter.addEventListener("click", ({ target }) => {
+    const at = target instanceof HTMLElement ? target.dataset["line"] : undefined;
+    const problem = at === undefined ? undefined : problems.get(Number(at));
+    if (problem) onMark(problem);
+  });
+  area.addEventListener("scroll", draw, { passive: true });
+  new ResizeObserver(draw).observe(area);
+  area.parentElement?.classList.add("painted");
+  return {
+    draw,
+    mark(found) {
+      problems = new Map(found.toReversed().map((problem) => [problem.line, problem]));
+      draw();
+    },
+  };
+}
+
+function coloured({ kind, text }: Token): Html {
+  return kind === "plain" ? html`${text}` : html`<span class="y-${kind}">${text}</span>`;
+}

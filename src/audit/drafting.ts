@@ -2,6 +2,7 @@
 import type { Awaitable } from "../core/caller.ts";
 import type { Work } from "../core/work.ts";
 import { Yielder } from "../core/yielder.ts";
+import { REDACTED_FIELDS } from "./event-fields.ts";
 import {
   checkEvent,
   completeEvent,
@@ -10,7 +11,7 @@ import {
   type IngestContext,
 } from "./ingest.ts";
 import type { CountRedaction } from "./redaction/event-redaction.ts";
-import { REDACTED_FIELDS, type Redacted, type Redactor } from "./redaction/redact.ts";
+import type { Redacted, Redactor } from "./redaction/redact.ts";
 import type { AuditEvent } from "./schema.ts";
 
 /** The data that the service adds to each event of one request, and the way secrets are taken out. */
@@ -67,6 +68,14 @@ function draftedOne(event: unknown, checked: CheckedEvent, context: DraftContext
 /** Redacts the short texts of an event. Returns whether there are no others. */
 function redactShort(event: CheckedEvent, { redactor, count }: DraftContext): boolean {
   if (redactor === undefined) return true;
+  // Nearly every event ends here; reading fields by their names is faster than a loop over names.
+  const { command, message, reason, resource } = event;
+  const isClean =
+    !concerns(redactor, command) &&
+    !concerns(redactor, message) &&
+    !concerns(redactor, reason) &&
+    !concerns(redactor, resource);
+  if (isClean) return true;
   let isDone = true;
   for (const field of REDACTED_FIELDS) {
     const text = event[field];
@@ -75,6 +84,10 @@ function redactShort(event: CheckedEvent, { redactor, count }: DraftContext): bo
     else if (redactor.mayApply(text)) event[field] = counted(redactor.redact(text), count);
   }
   return isDone;
+}
+
+function concerns(redactor: Redactor, text: string | undefined): boolean {
+  return text !== undefined && (text.length > SHORT_LENGTH || redactor.mayApply(text));
 }
 
 function* redactLong(event: CheckedEvent, { redactor, count }: DraftContext): Work<void> {

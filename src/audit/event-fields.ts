@@ -10,6 +10,9 @@ export const LONG_TEXT = 1 << 20;
 /** The most bytes of any other text: 64 KiB. */
 export const SHORT_TEXT = 64 << 10;
 
+/** The fields in which secrets are replaced. */
+export const REDACTED_FIELDS = ["command", "message", "reason", "resource"] as const;
+
 /** The types of event fields; `ingest.ts` has the rule of each type. */
 export type EventFieldType =
   "id" | "timestamp" | "text" | "consumer" | "boolean" | "decision" | "milliseconds";

@@ -11,12 +11,12 @@ import { isObject, pathOf } from "../core/validate.ts";
 import {
   EVENT_FIELDS,
   recordOf,
+  type REDACTED_FIELDS,
   REPORTED_FIELDS,
   SHORT_TEXT,
   type EventField,
   type EventFieldName,
 } from "./event-fields.ts";
-import type { REDACTED_FIELDS } from "./redaction/redact.ts";
 import { EVENT_ID, type AuditEvent, type Consumer, type Decision } from "./schema.ts";
 
 const CLIENT_ID = new RegExp(EVENT_ID.pattern);

@@ -16,8 +16,8 @@ export const PLACE_RULES: readonly RedactionRule[] = [
   ),
   valueAt(
     "saved-value",
-    ["aws ", "npm ", "pnpm ", "yarn ", "pip ", "git ", "gcloud ", "flyctl "],
-    String.raw`(?<![\w-])(?:aws\s{1,4}configure|p?npm\s{1,4}config|yarn\s{1,4}config|pip3?\s{1,4}config|git\s{1,4}config)\s{1,4}(?:set\s{1,4})?${FLAGS}{0,4}\s{0,4}(?!\S{0,60}(?:key_id|helper)\b)\S{0,200}(?:key|token|secret|password|_auth)(?:\s{1,4}|=)`,
+    ["configure ", "config "],
+    String.raw`config(?:ure)?\s{1,4}(?<=\b(?:aws|p?npm|yarn|pip3?|git)\s{1,4}config(?:ure)?\s{1,4})(?:set\s{1,4})?${FLAGS}{0,4}\s{0,4}(?!\S{0,60}(?:key_id|helper)\b)\S{0,200}(?:key|token|secret|password|_auth)(?:\s{1,4}|=)`,
     [
       "aws configure set aws_secret_access_key abc/def",
       "npm config set //registry.npmjs.org/:_authToken abc",
@@ -101,7 +101,7 @@ export const PLACE_RULES: readonly RedactionRule[] = [
   ),
   valueAt(
     "login-argument",
-    ["vault ", "doctl ", "mc "],
+    ["vault login", "mc alias set", "mc config host"],
     String.raw`(?<![\w-])(?:vault\s{1,4}login(?:\s{1,4}-[\w=-]{1,40}){0,4}|mc\s{1,4}(?:alias\s{1,4}set|config\s{1,4}host\s{1,4}add)(?:\s{1,4}[^\s;&|-][^\s;&|]{0,200}){3})\s{1,4}(?!-)(?!\w{1,20}=)`,
     ["vault login abcdef123456", "mc alias set minio http://h:9000 ada hunter2"],
     ["vault login -method=oidc", "vault login -method=userpass username=ada", "mc alias ls"],

@@ -4,6 +4,7 @@
  * keywords costs about a nanosecond a character, and every text takes time in proportion to its length.
  */
 import { type Work, finish } from "../../core/work.ts";
+import { REDACTED_FIELDS } from "../event-fields.ts";
 import { PROGRAM_RULES, type ProgramRule, secretsOfProgram, type Span } from "./programs.ts";
 import { REDACTION_RULES } from "./rules.ts";
 import { CHARACTERS, type Groups, type RedactionRule, SECRETS } from "./shapes.ts";
@@ -22,8 +23,6 @@ export interface Redacted {
   readonly redactions: readonly Redaction[];
 }
 
-/** The fields of an event that may contain secrets. */
-export const REDACTED_FIELDS = ["command", "message", "reason", "resource"] as const;
 type RedactedField = (typeof REDACTED_FIELDS)[number];
 type Texts = { readonly [F in RedactedField]?: unknown };
 
@@ -32,6 +31,8 @@ const BITS = 0x1f;
 const TABLE_BITS = 0x7fff;
 /** The characters that are read between two turns of long work: less than a millisecond even of a hostile text. */
 const PART_LENGTH = 512;
+/** The options of programs are looked for in texts up to this length before their words are read. */
+const LOOKED_THROUGH = 2048;
 /** Later secrets of a text become `*`, so that a text cannot grow without bound. */
 const MOST_MARKS = 1000;
 const WHOLE_MARK = /\[redacted:[\w-]{1,40}\]/y;
@@ -65,7 +66,7 @@ export class Redactor {
     let group = 0;
     for (let at = 0; at < text.length; at++) {
       group = ((group << 5) | (text.charCodeAt(at) & BITS)) & TABLE_BITS;
-      if (beginnings[group] === 1) return true;
+      if (beginnings[group] === 1 && this.#mayApplyAt(text, at - 2, group)) return true;
     }
     return false;
   }
@@ -113,6 +114,18 @@ export class Redactor {
     return result;
   }
 
+  #mayApplyAt(text: string, place: number, group: number): boolean {
+    for (const entry of this.#entries.get(group) ?? []) {
+      if (!standsAt(text, entry, place)) continue;
+      const { rule, program } = entry;
+      if (program && (text.length > LOOKED_THROUGH || hasOption(text, program, place))) return true;
+      if (rule === undefined) continue;
+      rule.pattern.lastIndex = place;
+      if (rule.pattern.test(text)) return true;
+    }
+    return false;
+  }
+
   #add(entry: Entry): void {
     let group = 0;
     for (const char of entry.keyword.slice(0, 3))
@@ -125,9 +138,10 @@ export class Redactor {
 
   /** Tries the rules whose keyword stands at a place. Returns the place behind a replaced secret. */
   #try(scan: Scan, place: number, group: number): number | undefined {
-    for (const { keyword, rule, program } of this.#entries.get(group) ?? []) {
-      if (!standsAt(scan.text, keyword, place)) continue;
-      if (program) scan.readProgram(program, place);
+    for (const entry of this.#entries.get(group) ?? []) {
+      if (!standsAt(scan.text, entry, place)) continue;
+      const { keyword, rule, program } = entry;
+      if (program) scan.readProgram(program, place, place + keyword.trimEnd().length);
       const next = program ? undefined : rule ? scan.apply(rule, place) : scan.skipMark(place);
       if (next !== undefined) return next;
     }
@@ -135,14 +149,23 @@ export class Redactor {
   }
 }
 
-/** Whether a keyword stands at a place, in any letter case. */
-function standsAt(text: string, keyword: string, place: number): boolean {
+/** Whether a keyword stands at a place, in any letter case; the name of a program as a word of its own. */
+function standsAt(text: string, { keyword, program }: Entry, place: number): boolean {
   for (let i = 0; i < keyword.length; i++) {
     const code = text.charCodeAt(place + i);
     const lower = code >= 0x41 && code <= 0x5a ? code | 0x20 : code;
     if (lower !== keyword.charCodeAt(i)) return false;
   }
-  return true;
+  if (program === undefined) return true;
+  const end = place + keyword.trimEnd().length;
+  return /\s/.test(text[end] ?? "") && !/[\w.:-]/.test(text[place - 1] ?? "");
+}
+
+/** Whether an option of a program stands anywhere behind its name. */
+function hasOption(text: string, { options }: ProgramRule, place: number): boolean {
+  for (const option in options) if (text.includes(option, place)) return true;
+  // Short options may be joined, as in `-su`.
+  return Object.values(options).includes(":");
 }
 
 /** The state of the redaction of one text. */
@@ -186,13 +209,9 @@ class Scan {
   }
 
   /** Finds the secrets in the options of a program whose name stands at the place. */
-  readProgram(rule: ProgramRule, place: number): void {
+  readProgram(rule: ProgramRule, place: number, behind: number): void {
     if (place < (this.#programsRead.get(rule) ?? 0) || place < this.#copied) return;
-    const [name] = /^[\w-]*/.exec(this.text.slice(place, place + 32)) ?? [""];
-    const isProgram =
-      rule.programs.includes(name) && /\s/.test(this.text[place + name.length] ?? "");
-    if (!isProgram || /[\w.:-]/.test(this.text[place - 1] ?? "")) return;
-    const { secrets, end } = secretsOfProgram(this.text, place + name.length, rule);
+    const { secrets, end } = secretsOfProgram(this.text, behind, rule);
     this.#programsRead.set(rule, end);
     this.#ahead.push(...secrets.map((secret) => ({ ...secret, id: rule.id })));
     this.#ahead.sort((a, b) => a.start - b.start);

@@ -1,13 +1,18 @@
-import { EVENT_FIELDS, type EventField, type EventFieldName } from "../../audit/event-fields.ts";
+import {
+  EVENT_FIELDS,
+  REDACTED_FIELDS,
+  type EventField,
+  type EventFieldName,
+} from "../../audit/event-fields.ts";
 import type { AuditEvent } from "../../audit/schema.ts";
 import { canDraft } from "../../policies/draft-event.ts";
-import { count, exactly, shorten } from "../format.ts";
+import { count, counted, exactly, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { executorLink, policyLink, runtimeLink } from "../page-link.ts";
 import type { AuditModel } from "./audit-source.ts";
 import { ANEW, viewHref, type AuditView } from "./audit-view.ts";
-import { withUnseen } from "../unseen.ts";
 import { ifAllowed } from "../withheld.ts";
+import { marksIn, withMarks } from "../redacted.ts";
 import { apiPath, decisionBadge, timeAgo } from "./parts.ts";
 
 /** The length of the part of a text that is shown at once. */
@@ -72,7 +77,7 @@ export function auditEventPanel({
         ${exactly(event.timestamp)} <span class="faint">${timeAgo(event.timestamp, now)}</span>
         <a class="small" href="${aroundHref(event)}">What happened around it</a>
       </p>
-      ${isCut ? cutNotice(event, apiUrl) : undefined} ${command(event)}
+      ${isCut ? cutNotice(event, apiUrl) : undefined} ${command(event)} ${redactionNotice(event)}
       ${ifAllowed({ withheld }, "POST /policies", drafts(event))}
       <dl class="facts fields">${FIELDS.map((field) => fact(event, field, view))}</dl>
       ${rawJson(event)}
@@ -87,6 +92,15 @@ function cutNotice({ id }: AuditEvent, apiUrl: string): Html {
     <a href="${apiPath({ apiUrl })}/audit/${encodeURIComponent(id)}"
       >Show the whole event as JSON</a
     >
+  </p>`;
+}
+
+/** Says how many secrets the texts of an event had. */
+function redactionNotice(event: AuditEvent): Html | undefined {
+  const marks = marksIn(REDACTED_FIELDS.map((field) => event[field]));
+  if (marks === 0) return undefined;
+  return html`<p class="faint small">
+    ${counted(marks, "secret")} taken out before this event was stored
   </p>`;
 }
 
@@ -110,7 +124,7 @@ function longText(text: string, name: string): Html {
       tabindex="0"
       role="region"
       aria-label="${name}"
-    ><code>${withUnseen(shown)}</code></pre>
+    ><code>${withMarks(shown)}</code></pre>
     ${
       rest === ""
         ? undefined
@@ -120,7 +134,7 @@ function longText(text: string, name: string): Html {
               tabindex="0"
               role="region"
               aria-label="${name}, the rest"
-            ><code>${withUnseen(rest)}</code></pre>
+            ><code>${withMarks(rest)}</code></pre>
           </details>`
     }`;
 }
@@ -194,10 +208,10 @@ function shortValue(field: keyof AuditEvent, text: string): Html {
   const linkTo = PAGES[field];
   if (linkTo && text !== "") {
     return html`<span
-      ><a href="${linkTo(text)}"><code>${withUnseen(text)}</code></a></span
+      ><a href="${linkTo(text)}"><code>${withMarks(text)}</code></a></span
     >`;
   }
-  if (field !== "duration_ms") return html`<span><code>${withUnseen(text)}</code></span>`;
+  if (field !== "duration_ms") return html`<span><code>${withMarks(text)}</code></span>`;
   return html`<span><code data-value="${text}">${count(Number(text))}</code> ms</span>`;
 }
 

@@ -1,7 +1,7 @@
 import type { AuditEvent } from "../../audit/schema.ts";
 import { count, counted, MONTHS, shorten } from "../format.ts";
 import { html, type Html, type HtmlValue } from "../html.ts";
-import { withUnseen } from "../unseen.ts";
+import { withMarks } from "../redacted.ts";
 import type { AuditModel, AuditSlice, WayOut } from "./audit-source.ts";
 import {
   ALL_TIME,
@@ -65,7 +65,7 @@ function row(event: AuditEvent, href: string, isOpen: boolean): Html {
         <code>${whatRan(event)}</code>
         ${
           isDenied && reason !== undefined
-            ? html`<span class="why">${withUnseen(shorten(oneLine(reason), REASON_LENGTH))}</span>`
+            ? html`<span class="why">${withMarks(shorten(oneLine(reason), REASON_LENGTH))}</span>`
             : undefined
         }
       </span>
@@ -80,7 +80,7 @@ function row(event: AuditEvent, href: string, isOpen: boolean): Html {
 function whatRan({ command, message, capability }: AuditEvent): HtmlValue {
   const text = command ?? message ?? capability ?? "(no command)";
   const line = shorten(oneLine(text), COMMAND_LENGTH);
-  return line.trim() === "" ? "(blank)" : withUnseen(line);
+  return line.trim() === "" ? "(blank)" : withMarks(line);
 }
 
 /** Joins the lines of a text; looks only at the part that can be shown. */

@@ -29,6 +29,15 @@ function assertHas(event: Record<string, unknown> | undefined, wanted: object): 
   assert.deepEqual({ ...event, ...wanted }, event);
 }
 
+test("secrets in telemetry are taken out before it is stored", async (t) => {
+  const logs = JSON.stringify(claudeLogs(CLAUDE_RECORDS.shell));
+  assert.match(logs, /git push origin/);
+  const withSecret = logs.replaceAll("git push origin", "git push https://ada:hunter2@h");
+  const { events } = await storedOf(t, JSON.parse(withSecret) as object);
+  assert.equal(events[0]?.["command"], "git push https://ada:[redacted:url-password]@h");
+  assert.doesNotMatch(JSON.stringify(events), /hunter2/);
+});
+
 test("the tool events of Claude Code become events, and its other records are counted", async (t) => {
   const { prompt, decision, shell, mcp } = CLAUDE_RECORDS;
   const { answer, events } = await storedOf(t, claudeLogs(prompt, decision, shell, mcp));

@@ -86,6 +86,15 @@ test("the list names invisible characters and marks blank commands", async () =>
   assert.match(text, /<code>\(blank\)<\/code>/);
 });
 
+test("marks in place of secrets are set off in the list, and the open event counts them", async () => {
+  await app.post("/api/v1/audit", { id: "kept", command: "A_KEY=abc B_KEY=def make" });
+  const { text } = await app.get(`${PAGE}?event=kept`);
+  const mark = /B_KEY=<span class="redacted" title="[^"]+"\s*>\[redacted:named-value\]<\/span/g;
+  assert.equal(text.match(mark)?.length, 2, "in the row and in the open event");
+  assert.match(text, /2 secrets taken out before this event was stored/);
+  assert.doesNotMatch((await app.get(`${PAGE}?event=e1`)).text, /taken out before/);
+});
+
 test("the overview renders denials with very long commands", async () => {
   const denial = { command: "x".repeat(MIB), decision: "DENIED" };
   for (let i = 0; i < 2; i++) await app.post("/api/v1/audit", denial);

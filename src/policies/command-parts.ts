@@ -36,6 +36,7 @@ const SPLIT_STEPS = 10;
 
 /** Variables that choose the programs, or the code, that a command runs. */
 const DANGEROUS = /^(?:PATH|IFS|ENV|BASH_ENV|SHELLOPTS|PS4|PROMPT_COMMAND|LD_\w+|DYLD_\w+)\+?=/;
+const NONE: readonly Word[] = [];
 /** The paths of wrappers; at another path could be any program. */
 const TRUSTED = /^(?:\/usr)?(?:\/local)?\/bin\/[^/]*$|^[^/]*$/;
 const BRACES = /^\{([^{}]*,[^{}]*)\}$/;
@@ -84,7 +85,7 @@ class Splitter {
   /** Adds a command, and those that it runs. */
   unwrap(command: SimpleCommand, level: number): void {
     const { words, assignments, inputs, source, isDoubtful } = command;
-    const dangerous = assignments.filter(({ raw }) => DANGEROUS.test(raw));
+    const dangerous = assignments.length === 0 ? NONE : assignments.filter(isDangerous);
     const [program] = words;
     if (!program) {
       if (dangerous.length > 0) this.#add(dangerous, undefined, true);
@@ -98,8 +99,8 @@ class Splitter {
       dangerous.length > 0 ||
       !TRUSTED.test(program.value);
     if (dangerous.length > 0) this.#suspect(words);
-    const own = [...dangerous, ...words];
-    this.#add(own, own.length > words.length ? undefined : source, mustBeAllowed && !isDoubtful);
+    const own = dangerous.length === 0 ? words : [...dangerous, ...words];
+    this.#add(own, own === words ? source : undefined, mustBeAllowed && !isDoubtful);
     for (const inner of inners) {
       if (level === MAX_WRAPPERS) {
         this.#giveUp(inner);
@@ -125,14 +126,16 @@ class Splitter {
   }
 
   #add(words: readonly Word[], source: string | undefined, isRequired: boolean): void {
-    this.#suspect(words);
-    if (isRequired) this.#parts.required(this.#formsOf(words, source));
+    const form = this.#suspect(words);
+    if (isRequired) this.#parts.required(this.#formsOf(words, form, source));
   }
 
-  /** The forms of a command for permissions: without quotes, and as it was written. */
-  #formsOf(words: readonly Word[], source?: string): readonly Form[] {
-    const values = words.map(({ value }) => value);
-    const text = values.join(" ");
+  /** The forms of a command for permissions: without quotes, which is given, and as it was written. */
+  #formsOf(
+    words: readonly Word[],
+    { words: values, text }: Form,
+    source?: string,
+  ): readonly Form[] {
     this.#work.spend(text.length);
     const raw = source ?? words.map((word) => word.raw).join(" ");
     if (words.every((word) => word.raw === word.value)) return [{ words: values, text: raw }];
@@ -141,26 +144,38 @@ class Splitter {
     return [{ words: values, text: isPlain ? text : raw }, formOf(raw)];
   }
 
-  /** Adds the forms of a command for denials: as it is, as it was written, and with empty variables. */
-  #suspect(words: readonly Word[]): void {
-    this.#suspectWords(words.map(({ value }) => value));
+  /**
+   * Adds the forms of a command for denials: without quotes, which is returned, as it was written, and with empty
+   * variables.
+   */
+  #suspect(words: readonly Word[]): Form {
+    const form = this.#suspectWords(words.map(({ value }) => value));
     if (words.some(({ raw, value }) => raw !== value)) {
       this.#parts.suspected(formOf(words.map(({ raw }) => raw).join(" ")));
     }
     if (words.some(({ raw, bare }) => bare !== undefined || raw.startsWith("{"))) {
       this.#suspectWords(words.flatMap(({ raw, value, bare }) => expansionOf(raw, bare ?? value)));
     }
+    return form;
   }
 
-  #suspectWords(words: readonly string[]): void {
-    const [program = "", ...rest] = words;
+  #suspectWords(words: readonly string[]): Form {
+    const [program = ""] = words;
     const text = words.join(" ");
     this.#work.spend(SPLIT_STEPS * text.length);
-    this.#parts.suspected({ words, text });
+    const form = { words, text };
+    this.#parts.suspected(form);
     const name = baseName(program);
-    if (name === program || name === "") return;
-    this.#parts.suspected({ words: [name, ...rest], text: name + text.slice(program.length) });
+    if (name !== program && name !== "") {
+      const rest = words.slice(1);
+      this.#parts.suspected({ words: [name, ...rest], text: name + text.slice(program.length) });
+    }
+    return form;
   }
+}
+
+function isDangerous({ raw }: Word): boolean {
+  return DANGEROUS.test(raw);
 }
 
 /** A text as a form, split at white space alone. */

@@ -12,21 +12,15 @@ export function openRuleDraft(events: readonly string[], effect: Effect): void {
   location.assign(EDITOR_PATH);
 }
 
-/** An event that rules are to be drafted from. */
-interface Collected {
-  readonly id: string;
-  readonly command: string;
-}
-
 /** Adds an event to those that one draft is made from. */
-export function collect(id: string, command: string): void {
-  const others = collected().filter((event) => event.id !== id);
-  store(COLLECTED_KEY, JSON.stringify([...others, { id, command }]));
+export function collect(id: string): void {
+  store(COLLECTED_KEY, JSON.stringify([...new Set([...collected(), id])]));
   showCollected();
 }
 
-function collected(): readonly Collected[] {
-  return JSON.parse(stored(COLLECTED_KEY) ?? "[]") as readonly Collected[];
+/** The ids of the collected events. */
+function collected(): readonly string[] {
+  return JSON.parse(stored(COLLECTED_KEY) ?? "[]") as readonly string[];
 }
 
 /** Shows the collected events in a corner, with the buttons that draft their rules. */
@@ -35,12 +29,7 @@ export function showCollected(): void {
   document.getElementById("collected")?.remove();
   if (events.length === 0) return;
   const shown = html`<aside class="collected" id="collected" aria-label="Collected events">
-    <details>
-      <summary>${counted(events.length, "event")} collected</summary>
-      <ul>
-        ${events.map(({ command }) => html`<li><code>${command}</code></li>`)}
-      </ul>
-    </details>
+    ${counted(events.length, "event")} collected
     <span class="faint small">Draft rules that</span>
     <button type="button" data-all="allow">allow them</button>
     <button type="button" data-all="deny">deny them</button>
@@ -51,10 +40,7 @@ export function showCollected(): void {
   bar?.addEventListener("click", ({ target }) => {
     const all = target instanceof Element ? target.getAttribute("data-all") : null;
     if (all === "allow" || all === "deny") {
-      openRuleDraft(
-        events.map(({ id }) => id),
-        all,
-      );
+      openRuleDraft(events, all);
     } else if (all === "") {
       store(COLLECTED_KEY, undefined);
       showCollected();

@@ -85,7 +85,7 @@ function decided(command: string, { decision, rule, reason, line }: Simulation):
   const by = rule === null ? "by the default" : html`by rule <code>${rule}</code>`;
   return html`<li>
     ${decisionBadge(decision)} <code>${command}</code>
-    <span class="by">${by} ${place}</span>
-    ${reason === null ? undefined : html`<span class="by faint">${reason}</span>`}
+    <div>${by} ${place}</div>
+    ${reason === null ? undefined : html`<div class="faint">${reason}</div>`}
   </li>`;
 }

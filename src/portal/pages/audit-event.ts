@@ -18,7 +18,6 @@ import { apiPath, decisionBadge, timeAgo } from "./parts.ts";
 /** The length of the part of a text that is shown at once. */
 const SHOWN_LENGTH = 10_000;
 const LONGEST_FILTER = 500;
-const LONGEST_COLLECTED = 80;
 const AROUND_MS = 5 * 60_000;
 
 /** Shown above the table of fields. */
@@ -150,14 +149,7 @@ function drafts(event: AuditEvent): Html | undefined {
   return html`<div class="drafts needs-modules" role="group" aria-labelledby="drafts-title">
     <span class="faint small" id="drafts-title">Draft a rule that</span>
     ${isDenied ? [allow, deny] : [deny, allow]}
-    <button
-      type="button"
-      class="quiet"
-      data-draft="collect"
-      data-command="${shorten(event.command ?? event.capability ?? event.id, LONGEST_COLLECTED)}"
-    >
-      Collect
-    </button>
+    <button type="button" class="quiet" data-draft="collect">Collect</button>
   </div>`;
 }
 

@@ -123,7 +123,7 @@ function serveClicks(): void {
     if (control.id === "live") toggleLive();
     else if (control.id === "show-arrived") showArrived();
     else if (draft === "allow" || draft === "deny") openRuleDraft([id], draft);
-    else if (draft === "collect") collect(id, control.getAttribute("data-command") ?? "");
+    else if (draft === "collect") collect(id);
     else if (control.id === "retry-event") void screen.reopen();
     else if (control.id === "refresh" && !isModified(event)) {
       event.preventDefault();

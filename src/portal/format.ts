@@ -61,6 +61,11 @@ export function duration(ms: number): string {
   return shown.map(([amount, unit]) => `${amount} ${unit}`).join(" ");
 }
 
+/** The title of a document: that of its page, and the name of the product. */
+export function documentTitle(title: string): string {
+  return title === "Signalbox" ? title : `${shorten(title, 80)} - Signalbox`;
+}
+
 /** Cuts a text to a number of code points and appends an ellipsis. */
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text;

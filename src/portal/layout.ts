@@ -3,6 +3,7 @@ import type { HeaderList } from "../http/reply.ts";
 import { PREFIXES } from "../http/route.ts";
 import type { Page, ServiceDescription } from "../metadata/service.ts";
 import { SAME_ORIGIN, type PortalAssets } from "./assets.ts";
+import { documentTitle } from "./format.ts";
 import { html, type Html } from "./html.ts";
 import { modeOf, type PortalMode } from "./mode.ts";
 import { leastRolesOf } from "./withheld.ts";
@@ -135,7 +136,7 @@ function head({ assets }: PortalFrame, title: string, entry: string): Html {
   return html`<head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>${title === "Signalbox" ? title : `${title} - Signalbox`}</title>
+    <title>${documentTitle(title)}</title>
     ${early === undefined ? undefined : html`<script src="${early}"></script>`}
     <link rel="stylesheet" href="${assets.stylesheet}" />
     <link rel="icon" type="image/svg+xml" href="${assets.icon}" />

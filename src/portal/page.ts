@@ -48,13 +48,13 @@ export async function makePage<Q extends QueryParameters, Model>(
   const mode = modeOf(description, page.isManagement);
   const { isOpen, prefix } = mode;
   const now = description.now();
-  const { path, title, module } = page;
+  const { path, module } = page;
   const context = { now, apiUrl: description.baseUrl() + prefix, needsCredential: !isOpen };
   const source = storeSource(needs, now, gone);
-  const made = isOpen
-    ? page.render(await page.read(source, context, query))
-    : shell(needs, title, context.apiUrl);
+  const model = isOpen ? await page.read(source, context, query) : undefined;
+  const made = model ? page.render(model) : shell(needs, page.title, context.apiUrl);
   const body = "next" in made ? await new Yielder().run(made) : made;
+  const title = (model && page.titleOf?.(model)) ?? page.title;
   return layOut(needs, { path, title, module, now, body, mode });
 }
 

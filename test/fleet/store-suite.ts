@@ -264,6 +264,8 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     assert.deepEqual(await page({}, 5, 9_000), { names: [], total: 601 });
     assert.deepEqual(await page({ status: "idle" }, 9, 0), { names: ["old"], total: 1 });
     assert.deepEqual(await page({ q: "LINUX" }, 9, 0), { names: ["old"], total: 1 });
+    assert.deepEqual(await page({ name: "n0" }, 9, 0), { names: ["n0"], total: 1 });
+    assert.deepEqual(await page({ name: "n" }, 9, 0), { names: [], total: 0 });
     const drifted = all.filter((name) => name === "old" || Number(name.slice(1)) % 2 === 0);
     assert.deepEqual(await listed({ drifted: "true" }), drifted);
     assert.deepEqual(await listed({ policy_version: "v1" }), drifted);

@@ -2,7 +2,8 @@ import type { AuditEvent } from "../../audit/schema.ts";
 import { missedBy, withArrivals, withOlder } from "../pages/audit-arrivals.ts";
 import { auditEventPanel } from "../pages/audit-event.ts";
 import { auditRows } from "../pages/audit-rows.ts";
-import { freshness, renderAudit, liveButton } from "../pages/audit.ts";
+import { documentTitle } from "../format.ts";
+import { auditTitle, freshness, renderAudit, liveButton } from "../pages/audit.ts";
 import {
   isAhead,
   PAGE_EVENTS,
@@ -182,9 +183,14 @@ export class AuditScreen {
     this.showFreshness();
   }
 
+  /** The service's time when the list was read, in milliseconds. */
+  get readAt(): number {
+    return this.#model?.readAt ?? Number(document.body.dataset["now"]);
+  }
+
   /** Shows how old the list is. */
   showFreshness(): void {
-    const readAt = this.#model?.readAt ?? Number(document.body.dataset["now"]);
+    const { readAt } = this;
     const shown = this.hasList ? { view: this.#view, tail: this.#tail, readAt } : undefined;
     showFreshness(shown && freshness(shown, pageContext().now));
   }
@@ -271,6 +277,7 @@ export class AuditScreen {
     this.#shownList = listOf(this.#view);
     const { now } = pageContext();
     const arrived = this.#arrived.length;
+    document.title = documentTitle(auditTitle(model));
     show(renderAudit({ ...model, now, tail: this.#tail, arrived }));
   }
 }

@@ -1,5 +1,6 @@
 import { finish, type Work } from "../../core/work.ts";
 import { readQuery, type QueryOf, type QueryParameters } from "../../http/query.ts";
+import { documentTitle } from "../format.ts";
 import type { Html } from "../html.ts";
 import type { PageContext } from "../pages/parts.ts";
 import type { DataPage } from "../pages/source.ts";
@@ -58,9 +59,10 @@ export function keepFresh<Model, Q extends QueryParameters>(
   {
     parameters,
     title,
+    titleOf,
     read,
     render,
-  }: Pick<DataPage<Model, Q>, "parameters" | "title" | "read" | "render">,
+  }: Pick<DataPage<Model, Q>, "parameters" | "title" | "titleOf" | "read" | "render">,
   everyMs: number,
 ): Live {
   let underWay: AbortController | undefined;
@@ -77,6 +79,7 @@ export function keepFresh<Model, Q extends QueryParameters>(
       const model = await read(pageSource(own.signal), pageContext(), addressQuery(parameters));
       if (own.signal.aborted) return;
       show(render(model));
+      document.title = documentTitle(titleOf?.(model) ?? title);
       restoreTyped();
       shownAddress = location.search;
       retry.succeeded();

@@ -35,6 +35,7 @@ export const QUICK_RANGES = [
   { range: "1h", word: "1 h", says: "the last hour", ms: 3_600_000 },
   { range: "24h", word: "24 h", says: "the last 24 hours", ms: 86_400_000 },
   { range: "7d", word: "7 d", says: "the last 7 days", ms: 7 * 86_400_000 },
+  { range: "30d", word: "30 d", says: "the last 30 days", ms: 30 * 86_400_000 },
 ] as const;
 
 /** The labels of the filters. */

@@ -5,10 +5,17 @@ import { auditChips, auditFilters, auditRanges } from "./audit-filters.ts";
 import { auditRows } from "./audit-rows.ts";
 import type { AuditModel, TailState } from "./audit-source.ts";
 import { auditTimeChart } from "./audit-time-chart.ts";
-import { ALL_TIME, rangeWords, viewHref, type AuditQuery } from "./audit-view.ts";
+import { ALL_TIME, filtersOf, rangeWords, viewHref, type AuditQuery } from "./audit-view.ts";
 import { apiPath, badge } from "./parts.ts";
 
 const STALE_MS = 60_000;
+
+/** Names a view of the audit: its filters and its time. */
+export function auditTitle({ view }: Pick<AuditModel, "view">): string {
+  const filters = filtersOf(view).map(([, value]) => value);
+  const isTimed = (view.range ?? view.from ?? view.to) !== undefined;
+  return ["Audit", ...filters, ...(isTimed ? [rangeWords(view)] : [])].join(" · ");
+}
 
 /** Renders the audit page. */
 export function renderAudit(model: AuditModel): Html {
@@ -17,7 +24,13 @@ export function renderAudit(model: AuditModel): Html {
       <h1>Audit</h1>
       <p class="total" role="status">${list ? totalWords(model, list.total) : undefined}</p>
       ${freshness(model, model.now)}
-      <div class="actions">${liveButton(model)} ${list && exportMenu(model, list.total)}</div>
+      <div class="actions">
+        ${liveButton(model)}
+        <button type="button" id="copy-link" data-copy title="With its times fixed">
+          Copy link
+        </button>
+        ${list && exportMenu(model, list.total)}
+      </div>
     </div>
     <div class="audit-bar">
       ${auditFilters(view, providers)} ${auditRanges(view)} ${auditChips(view)}

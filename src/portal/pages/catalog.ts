@@ -43,6 +43,7 @@ export const catalog: DataPage<CatalogModel, typeof parameters> = {
   title: "Catalog",
   module: "catalog",
   parameters,
+  titleOf: ({ query }) => query.provider ?? query.q ?? "Catalog",
   read: async (source, context, query) => ({ ...context, query, ...(await source.catalog()) }),
   render: renderCatalog,
 };

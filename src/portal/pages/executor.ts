@@ -33,6 +33,7 @@ export const executor: DataPage<ExecutorModel, typeof parameters> = {
   title: "Person or agent",
   module: "executor",
   parameters,
+  titleOf: ({ name }) => name || "Person or agent",
   read: async (source, context, { name = "" }) => ({
     ...{ ...context, name },
     commands: await readCommandsOf(source, context, { executor: name }),

@@ -56,6 +56,8 @@ export const policies: DataPage<PoliciesModel, typeof parameters> = {
   title: "Policies",
   module: "policies",
   parameters,
+  titleOf: ({ shown, against }) =>
+    ["Policies", ...[shown, against].flatMap((policy) => policy?.version ?? [])].join(" · "),
   async read(source, context, query) {
     const [versions, summary] = await Promise.all([source.versions(), source.fleetSummary()]);
     const [shown, against] = await Promise.all([

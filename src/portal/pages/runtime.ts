@@ -40,6 +40,7 @@ export const runtime: DataPage<RuntimeModel, typeof parameters> = {
   title: "Runtime",
   module: "runtime",
   parameters,
+  titleOf: ({ name }) => name || "Runtime",
   async read(source, context, { name = "" }) {
     const [{ runtimes }, summary, commands] = await Promise.all([
       source.runtimes({ name }, 1),

@@ -80,6 +80,8 @@ export interface DataPage<Model, Q extends QueryParameters = Record<never, never
   readonly parameters: Q;
   /** Whether the page exists on `/api/v1` alone, as all pages of Access do. */
   readonly isManagement?: true;
+  /** The title of a view in the browser's tabs and bookmarks; that of the page when absent. */
+  titleOf?(model: Model): string;
   read(source: PageSource, context: PageContext, query: QueryOf<Q>): Promise<Model>;
   /** Pages that may take long are rendered in steps. */
   render(model: Model): Html | Work<Html>;

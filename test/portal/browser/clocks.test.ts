@@ -84,3 +84,24 @@ browserTest("a list that is not followed says how old it is, and is read again",
   await page.goto(`${app.url}/portal/audit?to=2026-11-20`);
   assert.equal(await line.count(), 0);
 });
+
+browserTest("a copied link has fixed times, and titles name the view", async (t) => {
+  const app = await start(t);
+  await app.post("/api/v1/audit", { command: "first", executor: "ada" });
+  const permissions = ["clipboard-read", "clipboard-write"];
+  const { page } = await visit(t, `${app.url}/portal/audit?executor=ada&range=30d`, {
+    permissions,
+  });
+  assert.equal(await page.title(), "Audit · ada · in the last 30 days - Signalbox");
+  await page.getByRole("button", { name: "Copy link" }).click();
+  await page.getByText("Copied, with the times of this view").waitFor();
+  const link = new URL(String(await page.evaluate("navigator.clipboard.readText()")));
+  assert.match(link.search, /^\?executor=ada&from=2026-10-21T20:30:00\.\d+Z&to=2026-11-20T20:30/);
+  await page.goto(link.href);
+  await page.locator(".total", { hasText: "1 event" }).waitFor();
+  await page.getByRole("searchbox").fill("first");
+  await page.locator(".chips", { hasText: "first" }).waitFor();
+  assert.match(await page.title(), /^Audit · first · ada · from 2026/);
+  await page.goto(`${app.url}/portal/executor?name=ada`);
+  assert.equal(await page.title(), "ada - Signalbox");
+});

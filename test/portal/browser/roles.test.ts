@@ -10,6 +10,7 @@ await app.createUser({ email: "vera@example.com", role: "viewer" }, admin);
 await app.createUser({ email: "otto@example.com", role: "operator" }, admin);
 await app.post("/api/v1/policies", { version: "v1", yaml: "rules: []" }, admin);
 await app.post("/api/v1/policies", { version: "v2", yaml: "rules: [a]" }, admin);
+await app.post("/api/v1/audit", { id: "e1", command: "git push" }, admin);
 await app.post("/api/v1/fleet/heartbeat", { name: "build-1" }, admin);
 await app.post("/api/v1/api-keys", { name: "agents", scopes: "night shift" }, admin);
 
@@ -53,6 +54,14 @@ for (const [role, email] of [
       assert.equal(await control.count(), isAllowed ? 1 : 0, `${path} ${button}`);
       assert.equal(await note.count(), isAllowed ? 0 : 1, `${path} ${button}`);
     }
+    await page.goto(`${app.url}/portal/policies`);
+    await page.getByRole("heading", { name: "v2" }).waitFor();
+    const writing = page.getByRole("link", { name: /^New version$|^Edit as a new version$/ });
+    assert.equal(await writing.count(), role === "viewer" ? 0 : 2);
+    await page.goto(`${app.url}/portal/audit?event=e1`);
+    await page.locator("#audit-event").getByText("git push").first().waitFor();
+    const drafts = page.getByRole("button", { name: "denies it" });
+    assert.equal(await drafts.count(), role === "viewer" ? 0 : 1);
     await page.goto(`${app.url}/portal/fleet`);
     await page.getByText("build-1").first().waitFor();
     const forget = page.getByRole("button", { name: "Forget" });

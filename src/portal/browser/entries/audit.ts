@@ -122,6 +122,7 @@ function serveClicks(): void {
     const { event: id = "" } = screen.view;
     if (control.id === "live") toggleLive();
     else if (control.id === "show-arrived") showArrived();
+    else if (control.id === "copy-link") copyLink();
     else if (draft === "allow" || draft === "deny") openRuleDraft([id], draft);
     else if (draft === "collect") collect(id);
     else if (control.id === "retry-event") void screen.reopen();
@@ -138,6 +139,17 @@ function serveClicks(): void {
       void screen.loadOlder();
     } else followLink(control, event);
   });
+}
+
+/** Copies the address of this view with its times fixed, so that another reader sees the same events. */
+function copyLink(): void {
+  const { view } = screen;
+  const { from, to = shortMoment(screen.readAt + 1) } = queryOf(view, screen.readAt);
+  const link = viewHref(view, { range: undefined, live: undefined, from, to });
+  navigator.clipboard.writeText(new URL(link, location.origin).href).then(
+    () => toast("Copied, with the times of this view"),
+    () => toast("The browser does not allow this page to copy"),
+  );
 }
 
 /** Follows a link to another view within the page, unless the click asks for another tab. */

@@ -90,7 +90,7 @@ class Drag {
     const { left, width } = this.#plot.getBoundingClientRect();
     const part = (x: number): number => Math.min(1, Math.max(0, (x - left) / width));
     const ends = [part(this.#from), part(this.#to)];
-    const bars = Math.max(1, this.#plot.querySelectorAll("a").length);
+    const bars = Number(this.#plot.getAttribute("data-bars"));
     const first = Math.min(Math.floor(Math.min(...ends) * bars), bars - 1);
     return [first / bars, Math.max(first + 1, Math.ceil(Math.max(...ends) * bars)) / bars];
   }

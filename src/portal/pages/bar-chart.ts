@@ -23,7 +23,7 @@ export interface ChartBar {
 
 /**
  * Renders stacked bars. A table beside them has to hold the same numbers, since screen readers skip the
- * bars. Widths are in percent, so that bars fill any width and letters keep their size.
+ * bars. Bars without events are left out. Widths are in percent, so that bars fill any width and letters keep their size.
  *
  * @param height in pixels
  * @param id unique in the page; the ids of the chart's patterns begin with it
@@ -43,7 +43,7 @@ export function barChart(bars: readonly ChartBar[], height: number, id: string):
           >`,
       )}
     </svg>
-    <svg class="plot" width="100%" height="${height}">
+    <svg class="plot" data-bars="${bars.length}" width="100%" height="${height}">
       ${stripes(id)}
       ${lines.map(
         (value) =>
@@ -54,7 +54,9 @@ export function barChart(bars: readonly ChartBar[], height: number, id: string):
             y2="${y(value)}"
           />`,
       )}
-      <g fill="url(#${id}-stripes)">${bars.map((bar, i) => drawn(bar, i * step, step, y))}</g>
+      <g fill="url(#${id}-stripes)">
+        ${bars.map((bar, i) => (totalOf(bar) > 0 ? drawn(bar, i * step, step, y) : undefined))}
+      </g>
       ${bars.map(({ label }, i) =>
         label === undefined
           ? undefined

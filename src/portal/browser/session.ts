@@ -19,6 +19,8 @@ const SIGN_IN = "/portal/sign-in";
 const LOGOUT_MS = 5_000;
 
 let current = parsedSession(keptSession());
+/** Set by a sign-out: a request that fails afterwards must not keep anything of this page. */
+let isLeaving = false;
 addEventListener("storage", ({ key }) => key === SESSION && followOtherTab());
 addEventListener("pageshow", ({ persisted }) => persisted && followOtherTab());
 
@@ -58,6 +60,7 @@ async function endToken(token: string): Promise<void> {
 
 /** Forgets what this tab kept, such as a draft, and opens a page that needs no session. */
 function leave(): void {
+  isLeaving = true;
   try {
     sessionStorage.clear();
   } catch {
@@ -81,7 +84,7 @@ function followOtherTab(): void {
 
 /** Opens the sign-in page, which leads back to this page and to the text that was typed here. */
 export function goToSignIn(): void {
-  if (location.pathname === SIGN_IN) return;
+  if (isLeaving || location.pathname === SIGN_IN) return;
   keepTyped();
   store(RETURN, location.pathname + location.search + location.hash);
   location.assign(SIGN_IN);
@@ -89,8 +92,8 @@ export function goToSignIn(): void {
 
 /** Ends the session whose token the service rejected, in all tabs, and opens the sign-in page. */
 export function signInAgain(token: string | undefined): void {
-  if (token !== current?.token) return location.reload(); // another tab has signed in again
-  if (token === undefined) return goToSignIn();
+  if (current === undefined) return goToSignIn();
+  if (token !== current.token) return location.reload(); // another tab has signed in again
   current = undefined;
   keep(undefined);
   endHere();

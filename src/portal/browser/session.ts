@@ -42,6 +42,7 @@ export function keepSession(fresh: UserSession): void {
  */
 export async function signOut(): Promise<void> {
   const token = current?.token;
+  isLeaving = true;
   current = undefined;
   keep("");
   if (token !== undefined) await endToken(token);

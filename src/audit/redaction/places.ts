@@ -17,12 +17,12 @@ export const PLACE_RULES: readonly RedactionRule[] = [
   valueAt(
     "saved-value",
     ["configure ", "config "],
-    String.raw`config(?:ure)?\s{1,4}(?<=\b(?:aws|p?npm|yarn|pip3?|git)\s{1,4}config(?:ure)?\s{1,4})(?:set\s{1,4})?${FLAGS}{0,4}\s{0,4}(?!\S{0,60}(?:key_id|helper)\b)\S{0,200}(?:key|token|secret|password|_auth)(?:\s{1,4}|=)`,
+    String.raw`config(?:ure)?\s{1,4}(?<=\b(?:aws|p?npm|yarn|pip3?|git)\s{1,4}config(?:ure)?\s{1,4})(?:set\s{1,4})?${FLAGS}{0,4}\s{0,4}(?!\S{0,60}(?:key_id|helper|signingkey)\b)\S{0,200}(?:key|token|secret|password|_auth)(?:\s{1,4}|=)`,
     [
       "aws configure set aws_secret_access_key abc/def",
       "npm config set //registry.npmjs.org/:_authToken abc",
     ],
-    ["aws configure set region eu-west-1", "git config --global credential.helper store"],
+    ["aws configure set region eu-west-1", "git config user.signingkey ABCDEF01"],
   ),
   {
     id: "pulumi-secret",
@@ -51,6 +51,32 @@ export const PLACE_RULES: readonly RedactionRule[] = [
     String.raw`login\s{1,4}[^\s"',;]{1,200}\s{1,4}password\s{1,4}`,
     ["machine example.com login ada password hunter2"],
     ["login failed, password wrong"],
+  ),
+  valueAt(
+    "short-name",
+    ["pw=", "pat=", "key_base=", "_auth=", "secret_id="],
+    String.raw`(?:(?<![A-Za-z0-9])pw|(?<=_)pat|key_base|(?<=(?<![A-Za-z0-9])(?:redis|rediscli|valkey)?)_auth|secret_id)=`,
+    ["PW=hunter2 x", "GH_PAT=abc x", "REDISCLI_AUTH=abc redis-cli", "npm _auth=abc"],
+    ["USE_AUTH=true x", "REDIS_AUTH=$A x", "path=/a"],
+  ),
+  valueAt(
+    "here-string",
+    ["<<<"],
+    String.raw`<<<(?<=(?:--with-token|--password-stdin|sudo\s{1,4}-S|passwd)\s{0,4}<<<)\s{0,4}`,
+    ["gh auth login --with-token <<< hunter2"],
+    ["cat <<< hunter2", "sudo -S <<< $P"],
+  ),
+  valueAt(
+    "secret-argument",
+    ["mysqladmin ", "encrypt_string ", "--from-literal", "http-basic."],
+    String.raw`(?:mysqladmin\s[^\n;|&]{0,120}?\spassword\s{1,4}|encrypt_string\s{1,4}(?!-)|--from-literal(?<=\bsecret\b[^\n;|&]{0,300})(?:=|\s{1,4})["']?[\w.-]{1,100}=|http-basic\.\S{1,100}\s{1,4}[^\s-]\S{0,100}\s{1,4})`,
+    [
+      "mysqladmin -u root password hunter2",
+      "ansible-vault encrypt_string 'hunter2' --name x",
+      "kubectl create secret generic x --from-literal=a=hunter2",
+      "composer config http-basic.example.com ada hunter2",
+    ],
+    ["mysqladmin status", "kubectl create configmap x --from-literal=a=b"],
   ),
   valueAt(
     "key-password",
@@ -101,8 +127,8 @@ export const PLACE_RULES: readonly RedactionRule[] = [
   ),
   valueAt(
     "login-argument",
-    ["vault login", "mc alias set", "mc config host"],
-    String.raw`(?<![\w-])(?:vault\s{1,4}login(?:\s{1,4}-[\w=-]{1,40}){0,4}|mc\s{1,4}(?:alias\s{1,4}set|config\s{1,4}host\s{1,4}add)(?:\s{1,4}[^\s;&|-][^\s;&|]{0,200}){3})\s{1,4}(?!-)(?!\w{1,20}=)`,
+    ["vault login", "mc alias set", "mc config host", "cargo login", "ngrok "],
+    String.raw`(?<![\w-])(?:vault\s{1,4}login(?:\s{1,4}-[\w=-]{1,40}){0,4}|cargo\s{1,4}login|ngrok\s{1,4}(?:config\s{1,4}add-)?authtoken|mc\s{1,4}(?:alias\s{1,4}set|config\s{1,4}host\s{1,4}add)(?:\s{1,4}[^\s;&|-][^\s;&|]{0,200}){3})\s{1,4}(?!-)(?!\w{1,20}=)`,
     ["vault login abcdef123456", "mc alias set minio http://h:9000 ada hunter2"],
     ["vault login -method=oidc", "vault login -method=userpass username=ada", "mc alias ls"],
   ),

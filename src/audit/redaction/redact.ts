@@ -5,7 +5,8 @@
  */
 import { type Work, finish } from "../../core/work.ts";
 import { REDACTED_FIELDS } from "../event-fields.ts";
-import { PROGRAM_RULES, type ProgramRule, secretsOfProgram, type Span } from "./programs.ts";
+import { secretsOfProgram, type Span } from "./program-options.ts";
+import { PROGRAM_RULES, type ProgramRule } from "./programs.ts";
 import { REDACTION_RULES } from "./rules.ts";
 import { CHARACTERS, type Groups, type RedactionRule, SECRETS } from "./shapes.ts";
 import { MARK } from "./values.ts";
@@ -201,7 +202,7 @@ class Scan {
     const groups: Groups = found.groups ?? {};
     const group = SECRETS.find((name) => groups[name] !== undefined);
     const secret = (group === undefined ? undefined : groups[group]) ?? found[0];
-    if (secret.startsWith(MARK) || accepts?.(secret, groups) === false) return undefined;
+    if (secret.includes(MARK) || accepts?.(secret, groups) === false) return undefined;
     const start = pattern.lastIndex - secret.length;
     const end = this.#endOf(start, pattern.lastIndex, group ?? "");
     if (end === start || start < this.#copied) return undefined;

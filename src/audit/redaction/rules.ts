@@ -90,8 +90,8 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
   valueAt(
     "api-key-header",
     ["key", "token", "secret", "password", "auth"],
-    String.raw`(?:key|token|secret|password|auth)(?<=(?<![\w-])x-[a-z0-9-]{0,60})(?![\w-])\\?["']?\s{0,4}[:=]\s{0,4}`,
-    ["curl -H 'X-API-Key: abc123'", "http example.com X-Vault-Token:abc"],
+    String.raw`(?:key|token|secret|password|auth)(?<=(?<![\w-])(?:x-|(?:-H|--header)(?:\s{1,4}|=)?["'])[a-z0-9-]{0,60})(?![\w-])\\?["']?\s{0,4}[:=]\s{0,4}`,
+    ["curl -H 'X-API-Key: abc123'", "http h X-Vault-Token:abc", "curl -H 'token: abc' h"],
     ['curl -H "X-API-Key: $KEY"', "X-Frame-Options: DENY"],
   ),
   {
@@ -167,7 +167,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     id: "labelled-value",
     keywords: SECRET_WORDS,
     pattern: new RegExp(
-      String.raw`${SECRET_NAME}${CLOSED}(?:\s{1,4}=\s{1,4}|\s?:\s{0,4}(?=\\?["'])|:\s{1,4})${LOOSE_VALUE}`,
+      String.raw`${SECRET_NAME}${CLOSED}(?:\s{1,4}=\s{1,4}|\s{0,4}=>\s{0,4}(?=["'])|\s?:\s{0,4}(?=\\?["'])|\s?:\s{1,4})${LOOSE_VALUE}`,
       "iy",
     ),
     accepts: (secret, groups) =>

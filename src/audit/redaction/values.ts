@@ -3,8 +3,10 @@
 export const MARK = "[redacted:";
 
 const MASKED =
-  /^(?:[*•x.…_-]{1,64}|%[sdv]|\.[*+].*|\[?redacted\]?|<[^<>]{0,100}>?|\{[\w.]{0,100}\}|your[-_ ][\w -]{0,60})$/i;
-const WORDS = /^(?:true|false|yes|no|on|off|null|none|nil|undefined|required|optional|-)$/i;
+  /^(?:[*•x.…_-]{1,64}\/?|\[\^.*|%[sdv]|\.[*+].*|\[?redacted\]?|<[^<>]{0,100}>?|\{[\w.]{0,100}\}|your[-_ ][\w -]{0,60})$/i;
+/** A password as systems store it. */
+const HASHED = /^\$(?:\d\w?|y|argon2\w{0,2})\$/;
+const WORDS = /^(?:\d{1,2}|true|false|yes|no|on|off|null|none|nil|undefined|required|optional|-)$/i;
 const VARIABLES =
   /\$(?:env:)?[A-Za-z_]\w*|\$[\d@*#?!]|\$\{{1,2}[^{}]{0,200}\}{1,2}|%[A-Za-z_]\w*%|\{\{[^{}]{0,200}\}\}/g;
 const PATH =
@@ -24,7 +26,8 @@ export function isSecretValue(
   { single }: { readonly single?: string } = {},
 ): boolean {
   if (single !== undefined && /^\$[a-z]/.test(single)) return true;
-  if (value.startsWith(MARK) || MASKED.test(value) || WORDS.test(value)) return false;
+  if (HASHED.test(value)) return true;
+  if (value.includes(MARK) || MASKED.test(value) || WORDS.test(value)) return false;
   if (PATH.test(value) || FILE.test(value) || CODE.test(value)) return false;
   if (!/[$%{]/.test(value)) return true;
   const rest = value.replace(VARIABLES, "");
@@ -36,7 +39,7 @@ const SECRET_ENDINGS = /(?:password|passwd|passphrase|pwd|token|secret|credentia
 const PASS =
   /^(?:(?:db|user|root|admin|my|sql|pg|store|key|http|proxy|smtp|mail|ftp|become|sudo|ssh)?pass)$/;
 /** Words before `token` that name a place in a list or a text, not a credential. */
-const PLACES = new Set(["next", "page", "continuation", "starting", "cancellation", "start", "end", "pad", "bos", "eos", "sync"]); // prettier-ignore
+const PLACES = new Set(["next", "max", "min", "total", "page", "continuation", "starting", "cancellation", "start", "end", "pad", "bos", "eos", "sync"]); // prettier-ignore
 /** Words before `key` that name a key of data, not a credential. */
 const DATA_KEYS = new Set(["public", "pub", "primary", "foreign", "cache", "sort", "partition", "shard", "range", "hash", "object", "row", "col", "column", "group", "route", "routing", "map", "dict", "label", "lookup", "unique", "natural", "composite", "hot", "short", "arrow", "i18n", "translation", "locale", "config", "setting", "feature", "flag", "message", "event", "tag", "meta", "metadata", "dedup", "idempotency", "join", "issue", "project", "sonar", "topology", "registry", "index", "menu", "state"]); // prettier-ignore
 /** Words before `key` in options; other options with keys take files and names. */
@@ -44,7 +47,7 @@ const KEYS =
   "api|access|account|admin|app|auth|client|consumer|encryption|hmac|license|master|private|secret|service|session|shared|signing|storage|subscription|webhook";
 const OPTION_KEY = new RegExp(`(?:^|_)(?:${KEYS})_?key$`);
 const NO_KEYS =
-  /(?:monkey|donkey|turkey|hockey|jockey|whiskey|hotkey|sshkey|pubkey|publickey|sortkey|keykey)$/;
+  /(?:monkey|donkey|turkey|hockey|jockey|whiskey|hotkey|sshkey|signingkey|pubkey|publickey|sortkey|keykey)$/;
 /** The shell's own variables. */
 const SHELLS_OWN = new Set(["PWD", "OLDPWD"]);
 
@@ -57,6 +60,7 @@ export function isSecretName(name: string): boolean {
   if (SECRET_ENDINGS.test(last) || PASS.test(last)) return true;
   if (name.startsWith("-") && !name.startsWith("-D")) return OPTION_KEY.test(words);
   if (last === "key") {
+    if (/\.key$/i.test(name) && !OPTION_KEY.test(words)) return false;
     if (before === "" || before === "d") return name === "KEY";
     return !DATA_KEYS.has(before);
   }

@@ -1,7 +1,28 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
 import { redactText } from "../../../src/audit/redaction/redact.ts";
 import { LOOK_ALIKES, SECRETS } from "./corpus.ts";
+
+const WORDS = [...SECRETS.map(([text]) => text), ...LOOK_ALIKES].flatMap((text) => text.split(" "));
+
+test("redacting a text twice is like redacting it once, whatever its words are", () => {
+  const text = fc
+    .array(
+      fc.tuple(fc.constantFrom(...WORDS), fc.constantFrom(" ", "=", "'", '"', ": ", "; ", "\n")),
+      {
+        maxLength: 12,
+      },
+    )
+    .map((parts) => parts.flat().join(""));
+  fc.assert(
+    fc.property(text, (before) => {
+      const { text: once } = redactText(before);
+      assert.deepEqual(redactText(once), { text: once, redactions: [] });
+    }),
+    { numRuns: 3_000 },
+  );
+});
 
 for (const [text, ...secrets] of SECRETS) {
   test(`a secret is taken out of ${JSON.stringify(text.slice(0, 80))}`, () => {

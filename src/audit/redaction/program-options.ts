@@ -1,0 +1,106 @@
+/** Reads the words of a command for the options of its program. */
+import type { ProgramRule, Takes } from "./programs.ts";
+import { isSecretValue } from "./values.ts";
+
+/** The most characters of a command that are read. */
+const COMMAND_LENGTH = 16_384;
+const ENDS_COMMAND = /[;|&)\n]/;
+const ENDS_WORD = /[\s;|&()<>]/;
+
+/** A part of a text: its first place, and the place behind its last. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Finds the secrets in the options of a program, up to the end of the command.
+ *
+ * @param from the place behind the program's name
+ * @returns the secrets, and how far the text was read
+ */
+export function secretsOfProgram(
+  text: string,
+  from: number,
+  { options, after, isWrapper }: ProgramRule,
+): { readonly secrets: readonly Span[]; readonly end: number } {
+  const flags = Object.entries(options);
+  const before = after === undefined ? undefined : new RegExp(`^(?:${after})$`);
+  const secrets: Span[] = [];
+  let isOpen = before === undefined;
+  let waiting: Takes | undefined;
+  let end = from;
+  for (;;) {
+    const word = nextWord(text, end, from + COMMAND_LENGTH);
+    if (word === undefined) return { secrets, end };
+    end = word.end;
+    const isQuoted = /["']/.test(text[word.start] ?? "") && text[word.start + 1] === "-";
+    const start = isQuoted ? word.start + 1 : word.start;
+    const said = text.slice(start, word.end);
+    if (waiting !== undefined && !said.startsWith("-")) {
+      secrets.push(...secretIn(text, word, waiting));
+      waiting = undefined;
+      continue;
+    }
+    waiting = undefined;
+    if (isWrapper && !said.startsWith("-")) return { secrets, end };
+    if (before?.test(said)) isOpen = true;
+    if (!isOpen) continue;
+    for (const [flag, takes] of flags) {
+      const rest = restOf(said, flag, takes);
+      if (rest === undefined) continue;
+      if (rest < said.length) {
+        secrets.push(...secretIn(text, { start: start + rest, end: word.end }, takes));
+      } else if (takes !== "rest") waiting = takes;
+      break;
+    }
+  }
+}
+
+/** The place of the value behind an option in its word; `undefined` if the word is not that option. */
+function restOf(word: string, flag: string, takes: Takes): number | undefined {
+  // Short options may be joined: `-su` is `-s -u`.
+  if (takes === ":" && /^-[A-Za-z]{2,8}$/.test(word) && word.endsWith(flag.slice(1))) {
+    return flag.length === 2 ? word.length : undefined;
+  }
+  if (!word.startsWith(flag)) return undefined;
+  if (word.length === flag.length) return flag.length;
+  if (word[flag.length] === "=") return flag.length + 1;
+  return flag.startsWith("--") ? undefined : flag.length;
+}
+
+/** The secret in the value of an option, without its quotes. */
+function secretIn(text: string, value: Span, takes: Takes): readonly Span[] {
+  const quote = text[value.start];
+  const isQuoted = quote === '"' || quote === "'";
+  let start = isQuoted ? value.start + 1 : value.start;
+  let end = start;
+  while (end < value.end && (isQuoted ? text[end] !== quote : !/["']/.test(text[end] ?? ""))) end++;
+  if (takes !== "word" && takes !== "rest") {
+    const separator = text.slice(start, end).indexOf(takes);
+    if (separator === -1) return [];
+    start += separator + 1;
+  }
+  return isSecretValue(text.slice(start, end)) && end > start ? [{ start, end }] : [];
+}
+
+/** The next word of the same command, with its quotes; `undefined` at the end of the command. */
+function nextWord(text: string, from: number, most: number): Span | undefined {
+  const limit = Math.min(text.length, most);
+  let start = from;
+  while (start < limit && /[ \t<>\\]/.test(text[start] ?? "")) {
+    start += text[start] === "\\" ? 2 : 1; // a line that goes on
+  }
+  if (start >= limit || ENDS_COMMAND.test(text[start] ?? "")) return undefined;
+  let end = start;
+  while (end < limit && !ENDS_WORD.test(text[end] ?? "")) {
+    const char = text[end];
+    if (char === '"' || char === "'") {
+      const closing = text.indexOf(char, end + 1);
+      if (closing === -1 || closing >= limit) break; // it closes a quote around the command
+      end = closing;
+    }
+    end += char === "\\" ? 2 : 1;
+  }
+  return { start, end: Math.min(Math.max(end, start + 1), limit) };
+}

@@ -1,6 +1,6 @@
 /** Reads the words of a command for the options of its program. */
 import type { ProgramRule, Takes } from "./programs.ts";
-import { isSecretValue } from "./values.ts";
+import { isSecretValue, MARK } from "./values.ts";
 
 /** The most characters of a command that are read. */
 const COMMAND_LENGTH = 16_384;
@@ -76,6 +76,7 @@ function secretIn(text: string, value: Span, takes: Takes): readonly Span[] {
   let start = isQuoted ? value.start + 1 : value.start;
   let end = start;
   while (end < value.end && (isQuoted ? text[end] !== quote : !/["']/.test(text[end] ?? ""))) end++;
+  if (text.slice(start, end).includes(MARK)) return [];
   if (takes !== "word" && takes !== "rest") {
     const separator = text.slice(start, end).indexOf(takes);
     if (separator === -1) return [];

@@ -63,7 +63,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     id: "authorization-header",
     keywords: ["authorization"],
     pattern: new RegExp(
-      String.raw`authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:(?:${SCHEMES})(?:\s{1,4}|\\?["']\s?,\s?\\?["'])(?!\\?["'])(?<secret>[^\s"'\\;]{3,8192})|(?<bare>(?=[^\s"']{0,256}[0-9])[^\s"'\\,;]{6,8192}|[^\s"'\\,;]{20,8192}))`,
+      String.raw`authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:(?:${SCHEMES})(?:\s{1,4}|\\?["']\s?,\s?\\?["'])(?!\\?["'])(?<secret>[^\s"'\\;]{3,8192})|(?<bare>(?=[^\s"'\\,;0-9]{0,256}[0-9])[^\s"'\\,;]{6,8192}|[^\s"'\\,;]{20,8192}))`,
       "iy",
     ),
     accepts: isSecretValue,
@@ -82,7 +82,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
   {
     id: "bearer-token",
     keywords: ["bearer"],
-    pattern: /bearer\s{1,4}(?<secret>(?=[^\s\d]{0,256}\d)[A-Za-z0-9._~+/=-]{8,8192})/iy,
+    pattern: /bearer\s{1,4}(?<secret>(?=[A-Za-z._~+/=-]{0,256}\d)[A-Za-z0-9._~+/=-]{8,8192})/iy,
     accepts: isSecretValue,
     matches: [`curl -H "X-Proxy: Bearer ${x(20)}"`],
     ignores: ["the bearer token is missing", "Bearer $TOKEN"],

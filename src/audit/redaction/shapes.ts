@@ -47,8 +47,9 @@ const QUOTED = String.raw`\\"(?=[^\s\\])${value("escaped")}|"(?=[^\s;&|)])${valu
 
 /** A value in quotes or without. */
 export const VALUE = `(?:${QUOTED}|${value("bare")})`;
+const LOOSE_ENDS = String.raw`\s"'\x60;&|<>()\\,{}\[\]`;
 /** A value in quotes; or without them, in the group `loose`, if letters and digits are mixed. */
-export const LOOSE_VALUE = String.raw`(?:${QUOTED}|(?<loose>(?=[^\s\d]{0,256}\d)(?=[^\sA-Za-z]{0,256}[A-Za-z])[^\s"'\x60;&|<>()\\,{}\[\]]{6,${VALUE_LENGTH}}))`;
+export const LOOSE_VALUE = String.raw`(?:${QUOTED}|(?<loose>(?=[^${LOOSE_ENDS}\d]{0,256}\d)(?=[^${LOOSE_ENDS}A-Za-z]{0,256}[A-Za-z])[^${LOOSE_ENDS}]{6,${VALUE_LENGTH}}))`;
 
 /** A token that is known by how it begins. */
 export function token(

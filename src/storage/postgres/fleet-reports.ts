@@ -111,15 +111,12 @@ export class FleetReports {
   }
 
   async #store(organization: string, reports: readonly Report[]): Promise<Outcome> {
-    const names = [...new Set(reports.map(({ heartbeat }) => heartbeat.name))];
-    if ((await knownNames(this.#database, organization, names)).size < names.length) {
-      return this.#database.transaction((transaction) =>
-        storeWithNew(transaction, organization, reports, names),
-      );
-    }
-    // Runtimes that are known: their reports may be lost in a crash of the database, they repeat themselves.
-    await this.#database.run(UPSERT_RELAXED, upsertValues(organization, reports), "reports");
-    return { added: new Set(), refused: new Map() };
+    const values = upsertValues(organization, reports);
+    const stored = await this.#database.run(UPSERT_KNOWN, values, "reports");
+    if (stored > 0) return { added: new Set(), refused: new Map() };
+    return this.#database.transaction((transaction) =>
+      storeWithNew(transaction, organization, reports),
+    );
   }
 }
 
@@ -149,7 +146,6 @@ async function storeWithNew(
   transaction: Statements,
   organization: string,
   reports: readonly Report[],
-  names: readonly string[],
 ): Promise<Outcome> {
   await transaction.run(
     `INSERT INTO fleets (organization_id, last_report, last_seen, seen_before) VALUES ($1, 0, 0, 0)
@@ -157,7 +153,8 @@ async function storeWithNew(
     [organization],
   );
   await lockFleet(transaction, organization);
-  const known = new Set(await knownNames(transaction, organization, names));
+  const names = new Set(reports.map(({ heartbeat }) => heartbeat.name));
+  const known = await knownNames(transaction, organization, [...names]);
   const [count] = await transaction.query<{ n: number }>(
     "SELECT count(*) AS n FROM runtimes WHERE organization_id = $1",
     [organization],
@@ -254,4 +251,11 @@ const upsert = (condition: string): string => `
              || ${FIELDS.map((field, index) => `'${SEPARATOR}' || ${searchedPart(field, index)}`).join(" || ")}`;
 
 const UPSERT = upsert("");
-const UPSERT_RELAXED = upsert("AND set_config('synchronous_commit', 'off', true) IS NOT NULL");
+/**
+ * Changes nothing unless all of the runtimes are known. Their reports may be lost in a crash of the database:
+ * they repeat themselves.
+ */
+const UPSERT_KNOWN = upsert(
+  `AND (SELECT count(*) FROM runtimes WHERE organization_id = $1 AND name = ANY ($4::text[])) = cardinality($4::text[])
+   AND set_config('synchronous_commit', 'off', true) IS NOT NULL`,
+);

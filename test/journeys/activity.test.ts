@@ -111,6 +111,7 @@ test("reports of runtimes and queries do not count as changes", () => {
       .sort(),
     [
       "POST /audit",
+      "POST /audit/redact",
       "POST /fleet/heartbeat",
       "POST /otlp/v1/logs",
       "POST /policies/draft-rule",
@@ -146,6 +147,7 @@ test("reports, queries and refused requests write no entry", async () => {
   const before = await newest(app, admin);
   for (const [method, path, body] of [
     ["POST", "/audit", { command: "git push" }],
+    ["POST", "/audit/redact", { text: "git push" }],
     ["POST", "/otlp/v1/logs", {}],
     ["POST", "/fleet/heartbeat", { name: "r2" }],
     ["POST", "/runtime/heartbeat", { name: "r2" }],

@@ -138,7 +138,10 @@ function wrongFor(schema: SchemaObject): unknown[] {
   const wrong = values
     .filter(([type]) => !types.includes(type) || (type === "string" && schema.enum !== undefined))
     .map(([, value]) => value);
-  return types.includes("array") ? [...wrong, [1], [null], [[]], [{ key: 1 }]] : wrong;
+  if (!types.includes("array")) return wrong;
+  const { items } = schema;
+  const isAnyObject = items?.type === "object" && (items.required ?? []).length === 0;
+  return [...wrong, [1], [null], [[]], ...(isAnyObject ? [] : [[{ key: 1 }]])];
 }
 
 /** The schemas of which a value must match one: the schema itself, or its alternatives. */

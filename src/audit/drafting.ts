@@ -81,7 +81,7 @@ function redactShort(event: CheckedEvent, { redactor, count }: DraftContext): bo
     const text = event[field];
     if (text === undefined) continue;
     if (text.length > SHORT_LENGTH) isDone = false;
-    else if (redactor.mayApply(text)) event[field] = counted(redactor.redact(text), count);
+    else event[field] = counted(redactor.redact(text), count);
   }
   return isDone;
 }

@@ -28,13 +28,18 @@ import {
 } from "./schema.ts";
 import type { AuditStore, Stored } from "./store.ts";
 
-interface Needs {
+/** The parts that the routes for reported events use. */
+export interface IngestNeeds {
   readonly audit: AuditStore;
   readonly now: Clock;
   readonly ids: IdSource;
   readonly maxBatchEvents: number;
   readonly quotas: Pick<Quotas, "auditBytes">;
   readonly largeBatches: Turns;
+  readonly redaction: Pick<EventRedaction, "redactorFor" | "count">;
+}
+
+interface Needs extends IngestNeeds {
   readonly redaction: Pick<EventRedaction, "redactorFor" | "trial" | "count">;
 }
 

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { MINUTE_MS } from "../core/clock.ts";
 import { AGENT_SETTINGS, type AgentSettings, hookCommand } from "./agent-settings.ts";
 import { Guard, type Machine } from "./machine.ts";
 import { readPolicy } from "./policy-file.ts";
@@ -9,7 +10,6 @@ import { Service } from "./service.ts";
 import { readJson, settingsFiles } from "./setup.ts";
 import { SPOOL_FILES } from "./spool.ts";
 
-const MINUTE_MS = 60_000;
 const DEADLINE_MS = 10_000;
 /** Every agent reads one of these as an event of its own. */
 const TEST_PAYLOAD = {

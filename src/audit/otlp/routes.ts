@@ -1,30 +1,14 @@
-import type { Clock } from "../../core/clock.ts";
 import { TooLarge } from "../../core/errors.ts";
-import type { IdSource } from "../../core/ids.ts";
-import type { Quotas } from "../../core/quota.ts";
-import type { Turns } from "../../core/turns.ts";
 import type { Work } from "../../core/work.ts";
 import { Yielder } from "../../core/yielder.ts";
 import { later, reply, type Reply } from "../../http/reply.ts";
 import { route, type CustomBody } from "../../http/route.ts";
 import { draftBatch, type DraftContext, type Drafted } from "../drafting.ts";
 import type { RawEvent } from "../ingest.ts";
-import type { EventRedaction } from "../redaction/event-redaction.ts";
-import { LARGE_BATCH_EVENTS } from "../routes.ts";
-import type { AuditStore } from "../store.ts";
+import { type IngestNeeds, LARGE_BATCH_EVENTS } from "../routes.ts";
 import { logRecordsOf, type LogRecord } from "./records.ts";
 import { otlpLogs, otlpLogsResult } from "./schema.ts";
 import { toolEvent } from "./tool-events.ts";
-
-interface Needs {
-  readonly audit: AuditStore;
-  readonly now: Clock;
-  readonly ids: IdSource;
-  readonly maxBatchEvents: number;
-  readonly quotas: Pick<Quotas, "auditBytes">;
-  readonly largeBatches: Turns;
-  readonly redaction: Pick<EventRedaction, "redactorFor" | "count">;
-}
 
 /** The events of a request, and why the other records became none, with how many of them. */
 interface Taken {
@@ -75,7 +59,7 @@ export const otlpRoutes = [
     holdsBody: true,
     replies: { 200: otlpLogsResult },
     refuses: [400, 413, 500],
-    handle({ organization, actor, surface, body, client }, needs: Needs) {
+    handle({ organization, actor, surface, body, client }, needs: IngestNeeds) {
       const { audit, now, ids, maxBatchEvents, quotas, largeBatches, redaction } = needs;
       if (body.length > maxBatchEvents) {
         throw new TooLarge(`resourceLogs: expected at most ${maxBatchEvents} records in one body`);

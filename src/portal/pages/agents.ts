@@ -1,4 +1,5 @@
 import type { AuditEvent } from "../../audit/schema.ts";
+import { DAY_MS } from "../../core/clock.ts";
 import type { RuntimeInstance } from "../../fleet/schema.ts";
 import { AGENT_SETTINGS, type AgentSettings } from "../../guard/agent-settings.ts";
 import { count, shorten } from "../format.ts";
@@ -25,7 +26,7 @@ import type { DataPage } from "./source.ts";
 /** The most machines on the page: each is one query of the audit. */
 export const MOST_MACHINES = 20;
 /** A machine without events for longer is silent. */
-const SILENT_MS = 24 * 3_600_000;
+const SILENT_MS = DAY_MS;
 /** Guards report their version after this word. */
 const GUARD = "guard ";
 const LONGEST_SHOWN = 100;

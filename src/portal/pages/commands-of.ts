@@ -74,17 +74,15 @@ export function commandFacts({ filter, newest, week }: CommandsOf, now: number) 
   const total = bars.reduce((sum, bar) => sum + totalOf(bar), 0);
   const denied = bars.reduce((sum, bar) => sum + bar.denied, 0);
   const last = newest.events[0];
-  const link = (view: AuditView, words: string): Html =>
-    html`<a href="${viewHref({ ...filter, ...view })}">${words}</a>`;
   return [
     ["Last command", last && timeAgo(last.timestamp, now)],
     [
       "Last 7 days",
-      html`${link({ range: "7d" }, `${count(total)} commands`)},
-        ${link({ range: "7d", decision: "DENIED" }, `${count(denied)} denied`)}
+      html`${auditLink(filter, { range: "7d" }, `${count(total)} commands`)},
+        ${auditLink(filter, { range: "7d", decision: "DENIED" }, `${count(denied)} denied`)}
         <span class="faint">(${percent(denied, total)})</span>`,
     ],
-    ["All time", link({}, `${count(newest.total)} commands`)],
+    ["All time", auditLink(filter, {}, `${count(newest.total)} commands`)],
   ] as const;
 }
 
@@ -123,15 +121,18 @@ export function commandCards(thing: Html, commands: CommandsOf, now: number): Ht
     denied.events.length === 0
       ? emptyState("Nothing was denied", "No command in the log was denied.")
       : denialList(denied.events, now, filter);
-  const all = (view: AuditView, words: string): Html =>
-    html`<a href="${viewHref({ ...filter, ...view })}">${words}</a>`;
   return html`<div class="grid">
     ${thing} ${card("week-title", "Commands of the last 7 days, UTC", chart, chartLegend(found))}
     <div class="grid thing">
-      ${card("newest-title", "Newest commands", newestTable(newest.events, filter, now), all({}, "All commands"))}
-      ${card("denials-title", "Newest denials", denials, all({ decision: "DENIED" }, "All denials"))}
+      ${card("newest-title", "Newest commands", newestTable(newest.events, filter, now), auditLink(filter, {}, "All commands"))}
+      ${card("denials-title", "Newest denials", denials, auditLink(filter, { decision: "DENIED" }, "All denials"))}
     </div>
   </div>`;
+}
+
+/** A link to these commands in the audit, narrowed by a view. */
+function auditLink(filter: CommandsFilter, view: AuditView, words: string): Html {
+  return html`<a href="${viewHref({ ...filter, ...view })}">${words}</a>`;
 }
 
 function newestTable(events: readonly AuditEvent[], filter: CommandsFilter, now: number): Html {

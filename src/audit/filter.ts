@@ -43,14 +43,16 @@ const exact: Readonly<Record<ExactFilter, FilterSchema>> = recordOf(
 export const filterQuery = {
   q: string(`Text that the ${SEARCHED_WORDS} contains, in any letter case.`),
   ...exact,
+  reason: string("Only events whose `reason` contains this text, in any letter case."),
   from: dateTime("Only events with a `timestamp` at or after this time."),
   to: dateTime("Only events with a `timestamp` before this time."),
 } as const satisfies Readonly<Record<string, FilterSchema>>;
 
-/** Searches of texts take turns: each may read a whole log. All other filters are found in the index. */
+/** Searches of texts take turns: each may read all texts of a log. All other filters are found in the index. */
 export const SEARCH = {
   large: "searched",
-  isSmall: ({ query }: { readonly query: Pick<GivenFilter, "q"> }) => query.q === undefined,
+  isSmall: ({ query }: { readonly query: Pick<GivenFilter, "q" | "reason"> }) =>
+    query.q === undefined && query.reason === undefined,
 } as const;
 
 /** Filters as the client sent them. */
@@ -67,6 +69,7 @@ export function filterOf(given: GivenFilter): AuditFilter {
     ...recordOf(
       FILTERED_FIELDS.map(({ filter, type }) => [filter, canonical(type, given[filter])]),
     ),
+    reason: given.reason,
     from: readMoment("from", given.from),
     to: readMoment("to", given.to),
   };

@@ -12,6 +12,8 @@ import type { AuditEvent } from "./schema.ts";
 export interface AuditFilter extends Readonly<Partial<Record<ExactFilter, string | undefined>>> {
   /** A literal, case-insensitive part of a searched field. */
   readonly q?: string | undefined;
+  /** A literal, case-insensitive part of the reason. */
+  readonly reason?: string | undefined;
   /** The earliest `timestamp` that matches, in milliseconds. */
   readonly from?: number | undefined;
   /** The first `timestamp` after the range, in milliseconds. */

@@ -14,7 +14,7 @@ export function matchesOf(events: readonly AuditEvent[], filter: AuditFilter): A
 
 /** Whether an event matches, field by field. */
 export function matches(event: AuditEvent, filter: AuditFilter): boolean {
-  const { q, decision, provider, consumer, from, to } = filter;
+  const { q, reason, decision, provider, consumer, from, to } = filter;
   const { executor, capability, status, runtime, trace_id, policy, reported_by } = filter;
   return (
     (decision === undefined || event.policy_decision === decision) &&
@@ -29,7 +29,10 @@ export function matches(event: AuditEvent, filter: AuditFilter): boolean {
     (reported_by === undefined || event.reported_by === reported_by) &&
     (from === undefined || timeOf(event) >= from) &&
     (to === undefined || timeOf(event) < to) &&
-    (q === undefined || holds(event, q))
+    (q === undefined || holds(event, q)) &&
+    (reason === undefined ||
+      reason === "" ||
+      event.reason?.toLowerCase().includes(reason.toLowerCase()) === true)
   );
 }
 

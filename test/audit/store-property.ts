@@ -47,6 +47,7 @@ const someEvent = fc.record({
   resource: someText,
   provider: someText,
   capability: someText,
+  reason: someText,
   policy_decision: fc.constantFrom("ALLOWED" as const, "DENIED" as const, undefined),
   consumer: fc.constantFrom("human" as const, "ai" as const, "ci" as const),
   ai: fc.boolean(),
@@ -76,6 +77,7 @@ const someFilter = fc.record({
   runtime: rarely(fc.constantFrom(...texts)),
   trace_id: rarely(fc.constantFrom("git", "😀", "zz")),
   policy: rarely(fc.constantFrom("ΑΣ", "ß")),
+  reason: rarely(fc.constantFrom(...texts, "i", "\u0307", "zz", "")),
   reported_by: rarely(fc.constantFrom("key-1", "user-1", "nobody")),
 });
 const someStep = fc.oneof(

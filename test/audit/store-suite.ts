@@ -366,6 +366,24 @@ function testFilters(open: (t: TestContext) => Promise<AuditEngine>): void {
     assert.deepEqual(events.map((event) => event.reason).toReversed(), names);
   });
 
+  test("reason is a part of the reason in any letter case, and of no other field", async (t) => {
+    const { store } = await open(t);
+    const rows = [
+      { command: "a", reason: "Force pushes are blocked", executor: "ada" },
+      { command: "b", reason: "100% blocked_by a.rule", executor: "bob" },
+      { command: "blocked", message: "blocked", executor: "blocked" },
+    ];
+    await append(store, rows.map(auditEventOf));
+    assert.deepEqual(await commandsOf(store, { reason: "BLOCKED" }), ["b", "a"]);
+    for (const reason of ["% blocked_by", "A.RULE"]) {
+      assert.deepEqual(await commandsOf(store, { reason }), ["b"]);
+    }
+    assert.deepEqual(await commandsOf(store, { reason: "blocked", executor: "ada" }), ["a"]);
+    assert.deepEqual(await commandsOf(store, { reason: "blocked", q: "ob" }), ["b"]);
+    assert.deepEqual(await commandsOf(store, { reason: "b_ocked" }), []);
+    assert.equal((await page(store, { reason: "" })).total, 3);
+  });
+
   test("q is literal, and never matches across fields", async (t) => {
     const { store } = await open(t);
     await append(store, [auditEventOf({ command: "a.b*[c]", executor: "tail", resource: "head" })]);

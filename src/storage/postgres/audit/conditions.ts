@@ -1,6 +1,6 @@
 /** Filters as conditions of SQL, with their values as parameters. */
 import type { AuditFilter } from "../../../audit/store.ts";
-import { columnOf, searchForm } from "./records.ts";
+import { columnOf, searchForm, SEARCH_PARTS } from "./records.ts";
 
 /** Collects the values of a statement. */
 export class Values {
@@ -26,9 +26,15 @@ const COLUMNS = [
   ["trace_id", "trace_id"],
 ] as const;
 
+/** The filters that search a part of the searched text. */
+const SEARCHES = [
+  ["q", SEARCH_PARTS.q],
+  ["reason", SEARCH_PARTS.reason],
+] as const;
+
 /** Each begins with `AND`, so that they follow a condition. */
 export function conditionsOf(filter: AuditFilter, values: Values): string {
-  const { q, from, to, trace_id: trace } = filter;
+  const { from, to, trace_id: trace } = filter;
   const conditions: string[] = [];
   if (from !== undefined) conditions.push(`time_ms >= ${values.add(from)}`);
   if (to !== undefined) conditions.push(`time_ms < ${values.add(to)}`);
@@ -40,9 +46,13 @@ export function conditionsOf(filter: AuditFilter, values: Values): string {
     const wanted = filter[name];
     if (wanted !== undefined) conditions.push(`${column} = ${values.add(columnOf(wanted))}`);
   }
-  if (isSearch(filter)) {
-    const literal = searchForm(q as string).replace(/[\\%_]/g, "\\$&");
-    conditions.push(`search LIKE ${values.add(`%${literal}%`)}`);
+  for (const [name, part] of SEARCHES) {
+    const text = filter[name] ?? "";
+    if (text === "") continue;
+    const literal = searchForm(text).replace(/[\\%_]/g, "\\$&");
+    const pattern = values.add(`%${literal}%`);
+    // The first condition is for the index of trigrams, the second one for the part that is searched.
+    conditions.push(`search LIKE ${pattern} AND ${part} LIKE ${pattern}`);
   }
   return conditions.map((condition) => ` AND ${condition}`).join("");
 }
@@ -63,8 +73,8 @@ export function countedValuesOf(filter: AuditFilter): readonly (readonly [string
 }
 
 /** Whether texts are searched. */
-export function isSearch({ q }: AuditFilter): boolean {
-  return q !== undefined && q !== "";
+export function isSearch(filter: AuditFilter): boolean {
+  return SEARCHES.some(([name]) => (filter[name] ?? "") !== "");
 }
 
 /** Whether the counters tell how many events match, at any time. */

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { AuditEvent } from "../../../audit/schema.ts";
 import { isListedProvider } from "../../../audit/listed-provider.ts";
 import { parseTimestamp } from "../../../core/time.ts";
-import { fromText, toText } from "../text.ts";
+import { fromText, SEPARATOR, toText } from "../text.ts";
 
 /** Ends each searched field. The form of a text never holds it without a digit behind. */
 const FIELD_END = "\uFDE0";
@@ -73,12 +73,20 @@ export function newEventOf(
     policy: columnOf(event.policy),
     reported_by: columnOf(event.reported_by),
     provider_key: key === provider ? undefined : key,
-    search: searched
-      .map((text) => (text === undefined ? "" : searchForm(text) + FIELD_END))
-      .join(""),
+    search: `${searched.map(searchedField).join("")}${SEPARATOR}${searchedField(event.reason)}`,
     line,
   };
 }
+
+function searchedField(text: string | undefined): string {
+  return text === undefined ? "" : searchForm(text) + FIELD_END;
+}
+
+/** The parts of the column `search`: the fields that `q` searches, and the reason. */
+export const SEARCH_PARTS = {
+  q: `split_part(search, '${SEPARATOR}', 1)`,
+  reason: `split_part(search, '${SEPARATOR}', 2)`,
+} as const;
 
 /**
  * A text as a column holds it and a filter asks for it. Half a surrogate pair counts as U+FFFD, as in
@@ -90,7 +98,7 @@ export function columnOf(text: string | undefined): string | undefined {
   return text === undefined ? undefined : toText(text.toWellFormed());
 }
 
-/** A text as `q` compares it: in lower case by the rules of JavaScript, not of the database's locale. */
+/** A text as searches compare it: in lower case by the rules of JavaScript, not of the database's locale. */
 export function searchForm(text: string): string {
   return columnOf(text.toLowerCase());
 }

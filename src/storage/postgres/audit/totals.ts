@@ -62,7 +62,7 @@ function totalText(filter: AuditFilter, values: Values, known: CountedDays): str
 
 /** Whether a filter asks for one value of `audit_values` and, at most, a decision, a consumer and a range. */
 function isOneValue(filter: AuditFilter): boolean {
-  const names = ["decision", "consumer", "from", "to", "q"];
+  const names = ["decision", "consumer", "from", "to", "q", "reason"];
   const others = Object.entries(filter).filter(
     ([name, wanted]) => wanted !== undefined && !names.includes(name),
   );

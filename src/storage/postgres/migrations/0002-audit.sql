@@ -29,7 +29,7 @@ CREATE TABLE audit_events (
   trace_id     text COLLATE "C",
   policy       text COLLATE "C",
   reported_by  text COLLATE "C",
-  search       text COLLATE "C" NOT NULL,         -- the searched fields in lower case, each followed by U+FDE0
+  search       text COLLATE "C" NOT NULL,         -- in lower case: the fields of `q`, each followed by U+FDE0; U+FDE1; the reason and U+FDE0
   line         text COLLATE "C" NOT NULL,
   PRIMARY KEY (organization_id, seq, day)
 ) PARTITION BY LIST (day);

@@ -5,9 +5,13 @@
 import { EVENT_FIELDS, recordOf, type EventField } from "../../../../audit/event-fields.ts";
 import { consumers, decisions } from "../../../../audit/schema.ts";
 
-/** Fields that are kept in other ways: each command once, with trigram filters; trace ids by their hashes. */
-type KeptApart = "command" | "trace_id";
-const KEPT_APART: readonly string[] = ["command", "trace_id"] satisfies KeptApart[];
+/** Long texts: each distinct one is kept once, in lower case and with trigram filters. */
+export const LONG_FIELDS = ["command", "reason"] as const;
+export type LongName = (typeof LONG_FIELDS)[number];
+
+/** Fields that are kept in other ways: long texts, and trace ids by their hashes. */
+type KeptApart = LongName | "trace_id";
+const KEPT_APART: readonly string[] = [...LONG_FIELDS, "trace_id"] satisfies KeptApart[];
 
 type Literal = (typeof EVENT_FIELDS)[number];
 type IndexedText = Extract<Literal, { readonly filter: string } | { readonly isSearched: true }>;
@@ -27,10 +31,10 @@ export const CODED_FIELDS = EVENT_FIELDS.filter(
 export const COUNTED = ["provider", "executor", "capability", "runtime_name"] as const;
 
 /** The columns of an index: a sidecar with others is rebuilt, so a new field needs no new format. */
-export const INDEXED_FIELDS = CODED_FIELDS.map(({ name, isSearched = false }) => ({
-  name,
-  isSearched,
-}));
+export const INDEXED_FIELDS = [
+  ...CODED_FIELDS.map(({ name, isSearched = false }) => ({ name, isSearched })),
+  ...LONG_FIELDS.map((name) => ({ name, isLong: true })),
+];
 
 /** Makes a record of the coded fields. */
 export function byCodedName<T>(make: (name: CodedName) => T): Readonly<Record<CodedName, T>> {

@@ -14,7 +14,7 @@ import { GrowingDictionary } from "./dictionary.ts";
 import { hashOf } from "./hash.ts";
 import { addBits, marksOf, noBits, RowSet } from "./row-set.ts";
 import { RowOrder } from "./row-order.ts";
-import type { CodedField, LocalRow, SegmentIndex } from "./segment-index.ts";
+import type { CodedField, LocalRow, LongField, SegmentIndex } from "./segment-index.ts";
 import { grown } from "./text-buffer.ts";
 import type { SearchedText } from "./trigrams.ts";
 
@@ -43,13 +43,27 @@ class GrowingField implements CodedField {
   }
 }
 
+/** A field of long texts of a segment that grows. */
+class GrowingLongField extends GrowingField implements LongField {
+  get size(): number {
+    return this.dictionary.size;
+  }
+
+  holding({ needle }: SearchedText, yielder: Yielder): Awaitable<readonly number[]> {
+    return yielder.run(this.dictionary.search(needle));
+  }
+}
+
 /** An index that takes events. */
 export class GrowingIndex implements SegmentIndex {
   readonly segment: number;
   readonly isSealed = false;
   readonly combinations = undefined;
   readonly fields = byCodedName((name) => new GrowingField(name));
-  readonly commandField = new GrowingField("command");
+  readonly longFields = {
+    command: new GrowingLongField("command"),
+    reason: new GrowingLongField("reason"),
+  };
   readonly traces = new GrowingField("trace_id");
   readonly packedCounts = new Uint32Array(PACKED_FACETS);
   times: Float64Array = new Float64Array(FIRST_ROWS);
@@ -62,7 +76,11 @@ export class GrowingIndex implements SegmentIndex {
   oldest = Infinity;
   newest = -Infinity;
   newestIngested = -Infinity;
-  readonly #fields = [...Object.values(this.fields), this.commandField, this.traces];
+  readonly #fields = [
+    ...Object.values(this.fields),
+    ...Object.values(this.longFields),
+    this.traces,
+  ];
   readonly #order = new RowOrder();
 
   constructor(segment: number) {
@@ -110,14 +128,6 @@ export class GrowingIndex implements SegmentIndex {
     this.idHashes = grown(this.idHashes);
   }
 
-  get commands(): Uint32Array {
-    return this.commandField.codes;
-  }
-
-  get commandCount(): number {
-    return this.commandField.dictionary.size;
-  }
-
   order(): Uint32Array | undefined {
     return this.#order.take(this.times, this.rows);
   }
@@ -129,10 +139,6 @@ export class GrowingIndex implements SegmentIndex {
     const bits = noBits(rows); // all rows may have one trace id, so they are not searched one by one
     addBits(bits, codes, marksOf([code], dictionary.size), rows);
     return RowSet.ofBits(bits).toList();
-  }
-
-  commandsHolding({ needle }: SearchedText, yielder: Yielder): Awaitable<readonly number[]> {
-    return yielder.run(this.commandField.dictionary.search(needle));
   }
 
   rowsOfId(hash: number): readonly LocalRow[] {

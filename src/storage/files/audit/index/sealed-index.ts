@@ -13,8 +13,14 @@ import { PackedDictionary } from "./dictionary.ts";
 import { hashOf } from "./hash.ts";
 import { lowerBound } from "./sorting.ts";
 import { TextFinder } from "./text-finder.ts";
-import { byCodedName, INDEXED_FIELDS, type CodedName, type Column } from "./fields.ts";
-import type { CodedField, LocalRow, SegmentIndex } from "./segment-index.ts";
+import {
+  byCodedName,
+  INDEXED_FIELDS,
+  type CodedName,
+  type Column,
+  type LongName,
+} from "./fields.ts";
+import type { CodedField, LocalRow, LongField, SegmentIndex } from "./segment-index.ts";
 import {
   arrayOf,
   checksumInParts,
@@ -27,6 +33,49 @@ import { OnDemandSections } from "../sidecar/on-demand-sections.ts";
 import { runsWith, type SearchedText } from "./trigrams.ts";
 
 const NO_ROWS = new Uint32Array(0);
+
+/** A field of long texts, which stay on disk. */
+class SealedLongField implements LongField {
+  readonly codes: Column;
+  readonly #ends: Uint32Array;
+  readonly #filters: Uint32Array;
+  readonly #name: LongName;
+  readonly #rest: OnDemandSections;
+
+  constructor(
+    name: LongName,
+    column: <T extends SectionArray>(name: string) => T,
+    rest: OnDemandSections,
+  ) {
+    this.#name = name;
+    this.#rest = rest;
+    this.codes = column(`${name}.codes`);
+    this.#ends = column(`${name}.ends`);
+    this.#filters = column(`${name}.filters`);
+  }
+
+  get size(): number {
+    return this.#ends.length;
+  }
+
+  /** Searches block by block; blocks whose filter rules out the text are not read. */
+  async holding(
+    { needle, bits, room }: SearchedText,
+    yielder: Yielder,
+  ): Promise<readonly number[]> {
+    const ends = this.#ends;
+    const finder = new TextFinder(needle, ends);
+    for (const { first, end } of runsWith(this.#filters, ends, bits)) {
+      finder.passTo(first);
+      for (let at = ends[first - 1] ?? 0; finder.isBefore(at, end);) {
+        const piece = await this.#rest.read(this.#name, at, finder.endOf(at, end), room);
+        at = finder.search(piece, at);
+        if (yielder.isDue) await yielder.step();
+      }
+    }
+    return finder.found;
+  }
+}
 
 /** An index that was read from its sidecar. */
 export class SealedIndex implements SegmentIndex {
@@ -44,10 +93,7 @@ export class SealedIndex implements SegmentIndex {
   readonly packedCounts: Uint32Array;
   readonly combinations: FacetCombinations | undefined;
   readonly lastUsed: Float64Array;
-  readonly commands: Column;
-  readonly commandCount: number;
-  readonly #commandEnds: Uint32Array;
-  readonly #filters: Uint32Array;
+  readonly longFields: Readonly<Record<LongName, LongField>>;
   readonly #traceHashes: Uint32Array;
   readonly #order: Uint32Array | undefined;
   readonly #rest: OnDemandSections;
@@ -71,10 +117,6 @@ export class SealedIndex implements SegmentIndex {
     this.offsets = column("offsets");
     this.facets = column("facets");
     this.packedCounts = column("packedCounts");
-    this.commands = column("commands");
-    this.#commandEnds = column("commandEnds");
-    this.commandCount = this.#commandEnds.length;
-    this.#filters = column("filters");
     const columnIfAny = <T extends SectionArray>(name: string): T | undefined =>
       table.columns[name] === undefined ? undefined : column<T>(name);
     this.fields = byCodedName((name) => ({
@@ -92,7 +134,12 @@ export class SealedIndex implements SegmentIndex {
     };
     this.#traceHashes = column("traceHashes");
     this.#order = columnIfAny("order");
-    this.#rest = new OnDemandSections(reads, path, header, table, column("restChecksums"));
+    const rest = new OnDemandSections(reads, path, header, table, column("restChecksums"));
+    this.#rest = rest;
+    this.longFields = {
+      command: new SealedLongField("command", column, rest),
+      reason: new SealedLongField("reason", column, rest),
+    };
   }
 
   /** Reads a sidecar; `undefined` if it is missing or does not describe a log of that length. */
@@ -150,24 +197,6 @@ export class SealedIndex implements SegmentIndex {
       return this.#rest.numbers("traceRows", first, last - first);
     }
     return NO_ROWS;
-  }
-
-  /** Searches block by block; blocks whose filter rules out the text are not read. */
-  async commandsHolding(
-    { needle, bits, room }: SearchedText,
-    yielder: Yielder,
-  ): Promise<readonly number[]> {
-    const ends = this.#commandEnds;
-    const finder = new TextFinder(needle, ends);
-    for (const { first, end } of runsWith(this.#filters, ends, bits)) {
-      finder.passTo(first);
-      for (let at = ends[first - 1] ?? 0; finder.isBefore(at, end);) {
-        const piece = await this.#rest.read("commands", at, finder.endOf(at, end), room);
-        at = finder.search(piece, at);
-        if (yielder.isDue) await yielder.step();
-      }
-    }
-    return finder.found;
   }
 
   async rowsOfId(hash: number): Promise<readonly LocalRow[]> {

@@ -1,13 +1,13 @@
 /**
  * The index of one segment: an array for each column, in the order of ingest, so that a row number is an
- * index into each of them. About 40 bytes an event stay in memory. The lower-cased commands of a sealed
- * segment are not kept in memory, but read from its sidecar.
+ * index into each of them. About 40 bytes an event stay in memory. The lower-cased commands and reasons of a
+ * sealed segment are not kept in memory, but read from its sidecar.
  */
 import type { Awaitable } from "../../../../core/caller.ts";
 import type { Yielder } from "../../../../core/yielder.ts";
 import type { FacetCombinations } from "./facet-counts.ts";
 import type { Dictionary } from "./dictionary.ts";
-import type { CodedName, Column } from "./fields.ts";
+import type { CodedName, Column, LongName } from "./fields.ts";
 import type { SearchedText } from "./trigrams.ts";
 
 /** One field of all rows of a segment. Arrays may be longer than they are filled. */
@@ -19,6 +19,16 @@ export interface CodedField {
   readonly counts: Uint32Array;
   /** The rows by code and combination of facets, code after code; `undefined` if they are not counted. */
   readonly byCombination: Column | undefined;
+}
+
+/** A field of long texts. */
+export interface LongField {
+  /** The code of each row's text; 0 for no text. */
+  readonly codes: Column;
+  /** The number of distinct texts; their codes are 1 to `size`. */
+  readonly size: number;
+  /** The codes of the texts that contain a text, ascending. */
+  holding(text: SearchedText, yielder: Yielder): Awaitable<readonly number[]>;
 }
 
 /** The columns of a segment. Arrays may be longer than `rows`. */
@@ -45,17 +55,12 @@ export interface SegmentIndex {
   readonly combinations: FacetCombinations | undefined;
   /** The newest `timestamp` by provider code. */
   readonly lastUsed: Float64Array;
-  /** The code of each row's command; 0 for no command. */
-  readonly commands: Column;
-  /** The number of distinct commands. */
-  readonly commandCount: number;
+  readonly longFields: Readonly<Record<LongName, LongField>>;
 
   /** Rows by time, oldest first, equal times by row; `undefined` when they came in that order. */
   order(): Uint32Array | undefined;
   /** Rows below `rows` that have a trace id. */
   rowsOfTrace(trace: string, rows: number): Awaitable<Uint32Array>;
-  /** The codes of the commands that contain a text, ascending. */
-  commandsHolding(text: SearchedText, yielder: Yielder): Awaitable<readonly number[]>;
   /** The rows whose id has that hash. */
   rowsOfId(hash: number): Awaitable<readonly LocalRow[]>;
   /** Passes the hash of each row's id, from row `first` on, in no particular order. */

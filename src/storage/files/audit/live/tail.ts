@@ -122,10 +122,12 @@ export function eventMatcher(filter: AuditFilter): (event: AuditEvent) => boolea
     const wanted = filter[parameter];
     return wanted === undefined ? [] : [{ name, wanted }];
   });
-  const { q = "", from = -Infinity, to = Infinity } = filter;
+  const { q = "", reason = "", from = -Infinity, to = Infinity } = filter;
   const lower = q.toLowerCase();
+  const lowerReason = reason.toLowerCase();
   return (event) => {
     if (!exact.every(({ name, wanted }) => event[name] === wanted)) return false;
+    if (lowerReason !== "" && !event.reason?.toLowerCase().includes(lowerReason)) return false;
     const time = timeOf(event.timestamp) ?? 0;
     if (time < from || time >= to) return false;
     return (

@@ -73,13 +73,13 @@ export async function answerHistogram(
 
 /** Whether a segment's hours can be added up, in place of its rows. */
 function isByHours(index: SegmentIndex, query: SegmentQuery, range: BucketRange): boolean {
-  const { wanted, trace, text } = query;
+  const { wanted, trace, texts } = query;
   const { isSealed, oldest, newest } = index;
   return (
     isSealed &&
     wanted.length === 0 &&
     trace === undefined &&
-    text === undefined &&
+    texts.length === 0 &&
     range.from % HOUR_MS === 0 &&
     range.intervalMs % HOUR_MS === 0 &&
     query.from <= oldest &&

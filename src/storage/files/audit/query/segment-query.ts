@@ -1,6 +1,6 @@
 /** A filter in the terms of the engine, made once and applied to one segment after another. */
 import type { AuditFilter } from "../../../../audit/store.ts";
-import { CODED_FIELDS, packedFacetsWith, type CodedName } from "../index/fields.ts";
+import { CODED_FIELDS, packedFacetsWith, type CodedName, type LongName } from "../index/fields.ts";
 import { bitsOf, type SearchedText } from "../index/trigrams.ts";
 import type { RowSet } from "../index/row-set.ts";
 import { ByteCache } from "./byte-cache.ts";
@@ -8,8 +8,14 @@ import { ByteCache } from "./byte-cache.ts";
 /** The size of a piece of text with the pages at its ends. */
 const ROOM_BYTES = 512 << 10;
 
-/** A text to find, and the cache of its matches. */
+/** The short fields that `q` searches. */
+const SEARCHED = CODED_FIELDS.filter(({ isSearched }) => isSearched).map(({ name }) => name);
+
+/** A text to find, the fields that may contain it, and the cache of its matches. */
 export interface TextQuery extends SearchedText {
+  /** These are searched first. */
+  readonly coded: readonly CodedName[];
+  readonly long: LongName;
   /**
    * The matches in sealed segments, which never change: the next page of a search does not search again. All
    * organizations share the cache.
@@ -28,7 +34,8 @@ export interface SegmentQuery {
   /** By packed facet, 1 if it matches; `undefined` if all do. */
   readonly facets: Uint8Array | undefined;
   readonly trace: string | undefined;
-  readonly text: TextQuery | undefined;
+  /** A row must contain each of them. */
+  readonly texts: readonly TextQuery[];
 }
 
 /** Makes the query of a filter; `found` caches the matches of searches. */
@@ -37,7 +44,7 @@ export function segmentQuery(
   organization = "",
   found = new ByteCache<RowSet>(0),
 ): SegmentQuery {
-  const { q } = filter;
+  const { q = "", reason = "" } = filter;
   const wanted = CODED_FIELDS.flatMap(({ name: field, filter: parameter }) => {
     const value = parameter && filter[parameter];
     return value === undefined ? [] : [{ field, value }];
@@ -48,18 +55,29 @@ export function segmentQuery(
     wanted,
     facets: packedFacetsWith(filter.decision, filter.consumer),
     trace: filter.trace_id,
-    text: q === undefined || q === "" ? undefined : textQuery(q, organization, found),
+    texts: [
+      ...(reason === "" ? [] : [textQuery(reason, [], "reason", organization, found)]),
+      ...(q === "" ? [] : [textQuery(q, SEARCHED, "command", organization, found)]),
+    ],
   };
 }
 
-function textQuery(q: string, organization: string, found: ByteCache<RowSet>): TextQuery {
-  const lower = q.toLowerCase();
+function textQuery(
+  text: string,
+  coded: readonly CodedName[],
+  long: LongName,
+  organization: string,
+  found: ByteCache<RowSet>,
+): TextQuery {
+  const lower = text.toLowerCase();
   const needle = Buffer.from(lower, "utf8");
   return {
     needle,
     bits: bitsOf(needle),
     found,
-    keyIn: (segment) => `${organization} ${segment} ${lower}`,
+    coded,
+    long,
+    keyIn: (segment) => `${organization} ${segment} ${long} ${lower}`,
     room: Buffer.allocUnsafeSlow(ROOM_BYTES),
   };
 }

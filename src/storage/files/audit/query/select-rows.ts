@@ -104,8 +104,8 @@ function planOf({ index, rows, oldest, newest }: SegmentView, query: SegmentQuer
 export function knownCount(view: SegmentView, query: SegmentQuery): number | undefined {
   const plan = planOf(view, query);
   if (plan === undefined) return 0;
-  const { facets, text, trace } = query;
-  if (plan.isPartial || text !== undefined || trace !== undefined) return undefined;
+  const { facets, texts, trace } = query;
+  if (plan.isPartial || texts.length > 0 || trace !== undefined) return undefined;
   const [first, second] = plan.tests;
   if (first === undefined) return facets === undefined ? view.rows : countFacets(view, facets);
   if (second === undefined && facets === undefined) return first.count;
@@ -162,14 +162,16 @@ export async function selectRows(
 /** The matching rows of any time; `undefined` stands for all rows. */
 async function matchingRows(
   { index, rows }: SegmentView,
-  { facets, trace, text }: SegmentQuery,
+  { facets, trace, texts }: SegmentQuery,
   { tests }: Plan,
   yielder: Yielder,
 ): Promise<RowSet | undefined> {
   let list = trace === undefined ? undefined : await index.rowsOfTrace(trace, rows);
-  if (text !== undefined && list?.length !== 0) {
+  for (const text of texts) {
+    if (list?.length === 0) break;
     const holding = await rowsHolding(index, rows, text, yielder);
-    if (tests.length === 0 && facets === undefined && list === undefined) return holding;
+    const isAll = texts.length === 1 && tests.length === 0 && facets === undefined;
+    if (isAll && list === undefined) return holding;
     list = list === undefined ? holding.toList() : holding.among(list);
   }
   const compared: [column: Column, wanted: Uint8Array][] = [];

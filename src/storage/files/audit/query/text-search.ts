@@ -1,16 +1,14 @@
 /**
- * Finds the rows of a segment in which a text occurs: the filter `q`. All searched fields but the command are
- * searched in their dictionaries; if these already match every row, the search ends. Each distinct text is
- * compared once, as bytes, which match in UTF-8 exactly where the characters do. One pass over a column then
- * finds the rows that have a matching text.
+ * Finds the rows of a segment in which a text occurs: the filters `q` and `reason`. Short fields are searched in
+ * their dictionaries; if these already match every row, the search ends. Each distinct text is compared once,
+ * as bytes, which match in UTF-8 exactly where the characters do. One pass over a column then finds the rows
+ * that have a matching text.
  */
 import { addBits, marksOf, countBits, noBits, RowSet } from "../index/row-set.ts";
 import type { Yielder } from "../../../../core/yielder.ts";
 import type { TextQuery } from "./segment-query.ts";
-import { CODED_FIELDS, type Column } from "../index/fields.ts";
+import type { Column } from "../index/fields.ts";
 import type { SegmentIndex } from "../index/segment-index.ts";
-
-const SEARCHED = CODED_FIELDS.filter(({ isSearched }) => isSearched).map(({ name }) => name);
 
 /** Finds the rows below `rows` that contain a text. */
 export async function rowsHolding(
@@ -38,13 +36,14 @@ async function search(
   const add = (column: Column, codes: readonly number[], size: number): void => {
     if (codes.length > 0) addBits((bits ??= noBits(rows)), column, marksOf(codes, size), rows);
   };
-  for (const name of SEARCHED) {
+  for (const name of query.coded) {
     const { codes, dictionary } = index.fields[name];
     add(codes, await yielder.run(dictionary.search(query.needle)), dictionary.size);
     if (yielder.isDue) await yielder.step();
   }
   if (bits === undefined || countBits(bits) < rows) {
-    add(index.commands, await index.commandsHolding(query, yielder), index.commandCount);
+    const { codes, size } = index.longFields[query.long];
+    add(codes, await index.longFields[query.long].holding(query, yielder), size);
   }
   return bits === undefined ? RowSet.none : RowSet.ofBits(bits);
 }

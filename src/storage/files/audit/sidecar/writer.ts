@@ -5,7 +5,13 @@ import type { FileOperations } from "../../../file-operations.ts";
 import { readManyLines } from "../../../log-lines.ts";
 import { replaceFile } from "../../../snapshot.ts";
 import { countByFacets, countFacets } from "../index/facet-counts.ts";
-import { CODED_FIELDS, COUNTED, INDEXED_FIELDS, type Column } from "../index/fields.ts";
+import {
+  CODED_FIELDS,
+  COUNTED,
+  INDEXED_FIELDS,
+  LONG_FIELDS,
+  type Column,
+} from "../index/fields.ts";
 import { packDictionary } from "../index/dictionary.ts";
 import { GrowingIndex, indexLines } from "../index/growing-index.ts";
 import { hashesOf } from "../index/hash.ts";
@@ -61,10 +67,13 @@ function* addColumns(columns: SectionWriter, index: GrowingIndex): Work<void> {
   if (order !== undefined) columns.add("order", order);
   columns.add("lastUsed", index.lastUsed.subarray(0, index.fields.provider.dictionary.size + 1));
   yield;
-  const texts = yield* index.commandField.dictionary.lowerCased();
-  columns.add("commands", narrowed(index.commands, rows, texts.count));
-  columns.add("commandEnds", texts.ends);
-  columns.add("filters", yield* trigramSlices(texts));
+  for (const name of LONG_FIELDS) {
+    const { codes, dictionary } = index.longFields[name];
+    const texts = yield* dictionary.lowerCased();
+    columns.add(`${name}.codes`, narrowed(codes, rows, texts.count));
+    columns.add(`${name}.ends`, texts.ends);
+    columns.add(`${name}.filters`, yield* trigramSlices(texts));
+  }
   for (const { name, isSearched = false } of CODED_FIELDS) {
     const { codes, counts, dictionary } = index.fields[name];
     columns.add(`${name}.codes`, narrowed(codes, rows, dictionary.size));
@@ -93,7 +102,9 @@ function* addFacets(columns: SectionWriter, index: GrowingIndex): Work<void> {
 
 /** Adds the sections that stay on disk; returns the hashes of all trace ids, in their order. */
 function* addRest(rest: SectionWriter, index: GrowingIndex): Work<Uint32Array> {
-  rest.add("commands", (yield* index.commandField.dictionary.lowerCased()).bytes);
+  for (const name of LONG_FIELDS) {
+    rest.add(name, (yield* index.longFields[name].dictionary.lowerCased()).bytes);
+  }
   const traceHashes = yield* addTraces(rest, index);
   const hashes = index.idHashes.subarray(0, index.rows);
   const rows = sortedByKey(0, index.rows, (row) => hashes[row] as number);

@@ -8,7 +8,11 @@ import {
 import { hashOf } from "../../../../../src/storage/files/audit/index/hash.ts";
 import type { CodedField } from "../../../../../src/storage/files/audit/index/segment-index.ts";
 import { readLine } from "../../../../../src/storage/files/audit/write/lines.ts";
-import { CODED_FIELDS, packFacets } from "../../../../../src/storage/files/audit/index/fields.ts";
+import {
+  CODED_FIELDS,
+  LONG_FIELDS,
+  packFacets,
+} from "../../../../../src/storage/files/audit/index/fields.ts";
 
 const ORGANIZATION = "acme";
 
@@ -28,7 +32,9 @@ function indexed(bytes: Buffer): { rows: Row[]; damaged: number[] } {
       time: index.times[row],
       kind: index.facets[row],
       idHash: index.idHashes[row],
-      command: value(index.commandField),
+      ...(Object.fromEntries(
+        LONG_FIELDS.map((name) => [name, value(index.longFields[name])]),
+      ) as Row),
       trace_id: value(index.traces),
       ...(Object.fromEntries(fields) as Row),
     };
@@ -62,7 +68,7 @@ function rowOf(event: Row, offset: number): Row {
     time: Date.parse(event["timestamp"] as string),
     kind: packFacets({ consumer, policy_decision, ai: event["ai"] === true }),
     idHash: hashOf(event["id"] as string),
-    command: text("command"),
+    ...Object.fromEntries(LONG_FIELDS.map((name) => [name, text(name)])),
     trace_id: text("trace_id"),
     ...Object.fromEntries(CODED_FIELDS.map(({ name }) => [name, text(name)])),
   };

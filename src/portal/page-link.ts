@@ -20,6 +20,11 @@ export function executorLink(name: string): string {
   return `/portal/executor?name=${encodeURIComponent(name)}`;
 }
 
+/** The address of a provider's page. */
+export function providerLink(id: string): string {
+  return `/portal/catalog?provider=${encodeURIComponent(id)}`;
+}
+
 /** The address of a policy version, or of its comparison with another one. Lists have hundreds of these. */
 export function policyLink(version: string, against?: string): string {
   const other = against ? `&against=${encodeURIComponent(against)}` : "";

@@ -13,7 +13,7 @@ const WEIGHTS = [
   ["/portal/agents", MOST],
   ["/portal/runtime?name=x", MOST],
   ["/portal/executor?name=x", MOST],
-  ["/portal/catalog", MOST],
+  ["/portal/catalog", 95],
   ["/portal/access", MOST],
   ["/portal/access/users", MOST],
   ["/portal/access/organizations", MOST],

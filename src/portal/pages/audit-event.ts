@@ -8,7 +8,7 @@ import type { AuditEvent } from "../../audit/schema.ts";
 import { canDraft } from "../../policies/draft-event.ts";
 import { count, counted, exactly, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { executorLink, policyLink, runtimeLink } from "../page-link.ts";
+import { executorLink, policyLink, providerLink, runtimeLink } from "../page-link.ts";
 import type { AuditModel } from "./audit-source.ts";
 import { ANEW, viewHref, type AuditView } from "./audit-view.ts";
 import { ifAllowed } from "../withheld.ts";
@@ -191,6 +191,7 @@ function fact(
 /** The page of the thing that a field names. */
 const PAGES: { readonly [field in EventFieldName]?: (value: string) => string } = {
   executor: executorLink,
+  provider: providerLink,
   runtime_name: runtimeLink,
   policy: (version) => policyLink(version),
 };

@@ -2,10 +2,10 @@ import type { Capability } from "../../catalog/schema.ts";
 import { string } from "../../core/schema-parts.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import type { Provider, ProviderStatus } from "../../providers/schema.ts";
-import { count } from "../format.ts";
+import { count, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { option, searchField } from "./fields.ts";
-import { pageLink } from "../page-link.ts";
+import { executorLink, providerLink, runtimeLink } from "../page-link.ts";
 import { allowedOrNote } from "../withheld.ts";
 import {
   badge,
@@ -14,6 +14,7 @@ import {
   card,
   emptyState,
   facts,
+  type Facts,
   numberHeading,
   type PageContext,
   shellLines,
@@ -22,6 +23,13 @@ import {
   type Tone,
 } from "./parts.ts";
 import { matchesIn, type CatalogMatches } from "./catalog-matches.ts";
+import {
+  commandCards,
+  commandFacts,
+  namesIn,
+  readCommandsOf,
+  type CommandsOf,
+} from "./commands-of.ts";
 import type { CatalogContent, DataPage } from "./source.ts";
 
 const CATALOG_PATH = "/portal/catalog";
@@ -35,6 +43,8 @@ type CatalogQuery = Partial<QueryOf<typeof parameters>>;
 /** The model of the catalog page: the whole catalog, of which the query shows a part. */
 export interface CatalogModel extends PageContext, CatalogContent {
   readonly query: CatalogQuery;
+  /** The commands of the provider that the query names; `undefined` without one. */
+  readonly commands: CommandsOf | undefined;
 }
 
 /** The page of the providers and their capabilities. */
@@ -44,11 +54,19 @@ export const catalog: DataPage<CatalogModel, typeof parameters> = {
   module: "catalog",
   parameters,
   titleOf: ({ query }) => query.provider ?? query.q ?? "Catalog",
-  read: async (source, context, query) => ({ ...context, query, ...(await source.catalog()) }),
+  async read(source, context, query) {
+    const { provider } = query;
+    const [content, commands] = await Promise.all([
+      source.catalog(),
+      provider === undefined ? undefined : readCommandsOf(source, context, { provider }),
+    ]);
+    return { ...context, query, ...content, commands };
+  },
   render: renderCatalog,
 };
 
 const MOST_CAPABILITIES = 500;
+const LONGEST_SHOWN = 256;
 const STATUSES: readonly ProviderStatus[] = ["connected", "degraded", "offline"];
 const TONES: Readonly<Record<ProviderStatus, Tone>> = {
   connected: "ok",
@@ -59,7 +77,7 @@ const TONES: Readonly<Record<ProviderStatus, Tone>> = {
 /** Renders the providers and capabilities, or one provider. */
 export function renderCatalog(model: CatalogModel): Html {
   const { query, providers, capabilities } = model;
-  if (query.provider !== undefined) return providerPage(model, query.provider);
+  if (model.commands) return providerPage(model, query.provider ?? "", model.commands);
   const found = matchesIn(providers, capabilities, query);
   return html`<div class="page-head">
       <h1>Catalog</h1>
@@ -129,7 +147,7 @@ function providerTable(providers: readonly Provider[], now: number): Html {
       (provider) =>
         html`<tr>
           <th scope="row">
-            <a href="${catalogLink(provider.id)}">${provider.name}</a>
+            <a href="${providerLink(provider.id)}">${provider.name}</a>
             <span class="under mono">${provider.id}</span>
           </th>
           <td>${statusBadge(provider)}</td>
@@ -165,46 +183,57 @@ function capabilityCard(capabilities: readonly Capability[], advice?: Html): Htm
   return card("capabilities", "Capabilities", capabilities.length === 0 ? advice : list, number);
 }
 
-function providerPage(model: CatalogModel, id: string): Html {
+function providerPage(model: CatalogModel, id: string, commands: CommandsOf): Html {
   const { query, providers, capabilities, now } = model;
   const provider = providers.find((one) => one.id === id);
-  if (!provider) {
+  const head = html`<div class="page-head">
+    ${breadcrumb(CATALOG_PATH, "Catalog")}
+    <h1>${shorten(provider?.name ?? id, LONGEST_SHOWN)}</h1>
+  </div>`;
+  if (!provider && commands.newest.total === 0) {
     const all = html`<a href="${CATALOG_PATH}">All providers</a>`;
-    return html`<div class="page-head"><h1>Catalog</h1></div>
+    return html`${head}
       <section class="card">
-        ${emptyState(`The catalog has no provider "${id}"`, html`It may have had one: ${all}.`)}
+        ${emptyState(`The catalog has no provider "${shorten(id, LONGEST_SHOWN)}"`, html`No command in the log used one of this name either. ${all}.`)}
       </section>`;
   }
+  const about = facts([
+    ...(provider
+      ? aboutProvider(provider)
+      : ([["Catalog", "Not in the catalog; commands in the log name it"]] as const)),
+    ...commandFacts(commands, now),
+    ["People and agents", namesIn(commands, "executor", executorLink)],
+    ["Runtimes", namesIn(commands, "runtime_name", runtimeLink)],
+  ]);
+  const form =
+    provider && callsV1(model)
+      ? allowedOrNote(model, "PUT /providers/{id}", "Setting a status", statusForm(provider))
+      : undefined;
   const found = matchesIn(providers, capabilities, query).capabilities;
-  const commands = html`<a href="/portal/audit?provider=${encodeURIComponent(id)}"
-    >Its commands</a
-  >`;
-  const shown = facts([
-    ["Id", html`<span class="mono">${id}</span>`],
+  return html`${head}
+  ${commandCards(card("provider-title", "Provider", html`${about} ${form}`), commands, now)}
+  ${provider && [search(query), capabilityCard(found, adviceFor(query, id))]}`;
+}
+
+function aboutProvider(provider: Provider): Facts {
+  return [
+    ["Id", html`<span class="mono">${provider.id}</span>`],
     ["Status", statusBadge(provider)],
-    ["Last used", html`${timeOrNever(provider.last_used, now)} · ${commands}`],
     ["Scope", provider.scope],
     ["Authentication", provider.auth],
-  ]);
-  const form = callsV1(model)
-    ? allowedOrNote(model, "PUT /providers/{id}", "Setting a status", statusForm(provider))
-    : undefined;
-  const advice =
-    query.q === undefined
-      ? emptyState(
-          "The catalog lists none",
-          "What this provider is asked to do is recorded all the same.",
-        )
-      : emptyState(
-          "Nothing matches",
-          html`Another word may find something: <a href="${catalogLink(id)}">show all</a>.`,
-        );
-  return html`<div class="page-head">
-      ${breadcrumb(CATALOG_PATH, "Catalog")}
-      <h1>${provider.name}</h1>
-    </div>
-    <section class="card" aria-label="Provider">${shown} ${form}</section>
-    ${search(query)} ${capabilityCard(found, advice)}`;
+  ];
+}
+
+/** The advice in place of an empty list of a provider's capabilities. */
+function adviceFor({ q }: CatalogQuery, id: string): Html {
+  if (q === undefined) {
+    return emptyState(
+      "The catalog lists none",
+      "What this provider is asked to do is recorded all the same.",
+    );
+  }
+  const all = html`<a href="${providerLink(id)}">show all</a>`;
+  return emptyState("Nothing matches", html`Another word may find something: ${all}.`);
 }
 
 function statusForm({ status, overridden }: Provider): Html {
@@ -230,8 +259,4 @@ function statusForm({ status, overridden }: Provider): Html {
     </p>
     <p class="error" role="alert"></p>
   </form>`;
-}
-
-function catalogLink(provider: string): string {
-  return pageLink(CATALOG_PATH, { provider });
 }

@@ -1,7 +1,7 @@
-/** The commands of one runtime, or of one person or agent: the common part of their pages. */
+/** The commands of a runtime, of a person or agent, or of a provider: the common part of their pages. */
 import type { AuditEvent } from "../../audit/schema.ts";
 import { DAY_MS } from "../../core/clock.ts";
-import { count, percent, shorten } from "../format.ts";
+import { count, counted, percent, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { withUnseen } from "../unseen.ts";
 import { readChart, type AuditSlice } from "./audit-source.ts";
@@ -14,9 +14,9 @@ import type { PageSource } from "./source.ts";
 import { barsOf, planChart, totalOf, type TimeChart } from "./time-chart.ts";
 
 /** The filter that selects the commands. */
-export type CommandsFilter = Pick<AuditView, "runtime" | "executor">;
+export type CommandsFilter = Pick<AuditView, "runtime" | "executor" | "provider">;
 
-/** The commands of a runtime or an executor. */
+/** The commands that a filter selects. */
 export interface CommandsOf {
   readonly filter: CommandsFilter;
   /** The newest commands of all time, newest first. */
@@ -78,11 +78,11 @@ export function commandFacts({ filter, newest, week }: CommandsOf, now: number) 
     ["Last command", last && timeAgo(last.timestamp, now)],
     [
       "Last 7 days",
-      html`${auditLink(filter, { range: "7d" }, `${count(total)} commands`)},
+      html`${auditLink(filter, { range: "7d" }, counted(total, "command"))},
         ${auditLink(filter, { range: "7d", decision: "DENIED" }, `${count(denied)} denied`)}
         <span class="faint">(${percent(denied, total)})</span>`,
     ],
-    ["All time", auditLink(filter, {}, `${count(newest.total)} commands`)],
+    ["All time", auditLink(filter, {}, counted(newest.total, "command"))],
   ] as const;
 }
 
@@ -149,5 +149,10 @@ function newestTable(events: readonly AuditEvent[], filter: CommandsFilter, now:
         </td>
       </tr>`,
   );
-  return table("Table of the newest commands", "rows", ["When", "Decision", "Command"], rows);
+  return table(
+    "Table of the newest commands",
+    "rows stacked",
+    ["When", "Decision", "Command"],
+    rows,
+  );
 }

@@ -2,7 +2,7 @@ import { string } from "../../core/schema-parts.ts";
 import type { QueryParameters } from "../../http/query.ts";
 import { shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { runtimeLink } from "../page-link.ts";
+import { providerLink, runtimeLink } from "../page-link.ts";
 import { viewHref } from "./audit-view.ts";
 import {
   commandCards,
@@ -60,10 +60,7 @@ export function renderExecutor({ name, commands, now }: ExecutorModel): Html {
       namesIn(commands, "consumer", (consumer) => viewHref({ executor: name, consumer })),
     ],
     ["Runtimes", namesIn(commands, "runtime_name", runtimeLink)],
-    [
-      "Providers",
-      namesIn(commands, "provider", (id) => viewHref({ executor: name, provider: id })),
-    ],
+    ["Providers", namesIn(commands, "provider", providerLink)],
   ]);
   return html`${head}
   ${commandCards(card("executor-title", "Person or agent", about), commands, now)}`;

@@ -5,7 +5,7 @@ import type { Policy } from "../../policies/schema.ts";
 import { count, percent, shorten } from "../format.ts";
 import { DAY_MS } from "../../core/clock.ts";
 import { html, type Html } from "../html.ts";
-import { policyLink } from "../page-link.ts";
+import { policyLink, providerLink } from "../page-link.ts";
 import { AHEAD_MS } from "./audit-view.ts";
 import { chartLegend } from "./bar-chart.ts";
 import { shareRow, shareTable } from "./bars.ts";
@@ -170,8 +170,7 @@ function providersCard({ counts }: OverviewModel): Html {
   const used = Object.entries(counts.by_provider).sort(([, a], [, b]) => b - a);
   const most = used[0]?.[1] ?? 1;
   const rows = used.slice(0, MOST_PROVIDERS).map(([name, commands]) => {
-    const href = `/portal/audit?provider=${encodeURIComponent(name)}&range=24h`;
-    return shareRow(html`<a href="${href}">${shorten(name, 40)}</a>`, commands, most);
+    return shareRow(html`<a href="${providerLink(name)}">${shorten(name, 40)}</a>`, commands, most);
   });
   const catalog = html`<a href="/portal/catalog">catalog</a>`;
   const body =

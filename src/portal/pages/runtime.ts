@@ -4,7 +4,7 @@ import type { RuntimeInstance } from "../../fleet/schema.ts";
 import type { QueryParameters } from "../../http/query.ts";
 import type { Policy } from "../../policies/schema.ts";
 import { html, type Html } from "../html.ts";
-import { executorLink, policyLink } from "../page-link.ts";
+import { executorLink, policyLink, providerLink } from "../page-link.ts";
 import { shorten } from "../format.ts";
 import {
   commandCards,
@@ -74,10 +74,7 @@ export function renderRuntime(model: RuntimeModel): Html {
       : ([["Fleet", "Not in the fleet; it sent no heartbeat, or was forgotten"]] as const)),
     ...commandFacts(commands, now),
     ["People and agents", namesIn(commands, "executor", executorLink)],
-    [
-      "Providers",
-      namesIn(commands, "provider", (id) => `/portal/catalog?provider=${encodeURIComponent(id)}`),
-    ],
+    ["Providers", namesIn(commands, "provider", providerLink)],
   ]);
   return html`${head} ${commandCards(card("runtime-title", "Runtime", state), commands, now)}`;
 }

@@ -1,4 +1,4 @@
-/** The pages of a runtime and of a person, and the ways that lead there. */
+/** The pages of runtimes, people, agents and providers, and the ways that lead there. */
 import assert from "node:assert/strict";
 import { after } from "node:test";
 import { browserTest, checkLooks, MARKUP, visit } from "../../support/browser.ts";
@@ -44,6 +44,30 @@ browserTest("a runtime leads to its people, and a person to their runtimes", asy
     await page.waitForURL("**/portal/runtime?name=build-2");
   }
 });
+
+browserTest(
+  "a provider's page has its commands, and one outside the catalog has a page",
+  async (t) => {
+    await app.post("/api/v1/audit", {
+      command: "own-tool go",
+      provider: "own-tool",
+      executor: "eve",
+    });
+    for (const javaScriptEnabled of [false, true]) {
+      const { page } = await visit(t, `${app.url}/portal/executor?name=ada`, { javaScriptEnabled });
+      await page.getByRole("link", { name: "git", exact: true }).click();
+      await page.getByRole("heading", { name: "Git", level: 1 }).waitFor();
+      const facts = page.getByRole("region", { name: "Provider", exact: true });
+      assert.match(await facts.innerText(), /30 commands,? 6 denied/);
+      await page.getByRole("heading", { name: "Newest denials" }).waitFor();
+      await facts.getByRole("link", { name: "build-2" }).click();
+      await page.getByRole("heading", { name: "build-2", level: 1 }).waitFor();
+      await page.goto(`${app.url}/portal/catalog?provider=own-tool`);
+      assert.match(await facts.innerText(), /Not in the catalog[\s\S]*1 command[\s\S]*eve/);
+      assert.equal(await page.getByRole("heading", { name: "Capabilities" }).count(), 0);
+    }
+  },
+);
 
 browserTest("unknown names say so", async (t) => {
   const { page } = await visit(t, `${app.url}/portal/runtime?name=gone`);

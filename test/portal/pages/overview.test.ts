@@ -168,7 +168,7 @@ test("a table has the numbers of the chart, newest hour first", () => {
 test("providers are listed by use, with escaped names and encoded links", () => {
   const counts = { ...EMPTY.counts, by_provider: { git: 2, '"><b>': 9 } };
   const page = renderOverview({ ...EMPTY, counts }).toString();
-  assert.match(page, /provider=%22%3E%3Cb%3E&amp;range=24h"/);
+  assert.match(page, /catalog\?provider=%22%3E%3Cb%3E"/);
   assert.match(page, /&quot;&gt;&lt;b&gt;/);
   assert.ok(page.indexOf("%3Cb%3E") < page.indexOf("provider=git"));
 });

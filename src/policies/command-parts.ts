@@ -3,6 +3,14 @@
  * rule for denials sees is wider than what a rule for permissions sees: it also gets the forms that only might be run.
  */
 import {
+  ExpandedForm,
+  type Form,
+  isExpandable,
+  NamedForm,
+  UnquotedForm,
+  WrittenForm,
+} from "./command-form.ts";
+import {
   plainWord,
   roughCommands,
   type SimpleCommand,
@@ -12,13 +20,6 @@ import {
 import { scanShell } from "./shell-scanner.ts";
 import type { StepBudget } from "./step-budget.ts";
 import { type Inner, WRAPPERS } from "./wrappers.ts";
-
-/** One way to write a command. */
-export interface Form {
-  readonly words: readonly string[];
-  /** The same as one text, for exact patterns and globs. */
-  readonly text: string;
-}
 
 /** Takes the commands of a text, one by one: a long text has too many to be kept. */
 export interface Parts {
@@ -37,9 +38,9 @@ const SPLIT_STEPS = 10;
 /** Variables that choose the programs, or the code, that a command runs. */
 const DANGEROUS = /^(?:PATH|IFS|ENV|BASH_ENV|SHELLOPTS|PS4|PROMPT_COMMAND|LD_\w+|DYLD_\w+)\+?=/;
 const NONE: readonly Word[] = [];
+const NO_INNERS: readonly Inner[] = [];
 /** The paths of wrappers; at another path could be any program. */
 const TRUSTED = /^(?:\/usr)?(?:\/local)?\/bin\/[^/]*$|^[^/]*$/;
-const BRACES = /^\{([^{}]*,[^{}]*)\}$/;
 
 /**
  * Splits a command.
@@ -91,13 +92,14 @@ class Splitter {
       if (dangerous.length > 0) this.#add(dangerous, undefined, true);
       return;
     }
-    const wrapper = WRAPPERS.get(baseName((program.bare ?? program.value).trim()));
-    const inners = wrapper?.innersOf(words, inputs) ?? [];
+    const name = baseName(program.bare ?? program.value);
+    const wrapper = WRAPPERS.get(program.raw === name ? name : name.trim());
+    const inners = wrapper?.innersOf(words, inputs) ?? NO_INNERS;
     const mustBeAllowed =
       inners.length === 0 ||
       wrapper?.acts === true ||
       dangerous.length > 0 ||
-      !TRUSTED.test(program.value);
+      (program.value !== name && !TRUSTED.test(program.value));
     if (dangerous.length > 0) this.#suspect(words);
     const own = dangerous.length === 0 ? words : [...dangerous, ...words];
     this.#add(own, own === words ? source : undefined, mustBeAllowed && !isDoubtful);
@@ -126,51 +128,40 @@ class Splitter {
   }
 
   #add(words: readonly Word[], source: string | undefined, isRequired: boolean): void {
-    const form = this.#suspect(words);
-    if (isRequired) this.#parts.required(this.#formsOf(words, form, source));
-  }
-
-  /** The forms of a command for permissions: without quotes, which is given, and as it was written. */
-  #formsOf(
-    words: readonly Word[],
-    { words: values, text }: Form,
-    source?: string,
-  ): readonly Form[] {
-    this.#work.spend(text.length);
-    const raw = source ?? words.map((word) => word.raw).join(" ");
-    if (words.every((word) => word.raw === word.value)) return [{ words: values, text: raw }];
-    // Without its quotes, one word with a space would read like two.
-    const isPlain = values.every((value) => value !== "" && !/\s/.test(value));
-    return [{ words: values, text: isPlain ? text : raw }, formOf(raw)];
-  }
-
-  /**
-   * Adds the forms of a command for denials: without quotes, which is returned, as it was written, and with empty
-   * variables.
-   */
-  #suspect(words: readonly Word[]): Form {
-    const form = this.#suspectWords(words.map(({ value }) => value));
-    if (words.some(({ raw, value }) => raw !== value)) {
-      this.#parts.suspected(formOf(words.map(({ raw }) => raw).join(" ")));
+    const { length, isPlain } = this.#suspect(words);
+    if (!isRequired) return;
+    this.#work.spend(length);
+    if (isPlain) {
+      this.#parts.required([new UnquotedForm(words, source)]);
+    } else {
+      const written = new WrittenForm(source ?? words);
+      this.#parts.required([new UnquotedForm(words, written), written]);
     }
-    if (words.some(({ raw, bare }) => bare !== undefined || raw.startsWith("{"))) {
-      this.#suspectWords(words.flatMap(({ raw, value, bare }) => expansionOf(raw, bare ?? value)));
-    }
-    return form;
   }
 
-  #suspectWords(words: readonly string[]): Form {
-    const [program = ""] = words;
-    const text = words.join(" ");
-    this.#work.spend(SPLIT_STEPS * text.length);
-    const form = { words, text };
+  /** Adds the forms of a command for denials: without quotes, as it was written, and with empty variables. */
+  #suspect(words: readonly Word[]) {
+    let length = Math.max(words.length - 1, 0);
+    let isPlain = true;
+    let isExpanded = false;
+    for (const word of words) {
+      length += word.value.length;
+      isPlain &&= word.raw === word.value;
+      isExpanded ||= isExpandable(word);
+    }
+    this.#suspectForm(new UnquotedForm(words), length);
+    if (!isPlain) this.#parts.suspected(new WrittenForm(words));
+    if (isExpanded) this.#suspectForm(new ExpandedForm(words), length);
+    return { length, isPlain };
+  }
+
+  /** Adds a form of a command, and the same with the name of its program instead of its path. */
+  #suspectForm(form: Form, length: number): void {
+    this.#work.spend(SPLIT_STEPS * length);
     this.#parts.suspected(form);
+    const program = form.wordAt(0) ?? "";
     const name = baseName(program);
-    if (name !== program && name !== "") {
-      const rest = words.slice(1);
-      this.#parts.suspected({ words: [name, ...rest], text: name + text.slice(program.length) });
-    }
-    return form;
+    if (name !== program && name !== "") this.#parts.suspected(new NamedForm(form, program, name));
   }
 }
 
@@ -178,18 +169,7 @@ function isDangerous({ raw }: Word): boolean {
   return DANGEROUS.test(raw);
 }
 
-/** A text as a form, split at white space alone. */
-export function formOf(text: string): Form {
-  return { words: text.split(/\s+/).filter((word) => word !== ""), text };
-}
-
-/** The words that a shell makes of one: of a list in braces its entries, and of an empty variable nothing. */
-function expansionOf(raw: string, bare: string): readonly string[] {
-  const [, list] = BRACES.exec(raw) ?? [];
-  return (list?.split(",") ?? bare.split(" ")).filter((word) => word !== "");
-}
-
 /** The name of a program without its folder. */
 function baseName(program: string): string {
-  return program.slice(program.lastIndexOf("/") + 1);
+  return program.includes("/") ? program.slice(program.lastIndexOf("/") + 1) : program;
 }

@@ -4,7 +4,8 @@
  * text is a shell text and is judged by the commands that it runs: it is denied when one of them is
  * denied, and allowed when all of them are allowed.
  */
-import { type Form, formOf, splitCommand } from "./command-parts.ts";
+import { type Form, splitAtSpace, WrittenForm } from "./command-form.ts";
+import { splitCommand } from "./command-parts.ts";
 import { matchesGlob } from "./glob.ts";
 import type { Effect, PolicyDecision } from "./schema.ts";
 import { COMPARISON_STEPS, type StepBudget } from "./step-budget.ts";
@@ -85,8 +86,8 @@ export interface Verdict {
  */
 export function evaluate(document: PolicyDocument, command: Command, work: StepBudget): Verdict {
   const text = command.command.trim(); // surrounding space is not part of a command
-  const whole = formOf(text);
-  const [first] = whole.words;
+  const whole = new WrittenForm(text);
+  const first = whole.wordAt(0);
   const { provider } = command;
   work.spend(COMPARISON_STEPS * document.rules.length + WORD_STEPS * text.length);
   const rules = document.rules.filter(
@@ -110,7 +111,7 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
   let denying = denials.length; // the position of the first rule that applies
   let excused = denials.length; // and of the first one that an exception kept from applying
   const suspected = (form: Form): void => {
-    const [program] = form.words;
+    const program = form.wordAt(0);
     const providers = program === first ? [provider ?? first] : [provider, program];
     const met = (from: number) => firstMet(denials, from, denying, [form], providers, work);
     let at = met(0);
@@ -128,7 +129,7 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
   const required = (forms: readonly Form[]): void => {
     isEmpty = false;
     if (!isEachAllowed) return;
-    const providers = [isGiven ? provider : forms[0]?.words[0]];
+    const providers = [isGiven ? provider : forms[0]?.wordAt(0)];
     const found = firstMet(permissions, 0, permissions.length, forms, providers, work);
     isEachAllowed = found < permissions.length;
     allowing = Math.min(allowing, found);
@@ -187,7 +188,7 @@ interface Denial extends Condition {
 /** The condition of a rule's match, or of one of its exceptions. */
 function conditionOf(rule: Rule, { commands, providers }: RuleMatch = rule.match): Condition {
   const split = commands?.map((pattern) =>
-    "prefix" in pattern ? { ...pattern, words: formOf(pattern.prefix).words } : pattern,
+    "prefix" in pattern ? { ...pattern, words: splitAtSpace(pattern.prefix) } : pattern,
   );
   return { rule, commands: split, providers };
 }
@@ -251,11 +252,11 @@ function isExactly(pattern: string, text: string, work: StepBudget): boolean {
 
 function matchesForm(
   pattern: NonNullable<Condition["commands"]>[number],
-  { words, text }: Form,
+  form: Form,
   work: StepBudget,
 ): boolean {
-  if ("glob" in pattern) return matchesGlob(pattern.glob, text, work);
-  if ("exact" in pattern) return isExactly(pattern.exact, text, work);
+  if ("glob" in pattern) return matchesGlob(pattern.glob, form.text, work);
+  if ("exact" in pattern) return isExactly(pattern.exact, form.text, work);
   work.spend(COMPARISON_STEPS + WORD_STEPS * pattern.prefix.length);
-  return (pattern.words ?? []).every((word, index) => words[index] === word);
+  return (pattern.words ?? []).every((word, index) => form.wordAt(index) === word);
 }

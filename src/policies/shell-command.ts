@@ -40,7 +40,7 @@ const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=/;
 
 /** The `NAME=` at the beginning of a text, if there is one. */
 export function assignmentIn(text: string): string | undefined {
-  return ASSIGNMENT.exec(text)?.[0];
+  return text.includes("=") ? ASSIGNMENT.exec(text)?.[0] : undefined;
 }
 
 /** A word without quotes and expansions. */

@@ -4,6 +4,8 @@ import { OPERATOR, WordReader } from "./shell-words.ts";
 
 const REDIRECTION = /<<<|<<-|<<|<&|<>|<|&>>|&>|>>|>&|>\||>/y;
 const FILE_NUMBER = /\d+(?=[<>])/y;
+const [ZERO, NINE, AMPERSAND, LESS, GREATER] = [0x30, 0x39, 0x26, 0x3c, 0x3e] as const;
+
 interface HereDocument {
   readonly delimiter: string;
   readonly isQuoted: boolean;
@@ -49,34 +51,37 @@ export abstract class RedirectionReader extends WordReader {
 
   /** Reports a command, as soon as its input has been read. */
   protected report(command: SimpleCommand): void {
-    const waits = this.#hereDocuments.some(({ inputs }) => inputs === command.inputs);
+    const documents = this.#hereDocuments;
+    const waits = documents.length > 0 && documents.some(({ inputs }) => inputs === command.inputs);
     if (waits) this.#waiting.push(command);
     else this.found(command);
   }
 
   /** Reports the commands that wait for their input. */
   protected reportWaiting(): void {
+    if (this.#waiting.length === 0) return;
     const commands = this.#waiting;
     this.#waiting = [];
     for (const command of commands) this.found(command);
   }
 
   #readHereDocument({ delimiter, isQuoted, stripsTabs, inputs }: HereDocument): void {
-    const start = this.at;
-    let end = this.text.length;
-    while (this.at < this.text.length) {
-      const from = this.at;
-      const feed = this.text.indexOf("\n", from);
-      const lineEnd = feed === -1 ? this.text.length : feed;
-      const line = this.text.slice(from, lineEnd);
-      this.at = Math.min(lineEnd + 1, this.text.length);
-      if ((stripsTabs ? line.replace(/^\t+/, "") : line) !== delimiter) continue;
-      end = from;
+    const { text, at: start } = this;
+    let end = text.length;
+    while (this.at < text.length) {
+      const line = this.at;
+      const feed = text.indexOf("\n", line);
+      const lineEnd = feed === -1 ? text.length : feed;
+      this.at = Math.min(lineEnd + 1, text.length);
+      let from = line;
+      if (stripsTabs) while (text[from] === "\t") from++;
+      if (lineEnd - from !== delimiter.length || !text.startsWith(delimiter, from)) continue;
+      end = line;
       break;
     }
-    const body = this.text.slice(start, end);
+    const body = text.slice(start, end);
     inputs.push(body);
-    if (!isQuoted) this.readerOf(body).readExpansions();
+    if (!isQuoted && /[$`]/.test(body)) this.readerOf(body).readExpansions();
   }
 
   /** Reads the substitutions of a here-document. */
@@ -91,13 +96,13 @@ export abstract class RedirectionReader extends WordReader {
 
   /** Whether a redirection begins here, with or without the number of a file. */
   protected isRedirection(): boolean {
-    const char = this.text[this.at] ?? "";
-    if (char >= "0" && char <= "9") {
+    const code = this.text.charCodeAt(this.at);
+    if (code >= ZERO && code <= NINE) {
       FILE_NUMBER.lastIndex = this.at;
       return FILE_NUMBER.test(this.text);
     }
-    const next = this.text[this.at + 1];
-    return char === "&" ? next === ">" : (char === "<" || char === ">") && next !== "(";
+    if (code === AMPERSAND) return this.text[this.at + 1] === ">";
+    return (code === LESS || code === GREATER) && this.text[this.at + 1] !== "(";
   }
 
   /** Reads a redirection; returns its operator. */

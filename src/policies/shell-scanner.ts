@@ -16,6 +16,11 @@ import { RedirectionReader } from "./shell-redirections.ts";
 import { OPERATOR, SPACE } from "./shell-words.ts";
 
 const END = "the end";
+const NONE: readonly never[] = [];
+
+/** By character code: 1 if the character ends a simple command. */
+const isEnd = new Uint8Array(128);
+for (const char of "\n;&|)") isEnd[char.charCodeAt(0)] = 1;
 
 /**
  * Finds the simple commands of a text.
@@ -68,9 +73,10 @@ class ShellScanner extends RedirectionReader {
   }
 
   #semicolons(): string | undefined {
-    const [token] = /^;[;&]&?/.exec(this.text.slice(this.at, this.at + 3)) ?? [";"];
-    this.at += token.length;
-    return token === ";" ? undefined : ";;";
+    const next = this.text[++this.at];
+    if (next !== ";" && next !== "&") return undefined;
+    this.at += this.text[this.at + 1] === "&" ? 2 : 1;
+    return ";;";
   }
 
   /** Reads a subshell, or an arithmetic command. */
@@ -92,8 +98,9 @@ class ShellScanner extends RedirectionReader {
     const start = this.at;
     const word = this.unquotedWord();
     if (word === undefined || !RESERVED.has(word)) {
-      this.at = start;
-      this.#simple();
+      const isWhole = word !== undefined && !this.#continuesWord();
+      if (!isWhole) this.at = start;
+      this.#simple(start, isWhole ? word : undefined);
       return undefined;
     }
     switch (word) {
@@ -141,6 +148,12 @@ class ShellScanner extends RedirectionReader {
     return undefined;
   }
 
+  /** Whether an operator is here that can be within a word, or behind the number of a file. */
+  #continuesWord(): boolean {
+    const char = this.text[this.at];
+    return char === "(" || char === "<" || char === ">";
+  }
+
   /** Passes over the name of a co-process, which stands only before a compound command. */
   #processName(): void {
     this.skipSpace();
@@ -185,8 +198,8 @@ class ShellScanner extends RedirectionReader {
   }
 
   #isAtEnd(): boolean {
-    const char = this.text[this.at];
-    return char === undefined || char === "\n" || ";&|)".includes(char);
+    const code = this.text.charCodeAt(this.at);
+    return code < isEnd.length ? isEnd[code] === 1 : Number.isNaN(code);
   }
 
   /** Reads the branches of a `case`, from its first word on. */
@@ -236,32 +249,41 @@ class ShellScanner extends RedirectionReader {
     if (/[;&|\n]|^\s*[a-z_/.-]+\s/i.test(text)) roughCommands(text, this.found);
   }
 
-  /** Reads a simple command, or the name of a function, whose body is then the next command. */
-  #simple(): void {
+  /**
+   * Reads a simple command, or the name of a function, whose body is then the next command.
+   *
+   * @param first the first word if it has been read, without quotes and expansions
+   */
+  #simple(begin: number, first: string | undefined): void {
     const words: Word[] = [];
-    const assignments: Word[] = [];
-    const inputs: string[] = [];
+    let assignments: Word[] | undefined;
+    let inputs: string[] | undefined;
     let redirection = "";
-    let start = this.at;
+    let start = begin;
     let end = this.at;
+    if (first !== undefined) {
+      if (assignmentIn(first) === undefined) words.push(plainWord(first));
+      else assignments = [plainWord(first)];
+    }
     for (this.skipSpace(); ; this.skipSpace()) {
       if (this.isRedirection()) {
-        redirection = this.redirection(inputs);
+        redirection = this.redirection((inputs ??= []));
       } else if (this.#isAtEnd()) {
         break;
-      } else if (this.text[this.at] === "(" && words.length === 1 && assignments.length === 0) {
+      } else if (words.length === 1 && !assignments && this.text[this.at] === "(") {
         return this.#emptyParentheses();
       } else {
         if (words.length === 0) start = this.at;
         const word = this.word(OPERATOR);
         const isAssignment = words.length === 0 && assignmentIn(word.raw) !== undefined;
-        (isAssignment ? assignments : words).push(word);
+        if (isAssignment) (assignments ??= []).push(word);
+        else words.push(word);
         end = this.at;
       }
     }
     const source = redirection === "" ? this.text.slice(start, end) : undefined;
     // A redirection alone still makes or empties a file.
     if (words.length === 0 && redirection !== "") words.push(plainWord(redirection));
-    this.report({ words, assignments, inputs, source });
+    this.report({ words, assignments: assignments ?? NONE, inputs: inputs ?? NONE, source });
   }
 }

@@ -12,8 +12,8 @@ import {
 /** The deepest nesting of groups and substitutions. */
 export const MAX_SHELL_DEPTH = 32;
 
-// Classes of characters.
-const ORDINARY = 0;
+// Classes of characters; the end of the text is ordinary.
+export const ORDINARY = 0;
 const QUOTING = 1; // quotes, backslash, dollar and back-tick
 export const OPERATOR = 2;
 export const SPACE = 3; // blank or line feed
@@ -57,14 +57,14 @@ export abstract class WordReader {
   /** The word at this place if it has no quotes and no expansions. */
   protected unquotedWord(): string | undefined {
     const start = this.at;
-    let found = ORDINARY;
-    while (this.at < this.text.length) {
-      found = classes[this.text.charCodeAt(this.at)] ?? ORDINARY;
-      if (found !== ORDINARY) break;
-      this.at++;
-    }
-    if (found === QUOTING || this.at === start) return undefined;
+    this.at = ordinaryEnd(this.text, start);
+    if (this.at === start || this.classHere() === QUOTING) return undefined;
     return this.text.slice(start, this.at);
+  }
+
+  /** The class of the character at this place. */
+  protected classHere(): number {
+    return classes[this.text.charCodeAt(this.at)] ?? ORDINARY;
   }
 
   /**
@@ -75,34 +75,33 @@ export abstract class WordReader {
    */
   protected word(end: typeof OPERATOR | typeof SPACE): Word {
     const { text, at: start } = this;
-    const word = new WordBuilder();
     let from = start;
-    while (this.at < text.length) {
-      const found = classes[text.charCodeAt(this.at)] ?? ORDINARY;
-      if (found === ORDINARY || (found === OPERATOR && end === SPACE)) {
+    let word: WordBuilder | undefined;
+    for (;;) {
+      this.at = ordinaryEnd(text, this.at);
+      const found = this.classHere();
+      if (found === ORDINARY || found === SPACE) break; // ordinary: the end of the text
+      if (found === OPERATOR && end === SPACE) {
         this.at++;
         continue;
       }
-      if (found === SPACE) break;
-      const piece = text.slice(from, this.at);
-      if (found === QUOTING) {
-        word.add(piece);
-        this.#piece(word);
-      } else if (this.#isSubstitution()) {
-        word.add(piece);
-        this.#processSubstitution(word);
-      } else if (text[this.at] === "(" && isAssignment(word.value + piece)) {
-        word.add(piece);
-        this.#array(word);
-      } else {
-        break;
+      const isQuoting = found === QUOTING;
+      const isSubstitution = !isQuoting && this.#isSubstitution();
+      if (!isQuoting && !isSubstitution) {
+        if (text[this.at] !== "(") break;
+        if (!isAssignment((word?.value ?? "") + text.slice(from, this.at))) break;
       }
+      word ??= new WordBuilder();
+      if (this.at > from) word.add(text.slice(from, this.at));
+      if (isQuoting) this.#piece(word);
+      else if (isSubstitution) this.#processSubstitution(word);
+      else this.#array(word);
       from = this.at;
     }
     if (this.at === start) throw new Unsplittable();
     const raw = text.slice(start, this.at);
-    if (from === start) return plainWord(raw);
-    word.add(text.slice(from, this.at));
+    if (!word) return plainWord(raw);
+    if (this.at > from) word.add(text.slice(from, this.at));
     return { raw, value: word.value, bare: word.isDynamic ? word.bare : undefined };
   }
 
@@ -216,7 +215,8 @@ export abstract class WordReader {
       this.at = VARIABLE.lastIndex;
     }
     const raw = this.text.slice(start, this.at);
-    word.addDynamic(raw, !isQuoted && /^\$\{?IFS\b/.test(raw.slice(0, 8)) ? " " : "");
+    const isSpace = !isQuoted && raw.includes("IFS") && /^\$\{?IFS\b/.test(raw);
+    word.addDynamic(raw, isSpace ? " " : "");
   }
 
   /** Reads a parameter expansion behind its `${`, which may contain commands. */
@@ -277,9 +277,17 @@ export abstract class WordReader {
       if (this.at >= this.text.length) throw new Unsplittable();
     }
     const content = this.text.slice(start + 1, this.at++);
-    this.inner(content.replace(isQuoted ? /\\([`$\\"])/g : /\\([`$\\])/g, "$1"));
+    const escapes = isQuoted ? /\\([`$\\"])/g : /\\([`$\\])/g;
+    this.inner(content.includes("\\") ? content.replace(escapes, "$1") : content);
     word.addDynamic(this.text.slice(start, this.at));
   }
+}
+
+/** The place of the first character from a place on that is not ordinary. */
+function ordinaryEnd(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && (classes[text.charCodeAt(at)] ?? ORDINARY) === ORDINARY) at++;
+  return at;
 }
 
 function isAssignment(text: string): boolean {

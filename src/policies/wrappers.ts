@@ -28,8 +28,9 @@ interface Arguments {
 
 const SUDO =
   "-u -g -h -p -C -T -R -D -r -t -U --user --group --host --prompt --close-from --command-timeout --chroot --chdir --role --type --other-user";
-const XARGS =
-  "-I -n -P -L -d -E -s -a --max-args --max-procs --max-lines --delimiter --arg-file --max-chars";
+const XARGS = namesIn(
+  "-I -n -P -L -d -E -s -a --max-args --max-procs --max-lines --delimiter --arg-file --max-chars",
+);
 const FIND_ACTIONS: ReadonlySet<string> = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
 const SHELLS = ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash"];
 /** Stands for the arguments that `xargs` adds: an exact pattern must not match without them. */
@@ -59,8 +60,8 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ["exec", runs({ valued: "-a" })],
   ["command", { acts: false, innersOf: commandBuiltin }],
   ["xargs", { acts: false, innersOf: xargsCommand }],
-  ["eval", { acts: false, innersOf: (words) => scriptOf(afterOptions(words, "")) }],
-  ["watch", { acts: false, innersOf: (words) => scriptOf(afterOptions(words, "-n --interval")) }],
+  ["eval", { acts: false, innersOf: scriptAfter("") }],
+  ["watch", { acts: false, innersOf: scriptAfter("-n --interval") }],
   ...SHELLS.map((name) => [name, { acts: false, innersOf: shellCommand }] as const),
 ]);
 
@@ -69,29 +70,28 @@ function runs(settings: Arguments): Wrapper {
 }
 
 function commandAfter({ valued = "", operands = 0, assigns = false }: Arguments) {
+  const takesValue = namesIn(valued);
   return (words: readonly Word[]): readonly Inner[] => {
-    let rest = afterOptions(words, valued).slice(operands);
-    if (assigns) rest = rest.slice(leadingAssignments(rest));
-    return rest.length === 0 ? [] : [{ words: rest }];
+    let at = optionsEnd(words, takesValue) + operands;
+    if (assigns) while (assignmentIn(words[at]?.value ?? "") !== undefined) at++;
+    return at < words.length ? [{ words: words.slice(at) }] : [];
   };
 }
 
-/** The words behind a program and its options. */
-function afterOptions(words: readonly Word[], valued: string): readonly Word[] {
-  const takesValue = new Set(valued.split(" "));
+function namesIn(names: string): ReadonlySet<string> {
+  return new Set(names.split(" "));
+}
+
+/** The place of the first word behind a program and its options. */
+function optionsEnd(words: readonly Word[], takesValue: ReadonlySet<string>): number {
   let at = 1;
   for (; at < words.length; at++) {
     const value = words[at]?.value ?? "";
-    if (value === "--") return words.slice(at + 1);
     if (!value.startsWith("-")) break;
+    if (value === "--") return at + 1;
     if (takesValue.has(value)) at++;
   }
-  return words.slice(at);
-}
-
-function leadingAssignments(words: readonly Word[]): number {
-  const end = words.findIndex(({ value }) => assignmentIn(value) === undefined);
-  return end === -1 ? words.length : end;
+  return at;
 }
 
 function scriptOf(words: readonly Word[]): readonly Inner[] {
@@ -100,25 +100,36 @@ function scriptOf(words: readonly Word[]): readonly Inner[] {
   return [{ script, isDynamic: words.some(({ bare }) => bare !== undefined) }];
 }
 
-function envCommand(words: readonly Word[]): readonly Inner[] {
-  const split = words.findIndex(({ value }) => /^(?:-\w*S|--split-string)/.test(value));
-  const before = words.slice(1, split).every(({ value }) => /^-|=/.test(value));
-  if (split > 0 && before) {
-    const attached = (words[split]?.value ?? "").replace(/^(?:-\w*?S|--split-string=?)/, "");
-    const { raw = "", bare } = words[split] ?? {};
-    return scriptOf([{ raw, value: attached, bare }, ...words.slice(split + 1)]);
-  }
-  return commandAfter({ valued: "-u -C --unset --chdir", assigns: true })(words);
+function scriptAfter(valued: string) {
+  const takesValue = namesIn(valued);
+  return (words: readonly Word[]) => scriptOf(words.slice(optionsEnd(words, takesValue)));
 }
+
+const envArguments = commandAfter({ valued: "-u -C --unset --chdir", assigns: true });
+
+function envCommand(words: readonly Word[]): readonly Inner[] {
+  for (let at = 1; at < words.length; at++) {
+    const { raw, value, bare } = words[at] as Word;
+    const isOption = value.startsWith("-");
+    if (isOption && /^-(?:\w*S|-split-string)/.test(value)) {
+      const attached = value.replace(/^-(?:\w*?S|-split-string=?)/, "");
+      return scriptOf([{ raw, value: attached, bare }, ...words.slice(at + 1)]);
+    }
+    if (!isOption && !value.includes("=")) break;
+  }
+  return envArguments(words);
+}
+
+const plainArguments = commandAfter({});
 
 /** `command -v` only says where a program is. */
 function commandBuiltin(words: readonly Word[]): readonly Inner[] {
-  return /^-\w*v/i.test(words[1]?.value ?? "") ? [] : commandAfter({})(words);
+  return /^-\w*v/i.test(words[1]?.value ?? "") ? [] : plainArguments(words);
 }
 
 function xargsCommand(words: readonly Word[]): readonly Inner[] {
-  const rest = afterOptions(words, XARGS);
-  return rest.length === 0 ? [] : [{ words: [...rest, MORE] }];
+  const at = optionsEnd(words, XARGS);
+  return at < words.length ? [{ words: [...words.slice(at), MORE] }] : [];
 }
 
 function suCommand(words: readonly Word[]): readonly Inner[] {

@@ -5,7 +5,8 @@ import { createRequire } from "node:module";
 import { before, test } from "node:test";
 import fc from "fast-check";
 import type * as TreeSitter from "@vscode/tree-sitter-wasm";
-import { type Form, splitCommand } from "../../src/policies/command-parts.ts";
+import type { Form } from "../../src/policies/command-form.ts";
+import { splitCommand } from "../../src/policies/command-parts.ts";
 import { type SimpleCommand, Unsplittable } from "../../src/policies/shell-command.ts";
 import { scanShell } from "../../src/policies/shell-scanner.ts";
 import { StepBudget } from "../../src/policies/step-budget.ts";
@@ -171,7 +172,11 @@ const HOSTILE: readonly ((length: number) => string)[] = [
 function workOn(text: string): number {
   const work = new StepBudget(Infinity);
   let made = 0;
-  const count = (form: Form): void => void (made += form.text.length + form.words.length);
+  const count = (form: Form): void => {
+    let words = 0;
+    while (form.wordAt(words) !== undefined) words++;
+    made += form.text.length + words;
+  };
   splitCommand(text, { suspected: count, required: (forms) => forms.forEach(count) }, work);
   return work.spent + made;
 }

@@ -1,0 +1,134 @@
+/**
+ * The forms of a command that the rules of a policy compare. A long text has very many of them, and most rules compare
+ * only the first words of a command. So lists of words and texts are made when a rule asks for them.
+ */
+import type { Word } from "./shell-command.ts";
+
+/** One way to write a command. */
+export interface Form {
+  /** The word at a position, from 0. */
+  wordAt(position: number): string | undefined;
+  /** The command as one text, for exact patterns and globs. */
+  readonly text: string;
+}
+
+const BRACES = /^\{([^{}]*,[^{}]*)\}$/;
+
+/** The words of a command without their quotes. */
+export class UnquotedForm implements Form {
+  readonly #words: readonly Word[];
+  readonly #written: string | Form | undefined;
+  #text: string | undefined;
+
+  /**
+   * @param written the text, or the form whose text stands for words with spaces: without its quotes, one such word
+   *   would read like two
+   */
+  constructor(words: readonly Word[], written?: string | Form) {
+    this.#words = words;
+    this.#written = written;
+  }
+
+  wordAt(position: number): string | undefined {
+    return this.#words[position]?.value;
+  }
+
+  get text(): string {
+    return (this.#text ??= this.#makeText());
+  }
+
+  #makeText(): string {
+    const written = this.#written;
+    if (typeof written === "string") return written;
+    const values = this.#words.map(({ value }) => value);
+    const readsLikeOthers = (value: string): boolean => value === "" || /\s/.test(value);
+    return written && values.some(readsLikeOthers) ? written.text : values.join(" ");
+  }
+}
+
+/** A text that is split at white space alone. */
+export class WrittenForm implements Form {
+  readonly #written: string | readonly Word[];
+  #text: string | undefined;
+  #words: readonly string[] | undefined;
+
+  /** @param written a text, or words with their quotes */
+  constructor(written: string | readonly Word[]) {
+    this.#written = written;
+  }
+
+  wordAt(position: number): string | undefined {
+    return (this.#words ??= splitAtSpace(this.text))[position];
+  }
+
+  get text(): string {
+    const written = this.#written;
+    if (typeof written === "string") return written;
+    return (this.#text ??= written.map(({ raw }) => raw).join(" "));
+  }
+}
+
+/** The words that a shell makes of others: of a list in braces its entries, and of an empty variable nothing. */
+export class ExpandedForm implements Form {
+  readonly #source: readonly Word[];
+  #words: readonly string[] | undefined;
+
+  constructor(words: readonly Word[]) {
+    this.#source = words;
+  }
+
+  wordAt(position: number): string | undefined {
+    return (position === 0 ? this.#program() : undefined) ?? this.#expanded[position];
+  }
+
+  get text(): string {
+    return this.#expanded.join(" ");
+  }
+
+  /** The first word, which is asked for more often than the others, if it stands for itself. */
+  #program(): string | undefined {
+    const [first] = this.#source;
+    if (!first || isExpandable(first) || first.value === "") return undefined;
+    return first.value.includes(" ") ? undefined : first.value;
+  }
+
+  get #expanded(): readonly string[] {
+    return (this.#words ??= this.#source.flatMap(expansionOf));
+  }
+}
+
+/** Another form with the name of its program instead of its path. */
+export class NamedForm implements Form {
+  readonly #form: Form;
+  readonly #path: string;
+  readonly #name: string;
+
+  constructor(form: Form, path: string, name: string) {
+    this.#form = form;
+    this.#path = path;
+    this.#name = name;
+  }
+
+  wordAt(position: number): string | undefined {
+    return position === 0 ? this.#name : this.#form.wordAt(position);
+  }
+
+  get text(): string {
+    return this.#name + this.#form.text.slice(this.#path.length);
+  }
+}
+
+/** Whether a word may become others. */
+export function isExpandable({ raw, bare }: Word): boolean {
+  return bare !== undefined || raw.startsWith("{");
+}
+
+function expansionOf({ raw, value, bare }: Word): readonly string[] {
+  const [, list] = BRACES.exec(raw) ?? [];
+  return (list?.split(",") ?? (bare ?? value).split(" ")).filter((word) => word !== "");
+}
+
+/** The words of a text, split at white space. */
+export function splitAtSpace(text: string): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== "");
+}

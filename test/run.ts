@@ -11,6 +11,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { compileSources } from "./support/compile.ts";
 import { withoutPostgres } from "./support/postgres-programs.ts";
 
 // Few enough to keep the processors busy to the end, and large enough that loading hardly counts.
@@ -95,7 +96,7 @@ function writeBatches(
   for (let start = 0; start < files.length; start += FILES_IN_BATCH) {
     const own = files.slice(start, start + FILES_IN_BATCH);
     const batch = ["test/support/fuzz-seed.ts", ...first, ...own];
-    const urls = batch.map((file) => pathToFileURL(join(root, file)));
+    const urls = batch.map((file) => pathToFileURL(join(compiled, file.replace(/ts$/, "js"))));
     const path = join(folder, `${name}-${String(batches.length).padStart(3, "0")}.test.mjs`);
     const imports = urls.map((url) => `await import(${JSON.stringify(url)});\n`);
     writeFileSync(
@@ -107,9 +108,10 @@ function writeBatches(
   return batches;
 }
 
+const compiled = await compileSources();
 const folder = mkdtempSync(join(tmpdir(), "signalbox-batches-"));
 const flags = [
-  "--import=tsx",
+  "--enable-source-maps",
   "--test",
   "--test-reporter=spec",
   "--test-force-exit", // a failing test may leave a server open, and must not hang the run
@@ -128,8 +130,9 @@ const runner = spawn(process.execPath, [...flags, ...batches], {
   env: { FUZZ_SEED: SEED, ...process.env },
   stdio: "inherit",
 });
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => runner.kill(signal));
 runner.on("exit", (code, signal) => {
-  rmSync(folder, { recursive: true, force: true });
+  for (const made of [folder, compiled]) rmSync(made, { recursive: true, force: true });
   console.log(`${count} test files, ${code === 0 ? "all passed" : "not all passed"}`);
   process.exitCode = signal === null ? (code ?? 1) : 1;
 });

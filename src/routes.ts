@@ -13,6 +13,7 @@ import { metricsRoutes } from "./metrics/routes.ts";
 import { organizationRoutes } from "./organizations/routes.ts";
 import { policyRoutes } from "./policies/routes.ts";
 import { draftRoutes } from "./portal/draft-routes.ts";
+import { ruleRoutes } from "./portal/rule-routes.ts";
 import { portalRoutes } from "./portal/routes.ts";
 import { providerRoutes } from "./providers/routes.ts";
 import { settingsRoutes } from "./settings/routes.ts";
@@ -21,6 +22,7 @@ import { userRoutes } from "./users/routes.ts";
 const rows = [
   ...policyRoutes,
   ...draftRoutes,
+  ...ruleRoutes,
   ...auditRoutes,
   ...auditExportRoutes,
   ...auditStreamRoutes,

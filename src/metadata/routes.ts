@@ -55,7 +55,7 @@ export const metadataRoutes = [
       if (!prefersHtml(headers.accept)) {
         return json(200, JSON.stringify(metadataDocument(description)), VARY);
       }
-      const page = await portal.home(client.gone);
+      const page = await portal.home(client);
       return text(200, "text/html; charset=utf-8", page.html, [...page.headers, ...VARY]);
     },
   }),

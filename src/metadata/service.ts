@@ -1,6 +1,7 @@
 import type { Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
 import type { RolesMode } from "../core/roles.ts";
+import type { Asker } from "../core/turns.ts";
 import type { EngineHealth } from "../engine.ts";
 import type { HeaderList } from "../http/reply.ts";
 import type { RouteDescription, Surface } from "../http/route.ts";
@@ -50,7 +51,7 @@ export interface Page {
 
 /** The pages that rows outside the portal answer with. */
 export interface PortalPages {
-  readonly home: (gone: AbortSignal) => Awaitable<Page>;
+  readonly home: (client: Asker) => Awaitable<Page>;
 }
 
 /** The surfaces that this process serves, in the order of the documents. */

@@ -103,6 +103,20 @@ export function simulateDocument(asker: Asker, yaml: string, command: Command): 
 }
 
 /**
+ * Finds the rules of a document, and which of them decides each command.
+ *
+ * @returns `undefined` for an invalid document and for one of another schema
+ * @throws Unavailable when too many costly documents wait to be checked, or the check takes too long
+ */
+export async function findRules(
+  asker: Asker,
+  yaml: string,
+  commands: readonly Command[],
+): Promise<Examined["ruled"]> {
+  return (await answer(asker, { yaml, command: undefined, commands })).ruled;
+}
+
+/**
  * Drafts a policy: a document with rules that decide the commands of events.
  *
  * @param yaml the document to extend; empty without one
@@ -123,10 +137,10 @@ export async function draftPolicyRules(
 }
 
 async function answer(asker: Asker, question: Question): Promise<Examined> {
-  const { yaml } = question;
+  const { yaml, commands = [] } = question;
   // A document that is too large is refused by its size alone, which needs no thread.
   if (Buffer.byteLength(yaml, "utf8") > MAX_DOCUMENT_BYTES) return examine(question);
-  if (parsingSteps(yaml, INLINE_STEPS) <= INLINE_STEPS) {
+  if (commands.length === 0 && parsingSteps(yaml, INLINE_STEPS) <= INLINE_STEPS) {
     const examined = examine({ ...question, maxSteps: INLINE_STEPS });
     if (!examined.isGivenUp) return examined;
   }

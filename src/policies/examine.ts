@@ -2,10 +2,16 @@ import { parseDocument } from "./document.ts";
 import type { DraftEvent } from "./draft-event.ts";
 import { draftRules, type RuleDrafts } from "./draft-rule.ts";
 import { lineAt } from "./document-edit.ts";
-import { type Command, evaluate, type PolicyDocument, type Verdict } from "./evaluate.ts";
+import {
+  type Command,
+  evaluate,
+  type PolicyDocument,
+  type Rule,
+  type Verdict,
+} from "./evaluate.ts";
 import { Problems } from "./problems.ts";
 import type { Effect, PolicyProblem } from "./schema.ts";
-import { isSignalboxDocument, readSignalboxDocument } from "./signalbox-document.ts";
+import { isSignalboxDocument, readSignalboxDocument, type Reading } from "./signalbox-document.ts";
 import { MAX_STEPS, TooMuchWork, StepBudget } from "./step-budget.ts";
 
 /** A task for an examination. */
@@ -15,6 +21,8 @@ export interface Question {
   readonly command: Command | undefined;
   /** The events and the effect of rules to add to the document; then nothing else is done. */
   readonly draft?: { readonly events: readonly DraftEvent[]; readonly effect: Effect };
+  /** Commands to decide, as many as `DECIDING_STEPS` allow; the rules and their lines are found then, too. */
+  readonly commands?: readonly Command[] | undefined;
   /** Whether a thread sends the document back, which costs the receiver time. */
   readonly wantsDocument?: boolean;
   /** A limit of steps below the usual one. */
@@ -31,24 +39,37 @@ export interface Examined {
   readonly verdict: Verdict | undefined;
   /** The line of the rule that decided. */
   readonly line?: number | undefined;
+  /** The rules, and which of them decided each command: null for the default. */
+  readonly ruled?:
+    { readonly rules: readonly FoundRule[]; readonly by: readonly (string | null)[] } | undefined;
   /** The document with the new rules. */
   readonly drafted?: RuleDrafts | undefined;
   /** Whether the examination stopped at its limit of steps; the last problem then says so. */
   readonly isGivenUp: boolean;
 }
 
+/** A rule, with its first and its last line. */
+export interface FoundRule extends Omit<Rule, "match" | "except"> {
+  readonly line: number;
+  readonly end_line: number;
+}
+
+/** Some tenths of a second of a thread. */
+const DECIDING_STEPS = 30_000_000;
+
 /** The message of a thread that has loaded this module and begins to examine. */
 export const BEGUN = "begun";
 
 /** Runs every check on a policy document, or evaluates a command by it. */
 export function examine(question: Question): Examined {
-  const { yaml, command, draft, maxSteps = MAX_STEPS } = question;
+  const { yaml, command, commands, draft, maxSteps = MAX_STEPS } = question;
   const work = new StepBudget(maxSteps);
   const problems = new Problems(yaml);
   let document: PolicyDocument | undefined;
   let verdict: Verdict | undefined;
   let line: number | undefined;
   let drafted: RuleDrafts | undefined;
+  let ruled: Examined["ruled"];
   try {
     if (draft) {
       drafted = draftRules(draft.events, draft.effect, yaml, work);
@@ -58,7 +79,8 @@ export function examine(question: Question): Examined {
     const isOurs = root !== undefined && isSignalboxDocument(root, aliases);
     const reading = isOurs ? readSignalboxDocument(root, aliases, problems) : undefined;
     document = reading?.document;
-    if (!command) reading?.runTests(work);
+    if (commands) ruled = reading && ruledBy(reading, yaml, commands);
+    else if (!command) reading?.runTests(work);
     else if (document) verdict = evaluate(document, command, work);
     const offset = reading?.offsetOfRule(verdict?.rule ?? "");
     if (offset !== undefined) line = lineAt(yaml, offset);
@@ -67,5 +89,39 @@ export function examine(question: Question): Examined {
     problems.add(0, `This ${error.message}`);
   }
   const isGivenUp = work.spent > work.limit;
-  return { problems: problems.list(), document, verdict, line, isGivenUp };
+  return { problems: problems.list(), document, verdict, line, ruled, isGivenUp };
+}
+
+function ruledBy(
+  { document, spans }: Reading,
+  yaml: string,
+  commands: readonly Command[],
+): Examined["ruled"] {
+  const lineOf = lineCounter(yaml);
+  const lines = spans().map(([start, end]) => [lineOf(start), lineOf(end - 1)] as const);
+  const rules = document.rules.map(({ match: _, except: __, ...rule }, i) => {
+    const [line = 1, end = line] = lines[i] ?? [];
+    return { ...rule, line, end_line: Math.max(line, end) };
+  });
+  const by: (string | null)[] = [];
+  const work = new StepBudget(DECIDING_STEPS);
+  try {
+    for (const command of commands) by.push(evaluate(document, command, work).rule);
+  } catch (error) {
+    if (!(error instanceof TooMuchWork)) throw error;
+  }
+  return { rules, by };
+}
+
+/** Counts the lines up to offsets of a text, which must ascend: the text is read once for all of them. */
+function lineCounter(text: string): (offset: number) => number {
+  let line = 1;
+  let at = 0;
+  return (offset) => {
+    for (; at < offset; at++) {
+      const code = text[at];
+      if (code === "\n" || (code === "\r" && text[at + 1] !== "\n")) line++;
+    }
+    return line;
+  };
 }

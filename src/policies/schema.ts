@@ -191,6 +191,23 @@ export const policySimulation = object({
   },
 });
 
+/** A rule of a version, as the rules of a version list it. */
+export const policyRule = object({
+  title: "PolicyRule",
+  description: "A rule of a policy version, without its condition.",
+  optional: ["description", "reason"],
+  properties: {
+    id: string("The id of the rule."),
+    effect: word("The decision of the rule.", effects),
+    description: string("The description of the rule."),
+    reason: string("The reason that the rule gives."),
+    enabled: boolean("`false` for a rule that is switched off."),
+    line: integer("The first line of the rule in the document, counted from 1.", { minimum: 1 }),
+    end_line: integer("The last line of the rule in the document.", { minimum: 1 }),
+  },
+});
+export type PolicyRule = Infer<typeof policyRule>;
+
 /** The most events of one draft. */
 const MOST_DRAFT_EVENTS = 50;
 

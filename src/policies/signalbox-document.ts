@@ -48,6 +48,8 @@ export interface Reading {
   readonly document: PolicyDocument;
   /** The offset of a rule in the text. */
   readonly offsetOfRule: (id: string) => number | undefined;
+  /** The offsets of the start and the end of each rule, in their order. */
+  readonly spans: () => readonly (readonly [start: number, end: number])[];
   /** Runs the tests. Each failing test is a problem, and so is the test at which `work` is used up. */
   readonly runTests: (work: StepBudget) => void;
 }
@@ -68,6 +70,7 @@ export function readSignalboxDocument(
   if (problems.count > before) return undefined;
   const offsetOfRule = (id: string): number | undefined =>
     rules[document.rules.findIndex((rule) => rule.id === id)]?.offset;
+  const spans = () => rules.map(spanOf);
   const runTests = (work: StepBudget): void => {
     for (const [index, test] of document.tests.entries()) {
       const at = tests[index] as Value;
@@ -80,7 +83,13 @@ export function readSignalboxDocument(
       }
     }
   };
-  return { document, offsetOfRule, runTests };
+  return { document, offsetOfRule, spans, runTests };
+}
+
+/** The span of a value. That of an alias is empty: its text is elsewhere. */
+function spanOf({ node, offset }: Value): readonly [start: number, end: number] {
+  const [start = -1, end = offset] = node.range ?? [];
+  return [offset, start < offset ? offset : end];
 }
 
 /** A document, and the places of its rules and tests. */

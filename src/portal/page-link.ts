@@ -25,6 +25,21 @@ export function providerLink(id: string): string {
   return `/portal/catalog?provider=${encodeURIComponent(id)}`;
 }
 
+/** The address of the page of a rule of a version. */
+export function ruleLink(version: string, id: string): string {
+  return `/portal/rule?id=${encodeURIComponent(id)}&version=${encodeURIComponent(version)}`;
+}
+
+/** The address of the page of the rule of a version that gives a reason. */
+export function reasonLink(version: string, reason: string): string {
+  return pageLink("/portal/rule", { version, reason });
+}
+
+/** The address of a line of a policy version. */
+export function lineLink(version: string, line: number): string {
+  return `${policyLink(version)}#L${line}`;
+}
+
 /** The address of a policy version, or of its comparison with another one. Lists have hundreds of these. */
 export function policyLink(version: string, against?: string): string {
   const other = against ? `&against=${encodeURIComponent(against)}` : "";

@@ -1,6 +1,7 @@
 import { Yielder } from "../core/yielder.ts";
 import type { QueryOf, QueryParameters } from "../http/query.ts";
 import { text, type Reply } from "../http/reply.ts";
+import type { Asker } from "../core/turns.ts";
 import { route } from "../http/route.ts";
 import type { Page } from "../metadata/service.ts";
 import { html, type Html } from "./html.ts";
@@ -33,7 +34,7 @@ export function pageRow<const Q extends QueryParameters, Model>(
     query: page.parameters,
     refuses: [500],
     handle: async ({ query, client }, needs: PortalFrame & StoreNeeds) =>
-      sendPage(await makePage(page, query, needs, client.gone)),
+      sendPage(await makePage(page, query, needs, client)),
   });
 }
 
@@ -42,7 +43,7 @@ export async function makePage<Q extends QueryParameters, Model>(
   page: DataPage<Model, Q>,
   query: QueryOf<Q>,
   needs: PortalFrame & StoreNeeds,
-  gone?: AbortSignal,
+  asker: Asker,
 ): Promise<Page> {
   const { description } = needs;
   const mode = modeOf(description, page.isManagement);
@@ -50,7 +51,7 @@ export async function makePage<Q extends QueryParameters, Model>(
   const now = description.now();
   const { path, module } = page;
   const context = { now, apiUrl: description.baseUrl() + prefix, needsCredential: !isOpen };
-  const source = storeSource(needs, now, gone);
+  const source = storeSource(needs, now, asker);
   const model = isOpen ? await page.read(source, context, query) : undefined;
   const made = model ? page.render(model) : shell(needs, page.title, context.apiUrl);
   const body = "next" in made ? await new Yielder().run(made) : made;

@@ -34,6 +34,7 @@ import { fleet } from "./pages/fleet.ts";
 import { overview } from "./pages/overview.ts";
 import { policies } from "./pages/policies.ts";
 import { policyEditor } from "./pages/policy-editor.ts";
+import { rule } from "./pages/rule.ts";
 import { runtime } from "./pages/runtime.ts";
 import { signInPage } from "./pages/sign-in.ts";
 import type { StoreNeeds } from "./store-source.ts";
@@ -46,7 +47,7 @@ const HTML_TYPE = "text/html; charset=utf-8";
 
 /** The pages that rows outside the portal send. */
 export function createPortalPages(needs: PortalFrame & StoreNeeds): PortalPages {
-  return { home: (gone) => makePage(overview, {}, needs, gone) };
+  return { home: (client) => makePage(overview, {}, needs, client) };
 }
 
 /** The routes of the portal's pages and files, which need no credential. */
@@ -92,6 +93,7 @@ export const portalRoutes = [
   }),
   pageRow(audit, audit.path, "The page that searches and follows audit events"),
   pageRow(runtime, "/portal/runtime", "The page of a runtime"),
+  pageRow(rule, "/portal/rule", "The page of a rule of a policy version"),
   pageRow(executor, "/portal/executor", "The page of a person or an agent"),
   pageRow(catalog, catalog.path, "The page of the providers and their capabilities"),
   pageRow(apiKeys, ACCESS_PATH, "The first page of Access, the API keys"),

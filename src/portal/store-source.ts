@@ -7,8 +7,8 @@ import type { AuditHistogram, AuditStore } from "../audit/store.ts";
 import type { Catalog } from "../catalog/view.ts";
 import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
 import { NotFound, Refusal } from "../core/errors.ts";
-import type { Pieces } from "../core/pieces.ts";
-import { cutTexts, TextCutter } from "../core/text-cutter.ts";
+import { TextCutter } from "../core/text-cutter.ts";
+import type { Asker } from "../core/turns.ts";
 import { dashboardCounts } from "../dashboard/counts.ts";
 import { instanceAt } from "../fleet/listing.ts";
 import type { FleetStore } from "../fleet/store.ts";
@@ -26,6 +26,8 @@ import type { UserStore } from "../users/store.ts";
 import { inWords } from "./error-words.ts";
 import type { PageSource } from "./pages/source.ts";
 import { totalOf, type Counted } from "./pages/time-chart.ts";
+import { readRules } from "./rule-routes.ts";
+import { cutText, MOST_IN_EVENT, MOST_IN_LIST, rowsOf } from "./stored-rows.ts";
 
 /** The stores and settings that pages are read from. */
 export interface StoreNeeds {
@@ -45,18 +47,14 @@ export interface StoreNeeds {
   readonly users: Pick<UserStore, "list">;
 }
 
-/** Characters of each text of an event in a list; rows show fewer. */
-export const MOST_IN_LIST = 1_000;
-/** Characters of each text of the event that a reader opened. */
-export const MOST_IN_EVENT = 20_000;
-
 /**
  * Reads the default organization's data from the stores, as the API would answer it. Long texts are cut.
  *
  * @param now the time of the page in milliseconds
- * @param gone ends searches when it fires
+ * @param asker the client of the page; a search ends when it leaves
  */
-export function storeSource(needs: StoreNeeds, now: number, gone?: AbortSignal): PageSource {
+export function storeSource(needs: StoreNeeds, now: number, asker: Asker): PageSource {
+  const { gone } = asker;
   const { activity, audit, catalog, config, fleet, overrides, policies } = needs;
   const id = DEFAULT_ORGANIZATION;
   return {
@@ -104,6 +102,7 @@ export function storeSource(needs: StoreNeeds, now: number, gone?: AbortSignal):
     },
     versions: async () => (await policies.versions(id)).map(({ policy }) => policy),
     policy: (version) => policies.get(id, version),
+    rules: (version, rule) => readRules(needs, asker, { organization: id, version, rule, now }),
     async catalog() {
       const view = catalog.current();
       const [use, set] = await Promise.all([
@@ -126,17 +125,6 @@ export function storeSource(needs: StoreNeeds, now: number, gone?: AbortSignal):
     },
     user: () => undefined,
   };
-}
-
-/** Reads rows of a store, which are JSON objects joined by commas. */
-async function rowsOf<Row>(json: Buffer | Pieces): Promise<readonly Row[]> {
-  return JSON.parse(`[${await cutText(json, new TextCutter(MOST_IN_LIST))}]`) as Row[];
-}
-
-async function cutText(json: Buffer | Pieces, cutter: TextCutter): Promise<string> {
-  const parts: Buffer[] = [];
-  for await (const part of cutTexts(json, cutter)) parts.push(part);
-  return Buffer.concat(parts).toString("utf8");
 }
 
 /** The buckets with events: most buckets of a long time are empty. */

@@ -18,6 +18,7 @@ import { fleet } from "../../src/portal/pages/fleet.ts";
 import { overview } from "../../src/portal/pages/overview.ts";
 import { policies } from "../../src/portal/pages/policies.ts";
 import { policyEditor } from "../../src/portal/pages/policy-editor.ts";
+import { rule } from "../../src/portal/pages/rule.ts";
 import { runtime } from "../../src/portal/pages/runtime.ts";
 import type { DataPage } from "../../src/portal/pages/source.ts";
 import { filesBelow } from "../repository/source-files.ts";
@@ -55,6 +56,11 @@ const PAGES: readonly (readonly [DataPage<never, never>, string, readonly string
   ],
   [agents, "/portal/agents", [""]],
   [runtime, "/portal/runtime", ["?name=build-1", "?name=none", ""]],
+  [
+    rule,
+    "/portal/rule",
+    ["?id=a", "?id=read-anything", "?id=b&version=v1", "?reason=r", "?version=none", ""],
+  ],
   [executor, "/portal/executor", ["?name=ada", "?name=none", ""]],
   [
     catalog,

@@ -13,6 +13,7 @@ const WEIGHTS = [
   ["/portal/agents", MOST],
   ["/portal/runtime?name=x", MOST],
   ["/portal/executor?name=x", MOST],
+  ["/portal/rule?id=x", 90],
   ["/portal/catalog", 95],
   ["/portal/access", MOST],
   ["/portal/access/users", MOST],
@@ -20,7 +21,7 @@ const WEIGHTS = [
   ["/portal/access/settings", MOST],
   ["/portal/access/activity", MOST],
   ["/portal/access/account", MOST],
-  ["/portal/api", 245],
+  ["/portal/api", 248],
   ["/portal/sign-in", MOST],
 ] as const;
 const HTML = { accept: "text/html,*/*;q=0.8" };

@@ -28,7 +28,7 @@ import * as nodes from "../../src/policies/document-nodes.ts";
 import { MAX_DOCUMENT_BYTES, MAX_TOKENS } from "../../src/policies/document.ts";
 import { MAX_SHELL_DEPTH } from "../../src/policies/shell-words.ts";
 import { MAX_STEPS } from "../../src/policies/step-budget.ts";
-import * as events from "../../src/portal/store-source.ts";
+import * as events from "../../src/portal/stored-rows.ts";
 import { MOST_ROWS } from "../../src/portal/pages/access.ts";
 import { MOST_FLEET_ROWS } from "../../src/portal/pages/fleet.ts";
 import { LISTED_VERSIONS } from "../../src/portal/pages/policies.ts";

@@ -47,6 +47,7 @@ export function apiSource(read: ReadApi): PageSource {
       (await read<{ readonly policies: readonly PolicySummary[] }>("/policies", { texts: "false" }))
         .policies,
     policy: (version) => read(`/policies/${encodeURIComponent(version)}`),
+    rules: (version, rule) => read(`/policies/${encodeURIComponent(version)}/rules`, { rule }),
     async catalog() {
       const [{ catalog: source, providers }, { capabilities }] = await Promise.all([
         read<{ readonly catalog: string; readonly providers: readonly Provider[] }>("/providers"),

@@ -8,7 +8,7 @@ import type { AuditEvent } from "../../audit/schema.ts";
 import { canDraft } from "../../policies/draft-event.ts";
 import { count, counted, exactly, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { executorLink, policyLink, providerLink, runtimeLink } from "../page-link.ts";
+import { executorLink, policyLink, providerLink, reasonLink, runtimeLink } from "../page-link.ts";
 import type { AuditModel } from "./audit-source.ts";
 import { ANEW, viewHref, type AuditView } from "./audit-view.ts";
 import { ifAllowed } from "../withheld.ts";
@@ -165,7 +165,7 @@ function fact(
   const canFilter = parameter !== undefined && text !== "" && text.length <= LONGEST_FILTER;
   return html`<dt>${word}</dt>
     <dd>
-      ${text.length > LONGEST_FILTER ? html`<div class="whole">${longText(text, word)}</div>` : shortValue(name, text)}
+      ${text.length > LONGEST_FILTER ? html`<div class="whole">${longText(text, word)}</div>` : shortValue(event, name, text)}
       <span class="does">
         ${
           canFilter
@@ -189,19 +189,23 @@ function fact(
 }
 
 /** The page of the thing that a field names. */
-const PAGES: { readonly [field in EventFieldName]?: (value: string) => string } = {
+const PAGES: {
+  readonly [field in EventFieldName]?: (value: string, event: AuditEvent) => string | undefined;
+} = {
   executor: executorLink,
   provider: providerLink,
   runtime_name: runtimeLink,
   policy: (version) => policyLink(version),
+  // The rule that gave the reason, if the version has exactly one such rule.
+  reason: (text, { policy }) => policy && reasonLink(policy, text),
 };
 
 /** Renders a value. A number is grouped by thousands, and copied without the groups. */
-function shortValue(field: keyof AuditEvent, text: string): Html {
-  const linkTo = PAGES[field];
-  if (linkTo && text !== "") {
+function shortValue(event: AuditEvent, field: keyof AuditEvent, text: string): Html {
+  const href = text === "" ? undefined : PAGES[field]?.(text, event);
+  if (href !== undefined) {
     return html`<span
-      ><a href="${linkTo(text)}"><code>${withMarks(text)}</code></a></span
+      ><a href="${href}"><code>${withMarks(text)}</code></a></span
     >`;
   }
   if (field !== "duration_ms") return html`<span><code>${withMarks(text)}</code></span>`;

@@ -202,8 +202,8 @@ function providerPage(model: CatalogModel, id: string, commands: CommandsOf): Ht
       ? aboutProvider(provider)
       : ([["Catalog", "Not in the catalog; commands in the log name it"]] as const)),
     ...commandFacts(commands, now),
-    ["People and agents", namesIn(commands, "executor", executorLink)],
-    ["Runtimes", namesIn(commands, "runtime_name", runtimeLink)],
+    ["People and agents", namesIn(commands.newest.events, "executor", executorLink)],
+    ["Runtimes", namesIn(commands.newest.events, "runtime_name", runtimeLink)],
   ]);
   const form =
     provider && callsV1(model)

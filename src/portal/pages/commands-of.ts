@@ -86,14 +86,14 @@ export function commandFacts({ filter, newest, week }: CommandsOf, now: number) 
   ] as const;
 }
 
-/** The different values of a field in the newest commands, most frequent first, as links. */
+/** The different values of a field of events, most frequent first, as links. */
 export function namesIn(
-  { newest }: CommandsOf,
+  events: readonly AuditEvent[],
   field: "executor" | "runtime_name" | "provider" | "consumer",
   linkTo: (name: string) => string,
 ): Html | undefined {
   const numbers = new Map<string, number>();
-  for (const { [field]: name } of newest.events) {
+  for (const { [field]: name } of events) {
     if (name !== undefined) numbers.set(name, (numbers.get(name) ?? 0) + 1);
   }
   if (numbers.size === 0) return undefined;
@@ -135,15 +135,25 @@ function auditLink(filter: CommandsFilter, view: AuditView, words: string): Html
   return html`<a href="${viewHref({ ...filter, ...view })}">${words}</a>`;
 }
 
-function newestTable(events: readonly AuditEvent[], filter: CommandsFilter, now: number): Html {
-  if (events.length === 0) return emptyState("No commands", "None in the log has this name.");
+/**
+ * Renders the newest of some commands; each leads to itself in a view of the audit.
+ *
+ * @param advice stands in for an empty list
+ */
+export function newestTable(
+  events: readonly AuditEvent[],
+  view: AuditView,
+  now: number,
+  advice = "None in the log has this name.",
+): Html {
+  if (events.length === 0) return emptyState("No commands", advice);
   const rows = events.slice(0, SHOWN).map(
     (event) =>
       html`<tr>
         <td class="nowrap">${timeAgo(event.timestamp, now)}</td>
         <td>${decisionBadge(event.policy_decision)}</td>
         <td>
-          <a class="mono" href="${viewHref(filter, { event: event.id })}"
+          <a class="mono" href="${viewHref(view, { event: event.id })}"
             >${withUnseen(shorten(event.command ?? event.message ?? "(no command)", COMMAND_LENGTH))}</a
           >
         </td>

@@ -57,10 +57,12 @@ export function renderExecutor({ name, commands, now }: ExecutorModel): Html {
     ...commandFacts(commands, now),
     [
       "Acted as",
-      namesIn(commands, "consumer", (consumer) => viewHref({ executor: name, consumer })),
+      namesIn(commands.newest.events, "consumer", (consumer) =>
+        viewHref({ executor: name, consumer }),
+      ),
     ],
-    ["Runtimes", namesIn(commands, "runtime_name", runtimeLink)],
-    ["Providers", namesIn(commands, "provider", providerLink)],
+    ["Runtimes", namesIn(commands.newest.events, "runtime_name", runtimeLink)],
+    ["Providers", namesIn(commands.newest.events, "provider", providerLink)],
   ]);
   return html`${head}
   ${commandCards(card("executor-title", "Person or agent", about), commands, now)}`;

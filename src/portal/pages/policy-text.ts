@@ -3,6 +3,7 @@ import { changedPart, type ChangedPart } from "../changed-part.ts";
 import { diffCounts, diffLines, linesOf, type DiffRun } from "../diff.ts";
 import { count, counted } from "../format.ts";
 import { html, type Html } from "../html.ts";
+import { ruleLink } from "../page-link.ts";
 import { withUnseen } from "../unseen.ts";
 import { highlighter, type Token } from "../yaml-highlight.ts";
 
@@ -11,6 +12,11 @@ const CONTEXT = 3;
 export const DOCUMENT_CHARACTERS = 200_000;
 export const DOCUMENT_LINES = 5_000;
 const LONGEST_COLOURED = 2_000;
+const OURS = /^schema: *["']?signalbox\/policy\/v1\b/m;
+/** A line that gives a rule its id, in block style. */
+const RULE_ID = /^ *(?:- +)?id: +(?<quote>["']?)(?<id>[^\s"'#{}[\],&*!|>%@`][^"'#]*?)\k<quote> *$/;
+/** The most lines of one rule that are shown. */
+const MOST_LINES = 200;
 const MOST_ROWS = 5_000;
 /** The most common lines that open at each end of a gap. */
 const MOST_OPENED = 100;
@@ -27,10 +33,12 @@ export interface ShownDocument {
 export function* policyText(document: ShownDocument): Work<Html> {
   const { lines, isCut } = beginningOf(document.yaml);
   const tokensOf = highlighter();
+  const hasRules = document.href !== undefined && OURS.test(document.yaml);
   const shown: Html[] = [];
   for (const [i, line] of lines.entries()) {
     const isColoured = line.length <= LONGEST_COLOURED;
-    const content = isColoured ? tokensOf(line).map(colouredToken) : withUnseen(line);
+    const id = hasRules && isColoured ? RULE_ID.exec(line)?.groups?.["id"] : undefined;
+    const content = isColoured ? coloured(tokensOf(line), document.name, id) : withUnseen(line);
     const end = i === lines.length - 1 ? "" : "\n";
     shown.push(html`<span class="line" id="L${i + 1}">${content}</span>${end}`);
     yield;
@@ -39,6 +47,23 @@ export function* policyText(document: ShownDocument): Work<Html> {
       <pre><code>${shown}</code></pre>
     </div>
     ${isCut ? cutNotice([document]) : undefined}`;
+}
+
+/** Renders some lines of a document, with their numbers and their common indent removed. */
+export function policyLines(yaml: string, first: number, last: number): Html {
+  const lines = linesOf(yaml).slice(first - 1, Math.min(last, first - 1 + MOST_LINES));
+  const tokensOf = highlighter();
+  const shown = lines.map((line, i) => {
+    const content =
+      line.length <= LONGEST_COLOURED
+        ? tokensOf(line).map(colouredToken)
+        : withUnseen(line.slice(0, LONGEST_COLOURED));
+    return html`<span class="line" id="L${first + i}" data-line="${first + i}">${content}</span
+      >${"\n"}`;
+  });
+  return html`<div class="code numbered" tabindex="0" role="region" aria-label="Text of the rule">
+    <pre><code>${shown}</code></pre>
+  </div>`;
 }
 
 function beginningOf(yaml: string): { readonly lines: readonly string[]; readonly isCut: boolean } {
@@ -55,6 +80,17 @@ function cutNotice(documents: readonly ShownDocument[]): Html {
     shown here.
     ${documents.map(({ name, href }) => href && html`<a href="${href}">All of ${name} as JSON</a> `)}
   </p>`;
+}
+
+/** Renders the tokens of a line; the id of a rule leads to the page of the rule. */
+function coloured(tokens: readonly Token[], version: string, id: string | undefined): Html[] {
+  if (id === undefined) return tokens.map(colouredToken);
+  const at = tokens.findLastIndex(({ text }) => text.trim() !== "");
+  return tokens.map((token, i) =>
+    i === at
+      ? html`<a href="${ruleLink(version, id)}">${colouredToken(token)}</a>`
+      : colouredToken(token),
+  );
 }
 
 function colouredToken({ kind, text }: Token): Html {

@@ -73,8 +73,8 @@ export function renderRuntime(model: RuntimeModel): Html {
       ? stateOf(found, model)
       : ([["Fleet", "Not in the fleet; it sent no heartbeat, or was forgotten"]] as const)),
     ...commandFacts(commands, now),
-    ["People and agents", namesIn(commands, "executor", executorLink)],
-    ["Providers", namesIn(commands, "provider", providerLink)],
+    ["People and agents", namesIn(commands.newest.events, "executor", executorLink)],
+    ["Providers", namesIn(commands.newest.events, "provider", providerLink)],
   ]);
   return html`${head} ${commandCards(card("runtime-title", "Runtime", state), commands, now)}`;
 }

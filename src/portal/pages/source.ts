@@ -14,6 +14,7 @@ import type { Provider } from "../../providers/schema.ts";
 import type { Settings } from "../../settings/schema.ts";
 import type { User } from "../../users/schema.ts";
 import type { Html } from "../html.ts";
+import type { PolicyRules } from "../rule-schema.ts";
 import type { AuditSource } from "./audit-source.ts";
 import type { PageContext } from "./parts.ts";
 
@@ -29,6 +30,8 @@ export interface PageSource extends AuditSource {
   versions(): Awaitable<readonly PolicySummary[]>;
   /** A policy version that `versions` names; browsers report a 404 as a fault of the page. */
   policy(version: string): Awaitable<Policy | undefined>;
+  /** The rules of a version that `versions` names, and the commands of the rule with an id. */
+  rules(version: string, rule?: string): Awaitable<PolicyRules>;
   catalog(): Awaitable<CatalogContent>;
   keys(): Awaitable<readonly ApiKey[]>;
   users(): Awaitable<readonly User[]>;

@@ -1,4 +1,4 @@
-/** The pages of runtimes, people, agents and providers, and the ways that lead there. */
+/** The pages of runtimes, people, agents, providers and rules, and the ways that lead there. */
 import assert from "node:assert/strict";
 import { after } from "node:test";
 import { browserTest, checkLooks, MARKUP, visit } from "../../support/browser.ts";
@@ -68,6 +68,49 @@ browserTest(
     }
   },
 );
+
+browserTest("a denial leads to its rule, and a rule to its text and its commands", async (t) => {
+  const own = await start(t);
+  const yaml = `schema: signalbox/policy/v1
+rules:
+  - id: "odd ${MARKUP.replaceAll('"', "'")}"
+    effect: allow
+    match: { commands: [{ prefix: ls }] }
+  - id: no-push
+    effect: deny
+    reason: Pipelines push
+    match: { commands: [{ prefix: git push }] }
+`;
+  await own.post("/api/v1/policies", { version: "v1", yaml });
+  await own.post("/api/v1/audit", {
+    ...{ id: "e1", command: "git push", policy_decision: "DENIED", policy: "v1" },
+    ...{ reason: "Pipelines push", executor: "ada", runtime_name: "build-2" },
+  });
+  for (const javaScriptEnabled of [false, true]) {
+    const { page } = await visit(t, `${own.url}/portal/audit?event=e1`, { javaScriptEnabled });
+    const event = page.locator("#audit-event");
+    await event.getByRole("link", { name: "Pipelines push" }).click();
+    await page.getByRole("heading", { name: "no-push", level: 1 }).waitFor();
+    const facts = page.getByRole("region", { name: "Rule", exact: true });
+    assert.match(await facts.innerText(), /v1\s+Active[\s\S]*1 of the newest 1 denied command/);
+    await facts.getByRole("link", { name: "ada" }).waitFor();
+    const text = page.getByRole("region", { name: "Text of the rule" });
+    assert.match(await text.innerText(), /effect: deny\n/);
+    await page.getByRole("heading", { name: "Denials by day, UTC" }).waitFor();
+    await facts.getByRole("link", { name: "lines 6 to 9" }).click();
+    await page.waitForURL("**/portal/policies?version=v1#L6");
+    await page.getByRole("link", { name: "no-push" }).click();
+    await page.getByRole("link", { name: "Edit as a new version" }).waitFor();
+    await page.goto(`${own.url}/portal/rule?id=gone`);
+    await page.getByText("No such rule").waitFor();
+    await page.getByRole("link", { name: "no-push" }).waitFor();
+  }
+  await checkLooks(t, `${own.url}/portal/rule?id=no-push`, "rule");
+  const odd = await visit(t, `${own.url}/portal/rule?id=none`);
+  await odd.page.getByRole("link", { name: "odd" }).click();
+  await odd.page.getByRole("heading", { name: "odd", level: 1 }).waitFor();
+  await odd.checkUnbroken();
+});
 
 browserTest("unknown names say so", async (t) => {
   const { page } = await visit(t, `${app.url}/portal/runtime?name=gone`);

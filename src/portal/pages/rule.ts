@@ -1,0 +1,217 @@
+import { string } from "../../core/schema-parts.ts";
+import type { QueryParameters } from "../../http/query.ts";
+import { decisionOf } from "../../policies/evaluate.ts";
+import type { Policy, PolicyRule } from "../../policies/schema.ts";
+import { count, counted, shorten } from "../format.ts";
+import { EDITOR_PATH } from "../handover.ts";
+import { html, type Html } from "../html.ts";
+import {
+  executorLink,
+  lineLink,
+  policyLink,
+  providerLink,
+  ruleLink,
+  runtimeLink,
+} from "../page-link.ts";
+import type { PolicyRules } from "../rule-schema.ts";
+import { ifAllowed } from "../withheld.ts";
+import { namesIn, newestTable } from "./commands-of.ts";
+import { dayTable } from "./day-table.ts";
+import {
+  badge,
+  breadcrumb,
+  card,
+  emptyState,
+  facts,
+  type Facts,
+  timeAgo,
+  type PageContext,
+} from "./parts.ts";
+import { policyLines } from "./policy-text.ts";
+import { activeOf, readPolicy, type DataPage } from "./source.ts";
+
+const POLICIES_PATH = "/portal/policies";
+const LONGEST_SHOWN = 256;
+
+const parameters = {
+  id: string("The id of the rule."),
+  version: string("The policy version. The default is the active version."),
+  reason: string("The reason of the rule, in place of its id."),
+} as const satisfies QueryParameters;
+
+/** The model of a rule's page. */
+export interface RuleModel extends PageContext {
+  /** The id that was asked for, or the id of the rule with the reason; empty for neither. */
+  readonly id: string;
+  /** The version with its text; `undefined` when it does not exist. */
+  readonly policy: Policy | undefined;
+  readonly found: PolicyRules | undefined;
+}
+
+/** The page of one rule of a policy version. */
+export const rule: DataPage<RuleModel, typeof parameters> = {
+  path: POLICIES_PATH,
+  title: "Rule",
+  module: "rule",
+  parameters,
+  titleOf: ({ id, policy }) => [id || "Rule", policy?.version ?? ""].filter(Boolean).join(" · "),
+  async read(source, context, { id = "", version, reason }) {
+    const versions = await source.versions();
+    const policy = await readPolicy(source, versions, version ?? activeOf(versions));
+    if (!policy) return { ...context, id, policy, found: undefined };
+    if (id !== "") {
+      return { ...context, id, policy, found: await source.rules(policy.version, id) };
+    }
+    const all = await source.rules(policy.version);
+    const named = ruleOfReason(all, reason);
+    const found = named === undefined ? all : await source.rules(policy.version, named);
+    return { ...context, id: named ?? "", policy, found };
+  },
+  render: renderRule,
+};
+
+/**
+ * The id of the rule that a reason names: its own reason, or the form of the guard, `rule <id>: <reason>`. A
+ * reason that several rules share names none of them.
+ */
+function ruleOfReason({ rules }: PolicyRules, reason = ""): string | undefined {
+  const matching = rules.filter(
+    ({ id, reason: own }) =>
+      reason !== "" &&
+      (own === reason || reason === `rule ${id}` || reason.startsWith(`rule ${id}: `)),
+  );
+  return matching.length === 1 ? matching[0]?.id : undefined;
+}
+
+/** Renders a rule: its text, and the commands that it decides. */
+export function renderRule(model: RuleModel): Html {
+  const { id, policy, found } = model;
+  const shown = found?.rules.find((one) => one.id === id);
+  const head = html`<div class="page-head">
+    ${breadcrumb(POLICIES_PATH, "Policies")}
+    <h1>${shown ? shorten(shown.id, LONGEST_SHOWN) : "Rule"}</h1>
+    ${shown && badge(shown.enabled ? shown.effect : "switched off", toneOf(shown))}
+    ${shown && policy && actions(model, policy)}
+  </div>`;
+  if (!policy || !found || !shown) {
+    return html`${head}
+      <div class="grid">
+        <section class="card">${noRule(model)}</section>
+        ${policy && found && otherRules(policy, found)}
+      </div>`;
+  }
+  const about = facts([
+    ...aboutRule(model, policy, shown),
+    ...(found.commands ? aboutUse(model, found.commands, shown) : []),
+  ]);
+  const text = policyLines(policy.yaml, shown.line, shown.end_line);
+  return html`${head}
+    <div class="grid">
+      <div class="grid thing">
+        ${card("rule-title", "Rule", about)} ${card("text-title", "Text", text)}
+      </div>
+      ${found.commands && use(model, found.commands, shown)} ${otherRules(policy, found)}
+    </div>`;
+}
+
+function toneOf({ effect, enabled }: PolicyRule): "ok" | "bad" | "none" {
+  if (!enabled) return "none";
+  return effect === "allow" ? "ok" : "bad";
+}
+
+function actions(model: RuleModel, { version }: Policy): Html {
+  const edit = html`<a class="button" href="${EDITOR_PATH}?from=${encodeURIComponent(version)}"
+    >Edit as a new version</a
+  >`;
+  return html`<div class="actions">${ifAllowed(model, "POST /policies", edit)}</div>`;
+}
+
+function aboutRule({ now }: RuleModel, policy: Policy, shown: PolicyRule): Facts {
+  const { version, active } = policy;
+  const { line, end_line: end, description, reason } = shown;
+  const lines = line === end ? `line ${count(line)}` : `lines ${count(line)} to ${count(end)}`;
+  return [
+    [
+      "Version",
+      html`<a class="mono" href="${policyLink(version)}">${version}</a>
+        ${active ? badge("active", "ok") : badge("inactive", "none")}
+        <span class="faint">published ${timeAgo(policy.updated_at, now)}</span>`,
+    ],
+    ["Place", html`<a href="${lineLink(version, line)}">${lines}</a>`],
+    ["Description", description],
+    ["Reason", reason],
+  ];
+}
+
+type Use = NonNullable<PolicyRules["commands"]>;
+
+function aboutUse({ now }: RuleModel, commands: Use, { effect }: PolicyRule): Facts {
+  const { looked_at: lookedAt, since, times, events } = commands;
+  const kind = effect === "deny" ? "denied command" : "allowed command";
+  const [last] = times;
+  return [
+    [
+      "Last used",
+      last === undefined
+        ? html`<span class="faint">not by these commands</span>`
+        : timeAgo(last, now),
+    ],
+    [
+      "Commands",
+      html`${count(times.length)} of the newest ${counted(lookedAt, kind)}
+      ${since && html`<span class="faint">since</span> ${timeAgo(since, now)}`}`,
+    ],
+    ["People and agents", namesIn(events, "executor", executorLink)],
+    ["Runtimes", namesIn(events, "runtime_name", runtimeLink)],
+    ["Providers", namesIn(events, "provider", providerLink)],
+  ];
+}
+
+function use({ now }: RuleModel, { times, events, since }: Use, { effect }: PolicyRule): Html {
+  const denies = effect === "deny";
+  const note = html`<p class="inside faint small">
+    Events do not name their rule. The newest ones are decided again by this version, whichever
+    version decided them at their time.
+  </p>`;
+  const decision = decisionOf(effect);
+  const list = newestTable(events, { decision }, now, "This rule decides none of these commands.");
+  return html`<div class="grid thing">
+    ${card("newest-title", denies ? "Newest denials" : "Newest commands", html`${list} ${note}`)}
+    ${card("days-title", denies ? "Denials by day, UTC" : "Commands by day, UTC", dayTable(times, since, now))}
+  </div>`;
+}
+
+function otherRules({ version }: Policy, { rules }: PolicyRules): Html | undefined {
+  if (rules.length === 0) return undefined;
+  const names = rules.map(
+    ({ id, enabled, effect }) =>
+      html`<li>
+        <a href="${ruleLink(version, id)}">${shorten(id, LONGEST_SHOWN)}</a>
+        <span class="faint small">${enabled ? effect : "switched off"}</span>
+      </li>`,
+  );
+  return card(
+    "rules-title",
+    html`Rules of ${version}`,
+    html`<ul class="rule-list inside">
+      ${names}
+    </ul>`,
+  );
+}
+
+function noRule({ id, policy, found }: RuleModel): Html {
+  if (!policy) return emptyState("No such version", "The policy version does not exist.");
+  if (found?.rules.length === 0) {
+    return emptyState(
+      "No rules to show",
+      html`The rules of documents with <code>schema: signalbox/policy/v1</code> have pages.
+        <a href="${policyLink(policy.version)}">The document of ${policy.version}</a> has none.`,
+    );
+  }
+  return emptyState(
+    "No such rule",
+    id === ""
+      ? html`No single rule of ${policy.version} gives this reason.`
+      : html`The version ${policy.version} has no rule <code>${shorten(id, LONGEST_SHOWN)}</code>.`,
+  );
+}

@@ -1,0 +1,104 @@
+import type { AuditEvent } from "../audit/schema.ts";
+import { readPage } from "../audit/page.ts";
+import type { AuditStore } from "../audit/store.ts";
+import type { Clock } from "../core/clock.ts";
+import { NotFound } from "../core/errors.ts";
+import { string } from "../core/schema-parts.ts";
+import type { Asker } from "../core/turns.ts";
+import { route } from "../http/route.ts";
+import { askerOf, findRules } from "../policies/check.ts";
+import { decisionOf } from "../policies/evaluate.ts";
+import { VERSION_NAME } from "../policies/schema.ts";
+import type { PolicyStore } from "../policies/store.ts";
+import { AHEAD_MS } from "./pages/audit-view.ts";
+import { policyRules, type PolicyRules } from "./rule-schema.ts";
+import { MOST_IN_LIST, rowsOf } from "./stored-rows.ts";
+
+/** The number of events that are decided again for a rule. */
+const LOOKED_AT = 500;
+const MOST_COMMANDS = 50;
+
+/** The stores behind the rules of a version and the commands of a rule. */
+export interface RuleNeeds {
+  readonly audit: Pick<AuditStore, "page">;
+  readonly policies: Pick<PolicyStore, "get">;
+}
+
+/** The rules that are wanted; with `rule`, the id of one of them, its commands are wanted, too. */
+export interface WantedRules {
+  readonly organization: string;
+  readonly version: string;
+  readonly rule?: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/**
+ * Reads the rules of a version, and the commands of one of them. Events do not name the rule that decided
+ * them, so the newest ones are decided again.
+ *
+ * @throws NotFound if the version does not exist
+ * @throws Unavailable when too many costly documents wait to be checked, or the check takes too long
+ */
+export async function readRules(
+  { audit, policies }: RuleNeeds,
+  asker: Asker,
+  { organization, version, rule, now }: WantedRules,
+): Promise<PolicyRules> {
+  const policy = await policies.get(organization, version);
+  if (!policy) throw new NotFound(`There is no policy version "${version}"`);
+  const { rules = [] } = (await findRules(asker, policy.yaml, [])) ?? {};
+  const found = rules.find(({ id }) => id === rule);
+  if (!found) return { version, rules };
+  const filter = { decision: decisionOf(found.effect), to: now + AHEAD_MS };
+  const wanted = { limit: LOOKED_AT, offset: 0, cursor: undefined, characters: MOST_IN_LIST };
+  const { rows } = await readPage(audit, organization, filter, wanted, asker.gone);
+  // The verdict on a command that is cut would be one on another command.
+  const events = (await rowsOf<AuditEvent>(rows.json)).filter(
+    ({ command = "" }) => command.length < MOST_IN_LIST,
+  );
+  const commands = events.map(({ command = "", ...event }) => ({ ...event, command }));
+  const { by = [] } = (await findRules(asker, policy.yaml, commands)) ?? {};
+  const decided = events.filter((_, i) => by[i] === rule);
+  const oldest = events[by.length - 1]?.timestamp;
+  return {
+    version,
+    rules,
+    commands: {
+      looked_at: by.length,
+      ...(oldest !== undefined && { since: oldest }),
+      times: decided.map(({ timestamp }) => timestamp),
+      events: decided.slice(0, MOST_COMMANDS),
+    },
+  };
+}
+
+/** The route that lists rules. It is here because it joins two domains that do not import each other. */
+export const ruleRoutes = [
+  route({
+    method: "GET",
+    path: "/policies/{version}/rules",
+    surfaces: ["public", "v1"],
+    access: "user",
+    large: "made",
+    summary: "List the rules of a policy version",
+    description:
+      "With `rule`, the answer has the commands that the rule decides: the newest events with its decision are decided again by this version, since events do not name rules.",
+    tags: ["policies"],
+    params: {
+      version: string("The name of a policy version.", {
+        ruled: VERSION_NAME,
+        examples: ["2026-11-20.1"],
+      }),
+    },
+    query: { rule: string("The id of the rule whose commands are wanted.") },
+    replies: { 200: policyRules },
+    refuses: [404, 500, 503],
+    handle(
+      { organization, actor, client, params: { version }, query: { rule } },
+      { now, ...needs }: RuleNeeds & { readonly now: Clock },
+    ) {
+      return readRules(needs, askerOf(client, actor), { organization, version, rule, now: now() });
+    },
+  }),
+];

@@ -1,0 +1,79 @@
+/** The rules of a version, and the commands that one of them decides. */
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { start } from "../support/start.ts";
+
+const YAML = `schema: signalbox/policy/v1
+default: deny
+rules:
+  - id: read
+    effect: allow
+    description: Looking is free
+    match: { commands: [{ prefix: git status }] }
+
+  # Pushing is for pipelines.
+  - id: no-push
+    effect: deny
+    reason: Pipelines push
+    match:
+      commands:
+        - prefix: git push
+  - id: off
+    enabled: false
+    effect: deny
+    match: { commands: [{ prefix: git }] }
+`;
+
+const app = await start({ after });
+const event = (command: string, decision: string, minutes: number, more: object = {}) => ({
+  ...{ command, policy_decision: decision, executor: "ada", ...more },
+  timestamp: new Date(app.now - minutes * 60_000).toISOString(),
+});
+await app.post("/api/v1/policies", { version: "v1", yaml: YAML });
+await app.post("/api/v1/policies", { version: "other", yaml: "anything: goes" });
+await app.post("/api/v1/audit", {
+  events: [
+    event("git push origin main", "DENIED", 1, { policy: "v0" }),
+    event("cd web && git push", "DENIED", 2),
+    event("rm -rf /", "DENIED", 3),
+    event("git push", "ALLOWED", 4),
+    event(`git push ${"x".repeat(2_000)}`, "DENIED", 5),
+    event("git status", "ALLOWED", 6),
+    event("git push", "DENIED", -60),
+  ],
+});
+const rulesOf = async (version: string, search = "") =>
+  (await app.get(`/api/public/policies/${version}/rules${search}`)).body;
+
+test("the rules of a version are listed with their lines", async () => {
+  assert.deepEqual(await rulesOf("v1"), {
+    version: "v1",
+    rules: [
+      {
+        ...{ id: "read", effect: "allow", description: "Looking is free" },
+        ...{ enabled: true, line: 4, end_line: 7 },
+      },
+      {
+        ...{ id: "no-push", effect: "deny", reason: "Pipelines push" },
+        ...{ enabled: true, line: 10, end_line: 15 },
+      },
+      { id: "off", effect: "deny", enabled: false, line: 16, end_line: 19 },
+    ],
+  });
+  assert.deepEqual(await rulesOf("other"), { version: "other", rules: [] });
+  assert.equal((await app.get("/api/public/policies/none/rules")).status, 404);
+});
+
+test("the commands of a rule are the newest events that the version decides by it", async () => {
+  const { commands } = await rulesOf("v1", "?rule=no-push");
+  const found = commands.events.map(({ command }: { command: string }) => command);
+  assert.deepEqual(found, ["git push origin main", "cd web && git push"]);
+  assert.equal(commands.looked_at, 3);
+  assert.equal(commands.times.length, 2);
+  assert.equal(Date.parse(commands.since), app.now - 3 * 60_000);
+  const reading = (await rulesOf("v1", "?rule=read")).commands;
+  assert.equal(reading.looked_at, 2);
+  assert.equal(reading.events.length, 1);
+  assert.deepEqual((await rulesOf("v1", "?rule=off")).commands.events, []);
+  assert.equal((await rulesOf("v1", "?rule=none")).commands, undefined);
+});

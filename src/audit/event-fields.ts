@@ -72,6 +72,9 @@ type EventFieldLiteral = (typeof EVENT_FIELDS)[number];
 export type EventFieldName = EventFieldLiteral["name"];
 /** The query parameters that ask for an exact value. */
 export type ExactFilter = Extract<EventFieldLiteral, { readonly filter: string }>["filter"];
+type Excludable = Exclude<ExactFilter, "trace_id">;
+/** The query parameters that leave out events with an exact value. */
+export type ExcludingFilter = `not_${Excludable}`;
 /** A row of the table, for those that read it by its names. */
 export type EventField = EventFieldRow & {
   readonly name: EventFieldName;
@@ -84,12 +87,22 @@ export const REPORTED_FIELDS: readonly EventField[] = EVENT_FIELDS.filter(
 /** The rows that can be asked for by an exact value. */
 export const FILTERED_FIELDS: readonly (EventField & { readonly filter: ExactFilter })[] =
   EVENT_FIELDS.filter((field) => "filter" in field);
+/** The rows whose value can be excluded: all of these but the trace, which few events share. */
+export const EXCLUDED_FIELDS = FILTERED_FIELDS.filter(
+  (field): field is (typeof FILTERED_FIELDS)[number] & { readonly filter: Excludable } =>
+    field.filter !== "trace_id",
+);
 /** The names of the fields that `q` searches. */
 export const SEARCHED_FIELDS = EVENT_FIELDS.filter((field) => "isSearched" in field).map(
   ({ name }) => name,
 );
 /** The same, to be read. */
 export const SEARCHED_WORDS = SEARCHED_FIELDS.join(", ").replace(/, (\w+)$/, " or $1");
+
+/** The parameter that leaves out events with an exact value of a field. */
+export function excluding<Name extends string>(filter: Name): `not_${Name}` {
+  return `not_${filter}`;
+}
 
 /** Makes a record of pairs of name and value. */
 export function recordOf<Name extends string, Value>(

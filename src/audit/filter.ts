@@ -3,11 +3,14 @@ import { readMoment } from "../core/moment.ts";
 import { dateTime, string } from "../core/schema-parts.ts";
 import type { StringSchema } from "../core/schema.ts";
 import {
+  EXCLUDED_FIELDS,
+  excluding,
   FILTERED_FIELDS,
   recordOf,
   SEARCHED_WORDS,
   type EventFieldType,
   type ExactFilter,
+  type ExcludingFilter,
 } from "./event-fields.ts";
 import { consumers, decisions } from "./schema.ts";
 import type { AuditFilter } from "./store.ts";
@@ -39,10 +42,18 @@ const exact: Readonly<Record<ExactFilter, FilterSchema>> = recordOf(
   }),
 );
 
+const excluded: Readonly<Record<ExcludingFilter, FilterSchema>> = recordOf(
+  EXCLUDED_FIELDS.map(({ filter }) => [
+    excluding(filter),
+    string(`Only events that \`${filter}\` with this value does not match.`),
+  ]),
+);
+
 /** The filters as query parameters. `decision` and `consumer` accept any value: unknown ones match nothing. */
 export const filterQuery = {
   q: string(`Text that the ${SEARCHED_WORDS} contains, in any letter case.`),
   ...exact,
+  ...excluded,
   reason: string("Only events whose `reason` contains this text, in any letter case."),
   from: dateTime("Only events with a `timestamp` at or after this time."),
   to: dateTime("Only events with a `timestamp` before this time."),
@@ -68,6 +79,12 @@ export function filterOf(given: GivenFilter): AuditFilter {
     q: given.q,
     ...recordOf(
       FILTERED_FIELDS.map(({ filter, type }) => [filter, canonical(type, given[filter])]),
+    ),
+    ...recordOf(
+      EXCLUDED_FIELDS.map(({ filter, type }) => {
+        const name = excluding(filter);
+        return [name, canonical(type, given[name])];
+      }),
     ),
     reason: given.reason,
     from: readMoment("from", given.from),

@@ -1,15 +1,17 @@
 import type { Quota } from "../core/quota.ts";
 import type { Awaitable } from "../core/caller.ts";
 import type { Pieces } from "../core/pieces.ts";
-import type { ExactFilter } from "./event-fields.ts";
+import type { ExactFilter, ExcludingFilter } from "./event-fields.ts";
 import type { AuditEvent } from "./schema.ts";
 
 /**
  * The filters of a list; an absent filter matches all events. `event-fields.ts` says which fields have an
- * exact filter. A value that a field never has, such as a `decision` other than `ALLOWED` and `DENIED`,
+ * exact filter; `not_…` leaves out the events that the filter of that name matches. A value that a field never has, such as a `decision` other than `ALLOWED` and `DENIED`,
  * matches nothing.
  */
-export interface AuditFilter extends Readonly<Partial<Record<ExactFilter, string | undefined>>> {
+export interface AuditFilter extends Readonly<
+  Partial<Record<ExactFilter | ExcludingFilter, string | undefined>>
+> {
   /** A literal, case-insensitive part of a searched field. */
   readonly q?: string | undefined;
   /** A literal, case-insensitive part of the reason. */

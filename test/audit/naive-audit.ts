@@ -1,3 +1,4 @@
+import { EXCLUDED_FIELDS } from "../../src/audit/event-fields.ts";
 import type { AuditEvent } from "../../src/audit/schema.ts";
 import type { AuditActivity, AuditFilter, AuditHistogram } from "../../src/audit/store.ts";
 import type { ProviderActivity } from "../../src/audit/store.ts";
@@ -27,6 +28,10 @@ export function matches(event: AuditEvent, filter: AuditFilter): boolean {
     (trace_id === undefined || event.trace_id === trace_id) &&
     (policy === undefined || event.policy === policy) &&
     (reported_by === undefined || event.reported_by === reported_by) &&
+    EXCLUDED_FIELDS.every(({ name, filter: parameter }) => {
+      const unwanted = filter[`not_${parameter}`];
+      return unwanted === undefined || event[name] !== unwanted;
+    }) &&
     (from === undefined || timeOf(event) >= from) &&
     (to === undefined || timeOf(event) < to) &&
     (q === undefined || holds(event, q)) &&

@@ -79,6 +79,12 @@ const someFilter = fc.record({
   policy: rarely(fc.constantFrom("ΑΣ", "ß")),
   reason: rarely(fc.constantFrom(...texts, "i", "\u0307", "zz", "")),
   reported_by: rarely(fc.constantFrom("key-1", "user-1", "nobody")),
+  not_decision: rarely(fc.constantFrom("ALLOWED", "DENIED", "other")),
+  not_consumer: rarely(fc.constantFrom("human", "ai", "nobody")),
+  not_provider: rarely(fc.constantFrom("git", "a", "zz")),
+  not_executor: rarely(fc.constantFrom(...texts)),
+  not_policy: rarely(fc.constantFrom(...texts)),
+  not_reported_by: rarely(fc.constantFrom("key-1", "nobody")),
 });
 const someStep = fc.oneof(
   { weight: 6, arbitrary: fc.record({ batch: someBatch }) },

@@ -384,6 +384,25 @@ function testFilters(open: (t: TestContext) => Promise<AuditEngine>): void {
     assert.equal((await page(store, { reason: "" })).total, 3);
   });
 
+  test("an exclusion leaves out events with exactly that value, and keeps those without one", async (t) => {
+    const { store } = await open(t);
+    const rows = [
+      { command: "a", policy_decision: "ALLOWED", consumer: "ai", provider: "git" },
+      { command: "b", policy_decision: "DENIED", consumer: "ci", provider: "git" },
+      { command: "c", policy_decision: "DENIED", consumer: "ai", provider: "Git" },
+      { command: "d", consumer: "human", reason: "because" },
+    ] as const;
+    await append(store, rows.map(auditEventOf));
+    assert.deepEqual(await commandsOf(store, { not_provider: "git" }), ["d", "c"]);
+    assert.deepEqual(await commandsOf(store, { not_provider: "other" }), ["d", "c", "b", "a"]);
+    assert.deepEqual(await commandsOf(store, { not_decision: "DENIED" }), ["d", "a"]);
+    assert.deepEqual(await commandsOf(store, { not_decision: "maybe" }), ["d", "c", "b", "a"]);
+    assert.deepEqual(await commandsOf(store, { not_consumer: "ai" }), ["d", "b"]);
+    assert.deepEqual(await commandsOf(store, { provider: "git", not_decision: "DENIED" }), ["a"]);
+    assert.deepEqual(await commandsOf(store, { reason: "cause", not_provider: "git" }), ["d"]);
+    assert.deepEqual(await commandsOf(store, { provider: "git", not_provider: "git" }), []);
+  });
+
   test("q is literal, and never matches across fields", async (t) => {
     const { store } = await open(t);
     await append(store, [auditEventOf({ command: "a.b*[c]", executor: "tail", resource: "head" })]);

@@ -1,4 +1,5 @@
 /** Filters as conditions of SQL, with their values as parameters. */
+import { excluding } from "../../../audit/event-fields.ts";
 import type { AuditFilter } from "../../../audit/store.ts";
 import { columnOf, searchForm, SEARCH_PARTS } from "./records.ts";
 
@@ -26,6 +27,10 @@ const COLUMNS = [
   ["trace_id", "trace_id"],
 ] as const;
 
+function excludedBy(filter: AuditFilter, name: (typeof COLUMNS)[number][0]): string | undefined {
+  return name === "trace_id" ? undefined : filter[excluding(name)];
+}
+
 /** The filters that search a part of the searched text. */
 const SEARCHES = [
   ["q", SEARCH_PARTS.q],
@@ -45,6 +50,9 @@ export function conditionsOf(filter: AuditFilter, values: Values): string {
   for (const [name, column] of COLUMNS) {
     const wanted = filter[name];
     if (wanted !== undefined) conditions.push(`${column} = ${values.add(columnOf(wanted))}`);
+    const unwanted = excludedBy(filter, name);
+    if (unwanted === undefined) continue;
+    conditions.push(`${column} IS DISTINCT FROM ${values.add(columnOf(unwanted))}`);
   }
   for (const [name, part] of SEARCHES) {
     const text = filter[name] ?? "";
@@ -80,5 +88,6 @@ export function isSearch(filter: AuditFilter): boolean {
 /** Whether the counters tell how many events match, at any time. */
 export function isCounted(filter: AuditFilter): boolean {
   const exact = COLUMNS.filter(([name]) => name !== "decision" && name !== "consumer");
+  if (COLUMNS.some(([name]) => excludedBy(filter, name) !== undefined)) return false;
   return !isSearch(filter) && exact.every(([name]) => filter[name] === undefined);
 }

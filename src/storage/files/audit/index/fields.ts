@@ -4,6 +4,7 @@
  */
 import { EVENT_FIELDS, recordOf, type EventField } from "../../../../audit/event-fields.ts";
 import { consumers, decisions } from "../../../../audit/schema.ts";
+import type { AuditFilter } from "../../../../audit/store.ts";
 
 /** Long texts: each distinct one is kept once, in lower case and with trigram filters. */
 export const LONG_FIELDS = ["command", "reason"] as const;
@@ -75,22 +76,30 @@ export function decisionOfFacets(packed: number): number {
   return packed >>> 3;
 }
 
+/** 0 for no consumer, or the place of the consumer in the list, from 1. */
+export function consumerOfFacets(packed: number): number {
+  return (packed >>> 1) & 3;
+}
+
 /** Whether packed facets say that an AI agent ran the event. */
 export function isAi(packed: number): boolean {
   return (packed & 1) === 1;
 }
 
-/** The packed facets with a decision and a consumer; `undefined` if the filter has neither. */
-export function packedFacetsWith(
-  decision: string | undefined,
-  consumer: string | undefined,
-): Uint8Array | undefined {
-  if (decision === undefined && consumer === undefined) return undefined;
-  const wantedDecision = decision === undefined ? undefined : decisionCode(decision) || -1;
-  const wantedConsumer = consumer === undefined ? undefined : CONSUMERS.indexOf(consumer) + 1 || -1;
+/** The packed facets that a filter matches by decision and consumer; `undefined` if it names neither. */
+export function packedFacetsWith(filter: AuditFilter): Uint8Array | undefined {
+  const { decision, consumer, not_decision: notDecision, not_consumer: notConsumer } = filter;
+  const given = [decision, consumer, notDecision, notConsumer];
+  if (given.every((value) => value === undefined)) return undefined;
+  const is = (value: string | undefined, known: readonly string[], code: number): boolean =>
+    value !== undefined && code !== 0 && known[code - 1] === value;
   return Uint8Array.from({ length: PACKED_FACETS }, (_, packed) => {
-    const isDecision = wantedDecision === undefined || decisionOfFacets(packed) === wantedDecision;
-    const isConsumer = wantedConsumer === undefined || ((packed >>> 1) & 3) === wantedConsumer;
-    return isDecision && isConsumer ? 1 : 0;
+    const [ofDecision, ofConsumer] = [decisionOfFacets(packed), consumerOfFacets(packed)];
+    const isWanted =
+      (decision === undefined || is(decision, DECISIONS, ofDecision)) &&
+      (consumer === undefined || is(consumer, CONSUMERS, ofConsumer));
+    const isExcluded =
+      is(notDecision, DECISIONS, ofDecision) || is(notConsumer, CONSUMERS, ofConsumer);
+    return isWanted && !isExcluded ? 1 : 0;
   });
 }

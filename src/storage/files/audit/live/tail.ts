@@ -5,7 +5,12 @@
  * for the reader up to a bound; beyond it the tail reads the log again, so a slow reader costs no more
  * memory.
  */
-import { FILTERED_FIELDS, SEARCHED_FIELDS } from "../../../../audit/event-fields.ts";
+import {
+  EXCLUDED_FIELDS,
+  excluding,
+  FILTERED_FIELDS,
+  SEARCHED_FIELDS,
+} from "../../../../audit/event-fields.ts";
 import type { AuditEvent } from "../../../../audit/schema.ts";
 import type { Arrival, AuditFilter, AuditTail, Position } from "../../../../audit/store.ts";
 import type { Awaitable } from "../../../../core/caller.ts";
@@ -122,11 +127,16 @@ export function eventMatcher(filter: AuditFilter): (event: AuditEvent) => boolea
     const wanted = filter[parameter];
     return wanted === undefined ? [] : [{ name, wanted }];
   });
+  const excluded = EXCLUDED_FIELDS.flatMap(({ name, filter: parameter }) => {
+    const unwanted = filter[excluding(parameter)];
+    return unwanted === undefined ? [] : [{ name, unwanted }];
+  });
   const { q = "", reason = "", from = -Infinity, to = Infinity } = filter;
   const lower = q.toLowerCase();
   const lowerReason = reason.toLowerCase();
   return (event) => {
     if (!exact.every(({ name, wanted }) => event[name] === wanted)) return false;
+    if (excluded.some(({ name, unwanted }) => event[name] === unwanted)) return false;
     if (lowerReason !== "" && !event.reason?.toLowerCase().includes(lowerReason)) return false;
     const time = timeOf(event.timestamp) ?? 0;
     if (time < from || time >= to) return false;

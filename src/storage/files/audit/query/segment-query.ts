@@ -1,4 +1,5 @@
 /** A filter in the terms of the engine, made once and applied to one segment after another. */
+import { excluding, type ExactFilter } from "../../../../audit/event-fields.ts";
 import type { AuditFilter } from "../../../../audit/store.ts";
 import { CODED_FIELDS, packedFacetsWith, type CodedName, type LongName } from "../index/fields.ts";
 import { bitsOf, type SearchedText } from "../index/trigrams.ts";
@@ -31,6 +32,8 @@ export interface SegmentQuery {
   readonly to: number;
   /** Fields and the values that they must have. */
   readonly wanted: readonly { readonly field: CodedName; readonly value: string }[];
+  /** Fields and the values that they must not have. */
+  readonly unwanted: SegmentQuery["wanted"];
   /** By packed facet, 1 if it matches; `undefined` if all do. */
   readonly facets: Uint8Array | undefined;
   readonly trace: string | undefined;
@@ -45,15 +48,17 @@ export function segmentQuery(
   found = new ByteCache<RowSet>(0),
 ): SegmentQuery {
   const { q = "", reason = "" } = filter;
-  const wanted = CODED_FIELDS.flatMap(({ name: field, filter: parameter }) => {
-    const value = parameter && filter[parameter];
-    return value === undefined ? [] : [{ field, value }];
-  });
+  const coded = (valueOf: (name: ExactFilter) => string | undefined): SegmentQuery["wanted"] =>
+    CODED_FIELDS.flatMap(({ name: field, filter: parameter }) => {
+      const value = parameter && valueOf(parameter);
+      return value === undefined ? [] : [{ field, value }];
+    });
   return {
     from: filter.from ?? -Infinity,
     to: filter.to ?? Infinity,
-    wanted,
-    facets: packedFacetsWith(filter.decision, filter.consumer),
+    wanted: coded((name) => filter[name]),
+    unwanted: coded((name) => (name === "trace_id" ? undefined : filter[excluding(name)])),
+    facets: packedFacetsWith(filter),
     trace: filter.trace_id,
     texts: [
       ...(reason === "" ? [] : [textQuery(reason, [], "reason", organization, found)]),

@@ -81,13 +81,15 @@ interface Test {
 interface Plan {
   /** The test with the fewest rows comes first. */
   readonly tests: readonly Test[];
+  /** The codes that a row must not have. */
+  readonly barred: readonly Pick<Test, "field" | "code">[];
   /** Whether some rows may be outside the range of time. */
   readonly isPartial: boolean;
 }
 
 /** Translates a query into the codes of a segment; `undefined` if no row can match. */
 function planOf({ index, rows, oldest, newest }: SegmentView, query: SegmentQuery) {
-  const { from, to, wanted } = query;
+  const { from, to, wanted, unwanted } = query;
   if (rows === 0 || newest < from || oldest >= to) return undefined;
   const tests: Test[] = [];
   for (const { field, value } of wanted) {
@@ -97,7 +99,11 @@ function planOf({ index, rows, oldest, newest }: SegmentView, query: SegmentQuer
     tests.push({ field, code, count: counts[code] as number });
   }
   tests.sort((a, b) => a.count - b.count);
-  return { tests, isPartial: oldest < from || newest >= to } satisfies Plan;
+  const barred = unwanted.flatMap(({ field, value }) => {
+    const code = index.fields[field].dictionary.codeOf(value);
+    return code === undefined ? [] : [{ field, code }];
+  });
+  return { tests, barred, isPartial: oldest < from || newest >= to } satisfies Plan;
 }
 
 /** The number of matching rows if counts tell it; `undefined` if rows have to be compared. */
@@ -105,7 +111,8 @@ export function knownCount(view: SegmentView, query: SegmentQuery): number | und
   const plan = planOf(view, query);
   if (plan === undefined) return 0;
   const { facets, texts, trace } = query;
-  if (plan.isPartial || texts.length > 0 || trace !== undefined) return undefined;
+  const isCompared = texts.length > 0 || trace !== undefined || plan.barred.length > 0;
+  if (plan.isPartial || isCompared) return undefined;
   const [first, second] = plan.tests;
   if (first === undefined) return facets === undefined ? view.rows : countFacets(view, facets);
   if (second === undefined && facets === undefined) return first.count;
@@ -163,15 +170,15 @@ export async function selectRows(
 async function matchingRows(
   { index, rows }: SegmentView,
   { facets, trace, texts }: SegmentQuery,
-  { tests }: Plan,
+  { tests, barred }: Plan,
   yielder: Yielder,
 ): Promise<RowSet | undefined> {
   let list = trace === undefined ? undefined : await index.rowsOfTrace(trace, rows);
   for (const text of texts) {
     if (list?.length === 0) break;
     const holding = await rowsHolding(index, rows, text, yielder);
-    const isAll = texts.length === 1 && tests.length === 0 && facets === undefined;
-    if (isAll && list === undefined) return holding;
+    const isAlone = texts.length === 1 && tests.length + barred.length === 0;
+    if (isAlone && facets === undefined && list === undefined) return holding;
     list = list === undefined ? holding.toList() : holding.among(list);
   }
   const compared: [column: Column, wanted: Uint8Array][] = [];
@@ -179,6 +186,12 @@ async function matchingRows(
     const { codes, dictionary } = index.fields[field];
     if (list === undefined && count * RARE < rows) list = rowsWithCode(codes, code, rows);
     else compared.push([codes, marksOf([code], dictionary.size)]);
+  }
+  for (const { field, code } of barred) {
+    const { codes, dictionary } = index.fields[field];
+    const allowed = new Uint8Array(dictionary.size + 1).fill(1);
+    allowed[code] = 0;
+    compared.push([codes, allowed]);
   }
   if (facets !== undefined) compared.push([index.facets, facets]);
   if (list !== undefined) {

@@ -45,7 +45,7 @@ const exact: Readonly<Record<ExactFilter, FilterSchema>> = recordOf(
 const excluded: Readonly<Record<ExcludingFilter, FilterSchema>> = recordOf(
   EXCLUDED_FIELDS.map(({ filter }) => [
     excluding(filter),
-    string(`Only events that \`${filter}\` with this value does not match.`),
+    string("Only events that the filter without `not_` does not match."),
   ]),
 );
 

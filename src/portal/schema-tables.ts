@@ -80,16 +80,23 @@ export interface TableRow {
   readonly description: string;
 }
 
-/** Renders a table of names, kinds and descriptions. */
+/** Renders a table of names, kinds and descriptions. Neighbours that differ in their names alone share a row. */
 export function threeColumns(headings: readonly string[], rows: readonly TableRow[]): Html {
+  const shared: (Omit<TableRow, "name"> & { readonly names: string[] })[] = [];
+  for (const { name, kind, description } of rows) {
+    const last = shared.at(-1);
+    const isSame = last?.description === description && String(last.kind) === String(kind);
+    if (isSame && description !== "") last.names.push(name);
+    else shared.push({ names: [name], kind, description });
+  }
   return table(
     undefined,
     "",
     headings,
-    rows.map(
-      ({ name, kind, description }) =>
+    shared.map(
+      ({ names, kind, description }) =>
         html`<tr>
-          <td><code>${name}</code></td>
+          <td>${names.map((name, i) => html`${i > 0 ? ", " : ""}<code>${name}</code>`)}</td>
           <td>${kind}</td>
           <td>${prose(description)}</td>
         </tr>`,

@@ -161,7 +161,7 @@ function fact(
   const value = event[name];
   if (value === undefined) return undefined;
   const text = String(value);
-  const parameter = filter ?? (isSearched ? "q" : undefined);
+  const parameter = filter ?? (isSearched ? "q" : name === "reason" ? name : undefined);
   const canFilter = parameter !== undefined && text !== "" && text.length <= LONGEST_FILTER;
   return html`<dt>${word}</dt>
     <dd>

@@ -1,10 +1,12 @@
-import { FILTERED_FIELDS, SEARCHED_WORDS } from "../../audit/event-fields.ts";
+import { FILTERED_FIELDS } from "../../audit/event-fields.ts";
 import { shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
+import { SEARCH_FIELDS, searchText } from "./audit-search.ts";
 import { option } from "./fields.ts";
 import {
   ALL_TIME,
   ANEW,
+  EXCLUSIONS,
   FILTER_WORDS,
   filtersOf,
   QUICK_RANGES,
@@ -18,21 +20,25 @@ const CHIP_LENGTH = 60;
 const MOST_SUGGESTED = 200;
 const LONGEST_SUGGESTED = 64;
 
-/** The filters that match a text exactly. */
-const EXACT = FILTERED_FIELDS.filter(({ type }) => type === "text");
+/** The filters that have a field for a text; all but the reason match exactly. */
+const TEXTS = [
+  { filter: "reason", label: "Reason contains", example: "blocked" },
+  ...FILTERED_FIELDS.filter(({ type }) => type === "text"),
+] as const;
 
 /** The form of filters. It works without modules; with them no button is needed. */
 export function auditFilters(view: AuditView, providers?: readonly string[]): Html {
   return html`<form class="audit-filters" id="audit-filters" role="search" action="/portal/audit">
     <div class="first">
       <div class="search">
-        <label class="visually-hidden" for="audit-q">Text in the ${SEARCHED_WORDS}</label>
+        <label class="visually-hidden" for="audit-q">Search texts and fields</label>
         <input
           id="audit-q"
-          name="q"
+          name="find"
           type="search"
-          value="${view.q}"
-          placeholder="Search commands, people, resources…"
+          value="${searchText(view.q)}"
+          placeholder="Search, or executor:ada -provider:git reason:blocked"
+          aria-describedby="search-help"
           autocomplete="off"
           spellcheck="false"
           data-search
@@ -49,11 +55,17 @@ export function auditFilters(view: AuditView, providers?: readonly string[]): Ht
       ])}
       <button type="submit" class="without-modules">Search</button>
     </div>
-    ${view.range === undefined ? undefined : html`<input type="hidden" name="range" value="${view.range}" />`}
+    ${(["range", ...EXCLUSIONS] as const).map((name) => hidden(name, view[name]))}
     <details id="more-filters">
       <summary>More filters</summary>
+      <p class="faint small" id="search-help">
+        The search box finds a text in commands, people, providers, capabilities and resources. It
+        also takes fields, and <code>-</code> before a field to leave events out:
+        <code>executor:ada -provider:git reason:blocked "rm -rf"</code>. Fields:
+        ${SEARCH_FIELDS.join(", ")}.
+      </p>
       <div class="fields">
-        ${EXACT.map(
+        ${TEXTS.map(
           ({ filter: name, label, example }) =>
             html`<div>
               <label for="audit-${name}">${label}</label>
@@ -74,6 +86,13 @@ export function auditFilters(view: AuditView, providers?: readonly string[]): Ht
       </div>
     </details>
   </form>`;
+}
+
+/** Keeps a parameter that has no field. */
+function hidden(name: string, value: string | undefined): Html | undefined {
+  return value === undefined
+    ? undefined
+    : html`<input type="hidden" name="${name}" value="${value}" />`;
 }
 
 /** The suggested providers. Limited, since runtimes may name any number of providers of any length. */

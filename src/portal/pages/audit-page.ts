@@ -3,7 +3,7 @@ import { string } from "../../core/schema-parts.ts";
 import type { QueryParameters } from "../../http/query.ts";
 import { auditTitle, renderAudit } from "./audit.ts";
 import { readAudit, type AuditModel } from "./audit-source.ts";
-import { readView } from "./audit-view.ts";
+import { readAddress } from "./audit-search.ts";
 import type { DataPage } from "./source.ts";
 
 const MOMENT = " Without an offset it means UTC.";
@@ -12,6 +12,7 @@ const parameters = {
   ...filterQuery,
   from: string(filterQuery.from.description + MOMENT),
   to: string(filterQuery.to.description + MOMENT),
+  find: string("The text of the search box: words, and fields such as `executor:ada`."),
   range: string("`1h`, `24h`, `7d` or `30d` up to now, if neither `from` nor `to` is given."),
   event: string("The id of the event that is shown beside the list."),
   cursor: string("The `cursor` of the page."),
@@ -24,12 +25,11 @@ export const audit: DataPage<AuditModel, typeof parameters> = {
   title: "Audit",
   module: "audit",
   parameters,
-  read: (source, context, query) =>
-    readAudit(
-      source,
-      context,
-      readView((name) => query[name]),
-    ),
+  async read(source, context, query) {
+    const { view, problem } = readAddress((name) => query[name]);
+    if (problem !== undefined) return { ...context, view, query: {}, problem };
+    return readAudit(source, context, view);
+  },
   titleOf: auditTitle,
   render: renderAudit,
 };

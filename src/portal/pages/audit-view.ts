@@ -1,15 +1,24 @@
 /** The view of the audit page. It is exactly the address of the page, so that it can be shared. */
-import { FILTERED_FIELDS, recordOf, type ExactFilter } from "../../audit/event-fields.ts";
+import {
+  EXCLUDED_FIELDS,
+  excluding,
+  FILTERED_FIELDS,
+  recordOf,
+  type ExactFilter,
+  type ExcludingFilter,
+} from "../../audit/event-fields.ts";
 import { exactly } from "../format.ts";
 
-export type AuditFilterName = "q" | ExactFilter;
+export type AuditFilterName = "q" | "reason" | ExactFilter | ExcludingFilter;
 
 /** The filters that come first; the others follow in the order of the table. */
-const FIRST: readonly AuditFilterName[] = ["q", "decision", "consumer", "provider"];
+const FIRST: readonly AuditFilterName[] = ["q", "decision", "consumer", "provider", "reason"];
+/** The filters that leave events out. */
+export const EXCLUSIONS = EXCLUDED_FIELDS.map(({ filter }) => excluding(filter));
 
 /** All filters in the order of their importance to readers. */
 export const AUDIT_FILTERS: readonly AuditFilterName[] = [
-  ...new Set([...FIRST, ...FILTERED_FIELDS.map(({ filter }) => filter)]),
+  ...new Set([...FIRST, ...FILTERED_FIELDS.map(({ filter }) => filter), ...EXCLUSIONS]),
 ];
 
 /** The parameters of the page's address. */
@@ -41,7 +50,11 @@ export const QUICK_RANGES = [
 /** The labels of the filters. */
 export const FILTER_WORDS: Readonly<Record<AuditFilterName, string>> = {
   q: "Text",
+  reason: "Reason",
   ...recordOf(FILTERED_FIELDS.map(({ filter, label }) => [filter, label])),
+  ...recordOf(
+    EXCLUDED_FIELDS.map(({ filter, label }) => [excluding(filter), `Not ${label.toLowerCase()}`]),
+  ),
 };
 
 /** Events that are dated further ahead than this come from a clock that is wrong. */

@@ -12,7 +12,9 @@ const STALE_MS = 60_000;
 
 /** Names a view of the audit: its filters and its time. */
 export function auditTitle({ view }: Pick<AuditModel, "view">): string {
-  const filters = filtersOf(view).map(([, value]) => value);
+  const filters = filtersOf(view).map(([name, value]) =>
+    name.startsWith("not_") ? `not ${value}` : value,
+  );
   const isTimed = (view.range ?? view.from ?? view.to) !== undefined;
   return ["Audit", ...filters, ...(isTimed ? [rangeWords(view)] : [])].join(" · ");
 }

@@ -48,12 +48,45 @@ browserTest("search, opening, paging and export work without JavaScript", async 
   await page.locator("#row-n50 a").click();
   assert.match(await page.locator("#audit-event").innerText(), /git fetch 50/);
   await page.getByRole("link", { name: "Drop text git fetch" }).click();
+  await page.getByRole("searchbox").fill('executor:ada "fetch 11"');
+  await page.getByRole("button", { name: "Search" }).click();
+  await total(page, "11 events");
+  await page.getByRole("link", { name: "Drop executor ada" }).waitFor();
+  await page.getByRole("searchbox").fill("who:ada");
+  await page.getByRole("button", { name: "Search" }).click();
+  await page.getByText("There is no field “who”").waitFor();
+  await page.getByRole("link", { name: "All", exact: true }).click();
   await page.getByText("Export", { exact: true }).click();
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("link", { name: /^CSV/ }).click(),
   ]);
   assert.match(download.suggestedFilename(), /^audit-.*\.csv$/);
+});
+
+browserTest("fields in the search box become filters, and the address says them", async (t) => {
+  const { page } = await visit(t, url);
+  const box = page.getByRole("searchbox");
+  await box.fill('executor:ada -provider:git decision:allowed "fetch 11"');
+  await box.press("Enter");
+  await page.getByText("Nothing matches").waitFor();
+  assert.equal(search(page), "?q=fetch 11&decision=ALLOWED&executor=ada&not_provider=git");
+  assert.equal(await box.inputValue(), "fetch 11");
+  assert.equal(await page.locator("#audit-decision").inputValue(), "ALLOWED");
+  await page.getByRole("link", { name: "Drop not provider git" }).first().click();
+  await total(page, "11 events");
+  assert.equal(search(page), "?q=fetch 11&decision=ALLOWED&executor=ada");
+  await box.fill("who:ada");
+  await box.press("Enter");
+  const message = await box.evaluate((field: HTMLInputElement) => field.validationMessage);
+  assert.match(message, /There is no field “who”/);
+  await box.fill('reason:"script"');
+  await box.press("Enter");
+  await page.getByText("Nothing matches").waitFor();
+  await page.locator("#audit-decision").selectOption("Any decision");
+  await page.getByRole("link", { name: "Drop executor ada" }).first().click();
+  await total(page, "1 event");
+  assert.equal(search(page), "?reason=script");
 });
 
 browserTest(

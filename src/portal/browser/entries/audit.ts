@@ -12,6 +12,7 @@ import {
   type AuditQuery,
   type AuditView,
 } from "../../pages/audit-view.ts";
+import { readAddress, readSearch, searchText, type Search } from "../../pages/audit-search.ts";
 import { reasonOf } from "../api.ts";
 import { download } from "../audit-actions.ts";
 import { linkOf } from "../audit-pieces.ts";
@@ -42,7 +43,7 @@ async function go(href: string, how: "push" | "replace" | "stay"): Promise<void>
   const address = new URL(href, location.href);
   if (how === "push") history.pushState(null, "", address);
   else if (how === "replace") history.replaceState(null, "", address);
-  const view = readView((name) => address.searchParams.get(name));
+  const { view } = readAddress((name) => address.searchParams.get(name));
   const before = screen.view;
   const isSameList = screen.shows(view);
   if (before.event === undefined && view.event !== undefined) scrolledTo = scrollY;
@@ -65,7 +66,7 @@ function closed(id: string, isSameList: boolean): void {
 function fillForm(): void {
   const form = document.getElementById("audit-filters");
   if (!(form instanceof HTMLFormElement)) return;
-  for (const name of AUDIT_PARAMETERS) {
+  for (const name of ["find", ...AUDIT_PARAMETERS]) {
     const field = form.elements.namedItem(name);
     const isField = field instanceof HTMLInputElement || field instanceof HTMLSelectElement;
     if (!isField || field === document.activeElement) continue;
@@ -77,22 +78,33 @@ function fillForm(): void {
   }
 }
 
-/** The address of the view that the form describes. */
-function formHref(form: HTMLFormElement): string {
+/** The address of the view that the form describes; what the box says goes before the other fields. */
+function formHref(form: HTMLFormElement, { filters }: Search): string {
   const data = new FormData(form);
   const { live } = screen.view;
   const given = readView((name) => {
     const value = data.get(name);
     return typeof value === "string" ? value.trim() : undefined;
   });
-  return viewHref({ ...given, ...(live === undefined ? {} : { live }) });
+  return viewHref({ ...given, ...filters, ...(live === undefined ? {} : { live }) });
 }
 
 function serveForm(): void {
   let typing: ReturnType<typeof setTimeout> | undefined;
   const submit = (form: HTMLFormElement, how: "push" | "replace"): void => {
     clearTimeout(typing);
-    const href = formHref(form);
+    const box = form.elements.namedItem("find");
+    if (!(box instanceof HTMLInputElement)) return;
+    const search = readSearch(box.value);
+    // A field is half written until the reader sends the form.
+    if (how === "replace" && search.hasFields) return;
+    if (search.problem !== undefined) {
+      box.setCustomValidity(search.problem);
+      box.reportValidity();
+      return;
+    }
+    const href = formHref(form, search);
+    if (search.hasFields) box.value = searchText(search.filters.q);
     if (href !== viewHref(screen.view)) void go(href, how);
   };
   content.addEventListener("submit", (event) => {
@@ -104,8 +116,9 @@ function serveForm(): void {
     if (target instanceof HTMLSelectElement && target.form) submit(target.form, "push");
   });
   content.addEventListener("input", ({ target }) => {
-    if (!(target instanceof HTMLInputElement) || target.name !== "q") return;
+    if (!(target instanceof HTMLInputElement) || target.name !== "find") return;
     const { form } = target;
+    target.setCustomValidity("");
     clearTimeout(typing);
     if (form) typing = setTimeout(() => submit(form, "replace"), TYPING_MS);
   });
@@ -254,7 +267,7 @@ function close(): void {
 /** Starts with the page that the server rendered, which is as fresh as a new answer. */
 function begin(): void {
   const { searchParams } = new URL(location.href);
-  screen.adopt(readView((name) => searchParams.get(name)));
+  screen.adopt(readAddress((name) => searchParams.get(name)).view);
   fillForm();
   follow(screen.view);
 }

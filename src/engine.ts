@@ -127,9 +127,13 @@ export interface EngineMove {
   activity(organization: string, entries: readonly ActivityEntry[]): Promise<void>;
   /** Adds events to the audit log, as these lines of JSON. The next call need not wait for this one. */
   events(organization: string, lines: readonly Buffer[]): Promise<void>;
+  /** Builds what queries need, once all events are there. Can be called again. */
+  build(): Promise<void>;
+  /** The lines of all events of an organization in the order of ingest, in portions. */
+  lines(organization: string): AsyncIterable<readonly Buffer[]>;
   /** Replaces the drawn secret. */
   secret(secret: string): Promise<void>;
-  /** Makes everything durable, builds what queries need, and removes the mark. */
+  /** Makes everything durable, and removes the mark. */
   finish(): Promise<void>;
 }
 

@@ -18,8 +18,9 @@ export function placeOf(option: string, given: string): Place {
   const isDatabase = /^[a-z][a-z0-9+.-]*:\/\//i.test(given);
   const text = isDatabase ? named(given) : given;
   try {
+    // Eight connections leave two for searches, which build indexes at the same time.
     const config = configFromOptions(
-      isDatabase ? { databaseUrl: text, databasePoolSize: 4 } : { dataDir: text },
+      isDatabase ? { databaseUrl: text, databasePoolSize: 8 } : { dataDir: text },
     );
     // No log is cut while it is moved.
     return { option, isDatabase, config: { ...config, maxActivityBytes: Infinity } };

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import type { Engine, EngineMove, Stores } from "../../engine.ts";
 import type { StoredRuntime } from "../../fleet/store.ts";
 import { copyPolicies } from "./policies.ts";
-import { countEntries, entriesOf, isEmpty, linesOf, recordsOf, runtimesOf } from "./records.ts";
+import { countEntries, entriesOf, isEmpty, recordsOf, runtimesOf } from "./records.ts";
 import { Digest, digestEvents, summaryOf, type Part, type Summary } from "./summary.ts";
 
 /** Reports from one portion to the next what is being done. */
@@ -46,21 +46,20 @@ export async function move(
       await copySmall(source.stores, target.stores, id);
       await copyRuntimes(source.stores, target.stores, id);
       await copyActivity(source.stores, target.stores, taking, id, progress);
-      events.set(id, await copyEvents(source.stores, target.stores, taking, id, progress));
+      events.set(id, await copyEvents(source, target, id, progress));
     }
     const catalog = await source.catalogCopy.read();
     if (catalog !== undefined) await target.catalogCopy.write(catalog);
     await taking.secret(source.secret);
+    progress("building indexes");
+    await taking.build();
   });
   return using(openTarget, async (target, taking) => {
     const moved: Moved[] = [];
     for (const { id } of await source.stores.organizations.list()) {
-      moved.push(await compare(source.stores, target.stores, id, events.get(id), progress));
+      moved.push(await compare(source, target, id, events.get(id), progress));
     }
-    if (moved.every(({ differences }) => differences.length === 0)) {
-      progress("building indexes");
-      await taking.finish();
-    }
+    if (moved.every(({ differences }) => differences.length === 0)) await taking.finish();
     return moved;
   });
 }
@@ -71,11 +70,15 @@ async function using<T>(
 ): Promise<T> {
   const engine = await open();
   try {
-    if (engine.move === undefined) throw new Error("This storage cannot be the target of a move");
-    return await work(engine, engine.move);
+    return await work(engine, movable(engine));
   } finally {
     await engine.close();
   }
+}
+
+function movable({ move }: Engine): EngineMove {
+  if (move === undefined) throw new Error("This storage cannot be moved");
+  return move;
 }
 
 /** Marks an empty target, or checks that the target is this move's own unfinished one. */
@@ -138,19 +141,14 @@ async function copyActivity(
 }
 
 /** Copies the events after those that the target has, and digests all of them. */
-async function copyEvents(
-  from: Stores,
-  to: Stores,
-  taking: EngineMove,
-  id: string,
-  progress: Progress,
-): Promise<Part> {
-  const { events: total } = await from.audit.usage(id);
-  const { events: stored } = await to.audit.usage(id);
+async function copyEvents(from: Engine, to: Engine, id: string, progress: Progress): Promise<Part> {
+  const { events: total } = await from.stores.audit.usage(id);
+  const { events: stored } = await to.stores.audit.usage(id);
+  const taking = movable(to);
   const digest = new Digest();
   let read = 0;
   let writing: Promise<unknown> = Promise.resolve();
-  for await (const lines of linesOf(from, id)) {
+  for await (const lines of movable(from).lines(id)) {
     for (const line of lines) digest.add(line);
     const left = lines.slice(Math.max(0, stored - read));
     read += lines.length;
@@ -165,24 +163,24 @@ async function copyEvents(
 }
 
 async function compare(
-  from: Stores,
-  to: Stores,
+  from: Engine,
+  to: Engine,
   id: string,
   copied: Part | undefined,
   progress: Progress,
 ): Promise<Moved> {
-  const organization = await from.organizations.get(id);
-  const other = await to.organizations.get(id);
+  const organization = await from.stores.organizations.get(id);
+  const other = await to.stores.organizations.get(id);
   if (organization === undefined || other === undefined || copied === undefined) {
     return { id, summary: {}, differences: ["the organization is missing"] };
   }
   progress(`${id}: comparing`);
-  const { events: present } = await from.audit.usage(id);
-  const summary: Summary = { ...(await summaryOf(from, organization)), events: copied };
-  const events = await digestEvents(to, id, (read) =>
+  const { events: present } = await from.stores.audit.usage(id);
+  const summary: Summary = { ...(await summaryOf(from.stores, organization)), events: copied };
+  const events = await digestEvents(movable(to).lines(id), (read) =>
     progress(`${id}: compared ${read} of ${copied.count} events`),
   );
-  const found: Summary = { ...(await summaryOf(to, other)), events };
+  const found: Summary = { ...(await summaryOf(to.stores, other)), events };
   const differences = Object.entries(summary).flatMap(([name, { count, digest }]) => {
     const part = found[name];
     if (part?.count !== count)

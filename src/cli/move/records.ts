@@ -1,14 +1,11 @@
 /** Reads what an engine keeps, in the order in which another one takes it. */
 import type { ActivityEntry } from "../../activity/schema.ts";
-import { streamPosition } from "../../audit/positions.ts";
 import type { Engine, OrganizationRecords, Stores } from "../../engine.ts";
 import type { StoredRuntime } from "../../fleet/store.ts";
 import type { Organization } from "../../organizations/schema.ts";
 
-/** The most records, and bytes of events, that are in memory at a time. */
+/** The most entries that are in memory at a time. */
 const PORTION_ENTRIES = 5_000;
-const PORTION_EVENTS = 2_000;
-const PORTION_BYTES = 2 << 20;
 
 /** An organization's records that are few. */
 export async function recordsOf(
@@ -60,27 +57,6 @@ export async function countEntries(
   organization: string,
 ): Promise<number> {
   return (await activity.page(organization, {}, 0, 0)).total;
-}
-
-/** The lines of all events in the order of ingest, in portions. */
-export async function* linesOf(
-  { audit }: Pick<Stores, "audit">,
-  organization: string,
-): AsyncGenerator<readonly Buffer[]> {
-  let { events: left } = await audit.usage(organization);
-  if (left === 0) return;
-  const { signal } = new AbortController();
-  const tail = await audit.tail(organization, {}, streamPosition(0));
-  let portion: Buffer[] = [];
-  let bytes = 0;
-  for await (const { json } of tail.arrivals(signal)) {
-    portion.push(json);
-    bytes += json.length;
-    if (--left > 0 && portion.length < PORTION_EVENTS && bytes < PORTION_BYTES) continue;
-    yield portion;
-    [portion, bytes] = [[], 0];
-    if (left === 0) return; // a tail waits for more
-  }
 }
 
 /** Whether an engine holds nothing but the default organization, which it makes by itself. */

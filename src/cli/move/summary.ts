@@ -3,7 +3,7 @@ import { createHash, type Hash } from "node:crypto";
 import { isObject } from "../../core/validate.ts";
 import type { Stores } from "../../engine.ts";
 import type { Organization } from "../../organizations/schema.ts";
-import { entriesOf, linesOf, recordsOf, runtimesOf } from "./records.ts";
+import { entriesOf, recordsOf, runtimesOf } from "./records.ts";
 
 /** How many records an organization has of a kind, and a digest of them in their order. */
 export interface Part {
@@ -31,15 +31,14 @@ export class Digest {
   }
 }
 
-/** Digests an organization's events. */
+/** Digests the lines of events. */
 export async function digestEvents(
-  stores: Pick<Stores, "audit">,
-  organization: string,
+  portions: AsyncIterable<readonly Buffer[]>,
   read: (events: number) => void,
 ): Promise<Part> {
   const digest = new Digest();
   let events = 0;
-  for await (const lines of linesOf(stores, organization)) {
+  for await (const lines of portions) {
     for (const line of lines) digest.add(line);
     read((events += lines.length));
   }

@@ -1,4 +1,5 @@
 /** Takes the data of another engine into a data directory. */
+import { streamPosition } from "../../audit/positions.ts";
 import { isObject } from "../../core/validate.ts";
 import type { EngineMove, OrganizationRecords } from "../../engine.ts";
 import { writeSecret } from "../data-directory.ts";
@@ -12,8 +13,12 @@ import type { FileAuditStore } from "./audit.ts";
 /** The stores that take records as they are. */
 export interface MoveStores {
   readonly activity: Pick<FileActivity, "append">;
-  readonly audit: Pick<FileAuditStore, "appendLines">;
+  readonly audit: Pick<FileAuditStore, "appendLines" | "tail" | "usage">;
 }
+
+/** The most events, and bytes of them, that are in memory at a time. */
+const PORTION_EVENTS = 4_000;
+const PORTION_BYTES = 2 << 20;
 
 /**
  * Reads the mark of an unfinished move.
@@ -50,6 +55,8 @@ export function moveOf(
       await Promise.all(entries.map((entry) => activity.append(organization, entry)));
     },
     events: (organization, lines) => audit.appendLines(organization, lines),
+    build: async () => {},
+    lines: (organization) => linesOf(audit, organization),
     secret: (secret) => writeSecret(files, layout, secret),
     async finish() {
       await files.remove(layout.unfinishedMove);
@@ -69,4 +76,25 @@ async function writeRecords(
   await writeSnapshot(files, paths.organization, organization); // first: others without it are damage
   await writeSnapshot(files, paths.users, { users });
   await writeSnapshot(files, paths.apiKeys, { api_keys: keys });
+}
+
+/** See `EngineMove.lines`. */
+async function* linesOf(
+  audit: MoveStores["audit"],
+  organization: string,
+): AsyncGenerator<readonly Buffer[]> {
+  let { events: left } = await audit.usage(organization);
+  if (left === 0) return;
+  const { signal } = new AbortController();
+  const tail = await audit.tail(organization, {}, streamPosition(0));
+  let portion: Buffer[] = [];
+  let bytes = 0;
+  for await (const { json } of tail.arrivals(signal)) {
+    portion.push(json);
+    bytes += json.length;
+    if (--left > 0 && portion.length < PORTION_EVENTS && bytes < PORTION_BYTES) continue;
+    yield portion;
+    [portion, bytes] = [[], 0];
+    if (left === 0) return; // a tail waits for more
+  }
 }

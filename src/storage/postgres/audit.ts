@@ -32,7 +32,7 @@ export interface PostgresAuditOptions {
   readonly isMove?: boolean | undefined;
 }
 
-const MAINTAIN_EVERY_MS = 10 * MINUTE_MS;
+const MAINTAIN_EVERY_MS = MINUTE_MS;
 /** How old the size of an organization may be when a quota asks for it. */
 const SIZE_AGE_MS = SECOND_MS;
 const MOST_SIZES = 10_000;

@@ -27,7 +27,7 @@ import { PostgresUsers } from "./users.ts";
 export async function openPostgresEngine(parts: EngineParts): Promise<Engine> {
   return openParts(async (opened) => {
     const database = opened.keep(await openDatabase(parts));
-    const move = await openMove(database, parts.now, parts.isMove === true);
+    const move = await openMove(database, parts.isMove === true);
     const demo = await prepareDemo(database, parts);
     await createDefaultOrganization(database, parts.now());
     const secret = await sharedSecret(database);

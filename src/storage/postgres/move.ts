@@ -1,13 +1,8 @@
 /** Takes the data of another engine into a database. */
-import type { AuditEvent } from "../../audit/schema.ts";
-import type { Clock } from "../../core/clock.ts";
 import type { EngineMove, OrganizationRecords } from "../../engine.ts";
 import { insertEntries } from "./activity.ts";
-import { appendEvents } from "./audit/append.ts";
-import { countRest } from "./audit/counting.ts";
+import { beginLoad, finishLoad, loadOf, storedLines, storeLoad } from "./audit/load.ts";
 import { Partitions } from "./audit/partitions.ts";
-import { newEventOf } from "./audit/records.ts";
-import { indexClosedDays } from "./audit/trigrams.ts";
 import type { Database } from "./database.ts";
 import { readValue, writeValue } from "./deployment.ts";
 import { addKey } from "./keys.ts";
@@ -22,11 +17,7 @@ const MARK = "move";
  *
  * @throws Error when an earlier move into the database is unfinished, unless a move opens it
  */
-export async function openMove(
-  database: Database,
-  now: Clock,
-  isMove: boolean,
-): Promise<EngineMove> {
+export async function openMove(database: Database, isMove: boolean): Promise<EngineMove> {
   const unfinished = await readValue(database, MARK);
   if (unfinished !== undefined && !isMove) {
     const wayOut = 'run the same "signalbox move" again, or give an empty database';
@@ -37,35 +28,30 @@ export async function openMove(
   return {
     unfinished,
     others: () => countOthers(database),
-    begin: (source) => writeValue(database, MARK, source),
+    async begin(source) {
+      await writeValue(database, MARK, source);
+      await beginLoad(database);
+    },
+    lines: (organization) => storedLines(database, organization),
     organization: (records) => replaceRecords(database, records),
     async activity(organization, entries) {
       await database.transaction((transaction) =>
         insertEntries(transaction, organization, entries),
       );
     },
-    events(_organization, lines) {
+    events(organization, lines) {
       // Prepared while the database stores the events before. After a failure nothing more is stored, so
       // what is there is always a beginning.
-      const events = lines.map((line) => {
-        const text = line.toString("utf8");
-        return newEventOf(JSON.parse(text) as AuditEvent, false, text);
-      });
-      const days = [...new Set(events.map(({ day }) => day))];
+      const load = loadOf(organization, lines);
       written = written.then(async () => {
-        await partitions.ensure(days);
-        // Does not wait for the disk: the commit that removes the mark does, and covers those before it.
-        await appendEvents(database, events, true);
+        await partitions.ensure(load.days);
+        await storeLoad(database, load);
       });
       return written;
     },
+    build: () => finishLoad(database),
     secret: (secret) => writeValue(database, "secret", secret),
     async finish() {
-      await database.maintain(
-        "ANALYZE audit_events, audit_ids, audit_days, audit_minutes, audit_provider_minutes, activity, runtimes",
-      );
-      await countRest(database);
-      await indexClosedDays(database, now());
       await database.run("DELETE FROM deployment WHERE name = $1", [MARK]);
     },
   };

@@ -33,7 +33,7 @@ const SETTINGS = { ...ADMIN_SETTINGS, auditSegmentBytes: 64 << 10, jwtExpiryHour
 function openAt(place: string, isMove?: true): Promise<Engine> {
   const isDatabase = place.startsWith("postgres:");
   const config = configFromOptions(
-    isDatabase ? { databaseUrl: place, databasePoolSize: 4 } : { dataDir: place },
+    isDatabase ? { databaseUrl: place, databasePoolSize: 8 } : { dataDir: place },
   );
   const now = (): number => Date.parse(START_TIME);
   const log = createLog("silent", now, () => {});

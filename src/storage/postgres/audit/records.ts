@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { AuditEvent } from "../../../audit/schema.ts";
 import { isListedProvider } from "../../../audit/listed-provider.ts";
+import { DAY_MS } from "../../../core/clock.ts";
 import { parseTimestamp } from "../../../core/time.ts";
 import { fromText, SEPARATOR, toText } from "../text.ts";
 
@@ -115,7 +116,15 @@ export function providerOf(key: string): string | undefined {
   return /^\uFDE0[0-9a-f]/.test(key) ? undefined : fromText(key);
 }
 
-/** The day of a moment in UTC, as the database writes it. */
+let cachedNumber = Number.NaN;
+let cachedDay = "";
+
+/** The day of a moment in UTC, as the database writes it. Caches the last one, since many events share it. */
 export function dayOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
+  const number = Math.floor(ms / DAY_MS);
+  if (number !== cachedNumber) {
+    cachedDay = new Date(ms).toISOString().slice(0, 10);
+    cachedNumber = number;
+  }
+  return cachedDay;
 }

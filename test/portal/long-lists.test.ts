@@ -58,9 +58,13 @@ test("the page of the policies lists the newest 200 versions", () => {
     updated_by: "ada",
     updated_at: "2026-11-20T20:30:00.000Z",
   }));
+  const fleet = {
+    ...{ online: 0, idle: 0, offline: 0, drifted: 0, total: 0 },
+    ...{ policy_version: "v206", policy_versions: [] },
+  };
   const model = {
     ...{ now: 0, apiUrl: "http://127.0.0.1/api/v1", needsCredential: false },
-    ...{ query: {}, versions, runtimes: new Map<string, number>() },
+    ...{ query: {}, versions, fleet },
     shown: { ...versions[0], yaml: "rules: []" } as Policy,
     against: undefined,
   };

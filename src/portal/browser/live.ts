@@ -53,7 +53,7 @@ function removeData(): void {
 
 /**
  * Keeps a page fresh: at once where the server sent no data or a user is signed in, then at an interval
- * while the page is visible. After a failure it tries again; only data of the same address stay meanwhile.
+ * while the page is visible; a function may change the interval. After a failure it tries again; only data of the same address stay meanwhile.
  */
 export function keepFresh<Model, Q extends QueryParameters>(
   {
@@ -63,7 +63,7 @@ export function keepFresh<Model, Q extends QueryParameters>(
     read,
     render,
   }: Pick<DataPage<Model, Q>, "parameters" | "title" | "titleOf" | "read" | "render">,
-  everyMs: number,
+  everyMs: number | (() => number),
 ): Live {
   let underWay: AbortController | undefined;
   let lastAt = performance.now();
@@ -95,10 +95,11 @@ export function keepFresh<Model, Q extends QueryParameters>(
     }
   };
   const refreshIfDue = (): void => {
-    const isDue = performance.now() - lastAt >= everyMs;
+    const due = typeof everyMs === "number" ? everyMs : everyMs();
+    const isDue = performance.now() - lastAt >= due;
     if (isDue && document.visibilityState === "visible" && !underWay) void refresh();
   };
-  setInterval(refreshIfDue, Math.min(everyMs, 1_000));
+  setInterval(refreshIfDue, 1_000);
   document.addEventListener("visibilitychange", refreshIfDue);
   addEventListener("popstate", () => void refresh());
   const isOpen = document.body.dataset["open"] === "true";

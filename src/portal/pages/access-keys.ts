@@ -1,6 +1,5 @@
 import { isKeyScope, KEY_SCOPES, scopeInWords } from "../../core/key-scopes.ts";
 import type { ApiKey } from "../../keys/schema.ts";
-import { curlLine } from "../curl.ts";
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { choice, option, textField } from "./fields.ts";
@@ -15,6 +14,7 @@ import {
   timeAgo,
   timeOrNever,
 } from "./parts.ts";
+import { firstHeartbeat, runtimeLines } from "./runtime-lines.ts";
 import type { DataPage } from "./source.ts";
 import { allowedOrNote, isAllowed } from "../withheld.ts";
 
@@ -92,13 +92,7 @@ function scopeField(): Html {
   });
 }
 
-function freshKey({ name, api_key: text, warning }: FreshKey, { apiUrl }: PageContext): Html {
-  const trial = curlLine({
-    method: "POST",
-    url: `${apiUrl}/fleet/heartbeat`,
-    headers: [`X-API-Key: ${text}`],
-    body: { name: "build-1" },
-  });
+function freshKey({ name, api_key: text, warning }: FreshKey, context: PageContext): Html {
   return html`<section
     class="card fresh"
     id="fresh-key"
@@ -115,8 +109,14 @@ function freshKey({ name, api_key: text, warning }: FreshKey, { apiUrl }: PageCo
         <pre tabindex="0" aria-label="API key"><code>${text}</code></pre>
         <button type="button" data-copy>Copy</button>
       </div>
-      <p class="faint">A runtime sends it with every request:</p>
-      ${shellLines(trial)}
+      <p class="faint">
+        On the machine of a runtime: run these lines, then paste the key. It does not show, and
+        stays out of the history of the shell. A service reads the same names from a file with mode
+        600.
+      </p>
+      ${shellLines(runtimeLines(context, true))}
+      <p class="faint">A first heartbeat from the same shell, after which the fleet shows it:</p>
+      ${shellLines(firstHeartbeat("build-1"))}
     </div>
   </section>`;
 }

@@ -1,11 +1,14 @@
 import { curlLine, type ShownRequest } from "../curl.ts";
 import { EDITOR_PATH } from "../handover.ts";
 import { html, type Html } from "../html.ts";
+import { firstHeartbeat, runtimeLines } from "./runtime-lines.ts";
 import { badge, credentialHeaders, shellLines, type PageContext } from "./parts.ts";
 
 /** The steps of a new service that are done; the last step, a command, is still missing. */
 export interface Beginning {
   readonly hasPolicy: boolean;
+  /** `undefined` where runtimes need no key. */
+  readonly hasKey: boolean | undefined;
   readonly hasRuntimes: boolean;
   /** The active policy version, for the example of a heartbeat. */
   readonly activeVersion: string;
@@ -16,7 +19,10 @@ interface Step {
   readonly title: string;
   readonly isDone: boolean;
   readonly advice: Html;
-  readonly request: ShownRequest;
+  /** Lines for a shell, in blocks that are copied one after another. */
+  readonly lines?: readonly string[];
+  /** The event that this step waits for. */
+  readonly awaited?: string;
 }
 
 /** Renders the steps from an empty service to the first command; the next step is open. */
@@ -32,40 +38,62 @@ export function firstSteps(context: PageContext, beginning: Beginning): Html {
 }
 
 /** Renders a step. The next step has an id of its own: an element that is kept would keep its `open` state. */
-function shown({ id, title, isDone, advice, request }: Step, isNext: boolean): Html {
+function shown({ id, title, isDone, advice, lines, awaited }: Step, isNext: boolean): Html {
   return html`<li>
     <details id="step-${id}${isNext ? "-next" : ""}" ${isNext ? html`open` : undefined}>
       <summary>${title} ${isDone ? badge("Done", "ok") : undefined}</summary>
       <p>${advice}</p>
-      ${shellLines(curlLine(request))}
+      ${lines?.map(shellLines)}
+      ${
+        isNext && awaited !== undefined
+          ? html`<p class="awaited needs-modules" role="status">Waiting for ${awaited} …</p>`
+          : undefined
+      }
     </details>
   </li>`;
 }
 
 function stepsOf(context: PageContext, beginning: Beginning): readonly Step[] {
+  const { hasKey, hasPolicy, hasRuntimes, activeVersion } = beginning;
+  const heartbeat = curlLine(heartbeatRequest(context, activeVersion));
   return [
     {
       id: "policy",
       title: "Publish a policy",
-      isDone: beginning.hasPolicy,
+      isDone: hasPolicy,
       advice: html`Runtimes fetch the active version and decide by it.
         <a href="${EDITOR_PATH}">Write the first one</a>, or publish one from a shell:`,
-      request: publishRequest(context),
+      lines: [curlLine(publishRequest(context))],
     },
+    ...(hasKey === undefined
+      ? []
+      : [
+          {
+            id: "key",
+            title: "Create an API key",
+            isDone: hasKey || hasRuntimes,
+            advice: html`A runtime shows a key with each request.
+              <a href="/portal/access/keys">Create one</a>: the page then has the lines that connect
+              a runtime.`,
+          },
+        ]),
     {
       id: "runtime",
       title: "Connect a runtime",
-      isDone: beginning.hasRuntimes,
+      isDone: hasRuntimes,
       advice: html`<a href="/portal/agents">Agents</a> has the lines for AI agents, people and
-        pipelines. A runtime of your own appears in the fleet with its first sign of life:`,
-      request: heartbeatRequest(context, beginning.activeVersion),
+        pipelines. A runtime of your own reads these settings, and appears in the fleet with its
+        first heartbeat${hasKey === undefined ? "" : "; the last line waits for the key"}:`,
+      lines: [runtimeLines(context), hasKey === undefined ? heartbeat : firstHeartbeat("build-1")],
+      awaited: "the first heartbeat",
     },
     {
       id: "command",
       title: "Report a command",
       isDone: false,
       advice: html`A runtime reports each command that it allowed or denied. One by hand:`,
-      request: reportRequest(context),
+      lines: [curlLine(reportRequest(context))],
+      awaited: "the first command",
     },
   ];
 }

@@ -23,6 +23,8 @@ export interface OverviewModel extends PageContext {
   readonly histogram: Histogram;
   /** The newest denied events, newest first; those of the last 24 hours are shown. */
   readonly denials: readonly AuditEvent[];
+  /** Whether there is an API key; read only while the first steps are shown and runtimes need one. */
+  readonly hasKey?: boolean | undefined;
   /** The active version; `undefined` while there is none. */
   readonly policy: Omit<Policy, "yaml" | "organization_id"> | undefined;
 }
@@ -51,7 +53,9 @@ export const overview: DataPage<OverviewModel> = {
       ),
       active === "" ? undefined : source.policy(active),
     ]);
-    return { ...context, counts, fleet, histogram, denials: denied.events, policy };
+    const model = { ...context, counts, fleet, histogram, denials: denied.events, policy };
+    if (!context.needsCredential || hasCommands(model)) return model;
+    return { ...model, hasKey: (await source.keys()).some(({ revoked }) => !revoked) };
   },
   render: renderOverview,
 };
@@ -79,13 +83,17 @@ function commandsCard({ histogram, now }: OverviewModel): Html {
 }
 
 /** Whether any command was reported; until then the page begins with the first steps. */
-function hasCommands({ counts, denials }: OverviewModel): boolean {
+export function hasCommands({
+  counts,
+  denials,
+}: Pick<OverviewModel, "counts" | "denials">): boolean {
   return counts.commands_today > 0 || denials.length > 0;
 }
 
 function beginning(model: OverviewModel): Html {
   return firstSteps(model, {
     hasPolicy: model.policy !== undefined,
+    hasKey: model.hasKey,
     hasRuntimes: model.fleet.total > 0,
     activeVersion: model.counts.policy_version,
   });

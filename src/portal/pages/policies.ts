@@ -1,6 +1,7 @@
 import type { Work } from "../../core/work.ts";
 import { string } from "../../core/schema-parts.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
+import type { FleetSummary } from "../../fleet/schema.ts";
 import type { Policy, PolicySummary } from "../../policies/schema.ts";
 import { ACTIVITY_PATH } from "../access-tabs.ts";
 import { count, counted, shorten } from "../format.ts";
@@ -35,8 +36,7 @@ export interface PoliciesModel extends PageContext {
   readonly query: Partial<PoliciesQuery>;
   /** Newest first. */
   readonly versions: readonly PolicySummary[];
-  /** The number of runtimes that report each version and are not offline. */
-  readonly runtimes: ReadonlyMap<string, number>;
+  readonly fleet: FleetSummary;
   /** The version that is shown, with its text; `undefined` when it does not exist. */
   readonly shown: Policy | undefined;
   readonly against: Policy | undefined;
@@ -59,14 +59,12 @@ export const policies: DataPage<PoliciesModel, typeof parameters> = {
   titleOf: ({ shown, against }) =>
     ["Policies", ...[shown, against].flatMap((policy) => policy?.version ?? [])].join(" · "),
   async read(source, context, query) {
-    const [versions, summary] = await Promise.all([source.versions(), source.fleetSummary()]);
+    const [versions, fleet] = await Promise.all([source.versions(), source.fleetSummary()]);
     const [shown, against] = await Promise.all([
       readPolicy(source, versions, query.version ?? activeOf(versions)),
       readPolicy(source, versions, query.against),
     ]);
-    const reported = summary.policy_versions;
-    const runtimes = new Map(reported.map(({ version, present }) => [version, present]));
-    return { ...context, query, versions, runtimes, shown, against };
+    return { ...context, query, versions, fleet, shown, against };
   },
   render: renderPolicies,
 };
@@ -110,7 +108,13 @@ function noPolicies(model: PoliciesModel): Html {
   );
 }
 
-function list({ versions, runtimes, shown, query, now }: PoliciesModel): Html {
+/** The number of runtimes that report each version and are not offline. */
+function runtimesOf({ policy_versions: reported }: FleetSummary): ReadonlyMap<string, number> {
+  return new Map(reported.map(({ version, present }) => [version, present]));
+}
+
+function list({ versions, fleet, shown, query, now }: PoliciesModel): Html {
+  const runtimes = runtimesOf(fleet);
   const { q } = query;
   const found = versions.map((policy, i) => ({ policy, before: versions[i + 1]?.version }));
   const matching = q === undefined ? found : found.filter(({ policy }) => holds(policy, q));
@@ -204,9 +208,44 @@ function* document(model: PoliciesModel): Work<Html> {
         )}
       </div>
     </header>
-    ${facts([["Name", shown.name], ["Description", shown.description], ...publishedFacts(shown, model.now)])}
+    ${facts([["Name", shown.name], ["Description", shown.description], ...publishedFacts(shown, model.now), ["Runtimes", rollout(model.fleet, shown)]])}
     ${comparison(model, shown)} ${content}
   </section>`;
+}
+
+/** Whether runtimes of the fleet still have to take over the active version. */
+export function isRollingOut({ fleet, shown }: PoliciesModel): boolean {
+  const { online, idle } = fleet;
+  if (!shown?.active) return false;
+  return (runtimesOf(fleet).get(shown.version) ?? 0) < online + idle;
+}
+
+/** The number of runtimes that have a version, of those that are not offline. */
+function rollout(fleet: FleetSummary, { version, active }: Policy): Html | undefined {
+  const has = runtimesOf(fleet).get(version) ?? 0;
+  const all = fleet.online + fleet.idle;
+  if (!active) {
+    const href = `/portal/fleet?policy=${encodeURIComponent(version)}`;
+    return has > 0 ? html`<a href="${href}">${counted(has, "runtime")}</a> still on it` : undefined;
+  }
+  if (all === 0) return undefined;
+  const { drifted } = fleet;
+  const unsaid = Math.max(0, all - has - drifted);
+  return html`<span role="status"
+      >${count(has)} of ${counted(all, "runtime")} ${all === 1 ? "has" : "have"}
+      <span class="mono">${version}</span></span
+    >
+    ${
+      has === all
+        ? badge("all", "ok")
+        : html`<progress
+            value="${has}"
+            max="${all}"
+            aria-label="Runtimes with ${version}"
+          ></progress>`
+    }
+    ${drifted > 0 ? html`<a href="/portal/fleet?drifted=true">${count(drifted)} on another version</a>` : undefined}
+    ${unsaid > 0 ? html`<span class="faint">${count(unsaid)} did not say</span>` : undefined}`;
 }
 
 /** Renders the document, or its changes to the version that it is compared with. */

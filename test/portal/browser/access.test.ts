@@ -88,6 +88,12 @@ browserTest("a key is created, shown once and copied, used, and revoked", async 
   await fresh.getByRole("button", { name: "Copy" }).first().click();
   const key = (await page.evaluate("navigator.clipboard.readText()")) as string;
   assert.match(key, /^sbx_[\w-]{43}$/);
+  await fresh.getByRole("button", { name: "Copy" }).nth(1).click();
+  await page.waitForFunction(`navigator.clipboard.readText().then((text) => text !== "${key}")`);
+  const lines = String(await page.evaluate("navigator.clipboard.readText()")).split("\n");
+  assert.ok(lines.includes(`export RUNTIME_PORTAL_BASE_URL='${closed.url}'`));
+  assert.equal(lines.at(-1), "read -rs SIGNALBOX_API_KEY && export SIGNALBOX_API_KEY");
+  assert.ok(lines.every((line) => !line.includes(key)));
   const headers = { "x-api-key": key };
   assert.equal((await closed.get("/api/v1/policies", headers)).status, 200);
   await page.reload();

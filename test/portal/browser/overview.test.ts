@@ -116,3 +116,24 @@ browserTest(
     await page.waitForURL("**/portal/sign-in");
   },
 );
+
+browserTest("the first steps follow a new service up to its first command", async (t) => {
+  const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+  const { page } = await visit(t, own.url, {}, [401]);
+  await page.getByLabel("Email").fill(ADMIN.email);
+  await page.getByLabel("Password").fill(ADMIN.password);
+  await page.keyboard.press("Enter");
+  const steps = page.getByRole("region", { name: "First steps" });
+  await steps.getByRole("link", { name: "Write the first one" }).waitFor();
+  const headers = await own.asUser(ADMIN);
+  await own.post("/api/v1/policies", { version: "v1", yaml: "rules: []" }, headers);
+  await steps.getByRole("link", { name: "Create one" }).waitFor();
+  const { body } = await own.post("/api/v1/api-keys", { name: "build agents" }, headers);
+  await steps.getByText("Waiting for the first heartbeat").waitFor();
+  const key = { "x-api-key": body.api_key };
+  await own.post("/api/v1/fleet/heartbeat", { name: "build-1", policy_version: "v1" }, key);
+  await steps.getByText("Waiting for the first command").waitFor();
+  assert.match(await steps.innerText(), /Connect a runtime\s+Done/);
+  await own.post("/api/v1/audit", { command: "git status" }, key);
+  await steps.waitFor({ state: "detached" });
+});

@@ -24,6 +24,29 @@ await app.post("/api/v1/policies", { version: "v/2 <b>", yaml: NEW, updated_by: 
 await app.post("/api/v1/fleet/heartbeat", { name: "build-1", policy_version: "v1" });
 const page = `${app.url}/portal/policies`;
 
+browserTest("after a publish the page counts the runtimes that have the version", async (t) => {
+  const own = await start(t);
+  await own.post("/api/v1/policies", { version: "v1", yaml: OLD });
+  const beat = (name: string, policy_version?: string) =>
+    own.post("/api/v1/fleet/heartbeat", { name, policy_version });
+  for (const name of ["build-1", "build-2"]) await beat(name, "v1");
+  await beat("build-3");
+  await own.post("/api/v1/policies", { version: "v2", yaml: NEW });
+  await beat("build-1", "v2");
+  const reader = (await visit(t, `${own.url}/portal/policies?version=v2`)).page;
+  const facts = reader.locator(".document dl");
+  assert.match(
+    await facts.innerText(),
+    /1 of 3 runtimes have v2\s+1 on another version\s+1 did not say/,
+  );
+  await beat("build-2", "v2");
+  await beat("build-3", "v2");
+  await facts.getByText("3 of 3 runtimes have v2").waitFor(); // read every 10 seconds until then
+  assert.equal(await facts.getByRole("progressbar").count(), 0);
+  await reader.goto(`${own.url}/portal/policies?version=v1`);
+  assert.doesNotMatch(await facts.innerText(), /Runtimes/);
+});
+
 browserTest("the versions, a text and a difference are readable without JavaScript", async (t) => {
   const visited = await visit(t, page, { javaScriptEnabled: false });
   const reader = visited.page;

@@ -82,6 +82,18 @@ test("the first step that is not done is open; with a command there are no steps
   assert.deepEqual(openStepsOf({ denials: [DENIAL] }), []);
 });
 
+test("where runtimes need a key, creating one is a step", () => {
+  const closed = { needsCredential: true, hasKey: false };
+  const policy = { name: "p", version: "v1", active: true, updated_by: "ada", updated_at: "" };
+  const fleet = { ...EMPTY.fleet, online: 1, total: 1 };
+  assert.deepEqual(openStepsOf({ ...closed, policy }), ["key"]);
+  assert.deepEqual(openStepsOf({ ...closed, policy, hasKey: true }), ["runtime"]);
+  assert.deepEqual(openStepsOf({ ...closed, policy, fleet }), ["command"]);
+  const words = wordsOf({ ...closed, policy, hasKey: true });
+  assert.match(words, /PREFIX=&#39;\/api\/v1&#39; read -rs SIGNALBOX_API_KEY/);
+  assert.match(words, /Waiting for the first heartbeat/);
+});
+
 test("after the first command missing parts show their shell lines", () => {
   const words = wordsOf({ denials: [DENIAL] });
   assert.match(

@@ -14,12 +14,12 @@ const NEEDS_QUOTES = /[",;\t\r\n]/;
  * of them begins a search of its own: a run of separators would take time by the square of its length.
  */
 const FORMULA_AHEAD =
-  // eslint-disable-next-line no-control-regex -- a formula behind a NUL is one
+  // oxlint-disable-next-line no-control-regex -- a formula behind a NUL is one
   /^(?=[\t\r\n])|(?:^|(?<=[;\t\r\n]))(?=["\p{Z}\p{Cf}\0-\x08\v\f\x0e-\x1f\x7f-\x9f]*[=+\-@\uff1d\uff0b\uff0d\uff20])/gu;
 const SEPARATORS = ";\t\r\n";
 const FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20";
 /** The characters allowed between a separator and a formula: the first class of `FORMULA_AHEAD`. */
-// eslint-disable-next-line no-control-regex -- NUL is one of them
+// oxlint-disable-next-line no-control-regex -- NUL is one of them
 const INVISIBLE = /["\p{Z}\p{Cf}\0-\x08\v\f\x0e-\x1f\x7f-\x9f]/u;
 const NEWLINE = 0x0a;
 /** Longer texts are turned into cells in parts of this many UTF-16 units. */

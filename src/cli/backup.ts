@@ -40,7 +40,11 @@ async function backUpStopped(layout: Layout, target: string, terminal: Terminal)
     await removeStrays(systemFiles, layout);
     await checkFormat(systemFiles, layout);
     const staging = await stageFiles(systemFiles, layout, () => new Map());
-    await copy(staging, target, terminal).finally(() => staging.release());
+    try {
+      await copy(staging, target, terminal);
+    } finally {
+      await staging.release();
+    }
     return 0;
   } finally {
     await lock.release();

@@ -71,7 +71,11 @@ async function verifyAt(url: string, { now }: Terminal): Promise<DatabaseReport>
       throw renamed(error, "--database");
     },
   );
-  return verifyDatabase(database).finally(() => database.close());
+  try {
+    return await verifyDatabase(database);
+  } finally {
+    await database.close();
+  }
 }
 
 function jsonOf({ problems, notes, ...looked }: VerifyReport | DatabaseReport): string {

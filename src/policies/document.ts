@@ -31,7 +31,7 @@ const OPTIONS = {
   logLevel: "silent",
 } as const;
 
-// eslint-disable-next-line no-control-regex -- YAML 1.2 §5.1 admits none of them, anywhere
+// oxlint-disable-next-line no-control-regex -- YAML 1.2 §5.1 admits none of them, anywhere
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/;
 
 export interface ParsedDocument {

@@ -57,7 +57,7 @@ export async function readOrCreateSecret(files: FileOperations, layout: Layout):
 /** The fault in the bytes of that file; `undefined` for a valid secret. */
 export function secretFault(bytes: Buffer): string | undefined {
   if (textOf(bytes) === "") return "it is empty";
-  // eslint-disable-next-line no-control-regex -- a hole that a crash has left is made of zeros
+  // oxlint-disable-next-line no-control-regex -- a hole that a crash has left is made of zeros
   const isText = isUtf8(bytes) && !/[\u0000-\u001f\u007f]/.test(textOf(bytes));
   return isText ? undefined : "it is not text";
 }

@@ -30,7 +30,11 @@ async function serving(dataDir: string, use: (restored: App) => Promise<void>): 
   const { App: Restored } = await import("../support/start.ts");
   const restored = new Restored(dataDir, { requireAuth: true });
   await restored.open();
-  await use(restored).finally(() => restored.close());
+  try {
+    await use(restored);
+  } finally {
+    await restored.close();
+  }
 }
 
 async function idsOf(from: App): Promise<Set<string>> {

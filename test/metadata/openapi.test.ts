@@ -26,7 +26,7 @@ const DEPLOYMENTS = [
   { ...ABOUT, requireAuth: true, roles: "enforced", surfaces: ["v1", "portal"] },
 ] as const;
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a JSON document, looked into below
+// oxlint-disable-next-line typescript/no-explicit-any -- a JSON document, looked into below
 function document(rows = sampleRows, about = ABOUT as Parameters<typeof openApiDocument>[1]): any {
   return JSON.parse(JSON.stringify(openApiDocument(rows, about)));
 }

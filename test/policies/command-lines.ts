@@ -1,4 +1,4 @@
-/* eslint-disable no-template-curly-in-string -- expansions of the shell */
+/* oxlint-disable no-template-curly-in-string -- expansions of the shell */
 /** Command lines for tests of the splitting: some run `git push` behind something else, others do not run it at all. */
 
 /** Lines that a shell would let push, by one way or another. */

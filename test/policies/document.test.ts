@@ -197,7 +197,7 @@ test("any output of the library is valid, and any text is checked without an exc
   fc.assert(
     fc.property(someValue, (value) => {
       const yaml = stringify(value, { aliasDuplicateObjects: false });
-      // eslint-disable-next-line no-control-regex -- such characters are refused in YAML itself
+      // oxlint-disable-next-line no-control-regex -- such characters are refused in YAML itself
       fc.pre(!/[\0-\x08\x0b\x0c\x0e-\x1f]/.test(yaml));
       assert.deepEqual(problemsOf(yaml), []);
     }),

@@ -1,4 +1,4 @@
-/* eslint-disable no-template-curly-in-string -- expansions of the shell */
+/* oxlint-disable no-template-curly-in-string -- expansions of the shell */
 /** Compares the splitting with an independent grammar of Bash, and counts its work on hostile texts. */
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";

@@ -122,7 +122,7 @@ test("verify escapes the name of a file, in text and in JSON", async (t) => {
   const text = (await run(["verify", root])).out;
   assert.match(text, /^\\u001b\[31mred\\u009b\\u000a: is not a file of Signalbox$/m);
   const json = (await run(["verify", root, "--json"])).out;
-  // eslint-disable-next-line no-control-regex -- none of these may reach a terminal
+  // oxlint-disable-next-line no-control-regex -- none of these may reach a terminal
   assert.doesNotMatch(json.trimEnd(), /[\u0000-\u001f\u007f-\u009f]/);
   const { problems } = JSON.parse(json) as { problems: { file: string }[] };
   assert.deepEqual(

@@ -8,7 +8,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   /** The parsed JSON, or `undefined` if the response is not JSON. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the contract check knows its shape
+  // oxlint-disable-next-line typescript/no-explicit-any -- the contract check knows its shape
   readonly body: any;
   readonly text: string;
 }

@@ -47,7 +47,11 @@ export async function digestFile(
   directory: string,
 ): Promise<string> {
   const source = await files.open(join(directory, path), "r");
-  return pour(files, source, bytes, path).finally(() => files.close(source));
+  try {
+    return await pour(files, source, bytes, path);
+  } finally {
+    await files.close(source);
+  }
 }
 
 async function pour(

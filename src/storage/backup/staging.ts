@@ -156,8 +156,11 @@ class Stage {
     const known = this.#committed().get(path);
     if (known !== undefined) return known;
     const descriptor = await this.#disk.open(staged, "r");
-    const end = endOfLastAppend(this.#disk, descriptor, size);
-    return end.finally(() => this.#disk.close(descriptor));
+    try {
+      return await endOfLastAppend(this.#disk, descriptor, size);
+    } finally {
+      await this.#disk.close(descriptor);
+    }
   }
 
   #staged(path: string): string {

@@ -1,4 +1,4 @@
-/* eslint-disable no-template-curly-in-string -- expansions of the shell */
+/* oxlint-disable no-template-curly-in-string -- expansions of the shell */
 /** Texts with secrets, and harmless ones that look like them. None of them is an example of a rule. */
 
 const hex = (count: number): string => "9f86d081884c7d65".repeat(10).slice(0, count);

@@ -88,6 +88,15 @@ async function verifyAudit(
   }
 }
 
+async function endOfLog(files: FileOperations, path: string, size: number): Promise<number> {
+  const descriptor = await files.open(path, "r");
+  try {
+    return await endOfLastAppend(files, descriptor, size);
+  } finally {
+    await files.close(descriptor);
+  }
+}
+
 /** Checks one log: every line must be a record, and only the last file may have a torn tail. */
 async function verifyLog(
   files: FileOperations,
@@ -98,10 +107,7 @@ async function verifyLog(
 ): Promise<void> {
   await report.reading(path, async () => {
     const { size } = await files.stat(path);
-    const descriptor = await files.open(path, "r");
-    const end = await endOfLastAppend(files, descriptor, size).finally(() =>
-      files.close(descriptor),
-    );
+    const end = await endOfLog(files, path, size);
     await readLines(files, path, (line, offset) => {
       if (offset >= end) return false;
       if (isRecord(line)) return undefined;

@@ -40,9 +40,11 @@ export async function verifySidecar(
 async function isOfOtherVersion(files: FileOperations, path: string): Promise<boolean> {
   if ((await files.stat(path)).size < HEADER_BYTES) return false;
   const descriptor = await files.open(path, "r");
-  const header = await readExactly(files, descriptor, 0, HEADER_BYTES).finally(() =>
-    files.close(descriptor),
-  );
-  const isOurs = header.toString("latin1", 0, MAGIC.length) === MAGIC;
-  return isOurs && decodeHeader(header) === undefined;
+  try {
+    const header = await readExactly(files, descriptor, 0, HEADER_BYTES);
+    const isOurs = header.toString("latin1", 0, MAGIC.length) === MAGIC;
+    return isOurs && decodeHeader(header) === undefined;
+  } finally {
+    await files.close(descriptor);
+  }
 }

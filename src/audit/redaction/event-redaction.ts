@@ -1,8 +1,9 @@
 import type { Awaitable } from "../../core/caller.ts";
 import { SECOND_MS, type Clock } from "../../core/clock.ts";
 import { ownRules, type OwnSetting } from "./own-rules.ts";
-import { type Redaction, Redactor } from "./redact.ts";
+import { Redactor } from "./redact.ts";
 import { REDACTION_RULES } from "./rules.ts";
+import type { Redaction } from "./scan.ts";
 
 /** Takes how often a rule replaced a secret of one text. */
 export type CountRedaction = (redaction: Redaction) => void;

@@ -5,24 +5,11 @@
  */
 import { type Work, finish } from "../../core/work.ts";
 import { REDACTED_FIELDS } from "../event-fields.ts";
-import { secretsOfProgram, type Span } from "./program-options.ts";
 import { PROGRAM_RULES, type ProgramRule } from "./programs.ts";
 import { REDACTION_RULES } from "./rules.ts";
-import { CHARACTERS, type Groups, type RedactionRule, SECRETS } from "./shapes.ts";
+import { type Redacted, type Redaction, Scan } from "./scan.ts";
+import type { RedactionRule } from "./shapes.ts";
 import { MARK } from "./values.ts";
-
-/** How often a rule has replaced a secret. */
-export interface Redaction {
-  readonly rule: string;
-  readonly count: number;
-}
-
-/** A text without its secrets. */
-export interface Redacted {
-  readonly text: string;
-  /** In the order of the first secret of each rule. */
-  readonly redactions: readonly Redaction[];
-}
 
 type RedactedField = (typeof REDACTED_FIELDS)[number];
 type Texts = { readonly [F in RedactedField]?: unknown };
@@ -34,12 +21,6 @@ const TABLE_BITS = 0x7fff;
 const PART_LENGTH = 512;
 /** The options of programs are looked for in texts up to this length before their words are read. */
 const LOOKED_THROUGH = 2048;
-/** Later secrets of a text become `*`, so that a text cannot grow without bound. */
-const MOST_MARKS = 1000;
-const WHOLE_MARK = /\[redacted:[\w-]{1,40}\]/y;
-const CONTINUED = new Map(
-  Object.entries(CHARACTERS).map(([group, chars]) => [group, new RegExp(`${chars}{1,4096}`, "y")]),
-);
 
 /** A rule under one of its keywords. */
 interface Entry {
@@ -85,11 +66,14 @@ export class Redactor {
     for (let at = 0; at < text.length; at++) {
       if (at >= pause) {
         yield;
+        scan.passTo(at - 2);
         pause = at + PART_LENGTH;
       }
       group = ((group << 5) | (text.charCodeAt(at) & BITS)) & TABLE_BITS;
       if (this.#beginnings[group] === 0) continue;
+      const { read } = scan;
       const next = this.#try(scan, at - 2, group);
+      pause -= scan.read - read;
       if (next === undefined) continue;
       at = next - 1;
       group = 0;
@@ -167,121 +151,6 @@ function hasOption(text: string, { options }: ProgramRule, place: number): boole
   for (const option in options) if (text.includes(option, place)) return true;
   // Short options may be joined, as in `-su`.
   return Object.values(options).includes(":");
-}
-
-/** The state of the redaction of one text. */
-class Scan {
-  readonly text: string;
-  readonly #parts: string[] = [];
-  readonly #counts = new Map<string, number>();
-  /** How much of the text is in the parts. */
-  #copied = 0;
-  #marks = 0;
-  /** Secrets of programs that are ahead, in order. */
-  #ahead: (Span & { readonly id: string })[] = [];
-  /** How far the options of a program were read. */
-  readonly #programsRead = new Map<ProgramRule, number>();
-  /** The quote that is open at a place, as a shell reads the text. */
-  #quote = { at: 0, open: "" };
-
-  constructor(text: string) {
-    this.text = text;
-  }
-
-  skipMark(place: number): number | undefined {
-    WHOLE_MARK.lastIndex = place;
-    return WHOLE_MARK.test(this.text) ? WHOLE_MARK.lastIndex : undefined;
-  }
-
-  /** Replaces the secret of a rule whose keyword stands at the place. Returns the place behind it. */
-  apply(rule: RedactionRule, place: number): number | undefined {
-    const { pattern, accepts, id } = rule;
-    pattern.lastIndex = place;
-    const found = pattern.exec(this.text);
-    if (found === null) return undefined;
-    const groups: Groups = found.groups ?? {};
-    const group = SECRETS.find((name) => groups[name] !== undefined);
-    const secret = (group === undefined ? undefined : groups[group]) ?? found[0];
-    if (secret.includes(MARK) || accepts?.(secret, groups) === false) return undefined;
-    const start = pattern.lastIndex - secret.length;
-    const end = this.#endOf(start, pattern.lastIndex, group ?? "");
-    if (end === start || start < this.#copied) return undefined;
-    return this.#replaceUpTo({ start, end, id });
-  }
-
-  /** Finds the secrets in the options of a program whose name stands at the place. */
-  readProgram(rule: ProgramRule, place: number, behind: number): void {
-    if (place < (this.#programsRead.get(rule) ?? 0) || place < this.#copied) return;
-    const { secrets, end } = secretsOfProgram(this.text, behind, rule);
-    this.#programsRead.set(rule, end);
-    this.#ahead.push(...secrets.map((secret) => ({ ...secret, id: rule.id })));
-    this.#ahead.sort((a, b) => a.start - b.start);
-  }
-
-  result(): Redacted {
-    this.#replaceUpTo(undefined);
-    if (this.#marks === 0) return { text: this.text, redactions: [] };
-    this.#parts.push(this.text.slice(this.#copied));
-    const redactions = Array.from(this.#counts, ([rule, count]) => ({ rule, count }));
-    return { text: this.#parts.join(""), redactions };
-  }
-
-  /** Replaces the secrets of programs before a secret, and then that one, unless it overlaps with them. */
-  #replaceUpTo(secret: (Span & { readonly id: string }) | undefined): number | undefined {
-    const from = secret?.start ?? Infinity;
-    while (this.#ahead[0] && this.#ahead[0].start < from) {
-      const [one] = this.#ahead.splice(0, 1);
-      if (one && one.start >= this.#copied) this.#replace(one);
-    }
-    if (secret === undefined) return undefined;
-    if (secret.start >= this.#copied) this.#replace(secret);
-    return this.#copied;
-  }
-
-  #replace({ start, end, id }: Span & { readonly id: string }): void {
-    const mark = this.#marks < MOST_MARKS ? `${MARK}${id}]` : "*";
-    this.#parts.push(this.text.slice(this.#copied, start), mark);
-    this.#copied = end;
-    this.#marks++;
-    this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1);
-  }
-
-  /** The end of a value, of which a pattern matches only the beginning; before a command behind a closing quote. */
-  #endOf(start: number, matched: number, group: string): number {
-    const quote = this.text[start - 1] ?? "";
-    const isQuoted = group === "double" || group === "single";
-    if (
-      isQuoted &&
-      /[;|&\n\x60]/.test(this.text.slice(start, matched)) &&
-      this.#closes(start - 1)
-    ) {
-      const word = /[^\s;&|<>()\x60"']*/y;
-      word.lastIndex = start;
-      return start + (word.exec(this.text)?.[0].length ?? 0);
-    }
-    const continued = CONTINUED.get(group === "loose" ? "bare" : group);
-    let end = matched;
-    if (!continued || (isQuoted && this.text[end] === quote)) return end;
-    for (;;) {
-      continued.lastIndex = end;
-      if (!continued.test(this.text)) return end;
-      end = continued.lastIndex;
-    }
-  }
-
-  /** Whether the quote at a place closes one that a shell would have open there. */
-  #closes(place: number): boolean {
-    let { at, open } = this.#quote;
-    if (at > place) return false;
-    for (; at < place; at++) {
-      const char = this.text[at] ?? "";
-      if (char === "\\" && open !== "'") at++;
-      else if (open === "" && (char === "'" || char === '"')) open = char;
-      else if (char === open) open = "";
-    }
-    this.#quote = { at, open };
-    return open !== "" && open === this.text[place];
-  }
 }
 
 /** The rules that hold for everyone. */

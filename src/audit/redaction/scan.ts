@@ -1,0 +1,158 @@
+/** Replaces the secrets of one text from its start to its end. */
+import { secretsOfProgram, type Span } from "./program-options.ts";
+import type { ProgramRule } from "./programs.ts";
+import { CHARACTERS, type Groups, type RedactionRule, SECRETS } from "./shapes.ts";
+import { MARK } from "./values.ts";
+
+/** How often a rule has replaced a secret. */
+export interface Redaction {
+  readonly rule: string;
+  readonly count: number;
+}
+
+/** A text without its secrets. */
+export interface Redacted {
+  readonly text: string;
+  /** In the order of the first secret of each rule. */
+  readonly redactions: readonly Redaction[];
+}
+
+/** Later secrets of a text become `*`, so that a text cannot grow without bound. */
+const MOST_MARKS = 1000;
+const WHOLE_MARK = /\[redacted:[\w-]{1,40}\]/y;
+const CONTINUED = new Map(
+  Object.entries(CHARACTERS).map(([group, chars]) => [group, new RegExp(`${chars}{1,4096}`, "y")]),
+);
+
+/** The command that one rule has read last. */
+interface Reading {
+  readonly id: string;
+  /** How far the command was read. */
+  readonly end: number;
+  /** In order. Those before `next` are replaced, or overlap with a secret that is. */
+  readonly secrets: readonly Span[];
+  next: number;
+}
+
+/** The state of the redaction of one text. */
+export class Scan {
+  readonly text: string;
+  /** How many characters of commands were read for options. */
+  read = 0;
+  readonly #parts: string[] = [];
+  readonly #counts = new Map<string, number>();
+  /** How much of the text is in the parts. */
+  #copied = 0;
+  #marks = 0;
+  /** One for each rule of programs. A list of all their secrets would have to be sorted for each command. */
+  readonly #readings = new Map<ProgramRule, Reading>();
+  /** The quote that is open at a place, as a shell reads the text. */
+  #quote = { at: 0, open: "" };
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  skipMark(place: number): number | undefined {
+    WHOLE_MARK.lastIndex = place;
+    return WHOLE_MARK.test(this.text) ? WHOLE_MARK.lastIndex : undefined;
+  }
+
+  /** Replaces the secret of a rule whose keyword stands at the place. Returns the place behind it. */
+  apply(rule: RedactionRule, place: number): number | undefined {
+    const { pattern, accepts, id } = rule;
+    pattern.lastIndex = place;
+    const found = pattern.exec(this.text);
+    if (found === null) return undefined;
+    const groups: Groups = found.groups ?? {};
+    const group = SECRETS.find((name) => groups[name] !== undefined);
+    const secret = (group === undefined ? undefined : groups[group]) ?? found[0];
+    if (secret.includes(MARK) || accepts?.(secret, groups) === false) return undefined;
+    const start = pattern.lastIndex - secret.length;
+    const end = this.#endOf(start, pattern.lastIndex, group ?? "");
+    if (end === start) return undefined;
+    this.passTo(start);
+    if (start >= this.#copied) this.#replace({ start, end }, id);
+    return this.#copied;
+  }
+
+  /** Finds the secrets in the options of a program whose name stands at the place. */
+  readProgram(rule: ProgramRule, place: number, behind: number): void {
+    const reading = this.#readings.get(rule) ?? { id: rule.id, end: 0, secrets: [], next: 0 };
+    if (place < reading.end) return;
+    this.passTo(place);
+    const { secrets, end } = secretsOfProgram(this.text, behind, rule);
+    this.read += end - behind;
+    this.#readings.set(rule, { id: rule.id, end, secrets, next: 0 });
+  }
+
+  /** Replaces the secrets of programs before a place that no later secret begins before. */
+  passTo(place: number): void {
+    for (;;) {
+      let first: Reading | undefined;
+      let start = place;
+      for (const reading of this.#readings.values()) {
+        const ahead = reading.secrets[reading.next]?.start ?? Infinity;
+        if (ahead >= start) continue;
+        first = reading;
+        start = ahead;
+      }
+      const secret = first?.secrets[first.next++];
+      if (first === undefined || secret === undefined) return;
+      if (start >= this.#copied) this.#replace(secret, first.id);
+    }
+  }
+
+  result(): Redacted {
+    this.passTo(Infinity);
+    if (this.#marks === 0) return { text: this.text, redactions: [] };
+    this.#parts.push(this.text.slice(this.#copied));
+    const redactions = Array.from(this.#counts, ([rule, count]) => ({ rule, count }));
+    return { text: this.#parts.join(""), redactions };
+  }
+
+  #replace({ start, end }: Span, id: string): void {
+    const mark = this.#marks < MOST_MARKS ? `${MARK}${id}]` : "*";
+    this.#parts.push(this.text.slice(this.#copied, start), mark);
+    this.#copied = end;
+    this.#marks++;
+    this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1);
+  }
+
+  /** The end of a value, of which a pattern matches only the beginning; before a command behind a closing quote. */
+  #endOf(start: number, matched: number, group: string): number {
+    const quote = this.text[start - 1] ?? "";
+    const isQuoted = group === "double" || group === "single";
+    if (
+      isQuoted &&
+      /[;|&\n\x60]/.test(this.text.slice(start, matched)) &&
+      this.#closes(start - 1)
+    ) {
+      const word = /[^\s;&|<>()\x60"']*/y;
+      word.lastIndex = start;
+      return start + (word.exec(this.text)?.[0].length ?? 0);
+    }
+    const continued = CONTINUED.get(group === "loose" ? "bare" : group);
+    let end = matched;
+    if (!continued || (isQuoted && this.text[end] === quote)) return end;
+    for (;;) {
+      continued.lastIndex = end;
+      if (!continued.test(this.text)) return end;
+      end = continued.lastIndex;
+    }
+  }
+
+  /** Whether the quote at a place closes one that a shell would have open there. */
+  #closes(place: number): boolean {
+    let { at, open } = this.#quote;
+    if (at > place) return false;
+    for (; at < place; at++) {
+      const char = this.text[at] ?? "";
+      if (char === "\\" && open !== "'") at++;
+      else if (open === "" && (char === "'" || char === '"')) open = char;
+      else if (char === open) open = "";
+    }
+    this.#quote = { at, open };
+    return open !== "" && open === this.text[place];
+  }
+}

@@ -8,6 +8,8 @@ import { pathOf } from "./validate.ts";
 
 /** The deepest nesting of objects and lists in a request body. */
 export const MAX_JSON_DEPTH = 64;
+/** Bounds of a JSON text within another text: one body can hold many, and each is parsed in one go. */
+const INNER_JSON = { length: 1 << 21, values: 1_000 };
 
 /**
  * Parses one JSON value.
@@ -15,7 +17,7 @@ export const MAX_JSON_DEPTH = 64;
  * @throws BadInput if the text is nested too deep, or is not JSON (with line and column)
  */
 export function parseJson(text: string): unknown {
-  if (mayNestDeeperThan(text, MAX_JSON_DEPTH) && nestsDeeperThan(text, MAX_JSON_DEPTH)) {
+  if (mayNestDeeperThan(text, MAX_JSON_DEPTH) && exceeds(text, MAX_JSON_DEPTH)) {
     throw tooDeep();
   }
   try {
@@ -32,6 +34,12 @@ export function jsonOrUndefined(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Parses a JSON text within another text of a client; `undefined` if it is not JSON, or is too much of it. */
+export function parseInnerJson(text: string): unknown {
+  if (text.length > INNER_JSON.length) return undefined;
+  return exceeds(text, MAX_JSON_DEPTH, INNER_JSON.values) ? undefined : jsonOrUndefined(text);
 }
 
 /** The refusal of a text that is nested too deep. */
@@ -78,8 +86,10 @@ function mayNestDeeperThan(text: string, limit: number): boolean {
   return bound > limit;
 }
 
-function nestsDeeperThan(text: string, limit: number): boolean {
+/** Whether a text nests too deep, or has too many commas, objects and lists outside of its strings. */
+function exceeds(text: string, mostDepth: number, mostValues = Infinity): boolean {
   let depth = 0;
+  let values = 0;
   let inString = false;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -88,8 +98,9 @@ function nestsDeeperThan(text: string, limit: number): boolean {
       else if (code === 0x22) inString = false;
     } else if (code === 0x22) inString = true;
     else if (code === 0x7b || code === 0x5b) {
-      if (++depth > limit) return true;
+      if (++depth > mostDepth || ++values > mostValues) return true;
     } else if (code === 0x7d || code === 0x5d) depth--;
+    else if (code === 0x2c && ++values > mostValues) return true;
   }
   return false;
 }

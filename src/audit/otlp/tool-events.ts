@@ -1,13 +1,8 @@
 /** The telemetry that AI agents send about their tools, as audit events. `docs/guard.md` names the versions. */
 import { createHash } from "node:crypto";
-import {
-  type AgentData,
-  objectOf,
-  quotedWord,
-  textIn,
-  toolUse,
-  type ToolUse,
-} from "../agent-tools.ts";
+import { parseInnerJson } from "../../core/json.ts";
+import { isObject } from "../../core/validate.ts";
+import { type AgentData, quotedWord, textIn, toolUse, type ToolUse } from "../agent-tools.ts";
 import { type EventField, REPORTED_FIELDS } from "../event-fields.ts";
 import type { RawEvent } from "../ingest.ts";
 import { type Attributes, attributesOf, type LogRecord, momentOf, type Plain } from "./records.ts";
@@ -95,7 +90,10 @@ function idOf(
 }
 
 function useOf(agent: string, tool: string, attributes: Attributes): ToolUse {
-  const data = (key: string) => objectOf(textOf(attributes.get(key)) ?? "");
+  const data = (key: string): AgentData | undefined => {
+    const value = parseInnerJson(textOf(attributes.get(key)) ?? "");
+    return isObject(value) ? value : undefined;
+  };
   const parameters = data("tool_parameters") ?? {};
   const given = data("tool_input") ?? data("arguments") ?? data("function_args") ?? {};
   const command = commandOf(given) ?? textIn(parameters, "full_command");

@@ -142,6 +142,25 @@ test("without the text of the command, the tool is named", async (t) => {
   assert.equal(events[0]?.["command"], undefined);
 });
 
+for (const [why, padding] of [
+  ["nests too deep", "[".repeat(65) + "]".repeat(65)],
+  ["holds too many values", `[${"0,".repeat(1_000)}0]`],
+  ["holds too many objects", `[${"{},".repeat(600)}{}]`],
+  ["is too long", JSON.stringify("a".repeat(1 << 21))],
+] as const) {
+  for (const key of ["tool_parameters", "tool_input", "arguments", "function_args"]) {
+    test(`JSON in ${key} that ${why} is not parsed: the tool is named`, async (t) => {
+      const inner = `{"padding":${padding},"command":"ls","full_command":"ls"}`;
+      const call = { "event.name": "tool_result", tool_name: "Bash", [key]: inner };
+      const { events } = await storedOf(t, claudeLogs(record("claude_code.tool_result", call)));
+      assert.deepEqual(
+        events.map(({ command, capability }) => ({ command, capability })),
+        [{ command: undefined, capability: "claude-code/Bash" }],
+      );
+    });
+  }
+}
+
 test("records that cannot be events are counted by reason, and the others are stored", async (t) => {
   const long = JSON.stringify({ command: "x".repeat((1 << 20) + 1) });
   const { answer, events } = await storedOf(

@@ -66,6 +66,9 @@ export const SEARCH = {
     query.q === undefined && query.reason === undefined,
 } as const;
 
+/** Facets take the same turns, with any filter: each may go through all rows of a log. */
+export const FACET_COUNTS = { large: "searched" } as const;
+
 /** Filters as the client sent them. */
 export type GivenFilter = { readonly [K in keyof typeof filterQuery]?: string | undefined };
 

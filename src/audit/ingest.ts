@@ -21,7 +21,13 @@ import { EVENT_ID, type AuditEvent, type Consumer, type Decision } from "./schem
 
 const CLIENT_ID = new RegExp(EVENT_ID.pattern);
 // These would be read as routes below `/audit/`.
-const RESERVED_IDS: ReadonlySet<string> = new Set(["export", "stream", "histogram", "redact"]);
+const RESERVED_IDS: ReadonlySet<string> = new Set([
+  "export",
+  "stream",
+  "histogram",
+  "redact",
+  "facets",
+]);
 
 /** The properties of a field for ingest. All objects have one shape, which keeps their use fast. */
 interface ReportedField {

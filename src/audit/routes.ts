@@ -10,7 +10,8 @@ import { Yielder } from "../core/yielder.ts";
 import { json, jsonAround, later, type Reply, type Settle } from "../http/reply.ts";
 import { route, type CustomBody } from "../http/route.ts";
 import { draftBatch, draftOne, type Drafted } from "./drafting.ts";
-import { filterOf, filterQuery, SEARCH } from "./filter.ts";
+import { FACETS, type FacetName } from "./facets.ts";
+import { FACET_COUNTS, filterOf, filterQuery, SEARCH } from "./filter.ts";
 import { bucketsFor, histogramOf } from "./histogram.ts";
 import { readPage } from "./page.ts";
 import type { EventRedaction } from "./redaction/event-redaction.ts";
@@ -18,6 +19,7 @@ import type { Redactor } from "./redaction/redact.ts";
 import {
   auditBatchResult,
   auditEvent,
+  auditFacets,
   auditHistogram,
   auditIngest,
   auditPage,
@@ -25,6 +27,7 @@ import {
   auditRedaction,
   EVENT_ID,
   intervals,
+  type FacetsAnswer,
 } from "./schema.ts";
 import type { AuditStore, Stored } from "./store.ts";
 
@@ -232,6 +235,35 @@ export const auditRoutes = [
       const range = [start, end, intervalMs] as const;
       const counts = await audit.histogram(organization, filter, ...range, client.gone);
       return histogramOf(interval, buckets, counts);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/audit/facets",
+    ...FACET_COUNTS,
+    surfaces: ["public", "v1"],
+    access: "user",
+    keys: "audit.read",
+    summary: "Count audit events by the values of their fields",
+    description:
+      "Values of up to 256 characters. Reasons count in any letter case; the filter `reason` also finds longer reasons that contain one.",
+    tags: ["audit"],
+    query: {
+      ...filterQuery,
+      limit: { ...listQuery.limit, maximum: 50, default: 10, description: "Values of each field." },
+    },
+    replies: { 200: auditFacets },
+    refuses: [400, 500],
+    async handle({ organization, query, client }, { audit }: Needs) {
+      const filter = filterOf(query);
+      const found = await audit.facets(organization, filter, query.limit, client.gone);
+      const values = (field: FacetName): FacetsAnswer["facets"][number]["values"] =>
+        (found.values.get(field) ?? []).map(([value, events]) => ({ value, events }));
+      return {
+        counted: found.counted,
+        complete: found.isComplete,
+        facets: FACETS.map((field) => ({ field, values: values(field) })),
+      };
     },
   }),
   route({

@@ -1,4 +1,4 @@
-import { dateTime, integer, list, object, string, word } from "../core/schema-parts.ts";
+import { boolean, dateTime, integer, list, object, string, word } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 import {
   EVENT_FIELDS,
@@ -9,6 +9,7 @@ import {
   type EventFieldName,
   type EventFieldType,
 } from "./event-fields.ts";
+import { FACETS } from "./facets.ts";
 
 const decisions = ["ALLOWED", "DENIED"] as const;
 const consumers = ["human", "ai", "ci"] as const;
@@ -176,6 +177,37 @@ export const auditPage = object({
     next_cursor: string("The `cursor` of the next page; absent on the last page."),
   },
 });
+
+const facetValue = object({
+  title: "AuditFacetValue",
+  description: "A value, and the number of events that have it.",
+  properties: {
+    value: string("The value, as the filter of the field takes it."),
+    events: integer("The number of events."),
+  },
+});
+
+/** The answer of facets. */
+export const auditFacets = object({
+  title: "AuditFacets",
+  description: "The most frequent values of each field among the matching events.",
+  properties: {
+    counted: integer("The number of events that were counted."),
+    complete: boolean("Whether all matching events were counted, or the newest ones only."),
+    facets: list(
+      "The fields.",
+      object({
+        title: "AuditFacet",
+        description: "The most frequent values of one field.",
+        properties: {
+          field: word("The filter of the field.", FACETS),
+          values: list("The values, those of the most events first.", facetValue),
+        },
+      }),
+    ),
+  },
+});
+export type FacetsAnswer = Infer<typeof auditFacets>;
 
 /** The possible lengths of a histogram's buckets. */
 export const intervals = ["1m", "1h", "1d"] as const;

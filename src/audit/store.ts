@@ -2,6 +2,7 @@ import type { Quota } from "../core/quota.ts";
 import type { Awaitable } from "../core/caller.ts";
 import type { Pieces } from "../core/pieces.ts";
 import type { ExactFilter, ExcludingFilter } from "./event-fields.ts";
+import type { FacetName, ValueCount } from "./facets.ts";
 import type { AuditEvent } from "./schema.ts";
 
 /**
@@ -83,6 +84,18 @@ export interface AuditHistogram {
   readonly denied: readonly number[];
   /** Events without a decision. */
   readonly other: readonly number[];
+}
+
+/** Counts of events by the values of fields. */
+export interface AuditFacets {
+  readonly counted: number;
+  /** Whether all matching events were counted; otherwise the newest ones were. */
+  readonly isComplete: boolean;
+  /**
+   * The values with the most events, in the order of `mostFrequent`. Reasons that differ in letter case
+   * alone count as one, in one of their spellings.
+   */
+  readonly values: ReadonlyMap<FacetName, readonly ValueCount[]>;
 }
 
 /** The amount of data that an organization has stored. */
@@ -195,6 +208,19 @@ export interface AuditStore {
     intervalMs: number,
     signal?: AbortSignal,
   ): Awaitable<AuditHistogram>;
+
+  /**
+   * Counts the matching events by the values of each facet, in bounded work: values that are rare everywhere
+   * may be missing.
+   *
+   * @param most the number of values of each field
+   */
+  facets(
+    organization: string,
+    filter: AuditFilter,
+    most: number,
+    signal?: AbortSignal,
+  ): Awaitable<AuditFacets>;
 
   /** Counts over the 24 hours that end at `now` (milliseconds). */
   activity(organization: string, now: number): Awaitable<AuditActivity>;

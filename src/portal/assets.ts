@@ -25,6 +25,11 @@ const SHORT_BYTES = 1024;
 export const SAME_ORIGIN: HeaderList = ["Cross-Origin-Resource-Policy", "same-origin"];
 
 const STYLE = "portal.css";
+/** The modules of pages with a stylesheet of their own, which holds the common one. */
+const OWN_STYLES: Readonly<Record<string, string>> = {
+  policies: "policy-pages.css",
+  "policy-editor": "policy-pages.css",
+};
 const ICON = "icon.svg";
 const EARLY = "early.js";
 
@@ -48,8 +53,9 @@ export class PortalAssets {
     this.hasModules = this.#files.has(EARLY);
   }
 
-  get stylesheet(): string {
-    return this.#prefix + STYLE;
+  /** The address of a page's stylesheet, by the name of its module. */
+  stylesheet(module = ""): string {
+    return this.#prefix + (OWN_STYLES[module] ?? STYLE);
   }
 
   get icon(): string {

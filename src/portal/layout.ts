@@ -138,7 +138,7 @@ function head({ assets }: PortalFrame, title: string, entry: string): Html {
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>${documentTitle(title)}</title>
     ${early === undefined ? undefined : html`<script src="${early}"></script>`}
-    <link rel="stylesheet" href="${assets.stylesheet}" />
+    <link rel="stylesheet" href="${assets.stylesheet(entry)}" />
     <link rel="icon" type="image/svg+xml" href="${assets.icon}" />
     ${module === undefined ? undefined : html`<script type="module" src="${module}"></script>`}
   </head>`;

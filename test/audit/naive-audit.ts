@@ -1,6 +1,12 @@
 import { EXCLUDED_FIELDS } from "../../src/audit/event-fields.ts";
 import type { AuditEvent } from "../../src/audit/schema.ts";
-import type { AuditActivity, AuditFilter, AuditHistogram } from "../../src/audit/store.ts";
+import { FACET_FIELDS, mostFrequent } from "../../src/audit/facets.ts";
+import type {
+  AuditActivity,
+  AuditFacets,
+  AuditFilter,
+  AuditHistogram,
+} from "../../src/audit/store.ts";
 import type { ProviderActivity } from "../../src/audit/store.ts";
 import { DAY_MS } from "../../src/core/clock.ts";
 
@@ -62,6 +68,26 @@ export function histogramOf(
       ).length;
     });
   return { allowed: counts("ALLOWED"), denied: counts("DENIED"), other: counts(undefined) };
+}
+
+/** The matching events, counted by the values of their fields. */
+export function facetsOf(
+  events: readonly AuditEvent[],
+  filter: AuditFilter,
+  most: number,
+): AuditFacets {
+  const found = events.filter((event) => matches(event, filter));
+  const values = FACET_FIELDS.map(([facet, field]) => {
+    const counts = new Map<string, readonly [string, number]>();
+    for (const event of found) {
+      const value = event[field];
+      if (typeof value !== "string") continue;
+      const key = facet === "reason" ? value.toLowerCase() : value;
+      counts.set(key, [value, (counts.get(key)?.[1] ?? 0) + 1]);
+    }
+    return [facet, mostFrequent(counts.values(), most)] as const;
+  });
+  return { counted: found.length, isComplete: true, values: new Map(values) };
 }
 
 function holds(event: AuditEvent, q: string): boolean {

@@ -2,10 +2,17 @@ import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import fc from "fast-check";
 import type { AuditEvent } from "../../src/audit/schema.ts";
-import type { AuditFilter, AuditRows, AuditStore, Position } from "../../src/audit/store.ts";
+import type {
+  AuditFacets,
+  AuditFilter,
+  AuditRows,
+  AuditStore,
+  Position,
+} from "../../src/audit/store.ts";
 import { DAY_MS } from "../../src/core/clock.ts";
 import {
   activityOf,
+  facetsOf,
   histogramOf,
   matches,
   matchesOf,
@@ -221,9 +228,22 @@ async function askBoth(
   const event = await store.get(ORGANIZATION, id);
   const expected = model.find((one) => one.id === id);
   assert.deepEqual(event === undefined ? undefined : JSON.parse(String(event)), expected);
+  assert.deepEqual(
+    lowerReasons(await store.facets(ORGANIZATION, filter, texts.length)),
+    lowerReasons(facetsOf(model, filter, texts.length)),
+  );
   const followed = inOrder(model, filter);
   const follower = await Follower.of(store, filter, beginning);
   assert.deepEqual(await follower.stop(followed.length), followed);
+}
+
+/** A reason may come back in any of its spellings. */
+function lowerReasons({ values, ...rest }: AuditFacets): object {
+  const lower = [...values].map(([facet, counts]) => [
+    facet,
+    facet === "reason" ? counts.map(([value, events]) => [value.toLowerCase(), events]) : counts,
+  ]);
+  return { ...rest, values: lower };
 }
 
 function inOrder(model: readonly AuditEvent[], filter: AuditFilter): AuditEvent[] {

@@ -14,7 +14,7 @@ const FILES = new Map([
 const assets = new PortalAssets(FILES);
 
 async function sent(headers: Readonly<Record<string, string>>): Promise<TextReply> {
-  const reply = await assets.send(assets.stylesheet, headers);
+  const reply = await assets.send(assets.stylesheet(), headers);
   assert.ok(reply instanceof TextReply);
   return reply;
 }
@@ -43,7 +43,7 @@ test("the compressed form has the same content and an entity tag of its own", as
 
 test("concurrent requests compress a file once, and other requests do not wait", async () => {
   const fresh = new PortalAssets(FILES);
-  const ask = (coding: string) => fresh.send(fresh.stylesheet, { "accept-encoding": coding });
+  const ask = (coding: string) => fresh.send(fresh.stylesheet(), { "accept-encoding": coding });
   const [first, second] = [ask("gzip"), ask("gzip")];
   assert.ok(first instanceof Promise);
   assert.ok(ask("identity") instanceof TextReply);
@@ -62,9 +62,9 @@ test("a matching entity tag gives a 304", async () => {
 
 test("a change of any file changes all addresses", () => {
   const changed = new PortalAssets(new Map([...FILES, ["one.js", "export const a = 2;\n"]]));
-  assert.notEqual(changed.stylesheet, assets.stylesheet);
-  assert.equal(changed.send(assets.stylesheet, {}), undefined);
-  assert.equal(new PortalAssets(FILES).stylesheet, assets.stylesheet);
+  assert.notEqual(changed.stylesheet(), assets.stylesheet());
+  assert.equal(changed.send(assets.stylesheet(), {}), undefined);
+  assert.equal(new PortalAssets(FILES).stylesheet(), assets.stylesheet());
 });
 
 test("without a build there is no module", () => {
@@ -77,20 +77,24 @@ test("without a build there is no module", () => {
 
 test("the stylesheet begins with the order of its layers", async () => {
   const read = await readPortalAssets();
-  const reply = await read.send(read.stylesheet, {});
+  const reply = await read.send(read.stylesheet(), {});
   assert.ok(reply instanceof TextReply);
   assert.match(String(reply.body), /^@layer base,\s?frame,\s?components,\s?pages;/);
 });
 
-test("the stylesheet holds every file of the folder, minified", async () => {
+test("the stylesheet of the policy pages holds every file of the folder, minified", async () => {
   const folder = new URL("../../src/portal/style/", import.meta.url);
-  const names = readdirSync(folder).filter((name) => /^(?!portal\.).*\.css$/.test(name));
+  const names = readdirSync(folder).filter(
+    (name) => /\.css$/.test(name) && !["portal.css", "policy-pages.css"].includes(name),
+  );
   const texts = names.map((name) => readFileSync(new URL(name, folder), "utf8"));
-  const entry = readFileSync(new URL("portal.css", folder), "utf8");
+  const entry = ["portal.css", "policy-pages.css"]
+    .map((name) => readFileSync(new URL(name, folder), "utf8"))
+    .join("");
   const imported = Array.from(entry.matchAll(/@import "\.\/(.+)";/g), ([, name]) => name);
-  assert.deepEqual(imported.toSorted(), names.toSorted());
+  assert.deepEqual(imported.toSorted(), [...names, "portal.css"].toSorted());
   const read = await readPortalAssets();
-  const reply = await read.send(read.stylesheet, {});
+  const reply = await read.send(read.stylesheet("policies"), {});
   assert.ok(reply instanceof TextReply);
   const sent = String(reply.body);
   assert.doesNotMatch(sent, /\/\*|\n./);

@@ -2,6 +2,7 @@ import { answerAllowance, longAnswer } from "../../src/audit/long-answer.ts";
 import {
   matches,
   activityOf,
+  facetsOf,
   histogramOf,
   providerNamesOf,
   providerUseOf,
@@ -14,6 +15,7 @@ import {
   type AuditActivity,
   type AuditAllowance,
   type AuditExport,
+  type AuditFacets,
   type AuditFilter,
   type AuditHistogram,
   type AuditRemoval,
@@ -205,6 +207,10 @@ export class MemoryAudit implements AuditStore {
     intervalMs: number,
   ): Awaitable<AuditHistogram> {
     return histogramOf(this.#events(organization), filter, from, to, intervalMs);
+  }
+
+  facets(organization: string, filter: AuditFilter, most: number): AuditFacets {
+    return facetsOf(this.#events(organization), filter, most);
   }
 
   activity(organization: string, now: number): AuditActivity {

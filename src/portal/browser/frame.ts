@@ -1,6 +1,7 @@
 /** The parts of every page: the theme, the shortcuts, the copy buttons and the session. */
 import { html } from "../html.ts";
 import { serveCopyButtons } from "./copy.ts";
+import { keep } from "./kept.ts";
 import { serveKeys } from "./keys.ts";
 import { parsed } from "./markup.ts";
 import { session, signOut } from "./session.ts";
@@ -17,11 +18,7 @@ function currentTheme(): Theme {
 function setTheme(theme: Theme): void {
   if (theme === "system") delete root.dataset["theme"];
   else root.dataset["theme"] = theme;
-  try {
-    localStorage.setItem("signalbox.theme", theme);
-  } catch {
-    // Without storage the theme lasts until the next page.
-  }
+  keep("signalbox.theme", theme);
 }
 
 function serveTheme(): void {

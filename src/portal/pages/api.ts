@@ -1,3 +1,4 @@
+import { filterQuery } from "../../audit/filter.ts";
 import type { Schema } from "../../core/schema.ts";
 import { bodySchema, type OneReplyShape, type RouteDescription } from "../../http/route.ts";
 import { refusedStatuses, shapesOf } from "../../metadata/openapi-responses.ts";
@@ -114,18 +115,27 @@ function entry(siblings: Siblings, { baseUrl, roles }: ServiceDescription): Html
   </details>`;
 }
 
-function parameters({ params = {}, query = {}, headers = {} }: RouteDescription): Html | undefined {
+function parameters(row: RouteDescription): Html | undefined {
+  const { params = {}, query = {}, headers = {} } = row;
+  // Written once: the filters of events are most of the text of five operations.
+  const isFiltered = row.path !== "/audit" && query["q"] === filterQuery.q;
+  const filters: Readonly<Record<string, unknown>> = isFiltered ? filterQuery : {};
   const rows = [
     ...Object.entries(params).map(([name, { description }]) => ({
       name,
       kind: html`in the path`,
       description,
     })),
-    ...Object.entries(query).map(([name, parameter]) => ({
-      name,
-      kind: html`${typeName(parameter)} in the query${range(parameter)}`,
-      description: parameter.description ?? "",
-    })),
+    ...(isFiltered
+      ? [{ name: "…", kind: html`in the query`, description: "The filters of `GET /audit`." }]
+      : []),
+    ...Object.entries(query)
+      .filter(([name, parameter]) => filters[name] !== parameter)
+      .map(([name, parameter]) => ({
+        name,
+        kind: html`${typeName(parameter)} in the query${range(parameter)}`,
+        description: parameter.description ?? "",
+      })),
     ...Object.entries(headers).map(([name, parameter]) => ({
       name,
       kind: html`header`,

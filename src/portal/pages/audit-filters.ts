@@ -76,8 +76,9 @@ export function auditFilters(view: AuditView, providers?: readonly string[]): Ht
                 placeholder="${example}"
                 autocomplete="off"
                 spellcheck="false"
-                ${name === "provider" ? html`list="audit-providers"` : undefined}
+                list="${name === "provider" ? "audit-providers" : `values-${name}`}"
               />
+              ${name === "provider" ? undefined : html`<datalist id="values-${name}" data-facet="${name}" data-keep></datalist>`}
             </div>`,
         )}
         ${suggestions(providers)} ${moment("from", "From (UTC)", view)}

@@ -1,6 +1,7 @@
 import { ago, counted, exactly } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { auditEventPanel } from "./audit-event.ts";
+import { FACETS_PLACE } from "./audit-facets.ts";
 import { auditChips, auditFilters, auditRanges } from "./audit-filters.ts";
 import { auditRows } from "./audit-rows.ts";
 import type { AuditModel, TailState } from "./audit-source.ts";
@@ -40,6 +41,7 @@ export function renderAudit(model: AuditModel): Html {
     ${problem === undefined ? undefined : html`<p class="notice bad" role="alert">${problem}</p>`}
     ${aheadNotice(model)}
     <div class="audit ${open ? "with-event" : ""}">
+      ${FACETS_PLACE}
       <div class="audit-list">
         ${chart ? auditTimeChart(view, chart) : keepsChart && html`<section id="audit-time" data-keep></section>`}
         ${

@@ -1,5 +1,11 @@
 import type { AuditActivity, AuditAllowance, AuditExport, AuditFilter } from "../../audit/store.ts";
-import type { AuditHistogram, AuditRemoval, AuditRows, AuditStore } from "../../audit/store.ts";
+import type {
+  AuditFacets,
+  AuditHistogram,
+  AuditRemoval,
+  AuditRows,
+  AuditStore,
+} from "../../audit/store.ts";
 import type { AuditTail, AuditUsage, Position, ProviderActivity } from "../../audit/store.ts";
 import type { Clock } from "../../core/clock.ts";
 import { CloseStack } from "../../core/close-stack.ts";
@@ -141,6 +147,15 @@ export class FileAuditStore implements AuditStore {
   ): Promise<AuditHistogram> {
     const range = { from, to, intervalMs };
     return this.#ask(organization, (trail) => trail.histogram(filter, range, signal));
+  }
+
+  facets(
+    organization: string,
+    filter: AuditFilter,
+    most: number,
+    signal?: AbortSignal,
+  ): Promise<AuditFacets> {
+    return this.#ask(organization, (trail) => trail.facets(filter, most, signal));
   }
 
   activity(organization: string, now: number): Promise<AuditActivity> {

@@ -1,5 +1,5 @@
 import type { AuditActivity, AuditAllowance, AuditExport } from "../../audit/store.ts";
-import type { AuditFilter, AuditHistogram } from "../../audit/store.ts";
+import type { AuditFacets, AuditFilter, AuditHistogram } from "../../audit/store.ts";
 import type { AuditRemoval, AuditRows, AuditStore, AuditTail } from "../../audit/store.ts";
 import type { AuditUsage, Position, ProviderActivity } from "../../audit/store.ts";
 import { readListPosition, readStreamPosition } from "../../audit/positions.ts";
@@ -11,6 +11,7 @@ import type { Database } from "./database.ts";
 import { answerExport, answerPage } from "./audit/answers.ts";
 import { Arrivals } from "./audit/arrivals.ts";
 import { activityOf, histogramOf, providerNamesOf, providerUseOf } from "./audit/counts.ts";
+import { facetsOf } from "./audit/facets.ts";
 import { Counting, countRest } from "./audit/counting.ts";
 import { usageOf } from "./audit/days.ts";
 import { GroupCommit } from "./audit/group-commit.ts";
@@ -150,6 +151,15 @@ export class PostgresAudit implements AuditStore {
     signal?: AbortSignal,
   ): Promise<AuditHistogram> {
     return histogramOf(this.#database, organization, filter, { from, to, intervalMs }, signal);
+  }
+
+  facets(
+    organization: string,
+    filter: AuditFilter,
+    most: number,
+    signal?: AbortSignal,
+  ): Promise<AuditFacets> {
+    return facetsOf(this.#database, organization, filter, most, signal);
   }
 
   activity(organization: string, now: number): Promise<AuditActivity> {

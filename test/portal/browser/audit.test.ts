@@ -91,6 +91,20 @@ browserTest("fields in the search box become filters, and the address says them"
   assert.equal(search(page), "?reason=script");
 });
 
+browserTest("facets count the shown events, and their links add and drop filters", async (t) => {
+  const { page } = await visit(t, url, { viewport: { width: 1400, height: 860 } });
+  const facets = page.locator("#audit-facets");
+  await facets.getByRole("link", { name: "Denied 1" }).click();
+  await total(page, "1 event of");
+  assert.equal(search(page), "?decision=DENIED");
+  await facets.getByRole("link", { name: "Allowed" }).waitFor({ state: "detached" });
+  await facets.locator("[aria-current]", { hasText: "Denied" }).click();
+  await total(page, "121 events");
+  await facets.getByRole("link", { name: "ada 120" }).waitFor();
+  await page.getByText("More filters").click();
+  assert.equal(await page.locator("#values-executor [value=ada]").count(), 1);
+});
+
 browserTest(
   "typing, choosing, dropping a filter and going back change the list and the address",
   async (t) => {

@@ -15,6 +15,7 @@ import {
 import { readAddress, readSearch, searchText, type Search } from "../../pages/audit-search.ts";
 import { reasonOf } from "../api.ts";
 import { download } from "../audit-actions.ts";
+import { serveFacets, showFacets } from "../audit-facets.ts";
 import { linkOf } from "../audit-pieces.ts";
 import { AuditScreen } from "../audit-screen.ts";
 import { followEvents } from "../audit-tail.ts";
@@ -48,8 +49,10 @@ async function go(href: string, how: "push" | "replace" | "stay"): Promise<void>
   const isSameList = screen.shows(view);
   if (before.event === undefined && view.event !== undefined) scrolledTo = scrollY;
   leaveOthers(view);
-  if (!isSameList) await screen.load(view);
-  else await screen.open(view);
+  if (!isSameList) {
+    await screen.load(view);
+    void showFacets(screen.view, screen.readAt);
+  } else await screen.open(view);
   fillForm();
   follow(screen.view);
   if (screen.view !== view) return; // the reader has moved on meanwhile
@@ -270,6 +273,7 @@ function begin(): void {
   screen.adopt(readAddress((name) => searchParams.get(name)).view);
   fillForm();
   follow(screen.view);
+  void showFacets(screen.view, screen.readAt);
 }
 
 addShortcuts([
@@ -281,6 +285,7 @@ addShortcuts([
 serveForm();
 serveClicks();
 showCollected();
+serveFacets(content, () => void showFacets(screen.view, screen.readAt, false));
 serveZoom(content, (from, to) => {
   const moments = { from: shortMoment(from), to: shortMoment(to) };
   void go(viewHref(screen.view, { ...ALL_TIME, ...ANEW, ...moments, live: undefined }), "push");

@@ -5,8 +5,9 @@
  */
 import type { AuditEvent } from "../../../audit/schema.ts";
 import type { AuditActivity, AuditAllowance, AuditExport } from "../../../audit/store.ts";
-import type { AuditFilter, AuditHistogram, AuditRemoval, Stored } from "../../../audit/store.ts";
-import type { AuditRows, AuditUsage, ProviderActivity } from "../../../audit/store.ts";
+import type { AuditFacets, AuditFilter, AuditHistogram } from "../../../audit/store.ts";
+import type { AuditRemoval, AuditRows, AuditUsage } from "../../../audit/store.ts";
+import type { ProviderActivity, Stored } from "../../../audit/store.ts";
 import { CloseStack } from "../../../core/close-stack.ts";
 import type { Quota } from "../../../core/quota.ts";
 import { parseTimestamp } from "../../../core/time.ts";
@@ -16,10 +17,11 @@ import type { EngineCounters } from "./write/engine-counters.ts";
 import { EventWriter } from "./write/event-writer.ts";
 import { segmentQuery, type SegmentQuery } from "./query/segment-query.ts";
 import { type Lease, Leases } from "./leases.ts";
-import { lineOf, recentIdsOf, rowsAfter, rowsOfId, type RecentIds } from "./write/known-events.ts";
+import { lineOf, lineOfId, recentIdsOf, rowsAfter, type RecentIds } from "./write/known-events.ts";
 import { InOrder } from "./write/in-order.ts";
-import { firstLine, idOf, linesAsBytes, linesIn, readLine } from "./write/lines.ts";
+import { firstLine, linesAsBytes, linesIn, readLine } from "./write/lines.ts";
 import { answerExport, answerPage, type PageStart } from "./query/answers.ts";
+import { answerFacets } from "./query/facets.ts";
 import { answerHistogram, type BucketRange } from "./query/histogram.ts";
 import { LastDay } from "./query/last-day.ts";
 import { SidecarDamaged } from "./sidecar/on-demand-sections.ts";
@@ -172,18 +174,18 @@ export class AuditTrail implements TailSource {
     return this.#ask((indexes) => answerHistogram(indexes, query, range, signal));
   }
 
+  facets(filter: AuditFilter, most: number, signal: AbortSignal | undefined): Promise<AuditFacets> {
+    const log = { log: this.#log, organization: this.#organization };
+    const query = this.#query(filter);
+    return this.#ask((indexes) => answerFacets(log, indexes, query, most, signal));
+  }
+
   #query(filter: AuditFilter): SegmentQuery {
     return segmentQuery(filter, this.#organization, this.#found);
   }
 
   get(id: string): Promise<Buffer | undefined> {
-    return this.#ask(async () => {
-      for await (const row of rowsOfId(this.#segments, id)) {
-        const [line] = await this.readRows([row]);
-        if (line !== undefined && idOf(line) === id) return line;
-      }
-      return undefined;
-    });
+    return this.#ask(() => lineOfId(this.#segments, id, (rows) => this.readRows(rows)));
   }
 
   activity(now: number): Promise<AuditActivity> {

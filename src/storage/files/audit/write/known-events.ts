@@ -8,6 +8,7 @@ import { SidecarDamaged } from "../sidecar/on-demand-sections.ts";
 import { globalRow, localRow, segmentOf } from "../index/segment-index.ts";
 import type { GlobalRow, LocalRow, SegmentIndex } from "../index/segment-index.ts";
 import type { SegmentSet } from "../segment-set.ts";
+import { idOf } from "./lines.ts";
 
 /** The ids of the newest events. */
 export async function recentIdsOf(segments: SegmentSet): Promise<RecentIds> {
@@ -52,6 +53,19 @@ export async function* rowsOfId(segments: SegmentSet, id: string): AsyncGenerato
     const rows = [...(await index.rowsOfId(hash))];
     for (const row of rows.sort((a, b) => a - b)) yield globalRow(index.segment, row);
   }
+}
+
+/** The line of the event that was stored first with an id. */
+export async function lineOfId(
+  segments: SegmentSet,
+  id: string,
+  read: (rows: readonly GlobalRow[]) => Promise<readonly Buffer[]>,
+): Promise<Buffer | undefined> {
+  for await (const row of rowsOfId(segments, id)) {
+    const [line] = await read([row]);
+    if (line !== undefined && idOf(line) === id) return line;
+  }
+  return undefined;
 }
 
 /** The next rows after a row: at most `count` of them, with at most `bytes` in all, and at least one row if there is any. */

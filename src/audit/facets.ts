@@ -1,0 +1,39 @@
+/** Facets: how many of the matching events have each value of a field. */
+import { FILTERED_FIELDS, type EventFieldName } from "./event-fields.ts";
+
+/** The fields that are counted, by the names of their filters. */
+export const FACETS = [
+  "decision",
+  "reason",
+  "executor",
+  "provider",
+  "runtime",
+  "policy",
+  "consumer",
+  "capability",
+  "status",
+  "reported_by",
+] as const;
+export type FacetName = (typeof FACETS)[number];
+
+/** Each facet, and the field of events that it counts. */
+export const FACET_FIELDS: readonly (readonly [FacetName, EventFieldName])[] = FACETS.map(
+  (facet) => [facet, FILTERED_FIELDS.find(({ filter }) => filter === facet)?.name ?? "reason"],
+);
+
+/** The longest value that is listed, in characters: runtimes choose texts of any length. */
+export const LONGEST_VALUE = 256;
+
+/** A value of a field, and the number of events that have it. */
+export type ValueCount = readonly [value: string, events: number];
+
+/** Sorts values by their events, then by the value in lower case, and takes the first ones. */
+export function mostFrequent(counts: Iterable<ValueCount>, most: number): readonly ValueCount[] {
+  const key = (value: string): string => value.toLowerCase();
+  return [...counts]
+    .filter(([value]) => value !== "" && value.length <= LONGEST_VALUE)
+    .sort(
+      ([a, m], [b, n]) => n - m || (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a < b ? -1 : 1),
+    )
+    .slice(0, most);
+}

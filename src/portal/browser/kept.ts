@@ -1,0 +1,22 @@
+/**
+ * Choices of the reader that every tab of the browser shares. A browser may refuse to keep them: a choice then
+ * lasts as long as the page.
+ */
+
+/** Reads a choice; `undefined` without one. */
+export function kept(key: string): string | undefined {
+  try {
+    return localStorage.getItem(key) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Keeps a choice. */
+export function keep(key: string, value: string): void {
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    // The choice is lost with the page.
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * Counts the matching events by the values of fields. Rows are counted by code, in slices between which the event
+ * loop serves requests; a sealed segment that matches as a whole has its counts already. Of each segment only
+ * the most frequent codes are turned into texts, so the work is bounded however many values there are.
+ */
+import { FACET_FIELDS, mostFrequent, type FacetName } from "../../../../audit/facets.ts";
+import type { AuditFacets } from "../../../../audit/store.ts";
+import { Yielder } from "../../../../core/yielder.ts";
+import type { SegmentedLog } from "../../../segmented-log.ts";
+import {
+  CONSUMERS,
+  consumerOfFacets,
+  DECISIONS,
+  decisionOfFacets,
+  PACKED_FACETS,
+  type CodedName,
+} from "../index/fields.ts";
+import type { Column } from "../index/fields.ts";
+import { readLine } from "../write/lines.ts";
+import { greatest } from "./last-day.ts";
+import type { SegmentQuery } from "./segment-query.ts";
+import { rowAt, segmentViewOf, selectRows, type RowIds, type SegmentView } from "./select-rows.ts";
+import type { SegmentIndex } from "../index/segment-index.ts";
+
+const ROWS_AT_ONCE = 4_096;
+/** The values of one segment that are compared, those with the most events. */
+const MOST_NAMES = 500;
+/** Reasons are read from the log, line by line. */
+const MOST_REASONS = 30;
+const LONGEST_LINE = 64 << 10;
+
+type Counts = Map<string, { value: string; events: number }>;
+
+/** Answers facets; see `AuditStore.facets`. */
+export async function answerFacets(
+  { log, organization }: { readonly log: SegmentedLog; readonly organization: string },
+  indexes: readonly SegmentIndex[],
+  query: SegmentQuery,
+  most: number,
+  signal: AbortSignal | undefined,
+): Promise<AuditFacets> {
+  const yielder = new Yielder(signal);
+  const totals = new Map<FacetName, Counts>(FACET_FIELDS.map(([facet]) => [facet, new Map()]));
+  let counted = 0;
+  for (const view of indexes.map(segmentViewOf)) {
+    const rows = await selectRows(view, query, yielder);
+    if (rows.length === 0) continue;
+    counted += rows.length;
+    const isWhole = view.index.isSealed && rows.length === view.rows;
+    for (const [facet, field] of FACET_FIELDS) {
+      const counts = totals.get(facet) as Counts;
+      if (facet === "reason") await addReasons(counts, log, organization, view, rows, yielder);
+      else if (facet !== "decision" && facet !== "consumer") {
+        await addValues(counts, view, field as CodedName, isWhole ? undefined : rows, yielder);
+      }
+    }
+    await addPacked(totals, view, isWhole ? undefined : rows, yielder);
+  }
+  const values = new Map(
+    [...totals].map(([facet, counts]) => [
+      facet,
+      mostFrequent(
+        [...counts.values()].map(({ value, events }) => [value, events] as const),
+        most,
+      ),
+    ]),
+  );
+  return { counted, isComplete: true, values };
+}
+
+function add(counts: Counts, key: string, value: string, events: number): void {
+  counts.set(key, { value, events: (counts.get(key)?.events ?? 0) + events });
+}
+
+/** Counts rows by their codes; `lastRows` gets a row of each code. */
+async function countCodes(
+  codes: Column,
+  size: number,
+  rows: RowIds,
+  yielder: Yielder,
+  lastRows?: Uint32Array,
+): Promise<Uint32Array> {
+  const counts = new Uint32Array(size + 1);
+  for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
+    const to = Math.min(rows.length, from + ROWS_AT_ONCE);
+    for (let k = from; k < to; k++) {
+      const row = rowAt(rows, k);
+      const code = codes[row] as number;
+      counts[code] = (counts[code] as number) + 1;
+      if (lastRows !== undefined) lastRows[code] = row;
+    }
+    if (yielder.isDue) await yielder.step();
+  }
+  return counts;
+}
+
+/** Adds the values of a field; without `rows`, those of the whole segment. */
+async function addValues(
+  totals: Counts,
+  { index }: SegmentView,
+  field: CodedName,
+  rows: RowIds | undefined,
+  yielder: Yielder,
+): Promise<void> {
+  const { codes, dictionary, counts } = index.fields[field];
+  const found = rows ? await countCodes(codes, dictionary.size, rows, yielder) : counts;
+  for (const [code, events] of await greatest(withCode(found), MOST_NAMES, yielder)) {
+    const value = dictionary.valueOf(code);
+    add(totals, value, value, events);
+  }
+  if (yielder.isDue) await yielder.step();
+}
+
+/** The codes of values that occur, with their counts; 0 stands for no value. */
+function* withCode(counts: Uint32Array): Generator<readonly [number, number]> {
+  for (let code = 1; code < counts.length; code++) {
+    const events = counts[code] as number;
+    if (events > 0) yield [code, events];
+  }
+}
+
+async function addPacked(
+  totals: ReadonlyMap<FacetName, Counts>,
+  { index }: SegmentView,
+  rows: RowIds | undefined,
+  yielder: Yielder,
+): Promise<void> {
+  const counts = rows
+    ? await countCodes(index.facets, PACKED_FACETS - 1, rows, yielder)
+    : index.packedCounts;
+  counts.forEach((events, packed) => {
+    const decision = DECISIONS[decisionOfFacets(packed) - 1];
+    const consumer = CONSUMERS[consumerOfFacets(packed) - 1];
+    if (events === 0) return;
+    if (decision) add(totals.get("decision") as Counts, decision, decision, events);
+    if (consumer) add(totals.get("consumer") as Counts, consumer, consumer, events);
+  });
+}
+
+/** Adds the reasons. Their texts are in no dictionary, but in the lines of rows that have them. */
+async function addReasons(
+  totals: Counts,
+  log: SegmentedLog,
+  organization: string,
+  { index }: SegmentView,
+  rows: RowIds,
+  yielder: Yielder,
+): Promise<void> {
+  const { codes, size } = index.longFields.reason;
+  const lastRows = new Uint32Array(size + 1);
+  const counts = await countCodes(codes, size, rows, yielder, lastRows);
+  for (const [code, events] of await greatest(withCode(counts), MOST_REASONS, yielder)) {
+    const row = lastRows[code] as number;
+    const offset = index.offsets[row] as number;
+    const length = (index.offsets[row + 1] as number) - offset;
+    if (length > LONGEST_LINE) continue;
+    const [line] = await log.read([{ segment: index.segment, offset, length }]);
+    const reason = line && readLine(line, organization)?.reason;
+    if (reason !== undefined) add(totals, reason.toLowerCase(), reason, events);
+    if (yielder.isDue) await yielder.step();
+  }
+}

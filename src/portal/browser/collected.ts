@@ -4,7 +4,7 @@ import { counted } from "../format.ts";
 import { COLLECTED_KEY, EDITOR_PATH, TO_DRAFT_KEY, type RulesToDraft } from "../handover.ts";
 import { html } from "../html.ts";
 import { parsed } from "./markup.ts";
-import { store, stored } from "./storage.ts";
+import { fromJson, store, stored } from "./storage.ts";
 
 /** Opens the policy editor, which drafts rules that decide the commands of events. */
 export function openRuleDraft(events: readonly string[], effect: Effect): void {
@@ -20,7 +20,8 @@ export function collect(id: string): void {
 
 /** The ids of the collected events. */
 function collected(): readonly string[] {
-  return JSON.parse(stored(COLLECTED_KEY) ?? "[]") as readonly string[];
+  const found = fromJson<unknown>(stored(COLLECTED_KEY));
+  return Array.isArray(found) ? found.filter((id): id is string => typeof id === "string") : [];
 }
 
 /** Shows the collected events in a corner, with the buttons that draft their rules. */

@@ -11,11 +11,13 @@ import {
 import { html } from "../html.ts";
 import { call } from "./api.ts";
 import { ask } from "./dialog.ts";
-import { store, stored, takeStored } from "./storage.ts";
+import { fromJson, store, stored, takeStored } from "./storage.ts";
 
 /** The draft of this tab; `undefined` without one. */
 export function storedDraft(key: string = DRAFT_KEY): EditorDraft | undefined {
-  return fromJson<EditorDraft>(stored(key));
+  const found = fromJson<Partial<EditorDraft> | null>(stored(key));
+  const { yaml, base = "", replaces = "" } = found ?? {};
+  return typeof yaml === "string" ? { ...found, yaml, base, replaces } : undefined;
 }
 
 /** Keeps the draft of this tab; `undefined` removes it. */
@@ -28,8 +30,8 @@ export function storeDraft(draft: EditorDraft | undefined, key: string = DRAFT_K
  * whether they are added to it.
  */
 export async function draftRules(done: () => void): Promise<void> {
-  const wanted = fromJson<RulesToDraft>(takeStored(TO_DRAFT_KEY));
-  if (!wanted) return;
+  const wanted = fromJson<RulesToDraft | null>(takeStored(TO_DRAFT_KEY));
+  if (!Array.isArray(wanted?.events)) return;
   const draft = storedDraft();
   const into = async (old: EditorDraft | undefined): Promise<void> => {
     await draftInto(old, wanted);
@@ -66,13 +68,4 @@ async function draftInto(
   const begun = draft ?? { base, replaces: base };
   storeDraft({ ...begun, yaml: found.yaml, notes: [...(draft?.notes ?? []), ...added] });
   store(COLLECTED_KEY, undefined);
-}
-
-/** The value of a JSON text; `undefined` for any other text, which an earlier version may have kept. */
-function fromJson<T>(text: string | undefined): T | undefined {
-  try {
-    return text === undefined ? undefined : (JSON.parse(text) as T);
-  } catch {
-    return undefined;
-  }
 }

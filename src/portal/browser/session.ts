@@ -3,7 +3,7 @@
  * address. A change in one tab reaches the others by the `storage` event. An empty text there means that
  * the user signed out; a missing one that there was no session, or that the service rejected it.
  */
-import { store, takeStored } from "./storage.ts";
+import { fromJson, store, takeStored } from "./storage.ts";
 import { keepTyped } from "./typed.ts";
 
 /** A token and the email of its user. */
@@ -134,5 +134,7 @@ function keep(value: string | undefined): void {
 }
 
 function parsedSession(kept: string | undefined): UserSession | undefined {
-  return kept ? (JSON.parse(kept) as UserSession) : undefined;
+  const found = fromJson<Partial<UserSession> | null>(kept);
+  const { token, email } = found ?? {};
+  return typeof token === "string" && typeof email === "string" ? { token, email } : undefined;
 }

@@ -28,3 +28,12 @@ export function takeStored(key: string): string | undefined {
   store(key, undefined);
   return value;
 }
+
+/** The value of a JSON text; `undefined` for any other text, which an earlier version may have kept. */
+export function fromJson<T>(text: string | undefined): T | undefined {
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as T);
+  } catch {
+    return undefined;
+  }
+}

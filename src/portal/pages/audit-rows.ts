@@ -1,6 +1,7 @@
 import type { AuditEvent } from "../../audit/schema.ts";
 import { count, counted, MONTHS, shorten } from "../format.ts";
 import { html, type Html, type HtmlValue } from "../html.ts";
+import { executorLink, runtimeLink } from "../page-link.ts";
 import { withMarks } from "../redacted.ts";
 import type { AuditModel, AuditSlice, WayOut } from "./audit-source.ts";
 import {
@@ -54,7 +55,6 @@ export function rowId({
 function row(event: AuditEvent, href: string, isOpen: boolean): Html {
   const { timestamp, executor, runtime_name: runtime, consumer, reason } = event;
   const isDenied = event.policy_decision === "DENIED";
-  const name = shorten(executor ?? "", NAME_LENGTH);
   return html`<li id="${rowId(event)}">
     <a class="row" href="${href}" ${isOpen ? html`aria-current="true"` : undefined}>
       <time title="${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)} UTC"
@@ -69,12 +69,21 @@ function row(event: AuditEvent, href: string, isOpen: boolean): Html {
             : undefined
         }
       </span>
-      <span class="who"
-        >${consumer === "human" ? name : html`<span>${name}</span> <span class="kind">${consumer.toUpperCase()}</span>`}</span
-      >
-      <span class="where">${shorten(runtime ?? "", NAME_LENGTH)}</span>
     </a>
+    <span class="who"
+      >${nameLink(executor, executorLink)}${consumer === "human" ? undefined : html` <span class="kind">${consumer.toUpperCase()}</span>`}</span
+    >
+    <span class="where">${nameLink(runtime, runtimeLink)}</span>
   </li>`;
+}
+
+/**
+ * The link to the page of a name. It lies above the link of the row, which fills the whole row. The Tab key
+ * skips it: rows are the stops, and an open event has the same links.
+ */
+function nameLink(name: string | undefined, linkTo: (name: string) => string): Html | undefined {
+  if (!name) return undefined;
+  return html`<a href="${linkTo(name)}" tabindex="-1">${shorten(name, NAME_LENGTH)}</a>`;
 }
 
 function whatRan({ command, message, capability }: AuditEvent): HtmlValue {

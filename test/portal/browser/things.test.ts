@@ -69,6 +69,41 @@ browserTest(
   },
 );
 
+browserTest(
+  "in the list of events a name leads to its page, and the rest of a row opens it",
+  async (t) => {
+    for (const javaScriptEnabled of [false, true]) {
+      const { page } = await visit(t, `${app.url}/portal/audit?q=push`, { javaScriptEnabled });
+      const row = page.locator(".events li", { hasText: "git push 1" }).last();
+      const box = await row.boundingBox();
+      assert.ok(box);
+      await page.mouse.click(box.x + box.width - 8, box.y + box.height / 2); // beside the name
+      await page.locator("#audit-event").getByText("git push 1", { exact: true }).first().waitFor();
+      await page.goBack();
+      await row.locator(".where a").click();
+      await page.waitForURL("**/portal/runtime?name=build-2");
+      await page.goBack();
+      await row.getByRole("link", { name: "ada" }).click();
+      await page.waitForURL("**/portal/executor?name=ada");
+    }
+  },
+);
+
+browserTest("a broken value in the storage of the browser breaks no page", async (t) => {
+  const { page } = await visit(t, `${app.url}/portal/fleet`);
+  for (const value of ["{", "null", "7", '{"token":1}', "[[]]"]) {
+    await page.evaluate(
+      `localStorage.setItem("signalbox.session", ${JSON.stringify(value)});
+       for (const key of ["draft", "draft.discarded", "draft.rules", "collected"])
+         sessionStorage.setItem("signalbox." + key, ${JSON.stringify(value)});`,
+    );
+    await page.goto(`${app.url}/portal/audit`);
+    await page.getByRole("button", { name: "Theme: system" }).waitFor();
+    await page.goto(`${app.url}/portal/policies/new`);
+    await page.locator("#verdict", { hasText: "Valid" }).waitFor();
+  }
+});
+
 browserTest("a denial leads to its rule, and a rule to its text and its commands", async (t) => {
   const own = await start(t);
   const yaml = `schema: signalbox/policy/v1

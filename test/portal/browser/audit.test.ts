@@ -45,7 +45,7 @@ browserTest("search, opening, paging and export work without JavaScript", async 
   await page.getByRole("button", { name: "Search" }).click();
   await total(page, "120 events");
   await page.getByRole("link", { name: "Load older events" }).click();
-  await page.locator("#row-n50 a").click();
+  await page.locator("#row-n50 .row").click();
   assert.match(await page.locator("#audit-event").innerText(), /git fetch 50/);
   await page.getByRole("link", { name: "Drop text git fetch" }).click();
   await page.getByRole("searchbox").fill('executor:ada "fetch 11"');
@@ -176,9 +176,9 @@ browserTest(
     await page.keyboard.press("Escape");
     await panel.waitFor({ state: "detached" });
     assert.equal(await focused(), "row-n0");
-    await page.locator("#row-n48 a").focus();
+    await page.locator("#row-n48 .row").focus();
     await page.keyboard.press("j");
-    await page.locator("#row-n49 a:focus").waitFor();
+    await page.locator("#row-n49 .row:focus").waitFor();
     assert.ok((await page.locator(".row").count()) > PAGE_EVENTS);
     assert.equal(await page.evaluate("typeof window.broken"), "undefined");
   },
@@ -193,7 +193,7 @@ function readBy(page: Page): Promise<unknown> {
 browserTest("data of the server's page is not read again", async (t) => {
   const { page } = await visit(t, `${url}?q=fetch`);
   await page.waitForLoadState("networkidle");
-  await page.locator("#row-n3 a").click();
+  await page.locator("#row-n3 .row").click();
   await page.locator("#event-title:focus").waitFor();
   assert.deepEqual(await readBy(page), ["/api/v1/audit/n3"]);
   assert.equal(await page.locator(".row[aria-current]").count(), 1);
@@ -243,7 +243,7 @@ browserTest(
   async (t) => {
     const { page, faults } = await visit(t, url);
     await page.route("**/api/**", (route) => route.abort());
-    await page.locator("#row-n3 a").click();
+    await page.locator("#row-n3 .row").click();
     await page.getByRole("heading", { name: "The event could not be loaded" }).waitFor();
     await page.locator("#older").click();
     await page.getByText("Older events could not be loaded: The service cannot").waitFor();

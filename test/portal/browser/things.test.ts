@@ -74,11 +74,11 @@ browserTest(
   async (t) => {
     for (const javaScriptEnabled of [false, true]) {
       const { page } = await visit(t, `${app.url}/portal/audit?q=push`, { javaScriptEnabled });
-      const row = page.locator(".events li", { hasText: "git push 1" }).last();
+      const row = page.locator(".events li", { hasText: "git push 7" });
       const box = await row.boundingBox();
       assert.ok(box);
       await page.mouse.click(box.x + box.width - 8, box.y + box.height / 2); // beside the name
-      await page.locator("#audit-event").getByText("git push 1", { exact: true }).first().waitFor();
+      await page.locator("#audit-event").getByText("git push 7", { exact: true }).first().waitFor();
       await page.goBack();
       await row.locator(".where a").click();
       await page.waitForURL("**/portal/runtime?name=build-2");
@@ -124,7 +124,7 @@ rules:
   for (const javaScriptEnabled of [false, true]) {
     const { page } = await visit(t, `${own.url}/portal/audit?event=e1`, { javaScriptEnabled });
     const event = page.locator("#audit-event");
-    await event.getByRole("link", { name: "Pipelines push" }).click();
+    await event.getByRole("link", { name: "Pipelines push", exact: true }).click();
     await page.getByRole("heading", { name: "no-push", level: 1 }).waitFor();
     const facts = page.getByRole("region", { name: "Rule", exact: true });
     assert.match(await facts.innerText(), /v1\s+Active[\s\S]*1 of the newest 1 denied command/);

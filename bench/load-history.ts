@@ -7,7 +7,7 @@ import { configFromOptions } from "../src/config.ts";
 import { createLog } from "../src/core/log.ts";
 import { Layout } from "../src/storage/layout.ts";
 import { PostgresAudit } from "../src/storage/postgres/audit.ts";
-import { indexClosedDays } from "../src/storage/postgres/audit/trigrams.ts";
+import { indexClosedDays } from "../src/storage/postgres/audit/closed-days.ts";
 import { openDatabase } from "../src/storage/postgres/start.ts";
 import { Usage } from "./usage.ts";
 

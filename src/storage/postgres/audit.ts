@@ -18,7 +18,7 @@ import { GroupCommit } from "./audit/group-commit.ts";
 import { Partitions } from "./audit/partitions.ts";
 import { Readers } from "./audit/readers.ts";
 import { retain, sweep, trim } from "./audit/retention.ts";
-import { indexClosedDays } from "./audit/trigrams.ts";
+import { indexClosedDays } from "./audit/closed-days.ts";
 import { toText } from "./text.ts";
 
 export interface PostgresAuditOptions {
@@ -214,7 +214,7 @@ export class PostgresAudit implements AuditStore {
     this.#sizes.set(organization, { bytes, at: systemStopwatch() });
   }
 
-  /** Counts what is not counted yet, deletes what retention removed, and indexes the texts of days that are over. */
+  /** Counts what is not counted yet, deletes what retention removed, and indexes days that are over. */
   async #maintain(): Promise<void> {
     const { log, now } = this.#options;
     try {

@@ -37,19 +37,30 @@ const SEARCHES = [
   ["reason", SEARCH_PARTS.reason],
 ] as const;
 
+/** The columns that are indexed once a day is over; traces are at once. */
+export const INDEXED = ["provider", "executor", "capability", "status", "runtime_name", "policy"];
+/** An index holds the beginning of a text, which may be too long for it. */
+export const INDEXED_CHARACTERS = 64;
+
+/** The condition that a column has a value, in a form for which there may be an index. */
+function equalText(column: string, values: Values, wanted: string): string {
+  const value = values.add(wanted);
+  if (column !== "trace_id" && !INDEXED.includes(column)) return `${column} = ${value}`;
+  const beginning = `left(${column}, ${INDEXED_CHARACTERS})`;
+  // A shorter text is its own beginning.
+  if (wanted.length < INDEXED_CHARACTERS) return `${beginning} = ${value}`;
+  return `${beginning} = left(${value}, ${INDEXED_CHARACTERS}) AND ${column} = ${value}`;
+}
+
 /** Each begins with `AND`, so that they follow a condition. */
 export function conditionsOf(filter: AuditFilter, values: Values): string {
-  const { from, to, trace_id: trace } = filter;
+  const { from, to } = filter;
   const conditions: string[] = [];
   if (from !== undefined) conditions.push(`time_ms >= ${values.add(from)}`);
   if (to !== undefined) conditions.push(`time_ms < ${values.add(to)}`);
-  // The index of traces holds their beginnings.
-  if (trace !== undefined) {
-    conditions.push(`left(trace_id, 64) = left(${values.add(columnOf(trace))}, 64)`);
-  }
   for (const [name, column] of COLUMNS) {
     const wanted = filter[name];
-    if (wanted !== undefined) conditions.push(`${column} = ${values.add(columnOf(wanted))}`);
+    if (wanted !== undefined) conditions.push(equalText(column, values, columnOf(wanted)));
     const unwanted = excludedBy(filter, name);
     if (unwanted === undefined) continue;
     conditions.push(`${column} IS DISTINCT FROM ${values.add(columnOf(unwanted))}`);

@@ -41,7 +41,8 @@ CREATE INDEX audit_events_trace ON audit_events (organization_id, left(trace_id,
 -- The partitions. The row of a day is the lock of those who create or drop its partition.
 CREATE TABLE audit_partitions (
   day          date PRIMARY KEY,
-  has_trigrams boolean NOT NULL DEFAULT false
+  is_indexed   boolean NOT NULL DEFAULT false,    -- for exact filters; see closed-days.ts
+  has_trigrams boolean NOT NULL DEFAULT false     -- for searches
 );
 
 -- Where the event of an id is: an id stands for one event of its reporter ('' for callers without credentials).

@@ -11,7 +11,8 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
  * several hundred modules, which takes seconds if each is compiled on the way.
  *
  * The compiled modules find packages, since they are below `node_modules`, and files as before, since
- * `import.meta.url` keeps the address of the source. Stack traces name the source as well.
+ * `import.meta.url` keeps the address of the source. Threads run compiled modules too. Stack traces name
+ * the source.
  *
  * @returns the directory that contains the compiled `src`, `test` and `bench`; the caller removes it
  */
@@ -45,7 +46,10 @@ const moduleByModule: Plugin = {
     });
     onLoad({ filter: /\.ts$/ }, async ({ path }) => ({
       contents: (await readFile(path, "utf8"))
-        .replace(/\bimport\.meta\.url\b/g, JSON.stringify(pathToFileURL(path).href))
+        .replace(
+          /(?<!startThread\()\bimport\.meta\.url\b/g,
+          JSON.stringify(pathToFileURL(path).href),
+        )
         .replace(/\bimport\.meta\.dirname\b/g, JSON.stringify(dirname(path))),
       loader: "ts",
     }));

@@ -16,6 +16,7 @@ import {
 } from "playwright-core";
 
 const KNOWN_PLACES = [
+  "/usr/bin/chromium-headless-shell", // without the windows of a browser, at two thirds of the work
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
   "/usr/bin/google-chrome",

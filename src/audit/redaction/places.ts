@@ -68,15 +68,38 @@ export const PLACE_RULES: readonly RedactionRule[] = [
   ),
   valueAt(
     "secret-argument",
-    ["mysqladmin ", "encrypt_string ", "--from-literal", "http-basic."],
-    String.raw`(?:mysqladmin\s[^\n;|&]{0,120}?\spassword\s{1,4}|encrypt_string\s{1,4}(?!-)|--from-literal(?<=\bsecret\b[^\n;|&]{0,300})(?:=|\s{1,4})["']?[\w.-]{1,100}=|http-basic\.\S{1,100}\s{1,4}[^\s-]\S{0,100}\s{1,4})`,
+    ["mysqladmin ", "encrypt_string ", "--from-literal", "http-basic.", "pypi-token."],
+    String.raw`(?:mysqladmin\s[^\n;|&]{0,120}?\spassword\s{1,4}|encrypt_string\s{1,4}(?!-)|--from-literal(?<=\bsecret\b[^\n;|&]{0,300})(?:=|\s{1,4})["']?[\w.-]{1,100}=|http-basic\.\S{1,100}\s{1,4}[^\s-]\S{0,100}\s{1,4}|pypi-token\.[\w.-]{1,100}[ \t]{1,4}(?!-))`,
     [
       "mysqladmin -u root password hunter2",
       "ansible-vault encrypt_string 'hunter2' --name x",
       "kubectl create secret generic x --from-literal=a=hunter2",
       "composer config http-basic.example.com ada hunter2",
+      "poetry config pypi-token.pypi abc",
     ],
-    ["mysqladmin status", "kubectl create configmap x --from-literal=a=b"],
+    [
+      "mysqladmin status",
+      "kubectl create configmap x --from-literal=a=b",
+      "poetry config pypi-token.pypi --unset",
+      "poetry config --unset pypi-token.pypi\nls",
+    ],
+  ),
+  valueAt(
+    "share-password",
+    ["net use "],
+    // The password stands behind the share, or behind the user.
+    String.raw`(?<![\w-])net\s{1,4}use\s(?:[^\n;|&]{0,300}?\/user:[^\s;|&]{1,100}|(?:\s{0,4}[^\s\\/"';|&]{1,60}\s)?\s{0,4}["']?\\[^\s;|&]{1,200})[ \t]{1,4}(?!["']?[/*])`,
+    [
+      String.raw`net use \\s\share /user:corp\ada hunter2`,
+      String.raw`net use Z: \\s\share hunter2 /user:ada`,
+      String.raw`net use Z: \\s\share "hunter 2"`,
+    ],
+    [
+      String.raw`net use Z: \\s\share /user:ada`,
+      String.raw`net use Z: \\s\share * /user:ada /persistent:no`,
+      "net use Z: /delete",
+      "net use is a command",
+    ],
   ),
   valueAt(
     "key-password",

@@ -63,18 +63,21 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     id: "authorization-header",
     keywords: ["authorization"],
     pattern: new RegExp(
-      String.raw`authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:(?:${SCHEMES})(?:\s{1,4}|\\?["']\s?,\s?\\?["'])(?!\\?["'])(?<secret>[^\s"'\\;]{3,8192})|(?<bare>(?=[^\s"'\\,;0-9]{0,256}[0-9])[^\s"'\\,;]{6,8192}|[^\s"'\\,;]{20,8192}))`,
+      String.raw`authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:(?:${SCHEMES})(?:\s{1,4}|\\?["']\s?,\s?\\?["'])(?!\\?["'])(?<secret>[^\s"'\\;]{3,8192})|(?<bare>(?=[^\s"'\\,;0-9]{0,256}[0-9])[^\s"'\\,;]{6,8192}|[^\s"'\\,;]{20,8192})|(?<=(?:-[A-Za-z]{0,8}H|--header)(?:\s{1,4}|=)?["']authorization:\s{0,4})(?!(?:${SCHEMES})["'])(?<loose>[^\s"'\\,;$]{3,8192})(?=["']))`,
       "iy",
     ),
     accepts: isSecretValue,
     matches: [
       "curl -H 'Authorization: Bearer abc.def'",
+      "curl -H 'Authorization: hunter' x",
       'curl -H "authorization: Basic dTpw"',
       String.raw`{\"Authorization\": \"Bearer abc.def\"}`,
       "http x Authorization:abc123def",
     ],
     ignores: [
       'curl -H "Authorization: Bearer $TOKEN"',
+      'curl -H "Authorization: $TOKEN"',
+      "curl -H 'Authorization: Bearer' x",
       "authorization failed",
       "authorization: denied by the policy",
     ],
@@ -82,10 +85,12 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
   {
     id: "bearer-token",
     keywords: ["bearer"],
-    pattern: /bearer\s{1,4}(?<secret>(?=[A-Za-z._~+/=-]{0,256}\d)[A-Za-z0-9._~+/=-]{8,8192})/iy,
+    // Outside a header, a word with a number at its end is rather a name.
+    pattern:
+      /bearer(?:(?<=[:=]\s{0,4}\\?["']?bearer)|(?!\s{1,4}[A-Za-z]{1,30}\d{1,2}(?![\w~+/=-]|\.\w)))\s{1,4}(?<secret>(?=[A-Za-z._~+/=-]{0,256}\d)[A-Za-z0-9._~+/=-]{8,8192})/iy,
     accepts: isSecretValue,
-    matches: [`curl -H "X-Proxy: Bearer ${x(20)}"`],
-    ignores: ["the bearer token is missing", "Bearer $TOKEN"],
+    matches: [`curl -H "X-Proxy: Bearer ${x(20)}"`, "X-Proxy: Bearer password12"],
+    ignores: ["the bearer token is missing", "Bearer $TOKEN", "see the bearer section12"],
   },
   valueAt(
     "api-key-header",
@@ -167,7 +172,8 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     id: "labelled-value",
     keywords: SECRET_WORDS,
     pattern: new RegExp(
-      String.raw`${SECRET_NAME}${CLOSED}(?:\s{1,4}=\s{1,4}|\s{0,4}=>\s{0,4}(?=["'])|\s?:\s{0,4}(?=\\?["'])|\s?:\s{1,4})${LOOSE_VALUE}`,
+      // The annotation of an ingress names a secret of the cluster.
+      String.raw`${SECRET_NAME}(?<!kubernetes\.io\/auth-(?:tls-)?secret)${CLOSED}(?:\s{1,4}=\s{1,4}|\s{0,4}=>\s{0,4}(?=["'])|\s?:\s{0,4}(?=\\?["'])|\s?:\s{1,4})${LOOSE_VALUE}`,
       "iy",
     ),
     accepts: (secret, groups) =>
@@ -183,6 +189,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
       "the api_key: it is missing",
       "registry/my-token:v1.2.3",
       "kubectl get secret db1 -o yaml",
+      "nginx.ingress.kubernetes.io/auth-secret: basic-auth1",
       '{"password": "$PASSWORD"}',
     ],
   },

@@ -79,6 +79,10 @@ export const SECRETS: readonly (readonly [text: string, ...secrets: string[]])[]
   ["aws secretsmanager create-secret --name x --secret-string hunter2", "hunter2"],
   ["az keyvault secret set --vault-name v --name n --value hunter2", "hunter2"],
   ["ansible-vault encrypt_string 'hunter2' --name 'db'", "hunter2"],
+  ["poetry config pypi-token.internal abcdefgh", "abcdefgh"],
+  [String.raw`net use \\files\team /user:ada letmein && dir`, "letmein"],
+  [String.raw`net use T: \\files\team "open sesame" /user:corp\ada /persistent:no`, "open sesame"],
+  ["curl -sH 'Authorization: opensesame' https://x", "opensesame"],
   ["ngrok config add-authtoken 2abcDEF_34567", "2abcDEF_34567"],
   ["gh auth login --with-token <<< hunter2", "hunter2"],
   ["gradle -PsigningPassword=hunter2 build", "hunter2"],
@@ -193,6 +197,12 @@ export const SECRETS: readonly (readonly [text: string, ...secrets: string[]])[]
 
 /** Texts that stay as they are. */
 export const LOOK_ALIKES: readonly string[] = [
+  "rfc6750 describes the bearer chapter2 and bearer appendix11.",
+  "kubectl annotate ingress x nginx.ingress.kubernetes.io/auth-tls-secret: ops/tls2024",
+  String.raw`net use T: \\files\team /user:ada /persistent:no`,
+  "poetry config --unset pypi-token.internal\npoetry publish",
+  "curl -H 'Authorization: Negotiate' https://x",
+  "Authorization: required",
   `git checkout ${hex(40)}`,
   `git show ${hex(7)}`,
   `docker pull alpine@sha256:${hex(64)}`,

@@ -25,7 +25,7 @@ export function secretsOfProgram(
   { options, after, isWrapper }: ProgramRule,
 ): { readonly secrets: readonly Span[]; readonly end: number } {
   const flags = Object.entries(options);
-  const before = after === undefined ? undefined : new RegExp(`^(?:${after})$`);
+  const before = after === undefined ? undefined : wholeWord(after);
   const secrets: Span[] = [];
   let isOpen = before === undefined;
   let waiting: Takes | undefined;
@@ -55,6 +55,17 @@ export function secretsOfProgram(
       break;
     }
   }
+}
+
+const wholeWords = new Map<string, RegExp>();
+
+/** A pattern for whole words; compiled once, since it takes longer than a command takes to read. */
+function wholeWord(pattern: string): RegExp {
+  const known = wholeWords.get(pattern);
+  if (known) return known;
+  const compiled = new RegExp(`^(?:${pattern})$`);
+  wholeWords.set(pattern, compiled);
+  return compiled;
 }
 
 /** The place of the value behind an option in its word; `undefined` if the word is not that option. */

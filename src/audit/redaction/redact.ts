@@ -31,8 +31,9 @@ interface Entry {
 
 /** Replaces secrets by `[redacted:<rule>]`. */
 export class Redactor {
-  readonly #beginnings = new Uint8Array(TABLE_BITS + 1);
-  readonly #entries = new Map<number, Entry[]>();
+  /** For each group of three letters its place in the entries; the first place is that of all other groups. */
+  readonly #places = new Uint16Array(TABLE_BITS + 1);
+  readonly #entries: Entry[][] = [[]];
 
   constructor(rules: readonly RedactionRule[], programs: readonly ProgramRule[] = PROGRAM_RULES) {
     this.#add({ keyword: MARK });
@@ -44,11 +45,12 @@ export class Redactor {
 
   /** Whether a rule may apply to a text; false for most texts without secrets. */
   mayApply(text: string): boolean {
-    const beginnings = this.#beginnings;
+    const places = this.#places;
     let group = 0;
     for (let at = 0; at < text.length; at++) {
       group = ((group << 5) | (text.charCodeAt(at) & BITS)) & TABLE_BITS;
-      if (beginnings[group] === 1 && this.#mayApplyAt(text, at - 2, group)) return true;
+      const entries = places[group] as number;
+      if (entries !== 0 && this.#mayApplyAt(text, at - 2, entries)) return true;
     }
     return false;
   }
@@ -70,9 +72,10 @@ export class Redactor {
         pause = at + PART_LENGTH;
       }
       group = ((group << 5) | (text.charCodeAt(at) & BITS)) & TABLE_BITS;
-      if (this.#beginnings[group] === 0) continue;
+      const entries = this.#places[group] as number;
+      if (entries === 0) continue;
       const { read } = scan;
-      const next = this.#try(scan, at - 2, group);
+      const next = this.#try(scan, at - 2, entries);
       pause -= scan.read - read;
       if (next === undefined) continue;
       at = next - 1;
@@ -99,8 +102,8 @@ export class Redactor {
     return result;
   }
 
-  #mayApplyAt(text: string, place: number, group: number): boolean {
-    for (const entry of this.#entries.get(group) ?? []) {
+  #mayApplyAt(text: string, place: number, entries: number): boolean {
+    for (const entry of this.#entries[entries] as Entry[]) {
       if (!standsAt(text, entry, place)) continue;
       const { rule, program } = entry;
       if (program && (text.length > LOOKED_THROUGH || hasOption(text, program, place))) return true;
@@ -115,15 +118,14 @@ export class Redactor {
     let group = 0;
     for (const char of entry.keyword.slice(0, 3))
       group = (group << 5) | (char.charCodeAt(0) & BITS);
-    this.#beginnings[group] = 1;
-    const others = this.#entries.get(group);
-    if (others) others.push(entry);
-    else this.#entries.set(group, [entry]);
+    const others = this.#places[group] as number;
+    if (others !== 0) this.#entries[others]?.push(entry);
+    else this.#places[group] = this.#entries.push([entry]) - 1;
   }
 
   /** Tries the rules whose keyword stands at a place. Returns the place behind a replaced secret. */
-  #try(scan: Scan, place: number, group: number): number | undefined {
-    for (const entry of this.#entries.get(group) ?? []) {
+  #try(scan: Scan, place: number, entries: number): number | undefined {
+    for (const entry of this.#entries[entries] as Entry[]) {
       if (!standsAt(scan.text, entry, place)) continue;
       const { keyword, rule, program } = entry;
       if (program) scan.readProgram(program, place, place + keyword.trimEnd().length);
@@ -136,21 +138,22 @@ export class Redactor {
 
 /** Whether a keyword stands at a place, in any letter case; the name of a program as a word of its own. */
 function standsAt(text: string, { keyword, program }: Entry, place: number): boolean {
-  for (let i = 0; i < keyword.length; i++) {
+  // From its end: the first three letters are known to be alike.
+  for (let i = keyword.length - 1; i >= 0; i--) {
     const code = text.charCodeAt(place + i);
     const lower = code >= 0x41 && code <= 0x5a ? code | 0x20 : code;
     if (lower !== keyword.charCodeAt(i)) return false;
   }
   if (program === undefined) return true;
-  const end = place + keyword.trimEnd().length;
-  return /\s/.test(text[end] ?? "") && !/[\w.:-]/.test(text[place - 1] ?? "");
+  if (place > 0 && /[\w.:-]/.test(text[place - 1] ?? "")) return false;
+  return /\s/.test(text[place + keyword.trimEnd().length] ?? "");
 }
 
 /** Whether an option of a program stands anywhere behind its name. */
 function hasOption(text: string, { options }: ProgramRule, place: number): boolean {
   for (const option in options) if (text.includes(option, place)) return true;
   // Short options may be joined, as in `-su`.
-  return Object.values(options).includes(":");
+  return text.includes("-", place) && Object.values(options).includes(":");
 }
 
 /** The rules that hold for everyone. */

@@ -12,7 +12,7 @@ import { startService } from "./contestants.ts";
 import { table } from "./report.ts";
 import { median } from "./statistics.ts";
 
-const GUARD = fileURLToPath(new URL("../dist/guard/main.js", import.meta.url));
+const GUARD = fileURLToPath(new URL("../dist/guard/main.cjs", import.meta.url));
 const PROCESSES = 30;
 const EVENTS = 10_000;
 const TEXT_BYTES = 1 << 20;

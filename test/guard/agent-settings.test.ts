@@ -10,7 +10,7 @@ import {
 const foreign = { hooks: [{ type: "command", command: "lint" }], matcher: "Bash" };
 
 for (const [agent, settings] of AGENT_SETTINGS) {
-  const line = `"/usr/bin/node" "/opt/signalbox/dist/guard/main.js" hook ${agent}`;
+  const line = `"/usr/bin/node" "/opt/signalbox/dist/guard/main.cjs" hook ${agent}`;
   const [event = ""] = settings.events;
   const before: JsonObject = { model: "x", hooks: { [event]: [foreign], Stop: [foreign] }, z: [1] };
 

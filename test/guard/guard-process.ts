@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Scope } from "../support/start.ts";
 
-const GUARD = fileURLToPath(new URL("../../dist/guard/main.js", import.meta.url));
+const GUARD = fileURLToPath(new URL("../../dist/guard/main.cjs", import.meta.url));
 
 /** The end of a process. */
 export interface Ended {

@@ -331,7 +331,7 @@ test("guards of different versions share a directory: all events arrive, once", 
   const pack = { type: "module", version: "9.9.9" };
   writeFileSync(join(other.home, "package.json"), JSON.stringify(pack));
   Object.assign(other.env, machine.env);
-  other.program = join(other.home, "dist/guard/main.js");
+  other.program = join(other.home, "dist/guard/main.cjs");
   const both = [machine, other];
   for (const one of both) one.env["RUNTIME_PORTAL_ENABLED"] = "true";
   await Promise.all(

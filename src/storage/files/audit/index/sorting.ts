@@ -11,14 +11,18 @@ export function sortedByKey(
     least = Math.min(least, keyOf(i));
     most = Math.max(most, keyOf(i));
   }
-  if ((most - least + 1) * sorted.length > Number.MAX_SAFE_INTEGER) {
+  const unit = 2 ** Math.ceil(Math.log2(Math.max(1, sorted.length)));
+  if ((most - least + 1) * unit > Number.MAX_SAFE_INTEGER) {
     return sorted.sort((a, b) => keyOf(a) - keyOf(b) || a - b);
   }
   // Key and number in one number of 53 bits: sorted without callbacks, several times as fast.
   const keys = new Float64Array(sorted.length);
-  for (let i = first; i < end; i++) keys[i - first] = (keyOf(i) - least) * keys.length + i - first;
+  for (let i = first; i < end; i++) keys[i - first] = (keyOf(i) - least) * unit + i - first;
   keys.sort();
-  for (let i = 0; i < sorted.length; i++) sorted[i] = first + ((keys[i] as number) % keys.length);
+  for (let i = 0; i < sorted.length; i++) {
+    const key = keys[i] as number;
+    sorted[i] = first + key - Math.floor(key / unit) * unit; // exact, and faster than `%`
+  }
   return sorted;
 }
 

@@ -5,6 +5,7 @@
  * else all columns are compared, 32 rows to a word. Rows that are returned, not only counted, are sorted by
  * time.
  */
+import type { Work } from "../../../../core/work.ts";
 import type { Yielder } from "../../../../core/yielder.ts";
 import { addBits, keepWanted, marksOf, rowsWithCode, noBits, RowSet } from "../index/row-set.ts";
 import { matchingCount } from "../index/facet-counts.ts";
@@ -16,6 +17,8 @@ import { rowsHolding } from "./text-search.ts";
 
 /** A value is rare if fewer than one in this many rows have it. */
 const RARE = 32;
+/** The rows that are sorted in one part. */
+const ROWS_AT_ONCE = 4096;
 
 /** A segment as it was at one moment, while it may take more rows. */
 export interface SegmentView {
@@ -158,7 +161,7 @@ export async function selectRows(
   const plan = planOf(view, query);
   if (plan === undefined) return { rows: undefined, start: 0, length: 0 };
   const found = await matchingRows(view, query, plan, yielder);
-  const rows = found === undefined ? view.order : inOrder(view, found);
+  const rows = found === undefined ? view.order : await yielder.run(inOrder(view, found));
   const all = { rows, start: 0, length: found?.count ?? view.rows };
   if (!plan.isPartial) return all;
   const start = rankOf(view, all, query.from, NO_ROW);
@@ -198,11 +201,13 @@ async function matchingRows(
     for (const [column, wanted] of compared) list = keepWanted(list, column, wanted);
     return RowSet.ofList(list);
   }
-  const found = compared.map(([column, wanted]) => {
+  const found: Uint32Array[] = [];
+  for (const [column, wanted] of compared) {
     const bits = noBits(rows);
     addBits(bits, column, wanted, rows);
-    return bits;
-  });
+    found.push(bits);
+    if (yielder.isDue) await yielder.step();
+  }
   return found.length === 0 ? undefined : RowSet.ofBits(found.reduce(inBoth));
 }
 
@@ -211,17 +216,21 @@ function inBoth(a: Uint32Array, b: Uint32Array): Uint32Array {
 }
 
 /** Sorts rows by time: few rows are sorted, many are picked from the order of all. */
-function inOrder({ index, rows, order }: SegmentView, found: RowSet): Uint32Array {
+function* inOrder({ index, rows, order }: SegmentView, found: RowSet): Work<Uint32Array> {
   const list = found.toList();
   if (order === undefined) return list;
   const timeOf = (row: number): number => index.times[row] as number;
   if (list.length * RARE < rows) return list.sort((a, b) => timeOf(a) - timeOf(b) || a - b);
   const isFound = new Uint8Array(rows);
-  for (let i = 0; i < list.length; i++) isFound[list[i] as number] = 1;
+  for (let i = 0; i < list.length; i++) {
+    isFound[list[i] as number] = 1;
+    if (i % ROWS_AT_ONCE === 0) yield;
+  }
   let count = 0;
   for (let i = 0; count < list.length; i++) {
     const row = order[i] as number;
     if (isFound[row] === 1) list[count++] = row;
+    if (i % ROWS_AT_ONCE === 0) yield;
   }
   return list;
 }

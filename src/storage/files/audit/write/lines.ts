@@ -111,10 +111,11 @@ export function* joinLines(lines: readonly Buffer[]): Work<Buffer> {
  * @returns `undefined` if it is not an event of that organization, but damaged or misplaced
  */
 export function readLine(line: Buffer, organization: string): AuditEvent | undefined {
-  if (!isUtf8(line)) return undefined;
+  const isPlain = isAscii(line);
+  if (!isPlain && !isUtf8(line)) return undefined;
   let value: unknown;
   try {
-    value = JSON.parse(line.toString(isAscii(line) ? "latin1" : "utf8")); // thrice as fast for ASCII
+    value = JSON.parse(line.toString(isPlain ? "latin1" : "utf8")); // thrice as fast for ASCII
   } catch {
     return undefined;
   }

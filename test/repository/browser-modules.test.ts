@@ -30,8 +30,10 @@ const visit = (path: string): void => {
 };
 entries.forEach(visit);
 
+/** The script before each page, and the module that pages load when it is needed: they stand beside a page. */
+const BESIDE = ["/early.ts", "/palette.ts"];
 const PAGES = filesBelow("src/portal/browser/entries").filter(
-  (path) => !path.endsWith("/early.ts"),
+  (path) => !BESIDE.some((name) => path.endsWith(name)),
 );
 
 test("the bundle of a page contains the frame, and no other page", () => {

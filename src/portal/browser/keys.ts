@@ -1,5 +1,9 @@
 import { html } from "../html.ts";
+import type * as PaletteModule from "./entries/palette.ts";
+import { read } from "./api.ts";
+import { serviceNow } from "./clock.ts";
 import { openDialog } from "./dialog.ts";
+import { parsed } from "./markup.ts";
 
 const SEQUENCE_MS = 1_500;
 
@@ -31,6 +35,10 @@ function isTaken(event: KeyboardEvent): boolean {
 export function serveKeys(): void {
   let startedAt = Number.NEGATIVE_INFINITY;
   document.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key === "k") {
+      event.preventDefault();
+      void servePalette();
+    }
     if (isTaken(event)) return;
     const isSecond = performance.now() - startedAt < SEQUENCE_MS;
     startedAt = Number.NEGATIVE_INFINITY;
@@ -50,6 +58,14 @@ export function serveKeys(): void {
   button?.addEventListener("click", showKeys);
 }
 
+/** Loads the palette and opens it; not above another dialog, nor on pages without navigation. */
+async function servePalette(): Promise<void> {
+  if (document.querySelector("dialog[open], body.bare")) return;
+  const address = new URL("./palette.js", import.meta.url).href;
+  const { openPalette } = (await import(address)) as typeof PaletteModule;
+  openPalette({ openDialog, parsed, read, now: serviceNow });
+}
+
 function showKeys(): void {
   const pages = [...document.querySelectorAll<HTMLElement>("nav [data-key]")];
   openDialog(
@@ -57,6 +73,8 @@ function showKeys(): void {
       <dl class="keys">
         <dt><kbd>/</kbd></dt>
         <dd>Search on this page</dd>
+        <dt><kbd>Ctrl</kbd> <kbd>K</kbd></dt>
+        <dd>Go to a page, version, runtime or person</dd>
         <dt><kbd>?</kbd></dt>
         <dd>This list</dd>
         ${ofPage.map(

@@ -91,6 +91,23 @@ browserTest("fields in the search box become filters, and the address says them"
   assert.equal(search(page), "?reason=script");
 });
 
+browserTest("Ctrl+K finds pages and people, and leads there", async (t) => {
+  const { page } = await visit(t, url);
+  await page.keyboard.press("Control+k");
+  const box = page.getByRole("combobox", { name: "Go to" });
+  await page.getByRole("option", { name: /^Fleet/ }).waitFor();
+  await page.keyboard.type("AD");
+  await page.getByRole("option", { name: /^ada/ }).waitFor();
+  assert.equal(await box.getAttribute("aria-activedescendant"), "palette-0");
+  await page.keyboard.press("Escape");
+  await box.waitFor({ state: "detached" });
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("fleet");
+  await page.locator("#palette-0", { hasText: "Fleet" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/portal/fleet");
+});
+
 browserTest("facets count the shown events, and their links add and drop filters", async (t) => {
   const { page } = await visit(t, url, { viewport: { width: 1400, height: 860 } });
   const facets = page.locator("#audit-facets");

@@ -1,0 +1,182 @@
+/**
+ * The palette: a dialog that leads to pages, policy versions, runtimes and people by a part of their name. It is
+ * loaded when it is opened first, so that no page is heavier for it. The page's own module passes in what only
+ * one module of a page may have: the policy of trusted types, and the session.
+ */
+import { html, type Html } from "../../html.ts";
+import { executorLink, policyLink, runtimeLink } from "../../page-link.ts";
+import type { CallOptions } from "../api.ts";
+
+/** The parts of the page's module that the palette uses. */
+export interface PaletteTools {
+  readonly openDialog: (content: Html, className?: string) => HTMLDialogElement;
+  readonly parsed: (markup: Html) => DocumentFragment;
+  readonly now: () => number;
+  readonly read: <T>(path: string, options?: CallOptions) => Promise<T>;
+}
+
+interface Entry {
+  readonly kind: string;
+  readonly name: string;
+  readonly href: string;
+}
+
+const MOST = 12;
+const MOST_OF_KIND = 5;
+const TYPING_MS = 120;
+const PEOPLE_MS = 7 * 86_400_000;
+
+/** Opens the palette. Arrows choose an entry, Enter follows it, and Escape closes the dialog. */
+export function openPalette({ openDialog, parsed, read, now }: PaletteTools): void {
+  const dialog = openDialog(
+    html`<h2 id="dialog-title">Go to</h2>
+      <input
+        type="text"
+        id="palette-box"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-labelledby="dialog-title"
+        placeholder="A page, version, runtime or person"
+        autocomplete="off"
+        spellcheck="false"
+      />
+      <ul class="palette" id="palette-list" role="listbox" aria-labelledby="dialog-title"></ul>`,
+  );
+  const box = dialog.querySelector("input");
+  const list = dialog.querySelector("ul");
+  if (!box || !list) return;
+  const closed = new AbortController();
+  dialog.addEventListener("close", () => closed.abort());
+  const { signal } = closed;
+  const lazily = <T>(make: () => Promise<T>, none: T): (() => Promise<T>) => {
+    let made: Promise<T> | undefined;
+    return () => (made ??= make().catch(() => none));
+  };
+  const versions = lazily(async () => {
+    const query = { texts: "false" };
+    const { policies } = await read<{ policies: readonly { version: string }[] }>("/policies", {
+      query,
+      signal,
+    });
+    return policies.map(({ version }) => version);
+  }, []);
+  const people = lazily(async () => {
+    const from = new Date(now() - PEOPLE_MS).toISOString();
+    const { facets } = await read<{
+      facets: readonly { field: string; values: readonly { value: string }[] }[];
+    }>("/audit/facets", { query: { from, limit: 50 }, signal });
+    const found = facets.find(({ field }) => field === "executor");
+    return found?.values.map(({ value }) => value) ?? [];
+  }, []);
+  let asked = 0;
+  let chosen = 0;
+
+  const choose = (place: number): void => {
+    const options = [...list.querySelectorAll('[role="option"]')];
+    chosen = options.length === 0 ? 0 : (place + options.length) % options.length;
+    for (const [i, option] of options.entries()) {
+      option.setAttribute("aria-selected", String(i === chosen));
+    }
+    const current = options[chosen];
+    if (current) box.setAttribute("aria-activedescendant", current.id);
+    else box.removeAttribute("aria-activedescendant");
+    current?.scrollIntoView({ block: "nearest" });
+  };
+  const show = (entries: readonly Entry[]): void => {
+    list.replaceChildren(
+      parsed(
+        html`${entries.slice(0, MOST).map(
+          ({ kind, name, href }, i) =>
+            html`<li role="option" id="palette-${i}" aria-selected="false">
+              <a href="${href}" tabindex="-1"
+                ><span>${name}</span> <span class="faint small">${kind}</span></a
+              >
+            </li>`,
+        )}`,
+      ),
+    );
+    choose(0);
+  };
+  const find = async (): Promise<void> => {
+    const own = ++asked;
+    const text = box.value.trim();
+    const pages = among(text, [
+      ...pageEntries(),
+      { kind: "Action", name: "Write a policy", href: "/portal/policies/new" },
+      {
+        kind: "Action",
+        name: "Denied in the last 24 hours",
+        href: "/portal/audit?decision=DENIED&range=24h",
+      },
+    ]);
+    show(pages);
+    if (text === "") return;
+    const runtimesOf = async (): Promise<readonly string[]> => {
+      const { runtimes } = await read<{ runtimes: readonly { name: string }[] }>("/fleet", {
+        query: { q: text, limit: MOST_OF_KIND },
+        signal,
+      });
+      return runtimes.map(({ name }) => name);
+    };
+    const [ofVersions, ofRuntimes, ofPeople] = await Promise.all([
+      versions(),
+      runtimesOf().catch(() => []),
+      people(),
+    ]);
+    if (own !== asked || signal.aborted) return;
+    const named = (
+      kind: string,
+      names: readonly string[],
+      link: (name: string) => string,
+    ): Entry[] => names.map((name) => ({ kind, name, href: link(name) }));
+    show([
+      ...pages,
+      ...among(
+        text,
+        named("Policy version", ofVersions, (version) => policyLink(version)),
+      ),
+      ...named("Runtime", ofRuntimes, runtimeLink),
+      ...among(text, named("Person or agent", ofPeople, executorLink)),
+    ]);
+  };
+  let typing: ReturnType<typeof setTimeout> | undefined;
+  box.addEventListener("input", () => {
+    clearTimeout(typing);
+    typing = setTimeout(() => void find(), TYPING_MS);
+  });
+  box.addEventListener("keydown", (event) => {
+    const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (by !== 0) {
+      event.preventDefault();
+      choose(chosen + by);
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      list.querySelector<HTMLElement>('[aria-selected="true"] a')?.click();
+    }
+  });
+  // A link within the same page would leave the dialog open.
+  list.addEventListener("click", ({ target }) => {
+    if (target instanceof Element && target.closest("a")) dialog.close();
+  });
+  void find();
+  box.focus();
+}
+
+/** The entries whose name contains a text, those that begin with it first. */
+function among(text: string, entries: readonly Entry[]): readonly Entry[] {
+  const wanted = text.toLowerCase();
+  const placeOf = ({ name }: Entry): number => name.toLowerCase().indexOf(wanted);
+  return entries
+    .filter((entry) => placeOf(entry) !== -1)
+    .sort((a, b) => Math.sign(placeOf(a)) - Math.sign(placeOf(b)))
+    .slice(0, text === "" ? MOST : MOST_OF_KIND);
+}
+
+function pageEntries(): readonly Entry[] {
+  return [...document.querySelectorAll<HTMLAnchorElement>("nav [data-key]")].map((link) => ({
+    kind: "Page",
+    name: link.textContent ?? "",
+    href: link.href,
+  }));
+}

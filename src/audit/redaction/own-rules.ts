@@ -57,13 +57,15 @@ function isName(text: string): boolean {
 
 function literalRule(text: string): RedactionRule {
   const pattern = new RegExp(escaped(text), "y");
-  return { id: "literal", keywords: [lowerCase(text)], pattern, matches: [], ignores: [] };
+  return { id: "literal", keywords: [], literal: text, pattern, matches: [], ignores: [] };
 }
 
 function nameRules(name: string): readonly RedactionRule[] {
   const closed = String.raw`${escaped(name)}(?![\w-])\\?["']?`;
-  const rule = (place: string, values: string): RedactionRule =>
-    valueAt("name", [lowerCase(name)], place, [], [], values);
+  const rule = (place: string, values: string): RedactionRule => ({
+    ...valueAt("name", [lowerCase(name)], place, [], [], values),
+    isWhole: true,
+  });
   return [
     rule(`${closed}=(?![=~])`, VALUE),
     rule(String.raw`${closed}(?:\s{1,4}=\s{1,4}|\s?:\s{0,4}(?=\\?["'])|:\s{1,4})`, LOOSE_VALUE),

@@ -5,6 +5,7 @@
  */
 import { type Work, finish } from "../../core/work.ts";
 import { REDACTED_FIELDS } from "../event-fields.ts";
+import { Literals } from "./literals.ts";
 import { PROGRAM_RULES, type ProgramRule } from "./programs.ts";
 import { REDACTION_RULES } from "./rules.ts";
 import { type Redacted, type Redaction, Scan } from "./scan.ts";
@@ -34,9 +35,11 @@ export class Redactor {
   /** For each group of three letters its place in the entries; the first place is that of all other groups. */
   readonly #places = new Uint16Array(TABLE_BITS + 1);
   readonly #entries: Entry[][] = [[]];
+  readonly #literals: readonly RedactionRule[];
 
   constructor(rules: readonly RedactionRule[], programs: readonly ProgramRule[] = PROGRAM_RULES) {
     this.#add({ keyword: MARK });
+    this.#literals = rules.filter(({ literal }) => literal !== undefined);
     for (const rule of rules) for (const keyword of rule.keywords) this.#add({ keyword, rule });
     for (const program of programs) {
       for (const name of program.programs) this.#add({ keyword: name.padEnd(3), program });
@@ -45,6 +48,7 @@ export class Redactor {
 
   /** Whether a rule may apply to a text; false for most texts without secrets. */
   mayApply(text: string): boolean {
+    for (const { literal = "" } of this.#literals) if (text.includes(literal)) return true;
     const places = this.#places;
     let group = 0;
     for (let at = 0; at < text.length; at++) {
@@ -63,6 +67,8 @@ export class Redactor {
   /** Replaces the secrets of a text that may be long. */
   *redactInParts(text: string): Work<Redacted> {
     const scan = new Scan(text);
+    const literals = new Literals(text);
+    yield* literals.find(this.#literals);
     let group = 0;
     let pause = PART_LENGTH;
     for (let at = 0; at < text.length; at++) {
@@ -72,6 +78,15 @@ export class Redactor {
         pause = at + PART_LENGTH;
       }
       group = ((group << 5) | (text.charCodeAt(at) & BITS)) & TABLE_BITS;
+      if (at - 2 === literals.next) {
+        const next = this.#replaceLiteral(scan, literals);
+        literals.passTo(next ?? at - 1);
+        if (next !== undefined) {
+          at = next - 1;
+          group = 0;
+          continue;
+        }
+      }
       const entries = this.#places[group] as number;
       if (entries === 0) continue;
       const { read } = scan;
@@ -80,6 +95,7 @@ export class Redactor {
       if (next === undefined) continue;
       at = next - 1;
       group = 0;
+      literals.passTo(next);
     }
     return scan.result();
   }
@@ -100,6 +116,14 @@ export class Redactor {
       if (count) redactions.forEach(count);
     }
     return result;
+  }
+
+  #replaceLiteral(scan: Scan, literals: Literals): number | undefined {
+    for (const rule of literals.rules()) {
+      const next = scan.apply(rule, literals.next);
+      if (next !== undefined) return next;
+    }
+    return undefined;
   }
 
   #mayApplyAt(text: string, place: number, entries: number): boolean {
@@ -137,7 +161,9 @@ export class Redactor {
 }
 
 /** Whether a keyword stands at a place, in any letter case; the name of a program as a word of its own. */
-function standsAt(text: string, { keyword, program }: Entry, place: number): boolean {
+function standsAt(text: string, { keyword, program, rule }: Entry, place: number): boolean {
+  // Asked first: names that begin with one another would all be compared at every place.
+  if (rule?.isWhole === true && isWordAt(text, place + keyword.length)) return false;
   // From its end: the first three letters are known to be alike.
   for (let i = keyword.length - 1; i >= 0; i--) {
     const code = text.charCodeAt(place + i);
@@ -147,6 +173,18 @@ function standsAt(text: string, { keyword, program }: Entry, place: number): boo
   if (program === undefined) return true;
   if (place > 0 && /[\w.:-]/.test(text[place - 1] ?? "")) return false;
   return /\s/.test(text[place + keyword.trimEnd().length] ?? "");
+}
+
+/** Whether a letter, digit, `_` or `-` stands at a place. */
+function isWordAt(text: string, place: number): boolean {
+  const code = text.charCodeAt(place);
+  const lower = code | 0x20;
+  return (
+    (lower >= 0x61 && lower <= 0x7a) ||
+    (code >= 0x30 && code <= 0x39) ||
+    code === 0x5f ||
+    code === 0x2d
+  );
 }
 
 /** Whether an option of a program stands anywhere behind its name. */

@@ -9,6 +9,10 @@ export interface RedactionRule {
   readonly id: string;
   /** Texts in lower case, of three characters or more; the pattern is tried where one of them stands. */
   readonly keywords: readonly string[];
+  /** Whether a letter, digit, `_` or `-` behind a keyword makes it another word. */
+  readonly isWhole?: true;
+  /** A text at which the pattern is tried as well, in its letter case. */
+  readonly literal?: string;
   /**
    * Sticky: it begins at the keyword, and what stands before that is matched by looking behind. A match ends with
    * the secret, which is the first of the groups in `SECRETS`, or all that matched.

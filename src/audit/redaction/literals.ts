@@ -1,0 +1,47 @@
+/** The texts of an organization's own rules. */
+import type { Work } from "../../core/work.ts";
+import type { RedactionRule } from "./shapes.ts";
+
+/**
+ * Where literals stand in one text. Found by the search of the engine: comparing a hundred texts at each place would take
+ * 25,000 steps a character, where texts and literals repeat one letter.
+ */
+export class Literals {
+  /** The first place that was not passed, at which one of them stands. */
+  next = Infinity;
+  readonly #text: string;
+  readonly #found: { readonly rule: RedactionRule; at: number }[] = [];
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  *find(rules: readonly RedactionRule[]): Work<void> {
+    for (const rule of rules) {
+      const at = this.#placeOf(rule, 0);
+      if (at !== Infinity) this.#found.push({ rule, at });
+      this.next = Math.min(this.next, at);
+      yield;
+    }
+  }
+
+  /** The rules whose literal stands at the next place. */
+  rules(): readonly RedactionRule[] {
+    return this.#found.filter(({ at }) => at === this.next).map(({ rule }) => rule);
+  }
+
+  /** Leaves out the places before this one. */
+  passTo(place: number): void {
+    if (this.next >= place) return;
+    this.next = Infinity;
+    for (const found of this.#found) {
+      if (found.at < place) found.at = this.#placeOf(found.rule, place);
+      this.next = Math.min(this.next, found.at);
+    }
+  }
+
+  #placeOf({ literal = "" }: RedactionRule, from: number): number {
+    const at = this.#text.indexOf(literal, from);
+    return at === -1 ? Infinity : at;
+  }
+}

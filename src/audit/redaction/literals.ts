@@ -3,8 +3,8 @@ import type { Work } from "../../core/work.ts";
 import type { RedactionRule } from "./shapes.ts";
 
 /**
- * Where literals stand in one text. Found by the search of the engine: comparing a hundred texts at each place would take
- * 25,000 steps a character, where texts and literals repeat one letter.
+ * The places of literals in one text. The search of the engine finds them: where texts and literals repeat one letter,
+ * a comparison of a hundred literals at each place would take 25,000 steps a character.
  */
 export class Literals {
   /** The first place that was not passed, at which one of them stands. */

@@ -138,6 +138,8 @@ test("an address has 120 writes a minute, while it may read, validate and simula
     (await app.post(`${PUBLIC}/policies/validate`, { yaml: "a: 1" }, address)).status,
     200,
   );
+  const secret = { text: "curl -u ada:hunter2 x" };
+  assert.equal((await app.post(`${PUBLIC}/audit/redact`, secret, address)).status, 429);
   assert.equal((await app.post(`${PUBLIC}/audit`, { command: "ls" }, visitor())).status, 202);
   app.advance(MINUTE_MS);
   assert.equal((await write()).status, 200);

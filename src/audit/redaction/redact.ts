@@ -8,7 +8,7 @@ import { REDACTED_FIELDS } from "../event-fields.ts";
 import { Literals } from "./literals.ts";
 import { PROGRAM_RULES, type ProgramRule } from "./programs.ts";
 import { REDACTION_RULES } from "./rules.ts";
-import { type Redacted, type Redaction, Scan } from "./scan.ts";
+import { AtSigns, type Redacted, type Redaction, Scan } from "./scan.ts";
 import type { RedactionRule } from "./shapes.ts";
 import { MARK } from "./values.ts";
 
@@ -50,11 +50,12 @@ export class Redactor {
   mayApply(text: string): boolean {
     for (const { literal = "" } of this.#literals) if (text.includes(literal)) return true;
     const places = this.#places;
+    const atSigns = new AtSigns(text);
     let group = 0;
     for (let at = 0; at < text.length; at++) {
       group = ((group << 5) | (text.charCodeAt(at) & BITS)) & TABLE_BITS;
       const entries = places[group] as number;
-      if (entries !== 0 && this.#mayApplyAt(text, at - 2, entries)) return true;
+      if (entries !== 0 && this.#mayApplyAt(text, at - 2, entries, atSigns)) return true;
     }
     return false;
   }
@@ -126,12 +127,13 @@ export class Redactor {
     return undefined;
   }
 
-  #mayApplyAt(text: string, place: number, entries: number): boolean {
+  #mayApplyAt(text: string, place: number, entries: number, atSigns: AtSigns): boolean {
     for (const entry of this.#entries[entries] as Entry[]) {
       if (!standsAt(text, entry, place)) continue;
       const { rule, program } = entry;
       if (program && (text.length > LOOKED_THROUGH || hasOption(text, program, place))) return true;
       if (rule === undefined) continue;
+      if (rule.isBeforeAt === true && !atSigns.follow(place)) continue;
       rule.pattern.lastIndex = place;
       if (rule.pattern.test(text)) return true;
     }

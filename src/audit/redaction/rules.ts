@@ -35,6 +35,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
   {
     id: "url-password",
     keywords: ["://"],
+    isBeforeAt: true,
     pattern:
       /:\/\/[^\s/:@"'<>[\\]{0,128}:(?<secret>(?!\d{1,5}(?:[/?#\s"']|$))(?:[^\s/?"'<>\\]{1,512}|[^\s@"'<>\\]{1,512}))(?=@)/y,
     accepts: isSecretValue,
@@ -55,6 +56,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
   {
     id: "url-token",
     keywords: ["://"],
+    isBeforeAt: true,
     pattern: /:\/\/(?<secret>(?=[A-Za-z_-]{0,100}\d)[A-Za-z0-9_-]{20,512})(?=@)/y,
     matches: [`git clone https://${x(40)}@example.com/x`],
     ignores: ["https://ada@example.com", "ssh://git@example.com/x"],

@@ -24,6 +24,10 @@ const CONTINUED = new Map(
   Object.entries(CHARACTERS).map(([group, chars]) => [group, new RegExp(`${chars}{1,4096}`, "y")]),
 );
 
+const AT_OR_END = /[@\s"'<>\\]/g;
+/** The longest user and password before an `@` that the rules know. */
+const FARTHEST_AT = 1024;
+
 /** The command that one rule has read last. */
 interface Reading {
   readonly id: string;
@@ -32,6 +36,26 @@ interface Reading {
   /** In order. Those before `next` are replaced, or overlap with a secret that is. */
   readonly secrets: readonly Span[];
   next: number;
+}
+
+/** Finds the words of a text that contain an `@`, from its start to its end. */
+export class AtSigns {
+  readonly #text: string;
+  /** The next `@`, or the end of the word if that comes first. */
+  #next = -1;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Whether an `@` follows in the word at a place. A pattern alone would read far at each of many places. */
+  follow(place: number): boolean {
+    if (this.#next < place) {
+      AT_OR_END.lastIndex = place;
+      this.#next = AT_OR_END.exec(this.#text)?.index ?? this.#text.length;
+    }
+    return this.#text[this.#next] === "@" && this.#next - place < FARTHEST_AT;
+  }
 }
 
 /** The state of the redaction of one text. */
@@ -46,11 +70,13 @@ export class Scan {
   #marks = 0;
   /** One for each rule of programs. A list of all their secrets would have to be sorted for each command. */
   readonly #readings = new Map<ProgramRule, Reading>();
+  readonly #atSigns: AtSigns;
   /** The quote that is open at a place, as a shell reads the text. */
   #quote = { at: 0, open: "" };
 
   constructor(text: string) {
     this.text = text;
+    this.#atSigns = new AtSigns(text);
   }
 
   skipMark(place: number): number | undefined {
@@ -60,7 +86,8 @@ export class Scan {
 
   /** Replaces the secret of a rule whose keyword stands at the place. Returns the place behind it. */
   apply(rule: RedactionRule, place: number): number | undefined {
-    const { pattern, accepts, id } = rule;
+    const { pattern, accepts, id, isBeforeAt } = rule;
+    if (isBeforeAt === true && !this.#atSigns.follow(place)) return undefined;
     pattern.lastIndex = place;
     const found = pattern.exec(this.text);
     if (found === null) return undefined;

@@ -11,6 +11,8 @@ export interface RedactionRule {
   readonly keywords: readonly string[];
   /** Whether a letter, digit, `_` or `-` behind a keyword makes it another word. */
   readonly isWhole?: true;
+  /** Whether the secret stands before an `@` in the same word. */
+  readonly isBeforeAt?: true;
   /** A text at which the pattern is tried as well, in its letter case. */
   readonly literal?: string;
   /**

@@ -125,7 +125,7 @@ const HOSTILE = [
   ],
   // Commands that end, and those that go on: their secrets wait in a queue.
   ...["curl -u a:b;", "curl -u a:b\n", "curl -u a:b ", "redis-cli -a ", "http -a a:b "],
-  ...["mysql -p'", 'mysql -p"', "sshpass -p a mysql -p"],
+  ...["mysql -p'", 'mysql -p"', "sshpass -p a mysql -p", `${"://".repeat(99)}" @`],
 ];
 
 for (const piece of HOSTILE) {

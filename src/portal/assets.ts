@@ -29,6 +29,7 @@ const STYLE = "portal.css";
 const OWN_STYLES: Readonly<Record<string, string>> = {
   policies: "policy-pages.css",
   "policy-editor": "policy-pages.css",
+  rule: "policy-pages.css",
 };
 const ICON = "icon.svg";
 const EARLY = "early.js";

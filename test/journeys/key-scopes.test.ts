@@ -31,6 +31,7 @@ const AUDIT = [
   "GET /audit",
   "GET /audit/{id}",
   "GET /audit/histogram",
+  "GET /audit/facets",
   "GET /audit/export",
   "GET /audit/stream",
   "POST /audit/export-tickets",

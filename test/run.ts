@@ -85,25 +85,12 @@ const loaded = new Promise((...ends) => ([open, fail] = ends));
 test("the files of this batch are loaded", () => loaded);
 `;
 
-/** Writes a module for each batch, which loads its files one after the other and then runs them. */
-function writeBatches(
-  folder: string,
-  name: string,
-  files: readonly string[],
-  first: readonly string[] = [],
-): readonly string[] {
-  const batches: string[] = [];
+/** Modules that one process loads one after the other before it runs their tests. */
+function batchesOf(files: readonly string[], first: readonly string[] = []): readonly string[][] {
+  const batches: string[][] = [];
   for (let start = 0; start < files.length; start += FILES_IN_BATCH) {
     const own = files.slice(start, start + FILES_IN_BATCH);
-    const batch = ["test/support/fuzz-seed.ts", ...first, ...own];
-    const urls = batch.map((file) => pathToFileURL(join(compiled, file.replace(/ts$/, "js"))));
-    const path = join(folder, `${name}-${String(batches.length).padStart(3, "0")}.test.mjs`);
-    const imports = urls.map((url) => `await import(${JSON.stringify(url)});\n`);
-    writeFileSync(
-      path,
-      `${GATE}try {\n${imports.join("")}open();\n} catch (error) {\nfail(error);\n}\n`,
-    );
-    batches.push(path);
+    batches.push(["test/support/fuzz-seed.ts", ...first, ...own]);
   }
   return batches;
 }
@@ -120,12 +107,23 @@ const flags = [
   `--test-concurrency=${availableParallelism() + 2}`,
 ];
 const batches = [
-  ...writeBatches(folder, "batch", files),
+  ...batchesOf(files),
   ...onEngines.flatMap(({ engine, files: own }) =>
-    writeBatches(folder, engine, own, [`test/support/use-${engine}.ts`]),
+    batchesOf(own, [`test/support/use-${engine}.ts`]),
   ),
 ];
-const runner = spawn(process.execPath, [...flags, ...batches], {
+// The last batches take longest, since databases and browsers are waited for. The runner sorts by name.
+const paths = batches.reverse().map((modules, index) => {
+  const urls = modules.map((file) => pathToFileURL(join(compiled, file.replace(/ts$/, "js"))));
+  const imports = urls.map((url) => `await import(${JSON.stringify(url)});\n`);
+  const path = join(folder, `${String(index).padStart(3, "0")}.test.mjs`);
+  writeFileSync(
+    path,
+    `${GATE}try {\n${imports.join("")}open();\n} catch (error) {\nfail(error);\n}\n`,
+  );
+  return path;
+});
+const runner = spawn(process.execPath, [...flags, ...paths], {
   cwd: root,
   env: { FUZZ_SEED: SEED, ...process.env },
   stdio: "inherit",

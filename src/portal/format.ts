@@ -4,6 +4,12 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../core/clock.ts";
 /** The short names of the months. */
 export const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
+/** The day of a moment in UTC, without its year: `7 Nov`. */
+export function shortDay(ms: number): string {
+  const moment = new Date(ms);
+  return `${moment.getUTCDate()} ${MONTHS[moment.getUTCMonth()]}`;
+}
+
 /** Writes a whole number with spaces between thousands: `12 345`. */
 export function count(value: number): string {
   return String(value).replace(/\B(?=(?:\d{3})+$)/g, "\u202f");

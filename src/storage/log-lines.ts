@@ -135,6 +135,16 @@ export function isBlankByte(byte: number | undefined): boolean {
   return byte === SPACE || byte === RETURN || byte === TAB;
 }
 
+/** Finds the end of the last whole append of a log that is not open; 0 if there is none. */
+export async function endOfLog(files: FileOperations, path: string, size: number): Promise<number> {
+  const descriptor = await files.open(path, "r");
+  try {
+    return await endOfLastAppend(files, descriptor, size);
+  } finally {
+    await files.close(descriptor);
+  }
+}
+
 /** Finds the end of the last whole append of a file; 0 if there is none. */
 export async function endOfLastAppend(
   files: FileOperations,

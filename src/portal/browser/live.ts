@@ -53,7 +53,9 @@ function removeData(): void {
 
 /**
  * Keeps a page fresh: at once where the server sent no data or a user is signed in, then at an interval
- * while the page is visible; a function may change the interval. After a failure it tries again; only data of the same address stay meanwhile.
+ * while the page is visible. After a failure it tries again; only data of the same address stay meanwhile.
+ *
+ * @param sooner the interval while what the page shows will soon change
  */
 export function keepFresh<Model, Q extends QueryParameters>(
   {
@@ -63,8 +65,10 @@ export function keepFresh<Model, Q extends QueryParameters>(
     read,
     render,
   }: Pick<DataPage<Model, Q>, "parameters" | "title" | "titleOf" | "read" | "render">,
-  everyMs: number | (() => number),
+  everyMs: number,
+  sooner?: { readonly everyMs: number; readonly isAwaited: (model: Model) => boolean },
 ): Live {
+  let dueMs = everyMs;
   let underWay: AbortController | undefined;
   let lastAt = performance.now();
   let shownAddress = location.search;
@@ -79,6 +83,7 @@ export function keepFresh<Model, Q extends QueryParameters>(
       const model = await read(pageSource(own.signal), pageContext(), addressQuery(parameters));
       if (own.signal.aborted) return;
       show(render(model));
+      dueMs = sooner?.isAwaited(model) === true ? sooner.everyMs : everyMs;
       document.title = documentTitle(titleOf?.(model) ?? title);
       restoreTyped();
       shownAddress = location.search;
@@ -95,8 +100,7 @@ export function keepFresh<Model, Q extends QueryParameters>(
     }
   };
   const refreshIfDue = (): void => {
-    const due = typeof everyMs === "number" ? everyMs : everyMs();
-    const isDue = performance.now() - lastAt >= due;
+    const isDue = performance.now() - lastAt >= dueMs;
     if (isDue && document.visibilityState === "visible" && !underWay) void refresh();
   };
   setInterval(refreshIfDue, 1_000);

@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/clock.ts";
-import { exactly, MONTHS } from "../format.ts";
+import { exactly, shortDay } from "../format.ts";
 import type { ChartBar } from "./bar-chart.ts";
 import type { Bar } from "./time-chart.ts";
 
@@ -55,7 +55,5 @@ export function chartLabels(
 }
 
 function labelOf(ms: number): string {
-  const moment = new Date(ms);
-  if (ms % DAY_MS !== 0) return moment.toISOString().slice(11, 16);
-  return `${moment.getUTCDate()} ${MONTHS[moment.getUTCMonth()]}`;
+  return ms % DAY_MS === 0 ? shortDay(ms) : new Date(ms).toISOString().slice(11, 16);
 }

@@ -1,5 +1,5 @@
 import { DAY_MS } from "../../core/clock.ts";
-import { MONTHS } from "../format.ts";
+import { shortDay } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { shareRow, shareTable } from "./bars.ts";
 import { emptyState } from "./parts.ts";
@@ -25,10 +25,8 @@ export function dayTable(times: readonly string[], since: string | undefined, no
   const length = Math.min(MOST_DAYS, today - first + 1);
   const days = Array.from({ length }, (_, i) => today - i);
   const most = Math.max(1, ...days.map((day) => numbers.get(day) ?? 0));
-  const rows = days.map((day) => {
-    const moment = new Date(day * DAY_MS);
-    const name = `${moment.getUTCDate()} ${MONTHS[moment.getUTCMonth()]}`;
-    return shareRow(html`${name}`, numbers.get(day) ?? 0, most);
-  });
+  const rows = days.map((day) =>
+    shareRow(html`${shortDay(day * DAY_MS)}`, numbers.get(day) ?? 0, most),
+  );
   return html`<div class="inside">${shareTable("Day", "Commands", rows)}</div>`;
 }

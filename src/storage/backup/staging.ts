@@ -15,7 +15,7 @@ import { listDirectory } from "../directories.ts";
 import type { FileOperations } from "../file-operations.ts";
 import { isOrganizationId, policyFileName, policyRecordName, type Layout } from "../layout.ts";
 import { refuseLinks } from "../links.ts";
-import { endOfLastAppend } from "../log-lines.ts";
+import { endOfLog } from "../log-lines.ts";
 import { readSnapshot, TEMPORARY_SUFFIX } from "../snapshot.ts";
 
 const DIRECTORY_MODE = 0o700;
@@ -155,12 +155,7 @@ class Stage {
     const { size } = await this.#disk.stat(staged);
     const known = this.#committed().get(path);
     if (known !== undefined) return known;
-    const descriptor = await this.#disk.open(staged, "r");
-    try {
-      return await endOfLastAppend(this.#disk, descriptor, size);
-    } finally {
-      await this.#disk.close(descriptor);
-    }
+    return endOfLog(this.#disk, staged, size);
   }
 
   #staged(path: string): string {

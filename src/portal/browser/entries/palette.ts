@@ -3,6 +3,8 @@
  * loaded when it is opened first, so that no page is heavier for it. The page's own module passes in what only
  * one module of a page may have: the policy of trusted types, and the session.
  */
+import type { FacetsAnswer } from "../../../audit/schema.ts";
+import { DAY_MS } from "../../../core/clock.ts";
 import { html, type Html } from "../../html.ts";
 import { executorLink, policyLink, runtimeLink } from "../../page-link.ts";
 import type { CallOptions } from "../api.ts";
@@ -24,7 +26,7 @@ interface Entry {
 const MOST = 12;
 const MOST_OF_KIND = 5;
 const TYPING_MS = 120;
-const PEOPLE_MS = 7 * 86_400_000;
+const PEOPLE_MS = 7 * DAY_MS;
 
 /** Opens the palette. Arrows choose an entry, Enter follows it, and Escape closes the dialog. */
 export function openPalette({ openDialog, parsed, read, now }: PaletteTools): void {
@@ -63,9 +65,8 @@ export function openPalette({ openDialog, parsed, read, now }: PaletteTools): vo
   }, []);
   const people = lazily(async () => {
     const from = new Date(now() - PEOPLE_MS).toISOString();
-    const { facets } = await read<{
-      facets: readonly { field: string; values: readonly { value: string }[] }[];
-    }>("/audit/facets", { query: { from, limit: 50 }, signal });
+    const query = { from, limit: 50 };
+    const { facets } = await read<FacetsAnswer>("/audit/facets", { query, signal });
     const found = facets.find(({ field }) => field === "executor");
     return found?.values.map(({ value }) => value) ?? [];
   }, []);

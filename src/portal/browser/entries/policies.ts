@@ -2,7 +2,7 @@ import "../frame.ts";
 import { finish } from "../../../core/work.ts";
 import { html } from "../../html.ts";
 import { pageLink } from "../../page-link.ts";
-import { isRollingOut, policies, renderPolicies } from "../../pages/policies.ts";
+import { isRollingOut, policies } from "../../pages/policies.ts";
 import { policyChanges } from "../../pages/policy-text.ts";
 import { activeOf, readPolicy } from "../../pages/source.ts";
 import { call, pageSource, reasonOf } from "../api.ts";
@@ -13,22 +13,9 @@ import { keepFresh } from "../live.ts";
 import { toast } from "../toast.ts";
 
 const TYPING_MS = 250;
-const AWAITED_MS = 10_000;
-const REST_MS = 30_000;
 
-/** Whether runtimes still have to take over the active version. */
-let isAwaited = false;
-
-const page = keepFresh(
-  {
-    ...policies,
-    render(model) {
-      isAwaited = isRollingOut(model);
-      return renderPolicies(model);
-    },
-  },
-  () => (isAwaited ? AWAITED_MS : REST_MS),
-);
+// A version that was published is followed until all runtimes have it.
+const page = keepFresh(policies, 30_000, { everyMs: 10_000, isAwaited: isRollingOut });
 
 /** Asks before an older version becomes the active one again, and shows the changes. */
 async function askToActivate(version: string): Promise<void> {

@@ -3,7 +3,7 @@ import { DAMAGED_SUFFIX } from "../../damage.ts";
 import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
-import { endOfLastAppend, readLines } from "../../log-lines.ts";
+import { endOfLog, readLines } from "../../log-lines.ts";
 import { listNumbers, numberedPath } from "../../numbered-files.ts";
 import { parseEntry } from "../activity-files.ts";
 import { readLine } from "../audit/write/lines.ts";
@@ -85,15 +85,6 @@ async function verifyAudit(
     else if (name.endsWith(DAMAGED_SUFFIX)) {
       report.note(path, "holds damaged lines that a start has set aside");
     }
-  }
-}
-
-async function endOfLog(files: FileOperations, path: string, size: number): Promise<number> {
-  const descriptor = await files.open(path, "r");
-  try {
-    return await endOfLastAppend(files, descriptor, size);
-  } finally {
-    await files.close(descriptor);
   }
 }
 

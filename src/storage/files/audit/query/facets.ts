@@ -14,8 +14,8 @@ import {
   decisionOfFacets,
   PACKED_FACETS,
   type CodedName,
+  type Column,
 } from "../index/fields.ts";
-import type { Column } from "../index/fields.ts";
 import { readLine } from "../write/lines.ts";
 import { greatest } from "./last-day.ts";
 import type { SegmentQuery } from "./segment-query.ts";

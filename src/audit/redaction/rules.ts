@@ -33,6 +33,20 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     ignores: ["-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----"],
   },
   {
+    id: "url-token",
+    keywords: ["://"],
+    isBeforeAt: true,
+    // A token in place of the user stands before an empty password or a fixed word.
+    pattern:
+      /:\/\/(?<secret>(?=[A-Za-z_-]{0,100}\d)[A-Za-z0-9_-]{20,512}(?=:?@)|[\w-]{8,512}(?=:x-oauth-basic@))/y,
+    matches: [
+      `git clone https://${x(40)}@example.com/x`,
+      `git push https://${x(12)}:x-oauth-basic@example.com/x`,
+      `curl https://${x(24)}:@example.com`,
+    ],
+    ignores: ["https://ada@example.com", "ssh://git@example.com/x", "https://ada:@example.com"],
+  },
+  {
     id: "url-password",
     keywords: ["://"],
     isBeforeAt: true,
@@ -52,14 +66,6 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
       "http://host:80/~ada@x",
       "http://[::1]:80/ada@x",
     ],
-  },
-  {
-    id: "url-token",
-    keywords: ["://"],
-    isBeforeAt: true,
-    pattern: /:\/\/(?<secret>(?=[A-Za-z_-]{0,100}\d)[A-Za-z0-9_-]{20,512})(?=@)/y,
-    matches: [`git clone https://${x(40)}@example.com/x`],
-    ignores: ["https://ada@example.com", "ssh://git@example.com/x"],
   },
   {
     id: "authorization-header",
@@ -147,6 +153,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
       isSecretName(groups["name"] ?? "") && isSecretValue(secret, groups),
     matches: [
       "API_KEY=abc make",
+      String.raw`API_KEY=a\ b make`,
       "export DB_PASSWORD='a b'",
       "docker run -e MY_TOKEN=abc x",
       "aws_secret_access_key=abc",

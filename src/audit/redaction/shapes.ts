@@ -42,7 +42,7 @@ export const CHARACTERS = {
   escaped: String.raw`(?:[^"\\]|\\[^"])`,
   double: String.raw`(?:[^"\\$\x60]|\$(?!\()|\\[^])`,
   single: String.raw`[^']`,
-  bare: String.raw`(?:[^\s"'\x60;&|<>()\\,]|,(?![\w.-]{1,40}[=:])|\\[^\s"'])`,
+  bare: String.raw`(?:[^\s"'\x60;&|<>()\\,]|,(?![\w.-]{1,40}[=:])|\\(?: |[^\s"']))`,
 } as const;
 
 /** Only the beginning of a value is matched, so that a value that is refused costs little; the rest is added later. */

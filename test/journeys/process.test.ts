@@ -109,15 +109,10 @@ async function connected(t: Scope, port: number, host: string): Promise<Socket> 
   return socket;
 }
 
+/** One for each place that refuses; the settings themselves are tested with their table. */
 const FAULTS: readonly (readonly [Record<string, string>, RegExp])[] = [
   [{ PORT: "http" }, /^PORT: "http"/],
-  [{ REQUIRE_AUTH: "yes" }, /^REQUIRE_AUTH: "yes".*true.*false/],
-  [{ PUBLIC_SURFACE: "closed" }, /^PUBLIC_SURFACE: "closed".*open.*off/],
-  [{ JWT_EXPIRY_HOURS: "0" }, /^JWT_EXPIRY_HOURS: "0"/],
-  [{ CORS_ORIGINS: "example.com/path" }, /^CORS_ORIGINS: /],
-  [{ LOG_LEVEL: "loud" }, /^LOG_LEVEL: "loud".*debug/],
   [{ CATALOG_SOURCE: "/nowhere/catalog.json" }, /catalog\.json/],
-  [{ ADMIN_EMAIL: "ada@example.com" }, /^ADMIN_EMAIL and ADMIN_PASSWORD/],
   [{ ADMIN_EMAIL: "ada@example.com", ADMIN_PASSWORD: "hunter2" }, /^ADMIN_PASSWORD/],
   [{ HOST: "192.0.2.1" }, /^HOST: "192\.0\.2\.1" is no address of this machine/],
   [{ DATA_DIR: "/dev/null" }, /^The data directory "\/dev\/null" is a file.* another DATA_DIR/],

@@ -1,10 +1,11 @@
 /** Formats numbers and times for people, the same on the server and in the browser. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../core/clock.ts";
+import { wallText, zoneAt } from "./zone.ts";
 
 /** The short names of the months. */
 export const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
-/** The day of a moment in UTC, without its year: `7 Nov`. */
+/** The day of a reading of the wall clock, without its year: `7 Nov`. */
 export function shortDay(ms: number): string {
   const moment = new Date(ms);
   return `${moment.getUTCDate()} ${MONTHS[moment.getUTCMonth()]}`;
@@ -45,11 +46,11 @@ function span(ms: number): string {
   return days === 1 ? "1 day" : `${count(days)} days`;
 }
 
-/** Writes an RFC 3339 moment in UTC to the second: `2026-11-20 20:30:00 UTC`. */
+/** Writes an RFC 3339 moment in the shown zone to the second: `2026-11-20 20:30:00 UTC`. */
 export function exactly(timestamp: string): string {
   const ms = Date.parse(timestamp);
   if (Number.isNaN(ms)) return timestamp;
-  return `${new Date(ms).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+  return `${wallText(ms)} ${zoneAt(ms)}`;
 }
 
 /** Writes milliseconds in their two largest units: `3 d 4 h`, `12 min 5 s`. */

@@ -102,6 +102,7 @@ function side(description: ServiceDescription, path: string): Html {
       <div class="tools">
         <span class="session" id="session"></span>
         <button type="button" class="quiet needs-modules" id="theme">Theme: system</button>
+        <button type="button" class="quiet needs-modules" id="zone">Times: UTC</button>
         <button type="button" class="quiet needs-modules" id="keys">Keys <kbd>?</kbd></button>
       </div>
     </header>`;

@@ -1,4 +1,6 @@
+import { queryOf, shortMoment, viewHref, type AuditView } from "../pages/audit-view.ts";
 import { call } from "./api.ts";
+import { toast } from "./toast.ts";
 
 /** Downloads an export by a ticket, so that no credential is part of an address. */
 export async function download(href: string): Promise<void> {
@@ -9,4 +11,14 @@ export async function download(href: string): Promise<void> {
   link.href = url;
   link.download = "";
   link.click();
+}
+
+/** Copies the address of a view with its times fixed, so that another reader sees the same events. */
+export function copyLink(view: AuditView, readAt: number): void {
+  const { from, to = shortMoment(readAt + 1) } = queryOf(view, readAt);
+  const link = viewHref(view, { range: undefined, live: undefined, from, to });
+  navigator.clipboard.writeText(new URL(link, location.origin).href).then(
+    () => toast("Copied, with the times of this view"),
+    () => toast("The browser does not allow this page to copy"),
+  );
 }

@@ -1,10 +1,11 @@
-/** The parts of every page: the theme, the shortcuts, the copy buttons and the session. */
+/** The parts of every page: the theme, the time zone, the shortcuts, the copy buttons and the session. */
 import { html } from "../html.ts";
 import { serveCopyButtons } from "./copy.ts";
 import { keep } from "./kept.ts";
 import { serveKeys } from "./keys.ts";
 import { parsed } from "./markup.ts";
 import { session, signOut } from "./session.ts";
+import { serveZone } from "./zone.ts";
 
 const THEMES = ["system", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
@@ -53,6 +54,7 @@ function showSession(): void {
 }
 
 serveTheme();
+serveZone();
 serveKeys();
 serveCopyButtons();
 showSession();

@@ -11,6 +11,7 @@ import { Retry } from "./retry.ts";
 import { learnRole, withheldHere } from "./role.ts";
 import { goToSignIn, session } from "./session.ts";
 import { restoreTyped } from "./typed.ts";
+import { onZoneChange, showsLocalTime } from "./zone.ts";
 
 /** A page that is kept fresh. */
 export interface Live {
@@ -36,6 +37,7 @@ export function addressQuery<const Q extends QueryParameters>(parameters: Q): Qu
 /** Shows a page's content. */
 export function show(content: Html | Work<Html>): void {
   morph(contentElement(), "next" in content ? finish(content) : content);
+  delete document.documentElement.dataset["zone"];
 }
 
 /** The element around a page's content. */
@@ -52,8 +54,8 @@ function removeData(): void {
 }
 
 /**
- * Keeps a page fresh: at once where the server sent no data or a user is signed in, then at an interval
- * while the page is visible. After a failure it tries again; only data of the same address stay meanwhile.
+ * Keeps a page fresh: at once where the server sent no data, a user is signed in or times are local, then at an
+ * interval while the page is visible. After a failure it tries again; only data of the same address stay meanwhile.
  *
  * @param sooner the interval while what the page shows will soon change
  */
@@ -107,7 +109,8 @@ export function keepFresh<Model, Q extends QueryParameters>(
   document.addEventListener("visibilitychange", refreshIfDue);
   addEventListener("popstate", () => void refresh());
   const isOpen = document.body.dataset["open"] === "true";
-  if (session()) void refresh();
+  onZoneChange(() => void refresh());
+  if (session() || (isOpen && showsLocalTime())) void refresh();
   else if (!isOpen) goToSignIn();
   return {
     refresh,

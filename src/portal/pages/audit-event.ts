@@ -200,13 +200,16 @@ const PAGES: {
   reason: (text, { policy }) => policy && reasonLink(policy, text),
 };
 
-/** Renders a value. A number is grouped by thousands, and copied without the groups. */
+/** Renders a value. A time and a number are shown for people; their copies are the stored values. */
 function shortValue(event: AuditEvent, field: keyof AuditEvent, text: string): Html {
   const href = text === "" ? undefined : PAGES[field]?.(text, event);
   if (href !== undefined) {
     return html`<span
       ><a href="${href}"><code>${withMarks(text)}</code></a></span
     >`;
+  }
+  if (field === "ingested_at") {
+    return html`<span><code data-value="${text}">${exactly(text)}</code></span>`;
   }
   if (field !== "duration_ms") return html`<span><code>${withMarks(text)}</code></span>`;
   return html`<span><code data-value="${text}">${count(Number(text))}</code> ms</span>`;

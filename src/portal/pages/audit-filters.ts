@@ -2,6 +2,7 @@ import { FILTERED_FIELDS } from "../../audit/event-fields.ts";
 import { shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { SEARCH_FIELDS, searchText } from "./audit-search.ts";
+import { wallText, zoneWords } from "../zone.ts";
 import { option } from "./fields.ts";
 import {
   ALL_TIME,
@@ -81,8 +82,7 @@ export function auditFilters(view: AuditView, providers?: readonly string[]): Ht
               ${name === "provider" ? undefined : html`<datalist id="values-${name}" data-facet="${name}" data-keep></datalist>`}
             </div>`,
         )}
-        ${suggestions(providers)} ${moment("from", "From (UTC)", view)}
-        ${moment("to", "Up to (UTC)", view)}
+        ${suggestions(providers)} ${moment("from", "From", view)} ${moment("to", "Up to", view)}
         <div class="apply"><button type="submit">Apply</button></div>
       </div>
     </details>
@@ -172,9 +172,9 @@ function choice(
 function moment(name: "from" | "to", word: string, view: AuditView): Html {
   const ms = Date.parse(view[name] ?? "");
   // In the format of the field, without an offset. The service refuses an invalid time.
-  const local = Number.isNaN(ms) ? undefined : new Date(ms).toISOString().slice(0, 19);
+  const wall = Number.isNaN(ms) ? undefined : wallText(ms).replace(" ", "T");
   return html`<div>
-    <label for="audit-${name}">${word}</label>
-    <input id="audit-${name}" name="${name}" type="datetime-local" step="1" value="${local}" />
+    <label for="audit-${name}">${word} (${zoneWords()})</label>
+    <input id="audit-${name}" name="${name}" type="datetime-local" step="1" value="${wall}" />
   </div>`;
 }

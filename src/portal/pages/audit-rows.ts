@@ -1,8 +1,9 @@
 import type { AuditEvent } from "../../audit/schema.ts";
-import { count, counted, MONTHS, shorten } from "../format.ts";
+import { count, counted, exactly, MONTHS, shorten } from "../format.ts";
 import { html, type Html, type HtmlValue } from "../html.ts";
 import { executorLink, runtimeLink } from "../page-link.ts";
 import { withMarks } from "../redacted.ts";
+import { wallClock, zoneWords } from "../zone.ts";
 import type { AuditModel, AuditSlice, WayOut } from "./audit-source.ts";
 import {
   ALL_TIME,
@@ -55,11 +56,10 @@ export function rowId({
 function row(event: AuditEvent, href: string, isOpen: boolean): Html {
   const { timestamp, executor, runtime_name: runtime, consumer, reason } = event;
   const isDenied = event.policy_decision === "DENIED";
+  const exact = exactly(timestamp);
   return html`<li id="${rowId(event)}">
     <a class="row" href="${href}" ${isOpen ? html`aria-current="true"` : undefined}>
-      <time title="${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)} UTC"
-        >${timestamp.slice(11, 19)}</time
-      >
+      <time datetime="${timestamp}" title="${exact}">${exact.slice(11, 19)}</time>
       <span class="decided">${decisionBadge(event.policy_decision)}</span>
       <span class="what">
         <code>${whatRan(event)}</code>
@@ -163,7 +163,7 @@ function wayOut({ drop, total }: WayOut, view: AuditView): Html {
 function byDay(events: readonly AuditEvent[]): readonly (readonly [string, AuditEvent[]])[] {
   const days = new Map<string, AuditEvent[]>();
   for (const event of events) {
-    const day = event.timestamp.slice(0, 10);
+    const day = exactly(event.timestamp).slice(0, 10);
     const own = days.get(day);
     if (own) own.push(event);
     else days.set(day, [event]);
@@ -171,11 +171,11 @@ function byDay(events: readonly AuditEvent[]): readonly (readonly [string, Audit
   return [...days];
 }
 
-/** The name of a day in UTC. */
+/** The name of a day in the shown zone. */
 function dayName(date: string, now: number): string {
   const moment = new Date(`${date}T00:00:00Z`);
   const name = `${WEEKDAYS[moment.getUTCDay()]}, ${moment.getUTCDate()} ${MONTHS[moment.getUTCMonth()]} ${date.slice(0, 4)}`;
-  const distance = Math.floor(now / 86_400_000) - moment.getTime() / 86_400_000;
+  const distance = Math.floor(wallClock(now) / 86_400_000) - moment.getTime() / 86_400_000;
   const day = distance === 0 ? "Today · " : distance === 1 ? "Yesterday · " : "";
-  return `${day}${name} · UTC`;
+  return `${day}${name} · ${zoneWords()}`;
 }

@@ -1,5 +1,6 @@
 import { counted, exactly } from "../format.ts";
 import { html, type Html } from "../html.ts";
+import { zoneWords } from "../zone.ts";
 import {
   ALL_TIME,
   quickRangeOf,
@@ -40,7 +41,8 @@ export function auditTimeChart(view: AuditView, chart: TimeChart): Html {
       data-from="${plan.from}"
       data-to="${end}"
     >
-      ${barChart(bars, HEIGHT, "audit")} ${barTable(bars, "bars", "Events over time", "From (UTC)")}
+      ${barChart(bars, HEIGHT, "audit")}
+      ${barTable(bars, "bars", "Events over time", `From (${zoneWords()})`)}
       ${earlier > 0 ? earlierNote(earlier, first, view) : undefined}
     </div>
   </section>`;

@@ -1,4 +1,5 @@
 import { ago, counted, exactly } from "../format.ts";
+import { zoneWords } from "../zone.ts";
 import { html, type Html } from "../html.ts";
 import { auditEventPanel } from "./audit-event.ts";
 import { FACETS_PLACE } from "./audit-facets.ts";
@@ -47,7 +48,7 @@ export function renderAudit(model: AuditModel): Html {
         ${
           list &&
           html`<section class="card" id="audit-rows" aria-labelledby="rows-title">
-            <h2 class="visually-hidden" id="rows-title">Events, newest first, in UTC</h2>
+            <h2 class="visually-hidden" id="rows-title">Events, newest first, in ${zoneWords()}</h2>
             ${arrivedButton(model.arrived)} ${auditRows(model, list)}
           </section>`
         }
@@ -76,7 +77,12 @@ export function freshness(
   const moment = exactly(new Date(readAt).toISOString());
   return html`<p class="small fresh" id="freshness" data-read-at="${readAt}">
     ${isStale ? badge(`${ago(readAt, now).replace(" ago", "")} old`, "warn") : undefined}
-    <span class="faint">as of <time title="${moment}">${moment.slice(11)}</time></span>
+    <span class="faint"
+      >as of
+      <time datetime="${new Date(readAt).toISOString()}" title="${moment}"
+        >${moment.slice(11)}</time
+      ></span
+    >
     <a id="refresh" href="${viewHref(view)}">Refresh</a>
   </p>`;
 }

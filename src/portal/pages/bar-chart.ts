@@ -1,5 +1,6 @@
 import { count } from "../format.ts";
 import { html, type Html } from "../html.ts";
+import { zoneWords } from "../zone.ts";
 import { numberHeading, table } from "./parts.ts";
 import { totalOf } from "./time-chart.ts";
 
@@ -13,7 +14,7 @@ export interface ChartBar {
   readonly allowed: number;
   readonly denied: number;
   readonly other: number;
-  /** The start of the span in UTC. */
+  /** The start of the span in the shown zone. */
   readonly name: string;
   /** The label below the bar. */
   readonly label: string | undefined;
@@ -83,7 +84,7 @@ function drawn(bar: ChartBar, x: number, step: number, y: (value: number) => num
   // The chart is hidden from screen readers, so its links must not take the focus either.
   return html`<a href="${bar.href}" tabindex="-1">
     <svg x="${round(x)}%" width="${round(step)}%">
-      <title>${bar.name} UTC: ${wordsFor(bar)}</title>
+      <title>${bar.name} ${zoneWords()}: ${wordsFor(bar)}</title>
       <rect class="hit" />
       ${pieces(bar, y)}
     </svg>

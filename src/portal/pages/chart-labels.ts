@@ -1,5 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/clock.ts";
-import { exactly, shortDay } from "../format.ts";
+import { shortDay } from "../format.ts";
+import { wallClock, wallText } from "../zone.ts";
 import type { ChartBar } from "./bar-chart.ts";
 import type { Bar } from "./time-chart.ts";
 
@@ -28,15 +29,16 @@ export function chartBars(
   const labels = chartLabels(bars);
   return bars.map(({ start, end, allowed, denied, other }) => ({
     ...{ allowed, denied, other },
-    name: exactly(new Date(Math.max(start, from)).toISOString()).slice(0, 16),
+    name: wallText(Math.max(start, from)).slice(0, 16),
     label: labels.get(start),
     href: hrefOf(Math.max(start, from), Math.min(end, to)),
   }));
 }
 
 /**
- * The labels that fit below bars, by the start of the bar: round times of day in UTC, and the date where
- * a day begins.
+ * The labels that fit below bars, by the start of the bar: round times of day in the shown zone, and the date
+ * where a day begins. A bar that begins between two round times, such as a day of UTC in another zone, has the
+ * label of the nearer one.
  *
  * @param bars oldest first, all of the same length
  */
@@ -50,10 +52,12 @@ export function chartLabels(
   const step = STEPS.find((one) => one % width === 0 && span / one <= MOST_LABELS) ?? span;
   // A label is wider than a bar: near the right edge it would be cut.
   const latest = last.end - span / 16;
-  const chosen = bars.filter(({ start }) => start % step === 0 && start <= latest);
-  return new Map(chosen.map(({ start }) => [start, labelOf(start)]));
+  const chosen = bars
+    .map(({ start }) => ({ start, wall: Math.round(wallClock(start) / width) * width }))
+    .filter(({ start, wall }) => wall % step === 0 && start <= latest);
+  return new Map(chosen.map(({ start, wall }) => [start, labelOf(wall)]));
 }
 
-function labelOf(ms: number): string {
-  return ms % DAY_MS === 0 ? shortDay(ms) : new Date(ms).toISOString().slice(11, 16);
+function labelOf(wall: number): string {
+  return wall % DAY_MS === 0 ? shortDay(wall) : new Date(wall).toISOString().slice(11, 16);
 }

@@ -4,6 +4,7 @@ import { DAY_MS } from "../../core/clock.ts";
 import { count, counted, percent, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { withUnseen } from "../unseen.ts";
+import { zoneWords } from "../zone.ts";
 import { readChart, type AuditSlice } from "./audit-source.ts";
 import { AHEAD_MS, shortMoment, viewHref, type AuditView } from "./audit-view.ts";
 import { barChart, barTable, chartLegend } from "./bar-chart.ts";
@@ -115,14 +116,15 @@ export function commandCards(thing: Html, commands: CommandsOf, now: number): Ht
   );
   const chart = html`<div class="inside">
     ${barChart(bars, CHART_HEIGHT, "week")}
-    ${barTable(bars, "week-table", "Commands of the last 7 days", "From (UTC)")}
+    ${barTable(bars, "week-table", "Commands of the last 7 days", `From (${zoneWords()})`)}
   </div>`;
   const denials =
     denied.events.length === 0
       ? emptyState("Nothing was denied", "No command in the log was denied.")
       : denialList(denied.events, now, filter);
   return html`<div class="grid">
-    ${thing} ${card("week-title", "Commands of the last 7 days, UTC", chart, chartLegend(found))}
+    ${thing}
+    ${card("week-title", `Commands of the last 7 days, ${zoneWords()}`, chart, chartLegend(found))}
     <div class="grid thing">
       ${card("newest-title", "Newest commands", newestTable(newest.events, filter, now), auditLink(filter, {}, "All commands"))}
       ${card("denials-title", "Newest denials", denials, auditLink(filter, { decision: "DENIED" }, "All denials"))}

@@ -1,6 +1,7 @@
 import { DAY_MS } from "../../core/clock.ts";
 import { shortDay } from "../format.ts";
 import { html, type Html } from "../html.ts";
+import { wallClock } from "../zone.ts";
 import { shareRow, shareTable } from "./bars.ts";
 import { emptyState } from "./parts.ts";
 
@@ -17,11 +18,11 @@ export function dayTable(times: readonly string[], since: string | undefined, no
     return emptyState("Not used", "None of these commands was decided by it.");
   const numbers = new Map<number, number>();
   for (const time of times) {
-    const day = Math.floor(Date.parse(time) / DAY_MS);
+    const day = Math.floor(wallClock(Date.parse(time)) / DAY_MS);
     numbers.set(day, (numbers.get(day) ?? 0) + 1);
   }
-  const today = Math.max(Math.floor(now / DAY_MS), ...numbers.keys());
-  const first = Math.floor(Date.parse(since ?? "") / DAY_MS) || today;
+  const today = Math.max(Math.floor(wallClock(now) / DAY_MS), ...numbers.keys());
+  const first = Math.floor(wallClock(Date.parse(since ?? "")) / DAY_MS) || today;
   const length = Math.min(MOST_DAYS, today - first + 1);
   const days = Array.from({ length }, (_, i) => today - i);
   const most = Math.max(1, ...days.map((day) => numbers.get(day) ?? 0));

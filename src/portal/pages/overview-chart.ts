@@ -1,6 +1,7 @@
 import type { Histogram } from "../../audit/schema.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/clock.ts";
 import { html, type Html } from "../html.ts";
+import { zoneWords } from "../zone.ts";
 import { shortMoment, viewHref } from "./audit-view.ts";
 import { barChart, barTable } from "./bar-chart.ts";
 import { chartBars } from "./chart-labels.ts";
@@ -27,5 +28,5 @@ export function hourlyChart({ buckets }: Histogram, now: number): Html {
     beginOfDay(now),
   );
   return html`${barChart(bars, HEIGHT, "hourly")}
-  ${barTable(bars, "hours", "Commands by hour", "Hour (UTC)")}`;
+  ${barTable(bars, "hours", "Commands by hour", `Hour (${zoneWords()})`)}`;
 }

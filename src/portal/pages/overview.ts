@@ -13,6 +13,7 @@ import { firstSteps, heartbeatRequest, publishRequest } from "./first-steps.ts";
 import { denialList } from "./denial-list.ts";
 import { fleetCard } from "./fleet-card.ts";
 import { beginOfDay, hourlyChart } from "./overview-chart.ts";
+import { zoneWords } from "../zone.ts";
 import { card, emptyState, facts, publishedFacts, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 
@@ -79,7 +80,12 @@ export function renderOverview(model: OverviewModel): Html {
 
 function commandsCard({ histogram, now }: OverviewModel): Html {
   const chart = html`<div class="inside">${hourlyChart(histogram, now)}</div>`;
-  return card("commands-title", "Commands by hour, UTC", chart, chartLegend(histogram.buckets));
+  return card(
+    "commands-title",
+    `Commands by hour, ${zoneWords()}`,
+    chart,
+    chartLegend(histogram.buckets),
+  );
 }
 
 /** Whether any command was reported; until then the page begins with the first steps. */

@@ -15,6 +15,7 @@ import {
 } from "../page-link.ts";
 import type { PolicyRules } from "../rule-schema.ts";
 import { ifAllowed } from "../withheld.ts";
+import { zoneWords } from "../zone.ts";
 import { namesIn, newestTable } from "./commands-of.ts";
 import { dayTable } from "./day-table.ts";
 import {
@@ -177,7 +178,7 @@ function use({ now }: RuleModel, { times, events, since }: Use, { effect }: Poli
   const list = newestTable(events, { decision }, now, "This rule decides none of these commands.");
   return html`<div class="grid thing">
     ${card("newest-title", denies ? "Newest denials" : "Newest commands", html`${list} ${note}`)}
-    ${card("days-title", denies ? "Denials by day, UTC" : "Commands by day, UTC", dayTable(times, since, now))}
+    ${card("days-title", `${denies ? "Denials" : "Commands"} by day, ${zoneWords()}`, dayTable(times, since, now))}
   </div>`;
 }
 

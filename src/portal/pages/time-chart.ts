@@ -4,6 +4,7 @@
  */
 import type { Histogram, Interval } from "../../audit/schema.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/clock.ts";
+import { wallClock } from "../zone.ts";
 
 const MOST_BUCKETS = 990; // slightly below the limit of the API, since ranges are extended to whole buckets
 const MOST_BARS = 75;
@@ -96,7 +97,8 @@ export function barsOf({ plan, buckets }: TimeChart): readonly Bar[] {
   const scale = SCALES.find(({ interval }) => interval === plan.interval) ?? SCALES[2];
   const widest = scale.widths.at(-1) ?? scale.bucket;
   const width = scale.widths.find((one) => (to - from) / one <= MOST_BARS) ?? widest;
-  const start = Math.floor(from / width) * width;
+  const ahead = aheadBy(to, scale.bucket);
+  const start = Math.floor((from + ahead) / width) * width - ahead;
   const bars = Array.from({ length: Math.max(1, Math.ceil((to - start) / width)) }, (_, i) => ({
     start: start + i * width,
     end: start + (i + 1) * width,
@@ -110,6 +112,15 @@ export function barsOf({ plan, buckets }: TimeChart): readonly Bar[] {
     bar.other += bucket.other;
   }
   return bars;
+}
+
+/**
+ * The milliseconds that the shown zone is ahead of UTC, so that bars begin at round local times; 0 where buckets,
+ * which begin at round times in UTC, would be cut.
+ */
+function aheadBy(to: number, bucket: number): number {
+  const ahead = wallClock(to) - to;
+  return ahead % bucket === 0 ? ahead : 0;
 }
 
 /** The buckets of a histogram for a chart. */

@@ -105,3 +105,46 @@ browserTest("a copied link has fixed times, and titles name the view", async (t)
   await page.goto(`${app.url}/portal/executor?name=ada`);
   assert.equal(await page.title(), "ada - Signalbox");
 });
+
+browserTest("local time is chosen once, and shown everywhere; addresses stay in UTC", async (t) => {
+  const app = await start(t);
+  await app.post("/api/v1/audit", {
+    events: [
+      { command: "late", timestamp: "2026-11-20T19:00:00Z" },
+      { command: "early", timestamp: "2026-11-20T18:15:00Z" },
+    ],
+  });
+  // 5:30 ahead of UTC: the new day begins at 18:30 UTC.
+  const visited = await visit(t, `${app.url}/portal/audit`, { timezoneId: "Asia/Kolkata" });
+  const { page } = visited;
+  const days = page.locator(".day h3");
+  assert.deepEqual(await days.allInnerTexts(), ["Today · Friday, 20 Nov 2026 · UTC"]);
+  await page.getByRole("button", { name: "Times: UTC" }).click();
+  await page.getByText("Saturday, 21 Nov 2026 · local time").waitFor();
+  assert.deepEqual(await page.locator(".row time").allInnerTexts(), ["00:30:00", "23:45:00"]);
+  const row = page.locator(".row time").first();
+  assert.equal(await row.getAttribute("datetime"), "2026-11-20T19:00:00.000Z");
+  await visited.checkAccessibility();
+
+  // The choice outlives the page, on all pages.
+  await page.goto(`${app.url}/`);
+  await page.getByText("Commands by hour, local time").waitFor();
+  await page.goto(`${app.url}/portal/audit`);
+  await page.getByText("Saturday, 21 Nov 2026 · local time").waitFor();
+  await page.locator(".row").first().click();
+  await page.locator("#audit-event .when", { hasText: "2026-11-21 00:30:00 UTC+5:30" }).waitFor();
+  await page.keyboard.press("Escape");
+
+  // A time that a person types is local, and the address names the moment in UTC.
+  await page.getByText("More filters").click();
+  await page.getByLabel("From (local time)").fill("2026-11-21T00:00:00");
+  await page.getByRole("button", { name: "Apply" }).click();
+  await page.locator(".total", { hasText: "1 event" }).waitFor();
+  assert.equal(new URL(page.url()).searchParams.get("from"), "2026-11-20T18:30:00Z");
+  assert.equal(await page.getByLabel("From (local time)").inputValue(), "2026-11-21T00:00");
+  await page.getByRole("link", { name: "since 2026-11-21 00:00:00 UTC+5:30" }).waitFor();
+
+  await page.getByRole("button", { name: "Times: local" }).click();
+  await page.getByText("20 Nov 2026 · UTC").waitFor();
+  assert.equal(await page.getByLabel("From (UTC)").inputValue(), "2026-11-20T18:30");
+});

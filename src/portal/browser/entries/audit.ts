@@ -13,8 +13,9 @@ import {
   type AuditView,
 } from "../../pages/audit-view.ts";
 import { readAddress, readSearch, searchText, type Search } from "../../pages/audit-search.ts";
+import { fieldInUtc } from "../../zone.ts";
 import { reasonOf } from "../api.ts";
-import { download } from "../audit-actions.ts";
+import { copyLink, download } from "../audit-actions.ts";
 import { serveFacets, showFacets } from "../audit-facets.ts";
 import { linkOf } from "../audit-pieces.ts";
 import { AuditScreen } from "../audit-screen.ts";
@@ -27,6 +28,7 @@ import { addShortcuts } from "../keys.ts";
 import { contentElement } from "../live.ts";
 import { session } from "../session.ts";
 import { toast } from "../toast.ts";
+import { onZoneChange, showsLocalTime } from "../zone.ts";
 
 const TYPING_MS = 120;
 const ARRIVALS_MS = 400;
@@ -87,7 +89,8 @@ function formHref(form: HTMLFormElement, { filters }: Search): string {
   const { live } = screen.view;
   const given = readView((name) => {
     const value = data.get(name);
-    return typeof value === "string" ? value.trim() : undefined;
+    if (typeof value !== "string") return undefined;
+    return name === "from" || name === "to" ? fieldInUtc(value) : value.trim();
   });
   return viewHref({ ...given, ...filters, ...(live === undefined ? {} : { live }) });
 }
@@ -138,7 +141,7 @@ function serveClicks(): void {
     const { event: id = "" } = screen.view;
     if (control.id === "live") toggleLive();
     else if (control.id === "show-arrived") showArrived();
-    else if (control.id === "copy-link") copyLink();
+    else if (control.id === "copy-link") copyLink(screen.view, screen.readAt);
     else if (draft === "allow" || draft === "deny") openRuleDraft([id], draft);
     else if (draft === "collect") collect(id);
     else if (control.id === "retry-event") void screen.reopen();
@@ -155,17 +158,6 @@ function serveClicks(): void {
       void screen.loadOlder();
     } else followLink(control, event);
   });
-}
-
-/** Copies the address of this view with its times fixed, so that another reader sees the same events. */
-function copyLink(): void {
-  const { view } = screen;
-  const { from, to = shortMoment(screen.readAt + 1) } = queryOf(view, screen.readAt);
-  const link = viewHref(view, { range: undefined, live: undefined, from, to });
-  navigator.clipboard.writeText(new URL(link, location.origin).href).then(
-    () => toast("Copied, with the times of this view"),
-    () => toast("The browser does not allow this page to copy"),
-  );
 }
 
 /** Follows a link to another view within the page, unless the click asks for another tab. */
@@ -291,6 +283,7 @@ serveZoom(content, (from, to) => {
   void go(viewHref(screen.view, { ...ALL_TIME, ...ANEW, ...moments, live: undefined }), "push");
 });
 addEventListener("popstate", () => void go(location.href, "stay"));
+onZoneChange(() => void screen.load(screen.view).then(fillForm));
 setInterval(() => screen.showFreshness(), FRESHNESS_MS);
-if (document.body.dataset["open"] === "true" && !session()) begin();
+if (document.body.dataset["open"] === "true" && !session() && !showsLocalTime()) begin();
 else void go(location.href, "stay");

@@ -5,12 +5,15 @@
 
   document.documentElement.dataset["modules"] = "";
   let theme: string | null = null;
+  let isLocal = false;
   try {
     theme = localStorage.getItem("signalbox.theme");
+    isLocal = localStorage.getItem("signalbox.zone") === "local";
   } catch {
-    // Without storage the theme follows the system.
+    // Without storage the theme follows the system, and times are in UTC.
   }
   if (theme === "light" || theme === "dark") document.documentElement.dataset["theme"] = theme;
+  if (isLocal) document.documentElement.dataset["zone"] = "local";
 
   // The browser must not post a form itself: it would leave the page and lose the input. A form that
   // is sent before its module is loaded waits for the module.

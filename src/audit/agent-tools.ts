@@ -50,7 +50,7 @@ export function objectOf(json: string): AgentData | undefined {
   }
 }
 
-/** A word as a person would type it. */
+/** Quotes a word for a shell; a plain word stays as it is. */
 export function quotedWord(word: string): string {
   return PLAIN_WORD.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

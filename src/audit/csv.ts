@@ -6,26 +6,26 @@ import { auditEvent, type AuditEvent } from "./schema.ts";
 const COLUMNS = Object.keys(auditEvent.properties) as readonly (keyof AuditEvent)[];
 const NEEDS_QUOTES = /[",;\t\r\n]/;
 /**
- * Positions where a spreadsheet could begin a cell with a formula: at one of `=+-@`, which some also
- * read in their full-width forms. That is at the start of a text, and after a semicolon, a tab or a
- * line break: if the locale's separator is not the comma, a line is split there. Quotes do not prevent
- * this, since they count only at the start of a cell. Nor do spaces of any kind, quotes and invisible
- * characters before the formula: importers drop them. The separators are not in that set, since each
- * of them begins a search of its own: a run of separators would take time by the square of its length.
+ * Positions where a spreadsheet could begin a cell with a formula. A formula begins with one of `=+-@`;
+ * some spreadsheets also accept their full-width forms. A cell can begin at the start of a text, and
+ * after a semicolon, a tab or a line break: locales whose separator is not the comma split a line there.
+ * Quotes in the middle of a cell do not prevent the split. Importers drop spaces, quotes and invisible
+ * characters before a formula, so the pattern skips them. It does not skip separators: each separator
+ * begins a search, so a run of separators would take quadratic time.
  */
 const FORMULA_AHEAD =
-  // oxlint-disable-next-line no-control-regex -- a formula behind a NUL is one
+  // oxlint-disable-next-line no-control-regex -- importers drop a NUL before a formula
   /^(?=[\t\r\n])|(?:^|(?<=[;\t\r\n]))(?=["\p{Z}\p{Cf}\0-\x08\v\f\x0e-\x1f\x7f-\x9f]*[=+\-@\uff1d\uff0b\uff0d\uff20])/gu;
 const SEPARATORS = ";\t\r\n";
 const FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20";
-/** The characters allowed between a separator and a formula: the first class of `FORMULA_AHEAD`. */
-// oxlint-disable-next-line no-control-regex -- NUL is one of them
+/** The characters that may stand between a separator and a formula: the first class of `FORMULA_AHEAD`. */
+// oxlint-disable-next-line no-control-regex -- importers drop a NUL before a formula
 const INVISIBLE = /["\p{Z}\p{Cf}\0-\x08\v\f\x0e-\x1f\x7f-\x9f]/u;
 const NEWLINE = 0x0a;
 /** Longer texts are turned into cells in parts of this many UTF-16 units. */
 const LONG_CELL = 8 << 10;
 
-/** At the start of the file, it tells a spreadsheet that the text is UTF-8. */
+/** Tells a spreadsheet, at the start of a file, that the text is UTF-8. */
 export const BYTE_ORDER_MARK = "\ufeff";
 
 /** The first line: the name of every field of an event. */
@@ -43,7 +43,7 @@ export function* csvLines(rows: Buffer): Work<string> {
   return lines;
 }
 
-/** Like `csvLines`, for one row that may have several MiB, in smaller steps. */
+/** Like `csvLines`, in smaller steps, for one row of up to several MiB. */
 export function* longCsvLine(row: Buffer): Work<string> {
   const event = (yield* parseLongJson(row, false)) as AuditEvent;
   const cells: string[] = [];
@@ -60,7 +60,7 @@ export function* longCell(text: string): Work<string> {
   let made = "";
   let isQuoted = false;
   let taken = 0;
-  /** The position for an apostrophe if the characters after it turn out to begin a formula; -1 if none can. */
+  /** The position of an apostrophe if a formula follows; -1 once a visible character rules a formula out. */
   let ahead = 0;
   let pause = LONG_CELL;
   for (let at = 0; at < text.length;) {

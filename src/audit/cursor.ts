@@ -1,8 +1,8 @@
 /**
- * Positions in lists and streams, as opaque texts for clients. Each contains a hash of what it
- * belongs to: used for another organization or with other filters, it would silently skip events,
- * so it is refused. The store makes and reads the position inside. A cursor is neither a secret nor
- * a permission: a client that forges one gets only events that the filters would have shown anyway.
+ * Positions in lists and streams, as opaque texts for clients. Each text contains a hash of its
+ * organization and filters. With others it would silently skip events, so it is refused. The store
+ * makes and reads the position inside. A cursor is neither a secret nor a permission: a client that
+ * forges a cursor gets only events that the filters would have shown anyway.
  */
 import { hash } from "node:crypto";
 import { BadInput } from "../core/errors.ts";
@@ -79,7 +79,7 @@ function notOurs(name: "cursor" | "Last-Event-ID"): BadInput {
   return new BadInput(`${name}: not understood; begin again without it`);
 }
 
-/** A hash of what a position belongs to. `filterOf` alone makes filters, so their order is fixed. */
+/** A hash of organization and filters. Only `filterOf` makes filters, so the order of their keys is fixed. */
 function bindingOf(organization: string, filter: AuditFilter | undefined): Buffer {
   const text = JSON.stringify([organization, filter]);
   return hash("sha256", text, "buffer").subarray(0, BINDING_BYTES);

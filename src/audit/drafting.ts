@@ -28,13 +28,13 @@ export interface Drafted {
   readonly named: ReadonlySet<string>;
 }
 
-/** Drafting this many takes about 0.2 ms. */
+/** The events of one part of the work; drafting them takes about 0.2 ms. */
 const EVENTS_OF_A_PART = 64;
 /** Longer texts are redacted in parts. */
 const SHORT_LENGTH = 8192;
 const NO_IDS: ReadonlySet<string> = new Set();
 
-/** Drafts a single event; at once unless one of its texts is long. */
+/** Drafts a single event: synchronously, unless one of its texts is long. */
 export function draftOne(event: unknown, context: DraftContext): Awaitable<Drafted> {
   const checked = checkEvent(event, "", context);
   if (redactShort(checked, context)) return draftedOne(event, checked, context);
@@ -66,7 +66,7 @@ function draftedOne(event: unknown, checked: CheckedEvent, context: DraftContext
   return { drafts: [draft], named: hasId(event) ? new Set([draft.id]) : NO_IDS };
 }
 
-/** Redacts the short texts of an event. Returns whether there are no others. */
+/** Redacts the short texts of an event. Returns whether all of its texts are short. */
 function redactShort(event: CheckedEvent, { redactor, count }: DraftContext): boolean {
   if (redactor === undefined) return true;
   // Nearly every event ends here; reading fields by their names is faster than a loop over names.

@@ -75,7 +75,7 @@ export type ExactFilter = Extract<EventFieldLiteral, { readonly filter: string }
 type Excludable = Exclude<ExactFilter, "trace_id">;
 /** The query parameters that leave out events with an exact value. */
 export type ExcludingFilter = `not_${Excludable}`;
-/** A row of the table, for those that read it by its names. */
+/** A row of the table, with every optional property. */
 export type EventField = EventFieldRow & {
   readonly name: EventFieldName;
   readonly filter?: ExactFilter;
@@ -87,7 +87,7 @@ export const REPORTED_FIELDS: readonly EventField[] = EVENT_FIELDS.filter(
 /** The rows that can be asked for by an exact value. */
 export const FILTERED_FIELDS: readonly (EventField & { readonly filter: ExactFilter })[] =
   EVENT_FIELDS.filter((field) => "filter" in field);
-/** The rows whose value can be excluded: all of these but the trace, which few events share. */
+/** The filters that can also exclude: all except the trace, since few events share a trace. */
 export const EXCLUDED_FIELDS = FILTERED_FIELDS.filter(
   (field): field is (typeof FILTERED_FIELDS)[number] & { readonly filter: Excludable } =>
     field.filter !== "trace_id",
@@ -96,7 +96,7 @@ export const EXCLUDED_FIELDS = FILTERED_FIELDS.filter(
 export const SEARCHED_FIELDS = EVENT_FIELDS.filter((field) => "isSearched" in field).map(
   ({ name }) => name,
 );
-/** The same, to be read. */
+/** The same names as a phrase, such as `command, message or reason`. */
 export const SEARCHED_WORDS = SEARCHED_FIELDS.join(", ").replace(/, (\w+)$/, " or $1");
 
 /** The parameter that leaves out events with an exact value of a field. */
@@ -104,7 +104,7 @@ export function excluding<Name extends string>(filter: Name): `not_${Name}` {
   return `not_${filter}`;
 }
 
-/** Makes a record of pairs of name and value. */
+/** Makes a record from pairs of name and value. */
 export function recordOf<Name extends string, Value>(
   pairs: readonly (readonly [Name, Value])[],
 ): Readonly<Record<Name, Value>> {

@@ -17,7 +17,8 @@ export const formatParameter = string("`ndjson` for one JSON object a line, or `
   default: "ndjson",
 });
 
-const BOM = "With `csv`: begin with a byte order mark, by which spreadsheets know UTF-8.";
+const BOM =
+  "With `csv`: begin with a byte order mark, which tells spreadsheets that the text is UTF-8.";
 
 /** The parameter that adds a byte order mark to a CSV file. */
 export const bomParameter = string(BOM, { enum: ["true", "false"], default: "false" });

@@ -13,12 +13,12 @@ import { EXPORT_TYPES, exportParameters, type ExportFormat } from "./export-sche
 import { filterOf, type GivenFilter } from "./filter.ts";
 import type { AuditFilter, AuditStore } from "./store.ts";
 
-// The size of a request line: a body may carry no more parameters than a query.
+// The longest request line, so that a body accepts no more parameters than a query.
 const MAX_PARAMETERS_LENGTH = 16 * 1024;
 /** The same interval as for streams. */
 const CHECK_EVERY_MS = 15 * SECOND_MS;
 const NEWLINE = 0x0a;
-/** A long line is written in parts, so that a slow reader can be told from one that has stopped. */
+/** Long lines are written in parts, so that a slow reader can be told from a stalled one. */
 const PART_BYTES = 64 << 10;
 
 /** The events and the format of an export. */
@@ -160,7 +160,7 @@ async function sendLines(
   }
 }
 
-/** Writes, and waits until the system has taken everything, so that only one piece at a time is in memory. */
+/** Writes, and waits until the operating system has taken the piece: only one piece at a time is in memory. */
 function write(output: Writable, piece: Buffer | string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error);

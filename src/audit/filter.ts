@@ -30,7 +30,7 @@ const DESCRIPTIONS: Readonly<Record<ExactFilter, string>> = {
   reported_by: "Only events that the API key or user with this id reported.",
 };
 
-/** A parameter; one that is forgiving refuses no value. */
+/** A query parameter. A `forgiving` parameter accepts any value. */
 type FilterSchema = StringSchema & { readonly description: string; readonly forgiving?: true };
 
 const exact: Readonly<Record<ExactFilter, FilterSchema>> = recordOf(
@@ -59,14 +59,14 @@ export const filterQuery = {
   to: dateTime("Only events with a `timestamp` before this time."),
 } as const satisfies Readonly<Record<string, FilterSchema>>;
 
-/** Searches of texts take turns: each may read all texts of a log. All other filters are found in the index. */
+/** Text searches take turns, since each may read all texts of a log. The index answers all other filters. */
 export const SEARCH = {
   large: "searched",
   isSmall: ({ query }: { readonly query: Pick<GivenFilter, "q" | "reason"> }) =>
     query.q === undefined && query.reason === undefined,
 } as const;
 
-/** Facets take the same turns, with any filter: each may go through all rows of a log. */
+/** Facets take the same turns with any filter, since each may go through all rows of a log. */
 export const FACET_COUNTS = { large: "searched" } as const;
 
 /** Filters as the client sent them. */

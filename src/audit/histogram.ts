@@ -24,8 +24,8 @@ export interface Buckets {
 }
 
 /**
- * Chooses the buckets that cover the range of a filter. By default it is the 24 hours that end at
- * `to`, which is now by default, including events of this very millisecond.
+ * Chooses the buckets that cover the range of a filter. The default of `from` is 24 hours before `to`. The
+ * default of `to` is one millisecond after `now`, so that events of this millisecond are counted.
  *
  * @throws BadInput if there would be more than 1,000 buckets
  */

@@ -1,8 +1,8 @@
 /**
  * Makes the stored event from a reported one: takes values from aliases, checks them and fills the gaps.
- * This runs for every event of every batch, so it is written out by hand and always builds objects with the
+ * This code runs for every event of every batch, so it names each field and always builds objects with the
  * same keys in the same order: a loop over the table of fields took twice as long, one microsecond more for
- * each event. The table has the aliases and limits, and the compiler asks for a line for each of its rows.
+ * each event. The table has the aliases and limits, and the compiler demands a line here for each of its rows.
  */
 import { BadInput } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
@@ -57,7 +57,7 @@ export interface IngestContext {
 type Gap = "id" | "timestamp" | "consumer" | "ai" | "provider" | "status";
 type TextName = (typeof REDACTED_FIELDS)[number];
 
-/** A reported event that was checked, and has gaps. Its texts are still as they were sent. */
+/** A reported event that was checked but still has gaps. Its texts are as they were sent. */
 export type CheckedEvent = Omit<AuditEvent, Gap | TextName> & {
   -readonly [Field in Gap | TextName]: AuditEvent[Field] | undefined;
 };
@@ -65,7 +65,7 @@ export type CheckedEvent = Omit<AuditEvent, Gap | TextName> & {
 /**
  * Makes a stored event from a reported one. A canonical name takes precedence over its alias, and
  * the alias is then not checked: a value that is not stored does not make an event invalid. Absent
- * optional fields are left out. Secrets stay: `drafting.ts` takes them out of reports.
+ * optional fields are left out. Secrets stay in the texts: `drafting.ts` removes them.
  *
  * @param place where the event stands in the body: `""`, or `events[3]`
  * @throws BadInput naming the invalid field and what was expected
@@ -164,7 +164,7 @@ function text(raw: RawEvent, field: ReportedField, place: string): string | unde
   return value;
 }
 
-/** The name under which a report has a field: the field's own name when it has a value, or none has. */
+/** The name that a report uses for a field: the field's own name, unless only the alias can have a value. */
 function givenName(raw: RawEvent, { name, alias }: ReportedField): string {
   return alias !== undefined && isAbsent(raw[name]) ? alias : name;
 }

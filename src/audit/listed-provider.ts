@@ -1,4 +1,4 @@
-/** Longer texts are not names of providers: an event may carry 64 KiB there. */
+/** Longer texts are not names of providers: the field of an event accepts 64 KiB. */
 const LONGEST_LISTED = 256;
 
 /** Whether counts and suggestions list a provider that events name. */

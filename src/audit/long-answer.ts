@@ -8,12 +8,12 @@ import type { AuditEvent } from "./schema.ts";
 
 /** Longer than the line of any event within the default `MAX_BODY_BYTES`. */
 const LEAST_BYTES = 12 << 20;
-/** The fields that ingest adds, and the names of all. */
+/** The most bytes for the fields that ingest adds and the names of all fields. */
 const EVENT_BYTES = 1_024;
-/** A character takes at most six bytes in a line: an escape. */
+/** The most bytes of one character in a line: those of an escape such as `\u0000`. */
 const CHARACTER_BYTES = 6;
 
-/** How many bytes the answer to some events may have. */
+/** The most bytes that the answer to a batch may have. */
 export function answerAllowance(events: readonly AuditEvent[]): number {
   let bytes = LEAST_BYTES;
   for (const event of events) bytes += EVENT_BYTES + CHARACTER_BYTES * charactersOf(event);

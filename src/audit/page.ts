@@ -15,7 +15,7 @@ export interface PageWanted {
  * Reads a page of an organization's events, and the cursor of the next one; `undefined` at the end.
  * The search ends when `gone` fires.
  *
- * @throws BadInput for a cursor of other filters, or a text that is not a cursor
+ * @throws BadInput for a text that is not a cursor, or a cursor of other filters
  */
 export async function readPage(
   audit: Pick<AuditStore, "page">,

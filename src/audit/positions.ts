@@ -1,4 +1,4 @@
-/** Positions of lists and streams as bytes, which leave the engine, and as numbers, which it works with. */
+/** Positions of lists and streams: numbers inside the engine, bytes outside it. */
 import { UnknownPosition, type Position } from "./store.ts";
 
 const FIRST_MS = -62_167_219_200_000; // 0000-01-01T00:00:00Z
@@ -18,19 +18,19 @@ export function listPosition({ timestamp, row }: ListPlace): Position {
   return write([timestamp, row]);
 }
 
-/** Reads a position of a list. Throws `UnknownPosition` for bytes that no list has given out. */
+/** Reads a position of a list. Throws `UnknownPosition` for bytes that `listPosition` cannot have made. */
 export function readListPosition<Row extends number>(position: Position): ListPlace<Row> {
   const [timestamp, row] = read(position, 2) as [number, Row];
   if (!isWhole(timestamp, FIRST_MS, LAST_MS) || !isWhole(row, 1)) throw new UnknownPosition();
   return { timestamp, row };
 }
 
-/** The position of a stream that has given out everything up to a row; 0 for nothing. */
+/** The position of a stream that has delivered everything up to a row; 0 at its start. */
 export function streamPosition(row: number): Position {
   return write([row]);
 }
 
-/** Reads the row that a stream goes on after. Throws `UnknownPosition` for a row beyond the last one. */
+/** Reads the row after which a stream continues. Throws `UnknownPosition` for a row beyond `lastRow`. */
 export function readStreamPosition<Row extends number>(position: Position, lastRow: Row): Row {
   const [row] = read(position, 1) as [Row];
   if (!isWhole(row, 0, lastRow)) throw new UnknownPosition();

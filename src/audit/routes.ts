@@ -53,8 +53,8 @@ interface Report {
 }
 
 /**
- * Larger batches are stored in turns: ten bytes of a body become some hundred bytes of an event, so the size
- * of the body bounds its cost too little.
+ * Larger batches take turns. Their number of events counts, not the size of the body: ten bytes of a body can
+ * become some hundred bytes of an event.
  */
 export const LARGE_BATCH_EVENTS = 1_000;
 
@@ -89,18 +89,18 @@ const listQuery = {
     description: "The number of matching events to skip, from the newest on.",
   },
   cursor: string(
-    "The `next_cursor` of a page with the same filters; it excludes `offset`. The pages neither skip nor repeat an event while events arrive.",
+    "The `next_cursor` of a page with the same filters; not together with `offset`. The pages neither skip nor repeat an event while events arrive.",
   ),
 } as const satisfies Readonly<Record<string, Schema & { readonly forgiving?: true }>>;
 
-/** The JSON of an `AuditBatchResult` around events that are JSON already; long events come as bytes. */
+/** The JSON of an `AuditBatchResult` around events that are already JSON; long events are bytes. */
 function batchResult(accepted: number, events: string | Buffer): string | readonly Buffer[] {
   const head = `{"accepted":${accepted},"events":[`;
   if (typeof events === "string") return `${head}${events}]}`;
   return [Buffer.from(head), events, Buffer.from("]}")];
 }
 
-/** Answers when the events are stored. Until then it keeps only their number, not the events. */
+/** Answers when the events are stored. Until then it keeps only their number in memory. */
 function answering(settle: Settle, isBatch: boolean, accepted: number): Stored {
   return (error, stored = "") => {
     if (error) settle(error);

@@ -132,7 +132,7 @@ export const auditBatchResult = object({
   },
 });
 
-/** A text to be redacted by way of trial. */
+/** A text to try redaction on. */
 export const auditRedact = object({
   title: "AuditRedact",
   description: "A text as an event would contain it.",

@@ -1,4 +1,4 @@
-/** Tickets that every server of a deployment finds. */
+/** Tickets that every server of a deployment can redeem. */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 import type { GivenCredentials } from "../auth/caller.ts";
 import type { Clock } from "../core/clock.ts";
@@ -15,9 +15,9 @@ import {
 /** Keeps the sealed grants of tickets, by the hashes of the tickets. */
 export interface TicketRecords {
   put(hash: string, sealed: Buffer, expiresAt: number): Promise<void>;
-  /** A grant that is not over at `now`, in milliseconds. */
+  /** A grant that has not expired at `now`, in milliseconds. */
   find(hash: string, now: number): Promise<Buffer | undefined>;
-  /** The same, and removes it: of several who take a ticket at once, one gets it. */
+  /** Like `find`, and removes the grant. If several callers take it at once, only one gets it. */
   take(hash: string, now: number): Promise<Buffer | undefined>;
   remove(hash: string): Promise<void>;
 }
@@ -38,11 +38,11 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Keeps grants where all servers find them. A ticket is redeemed with the credentials that it was made
- * with, which another server has to look at again. So the grant holds them, encrypted by a key that is
- * made of the ticket: who reads the records has the hash of the ticket, and learns nothing.
+ * Keeps grants where all servers find them. The server that redeems a ticket checks again the credentials
+ * that requested it. So the record contains them, encrypted by a key that is derived from the ticket. The
+ * records have only the ticket's hash, so a reader of the records cannot decrypt them.
  *
- * How many tickets an organization may hold is counted by each server for those that it made.
+ * Each server counts only its own tickets towards the limit of an organization.
  */
 export class SharedTickets implements TicketOffice {
   readonly #records: TicketRecords;
@@ -55,7 +55,7 @@ export class SharedTickets implements TicketOffice {
     this.#accept = accept;
     this.#now = now;
     this.#own = new ExportTickets(now, (hash) => {
-      records.remove(hash).catch(() => undefined); // it ends within a minute by itself
+      records.remove(hash).catch(() => undefined); // it expires within a minute anyway
     });
   }
 
@@ -83,7 +83,7 @@ export class SharedTickets implements TicketOffice {
   }
 
   async take(ticket: string, surface: Surface): Promise<TicketGrant | undefined> {
-    const grant = await this.find(ticket, surface); // another surface does not use it up
+    const grant = await this.find(ticket, surface); // a request under another surface must not use it up
     if (!grant) return undefined;
     this.#own.take(ticket, surface);
     const taken = await this.#records.take(ticketHash(ticket), this.#now());

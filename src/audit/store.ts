@@ -7,8 +7,8 @@ import type { AuditEvent } from "./schema.ts";
 
 /**
  * The filters of a list; an absent filter matches all events. `event-fields.ts` says which fields have an
- * exact filter; `not_…` leaves out the events that the filter of that name matches. A value that a field never has, such as a `decision` other than `ALLOWED` and `DENIED`,
- * matches nothing.
+ * exact filter. `not_NAME` leaves out the events that the filter NAME matches. A value that a field never
+ * has, such as a `decision` other than `ALLOWED` and `DENIED`, matches nothing.
  */
 export interface AuditFilter extends Readonly<
   Partial<Record<ExactFilter | ExcludingFilter, string | undefined>>
@@ -32,7 +32,7 @@ export type Position = Buffer;
 /** A position that the store did not make, or that lies beyond its newest event. */
 export class UnknownPosition extends Error {}
 
-/** A position of a list whose event retention has removed, and the events after it with it. */
+/** A position of a list whose event, and the events after it, were removed by retention. */
 export class RemovedPosition extends Error {}
 
 /**
@@ -89,11 +89,11 @@ export interface AuditHistogram {
 /** Counts of events by the values of fields. */
 export interface AuditFacets {
   readonly counted: number;
-  /** Whether all matching events were counted; otherwise the newest ones were. */
+  /** Whether all matching events were counted; otherwise only the newest ones. */
   readonly isComplete: boolean;
   /**
-   * The values with the most events, in the order of `mostFrequent`. Reasons that differ in letter case
-   * alone count as one, in one of their spellings.
+   * The values with the most events, in the order of `mostFrequent`. Reasons that differ only in letter
+   * case are counted together under one of their spellings.
    */
   readonly values: ReadonlyMap<FacetName, readonly ValueCount[]>;
 }
@@ -141,19 +141,19 @@ export interface AuditActivity {
   readonly byProvider: readonly (readonly [provider: string, events: number])[];
 }
 
-/** Takes the stored events as JSON objects joined by commas, in the order sent, or the error. */
+/** Receives the stored events as JSON objects joined by commas, in the order sent, or the error. */
 export type Stored = (error: unknown, json?: string | Buffer) => void;
 
 /** Keeps the audit events of every organization. A query whose signal is aborted rejects. */
 export interface AuditStore {
   /**
-   * Stores events, all or none, and calls back when they are as durable as the deployment demands. If the
-   * reporter has sent an event with this id before, or is sending it at this moment, the answer is the
-   * event as first stored, and it is not stored again. All events of one call have the same reporter. May
-   * call back before it returns; never throws.
+   * Stores all events or none, and calls back when they are as durable as the deployment demands. An event
+   * whose id this reporter has sent before, or is sending at this moment, is not stored again: the answer
+   * contains the event as first stored. All events of one call have the same reporter. May call back before
+   * it returns; never throws.
    *
-   * @param named a hint: the ids that the client gave. The store need not look up the others, which the
-   *   service has just generated. If absent, every id counts as given by the client
+   * @param named a hint: the ids that the client chose. The store need not look up the other ids, since the
+   *   service has just generated them. If absent, the client chose all ids
    * @param quota checked with the bytes of `usage`; without it there is no limit
    */
   append(
@@ -165,11 +165,12 @@ export interface AuditStore {
   ): void;
 
   /**
-   * A page of the matching rows, newest `timestamp` first. Whatever is stored meanwhile, following
-   * `next` neither skips nor repeats an event that existed when the first page was read.
+   * A page of the matching rows, newest `timestamp` first. Following `next` neither skips nor repeats an
+   * event that existed when the first page was read, even while events are stored.
    *
    * @param start the number of rows to skip, or the position after which the page begins
-   * @param characters cuts each longer text of a row, which then ends in `…`; not cut if absent
+   * @param characters the length to which longer texts of a row are cut; a cut text ends in `…`. If absent,
+   *   no text is cut
    * @throws UnknownPosition for a position that the store did not make
    * @throws RemovedPosition for a position whose event was removed
    */
@@ -182,7 +183,7 @@ export interface AuditStore {
     characters?: number,
   ): Awaitable<AuditRows>;
 
-  /** The JSON of an event by its id; if several reporters used the id, the event stored first. */
+  /** The JSON of an event by its id. If several reporters used the id, it is the event stored first. */
   get(organization: string, id: string): Awaitable<Buffer | undefined>;
 
   /** All events that match at this moment, at constant memory. */
@@ -210,8 +211,8 @@ export interface AuditStore {
   ): Awaitable<AuditHistogram>;
 
   /**
-   * Counts the matching events by the values of each facet, in bounded work: values that are rare everywhere
-   * may be missing.
+   * Counts the matching events by the values of each facet. The work is bounded, so values that are rare
+   * everywhere may be missing.
    *
    * @param most the number of values of each field
    */
@@ -232,17 +233,17 @@ export interface AuditStore {
     now: number,
   ): Awaitable<ReadonlyMap<string, ProviderActivity>>;
 
-  /** The providers that events name, unordered; if there are more than `most`, newer ones. */
+  /** The providers that events name, unordered. If there are more than `most`, newer ones are preferred. */
   providerNames(organization: string, most: number): Awaitable<ReadonlySet<string>>;
 
   usage(organization: string): Awaitable<AuditUsage>;
 
   /**
-   * Removes events that were ingested before a moment (milliseconds), of one organization or of
-   * all. A store may remove events in groups, each when all of its events are that old.
+   * Removes events that were ingested before a moment (milliseconds), of one organization or of all. A
+   * store may remove events in groups: a group is removed once all of its events are old enough.
    */
   retain(organization: string | undefined, olderThanMs: number): Promise<readonly AuditRemoval[]>;
 
-  /** Removes the oldest events, in the same groups, until the rest is within the allowance. */
+  /** Removes the oldest events, in groups as `retain` does, until the rest is within the allowance. */
   trim(organization: string, allowed: AuditAllowance): Promise<AuditRemoval | undefined>;
 }

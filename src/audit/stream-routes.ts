@@ -31,7 +31,7 @@ export const auditStreamRoutes = [
       ),
     },
     replies: { 200: STREAM_TYPE },
-    replyHeaders: { "X-Accel-Buffering": "`no`: a proxy is not to hold events back." },
+    replyHeaders: { "X-Accel-Buffering": "`no`: tells proxies not to buffer events." },
     refuses: [400, 429, 500, 503],
     async handle({ organization, query, headers, client }, { audit, auditStreams }: Needs) {
       const filter = filterOf(query);

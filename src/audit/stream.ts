@@ -1,9 +1,8 @@
 /**
- * Live events as Server-Sent Events (HTML Standard §9.2). Each event carries its position as `id`,
- * and so does the very first block, which has no event: a client that is disconnected before the
- * first event still knows where to continue. When 64 KiB wait for a reader, its events stay in the
- * store until all of that was sent, so a burst costs bounded memory, and a slow reader loses
- * nothing. A reader that has not caught up at the second tick is disconnected.
+ * Live events as Server-Sent Events (HTML Standard §9.2). Each event carries its position as `id`. The
+ * first block has only an `id`, so that a client that is disconnected before the first event knows where
+ * to continue. While 64 KiB wait for a reader, its next events stay in the store: a burst costs bounded
+ * memory, and a slow reader loses nothing. A reader that is still behind at the second tick is disconnected.
  */
 import { once } from "node:events";
 import type { Writable } from "node:stream";
@@ -57,8 +56,8 @@ export class AuditStreams {
   /**
    * Checks that a caller may open one more stream.
    *
-   * @throws TooMany if the organization is at its limit under this prefix, and no other address
-   *   has more streams than the caller; Unavailable when the service stops
+   * @throws TooMany if the organization is at its limit under this prefix, and no address has more
+   *   streams than the caller's; Unavailable when the service stops
    */
   requireRoom(caller: Party): void {
     if (this.#closed) throw new Unavailable("The service is stopping", RETRY_SECONDS);
@@ -102,12 +101,12 @@ export class AuditStreams {
   }
 }
 
-/** The group that shares the limit: surface and organization. */
+/** The group that shares one limit: surface and organization. */
 function groupOf(caller: Party): Party {
   return caller.slice(0, 2);
 }
 
-/** Caches the text of an event for all the streams that send it one after the other. */
+/** Caches the text of the newest event, since all streams send the same event one after the other. */
 class Blocks {
   #json: Buffer | undefined;
   #text = "";
@@ -125,7 +124,7 @@ class Blocks {
 export interface StreamSource {
   readonly tail: AuditTail;
   readonly organization: string;
-  /** The party whose share of the streams it counts against. */
+  /** The party whose share of the streams this stream counts against. */
   readonly caller: Party;
   /** Whether the reader's credentials are still accepted; called with every comment. */
   readonly isAllowed: () => Awaitable<boolean>;

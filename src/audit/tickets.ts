@@ -11,7 +11,7 @@ export const LIFETIME_MS = 60 * SECOND_MS;
 export const MAX_TICKETS = 100;
 const TICKET_BYTES = 32;
 
-/** The permission that a ticket gives: one export, of one organization, under the prefix it was made for. */
+/** The permission that a ticket gives: one export of one organization, under the prefix of its request. */
 export interface TicketGrant {
   readonly organization: string;
   readonly actor?: Actor | undefined;
@@ -30,12 +30,12 @@ export interface IssuedTicket {
 /** Makes tickets and redeems them. */
 export interface TicketOffice {
   /**
-   * Makes a ticket. Where the organization has 100 that were not used under this prefix, the newest ticket
-   * of the address that holds most of them ends.
+   * Makes a ticket. An organization can have 100 unused tickets under each prefix. At the limit, the newest
+   * ticket of the address that holds the most is removed.
    *
-   * @param credentials those that the request showed
+   * @param credentials the credentials of the request
    * @param caller surface, organization and network
-   * @throws TooMany when that is the caller's own address
+   * @throws TooMany at the limit, if the caller's own address holds the most tickets
    */
   issue(grant: TicketGrant, caller: Party, credentials: GivenCredentials): Awaitable<IssuedTicket>;
 
@@ -81,7 +81,7 @@ export class ExportTickets implements TicketOffice {
     if (!this.#shares.makeRoom(holding, 1, MAX_TICKETS, cut, caller.slice(0, 2))) {
       holding.close();
       throw new TooMany(
-        `There are ${MAX_TICKETS} export tickets that nobody has used`,
+        `This organization has ${MAX_TICKETS} unused export tickets under this prefix`,
         this.#secondsToRoom(grant),
       );
     }
@@ -124,7 +124,7 @@ export class ExportTickets implements TicketOffice {
   }
 }
 
-/** The SHA-256 of a ticket, which is all that is kept of it. */
+/** The SHA-256 of a ticket. The ticket itself is not kept. */
 export function ticketHash(ticket: string): string {
   return createHash("sha256").update(ticket, "utf8").digest("base64url");
 }

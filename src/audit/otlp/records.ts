@@ -11,7 +11,7 @@ export interface LogRecord {
   readonly resource: Attributes;
 }
 
-/** A decoded value: integers are texts, since their JSON may be a number or a text; a map is a list of pairs. */
+/** A decoded value. Integers are texts, since OTLP sends them as numbers or texts. A map is a list of pairs. */
 export type Plain = string | boolean | number | null | readonly Plain[];
 /** Decoded attributes by name. */
 export type Attributes = ReadonlyMap<string, Plain>;
@@ -22,7 +22,7 @@ const NANOS_OF_A_MS = 1_000_000n;
 /**
  * Finds the log records of a request.
  *
- * @throws BadInput naming the place that is not of the protocol's form
+ * @throws BadInput naming the place that does not follow the protocol
  */
 export function logRecordsOf(body: unknown): readonly LogRecord[] {
   if (!isObject(body)) throw new BadInput("The body: expected a JSON object");
@@ -43,7 +43,7 @@ export function attributesOf(owner: Fields): Attributes {
   return new Map(pairsOf(owner["attributes"]));
 }
 
-/** Decodes a value; `null` for one of an unknown kind. Bodies nest at most 64 levels, so it may call itself. */
+/** Decodes a value; `null` for an unknown kind. Recursion is safe: bodies nest at most 64 levels. */
 function plainOf(value: unknown): Plain {
   if (!isObject(value)) return null;
   const { stringValue, boolValue, intValue, doubleValue, bytesValue, arrayValue, kvlistValue } =

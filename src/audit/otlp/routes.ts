@@ -10,7 +10,7 @@ import { logRecordsOf, type LogRecord } from "./records.ts";
 import { otlpLogs, otlpLogsResult } from "./schema.ts";
 import { toolEvent } from "./tool-events.ts";
 
-/** The events of a request, and why the other records became none, with how many of them. */
+/** The events of a request, and the number of records that were rejected for each reason. */
 interface Taken {
   readonly drafted: Drafted;
   readonly rejected: ReadonlyMap<string, number>;

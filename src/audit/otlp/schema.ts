@@ -40,7 +40,7 @@ const resourceLogs = object({
   optional: ["resource", "scopeLogs"],
 });
 
-/** `ExportLogsServiceRequest` of OTLP in JSON, as far as it is read. */
+/** The parts of `ExportLogsServiceRequest` of OTLP in JSON that Signalbox reads. */
 export const otlpLogs = object({
   title: "OtlpLogs",
   description: "A request of OTLP/HTTP for logs, in JSON.",
@@ -55,12 +55,12 @@ export const otlpLogsResult = object({
   properties: {
     partialSuccess: object({
       title: "OtlpPartialSuccess",
-      description: "What was not stored. Sending it again does not help.",
+      description: "The records that were not stored. Sending them again does not help.",
       properties: {
-        rejectedLogRecords: string("The number of records that became no event, as a text.", {
+        rejectedLogRecords: string("The number of records that were not stored, as a text.", {
           examples: ["2"],
         }),
-        errorMessage: string("Why they did not."),
+        errorMessage: string("Why they were not stored."),
       },
     }),
   },

@@ -19,7 +19,7 @@ const AGENTS: ReadonlyMap<string, string> = new Map([
 const ALLOWED = /^(?:accept|auto_accept|modify|approved)/;
 const DENIED = /^(?:reject|denied|abort|timed?_?out|cancel)/;
 
-/** Makes an audit event of a record; a text says why there is none. */
+/** Makes an audit event of a record, or returns the reason why the record is rejected. */
 export function toolEvent(record: LogRecord): RawEvent | string {
   const { fields, resource } = record;
   const attributes = attributesOf(fields);
@@ -57,7 +57,7 @@ export function toolEvent(record: LogRecord): RawEvent | string {
   return `with more than ${(tooLong.limit ?? 0) / 1024} KiB in ${tooLong.name}`;
 }
 
-/** Agents put the name into the record, an attribute or the body; Claude Code leaves its prefix out of the attribute. */
+/** Agents put the name into the record, an attribute or the body. Claude Code omits its prefix in the attribute. */
 function nameOf(
   { eventName, body }: LogRecord["fields"],
   attributes: Attributes,
@@ -72,7 +72,7 @@ function nameOf(
   );
 }
 
-/** The same for the same record, however often it is sent; a record has no id of its own. */
+/** Derives the id from the record, which has no id of its own: a record that is sent again gets the same id. */
 function idOf(
   name: string,
   { timeUnixNano }: LogRecord["fields"],
@@ -106,7 +106,7 @@ function useOf(agent: string, tool: string, attributes: Attributes): ToolUse {
   return toolUse(agent, name, { ...given, command });
 }
 
-/** The command of a shell tool: a text, or the words of Codex, of which `bash -lc TEXT` stands for its text. */
+/** The command of a shell tool: a text, or the list of words that Codex sends. `bash -lc TEXT` becomes TEXT. */
 function commandOf(input: AgentData): string | undefined {
   const words = input["command"];
   if (!Array.isArray(words)) return textIn(input, "command") ?? textIn(input, "cmd");
@@ -121,7 +121,7 @@ function decisionOf(decision: string): string | undefined {
   return DENIED.test(decision) ? "DENIED" : undefined;
 }
 
-/** Gemini CLI reports the version of Node as that of its service. */
+/** The agent's version. For Gemini CLI `service.version` does not count: it is the version of Node. */
 function versionOf(
   agent: string,
   attributes: Attributes,

@@ -5,10 +5,10 @@ import { Redactor } from "./redact.ts";
 import { REDACTION_RULES } from "./rules.ts";
 import type { Redaction } from "./scan.ts";
 
-/** Takes how often a rule replaced a secret of one text. */
+/** Receives how often a rule replaced a secret in one text. */
 export type CountRedaction = (redaction: Redaction) => void;
 
-/** How long another server's change of the settings may go unseen. */
+/** The longest time before a change of the settings on another server takes effect here. */
 const FRESH_MS = 5 * SECOND_MS;
 const MOST_KEPT = 1_000;
 
@@ -22,7 +22,7 @@ interface Known {
   reading: Promise<Redactor> | undefined;
 }
 
-/** The redaction of the events that a service takes: its rules by organization, and its counters. */
+/** Redacts the events that a service accepts: keeps the rules of each organization, and counts replacements. */
 export class EventRedaction {
   readonly #isOn: boolean;
   readonly #settingsOf: (organization: string) => Awaitable<readonly OwnSetting[]>;
@@ -46,12 +46,12 @@ export class EventRedaction {
     this.counts.set(rule, (this.counts.get(rule) ?? 0) + count);
   };
 
-  /** Redacts the events of an organization; `undefined` if they keep their secrets. */
+  /** The redactor for the events of an organization; `undefined` if redaction is off. */
   redactorFor(organization: string): Awaitable<Redactor | undefined> {
     return this.#isOn ? this.trial(organization) : undefined;
   }
 
-  /** Redacts as if redaction were on. At once if the organization's settings were read lately. */
+  /** The redactor of an organization, even if redaction is off; at once if its settings were read lately. */
   trial(organization: string): Awaitable<Redactor> {
     const known = this.#known.get(organization);
     if (known?.redactor && Math.abs(this.#now() - known.readAt) < FRESH_MS) return known.redactor;

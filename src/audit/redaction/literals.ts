@@ -3,11 +3,11 @@ import type { Work } from "../../core/work.ts";
 import type { RedactionRule } from "./shapes.ts";
 
 /**
- * The places of literals in one text. The search of the engine finds them: where texts and literals repeat one letter,
- * a comparison of a hundred literals at each place would take 25,000 steps a character.
+ * The positions of literals in one text, found by `indexOf`. Comparing each literal at each position would be slow:
+ * where texts and a hundred literals repeat one letter, it takes 25,000 steps for each character.
  */
 export class Literals {
-  /** The first place that was not passed, at which one of them stands. */
+  /** The first remaining position of any literal. */
   next = Infinity;
   readonly #text: string;
   readonly #found: { readonly rule: RedactionRule; at: number }[] = [];
@@ -25,12 +25,12 @@ export class Literals {
     }
   }
 
-  /** The rules whose literal stands at the next place. */
+  /** The rules whose literal is at `next`. */
   rules(): readonly RedactionRule[] {
     return this.#found.filter(({ at }) => at === this.next).map(({ rule }) => rule);
   }
 
-  /** Leaves out the places before this one. */
+  /** Skips the positions before this one. */
   passTo(place: number): void {
     if (this.next >= place) return;
     this.next = Infinity;

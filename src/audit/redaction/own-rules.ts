@@ -1,4 +1,4 @@
-/** The rules that an organization adds by its settings: texts, and endings of names. */
+/** The rules that an organization adds by its settings: secret texts, and endings of names of secrets. */
 import { BadInput } from "../../core/errors.ts";
 import { LOOSE_VALUE, type RedactionRule, VALUE, valueAt } from "./shapes.ts";
 

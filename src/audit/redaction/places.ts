@@ -1,4 +1,4 @@
-/** Secrets at a certain place of a command or of another text, told by the words before them. */
+/** Secrets that are recognised by the words before them, in a command or another text. */
 import { type RedactionRule, VALUE, valueAt } from "./shapes.ts";
 
 /** Words between a program and the place of the secret. */
@@ -87,7 +87,7 @@ export const PLACE_RULES: readonly RedactionRule[] = [
   valueAt(
     "share-password",
     ["net use "],
-    // The password stands behind the share, or behind the user.
+    // The password follows the share or the user.
     String.raw`(?<![\w-])net\s{1,4}use\s(?:[^\n;|&]{0,300}?\/user:[^\s;|&]{1,100}|(?:\s{0,4}[^\s\\/"';|&]{1,60}\s)?\s{0,4}["']?\\[^\s;|&]{1,200})[ \t]{1,4}(?!["']?[/*])`,
     [
       String.raw`net use \\s\share /user:corp\ada hunter2`,

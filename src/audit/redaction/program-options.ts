@@ -7,7 +7,7 @@ const COMMAND_LENGTH = 16_384;
 const ENDS_COMMAND = /[;|&)\n]/;
 const ENDS_WORD = /[\s;|&()<>]/;
 
-/** A part of a text: its first place, and the place behind its last. */
+/** A part of a text; `end` is exclusive. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -16,8 +16,8 @@ export interface Span {
 /**
  * Finds the secrets in the options of a program, up to the end of the command.
  *
- * @param from the place behind the program's name
- * @returns the secrets, and how far the text was read
+ * @param from the end of the program's name
+ * @returns the secrets, and the end of the text that was read
  */
 export function secretsOfProgram(
   text: string,
@@ -59,7 +59,7 @@ export function secretsOfProgram(
 
 const wholeWords = new Map<string, RegExp>();
 
-/** A pattern for whole words; compiled once, since it takes longer than a command takes to read. */
+/** A pattern for whole words. It is compiled once: compiling takes longer than reading a command. */
 function wholeWord(pattern: string): RegExp {
   const known = wholeWords.get(pattern);
   if (known) return known;
@@ -68,7 +68,7 @@ function wholeWord(pattern: string): RegExp {
   return compiled;
 }
 
-/** The place of the value behind an option in its word; `undefined` if the word is not that option. */
+/** The offset of an option's value in its word; `undefined` if the word is not that option. */
 function restOf(word: string, flag: string, takes: Takes): number | undefined {
   // Short options may be joined: `-su` is `-s -u`.
   if (takes === ":" && /^-[A-Za-z]{2,8}$/.test(word) && word.endsWith(flag.slice(1))) {
@@ -101,7 +101,7 @@ function nextWord(text: string, from: number, most: number): Span | undefined {
   const limit = Math.min(text.length, most);
   let start = from;
   while (start < limit && /[ \t<>\\]/.test(text[start] ?? "")) {
-    start += text[start] === "\\" ? 2 : 1; // a line that goes on
+    start += text[start] === "\\" ? 2 : 1; // a backslash continues the line
   }
   if (start >= limit || ENDS_COMMAND.test(text[start] ?? "")) return undefined;
   let end = start;
@@ -109,7 +109,7 @@ function nextWord(text: string, from: number, most: number): Span | undefined {
     const char = text[end];
     if (char === '"' || char === "'") {
       const closing = text.indexOf(char, end + 1);
-      if (closing === -1 || closing >= limit) break; // it closes a quote around the command
+      if (closing === -1 || closing >= limit) break; // the quote belongs to the text around the command
       end = closing;
     }
     end += char === "\\" ? 2 : 1;

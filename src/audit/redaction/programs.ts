@@ -1,8 +1,8 @@
-/** Programs with options that take a password, where the option's name alone does not say so. */
+/** Programs with options that take a password although the option's name does not say so. */
 
 /**
- * How an option takes its secret: a word of its own or the rest of the same word (`word`), only the rest (`rest`), or
- * behind a separator in the value, as in `ada:hunter2`.
+ * The place of an option's secret: the next word or the rest of the same word (`word`), only the rest (`rest`), or the
+ * part of the value after a separator, as in `ada:hunter2`.
  */
 export type Takes = "word" | "rest" | ":" | "%" | "," | "=";
 
@@ -12,7 +12,7 @@ export interface ProgramRule {
   readonly programs: readonly string[];
   /** A word that must stand before the option, such as `login`. */
   readonly after?: string;
-  /** Options behind the first other word belong to the program that this one runs. */
+  /** The program runs another one: options after the first word that is not an option belong to that program. */
   readonly isWrapper?: true;
   readonly options: Readonly<Record<string, Takes>>;
   readonly matches: readonly string[];

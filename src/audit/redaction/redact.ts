@@ -1,7 +1,7 @@
 /**
- * Takes secrets out of texts before they are stored, streamed or spooled. One pass over the characters looks for the
- * groups of three letters with which keywords begin; only where a keyword stands is a pattern tried. So a text without
- * keywords costs about a nanosecond a character, and every text takes time in proportion to its length.
+ * Removes secrets from texts before they are stored, streamed or spooled. One pass over the characters looks up each
+ * group of three letters in a table of the beginnings of keywords. A pattern is tried only where a whole keyword is
+ * found. So a text without keywords costs about a nanosecond a character, and every text takes linear time.
  */
 import { type Work, finish } from "../../core/work.ts";
 import { REDACTED_FIELDS } from "../event-fields.ts";
@@ -15,15 +15,15 @@ import { MARK } from "./values.ts";
 type RedactedField = (typeof REDACTED_FIELDS)[number];
 type Texts = { readonly [F in RedactedField]?: unknown };
 
-/** Five bits of a character, alike for both cases of a letter. */
+/** The low five bits of a character: the same for both cases of a letter. */
 const BITS = 0x1f;
 const TABLE_BITS = 0x7fff;
-/** The characters that are read between two turns of long work: less than a millisecond even of a hostile text. */
+/** The characters in one part of long work: less than a millisecond even for a hostile text. */
 const PART_LENGTH = 512;
-/** The options of programs are looked for in texts up to this length before their words are read. */
+/** Up to this length, a text is searched for a program's options before its words are read. */
 const LOOKED_THROUGH = 2048;
 
-/** A rule under one of its keywords. */
+/** A keyword and its rule. The keyword with no rule is the mark of redacted secrets, which are skipped. */
 interface Entry {
   readonly keyword: string;
   readonly rule?: RedactionRule;
@@ -32,7 +32,7 @@ interface Entry {
 
 /** Replaces secrets by `[redacted:<rule>]`. */
 export class Redactor {
-  /** For each group of three letters its place in the entries; the first place is that of all other groups. */
+  /** Maps each group of three letters to its index in `#entries`; 0 for groups that begin no keyword. */
   readonly #places = new Uint16Array(TABLE_BITS + 1);
   readonly #entries: Entry[][] = [[]];
   readonly #literals: readonly RedactionRule[];
@@ -102,9 +102,9 @@ export class Redactor {
   }
 
   /**
-   * An event without the secrets in its texts; the same object if it has none.
+   * Replaces the secrets in the texts of an event; returns the same object if there are no secrets.
    *
-   * @param count takes each rule that replaced a secret
+   * @param count receives each rule that replaced a secret
    */
   redactEvent<Event extends Texts>(event: Event, count?: (redaction: Redaction) => void): Event {
     let result = event;
@@ -149,7 +149,7 @@ export class Redactor {
     else this.#places[group] = this.#entries.push([entry]) - 1;
   }
 
-  /** Tries the rules whose keyword stands at a place. Returns the place behind a replaced secret. */
+  /** Tries the rules whose keyword is at a position. Returns the end of a replaced secret. */
   #try(scan: Scan, place: number, entries: number): number | undefined {
     for (const entry of this.#entries[entries] as Entry[]) {
       if (!standsAt(scan.text, entry, place)) continue;
@@ -162,11 +162,11 @@ export class Redactor {
   }
 }
 
-/** Whether a keyword stands at a place, in any letter case; the name of a program as a word of its own. */
+/** Whether a keyword is at a position, in any letter case. The name of a program must be a whole word. */
 function standsAt(text: string, { keyword, program, rule }: Entry, place: number): boolean {
-  // Asked first: names that begin with one another would all be compared at every place.
+  // Checked first: otherwise keywords that share a beginning would all be compared at every position.
   if (rule?.isWhole === true && isWordAt(text, place + keyword.length)) return false;
-  // From its end: the first three letters are known to be alike.
+  // Compared from the end: the first three letters are already known to match.
   for (let i = keyword.length - 1; i >= 0; i--) {
     const code = text.charCodeAt(place + i);
     const lower = code >= 0x41 && code <= 0x5a ? code | 0x20 : code;
@@ -177,7 +177,7 @@ function standsAt(text: string, { keyword, program, rule }: Entry, place: number
   return /\s/.test(text[place + keyword.trimEnd().length] ?? "");
 }
 
-/** Whether a letter, digit, `_` or `-` stands at a place. */
+/** Whether a letter, digit, `_` or `-` is at a position. */
 function isWordAt(text: string, place: number): boolean {
   const code = text.charCodeAt(place);
   const lower = code | 0x20;
@@ -189,22 +189,22 @@ function isWordAt(text: string, place: number): boolean {
   );
 }
 
-/** Whether an option of a program stands anywhere behind its name. */
+/** Whether the text has an option of a program after the program's name. */
 function hasOption(text: string, { options }: ProgramRule, place: number): boolean {
   for (const option in options) if (text.includes(option, place)) return true;
   // Short options may be joined, as in `-su`.
   return text.includes("-", place) && Object.values(options).includes(":");
 }
 
-/** The rules that hold for everyone. */
+/** The rules that apply to every organization. */
 const common = new Redactor(REDACTION_RULES);
 
-/** Replaces the secrets in a text by the rules that hold for everyone. */
+/** Replaces the secrets in a text, by the rules that apply to every organization. */
 export function redactText(text: string): Redacted {
   return common.redact(text);
 }
 
-/** Replaces the secrets in the texts of an event by the rules that hold for everyone. */
+/** Replaces the secrets in the texts of an event, by the rules that apply to every organization. */
 export function redactEvent<Event extends Texts>(event: Event): Event {
   return common.redactEvent(event);
 }

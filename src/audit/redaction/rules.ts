@@ -1,6 +1,6 @@
 /**
- * The shapes of secrets, as data. A rule is tried only where one of its keywords stands, and its pattern reads a bounded
- * stretch from there, so that redaction takes time in proportion to the text. No rule guesses by entropy.
+ * The forms of secrets, as data. A rule is tried only where the text has one of its keywords, and its pattern reads a
+ * bounded length from there, so redaction takes linear time. No rule guesses by entropy.
  */
 import { PLACE_RULES } from "./places.ts";
 import { LOOSE_VALUE, type RedactionRule, sample as x, VALUE, valueAt } from "./shapes.ts";
@@ -11,7 +11,7 @@ const SECRET_WORDS = ["key", "token", "secret", "pass", "pwd", "credential"];
 const SECRET_WORD = "(?:key|token|secret|pass(?:word|wd|phrase)?|pwd|credentials?)";
 const SUFFIX =
   "(?:[0-9]{1,2}|_(?:[0-9]{1,3}|v[0-9]|base64|b64|prod|production|staging|dev|test|old|new|primary|secondary))?";
-/** A name that ends in one of the words, and its whole text in the group `name`. */
+/** A name that ends in a secret word; the group `name` is the whole name. */
 const SECRET_NAME = String.raw`${SECRET_WORD}(?<=(?<name>[\w.-]{1,80}))${SUFFIX}(?![\w-])`;
 /** The end of a quoted or indexed name. */
 const CLOSED = String.raw`\\?["']?\]?`;
@@ -19,7 +19,7 @@ const GAP = String.raw`(?:\s|\\\n){1,8}`;
 const SCHEMES =
   "bearer|basic|token|digest|apikey|api-key|negotiate|ntlm|bot|splunk|oauth|dpop|genie-?key|snowflake|key|sso-key|ssws";
 
-/** The rules, in the order in which they are tried at one place. */
+/** The rules, in the order in which they are tried at one position. */
 export const REDACTION_RULES: readonly RedactionRule[] = [
   {
     id: "private-key",
@@ -93,7 +93,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
   {
     id: "bearer-token",
     keywords: ["bearer"],
-    // Outside a header, a word with a number at its end is rather a name.
+    // Outside a header, a word that ends in a number is more likely a name than a token.
     pattern:
       /bearer(?:(?<=[:=]\s{0,4}\\?["']?bearer)|(?!\s{1,4}[A-Za-z]{1,30}\d{1,2}(?![\w~+/=-]|\.\w)))\s{1,4}(?<secret>(?=[A-Za-z._~+/=-]{0,256}\d)[A-Za-z0-9._~+/=-]{8,8192})/iy,
     accepts: isSecretValue,
@@ -181,7 +181,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     id: "labelled-value",
     keywords: SECRET_WORDS,
     pattern: new RegExp(
-      // The annotation of an ingress names a secret of the cluster.
+      // This annotation of an ingress contains the name of a cluster secret, not its value.
       String.raw`${SECRET_NAME}(?<!kubernetes\.io\/auth-(?:tls-)?secret)${CLOSED}(?:\s{1,4}=\s{1,4}|\s{0,4}=>\s{0,4}(?=["'])|\s?:\s{0,4}(?=\\?["'])|\s?:\s{1,4})${LOOSE_VALUE}`,
       "iy",
     ),
@@ -218,7 +218,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
   ),
 ];
 
-/** Whether an option is the number of a pass of an encoder. */
+/** Whether an option is an encoder's number of a pass, as in `-pass 2`. */
 function isPass(name: string, value: string): boolean {
   return name === "pass" && /^\d$/.test(value);
 }

@@ -1,4 +1,4 @@
-/** Replaces the secrets of one text from its start to its end. */
+/** Replaces the secrets of one text, from its start to its end. */
 import { secretsOfProgram, type Span } from "./program-options.ts";
 import type { ProgramRule } from "./programs.ts";
 import { CHARACTERS, type Groups, type RedactionRule, SECRETS } from "./shapes.ts";
@@ -17,7 +17,7 @@ export interface Redacted {
   readonly redactions: readonly Redaction[];
 }
 
-/** Later secrets of a text become `*`, so that a text cannot grow without bound. */
+/** Secrets after these become `*`, so that a text cannot grow without bound. */
 const MOST_MARKS = 1000;
 const WHOLE_MARK = /\[redacted:[\w-]{1,40}\]/y;
 const CONTINUED = new Map(
@@ -25,30 +25,30 @@ const CONTINUED = new Map(
 );
 
 const AT_OR_END = /[@\s"'<>\\]/g;
-/** The longest user and password before an `@` that the rules know. */
+/** The longest text before an `@` that the rules accept as user and password. */
 const FARTHEST_AT = 1024;
 
-/** The command that one rule has read last. */
+/** The last command that a rule has read. */
 interface Reading {
   readonly id: string;
-  /** How far the command was read. */
+  /** The end of the text that was read. */
   readonly end: number;
-  /** In order. Those before `next` are replaced, or overlap with a secret that is. */
+  /** In order. Secrets before `next` are done: replaced, or part of a secret that was replaced. */
   readonly secrets: readonly Span[];
   next: number;
 }
 
-/** Finds the words of a text that contain an `@`, from its start to its end. */
+/** Finds the words of a text that contain an `@`. Positions must be asked for in rising order. */
 export class AtSigns {
   readonly #text: string;
-  /** The next `@`, or the end of the word if that comes first. */
+  /** The next `@`, or the end of the word if it comes first. */
   #next = -1;
 
   constructor(text: string) {
     this.#text = text;
   }
 
-  /** Whether an `@` follows in the word at a place. A pattern alone would read far at each of many places. */
+  /** Whether an `@` follows in the word at a position. A pattern alone would search far ahead at each position. */
   follow(place: number): boolean {
     if (this.#next < place) {
       AT_OR_END.lastIndex = place;
@@ -61,17 +61,17 @@ export class AtSigns {
 /** The state of the redaction of one text. */
 export class Scan {
   readonly text: string;
-  /** How many characters of commands were read for options. */
+  /** The number of characters that were read for options of programs. */
   read = 0;
   readonly #parts: string[] = [];
   readonly #counts = new Map<string, number>();
-  /** How much of the text is in the parts. */
+  /** The end of the text that `#parts` covers. */
   #copied = 0;
   #marks = 0;
-  /** One for each rule of programs. A list of all their secrets would have to be sorted for each command. */
+  /** The reading of each rule of programs. One list of all secrets would have to be sorted for each command. */
   readonly #readings = new Map<ProgramRule, Reading>();
   readonly #atSigns: AtSigns;
-  /** The quote that is open at a place, as a shell reads the text. */
+  /** The quote that is open at a position, as a shell reads the text. */
   #quote = { at: 0, open: "" };
 
   constructor(text: string) {
@@ -84,7 +84,7 @@ export class Scan {
     return WHOLE_MARK.test(this.text) ? WHOLE_MARK.lastIndex : undefined;
   }
 
-  /** Replaces the secret of a rule whose keyword stands at the place. Returns the place behind it. */
+  /** Replaces the secret of a rule whose keyword is at a position. Returns the end of the secret. */
   apply(rule: RedactionRule, place: number): number | undefined {
     const { pattern, accepts, id, isBeforeAt } = rule;
     if (isBeforeAt === true && !this.#atSigns.follow(place)) return undefined;
@@ -103,7 +103,7 @@ export class Scan {
     return this.#copied;
   }
 
-  /** Finds the secrets in the options of a program whose name stands at the place. */
+  /** Finds the secrets in the options of a program whose name begins at `place` and ends at `behind`. */
   readProgram(rule: ProgramRule, place: number, behind: number): void {
     const reading = this.#readings.get(rule) ?? { id: rule.id, end: 0, secrets: [], next: 0 };
     if (place < reading.end) return;
@@ -113,7 +113,7 @@ export class Scan {
     this.#readings.set(rule, { id: rule.id, end, secrets, next: 0 });
   }
 
-  /** Replaces the secrets of programs before a place that no later secret begins before. */
+  /** Replaces the secrets of programs before a position. No secret that is found later begins before it. */
   passTo(place: number): void {
     for (;;) {
       let first: Reading | undefined;
@@ -146,7 +146,10 @@ export class Scan {
     this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1);
   }
 
-  /** The end of a value, of which a pattern matches only the beginning; before a command behind a closing quote. */
+  /**
+   * The end of a value, of which a pattern matches only the beginning. If the opening quote in fact closes an earlier
+   * one, the value ends with its word, so that a command after it stays visible.
+   */
   #endOf(start: number, matched: number, group: string): number {
     const quote = this.text[start - 1] ?? "";
     const isQuoted = group === "double" || group === "single";
@@ -169,7 +172,7 @@ export class Scan {
     }
   }
 
-  /** Whether the quote at a place closes one that a shell would have open there. */
+  /** Whether the quote at a position closes a quote that is open there, as a shell reads the text. */
   #closes(place: number): boolean {
     let { at, open } = this.#quote;
     if (at > place) return false;

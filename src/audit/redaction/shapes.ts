@@ -1,26 +1,26 @@
-/** The forms that the rules of redaction share. */
+/** Parts that the redaction rules share. */
 import { isSecretValue } from "./values.ts";
 
 /** The named groups of a match. */
 export type Groups = Readonly<Record<string, string | undefined>>;
 
-/** A shape of secrets. */
+/** A rule that finds one form of secret. */
 export interface RedactionRule {
   readonly id: string;
-  /** Texts in lower case, of three characters or more; the pattern is tried where one of them stands. */
+  /** Texts in lower case, of three characters or more. The pattern is tried where the text has one of them. */
   readonly keywords: readonly string[];
-  /** Whether a letter, digit, `_` or `-` behind a keyword makes it another word. */
+  /** Whether a keyword counts only if no letter, digit, `_` or `-` follows it. */
   readonly isWhole?: true;
-  /** Whether the secret stands before an `@` in the same word. */
+  /** Whether an `@` must follow the secret in the same word. */
   readonly isBeforeAt?: true;
-  /** A text at which the pattern is tried as well, in its letter case. */
+  /** A case-sensitive text at which the pattern is tried as well. */
   readonly literal?: string;
   /**
-   * Sticky: it begins at the keyword, and what stands before that is matched by looking behind. A match ends with
-   * the secret, which is the first of the groups in `SECRETS`, or all that matched.
+   * Sticky: it begins at the keyword, and looks behind for the text before that. A match ends with the secret, which
+   * is the first group of `SECRETS` that matched, otherwise the whole match.
    */
   readonly pattern: RegExp;
-  /** Whether the secret is one; everything that matched if absent. */
+  /** Whether a match is a secret; if absent, every match is. */
   readonly accepts?: (secret: string, groups: Groups) => boolean;
   readonly matches: readonly string[];
   readonly ignores: readonly string[];
@@ -29,14 +29,14 @@ export interface RedactionRule {
 /** The groups that may contain the secret. */
 export const SECRETS = ["secret", "escaped", "double", "single", "bare", "loose"] as const;
 
-/** Letters and digits for examples, which would look like real secrets if they were written out. */
+/** Letters and digits for examples. Written out, they would look like real secrets to scanners. */
 export function sample(count: number, letters = "a1B2c3D4e5"): string {
   return letters.repeat(Math.ceil(count / letters.length)).slice(0, count);
 }
 
 /**
- * The characters of a value. Redaction must not hide a command, so values without quotes end where a shell would end
- * a word, and values in double quotes where a substitution begins.
+ * The characters of a value. Redaction must not hide a command. So a value without quotes ends where a shell ends a
+ * word, and a value in double quotes ends where a substitution begins.
  */
 export const CHARACTERS = {
   escaped: String.raw`(?:[^"\\]|\\[^"])`,
@@ -45,7 +45,7 @@ export const CHARACTERS = {
   bare: String.raw`(?:[^\s"'\x60;&|<>()\\,]|,(?![\w.-]{1,40}[=:])|\\(?: |[^\s"']))`,
 } as const;
 
-/** Only the beginning of a value is matched, so that a value that is refused costs little; the rest is added later. */
+/** A pattern matches only this much of a value, so that a rejected value costs little. `Scan` finds its end. */
 const VALUE_LENGTH = 4096;
 const value = (group: keyof typeof CHARACTERS): string =>
   `(?<${group}>${CHARACTERS[group]}{1,${VALUE_LENGTH}})`;
@@ -54,10 +54,10 @@ const QUOTED = String.raw`\\"(?=[^\s\\])${value("escaped")}|"(?=[^\s;&|)])${valu
 /** A value in quotes or without. */
 export const VALUE = `(?:${QUOTED}|${value("bare")})`;
 const LOOSE_ENDS = String.raw`\s"'\x60;&|<>()\\,{}\[\]`;
-/** A value in quotes; or without them, in the group `loose`, if letters and digits are mixed. */
+/** A value in quotes, or without quotes (group `loose`) if it mixes letters and digits. */
 export const LOOSE_VALUE = String.raw`(?:${QUOTED}|(?<loose>(?=[^${LOOSE_ENDS}\d]{0,256}\d)(?=[^${LOOSE_ENDS}A-Za-z]{0,256}[A-Za-z])[^${LOOSE_ENDS}]{6,${VALUE_LENGTH}}))`;
 
-/** A token that is known by how it begins. */
+/** The rule for a token with a known prefix. */
 export function token(
   id: string,
   keywords: readonly string[],
@@ -69,7 +69,7 @@ export function token(
   return { id, keywords, pattern, matches, ignores };
 }
 
-/** A value in a certain place, unless it is a variable, a placeholder or a path. */
+/** The rule for a value after certain words, unless it is a variable, a placeholder or a path. */
 export function valueAt(
   id: string,
   keywords: readonly string[],

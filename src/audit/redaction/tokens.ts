@@ -1,4 +1,4 @@
-/** Tokens of services that are known by how they begin. */
+/** Tokens of services that are recognised by their prefix. */
 import { type RedactionRule, sample as x, token } from "./shapes.ts";
 
 const HEX = "0a1b2c3d4e5f";
@@ -189,7 +189,7 @@ export const TOKEN_RULES: readonly RedactionRule[] = [
   ...SERVICES(),
 ];
 
-/** Services whose tokens are a prefix with letters, digits, `_` and `-` behind it, and the least number of these. */
+/** Services whose tokens are a prefix and letters, digits, `_` and `-`: the least number of these, then the prefixes. */
 function SERVICES(): RedactionRule[] {
   const services: Readonly<Record<string, readonly [number, ...string[]]>> = {
     adafruit: [28, "aio_"],

@@ -1,10 +1,10 @@
-/** Tells secrets from harmless values, and names of secrets from other names. */
+/** Distinguishes secrets from harmless values, and names of secrets from other names. */
 
 export const MARK = "[redacted:";
 
 const MASKED =
   /^(?:[*•x.…_-]{1,64}\/?|\[\^.*|%[sdv]|\.[*+].*|\[?redacted\]?|<[^<>]{0,100}>?|\{[\w.]{0,100}\}|your[-_ ][\w -]{0,60})$/i;
-/** A password as systems store it. */
+/** The beginning of a hashed password, as systems store it. */
 const HASHED = /^\$(?:\d\w?|y|argon2\w{0,2})\$/;
 const WORDS = /^(?:\d{1,2}|true|false|yes|no|on|off|null|none|nil|undefined|required|optional|-)$/i;
 const VARIABLES =
@@ -19,7 +19,7 @@ const CODE =
 /**
  * Whether a value is a secret, and not a variable, a placeholder, a file or a mark of redaction.
  *
- * @param single the value, if it was in single quotes, where a shell replaces no variables
+ * @param single the value if it was in single quotes, in which a shell expands no variables
  */
 export function isSecretValue(
   value: string,
@@ -38,11 +38,11 @@ export function isSecretValue(
 const SECRET_ENDINGS = /(?:password|passwd|passphrase|pwd|token|secret|credentials?)$/;
 const PASS =
   /^(?:(?:db|user|root|admin|my|sql|pg|store|key|http|proxy|smtp|mail|ftp|become|sudo|ssh)?pass)$/;
-/** Words before `token` that name a place in a list or a text, not a credential. */
+/** Words that make a name ending in `token` a position in a list or text, not a credential. */
 const PLACES = new Set(["next", "max", "min", "total", "page", "continuation", "starting", "cancellation", "start", "end", "pad", "bos", "eos", "sync"]); // prettier-ignore
-/** Words before `key` that name a key of data, not a credential. */
+/** Words that make a name ending in `key` a key of data, not a credential. */
 const DATA_KEYS = new Set(["public", "pub", "primary", "foreign", "cache", "sort", "partition", "shard", "range", "hash", "object", "row", "col", "column", "group", "route", "routing", "map", "dict", "label", "lookup", "unique", "natural", "composite", "hot", "short", "arrow", "i18n", "translation", "locale", "config", "setting", "feature", "flag", "message", "event", "tag", "meta", "metadata", "dedup", "idempotency", "join", "issue", "project", "sonar", "topology", "registry", "index", "menu", "state"]); // prettier-ignore
-/** Words before `key` in options; other options with keys take files and names. */
+/** Words before `key` in options that take a secret; other options with keys take files and names. */
 const KEYS =
   "api|access|account|admin|app|auth|client|consumer|encryption|hmac|license|master|private|secret|service|session|shared|signing|storage|subscription|webhook";
 const OPTION_KEY = new RegExp(`(?:^|_)(?:${KEYS})_?key$`);

@@ -1,24 +1,24 @@
-/** The places where agents keep their hooks, and the form of the entries there. */
+/** The files in which agents keep their hooks, and the form of an entry. */
 import { isObject } from "../core/validate.ts";
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
-/** The settings of an agent: its files, and its events with the entry for a hook. */
+/** The settings of an agent: its files, its events, and the entry of a hook. */
 export interface AgentSettings {
-  /** The name that its makers use. */
+  /** The product name of the agent. */
   readonly title: string;
-  /** The file in a project, and in the user's home directory. */
+  /** The settings file in a project; `user` is the one in the home directory. */
   readonly project: string;
   readonly user: string;
   /** Added at the root of a new file. */
   readonly root: JsonObject;
   readonly events: readonly string[];
-  /** How its hook is told to refuse. */
+  /** The form of a refusal, for the documentation. */
   readonly denial: string;
-  /** The entry in an event's list for a command line. */
+  /** Makes the entry of a command line in the list of an event. */
   entry(command: string): JsonObject;
-  /** How sure the support is. */
+  /** How the support was tested. */
   readonly support: string;
 }
 
@@ -30,7 +30,7 @@ const likeClaude = (command: string): JsonObject => ({
 });
 
 const EXIT_CODE = "exit code 2";
-const READ_ONLY = "made after the documentation, not tried with the agent itself";
+const READ_ONLY = "written from the documentation, not tested with the agent itself";
 
 /** The settings of each agent. */
 export const AGENT_SETTINGS: ReadonlyMap<string, AgentSettings> = new Map<string, AgentSettings>([
@@ -112,7 +112,7 @@ export const AGENT_SETTINGS: ReadonlyMap<string, AgentSettings> = new Map<string
   ],
 ]);
 
-/** The settings with the guard's hooks in place of those that it had before; without `command` they are only removed. */
+/** Replaces the guard's hooks in an agent's settings. Without `command` the hooks are only removed. */
 export function withHooks(
   settings: JsonObject,
   agent: string,
@@ -150,7 +150,7 @@ export function hookCommand(settings: JsonObject, agent: string): string | undef
   return found ? (JSON.parse(`"${found[1] ?? ""}"`) as string) : undefined;
 }
 
-/** Every entry of the guard ends a command line with `hook` and the agent. */
+/** Whether an entry is the guard's: its command line ends with `hook` and the agent. */
 function isOwn(entry: Json, agent: string): boolean {
   const text = JSON.stringify(entry);
   return text.includes(` hook ${agent}"`) && /guard|signalbox/i.test(text);

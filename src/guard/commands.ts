@@ -1,4 +1,4 @@
-/** The commands of the guard that take their time: they load the network and the reader of policies. */
+/** The slow commands of the guard: they load the network and the policy parser. */
 import { doctor } from "./doctor.ts";
 import type { Machine } from "./machine.ts";
 import { setup } from "./setup.ts";

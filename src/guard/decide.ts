@@ -8,7 +8,7 @@ import type { GuardPolicy } from "./policy-file.ts";
 import type { GuardSettings } from "./settings.ts";
 import type { SpooledEvent } from "./spool.ts";
 
-/** The surroundings of a guard that its events name. */
+/** The context of a guard's decisions and events. */
 export interface Place {
   readonly settings: GuardSettings;
   /** The user of the operating system. */
@@ -19,18 +19,18 @@ export interface Place {
   readonly now: number;
 }
 
-/** The outcome for an attempt. */
+/** The decision on an attempt, with the event that reports it. */
 export interface Ruling {
-  /** The reason why it must not run; absent if it may. */
+  /** The reason why the attempt must not run; absent if it may run. */
   readonly refusal?: string;
   readonly event: SpooledEvent;
 }
 
-/** Some tenths of a second; a text that takes more is denied, or length would be a way out. */
+/** Some tenths of a second. A text that takes more is denied: otherwise a long text could evade the policy. */
 const DECISION_STEPS = 50_000_000;
 const LONGEST_ID = 128;
 
-/** Decides an attempt that is about to run, or only reports one that has run. */
+/** Decides an attempt that is about to run, or only reports an attempt that has run. */
 export function decide(attempt: Attempt, policy: GuardPolicy | string, place: Place): Ruling {
   const { settings } = place;
   if (attempt.kind === "after") {
@@ -77,7 +77,7 @@ export function noteOf(message: string, place: Place): SpooledEvent {
   return eventOf({ transport: "guard", consumer: "ci" }, place, { status: "note", message });
 }
 
-/** The verdict; `undefined` for a tool that runs no command and that no rule is about. */
+/** The verdict; `undefined` for a tool that runs no command if no rule matches it. */
 function verdictOn(
   attempt: Attempt,
   document: PolicyDocument | undefined,
@@ -97,7 +97,7 @@ function verdictOn(
   }
 }
 
-/** The rules for tools that run no command: those about capabilities and providers. */
+/** The policy for tools that run no command: only its rules about capabilities and providers. */
 function forTools(document: PolicyDocument): PolicyDocument {
   const rules = document.rules.filter(
     ({ match }) => !match.commands && (match.capabilities ?? match.providers),
@@ -129,7 +129,7 @@ function eventOf(
   return redactEvent(event);
 }
 
-/** The same for a repeated report of one use of a tool, so that the service stores it once. */
+/** The event's id. A repeated report of the same tool use gets the same id, so that the service stores it once. */
 function idOf({ transport, session, call, kind }: Partial<Attempt>, now: number): string {
   const named = [transport, session, call, kind].join(":");
   if (session !== undefined && call !== undefined && /^[!-~]+$/.test(named)) {

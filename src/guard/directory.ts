@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, type Stats } from "node:fs";
 
-/** Group and others may write. */
+/** The mode bits that let group and others write. */
 const WRITABLE_BY_OTHERS = 0o022;
 
 /**

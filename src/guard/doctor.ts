@@ -11,7 +11,7 @@ import { readJson, settingsFiles } from "./setup.ts";
 import { SPOOL_FILES } from "./spool.ts";
 
 const DEADLINE_MS = 10_000;
-/** Every agent reads one of these as an event of its own. */
+/** A payload with the fields of every agent, so that each agent's reader accepts it. */
 const TEST_PAYLOAD = {
   ...{ session_id: "doctor", conversation_id: "doctor", timestamp: 0, cwd: "/" },
   ...{
@@ -29,7 +29,7 @@ const EVENTS = new Map([
   ["cursor", "beforeShellExecution"],
 ]);
 
-/** Says what works and what does not; returns 1 if something does not. */
+/** Prints what works and what does not; returns the exit code, 1 if something does not work. */
 export async function doctor(machine: Machine): Promise<number> {
   let isWell = true;
   const say = (isRight: boolean, what: string): void => {
@@ -82,7 +82,7 @@ function policyState(directory: string, api: string, now: number): Finding {
   const policy = readPolicy(directory, api);
   if (typeof policy === "string") return [false, policy];
   const minutes = Math.max(0, Math.round((now - policy.fetchedAt) / MINUTE_MS));
-  return [true, `policy ${policy.version}, looked at ${minutes} minutes ago`];
+  return [true, `policy ${policy.version}, checked ${minutes} minutes ago`];
 }
 
 function spooledBytes(directory: string): number {

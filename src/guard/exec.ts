@@ -3,14 +3,14 @@ import { quotedWord } from "../audit/agent-tools.ts";
 import type { Attempt } from "./attempt.ts";
 import { Guard, type Machine } from "./machine.ts";
 
-/** The shell's exit code for a command that may not be run, and for one that does not exist. */
+/** The exit codes of a shell for a command that must not be run, and for a missing command. */
 const NOT_ALLOWED = 126;
 const NOT_FOUND = 127;
 const SIGNAL_BASE = 128;
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 
 /**
- * Decides a command and runs it: with the standard streams, signals and exit code of its own.
+ * Decides a command and runs it. Standard streams, signals and the exit code are passed through.
  *
  * @param args `[--consumer human|ai|ci] [--] CMD ARGS…`
  * @returns the exit code of the command; 126 if it is denied

@@ -9,12 +9,12 @@ export const MAX_PAYLOAD_BYTES = 10 << 20;
 
 const CHUNK_BYTES = 64 << 10;
 const WAIT_MS = 2;
-/** The exit code by which agents take a refusal, with the reason on the standard error. */
+/** The exit code that tells agents of a refusal; the reason is on the standard error. */
 const REFUSED = 2;
 
 /**
  * Answers the hook of an agent: reads its payload on the standard input, decides, and refuses in the agent's own form.
- * To allow something, it says nothing, so that the agent's own rules still hold.
+ * To allow something, it prints nothing, so that the agent's own rules still apply.
  *
  * @returns the exit code
  */
@@ -23,7 +23,7 @@ export async function runHook(name: string, machine: Machine): Promise<number> {
   if (!agent) {
     const known = [...AGENTS.keys()].join(", ");
     machine.error(`signalbox guard hook: "${name}" is not an agent; there are ${known}\n`);
-    return 1; // blocks nothing in any agent
+    return 1; // no agent takes this exit code as a refusal
   }
   const guard = new Guard(machine);
   const ruling = rulingOn(guard, name, agent);
@@ -58,7 +58,7 @@ function answer({ denial }: Agent, { refusal }: Ruling, machine: Machine): numbe
   return 0;
 }
 
-/** Reads the standard input, up to one byte more than a payload may have. */
+/** Reads the standard input, up to one byte more than the longest payload. */
 function readPayload(): Buffer {
   const chunks: Buffer[] = [];
   for (let length = 0; length <= MAX_PAYLOAD_BYTES;) {
@@ -77,7 +77,7 @@ function readChunk(chunk: Buffer): number {
     try {
       return readSync(0, chunk);
     } catch (error) {
-      // A pipe that another process has made non-blocking has nothing yet.
+      // EAGAIN: another process has made the pipe non-blocking, and it is still empty.
       if ((error as NodeJS.ErrnoException).code !== "EAGAIN") return 0;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS);
     }

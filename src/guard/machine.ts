@@ -13,7 +13,7 @@ export interface Machine {
   readonly env: Environment;
   readonly now: () => number;
   readonly version: string;
-  /** The file of the program, which `sync` is started from and hooks name. */
+  /** The program's file: `sync` is started from it, and hooks contain its path. */
   readonly program: string;
   readonly out: (text: string) => void;
   readonly error: (text: string) => void;
@@ -24,7 +24,7 @@ const SYNC_EVERY_MS = 30_000;
 /** One run of the guard. */
 export class Guard {
   readonly place: Place;
-  /** The fault of the directory, if it has one; then nothing in it is read or written. */
+  /** The fault of the directory; a faulty directory is neither read nor written. */
   readonly fault: string | undefined;
   readonly #machine: Machine;
 
@@ -80,7 +80,7 @@ export class Guard {
     const path = join(directory, "last-sync");
     try {
       const last = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? -Infinity;
-      if (Math.abs(now - last) < SYNC_EVERY_MS) return; // a clock that was set back must not stop it
+      if (Math.abs(now - last) < SYNC_EVERY_MS) return; // `abs`: a clock that was set back must not stop the synchronisation
       closeSync(openSync(path, "a", 0o600));
       utimesSync(path, now / 1_000, now / 1_000);
       const { spawn } = await import("node:child_process");

@@ -1,8 +1,8 @@
 /**
- * The program `signalbox guard`, and the one that hooks start. Each command waits for its start, so the build bundles it
- * into one file, with the decision alone: whatever needs the network or YAML is loaded on demand. The hooks' copy is a
- * CommonJS file, because Node takes some 10 ms longer to start an ECMAScript module. So nothing here may await at the top
- * level.
+ * The program `signalbox guard`, which hooks start too. Every command of an agent waits until it has started, so the
+ * build bundles only the decision into one file; code that needs the network or YAML is loaded on demand. The copy for
+ * hooks is a CommonJS file, because Node needs about 10 ms more to start an ECMAScript module. So top-level `await` is
+ * not allowed here.
  */
 import { readFileSync, writeSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -16,7 +16,7 @@ function write(file: number, text: string): void {
   try {
     writeSync(file, text);
   } catch {
-    // The reader has gone.
+    // The reader has closed the pipe.
   }
 }
 

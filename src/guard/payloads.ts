@@ -1,4 +1,4 @@
-/** The payloads that agents give to their hooks. `docs/guard.md` names the versions behind each. */
+/** The payloads that agents send to their hooks. `docs/guard.md` names the supported versions. */
 import {
   type AgentData as Payload,
   isShellTool,
@@ -13,7 +13,7 @@ import type { Attempt } from "./attempt.ts";
 export interface Agent {
   /** Reads a payload; `undefined` if it is not one of this agent's known events. */
   read(payload: Payload): Attempt | undefined;
-  /** How to say no: by exit code 2 with the reason on the standard error, or as JSON on the standard output. */
+  /** The form of a refusal: exit code 2 and the reason on the standard error, or JSON on the standard output. */
   readonly denial: "exit" | ((reason: string) => object);
 }
 
@@ -100,7 +100,7 @@ function cursor(payload: Payload): Attempt | undefined {
   return used && { ...shared, ...used };
 }
 
-/** Copilot names the event only in some versions; a result says that the tool has run. */
+/** Only some versions of Copilot name the event. A payload with a result means that the tool has run. */
 function copilot(payload: Payload): Attempt | undefined {
   const tool = text(payload, "toolName");
   if (tool === undefined || payload["timestamp"] === undefined) return undefined;

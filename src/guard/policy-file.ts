@@ -4,13 +4,13 @@ import type { PolicyDocument } from "../policies/evaluate.ts";
 import { ownershipFault } from "./directory.ts";
 import { replaceFile } from "./replace-file.ts";
 
-/** The form of the file; a guard of another version may write another one. */
+/** The version of the file's format; guards of other versions may write other formats. */
 const FORMAT = 1;
 
 /** The active policy as the guard keeps it, checked and ready to decide. */
 export interface GuardPolicy {
   readonly format: typeof FORMAT;
-  /** The service that it was fetched from: a policy of another service does not decide. */
+  /** The service that the policy was fetched from. A policy of another service is not used. */
   readonly api: string;
   readonly organization: string;
   readonly version: string;
@@ -24,7 +24,7 @@ export interface GuardPolicy {
 /**
  * Reads the policy.
  *
- * @returns the policy, or a sentence that says why there is none
+ * @returns the policy, or the reason why it cannot be used
  */
 export function readPolicy(directory: string, api: string): GuardPolicy | string {
   const path = join(directory, "policy.json");

@@ -1,6 +1,6 @@
 import { renameSync, writeFileSync } from "node:fs";
 
-/** Replaces a file, whole or not at all; `mode` is that of a new file, before the umask. */
+/** Replaces a file atomically. `mode` applies to a new file, before the umask. */
 export function replaceFile(path: string, text: string, mode: number): void {
   const temporary = `${path}.${process.pid}.tmp`;
   writeFileSync(temporary, text, { mode, flush: true });

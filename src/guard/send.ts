@@ -11,7 +11,7 @@ const BATCH_CHARACTERS = 1 << 20;
 /** The result of sending the spool. */
 export interface Sent {
   readonly sent: number;
-  /** Events that the service refuses for what they say, and damaged lines. */
+  /** The number of events that the service refuses as invalid, and of damaged lines. */
   readonly dropped: number;
 }
 
@@ -68,7 +68,7 @@ function eventIn(line: string): SpooledEvent | undefined {
   }
 }
 
-/** Sends a batch; a batch that is refused is halved until the event is found that is at fault. */
+/** Sends a batch. A refused batch is halved until the invalid event is found. */
 async function sendBatch(
   events: readonly SpooledEvent[],
   service: Service,

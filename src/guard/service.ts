@@ -13,8 +13,8 @@ export interface ServiceAnswer {
 }
 
 /**
- * The service as the guard calls it. Not by `fetch`: in Node 20 it never settles when a proxy closes the connection at
- * once, and then the process ends silently.
+ * The service as the guard calls it. It does not use `fetch`: in Node 20, `fetch` never settles if a proxy closes the
+ * connection at once, and the process then ends silently.
  */
 export class Service {
   readonly #api: string;

@@ -1,4 +1,4 @@
-/** The settings of the guard: from the environment, otherwise from those that `guard setup` saved. */
+/** The settings of the guard: from the environment, otherwise from the file that `guard setup` saved. */
 import { readFileSync } from "node:fs";
 import { homedir, hostname, userInfo } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 export interface GuardSettings {
   readonly directory: string;
   readonly name: string;
-  /** Whether denied commands run nevertheless, and are only reported. */
+  /** Whether denied commands run anyway and are only reported. */
   readonly observes: boolean;
   /** Whether a command is denied when it cannot be decided. */
   readonly failsClosed: boolean;
@@ -32,7 +32,7 @@ export const SAVED_VARIABLES = [
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The directory of the guard's files: `GUARD_DIR`, otherwise in the user's state directory. */
+/** The directory of the guard's files: `GUARD_DIR`, by default in the user's state directory. */
 export function guardDirectory(env: Environment): string {
   if (env["GUARD_DIR"]) return env["GUARD_DIR"];
   const state = env["XDG_STATE_HOME"] || env["LOCALAPPDATA"] || join(homedir(), ".local", "state");

@@ -42,7 +42,7 @@ export async function setup(args: readonly string[], machine: Machine): Promise<
   }
   const path = pathOf(values, settings);
   const changed = change(path, agent, settings, command);
-  machine.out(`${path}: ${changed ? "changed" : "was right already"}\n`);
+  machine.out(`${path}: ${changed ? "changed" : "unchanged"}\n`);
   if (values.remove) return 0;
   const guard = new Guard(machine);
   if (guard.fault !== undefined) throw new Error(guard.fault);
@@ -52,7 +52,7 @@ export async function setup(args: readonly string[], machine: Machine): Promise<
   return 0;
 }
 
-/** The files of an agent's hooks, as `doctor` looks for them. */
+/** The files that may have an agent's hooks; `doctor` looks into each. */
 export function settingsFiles({ project, user }: AgentSettings): readonly string[] {
   return [resolve(project), join(homedir(), user)];
 }
@@ -62,7 +62,7 @@ export function readJson(path: string): JsonObject {
   return parse(path, readIfAny(path) ?? "{}");
 }
 
-/** The line that starts the guard: the same Node and the same file, wherever the agent is started. */
+/** The command line that starts the guard. Its paths are absolute, so that it works wherever the agent is started. */
 function commandLine({ program }: Machine, agent: string): string {
   return `${[process.execPath, ...process.execArgv, program].map((word) => `"${word}"`).join(" ")} hook ${agent}`;
 }
@@ -75,7 +75,7 @@ function pathOf(
   return user ? join(homedir(), settings.user) : resolve(settings.project);
 }
 
-/** Changes a file; false if nothing had to be changed. */
+/** Changes a file; returns false if it was right already. */
 function change(
   path: string,
   agent: string,

@@ -1,7 +1,7 @@
 /**
  * The events that wait to be sent: JSON Lines, one write for each event. Many processes append at once without a lock.
- * A sender takes the file by renaming it; a writer that finds afterwards that its file has been taken writes the event
- * again. The service stores an event once for its id, so an event may be sent twice, and none is lost.
+ * A sender takes the file by renaming it. A writer checks after its write whether the file was renamed, and then writes
+ * the event again. So an event may be sent twice but is never lost, and the service stores each id once.
  */
 import {
   closeSync,
@@ -17,17 +17,17 @@ import { join } from "node:path";
 /** An event in the form that the service takes; its `id` makes it safe to send twice. */
 export type SpooledEvent = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** Half of the limit of the spool: the newer file may grow to this, and the older one is no longer. */
+/** Half of the limit of the spool: the size at which the newer file replaces the older one. */
 export const HALF_SPOOL_BYTES = 32 << 20;
 
 const LINE_FEED = 0x0a;
 
-/** The files of the spool, oldest first: what is being sent, what was full, and what is written. */
+/** The files of the spool, oldest events first: the file being sent, the full one, and the one that takes writes. */
 export const SPOOL_FILES = ["spool.sending.jsonl", "spool.older.jsonl", "spool.jsonl"] as const;
 const [, OLDER, CURRENT] = SPOOL_FILES;
 
 /**
- * Adds an event. When the spool is full, the oldest events are dropped, and an event says how many.
+ * Adds an event. When the spool is full, the oldest events are dropped, and an event reports their number.
  *
  * @param dropped makes the event that reports dropped events
  */
@@ -47,7 +47,7 @@ export function spool(
 
 /** Appends an event; returns the length of the file. */
 function append(path: string, event: SpooledEvent): number {
-  // The line feed in front ends a line that a killed process left behind.
+  // The line feed at the start ends an incomplete line that a killed process may have left.
   const line = Buffer.from(`\n${JSON.stringify(event)}\n`);
   for (;;) {
     const file = openSync(path, "a", 0o600);

@@ -14,12 +14,12 @@ const UNITS = new Map([
   ["m", 60_000],
   ["h", 3_600_000],
 ]);
-/** A lock that is older than this was left by a process that was killed. */
+/** A lock of this age was left by a killed process. */
 const STALE_MS = 600_000;
 const LOOK_AGAIN_MS = 50;
 const LOOKS = 600;
 
-/** Fetches the policy, sends the spool and a heartbeat; with `--every` again and again. */
+/** Fetches the policy, sends a heartbeat and the spool; repeatedly with `--every`. */
 export async function sync(args: readonly string[], machine: Machine): Promise<number> {
   const every = args.indexOf("--every");
   const isQuiet = args.includes("--quiet");
@@ -44,8 +44,8 @@ function durationOf(text: string): number {
 }
 
 /**
- * Synchronises once; returns what went wrong. While another process synchronises, a quiet one leaves it to that; any
- * other waits, so that all earlier events are sent when it returns.
+ * Synchronises once; returns the problems. If another process is synchronising, a quiet call returns at once; any other
+ * call waits and then synchronises, so that all earlier events are sent when it returns.
  */
 export async function syncOnce(machine: Machine, isQuiet = true): Promise<readonly string[]> {
   const guard = new Guard(machine);

@@ -4,10 +4,10 @@ const NAMED = new Map(Object.entries({ n: "\n", t: "\t", r: "\r", a: "\x07", b: 
 const LARGEST_CODE_POINT = 0x10ffff;
 
 /**
- * Decodes a text in `$'…'`, the quotes of Bash with the escapes of C.
+ * Decodes a text in `$'…'`: Bash's quotes with the escapes of C.
  *
- * @param start the place behind the opening quote
- * @returns the decoded text and the place behind the closing quote; -1 if there is none
+ * @param start the position after the opening quote
+ * @returns the decoded text, and the position after the closing quote or -1 without a closing quote
  */
 export function decodeAnsiC(text: string, start: number): readonly [string, number] {
   let end = start;

@@ -1,8 +1,8 @@
 /**
- * Threads that examine documents. A thread examines one document at a time, and is ended when that
- * takes too much time or memory. Otherwise it idles for a while, since starting a thread costs more
- * than most examinations. The steps of an examination are limited, so the time limit is a backstop:
- * it is reached only on an overloaded machine, and then the document is not at fault.
+ * Threads that examine documents. A thread examines one document at a time, and is ended if that takes
+ * too much time or memory. Otherwise it stays idle for a while, since starting a thread costs more than
+ * most examinations. The steps of an examination are limited too, so only an overloaded machine reaches
+ * the time limit. The document is then not at fault.
  */
 import type { Worker } from "node:worker_threads";
 import { MINUTE_MS, SECOND_MS } from "../core/clock.ts";
@@ -13,7 +13,7 @@ import { BEGUN, type Examined, type Question } from "./examine.ts";
 
 export const TIME_LIMIT_MS = MINUTE_MS;
 const RETRY_SECONDS = 30;
-/** Well above the need of `MAX_TOKENS`. A larger young generation takes more memory and saves no time. */
+/** Well above what `MAX_TOKENS` needs. A larger young generation takes more memory and saves no time. */
 const MEMORY_LIMITS = { maxOldGenerationSizeMb: 320, maxYoungGenerationSizeMb: 16 };
 const REST_MS = 5 * SECOND_MS;
 
@@ -21,10 +21,10 @@ const REST_MS = 5 * SECOND_MS;
 const resting = new Map<Worker, NodeJS.Timeout>();
 
 /**
- * Examines a document in a thread. If it takes too much memory, that is its only problem.
+ * Examines a document in a thread. A document that takes too much memory gets this as its only problem.
  *
- * @param timeLimitMs counted from when the thread has loaded its modules
- * @throws Unavailable when the time is over
+ * @param timeLimitMs counted from the moment when the thread has loaded its modules
+ * @throws Unavailable when the time limit is reached
  */
 export async function examineInThread(
   question: Question,
@@ -89,7 +89,7 @@ function rest(thread: Worker): void {
   resting.set(thread, setTimeout(end, REST_MS).unref());
 }
 
-/** Removes listeners by event: the thread's own internal listeners must stay. */
+/** Removes our listeners. `removeAllListeners` without an event would remove the thread's internal listeners too. */
 function stopListening(thread: Worker): void {
   for (const event of ["message", "error", "exit"]) thread.removeAllListeners(event);
 }

@@ -1,9 +1,9 @@
 /**
  * Examines documents without blocking the event loop. A document that takes a few milliseconds is
- * examined at once; any other could take seconds and goes to a thread. The estimated work decides,
- * never the length alone: a short text can contain many tokens, aliases that expand to much, and
- * rules times tests. Two threads run at a time, since each takes a whole processor and memory: one
- * for large documents and one for small ones, which would otherwise wait for the large ones.
+ * examined at once; any other document could take seconds and goes to a thread. The estimated work
+ * decides, not the length alone: a short text can contain many tokens, aliases with a large expansion,
+ * and many rules to be tried by many tests. Each thread takes a whole processor and much memory, so only
+ * two run at a time: one for large documents, and one for small ones, which then need not wait for those.
  */
 import { BadInput } from "../core/errors.ts";
 import { Turns, type Asker } from "../core/turns.ts";
@@ -16,14 +16,14 @@ import { examine, type Examined, type Question } from "./examine.ts";
 import type { Effect, PolicyProblem } from "./schema.ts";
 import { parsingSteps } from "./step-budget.ts";
 
-/** The limit on the event loop: this many steps for parsing, and as many again for the rest. */
+/** The limit on the event loop: these steps for parsing, and the same number for the rest. */
 const INLINE_STEPS = 500_000;
 /** The limit for small documents, some tenths of a second; 2,000 rules in 130 KiB are below it. */
 const SMALL_STEPS = 50_000_000;
 
 /** The most small documents that wait for their thread. */
 export const MAX_WAITING_SMALL = 32;
-/** Of the large ones fewer wait: each takes up to some seconds of the thread, and a mebibyte of memory while it waits. */
+/** The most large documents that wait: each takes up to some seconds of the thread, and a mebibyte while it waits. */
 export const MAX_WAITING_LARGE = 16;
 
 // Shared by the whole process, like its processors.
@@ -31,8 +31,8 @@ const small = oneAtATime(MAX_WAITING_SMALL);
 const large = oneAtATime(MAX_WAITING_LARGE);
 
 /**
- * The party of a check: a user or a key takes turns with the others of its network, so that users behind
- * one proxy do not wait for all documents of one of them.
+ * The party of a check: users and keys of one network take turns, so that the many documents of one user do
+ * not delay the other users behind the same proxy.
  */
 export function askerOf(
   { party, gone }: Required<Asker>,
@@ -50,7 +50,7 @@ export interface Simulated {
 }
 
 /**
- * Runs every check on a document; one without problems may be published.
+ * Runs every check on a document. A document without problems can be published.
  *
  * @throws Unavailable when too many costly documents wait to be checked, or the check takes too long
  */
@@ -73,7 +73,7 @@ export async function readDocument(
 /**
  * Refuses a document that could not be published.
  *
- * @throws BadInput naming the first problem with its line and column, and how many more there are
+ * @throws BadInput naming the first problem with its line and column, and the number of further problems
  * @throws Unavailable when too many costly documents wait to be checked, or the check takes too long
  */
 export async function requireValid(asker: Asker, yaml: string): Promise<void> {
@@ -82,7 +82,7 @@ export async function requireValid(asker: Asker, yaml: string): Promise<void> {
 }
 
 /**
- * Problems as one sentence: the first of them, and how many more there are.
+ * Problems as one sentence: the first problem, and the number of further ones.
  *
  * @param called the caller's name for the document: the field that contained it, or a stored version
  */
@@ -103,7 +103,7 @@ export function simulateDocument(asker: Asker, yaml: string, command: Command): 
 }
 
 /**
- * Finds the rules of a document, and which of them decides each command.
+ * Finds the rules of a document, and the rule that decides each command.
  *
  * @returns `undefined` for an invalid document and for one of another schema
  * @throws Unavailable when too many costly documents wait to be checked, or the check takes too long
@@ -119,9 +119,9 @@ export async function findRules(
 /**
  * Drafts a policy: a document with rules that decide the commands of events.
  *
- * @param yaml the document to extend; empty without one
+ * @param yaml the document to extend; empty for a new document
  * @returns `undefined` if one of the events has no value that a rule could match
- * @throws BadInput if the document takes too much work to decide the commands
+ * @throws BadInput if deciding the commands by the document takes too much work
  * @throws Unavailable when too many costly documents wait to be checked, or the work takes too long
  */
 export async function draftPolicyRules(
@@ -138,7 +138,7 @@ export async function draftPolicyRules(
 
 async function answer(asker: Asker, question: Question): Promise<Examined> {
   const { yaml, commands = [] } = question;
-  // A document that is too large is refused by its size alone, which needs no thread.
+  // A document that is too large is refused by its size alone, so it needs no thread.
   if (Buffer.byteLength(yaml, "utf8") > MAX_DOCUMENT_BYTES) return examine(question);
   if (commands.length === 0 && parsingSteps(yaml, INLINE_STEPS) <= INLINE_STEPS) {
     const examined = examine({ ...question, maxSteps: INLINE_STEPS });

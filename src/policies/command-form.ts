@@ -1,6 +1,6 @@
 /**
- * The forms of a command that the rules of a policy compare. A long text has very many of them, and most rules compare
- * only the first words of a command. So lists of words and texts are made when a rule asks for them.
+ * The forms of a command that rules compare. A long text has very many forms, and most rules compare only the first
+ * words of a command. So lists of words and texts are made when a rule first needs them.
  */
 import type { Word } from "./shell-command.ts";
 
@@ -21,8 +21,8 @@ export class UnquotedForm implements Form {
   #text: string | undefined;
 
   /**
-   * @param written the text, or the form whose text stands for words with spaces: without its quotes, one such word
-   *   would read like two
+   * @param written the text, or the form whose text is used if a word contains spaces: without its quotes, such a word
+   *   would look like two words
    */
   constructor(words: readonly Word[], written?: string | Form) {
     this.#words = words;
@@ -46,7 +46,7 @@ export class UnquotedForm implements Form {
   }
 }
 
-/** A text that is split at white space alone. */
+/** A text that is split only at white space. */
 export class WrittenForm implements Form {
   readonly #written: string | readonly Word[];
   #text: string | undefined;
@@ -68,7 +68,7 @@ export class WrittenForm implements Form {
   }
 }
 
-/** The words that a shell makes of others: of a list in braces its entries, and of an empty variable nothing. */
+/** The words after a shell's expansions: a list in braces becomes its entries, and variables are taken as empty. */
 export class ExpandedForm implements Form {
   readonly #source: readonly Word[];
   #words: readonly string[] | undefined;
@@ -85,7 +85,7 @@ export class ExpandedForm implements Form {
     return this.#expanded.join(" ");
   }
 
-  /** The first word, which is asked for more often than the others, if it stands for itself. */
+  /** The first word if it needs no expansion. It is read most often, so the other words are not expanded for it. */
   #program(): string | undefined {
     const [first] = this.#source;
     if (!first || isExpandable(first) || first.value === "") return undefined;
@@ -97,7 +97,7 @@ export class ExpandedForm implements Form {
   }
 }
 
-/** Another form with the name of its program instead of its path. */
+/** A form in which the program's name replaces its path. */
 export class NamedForm implements Form {
   readonly #form: Form;
   readonly #path: string;
@@ -118,7 +118,7 @@ export class NamedForm implements Form {
   }
 }
 
-/** Whether a word may become others. */
+/** Whether a shell may expand a word to other words. */
 export function isExpandable({ raw, bare }: Word): boolean {
   return bare !== undefined || raw.startsWith("{");
 }

@@ -1,6 +1,6 @@
 /**
- * Takes a command text apart into the commands that it runs, in the forms that the rules of a policy compare. What a
- * rule for denials sees is wider than what a rule for permissions sees: it also gets the forms that only might be run.
+ * Splits a command text into the commands that it runs, in the forms that rules compare. Denying rules also get forms
+ * that only might be run; allowing rules do not.
  */
 import {
   ExpandedForm,
@@ -21,15 +21,15 @@ import { scanShell } from "./shell-scanner.ts";
 import type { StepBudget } from "./step-budget.ts";
 import { type Inner, WRAPPERS } from "./wrappers.ts";
 
-/** Takes the commands of a text, one by one: a long text has too many to be kept. */
+/** Receives the commands of a text one by one: a long text has too many to keep them. */
 export interface Parts {
-  /** Takes the forms of a command; a permission needs a rule for one form of every command. */
+  /** Receives the forms of a command. A text is allowed if rules allow at least one form of each command. */
   required(forms: readonly Form[]): void;
-  /** Takes a form of a command that is run, or might be; one denied form denies the text. */
+  /** Receives a form of a command that is run or might be run. One denied form denies the whole text. */
   suspected(form: Form): void;
 }
 
-/** The most wrappers and texts inside one another. */
+/** The deepest nesting of wrappers and their texts. */
 export const MAX_WRAPPERS = 8;
 
 /** The steps for each character when a text is split. */
@@ -39,7 +39,7 @@ const SPLIT_STEPS = 10;
 const DANGEROUS = /^(?:PATH|IFS|ENV|BASH_ENV|SHELLOPTS|PS4|PROMPT_COMMAND|LD_\w+|DYLD_\w+)\+?=/;
 const NONE: readonly Word[] = [];
 const NO_INNERS: readonly Inner[] = [];
-/** The paths of wrappers; at another path could be any program. */
+/** The trusted paths of wrappers. A program of the same name at another path could do anything. */
 const TRUSTED = /^(?:\/usr)?(?:\/local)?\/bin\/[^/]*$|^[^/]*$/;
 
 /**
@@ -83,7 +83,7 @@ class Splitter {
     }
   }
 
-  /** Adds a command, and those that it runs. */
+  /** Adds a command, and the commands that it runs. */
   unwrap(command: SimpleCommand, level: number): void {
     const { words, assignments, inputs, source, isDoubtful } = command;
     const dangerous = assignments.length === 0 ? NONE : assignments.filter(isDangerous);
@@ -116,7 +116,7 @@ class Splitter {
     }
   }
 
-  /** Looks behind all further wrappers at once. */
+  /** Adds the command inside all further wrappers, without reading their options. */
   #giveUp(inner: Inner): void {
     this.isComplete = false;
     const found = ({ words }: Pick<SimpleCommand, "words">): void => {
@@ -139,7 +139,7 @@ class Splitter {
     }
   }
 
-  /** Adds the forms of a command for denials: without quotes, as it was written, and with empty variables. */
+  /** Adds the forms for denying rules: without quotes, as written, and with empty variables. */
   #suspect(words: readonly Word[]) {
     let length = Math.max(words.length - 1, 0);
     let isPlain = true;
@@ -155,7 +155,7 @@ class Splitter {
     return { length, isPlain };
   }
 
-  /** Adds a form of a command, and the same with the name of its program instead of its path. */
+  /** Adds a form of a command, and the same form with the program's name instead of its path. */
   #suspectForm(form: Form, length: number): void {
     this.#work.spend(SPLIT_STEPS * length);
     this.#parts.suspected(form);

@@ -1,6 +1,7 @@
 /**
  * Edits policy documents at the positions of their parsed nodes, so that all other lines stay as they
- * are. Each edit is parsed again: one that did not do what it should is reported as impossible.
+ * are. The result of each edit is parsed again. If it does not have the intended change, the edit counts
+ * as impossible.
  */
 import { isMap, isScalar, isSeq, type Node, type YAMLMap, type YAMLSeq } from "yaml";
 import { parseDocument } from "./document.ts";
@@ -16,13 +17,13 @@ export interface EditableDocument {
   readonly aliases: Aliases;
 }
 
-/** An entry of a list, as the entry of a list in block style and in flow style. */
+/** The text of a list entry in block style, and in flow style. */
 export interface ListEntry {
   readonly block: string;
   readonly flow: string;
 }
 
-/** Parses a document of our schema; `undefined` for any other document, and for one in flow style. */
+/** Parses a document of our schema; `undefined` for other documents, and for documents in flow style. */
 export function editable(text: string, work: StepBudget): EditableDocument | undefined {
   const { root, aliases } = parseDocument(text, new Problems(text), work);
   if (!root || root.flow || !isSignalboxDocument(root, aliases)) return undefined;
@@ -99,16 +100,16 @@ function withNewKey(
   if (map.flow) return withFlowEntry(text, map, `${key}: [${flow}]`);
   const margin = columnOf(text, map.range[0]);
   const end = endOf(map);
-  // Behind the last value and the comment in its line; a text block ends with its line break.
+  // After the last value and the comment in its line. A block scalar ends with its line break.
   return withLines(text, end - 1, indented(`${key}:\n${indented(block, 2)}`, margin));
 }
 
-/** The text with a new last entry in a collection in flow style that has entries. */
+/** The text with a new last entry in a non-empty collection in flow style. */
 function withFlowEntry(text: string, { range }: YAMLMap | YAMLSeq, entry: string): string {
-  const end = (range?.[1] ?? 1) - 1; // the bracket
+  const end = (range?.[1] ?? 1) - 1; // the closing bracket
   const before = text.slice(0, end);
   const kept = before.trimEnd();
-  // A comment in the last line would hide what is written behind it.
+  // An entry after a comment in the last line would become part of the comment.
   const isOneLine = !before.slice(kept.length).includes("\n");
   const comma = kept.endsWith(",") ? "" : ",";
   const at = isOneLine ? kept : before;
@@ -128,7 +129,7 @@ function ruleOf(root: YAMLMap, id: string): YAMLMap | undefined {
   return rules.items.find((rule): rule is YAMLMap => isMap(rule) && rule.get("id") === id);
 }
 
-/** The number of exceptions of a rule; -1 without that rule. */
+/** The number of exceptions of a rule; -1 if the document does not have the rule. */
 function countOf(document: EditableDocument | undefined, id: string): number {
   const rule = document && ruleOf(document.root, id);
   if (!rule) return -1;
@@ -144,7 +145,7 @@ function keyEnd({ key }: { readonly key: unknown }): number {
   return (isScalar(key) && key.range?.[1]) || 0;
 }
 
-/** The end of a node's last value: of a collection in block style the library's range may include what follows. */
+/** The end of a node's last value. The library's range of a collection in block style may reach beyond it. */
 function endOf(node: Node): number {
   const isBlock = (isMap(node) || isSeq(node)) && !node.flow;
   const last = isBlock ? node.items.at(-1) : undefined;
@@ -158,7 +159,7 @@ function columnOf(text: string, offset: number): number {
   return offset - (text.lastIndexOf("\n", offset - 1) + 1);
 }
 
-/** Indents the lines of a text that are not empty. */
+/** Indents the non-empty lines of a text. */
 export function indented(text: string, by: number): string {
   return text.replace(/^(?=.)/gm, " ".repeat(by));
 }

@@ -1,4 +1,4 @@
-/** The keys of documents of the schema `signalbox/policy/v1`, by where they stand. Browsers complete them. */
+/** The keys of documents of the schema `signalbox/policy/v1`, by their place. The browser's editor completes them. */
 
 /** The value of `schema` that makes a document one of ours. */
 export const SCHEMA_NAME = "signalbox/policy/v1";

@@ -1,15 +1,15 @@
 /**
- * One pass over the nodes of a document, for faults that the YAML library finds late, slowly or
- * never: keys that are used twice in a mapping, aliases without an anchor, and a small text whose
- * aliases expand to much. Nothing is expanded: every anchored node is measured once, and an alias
- * counts as much as its target.
+ * One pass over the nodes of a document, for faults that the YAML library finds late, slowly or never:
+ * duplicate keys in a mapping, aliases without an anchor, and small texts whose aliases have a huge
+ * expansion. Nothing is expanded: every anchored node is measured once, and an alias counts as much as
+ * its target.
  */
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from "yaml";
 import type { YAMLMap } from "yaml";
 import type { Problems } from "./problems.ts";
 import { NODE_STEPS, type StepBudget } from "./step-budget.ts";
 
-/** The deepest nesting of collections, including those behind aliases. */
+/** The deepest nesting of collections, including collections that aliases refer to. */
 export const MAX_NODE_DEPTH = 100;
 
 /** The most nodes that all aliases together may expand to. */
@@ -30,7 +30,7 @@ interface Extent {
 
 interface Anchored {
   readonly node: Node;
-  /** Undefined while the node is still open: an alias inside would refer to the node around it. */
+  /** `undefined` while the node is still open: an alias inside it would refer to the node around it. */
   extent: Extent | undefined;
 }
 
@@ -138,8 +138,8 @@ class NodeCheck {
 }
 
 /**
- * Compares keys by meaning: `a` and `"a"` are one key, `1` and `"1"` are two, and mappings are equal in
- * any order. Each collection is reduced to a number once, so that keys within keys cost nothing extra.
+ * Compares keys by meaning: `a` and `"a"` are one key, `1` and `"1"` are two, and the order in a mapping
+ * does not matter. Each collection is reduced to a number once, so that nested keys cost nothing extra.
  */
 class KeyIdentities {
   readonly #aliases: Aliases;
@@ -189,7 +189,7 @@ function sourceLength({ value, source = "" }: Scalar): number {
 function scalarIdentity(node: Scalar): string {
   const { value, source } = node;
   if (typeof value === "string") return `string ${value}`;
-  // Large integers lose digits as numbers, so their text is compared.
+  // Large integers lose digits as numbers, so their texts are compared.
   const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value);
   return value === null ? "null" : `${typeof value} ${isRounded ? source : String(value)}`;
 }

@@ -1,9 +1,9 @@
 /**
- * The rules for every policy document, whatever its schema: one YAML 1.2 document whose root is a
- * non-empty mapping. The library's three stages are called one by one, because their combination is
- * unsafe for untrusted texts: the composer recurses (so depth is bounded while tokens are read),
- * its check for duplicate keys is quadratic, and aliases are resolved only when a value is made
- * (one pass over the nodes does both, see `document-nodes.ts`).
+ * The rules for policy documents of every schema: one YAML 1.2 document whose root is a non-empty
+ * mapping. The library's three stages are called one by one, because its combined call is unsafe for
+ * untrusted texts. The composer recurses, so the depth is bounded while tokens are read. Its check for
+ * duplicate keys is quadratic, and it resolves aliases only when a value is made; `document-nodes.ts`
+ * does both in one pass.
  */
 import { Composer, type Document, isMap, Lexer, Parser, type CST, type YAMLError } from "yaml";
 import type { YAMLMap } from "yaml";
@@ -15,8 +15,8 @@ import type { StepBudget } from "./step-budget.ts";
 export const MAX_DOCUMENT_BYTES = 1 << 20;
 
 /**
- * The most lexical tokens of a document. The library makes several objects of each, up to 900
- * bytes, so this bounds the memory of a check; 1 MiB of rules in block style has 240,000 tokens.
+ * The most lexical tokens of a document. The library makes several objects of each token, up to 900
+ * bytes, so this limit bounds the memory of a check. 1 MiB of rules in block style has 240,000 tokens.
  */
 export const MAX_TOKENS = 250_000;
 
@@ -31,7 +31,7 @@ const OPTIONS = {
   logLevel: "silent",
 } as const;
 
-// oxlint-disable-next-line no-control-regex -- YAML 1.2 §5.1 admits none of them, anywhere
+// oxlint-disable-next-line no-control-regex -- YAML 1.2 §5.1 forbids these characters everywhere
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/;
 
 export interface ParsedDocument {
@@ -43,11 +43,11 @@ export interface ParsedDocument {
 const NOTHING: ParsedDocument = { root: undefined, aliases: new Map() };
 
 /**
- * Parses a policy document; takes time in proportion to its length, a few microseconds a token.
+ * Parses a policy document in linear time, a few microseconds a token.
  *
- * @param problems takes the problems of the document
+ * @param problems receives the problems of the document
  * @param work counts the targets of aliases
- * @throws TooMuchWork when they exceed its limit
+ * @throws TooMuchWork when the targets exceed the limit of `work`
  */
 export function parseDocument(yaml: string, problems: Problems, work: StepBudget): ParsedDocument {
   const document = compose(yaml, problems);
@@ -82,8 +82,8 @@ function compose(yaml: string, problems: Problems): Document | undefined {
 }
 
 /**
- * Reads the tokens of a text. Stops at the first token that is nested too deep, and at the first
- * one too many, before the text takes much memory.
+ * Reads the tokens of a text. Stops at the first token that is nested too deep or exceeds `MAX_TOKENS`,
+ * before the text takes much memory.
  */
 function tokenize(yaml: string, problems: Problems): readonly CST.Token[] | undefined {
   const tokens: CST.Token[] = [];
@@ -131,7 +131,7 @@ function composeOne(
   return only;
 }
 
-/** The library makes an Error for each fault; a text full of faults would spend its time on stack traces. */
+/** The library makes an Error for each fault. For a text full of faults, stack traces would take most of the time. */
 function withoutStackTraces<T>(task: () => T): T {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;

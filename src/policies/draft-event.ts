@@ -13,7 +13,7 @@ export interface DraftEvent extends Omit<Command, "command"> {
 }
 
 export const LONGEST_VALUE = 500;
-/** More than a draft reads of a command. */
+/** A draft reads fewer characters of a command than this. */
 const LONGEST_COMMAND_READ = 8_192;
 const CAPABILITY = /^[^/\s]+\/[^/\s]+$/;
 
@@ -33,7 +33,7 @@ export interface Fact {
   readonly value: string;
 }
 
-/** The values of an event, beside the command, that a rule could match. */
+/** The values of an event, other than the command, that a rule could match. */
 export function factsOf(event: DraftEvent): readonly Fact[] {
   return MATCH_FIELDS.flatMap(([key, field]) => {
     const value = event[field];
@@ -42,7 +42,7 @@ export function factsOf(event: DraftEvent): readonly Fact[] {
   });
 }
 
-/** Whether a fact is enough to match by: a star is a pattern, and a kind of caller matches far too much. */
+/** Whether a fact alone is narrow enough for a rule. A star is a pattern, and a kind of caller matches far too much. */
 export function isNarrow({ field, value }: Fact): boolean {
   return !value.includes("*") && field !== "consumer";
 }
@@ -53,8 +53,8 @@ export function canDraft(event: DraftEvent): boolean {
 }
 
 /**
- * The parts of an event that a draft uses, cut where a draft does not read on: an event may have some MiB, and
- * is kept while its draft waits. They are copied, since a part of a text keeps the whole text in memory.
+ * The parts of an event that a draft uses, cut to the length that it reads: an event may have some MiB, and is
+ * kept while its draft waits. The parts are copied, since a part of a text keeps the whole text in memory.
  */
 export function shortened(event: DraftEvent): DraftEvent {
   const { id, timestamp, command, reason } = event;

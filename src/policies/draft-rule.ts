@@ -1,8 +1,8 @@
 /**
- * Drafts a policy from audit events: a document with rules that decide the same commands, and tests of
- * them. Each command is decided by the document first. Deny wins over allow, so where a rule denies a
- * command that is to be allowed, the draft makes an exception inside that rule. Rules and exceptions are
- * narrow; comments beside them show how to widen or narrow them.
+ * Drafts a policy from audit events: a document with rules that decide the same commands, and tests of the
+ * rules. First the document decides each command. Deny wins over allow, so if a rule denies a command that
+ * should be allowed, the draft adds an exception to that rule. Rules and exceptions are narrow; comments
+ * beside them show how to widen or narrow them.
  */
 import { isMap, isSeq, type YAMLMap } from "yaml";
 import {
@@ -25,17 +25,17 @@ import type { StepBudget } from "./step-budget.ts";
 
 const ID_WORDS = 3;
 
-const ALONE = `# This document stands alone: published as it is, it takes the place of the whole active policy.
+const ALONE = `# This document stands alone: if you publish it as it is, it replaces the whole active policy.
 schema: ${SCHEMA_NAME}
 default: deny
 rules: []
 `;
 
-/** A drafted document, and what was changed in it for each event. */
+/** A drafted document, and its change for each event. */
 export interface RuleDrafts {
   readonly yaml: string;
   readonly changes: readonly RuleDraftChange[];
-  /** Whether the draft is a new document, since the given one cannot be extended. */
+  /** Whether the draft is a new document because the given document cannot be extended. */
   readonly standsAlone: boolean;
 }
 
@@ -43,10 +43,10 @@ export interface RuleDrafts {
  * Drafts a policy in which rules decide the commands of events. If the document cannot be extended
  * (another schema, or lists in flow style), the draft contains only the new rules.
  *
- * @param yaml the document to extend; empty without one
- * @param work counts the reading and the deciding
+ * @param yaml the document to extend; empty for a new document
+ * @param work counts reading the document and deciding the commands
  * @returns `undefined` if one of the events has no value that a rule could match
- * @throws TooMuchWork when they exceed its limit
+ * @throws TooMuchWork when the work exceeds its limit
  */
 export function draftRules(
   events: readonly DraftEvent[],
@@ -61,7 +61,7 @@ export function draftRules(
   return alone && { ...alone, standsAlone: true };
 }
 
-/** A change for an event; its line is known when the document is complete. */
+/** A change for an event. Its line is added when the document is complete. */
 type Step = Omit<RuleDraftChange, "line">;
 
 /** Adds rules, exceptions and tests to a document. */
@@ -89,8 +89,8 @@ class Drafting {
   }
 
   /**
-   * Makes the document decide an event's command by a rule, or allow it by its default. To allow a command,
-   * each rule that denies it gets an exception.
+   * Changes the document so that it decides an event's command as wanted, by a rule or by its default. To allow
+   * a command, each rule that denies it gets an exception.
    */
   #decide(event: DraftEvent, effect: Effect): boolean {
     for (const excepted = new Set<string>(); ;) {
@@ -102,7 +102,7 @@ class Drafting {
         return true;
       }
       if (effect === "deny" || rule === null) return this.#addRule(event, effect);
-      // A command that is too long to be matched as a whole may still be denied.
+      // The exception of a command that is too long to be matched as a whole may not match it.
       if (excepted.has(rule)) return true;
       excepted.add(rule);
       if (!this.#except(event, rule)) return false;
@@ -112,12 +112,12 @@ class Drafting {
   #except(event: DraftEvent, rule: string): boolean {
     this.#document =
       this.#document && withException(this.#document, rule, exceptionEntry(event), this.#work);
-    const message = `The rule "${rule}" denies it, and deny wins over allow: the draft makes an exception inside that rule`;
+    const message = `The rule "${rule}" denies it, and deny wins over allow: the draft adds an exception to that rule`;
     this.#note(event, "exception", rule, message);
     return this.#document !== undefined;
   }
 
-  /** Adds a rule: a narrower one if the wider one would break the document's tests. */
+  /** Adds a rule: the narrower variant if the wider one would break the document's tests. */
   #addRule(event: DraftEvent, effect: Effect): boolean {
     const document = this.#document;
     if (!document) return false;
@@ -191,7 +191,7 @@ function idsIn(root: YAMLMap | undefined): readonly unknown[] {
   return isSeq(rules) ? rules.items.map((rule) => (isMap(rule) ? rule.get("id") : undefined)) : [];
 }
 
-/** A rule id that says what the rule is about, and that the policy does not use yet. */
+/** A descriptive rule id that the policy does not use yet. */
 function freeId(event: DraftEvent, effect: Effect, taken: ReadonlySet<unknown>): string {
   const source = event.command ?? event.capability ?? event.provider ?? event.resource ?? "";
   const words = source

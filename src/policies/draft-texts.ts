@@ -1,4 +1,4 @@
-/** The texts of drafted rules, exceptions and tests: YAML that means what the events say, whatever they contain. */
+/** The texts of drafted rules, exceptions and tests: YAML that is correct for any value of an event. */
 import { Document, Scalar, type YAMLMap, type YAMLSeq } from "yaml";
 import type { ListEntry } from "./document-edit.ts";
 import { factsOf, isNarrow, LONGEST_VALUE, type DraftEvent } from "./draft-event.ts";
@@ -8,7 +8,7 @@ import type { Effect } from "./schema.ts";
 export const LONGEST_COMMAND = 2_000;
 const LEADING_WORDS = 3;
 
-/** The narrowest exception for an event: for the same command, by the same caller, on the same resource. */
+/** The narrowest exception for an event: the same command, caller and resource. */
 export function exceptionEntry(event: DraftEvent): ListEntry {
   const command = (event.command ?? "").trim();
   const facts = factsOf(event).filter(
@@ -21,12 +21,12 @@ export function exceptionEntry(event: DraftEvent): ListEntry {
   const document = new Document(patternsOf());
   for (const { value } of (document.contents as YAMLMap).items) (value as YAMLSeq).flow = true;
   const shown = { ...event, id: oneLine(scalar(event.id)) }; // an id may contain line breaks
-  const comment = `# ${origin(shown)}; without one of its lines it is wider\n`;
+  const comment = `# ${origin(shown)}; remove a line to widen the exception\n`;
   const flow = new Document(patternsOf()).toString({ ...WRITING, collectionStyle: "flow" });
   return { block: comment + entryOf(document), flow: escaped(flow).trimEnd() };
 }
 
-/** The pattern for a whole command, or for its first words if it is too long for a rule. */
+/** The pattern for a whole command, or for its first words if the command is too long for a rule. */
 function patternOf(command: string): Record<string, Scalar> {
   if (command.length <= LONGEST_COMMAND) return { exact: scalar(command) };
   return { prefix: scalar(leadingWords(command)) };
@@ -39,7 +39,7 @@ function origin({ id, timestamp }: DraftEvent): string {
 /**
  * A rule for an event's command.
  *
- * @param isExact whether the caller and the resource are matched, too, instead of named in comments
+ * @param isExact whether the rule also matches the caller and the resource; otherwise comments name them
  */
 export function ruleText(event: DraftEvent, effect: Effect, id: string, isExact: boolean): string {
   const command = (event.command ?? "").trim();
@@ -65,7 +65,7 @@ export function ruleText(event: DraftEvent, effect: Effect, id: string, isExact:
   return entryOf(document);
 }
 
-/** Matches the command as a whole, or by its first words if it is too long for a rule. */
+/** Adds the pattern for the whole command, or for its first words if the command is too long for a rule. */
 function addCommand(document: Document, command: string): void {
   const commands = document.getIn(["match", "commands"]) as YAMLSeq;
   const wider = scalar(leadingWords(command));
@@ -100,7 +100,7 @@ function entryOf(document: Document): string {
   return lines.map((line, at) => `${at === 0 ? "- " : "  "}${line}\n`).join("");
 }
 
-/** Words with another meaning in YAML 1.1. */
+/** Words that have another meaning in YAML 1.1. */
 const WORD = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 
 // Long texts stay on one line.

@@ -3,8 +3,8 @@ import { BadInput, Conflict } from "../core/errors.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { type Policy, policyPublish, type PolicyPublish, VERSION_NAME } from "./schema.ts";
 
-/** The author of a policy version if the request names none and no user is signed in. */
-const NOBODY = "portal-api";
+/** The author of a policy version if the request does not name an author and no user is signed in. */
+const DEFAULT_AUTHOR = "portal-api";
 
 const { maxLength: MAX_VERSION_LENGTH } = VERSION_NAME; // code points
 const VERSION = new RegExp(VERSION_NAME.pattern, "u");
@@ -12,12 +12,12 @@ const VERSION = new RegExp(VERSION_NAME.pattern, "u");
 /** A policy version that is ready to be stored. */
 export interface PolicyDraft {
   readonly version: string;
-  /** Whether the version's name was generated here, and may be changed if it is taken. */
+  /** Whether the version's name was generated. A generated name may be changed if it is taken. */
   readonly isGenerated: boolean;
   readonly name: string;
   readonly description: string | undefined;
   readonly yaml: string;
-  /** The version that must be active for the draft to be stored, `""` for none; any if absent. */
+  /** The draft is stored only if this version is active; `""`: if no version is active. Not checked if absent. */
   readonly base?: string;
   readonly updated_by: string;
   readonly updated_at: string;
@@ -52,8 +52,8 @@ export function draftPolicy(
 }
 
 /**
- * The name that a draft is stored under: its own, or, if that was generated and is taken, the same
- * with the first free suffix.
+ * The name under which a draft is stored: its own name, or that name with the first free suffix if a
+ * generated name is taken.
  *
  * @throws Conflict if the given name is taken: a version never changes
  */
@@ -69,8 +69,8 @@ export function freeVersion(
 }
 
 /**
- * Refuses a draft that is meant to replace another version than the active one. A store calls it in the unit of
- * work that stores the version, since the active version may change until then.
+ * Refuses a draft whose base is not the active version. A store calls it in the unit of work that stores the
+ * version, since the active version may change until then.
  *
  * @param active the active version's name; `""` if none is active
  * @throws Conflict naming both versions
@@ -94,19 +94,19 @@ export function publishedPolicy(
     ...(description === undefined ? {} : { description }),
     updated_by,
     updated_at,
-    active: true, // last, as after a restart: a version's bytes, and so its tag, stay the same
+    active: true, // the last key, as after a restart, so that the version's bytes and entity tag stay the same
   };
 }
 
 /** The author that policy versions record: a user's email, or `portal-api`. */
 export function nameOf(actor: Actor | undefined): string {
-  return actor?.kind === "user" ? actor.email : NOBODY;
+  return actor?.kind === "user" ? actor.email : DEFAULT_AUTHOR;
 }
 
 /**
- * Whether a text can name a policy version: 1 to 128 code points, neither `.` nor `..` (which a URL
- * cannot contain), and no character that breaks a line or a log: no control character (C0, DEL, C1)
- * and no line or paragraph separator.
+ * Whether a text can name a policy version: 1 to 128 code points, neither `.` nor `..` (a URL cannot
+ * contain them as a segment), and no character that breaks a line or a log: control characters (C0, DEL,
+ * C1), line and paragraph separators.
  */
 export function isVersionName(text: string): boolean {
   if (text.length > 2 * MAX_VERSION_LENGTH || [...text].length > MAX_VERSION_LENGTH) return false;

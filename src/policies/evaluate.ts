@@ -1,8 +1,8 @@
 /**
- * The evaluation of documents of the schema `signalbox/policy/v1`: rules whose every field matches
- * apply, denying rules override allowing ones, and if no rule applies, the default decides. A command
- * text is a shell text and is judged by the commands that it runs: it is denied when one of them is
- * denied, and allowed when all of them are allowed.
+ * The evaluation of documents of the schema `signalbox/policy/v1`. A rule applies if all of its fields
+ * match. Denying rules override allowing rules. If no rule applies, the default decides. A command text
+ * is a shell text and is judged by the commands that it runs: it is denied if one of them is denied, and
+ * allowed if all of them are allowed.
  */
 import { type Form, splitAtSpace, WrittenForm } from "./command-form.ts";
 import { splitCommand } from "./command-parts.ts";
@@ -69,7 +69,7 @@ export interface PolicyDocument {
   readonly tests: readonly PolicyTest[];
 }
 
-/** A decision, and the rule behind it: null if the default decided. */
+/** A decision and the rule that made it; null if the default decided. */
 export interface Verdict {
   readonly decision: PolicyDecision;
   readonly rule: string | null;
@@ -77,12 +77,16 @@ export interface Verdict {
 }
 
 /**
- * Decides a command. The first denying rule that applies to the text, or to one of the commands in it, denies it; an
- * exception of the rule excuses the command that it matches, and a whole text that it names exactly. Otherwise it is allowed by the first rule with exactly this text, or if rules allow all of the commands in it. In all
- * other cases the default decides; so it does for a text that cannot be split.
+ * Decides a command, in this order:
+ *
+ * 1. The first denying rule that applies to the text, or to one of its commands, denies it. An exception of the rule
+ *    excuses the command that it matches, or the whole text if its pattern is exactly this text.
+ * 2. The first allowing rule whose pattern is exactly this text allows it.
+ * 3. If rules allow all of its commands, the first of these rules allows it.
+ * 4. Otherwise, and for a text that cannot be split, the default decides.
  *
  * @param work counts the splitting, and each comparison with the lengths of its texts
- * @throws TooMuchWork when they exceed its limit
+ * @throws TooMuchWork when the work exceeds its limit
  */
 export function evaluate(document: PolicyDocument, command: Command, work: StepBudget): Verdict {
   const text = command.command.trim(); // surrounding space is not part of a command
@@ -108,8 +112,8 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
     .filter(({ effect }) => effect === "allow")
     .map((rule) => conditionOf(rule));
 
-  let denying = denials.length; // the position of the first rule that applies
-  let excused = denials.length; // and of the first one that an exception kept from applying
+  let denying = denials.length; // the position of the first denying rule that applies
+  let excused = denials.length; // the position of the first denying rule that an exception lifted
   const suspected = (form: Form): void => {
     const program = form.wordAt(0);
     const providers = program === first ? [provider ?? first] : [provider, program];
@@ -121,7 +125,7 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
     }
     denying = at;
   };
-  // Audit events have the first word as their provider, which says nothing about the other programs.
+  // The provider of an audit event is by default the first word, which says nothing about the text's other programs.
   const isGiven = provider !== undefined && provider !== first;
   let allowing = permissions.length;
   let isEachAllowed = true;
@@ -147,7 +151,7 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
   return verdict(permission ? "allow" : document.default, permission?.rule);
 }
 
-/** The word on the wire for an effect. */
+/** The decision that an effect stands for, as the API spells it. */
 export function decisionOf(effect: Effect): PolicyDecision {
   return effect === "allow" ? "ALLOWED" : "DENIED";
 }
@@ -163,7 +167,7 @@ function verdict(effect: Effect, rule: Rule | undefined): Verdict {
 /** The steps for each character when a text is split into words. */
 const WORD_STEPS = 10;
 
-/** Whether a match has everything about a command apart from its text and its provider. */
+/** Whether a match fits a command in all fields other than its text and its provider. */
 function appliesBeside(match: RuleMatch, command: Command, work: StepBudget): boolean {
   return GLOB_FIELDS.every((field) => {
     const patterns = match[field];
@@ -202,7 +206,7 @@ function isExcepted(
   return exceptions.some((one) => isMet(one, form, programs, work));
 }
 
-/** The position of the first condition from one position on, before another, that one of some forms meets; otherwise `end`. */
+/** The position, within `from` and `end`, of the first condition that one of the forms meets; `end` if there is none. */
 function firstMet(
   conditions: readonly Condition[],
   from: number,

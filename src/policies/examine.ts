@@ -17,13 +17,13 @@ import { MAX_STEPS, TooMuchWork, StepBudget } from "./step-budget.ts";
 /** A task for an examination. */
 export interface Question {
   readonly yaml: string;
-  /** A command to decide; without one the document's own tests are run. */
+  /** A command to decide; if absent, the document's own tests are run. */
   readonly command: Command | undefined;
-  /** The events and the effect of rules to add to the document; then nothing else is done. */
+  /** The events and the effect of rules to add to the document. If present, nothing else is done. */
   readonly draft?: { readonly events: readonly DraftEvent[]; readonly effect: Effect };
-  /** Commands to decide, as many as `DECIDING_STEPS` allow; the rules and their lines are found then, too. */
+  /** Commands to decide, up to the limit of `DECIDING_STEPS`. If present, the rules and their lines are found too. */
   readonly commands?: readonly Command[] | undefined;
-  /** Whether a thread sends the document back, which costs the receiver time. */
+  /** Whether a thread sends the document back, which costs the receiving thread time. */
   readonly wantsDocument?: boolean;
   /** A limit of steps below the usual one. */
   readonly maxSteps?: number;
@@ -39,7 +39,7 @@ export interface Examined {
   readonly verdict: Verdict | undefined;
   /** The line of the rule that decided. */
   readonly line?: number | undefined;
-  /** The rules, and which of them decided each command: null for the default. */
+  /** The rules, and the rule that decided each command; null for the default. */
   readonly ruled?:
     { readonly rules: readonly FoundRule[]; readonly by: readonly (string | null)[] } | undefined;
   /** The document with the new rules. */
@@ -113,7 +113,7 @@ function ruledBy(
   return { rules, by };
 }
 
-/** Counts the lines up to offsets of a text, which must ascend: the text is read once for all of them. */
+/** Counts lines up to offsets of a text. The offsets must ascend, so that the text is read only once. */
 function lineCounter(text: string): (offset: number) => number {
   let line = 1;
   let at = 0;

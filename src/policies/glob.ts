@@ -1,8 +1,8 @@
 /**
- * Matches texts against patterns in which `*` stands for any characters, or none; every other
- * character stands for itself, in its letter case. No pattern becomes a regular expression, and
- * there is no backtracking: the pieces between the stars are found from left to right by the
- * Knuth-Morris-Pratt algorithm, so a match costs the sum of both lengths, whatever they contain.
+ * Matches texts against patterns in which `*` stands for zero or more characters. Every other character
+ * stands for itself, in its letter case. Patterns do not become regular expressions, and there is no
+ * backtracking: the Knuth-Morris-Pratt algorithm finds the pieces between the stars from left to right.
+ * So a match always takes time linear in the sum of both lengths.
  */
 import { COMPARISON_STEPS, type StepBudget } from "./step-budget.ts";
 

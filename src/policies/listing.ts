@@ -1,8 +1,8 @@
 /**
- * The list of policies, with or without texts, may grow without bound. A small list is sent at once; a
- * large one is written in small parts, so that it is never in memory as a whole, and other requests are
- * served between two parts, however many lists are being sent. Its entity tag is computed from the identities
- * of the texts, before any text is read, and once for each state of the list.
+ * Answers with lists of policies, which may be of any length. A small list is sent at once. A large list is
+ * written in small parts, so that it is never in memory as a whole, and other requests are served between two
+ * parts. The entity tag of a list is computed from the hashes of its texts, so no text is read for it, and
+ * only once for each state of the list.
  */
 import { createHash } from "node:crypto";
 import type { Awaitable } from "../core/caller.ts";
@@ -39,7 +39,7 @@ export function answerSummaries(
   return answer(organization, policies, ifNoneMatch, undefined);
 }
 
-/** Answers a GET, conditional or not, of one policy; a long one is made in small parts, like a list. */
+/** Answers a GET, conditional or not, of one policy. A long policy is written in small parts, like a list. */
 export async function answerVersion(
   whole: Policy,
   ifNoneMatch: string | undefined,
@@ -82,7 +82,7 @@ async function answer(
 const identities = new WeakMap<readonly PolicyVersion[], Promise<string>>();
 const digests = new WeakMap<PolicyVersion, string>();
 
-/** The identity of a list: computed once for each list, from parts computed once for each version. */
+/** The hash of a list. It is computed once for each list, from parts that are computed once for each version. */
 function identityOf(versions: readonly PolicyVersion[]): Promise<string> {
   let identity = identities.get(versions);
   if (!identity) identities.set(versions, (identity = identify(versions)));
@@ -105,7 +105,7 @@ function activeOf(versions: readonly PolicyVersion[]): string {
   return versions.find(({ policy }) => policy.active)?.policy.version ?? "";
 }
 
-/** The JSON of a list in small parts, in the state of the moment of the request. */
+/** The JSON of a list in small parts, as the list was at the time of the request. */
 async function* partsOf(
   versions: readonly PolicyVersion[],
   textOf: TextOf | undefined,

@@ -6,7 +6,7 @@ const MAX_MESSAGE_LENGTH = 300;
 const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
 
-/** Collects the problems of a text, up to a hundred, and places each by line and column. */
+/** Collects up to a hundred problems of a text, and finds the line and column of each. */
 export class Problems {
   readonly #text: string;
   readonly #found: { readonly offset: number; readonly message: string }[] = [];

@@ -1,8 +1,8 @@
 /**
- * Policies as bytes. Thousands of runtimes request the active version every few seconds, and nearly
- * all of them have it already. So the answer is made once for each policy object, and a poll costs
- * one look-up and one comparison of entity tags. If a store returns a new object for each request,
- * the answer is made each time, but it is never wrong.
+ * Responses with one policy. Thousands of runtimes request the active version every few seconds, and
+ * nearly all of them have it already. So the response is made once for each policy object, and a poll
+ * costs one look-up and one comparison of entity tags. A store may return a new object for each request:
+ * the response is then made each time, but it is never stale.
  */
 import { etagOf, isCurrent } from "../http/entity-tag.ts";
 import { empty, json, type Reply } from "../http/reply.ts";
@@ -32,8 +32,8 @@ function represent(text: string): Representation {
   const bytes = Buffer.from(text, "utf8");
   const etag = etagOf(bytes);
   const headers = cacheHeaders(etag);
-  // Node writes ASCII text together with its headers in one write; bytes would take two. But each
-  // slow reader would hold a copy of a long text, while bytes are shared by all.
+  // Node sends short ASCII text and its headers in one write; bytes would take two writes. But of a long
+  // text each slow reader would hold a copy in memory, while all readers share the same bytes.
   const isText = bytes.length === text.length && text.length <= MAX_TEXT;
   const body = isText ? text : bytes;
   return { etag, whole: json(200, body, headers), notModified: empty(304, headers) };

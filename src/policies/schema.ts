@@ -95,7 +95,7 @@ export const policyPublish = {
     name: string("The policy's name.", { maxLength: 256, default: "enterprise-policy" }),
     description: string("A description of the version.", { maxLength: 4096 }),
     base_version: string(
-      "The version that the new one is meant to replace; empty for none. Without it any version is replaced, and with it the answer is 409 unless that version is the active one.",
+      "The version that must be active now; empty if no version may be active. Otherwise the answer is 409. If absent, the new version replaces any version.",
       { maxLength: VERSION_NAME.maxLength, examples: ["2026-11-20.1"] },
     ),
     updated_by: string(
@@ -106,7 +106,7 @@ export const policyPublish = {
 } as const satisfies Schema;
 export type PolicyPublish = Infer<typeof policyPublish>;
 
-/** Activation needs no fields: the path says everything. The body exists to require JSON. */
+/** The body of an activation has no fields. It exists so that the request must be JSON. */
 export const policyActivate = {
   title: "PolicyActivate",
   type: "object",
@@ -145,14 +145,14 @@ const FIELD_LENGTH = 65_536;
 export const policySimulate = {
   title: "PolicySimulate",
   type: "object",
-  description: "A command to decide. `yaml` or `version` replaces the active policy.",
+  description: "A command to decide, by `yaml`, by `version` or by default by the active policy.",
   required: ["command"],
   examples: [
     { command: "kubectl get pods", consumer: "ai" },
     { command: "kubectl get pods", yaml: EXAMPLE },
   ],
   properties: {
-    yaml: { ...yaml, description: "A policy document. It excludes `version`." },
+    yaml: { ...yaml, description: "A policy document. Not together with `version`." },
     version: string("The name of a stored version."),
     command: string("The full command text.", { maxLength: FIELD_LENGTH }),
     provider: string(
@@ -235,7 +235,7 @@ const ruleDraftChange = object({
   properties: {
     event: string("The id of the event."),
     change: word(
-      "A new rule; an exception inside a rule that denies the command; or no change beside a test, since the document decides the command as wanted.",
+      "A new rule; an exception in a rule that denies the command; or only a test, since the document already decides the command as wanted.",
       ["rule", "exception", "none"],
     ),
     rule: {

@@ -6,31 +6,31 @@ export interface Word {
   readonly raw: string;
   /** The word without its quotes. Variables and substitutions stay as they were written. */
   readonly value: string;
-  /** The value without variables and substitutions; `undefined` for a word that contains none. */
+  /** The value without its variables and substitutions; `undefined` if it contains neither. */
   readonly bare: string | undefined;
 }
 
 /** A simple command: a program with its arguments. */
 export interface SimpleCommand {
-  /** The words behind the leading `NAME=value`, without redirections. */
+  /** The words after the leading `NAME=value` assignments, without redirections. */
   readonly words: readonly Word[];
-  /** The leading `NAME=value`. */
+  /** The leading `NAME=value` assignments. */
   readonly assignments: readonly Word[];
   /** The texts that the command reads from its standard input, from `<<` and `<<<`. */
   readonly inputs: readonly string[];
-  /** The words as they stand in the text; `undefined` if redirections stand between them. */
+  /** The part of the text with these words; `undefined` if redirections are between them. */
   readonly source?: string | undefined;
-  /** Whether only some shells would run this; then it counts for deny rules alone. */
+  /** Whether only some shells would run this command. Such a command counts only for deny rules. */
   readonly isDoubtful?: true;
 }
 
-/** Takes the commands that are found, one by one: a long text has too many to be kept. */
+/** Receives the found commands one by one: a long text has too many to keep them. */
 export type Found = (command: SimpleCommand) => void;
 
-/** Thrown for an incomplete shell program, and for one that nests too deep. */
+/** Thrown for an incomplete or too deeply nested shell program. */
 export class Unsplittable extends Error {}
 
-/** Words that open, continue or close a compound command where a command can begin. */
+/** Words that open, continue or close a compound command if they are where a command can begin. */
 export const RESERVED: ReadonlySet<string> = new Set([
   ...["if", "then", "elif", "else", "fi", "while", "until", "for", "select", "do", "done"],
   ...["case", "esac", "function", "{", "}", "!", "time", "coproc", "[["],
@@ -69,8 +69,8 @@ export class WordBuilder {
 }
 
 /**
- * Finds commands in a text that cannot be split properly: everything between two characters that could separate
- * commands, whether they are quoted or not. These count for deny rules alone.
+ * Finds commands in a text that cannot be split properly: each part between two possible separators, quoted or not.
+ * These commands count only for deny rules.
  */
 export function roughCommands(text: string, found: Found): void {
   for (const piece of new Set(text.split(/[;&|\n(){}`]+/))) {

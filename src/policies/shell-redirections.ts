@@ -16,13 +16,13 @@ interface HereDocument {
 /** Adds the rules for space and redirections to those for words. */
 export abstract class RedirectionReader extends WordReader {
   #hereDocuments: HereDocument[] = [];
-  /** Commands whose input stands on the lines to come. */
+  /** Commands whose here-documents are on the following lines. */
   #waiting: SimpleCommand[] = [];
 
   /** A reader of another text with the same commands. */
   protected abstract readerOf(text: string): RedirectionReader;
 
-  /** Passes over blanks, comments and continued lines, but not over the end of a line. */
+  /** Skips blanks, comments and line continuations, but not the end of a line. */
   protected skipSpace(): void {
     for (;;) {
       const char = this.text[this.at];
@@ -39,7 +39,7 @@ export abstract class RedirectionReader extends WordReader {
     for (this.skipSpace(); this.text[this.at] === "\n"; this.skipSpace()) this.newLine();
   }
 
-  /** Ends a line, and reads the here-documents that begin behind it. */
+  /** Ends a line, and reads the here-documents that follow it. */
   protected newLine(): void {
     this.at++;
     const documents = this.#hereDocuments;
@@ -94,7 +94,7 @@ export abstract class RedirectionReader extends WordReader {
     for (this.skipSpace(); this.isRedirection(); this.skipSpace()) this.redirection([]);
   }
 
-  /** Whether a redirection begins here, with or without the number of a file. */
+  /** Whether a redirection begins here, with or without the number of a file descriptor. */
   protected isRedirection(): boolean {
     const code = this.text.charCodeAt(this.at);
     if (code >= ZERO && code <= NINE) {

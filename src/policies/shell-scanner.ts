@@ -1,7 +1,7 @@
 /**
  * Finds the simple commands of a shell text, as a POSIX shell or Bash would run them: in lists, pipelines, groups,
- * loops, functions and substitutions, wherever those stand. It reads each character once, apart from nested texts that
- * have to be read again without their escapes, whose depth is bounded. So it takes time in proportion to the length.
+ * loops, functions and substitutions. It reads each character once. Only the texts of nested back-ticks are read again
+ * without their escapes, up to a bounded depth. So it takes linear time.
  */
 import {
   assignmentIn,
@@ -25,8 +25,8 @@ for (const char of "\n;&|)") isEnd[char.charCodeAt(0)] = 1;
 /**
  * Finds the simple commands of a text.
  *
- * @param found takes the commands, those inside substitutions before those around them
- * @throws Unsplittable if the text is not a complete shell program; `found` got the commands before that place
+ * @param found receives the commands; those inside a substitution come before the command around it
+ * @throws Unsplittable if the text is not a complete shell program; `found` has received the commands before the fault
  */
 export function scanShell(text: string, found: Found): void {
   new ShellScanner(text, found, 0).program();
@@ -85,7 +85,7 @@ class ShellScanner extends RedirectionReader {
       const start = this.at + 2;
       this.at = start;
       this.arithmetic();
-      this.#doubt(start, this.at - 2); // dash has no arithmetic commands: there these are two subshells
+      this.#doubt(start, this.at - 2); // dash has no arithmetic commands: it would run two subshells
     } else {
       this.at++;
       this.list([")"]);
@@ -93,7 +93,7 @@ class ShellScanner extends RedirectionReader {
     this.redirections();
   }
 
-  /** Reads a command, or a word that closes a list, which is returned. */
+  /** Reads a command. Returns the word if it closes a list, such as `done`. */
   #command(): string | undefined {
     const start = this.at;
     const word = this.unquotedWord();
@@ -148,13 +148,13 @@ class ShellScanner extends RedirectionReader {
     return undefined;
   }
 
-  /** Whether an operator is here that can be within a word, or behind the number of a file. */
+  /** Whether the operator here can continue a word, or can follow the number of a file descriptor. */
   #continuesWord(): boolean {
     const char = this.text[this.at];
     return char === "(" || char === "<" || char === ">";
   }
 
-  /** Passes over the name of a co-process, which stands only before a compound command. */
+  /** Skips the name of a co-process, which can only be before a compound command. */
   #processName(): void {
     this.skipSpace();
     const start = this.at;
@@ -227,7 +227,7 @@ class ShellScanner extends RedirectionReader {
     this.depth--;
   }
 
-  /** Reads a condition behind its `[[`; its operators are those of tests, not of the shell. */
+  /** Reads a condition after its `[[`. Operators such as `<` and `&&` compare here; they do not separate commands. */
   #condition(): void {
     const start = this.at;
     const words: Word[] = [plainWord("[[")];
@@ -236,23 +236,23 @@ class ShellScanner extends RedirectionReader {
       words.push(this.#isConditionEnd() ? plainWord(this.take("]]")) : this.word(SPACE));
     }
     this.found({ words, assignments: [], inputs: [] });
-    this.#doubt(start, this.at); // a shell without `[[` sees commands between the operators
+    this.#doubt(start, this.at); // a shell without `[[` would run commands between the operators
   }
 
   #isConditionEnd(): boolean {
     return /^\]\](?:[\s;&|()<>]|$)/.test(this.text.slice(this.at, this.at + 3));
   }
 
-  /** Adds the commands that a simpler shell would find in a stretch of the text. */
+  /** Adds the commands that a simpler shell would find in a part of the text. */
   #doubt(start: number, end: number): void {
     const text = this.text.slice(start, end);
     if (/[;&|\n]|^\s*[a-z_/.-]+\s/i.test(text)) roughCommands(text, this.found);
   }
 
   /**
-   * Reads a simple command, or the name of a function, whose body is then the next command.
+   * Reads a simple command, or the name of a function. The function's body is then the next command.
    *
-   * @param first the first word if it has been read, without quotes and expansions
+   * @param first the first word if it was read already and has neither quotes nor expansions
    */
   #simple(begin: number, first: string | undefined): void {
     const words: Word[] = [];
@@ -282,7 +282,7 @@ class ShellScanner extends RedirectionReader {
       }
     }
     const source = redirection === "" ? this.text.slice(start, end) : undefined;
-    // A redirection alone still makes or empties a file.
+    // A redirection without a command still creates or empties a file.
     if (words.length === 0 && redirection !== "") words.push(plainWord(redirection));
     this.report({ words, assignments: assignments ?? NONE, inputs: inputs ?? NONE, source });
   }

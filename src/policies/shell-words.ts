@@ -38,11 +38,11 @@ export abstract class WordReader {
     this.depth = depth;
   }
 
-  /** Reads commands up to one of some closing words, which is returned. */
+  /** Reads commands up to a closing word, and returns that word. */
   protected abstract list(closers: readonly string[]): string;
-  /** Passes over blanks, comments and line feeds. */
+  /** Skips blanks, comments and line feeds. */
   protected abstract skipLines(): void;
-  /** Reads the commands of a text inside this one, which stands there with escapes. */
+  /** Reads the commands of a nested text whose escapes were removed. */
   protected abstract inner(text: string): void;
 
   protected enter(): void {
@@ -54,7 +54,7 @@ export abstract class WordReader {
     return token;
   }
 
-  /** The word at this place if it has no quotes and no expansions. */
+  /** Reads the word here if it has neither quotes nor expansions. */
   protected unquotedWord(): string | undefined {
     const start = this.at;
     this.at = ordinaryEnd(this.text, start);
@@ -62,7 +62,7 @@ export abstract class WordReader {
     return this.text.slice(start, this.at);
   }
 
-  /** The class of the character at this place. */
+  /** The class of the character here. */
   protected classHere(): number {
     return classes[this.text.charCodeAt(this.at)] ?? ORDINARY;
   }
@@ -70,7 +70,7 @@ export abstract class WordReader {
   /**
    * Reads a word.
    *
-   * @param end the class of the characters that end it, beside space
+   * @param end the class of the characters that end the word, besides space
    * @throws Unsplittable if no word begins here
    */
   protected word(end: typeof OPERATOR | typeof SPACE): Word {
@@ -219,7 +219,7 @@ export abstract class WordReader {
     word.addDynamic(raw, isSpace ? " " : "");
   }
 
-  /** Reads a parameter expansion behind its `${`, which may contain commands. */
+  /** Reads a parameter expansion, which may contain commands, after its `${`. */
   #parameter(isQuoted: boolean): void {
     this.enter();
     while (this.text[this.at] !== "}") this.#skipPiece(isQuoted);
@@ -227,7 +227,7 @@ export abstract class WordReader {
     this.depth--;
   }
 
-  /** Whether the parentheses that begin before this place end with `))`, as those of arithmetic do. */
+  /** Whether the two parentheses before `from` are closed by `))`, as in arithmetic. */
   protected isArithmetic(from: number): boolean {
     let depth = 2;
     for (let at = from; at < this.text.length; at++) {
@@ -240,11 +240,11 @@ export abstract class WordReader {
       } else if (char === "(") depth++;
       else if (char === ")" && --depth === 1) return this.text[at + 1] === ")";
     }
-    // Not searched again from the next parenthesis: without an end for one, the text has none as a whole.
+    // An unclosed parenthesis makes the whole text incomplete, so no further search is needed.
     throw new Unsplittable();
   }
 
-  /** Reads arithmetic behind its `((`, which may contain commands. */
+  /** Reads arithmetic, which may contain commands, after its `((`. */
   protected arithmetic(): void {
     this.enter();
     for (let depth = 2; depth > 0;) {
@@ -256,7 +256,7 @@ export abstract class WordReader {
     this.depth--;
   }
 
-  /** Passes over a character or a quoted piece, and reads the commands in it. */
+  /** Skips a character or a quoted piece, and reads the commands in it. */
   #skipPiece(isQuoted: boolean): void {
     const ignored = new WordBuilder();
     const char = this.text[this.at];
@@ -269,7 +269,7 @@ export abstract class WordReader {
     else this.at++;
   }
 
-  /** Reads a substitution in back-ticks, whose text is another one without its backslashes. */
+  /** Reads a substitution in back-ticks: removes its escapes, then reads the text between them. */
   #backTicks(word: WordBuilder, isQuoted: boolean): void {
     const start = this.at++;
     for (; this.text[this.at] !== "`"; this.at++) {
@@ -283,7 +283,7 @@ export abstract class WordReader {
   }
 }
 
-/** The place of the first character from a place on that is not ordinary. */
+/** The position of the first character, from a position on, that is not ordinary. */
 function ordinaryEnd(text: string, from: number): number {
   let at = from;
   while (at < text.length && (classes[text.charCodeAt(at)] ?? ORDINARY) === ORDINARY) at++;

@@ -1,6 +1,6 @@
 /**
- * Documents that declare `schema: signalbox/policy/v1`, whose meaning Signalbox knows. They are
- * read strictly, since a rule with a misspelled key would silently match something else. Their
+ * Documents that declare `schema: signalbox/policy/v1`, the schema that Signalbox itself can evaluate.
+ * They are read strictly, since a rule with a misspelled key would silently match something else. Their
  * tests are run, since a policy that fails its own tests must not be published.
  */
 import { isAlias, isMap, isScalar, type Node, type YAMLMap } from "yaml";
@@ -31,7 +31,7 @@ import { consumers, type Effect, effects } from "./schema.ts";
 import { given, optionalOf, StrictReader, type Value } from "./strict-reader.ts";
 import { TooMuchWork, StepBudget } from "./step-budget.ts";
 
-/** Not counted: a list of consumers is compared with three short words, which costs little. */
+/** A budget without a limit, for the comparison of consumers: they are three short words. */
 const UNCOUNTED = new StepBudget(Infinity);
 
 const CAPABILITY = /^[^/\s]+\/[^/\s]+$/;
@@ -50,14 +50,14 @@ export interface Reading {
   readonly offsetOfRule: (id: string) => number | undefined;
   /** The offsets of the start and the end of each rule, in their order. */
   readonly spans: () => readonly (readonly [start: number, end: number])[];
-  /** Runs the tests. Each failing test is a problem, and so is the test at which `work` is used up. */
+  /** Runs the tests. Each failing test is a problem, and so is the test that exceeds the limit of `work`. */
   readonly runTests: (work: StepBudget) => void;
 }
 
 /**
  * Reads a document of our schema.
  *
- * @returns `undefined` if its shape is wrong; the faults are added to `problems`
+ * @returns `undefined` for a document of a wrong shape; its faults are added to `problems`
  */
 export function readSignalboxDocument(
   root: YAMLMap,
@@ -86,7 +86,7 @@ export function readSignalboxDocument(
   return { document, offsetOfRule, spans, runTests };
 }
 
-/** The span of a value. That of an alias is empty: its text is elsewhere. */
+/** The span of a value. The span of an alias is empty, since its text is elsewhere. */
 function spanOf({ node, offset }: Value): readonly [start: number, end: number] {
   const [start = -1, end = offset] = node.range ?? [];
   return [offset, start < offset ? offset : end];
@@ -146,7 +146,7 @@ function readRule(reader: StrictReader, at: Value): Rule | undefined {
   return given({ id, effect, match, ...rest });
 }
 
-/** The exceptions of a denying rule. An allowing rule has none: a denying rule is its exception. */
+/** Reads the exceptions of a denying rule. Allowing rules cannot have exceptions: a denying rule does that job. */
 function readExceptions(
   reader: StrictReader,
   at: Value,
@@ -159,7 +159,7 @@ function readExceptions(
     const isEmpty = isMap(entry.node) && entry.node.items.length === 0;
     return isEmpty ? reader.refuse(entry, "expected at least one key") : readMatch(reader, entry);
   });
-  return matches as readonly RuleMatch[] | undefined; // an invalid one is a problem already
+  return matches as readonly RuleMatch[] | undefined; // an invalid exception is a problem already
 }
 
 function readMatch(reader: StrictReader, at: Value): RuleMatch | undefined {

@@ -9,7 +9,7 @@ import type { PolicyStore } from "./store.ts";
 /**
  * Decides a command by the document that a request names.
  *
- * @throws NotFound if the version does not exist, or none is active
+ * @throws NotFound if the version does not exist, or no version is active
  * @throws BadInput if both a document and a version are named, or the document cannot decide
  */
 export async function simulate(

@@ -1,7 +1,7 @@
 /**
- * The work of examining and evaluating policies, counted in steps. A step is about the cost of
- * comparing one character, a few nanoseconds. Time depends on the machine and its load, and steps
- * do not, so that a document is accepted or refused for the same reason everywhere.
+ * The work of examining and evaluating policies, counted in steps. A step is about the cost of comparing
+ * one character, a few nanoseconds. Unlike time, steps do not depend on the machine and its load, so a
+ * document is accepted or refused for the same reason everywhere.
  */
 
 /** The most steps for one document's tests, or for one decision: some seconds of a thread. */
@@ -10,7 +10,7 @@ export const MAX_STEPS = 300_000_000;
 /** The cost of a comparison, besides its characters. */
 export const COMPARISON_STEPS = 50;
 
-/** The cost of reading one node behind an alias. */
+/** The cost of reading one node that an alias refers to. */
 export const NODE_STEPS = 200;
 
 /** The cost of reading one token of YAML: the library makes several objects of each. */
@@ -25,7 +25,7 @@ export class TooMuchWork extends Error {
   }
 }
 
-/** Counts steps against a limit. There is one for each request, shared by all its work. */
+/** Counts steps against a limit. All work of one request shares one budget. */
 export class StepBudget {
   readonly limit: number;
   #spent = 0;
@@ -54,7 +54,7 @@ export class StepBudget {
 const isIndicator = new Uint8Array(128);
 for (const char of "\n\r\t:,-?[]{}#&*!|>'\"%@`\\") isIndicator[char.charCodeAt(0)] = 1;
 
-/** Estimates, from above, the steps of parsing a YAML text. Stops reading the text when the limit is exceeded. */
+/** An upper estimate of the steps of parsing a YAML text. Stops reading the text when the limit is exceeded. */
 export function parsingSteps(yaml: string, limit: number): number {
   let steps = yaml.length * CHARACTER_STEPS;
   for (let at = 0; at < yaml.length && steps <= limit; at++) {

@@ -3,7 +3,7 @@ import type { Quota } from "../core/quota.ts";
 import type { PolicyDraft } from "./draft.ts";
 import type { Policy } from "./schema.ts";
 
-/** A policy version without its text, and the identity of that text. */
+/** A policy version without its text, and the hash and length of the text. */
 export interface PolicyVersion {
   readonly policy: Omit<Policy, "yaml">;
   /** SHA-256 of the text in UTF-8, in hexadecimal digits. */
@@ -13,8 +13,8 @@ export interface PolicyVersion {
 }
 
 /**
- * Keeps the policy versions of every organization. From the first publish on exactly one version is
- * active at every moment. Answers come at once unless something must be read.
+ * Keeps the policy versions of every organization. From the first publish on, exactly one version is
+ * active at every moment. Methods answer synchronously unless something must be read.
  */
 export interface PolicyStore {
   /**
@@ -42,8 +42,8 @@ export interface PolicyStore {
   ): Promise<Policy | undefined>;
 
   /**
-   * The active version. It has changed if its `version` or its `activated_at` has. A store that
-   * returns the same object for the same version saves the making of its representation.
+   * The active version. It has changed if its `version` or `activated_at` has changed. A store should
+   * return the same object for the same version: its response is then made only once.
    */
   active(organization: string): Awaitable<Policy | undefined>;
 

@@ -3,7 +3,7 @@ import { oneOf, pathOf } from "../core/validate.ts";
 import { type Aliases, offsetOf } from "./document-nodes.ts";
 import type { Problems } from "./problems.ts";
 
-/** A value of a document: its node (aliases followed), its offset, and the name of its place. */
+/** A value of a document: its node (aliases are resolved), its offset, and the name of its place. */
 export interface Value {
   readonly node: Node;
   readonly offset: number;
@@ -11,8 +11,8 @@ export interface Value {
 }
 
 /**
- * Reads a document of a fixed shape. Each invalid value is recorded as a problem that names the
- * place, and read as `undefined`, so that one reading finds all problems.
+ * Reads a document of a fixed shape. An invalid value is recorded as a problem that names its place, and
+ * is read as `undefined`, so that one pass finds all problems.
  */
 export class StrictReader {
   readonly #aliases: Aliases;
@@ -34,7 +34,7 @@ export class StrictReader {
     this.#problems.add(offset, place === "" ? message : `${place}: ${message}`);
   }
 
-  /** The values of a mapping. Keys that are neither known nor free are problems, and left out. */
+  /** The values of a mapping. Keys that are neither known nor free are left out and recorded as problems. */
   mapping<K extends string>(
     at: Value,
     known: readonly K[],
@@ -128,7 +128,7 @@ export function given<T extends object>(fields: T): Given<T> {
 
 const MAX_TYPOS = 2;
 
-/** The known word that a name was most likely meant to be; `undefined` if none is close. */
+/** The known word that is most similar to a misspelled name; `undefined` if no word is close. */
 function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > 40) return undefined;
   const [best] = known
@@ -139,7 +139,7 @@ function nearest(name: string, known: readonly string[]): string | undefined {
     : undefined;
 }
 
-/** The Levenshtein distance: how many letters must be inserted, removed or replaced. */
+/** The Levenshtein distance: the number of letters to insert, remove or replace. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

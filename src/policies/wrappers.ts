@@ -1,4 +1,4 @@
-/** Programs that run another command, which they take as arguments or as a text. */
+/** Programs that run another command, given as arguments or as a text. */
 import { assignmentIn, type Word } from "./shell-command.ts";
 
 /** A command inside another one. */
@@ -6,14 +6,14 @@ export type Inner =
   | { readonly words: readonly Word[] }
   | {
       readonly script: string;
-      /** Whether variables or substitutions are put into the text before it is read as commands. */
+      /** Whether the shell expands variables or substitutions in the text before the program reads it. */
       readonly isDynamic: boolean;
     };
 
 interface Wrapper {
-  /** The commands that it runs; empty if the arguments contain none. */
+  /** The commands that the program runs; empty if its arguments contain no command. */
   readonly innersOf: (words: readonly Word[], inputs: readonly string[]) => readonly Inner[];
-  /** Whether it does something by itself, so that it must be allowed too. */
+  /** Whether the program itself has an effect, so that it must be allowed too. */
   readonly acts: boolean;
 }
 
@@ -33,7 +33,7 @@ const XARGS = namesIn(
 );
 const FIND_ACTIONS: ReadonlySet<string> = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
 const SHELLS = ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash"];
-/** Stands for the arguments that `xargs` adds: an exact pattern must not match without them. */
+/** Stands for the arguments that `xargs` adds. With it, an exact pattern does not match the command without them. */
 const MORE: Word = { raw: "{}", value: "{}", bare: undefined };
 
 /** The wrappers by name. */
@@ -82,7 +82,7 @@ function namesIn(names: string): ReadonlySet<string> {
   return new Set(names.split(" "));
 }
 
-/** The place of the first word behind a program and its options. */
+/** The position of the first word after a program and its options. */
 function optionsEnd(words: readonly Word[], takesValue: ReadonlySet<string>): number {
   let at = 1;
   for (; at < words.length; at++) {
@@ -122,7 +122,7 @@ function envCommand(words: readonly Word[]): readonly Inner[] {
 
 const plainArguments = commandAfter({});
 
-/** `command -v` only says where a program is. */
+/** `command -v` only looks up a program and does not run it. */
 function commandBuiltin(words: readonly Word[]): readonly Inner[] {
   return /^-\w*v/i.test(words[1]?.value ?? "") ? [] : plainArguments(words);
 }
@@ -148,7 +148,7 @@ function findActions(words: readonly Word[]): readonly Inner[] {
   return inners;
 }
 
-/** The text behind `-c`, or what a shell without arguments reads from a here-document. */
+/** The text after `-c`, or the here-document that a shell without arguments reads. */
 function shellCommand(words: readonly Word[], inputs: readonly string[]): readonly Inner[] {
   let readsText = false;
   let at = 1;
@@ -162,7 +162,7 @@ function shellCommand(words: readonly Word[], inputs: readonly string[]): readon
     if (value === "--rcfile" || value === "--init-file") at++;
     else if (!value.startsWith("--")) {
       readsText ||= value.includes("c");
-      if (value.includes("o")) at++; // the name of a shell option
+      if (value.includes("o")) at++; // the next word is the name of a shell option
     }
   }
   if (readsText) return scriptOf(words.slice(at, at + 1));

@@ -17,6 +17,8 @@ export interface PolicyDraft {
   readonly name: string;
   readonly description: string | undefined;
   readonly yaml: string;
+  /** Whether it becomes the active version. */
+  readonly activates: boolean;
   /** The draft is stored only if this version is active; `""`: if no version is active. Not checked if absent. */
   readonly base?: string;
   readonly updated_by: string;
@@ -45,6 +47,7 @@ export function draftPolicy(
     name: body.name ?? policyPublish.properties.name.default,
     description: body.description,
     yaml: body.yaml,
+    activates: body.activate ?? policyPublish.properties.activate.default,
     ...(body.base_version !== undefined && { base: body.base_version }),
     updated_by: body.updated_by ?? nameOf(actor),
     updated_at: formatTimestamp(now),
@@ -85,7 +88,7 @@ export function requireBase({ base }: Pick<PolicyDraft, "base">, active: string)
 export function publishedPolicy(
   organization: string,
   version: string,
-  { name, description, updated_by, updated_at }: PolicyDraft,
+  { name, description, activates, updated_by, updated_at }: PolicyDraft,
 ): Omit<Policy, "yaml"> {
   return {
     organization_id: organization,
@@ -94,7 +97,7 @@ export function publishedPolicy(
     ...(description === undefined ? {} : { description }),
     updated_by,
     updated_at,
-    active: true, // the last key, as after a restart, so that the version's bytes and entity tag stay the same
+    active: activates, // the last key, as after a restart, so that the version's bytes and entity tag stay the same
   };
 }
 

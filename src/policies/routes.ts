@@ -106,7 +106,8 @@ export const policyRoutes = [
     keys: "policy.publish",
     role: "operator",
     summary: "Publish a policy version and make it active",
-    description: "The version that was active before becomes inactive in the same step.",
+    description:
+      "The version that was active before becomes inactive in the same step. With `activate: false` the version is only stored.",
     tags,
     body: policyPublish,
     replies: { 201: policy },
@@ -114,13 +115,18 @@ export const policyRoutes = [
     change: {
       action: "policy.publish",
       target: ({ body }, answer) => ({ type: "policy", id: answer?.version ?? body.version }),
-      after: (_, { version, name, description }) => ({ active: version, name, description }),
+      after: (_, { active, version, name, description }) => ({
+        ...(active ? { active: version } : { activated: false }),
+        ...{ name, description },
+      }),
     },
     async handle({ organization, surface, actor, body, client, note }, needs: Needs) {
       const { policies, now, quotas } = needs;
       const draft = draftPolicy(body, now(), actor);
       await requireValid(askerOf(client, actor), draft.yaml);
-      note({ before: { active: await policies.activeVersion(organization) } });
+      if (draft.activates) {
+        note({ before: { active: await policies.activeVersion(organization) } });
+      }
       return reply(
         201,
         await policies.publish(organization, draft, quotas.policyVersions(surface)),
@@ -153,6 +159,7 @@ export const policyRoutes = [
     path: "/policies/{version}/activate",
     surfaces,
     access: "user",
+    keys: "policy.publish",
     role: "operator",
     summary: "Activate a stored policy version",
     description: "Activating the active version changes nothing.",

@@ -44,8 +44,10 @@ export const policy = object({
     active: boolean("Whether this is the active version, which runtimes fetch."),
     updated_by: string("The user or program that published the version."),
     updated_at: dateTime("The time of the publish."),
-    activated_at: dateTime("The time of the last reactivation; absent without one."),
-    activated_by: string("The user or program that last reactivated the version."),
+    activated_at: dateTime(
+      "The time at which the stored version was last activated; absent if it never was.",
+    ),
+    activated_by: string("The user or program that last activated the stored version."),
   },
 });
 export type Policy = Infer<typeof policy>;
@@ -98,6 +100,10 @@ export const policyPublish = {
       "The version that must be active now; empty if no version may be active. Otherwise the answer is 409. If absent, the new version replaces any version.",
       { maxLength: VERSION_NAME.maxLength, examples: ["2026-11-20.1"] },
     ),
+    activate: {
+      ...boolean("Whether the version becomes the active one. `false` only stores it."),
+      default: true,
+    },
     updated_by: string(
       "The publisher's name. The default is the user's email, or `portal-api` without a user.",
       { maxLength: 256 },

@@ -13,12 +13,12 @@ export interface PolicyVersion {
 }
 
 /**
- * Keeps the policy versions of every organization. From the first publish on, exactly one version is
+ * Keeps the policy versions of every organization. From the first activation on, exactly one version is
  * active at every moment. Methods answer synchronously unless something must be read.
  */
 export interface PolicyStore {
   /**
-   * Stores a version and makes it the active one, in one step. A generated name that is taken gets
+   * Stores a version and, if the draft says so, makes it the active one in the same step. A generated name that is taken gets
    * a suffix.
    *
    * @param quota checked with the number of versions; without it there is no limit

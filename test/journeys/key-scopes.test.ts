@@ -36,7 +36,12 @@ const AUDIT = [
   "GET /audit/stream",
   "POST /audit/export-tickets",
 ];
-const PUBLISHES = ["POST /policies", "POST /policies/validate", "POST /policies/simulate"];
+const PUBLISHES = [
+  "POST /policies",
+  "POST /policies/{version}/activate",
+  "POST /policies/validate",
+  "POST /policies/simulate",
+];
 const INCLUDED: Readonly<Record<Scope, readonly string[]>> = {
   runtime: [...READS, ...REPORTS, ...AUDIT],
   report: [...READS, ...REPORTS],
@@ -122,7 +127,14 @@ test("a key that may only report is refused for reading, with its scope", async 
   );
 });
 
-test("a policy key publishes under its own name, and activates nothing", async (t) => {
+interface Entry {
+  readonly action: string;
+  readonly actor: { readonly name: string };
+  readonly before?: object;
+  readonly after?: object;
+}
+
+test("a policy key publishes and activates under its own name", async (t) => {
   const own = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
   const token = await own.asUser(ADMIN);
   const asked = { name: "deployment", scopes: "policy" };
@@ -130,10 +142,22 @@ test("a policy key publishes under its own name, and activates nothing", async (
   const key = { "x-api-key": body.api_key };
   const policy = { version: "v1", yaml: "rules: []" };
   assert.equal((await own.post("/api/v1/policies", policy, key)).status, 201);
-  const answer = await own.post("/api/v1/policies/v1/activate", {}, key);
-  assert.equal(answer.status, 401);
-  const { entries } = (await own.get("/api/v1/activity?action=policy.publish", token)).body;
-  assert.equal(entries[0].actor.name, "deployment");
+  const second = { ...policy, version: "v2", activate: false };
+  assert.equal((await own.post("/api/v1/policies", second, key)).body.active, false);
+  const answer = await own.post("/api/v1/policies/v2/activate", {}, key);
+  assert.deepEqual([answer.status, answer.body.active], [200, true]);
+  const { entries } = (await own.get("/api/v1/activity?action=policy", token)).body;
+  assert.deepEqual(
+    entries.map(({ action, actor, before, after }: Entry) => [action, actor.name, before, after]),
+    [
+      ["policy.activate", "deployment", { active: "v1" }, { active: "v2" }],
+      ["policy.publish", "deployment", undefined, { activated: false, name: "enterprise-policy" }],
+      [
+        ...["policy.publish", "deployment"],
+        ...[{ active: "" }, { active: "v1", name: "enterprise-policy" }],
+      ],
+    ],
+  );
 });
 
 test("beside a token, a key's scope does not apply", async () => {

@@ -145,7 +145,12 @@ const RUNTIME = [
   "POST /runtime/register",
 ];
 /** The permissions of keys of the scope `policy`, beside reading policies. */
-const POLICY = ["POST /policies", "POST /policies/validate", "POST /policies/simulate"];
+const POLICY = [
+  "POST /policies",
+  "POST /policies/{version}/activate",
+  "POST /policies/validate",
+  "POST /policies/simulate",
+];
 
 test("the document states which routes accept a key, and which always require a token", async () => {
   const v1 = await operationsBelow(app, "/api/v1/");

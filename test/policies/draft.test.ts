@@ -14,6 +14,7 @@ test("absent fields get their defaults", () => {
     name: "enterprise-policy",
     description: undefined,
     yaml: "a: 1",
+    activates: true,
     updated_by: "portal-api",
     updated_at: "2026-11-20T20:30:00.987Z",
   });

@@ -184,6 +184,50 @@ export function policyStoreSuite(open: (t: TestContext) => Promise<PolicyStore>)
     assert.deepEqual(await policies.get("acme", "v1"), first);
   });
 
+  test("a version that is not activated is stored, and the active one stays", async (t) => {
+    const policies = await open(t);
+    const first = await policies.publish("acme", draftOf("v1", "a: 1"));
+    await policies.publish("acme", draftOf("v2", "a: 2"));
+    const active = await policies.activate("acme", "v1", LATER, "ada");
+    const stored = await policies.publish("acme", { ...draftOf("v3", "a: 3"), activates: false });
+    assert.deepEqual([stored.version, stored.active, stored.yaml], ["v3", false, "a: 3"]);
+    assert.deepEqual(await policies.active("acme"), active);
+    assert.deepEqual(await policies.get("acme", "v3"), stored);
+    const versions = await policies.versions("acme");
+    assert.deepEqual(
+      versions.map(({ policy }) => [policy.version, policy.active, policy.activated_at]),
+      [
+        ["v3", false, undefined],
+        ["v2", false, undefined],
+        ["v1", true, LATER],
+      ],
+    );
+    await policies.activate("acme", "v3", LATER, "ada");
+    assert.equal(await policies.activeVersion("acme"), "v3");
+    assert.deepEqual(
+      { ...(await policies.get("acme", "v1")) },
+      { ...first, active: false, activated_at: LATER, activated_by: "ada" },
+    );
+  });
+
+  test("a first version that is not activated leaves none active", async (t) => {
+    const policies = await open(t);
+    const draft = { ...draftOf("v1"), activates: false };
+    const stored = await policies.publish("acme", { ...draft, base: "" });
+    assert.equal(await policies.active("acme"), undefined);
+    assert.equal(await policies.activeVersion("acme"), "");
+    assert.deepEqual(await policies.list("acme"), [stored]);
+    await assert.rejects(policies.publish("acme", draft), { status: 409 });
+    await assert.rejects(
+      policies.publish("acme", { ...draftOf("v2"), activates: false, base: "v1" }),
+      {
+        status: 409,
+        message: 'base_version: no version is active, expected "v1"',
+      },
+    );
+    assert.equal((await policies.publish("acme", draftOf("v2"))).active, true);
+  });
+
   test("making the active version active again changes nothing", async (t) => {
     const policies = await open(t);
     await policies.publish("acme", draftOf("v1"));

@@ -122,6 +122,15 @@ test("the reference names this server's address", async () => {
   assert.ok(reference.text.includes(`${app.url}/api/public/policies`));
 });
 
+test("a version that was only stored is shown as not active, and can be activated", async (t) => {
+  const own = await start(t);
+  await own.post("/api/public/policies", { version: "v1", yaml: "a: 1", activate: false });
+  const { text } = await own.get("/portal/policies", { accept: "text/html" });
+  assert.match(text, /<h2[^>]*>v1<\/h2>\s*<span[^>]*>Not active</);
+  assert.match(text, /data-activate="v1"/);
+  assert.doesNotMatch(text, />Active</);
+});
+
 test("no page contains data from the first request on after credentials become required", async (t) => {
   let isRequired = false;
   const switched = await start(t, { requireAuth: () => isRequired });

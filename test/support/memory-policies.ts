@@ -20,7 +20,7 @@ export class MemoryPolicies implements PolicyStore {
     checkQuota(quota, own.length);
     const version = freeVersion(draft, (name) => own.some((policy) => policy.version === name));
     const published = { ...publishedPolicy(organization, version, draft), yaml: draft.yaml };
-    const others = own.map((policy) => ({ ...policy, active: false }));
+    const others = draft.activates ? own.map((policy) => ({ ...policy, active: false })) : own;
     this.#policies.set(organization, [published, ...others]);
     return published;
   }

@@ -34,7 +34,7 @@ const someVersion = fc.oneof(
   { weight: 2, arbitrary: fc.string({ unit: "grapheme", minLength: 1, maxLength: 4 }) },
 );
 const somePublication = fc.record(
-  { version: someVersion, name: fc.constantFrom("n", "é") },
+  { version: someVersion, name: fc.constantFrom("n", "é"), activate: fc.boolean() },
   { requiredKeys: [] },
 );
 const someYaml = fc.oneof(

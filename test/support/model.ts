@@ -97,7 +97,7 @@ export class OrganizationModel {
     const stored = (version as string) || this.#freeName(now);
     const row = { organization_id: this.id, name, version: stored, yaml };
     this.policies = [...this.policies, { ...row, updated_by: by, updated_at: timeOf(now) }];
-    this.active = stored;
+    if (given["activate"] !== false) this.active = stored;
     this.#changed("policy.publish");
     return { status: 201, body: this.policy(stored) };
   }

@@ -6,26 +6,26 @@ import type { PolicyStore } from "../../policies/store.ts";
  * there already are left out.
  */
 export async function copyPolicies(from: PolicyStore, to: PolicyStore, id: string): Promise<void> {
-  const newestFirst = await from.list(id);
-  const [active] = newestFirst.filter((policy) => policy.active);
-  if (active === undefined) return;
+  const policies = (await from.list(id)).toReversed();
+  const active = policies.find((policy) => policy.active);
   const known = new Set((await to.versions(id)).map(({ policy }) => policy.version));
-  // An active version that was never activated again is the one that was published last.
-  const last = active.activated_at === undefined ? active : undefined;
-  for (const policy of newestFirst.toReversed()) {
-    if (policy !== last) await publish(to, id, policy, known);
+  // An active version without a time of activation became active by its publish, after all activations.
+  const last = active?.activated_at === undefined ? active : undefined;
+  const isLater = (policy: Policy, i: number): boolean =>
+    last !== undefined && i >= policies.indexOf(last) && policy.activated_at === undefined;
+  for (const [i, policy] of policies.entries()) {
+    if (!isLater(policy, i)) await publish(to, id, policy, known, false);
   }
-  const again = newestFirst.filter((policy) => policy.activated_at !== undefined);
-  for (const policy of again.sort((a, b) => order(a, b, active))) {
+  const activated = policies.filter((policy) => policy.activated_at !== undefined);
+  for (const policy of activated.sort((a, b) => order(a, b, active))) {
     const there = await to.get(id, policy.version);
     if (there?.activated_at === policy.activated_at && (policy !== active || there?.active))
       continue;
-    // What is active cannot be activated, so another version is first, as it was then.
-    const other = again.find((one) => one !== policy);
-    if (there?.active && other) await activate(to, id, other);
     await activate(to, id, policy);
   }
-  if (last !== undefined) await publish(to, id, last, known);
+  for (const policy of policies.filter(isLater)) {
+    await publish(to, id, policy, known, policy === last);
+  }
 }
 
 async function publish(
@@ -33,11 +33,12 @@ async function publish(
   id: string,
   policy: Policy,
   known: ReadonlySet<string>,
+  activates: boolean,
 ): Promise<void> {
   const { version, name, description, yaml, updated_by, updated_at } = policy;
   if (known.has(version)) return;
-  const draft = { version, isGenerated: false, name, description, yaml, updated_by, updated_at };
-  await to.publish(id, draft);
+  const draft = { version, isGenerated: false, activates, name, description, yaml };
+  await to.publish(id, { ...draft, updated_by, updated_at });
 }
 
 async function activate(to: PolicyStore, id: string, policy: Policy): Promise<void> {
@@ -46,7 +47,7 @@ async function activate(to: PolicyStore, id: string, policy: Policy): Promise<vo
 }
 
 /** By the time of activation; the active version is the last one. */
-function order(a: Policy, b: Policy, active: Policy): number {
+function order(a: Policy, b: Policy, active: Policy | undefined): number {
   if (a === active || b === active) return a === active ? 1 : -1;
   return (a.activated_at ?? "") < (b.activated_at ?? "") ? -1 : 1;
 }

@@ -61,7 +61,7 @@ export const policies: DataPage<PoliciesModel, typeof parameters> = {
   async read(source, context, query) {
     const [versions, fleet] = await Promise.all([source.versions(), source.fleetSummary()]);
     const [shown, against] = await Promise.all([
-      readPolicy(source, versions, query.version ?? activeOf(versions)),
+      readPolicy(source, versions, query.version ?? activeOf(versions) ?? versions[0]?.version),
       readPolicy(source, versions, query.against),
     ]);
     return { ...context, query, versions, fleet, shown, against };
@@ -186,7 +186,7 @@ function* document(model: PoliciesModel): Work<Html> {
   return html`<section class="card document" aria-labelledby="version-title">
     <header>
       <h2 id="version-title" class="mono">${shown.version}</h2>
-      ${shown.active ? badge("Active", "ok") : badge("Inactive", "none")}
+      ${shown.active ? badge("Active", "ok") : badge("Not active", "none")}
       <div class="actions">
         ${
           shown.active

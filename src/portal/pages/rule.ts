@@ -135,7 +135,7 @@ function aboutRule({ now }: RuleModel, policy: Policy, shown: PolicyRule): Facts
     [
       "Version",
       html`<a class="mono" href="${policyLink(version)}">${version}</a>
-        ${active ? badge("active", "ok") : badge("inactive", "none")}
+        ${active ? badge("active", "ok") : badge("not active", "none")}
         <span class="faint">published ${timeAgo(policy.updated_at, now)}</span>`,
     ],
     ["Place", html`<a href="${lineLink(version, line)}">${lines}</a>`],

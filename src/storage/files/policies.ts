@@ -98,10 +98,11 @@ export class FilePolicies implements PolicyStore {
       await changes.write(
         async () => {
           await this.#makeDirectory(state);
-          await records.settle(versions);
+          if (draft.activates) await records.settle(versions);
           await this.#texts.write(organization, version, bytes);
           await records.add(next, versions.last);
-          await records.writeIndex(next, version); // its rename commits the change
+          // Its rename commits the change.
+          await records.writeIndex(draft.activates ? next : versions.active, version);
         },
         async () => {
           await this.#makeDirectory(state);
@@ -111,7 +112,9 @@ export class FilePolicies implements PolicyStore {
         },
       );
       versions.add(next);
-      return this.#adopt(state, next, draft.yaml);
+      if (draft.activates) return this.#adopt(state, next, draft.yaml);
+      this.#texts.keep(organization, next, draft.yaml);
+      return wholeOf(next, draft.yaml);
     });
   }
 

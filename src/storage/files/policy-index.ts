@@ -44,10 +44,10 @@ type PolicyRecord = Infer<typeof recordSchema>;
 const indexSchema = {
   type: "object",
   properties: {
-    active: string("The active version; absent while there is none."),
+    active: string("The active version; absent while no version is active."),
     activated_at: stored.activated_at,
     activated_by: stored.activated_by,
-    last: string("The version published last; absent like `active`."),
+    last: string("The version published last; absent without versions."),
     versions: list(
       "Every version, in the order of publishing: how they were kept until 0.1.",
       recordSchema,
@@ -88,7 +88,7 @@ export class PolicyRecords {
     const found = isOld ? new Map<string, unknown>() : await this.#readRecords();
     readContent(this.#index, () => {
       for (const record of index.versions ?? chain(found, index.last)) this.#add(versions, record);
-      if (versions.size > 0) activate(versions, index);
+      if (index.active !== undefined) activate(versions, index.active, index);
     });
     return { versions, isOld };
   }
@@ -172,10 +172,13 @@ function chain(found: ReadonlyMap<string, unknown>, last: string | undefined) {
   return records.reverse();
 }
 
-function activate(versions: PolicyVersions, index: PolicyIndex): void {
-  const active = versions.get(index.active ?? "");
-  if (!active) throw new Error("no version is active");
-  const { activated_at, activated_by } = index;
+function activate(
+  versions: PolicyVersions,
+  name: string,
+  { activated_at, activated_by }: PolicyIndex,
+): void {
+  const active = versions.get(name);
+  if (!active) throw new Error(`no version is active: "${name}" is not there`);
   versions.activate(
     activated_at === undefined || activated_by === undefined
       ? active

@@ -108,7 +108,7 @@ export class PostgresPolicies implements PolicyStore {
           ...[createHash("sha256").update(bytes).digest("hex"), bytes.length],
         ],
       );
-      await setActive(transaction, organization, version, null, null);
+      if (draft.activates) await setActive(transaction, organization, version, null, null);
       return Object.freeze({ ...policy, yaml: draft.yaml });
     });
   }

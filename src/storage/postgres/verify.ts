@@ -118,14 +118,14 @@ async function verifyPolicies(
   id: string,
   report: DatabaseReport,
 ): Promise<void> {
-  const [head] = await database.query<{ active: string; known: boolean; versions: number }>(
-    `SELECT active_version AS active, count(v.version) AS versions,
+  const [head] = await database.query<{ active: string; known: boolean }>(
+    `SELECT active_version AS active,
             coalesce(bool_or(v.version = active_version), false) AS known
        FROM organizations LEFT JOIN policy_versions v ON v.organization_id = id
       WHERE id = $1 GROUP BY active_version`,
     [id],
   );
-  if (head && head.known !== head.versions > 0) {
+  if (head && head.active !== "" && !head.known) {
     report.problem(
       "organizations",
       `"${id}": active_version is "${head.active}", no version of it`,

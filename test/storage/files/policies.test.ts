@@ -56,6 +56,20 @@ test("everything is there again after a restart", async (t) => {
   await assert.rejects(again.publish("acme", draftOf("v2")), { status: 409 });
 });
 
+test("versions of which none was activated are there again after a restart", async (t) => {
+  const { disk, policies } = await setUp(t);
+  const draft = draftOf("v1", "a: 1");
+  await policies.publish("acme", { ...draft, activates: false });
+  const again = await reopen(disk);
+  assert.equal(again.activeVersion("acme"), "");
+  assert.deepEqual(await again.list("acme"), await policies.list("acme"));
+  await again.activate("acme", "v1", LATER, "ada");
+  await again.publish("acme", { ...draftOf("v2", "a: 2"), activates: false });
+  const last = await reopen(disk);
+  assert.deepEqual(last.active("acme"), again.active("acme"));
+  assert.deepEqual(await last.list("acme"), await again.list("acme"));
+});
+
 test("an organization that was created after the start begins without policies", async (t) => {
   const { disk, policies } = await setUp(t);
   assert.deepEqual([policies.active("initech"), policies.versions("initech")], [undefined, []]);

@@ -74,6 +74,7 @@ async function makeSource(): Promise<{ app: App; admin: Record<string, string> }
   await activate("v2");
   app.advance(1_000);
   await post("/policies", { version: "v4", yaml: "b: 1", name: "other", updated_by: "eve" });
+  await post("/policies", { version: "v5", yaml: "b: 2", activate: false });
   app.advance(1_000);
   await activate("v1");
   await post("/api-keys", { name: "ends", scopes: "report", expires_in_days: 1 });
@@ -90,7 +91,9 @@ async function makeSource(): Promise<{ app: App; admin: Record<string, string> }
   assert.equal((await app.put("/api/v1/settings", { settings }, admin)).status, 200);
   await app.put("/api/v1/providers/git", { status: "degraded" }, admin);
   const acme = await app.createOrganization("Acme", admin);
-  await post("/policies", { yaml: "acme: 1" }, acme.admin as typeof admin);
+  const asAcme = acme.admin as typeof admin;
+  await post("/policies", { version: "z", yaml: "acme: 1" }, asAcme);
+  await post("/policies", { version: "a", yaml: "acme: 2", activate: false }, asAcme);
   for (const name of ["r1", "r\u0000", "r\ud800", "r1", "r3"]) {
     await post("/fleet/heartbeat", { name, hostname: "", policy_version: "v4" });
     app.advance(500);
@@ -359,7 +362,13 @@ const REFUSED: readonly (readonly [string, () => Promise<readonly [string, strin
 async function usedDatabase(): Promise<string> {
   const url = await createDatabase();
   const engine = await openAt(url);
-  const draft = { version: "v1", isGenerated: false, name: "n", description: undefined };
+  const draft = {
+    version: "v1",
+    isGenerated: false,
+    activates: true,
+    name: "n",
+    description: undefined,
+  };
   const author = { updated_by: "ada", updated_at: START_TIME };
   await engine.stores.policies.publish("default", { ...draft, ...author, yaml: "a: 1" });
   await engine.close();

@@ -3,7 +3,7 @@ import { FairShare, type Holding, type Party } from "../core/fair-share.ts";
 import { setImmediate } from "../core/timers.ts";
 import { BodyMemory } from "./body-memory.ts";
 
-/** The sender of a body. Its party is computed only when the body needs room of its own. */
+/** The sender of a body. Its party is computed only for bodies that need room in the budget. */
 export interface Sender {
   readonly party: Party;
 }
@@ -18,9 +18,9 @@ interface Waiting {
 }
 
 /**
- * Counts the bytes of all request bodies in flight, and limits how many bytes of large bodies are
- * processed at a time: until a body is parsed, checked, stored and answered, it costs ten times its
- * size. When the room is used up, the sender that holds most gives way: its newest bodies are refused.
+ * Counts the bytes of all request bodies in flight. Limits the bytes of large bodies that are processed at
+ * a time: until a body is parsed, checked, stored and answered, it costs ten times its size. When the room
+ * is used up, the newest bodies of the sender that holds the most bytes are refused.
  */
 export class BodyBudget {
   /** The memory that large bodies arrive in. */
@@ -32,7 +32,7 @@ export class BodyBudget {
   #inWork = 0;
 
   /**
-   * @param limit the most bytes that are held
+   * @param limit the most bytes of all bodies in flight
    * @param workLimit the most bytes of large bodies that are processed at a time; a body above this limit
    *   is processed alone
    */
@@ -60,7 +60,7 @@ export class BodyBudget {
     return this.#shares.hold(party, cut);
   }
 
-  /** Lets a room grow, if needed by taking room from a sender that holds more; `false` if it cannot. */
+  /** Lets a room grow, if needed by taking room from a sender that holds more; `false` if that is not possible. */
   grow(room: BodyRoom, bytes: number): boolean {
     if (!this.#shares.makeRoom(room, bytes, this.#limit, (cut) => cut())) return false;
     room.set(room.amount + bytes);
@@ -68,8 +68,8 @@ export class BodyBudget {
   }
 
   /**
-   * Calls `start` when a large body may be processed, in the order of the calls, or at once if
-   * there is room. Call `release` once, when the body is answered.
+   * Calls `start` when a large body may be processed: at once if there is room, otherwise in the order of
+   * the calls. Call `release` once, when the request is answered.
    */
   work(bytes: number, start: (release: () => void) => void): void {
     this.#waiting.push({ bytes, start });
@@ -92,7 +92,7 @@ export class BodyBudget {
   }
 }
 
-/** The refusal of a body that found no room, or whose room another sender took. */
+/** The refusal of a body for which there is no room, or whose room another sender took. */
 export function tooBusy(): Unavailable {
   return new Unavailable("Too many large bodies are being received at once: try again shortly", 1);
 }

@@ -1,18 +1,18 @@
 /**
- * The memory that bodies arrive in: one allocation, divided into blocks. The system provides each page
- * when it is first written. Buffers for single blocks would become garbage outside the JavaScript
- * heap, which the engine collects late: they piled up to hundreds of mebibytes while bodies arrived.
+ * The memory into which bodies are received: one allocation, divided into blocks. The operating system
+ * provides each page when it is first written. A buffer for each block would become garbage outside the
+ * JavaScript heap, which V8 collects late: such buffers piled up to hundreds of mebibytes.
  */
 export const BLOCK_BYTES = 64 * 1024;
 
-/** Up to this number of blocks are kept when no body holds any; after a flood all memory is freed. */
+/** The most used blocks that are kept when all blocks are free again. If more were used, all memory is freed. */
 const KEPT_BLOCKS = 128;
 
 /** Bodies up to this size leave little garbage; most batches of runtimes are smaller. */
 const LITTLE_BYTES = 1 << 19;
 /** After this many bytes of larger bodies the garbage collector gets a hint. */
 const BYTES_BEFORE_HINT = 4 << 20;
-/** Allocating a buffer of this size makes the engine collect the garbage outside its heap. */
+/** Allocating a buffer of this size makes V8 collect the garbage outside its heap. */
 const HINT_BYTES = 64 << 20;
 
 /** Lends blocks, and one buffer in which the blocks of a body are joined. */
@@ -47,7 +47,7 @@ export class BodyMemory {
     return this.#hints;
   }
 
-  /** Lends a block with its old content; the block that came back last is lent first. */
+  /** Lends a block with its old content. The block that was returned last is lent first. */
   take(): Buffer {
     const used = this.#free.pop();
     if (used) return used;
@@ -67,9 +67,9 @@ export class BodyMemory {
   }
 
   /**
-   * Call before a body is parsed and after it was answered. Both leave several times the size of
-   * the body as garbage, and the engine would wait for more before it collects. Allocating a large
-   * buffer makes it collect. The buffer is never written, so the system provides no memory for it.
+   * Call before a body is parsed and after the request was answered. Both leave garbage of several times
+   * the size of the body, and V8 would wait for more before it collects. Allocating a large buffer makes it
+   * collect. The buffer is never written, so the operating system provides no memory for it.
    */
   workOn(bytes: number): void {
     if (bytes <= LITTLE_BYTES) return;
@@ -80,7 +80,7 @@ export class BodyMemory {
     Buffer.allocUnsafeSlow(HINT_BYTES);
   }
 
-  /** Joins buffers. Pass the result to `giveBack` when it was parsed: the next body reuses it. */
+  /** Joins buffers. Pass the result to `giveBack` once it is parsed: the next body reuses it. */
   join(parts: readonly Buffer[], length: number): Buffer {
     let whole = this.#whole;
     this.#whole = undefined;

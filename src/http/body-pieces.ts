@@ -4,8 +4,8 @@ import { BLOCK_BYTES } from "./body-memory.ts";
 const SMALLEST_BLOCK = 1024;
 
 /**
- * The received part of a body, copied into blocks. The received buffers are not kept: a buffer with
- * a single byte costs hundreds, and the client decides how small its pieces are.
+ * The received part of a body, copied into blocks. The received buffers are not kept: a buffer with one
+ * byte costs hundreds of bytes, and the client decides how small its pieces are.
  */
 export class BodyPieces {
   /** The bytes received so far. */
@@ -38,7 +38,7 @@ export class BodyPieces {
     return true;
   }
 
-  /** The whole body in one buffer. Pass it to `giveBack` when it was parsed. */
+  /** The whole body in one buffer. Pass it to `giveBack` once it is parsed. */
   join(): Buffer {
     if (this.length > BLOCK_BYTES) return this.#budget.memory.join(this.#blocks, this.length);
     return Buffer.concat(this.#blocks, this.length);

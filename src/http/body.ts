@@ -1,6 +1,6 @@
 /**
- * Reads request bodies. Each body and all bodies together are bounded; gzip is inflated. Results
- * are passed to call-backs, since a promise here would cost a tenth of the ingest rate.
+ * Reads request bodies. The size of each body and of all bodies together is bounded; gzip is inflated.
+ * Results are passed to call-backs, since a promise here would cost a tenth of the ingest rate.
  */
 import { isAscii, isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
@@ -23,14 +23,14 @@ import { BodyPieces } from "./body-pieces.ts";
 import { isCustomBody, type CustomBody } from "./route.ts";
 
 /**
- * Takes the parsed body or the refusal. A large body comes with `release`, which frees its part of
- * the budget: call it when the request is answered, since other bodies wait for it.
+ * Receives the parsed body or the refusal. A large body comes with `release`, which frees its part of the
+ * budget. Call it when the request is answered, since other bodies wait for it.
  */
 export type BodyDone = (error: unknown, value?: unknown, release?: () => void) => void;
 
-/** Larger bodies are processed in turns. Smaller ones are single events or usual batches of runtimes. */
+/** Larger bodies are processed in turns. Smaller bodies are single events or usual batches of runtimes. */
 export const LARGE_BODY_BYTES = 256 * 1024;
-/** The memory that inflating one body takes beside its bytes: zlib's window, its state and a piece of output. */
+/** The memory for inflating one body, in addition to its bytes: zlib's window, its state and a piece of output. */
 const INFLATER_BYTES = 48 * 1024;
 
 /**
@@ -59,15 +59,15 @@ export interface BodyLimits {
   readonly budget: BodyBudget;
   readonly sender: Sender;
   /**
-   * Whether an unpaired surrogate in a text becomes U+FFFD: an odd command line must not lose a
-   * report. Otherwise it is refused: a name must be found again exactly as it was sent.
+   * Whether an unpaired surrogate in a text becomes U+FFFD, so that an odd command line does not cost the
+   * whole report. Otherwise it is refused: a name must be stored exactly as it was sent.
    */
   readonly mendsTexts: boolean;
 }
 
 /**
  * Reads a JSON body that `bodyRefusal` accepted, and calls `done` once. The errors are `TooLarge`
- * (received or inflated), `Unavailable` (the budget is used up, and this sender holds most of it),
+ * (received or inflated), `Unavailable` (the budget is used up, and this sender holds the most of it),
  * `BadInput`, and `ClientGone` when the client disconnects before the end.
  */
 export function readJsonBody(request: IncomingMessage, limits: BodyLimits, done: BodyDone): void {
@@ -112,7 +112,7 @@ function collect(
       return pieces.giveBack(bytes);
     }
     budget.work(pieces.length, (release) => {
-      if (ended) return release(); // it lost its room while it waited
+      if (ended) return release(); // another sender took its room while it waited
       ended = true;
       const bytes = pieces.join();
       pieces.free();
@@ -124,7 +124,7 @@ function collect(
     });
   };
   source.on("data", (chunk: Buffer) => {
-    if (ended) return; // after a refusal the rest is read and dropped
+    if (ended) return; // after a refusal the remaining bytes are read and dropped
     // Most bodies arrive whole in one piece and are not copied.
     if (pieces.length === 0 && chunk.length === length) return finish(undefined, chunk);
     if (pieces.length + chunk.length > maxBytes) return finish(tooLarge(maxBytes));
@@ -165,7 +165,7 @@ function collectInflated(request: IncomingMessage, limits: BodyLimits, done: Bod
   request.pipe(inflate);
 }
 
-/** Parses a body. A long one is parsed in parts; other requests are served between them. */
+/** Parses a body. A long body is parsed in parts; other requests are served between the parts. */
 function parse(bytes: Buffer, mendsTexts: boolean, done: BodyDone): void {
   let value: unknown;
   try {
@@ -173,7 +173,7 @@ function parse(bytes: Buffer, mendsTexts: boolean, done: BodyDone): void {
     if (!isPlain && !isUtf8(bytes)) throw new BadInput("The body is not valid UTF-8");
     if (bytes.length === 0) throw new BadInput("A JSON body is required");
     if (bytes.length > LONG_JSON_BYTES) return parseLong(bytes, mendsTexts, done);
-    // Only an escape can carry an unpaired surrogate through UTF-8.
+    // Valid UTF-8 contains no surrogates, so an unpaired one can only come from an escape.
     const hasEscapes = bytes.includes("\\u");
     if (hasEscapes && mendsTexts) mendSurrogates(bytes);
     // An ASCII text decoded as latin1 is kept outside the heap, and is faster to make and to parse.
@@ -200,7 +200,7 @@ function isJson(contentType: string | undefined): boolean {
   return contentType?.split(";", 1)[0]?.trim().toLowerCase() === "application/json";
 }
 
-/** Exporters of telemetry send protobuf unless they are told otherwise. */
+/** The refusal for a body that is not JSON. Telemetry exporters send protobuf by default, so it names the setting. */
 function notJson(type: string | undefined): UnsupportedMediaType {
   const way = type?.includes("protobuf") ? "; set the protocol of the exporter to http/json" : "";
   return new UnsupportedMediaType(`Content-Type: expected application/json${way}`);

@@ -1,8 +1,8 @@
 /**
- * The open connections, up to a limit. At the limit a new connection replaces another one. The
- * address with the most connections gives way, with the new connection counted. Of that address an
- * idle connection is closed, or else one whose request has not arrived yet. So an address that
- * opens thousands of connections closes its own, and all other addresses still get in.
+ * The open connections, up to a limit. At the limit a new connection replaces another one, of the address
+ * with the most connections, the new one included. An idle connection is closed first, then a connection
+ * whose request has not arrived yet. So an address that opens thousands of connections closes its own, and
+ * other addresses can still connect.
  */
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -11,7 +11,7 @@ import { connectionArrived } from "../core/arrivals.ts";
 import { FairShare, type Holding, type Share } from "../core/fair-share.ts";
 import { isAnswering, type Latest } from "./pipeline.ts";
 
-/** How many connections are examined to find the least useful one: the work must not grow with the limit. */
+/** The number of connections that are examined to find the least useful one: the work must not grow with the limit. */
 const LOOKED_AT = 64;
 
 /** The states of a connection, least useful first. */
@@ -19,7 +19,7 @@ const IDLE = 0;
 const RECEIVING = 1;
 const ANSWERING = 2;
 
-/** Knows every open connection, and closes one when a new one needs its place. */
+/** Tracks the open connections, and closes one when a new one needs its place. */
 export class Connections {
   /** The last response on each connection. */
   readonly latest: Latest = new Map();
@@ -31,8 +31,8 @@ export class Connections {
   #sweep = this.#open.values();
 
   /**
-   * @param isByAddress whether the peer is the client; behind proxies all connections come from the
-   *   proxies, and count as one address
+   * @param isByAddress whether the peer is the client. Behind proxies the peers are the proxies, and all
+   *   connections count as one address
    */
   constructor(limit: number, isByAddress: boolean) {
     this.#limit = limit;
@@ -53,7 +53,7 @@ export class Connections {
     });
     if (this.#open.size <= this.#limit) return;
     const evicted = this.#leastUseful(holding);
-    this.#forget(evicted); // its close event comes later, and other connections may come before
+    this.#forget(evicted); // not by its close event: other connections may be added before it
     evicted.owner.destroy();
   }
 
@@ -82,7 +82,7 @@ export class Connections {
     return undefined;
   }
 
-  /** The least useful of some connections of an address, among those in the state `most` or a less useful one. */
+  /** The least useful of the examined connections of an address; only connections up to the state `most` count. */
   #leastUsefulOf(
     share: Share<Socket>,
     newcomer: Holding<Socket>,
@@ -104,5 +104,5 @@ export class Connections {
 
 function doingOf(response: ServerResponse | undefined): number {
   if (response?.writableFinished) return IDLE;
-  return isAnswering(response) ? ANSWERING : RECEIVING; // before its first response, a request is on its way
+  return isAnswering(response) ? ANSWERING : RECEIVING; // no response yet: the first request has not arrived
 }

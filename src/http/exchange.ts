@@ -16,7 +16,7 @@ export class ClientGone extends Refusal {
   readonly status = CLIENT_GONE;
 }
 
-/** Tells whether credentials that were accepted before would still be accepted. */
+/** Checks whether credentials that were accepted before would still be accepted. */
 export type AcceptanceCheck = () => Awaitable<boolean>;
 
 const NO_HEADERS: readonly string[] = [];
@@ -42,8 +42,8 @@ export class Exchange<Needs = unknown> {
   freeBudget: (() => void) | undefined;
   isAnswered = false;
   /**
-   * Set when a large body is left unread. The connection is closed only after this has called back:
-   * the client needs time to read the response before the connection is reset.
+   * Set when a large body is left unread. The connection is closed only after this function has called
+   * back: the client needs time to read the response before the connection is reset.
    */
   awaitBody: ((done: () => void) => void) | undefined;
   /** The bytes of the response body that were sent. */
@@ -113,7 +113,7 @@ export class Exchange<Needs = unknown> {
       try {
         return (await resolveCaller(row, surface, credentials)).organization === organization;
       } catch (error) {
-        // Where the credentials cannot be looked up, nothing is known of them.
+        // `Unavailable`: the credentials could not be looked up, so they are not known to be invalid.
         if (error instanceof Refusal && !(error instanceof Unavailable)) return false;
         throw error;
       }
@@ -123,7 +123,7 @@ export class Exchange<Needs = unknown> {
   /**
    * Waits for a turn to make a large answer.
    *
-   * @param begin called when the turn comes, or with the reason why it will not come
+   * @param begin called when the turn comes, or with the reason if the turn is refused
    * @throws Unavailable when too many requests wait already
    */
   takeTurn(turns: Turns, begin: (reason?: unknown) => void): void {

@@ -48,7 +48,7 @@ export class Gate {
     else this.#let(request, response);
   };
 
-  /** Replaces the service if that is due or has failed before. Call it at intervals. */
+  /** Replaces the service if this is due or has failed before. Call it at intervals. */
   check(): void {
     this.#renewIfDue(true);
   }
@@ -92,7 +92,7 @@ export class Gate {
   }
 
   #let(request: IncomingMessage, response: ServerResponse): void {
-    // A client that has disconnected meanwhile is left to the listener, which records its request.
+    // The listener records the request of a client that has disconnected meanwhile.
     if (request.socket.destroyed) return this.#listener(request, response);
     this.#inFlight.add(response);
     response.once("close", () => {

@@ -11,7 +11,7 @@ import { hostNameOf, isLoopback } from "../core/host-name.ts";
 /** Decides whether a request with this `Host` header is answered. */
 export type HostRule = (host: string) => boolean;
 
-/** Allowed hosts are remembered as they were sent, so that most requests need no parsing. */
+/** The most allowed hosts that are cached as they were sent, so that most requests need no parsing. */
 const MAX_KNOWN = 64;
 
 /** The settings that concern host names. */

@@ -37,7 +37,7 @@ export interface ListenerParts<Needs> {
   readonly maxBodyBytes: number;
   readonly bodyBudget: BodyBudget;
   readonly unreadAnswers: UnreadAnswers;
-  /** The turns that large answers wait for, by the time at which the turn ends. */
+  /** The turns that large answers wait for, by the kind of answer. */
   readonly turns: Readonly<Record<LargeAnswer, Turns>>;
   /** The number of trusted proxies in front, which state the caller's address. */
   readonly trustedProxies: number;

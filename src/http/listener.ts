@@ -27,7 +27,7 @@ export function createListener<Needs>(
   parts: ListenerParts<Needs>,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
-    if (request.socket.destroyed) response.destroy(); // Node destroys only the one that it was sending
+    if (request.socket.destroyed) response.destroy(); // Node destroys only the response that it was sending
     begin(new Exchange(parts, request, response));
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Proactive content negotiation (RFC 9110 §12.5.1) between the two representations of the front
- * page. The field is read in one pass, character by character, so a hostile field costs no more
- * than its length. An element that breaks the grammar is skipped, and the others still count.
+ * Proactive content negotiation (RFC 9110 §12.5.1) between the two representations of the front page. The
+ * field is read in one pass, so a hostile field takes only linear time. An element that breaks the grammar
+ * is skipped, and the others still count.
  */
 
 /** One `Accept` element: a media range, its parameters, and its weight. */
@@ -36,7 +36,7 @@ export function prefersHtml(accept: string | undefined): boolean {
   return html.q > 0 && html.specificity > json.specificity;
 }
 
-/** Of equally specific ranges the highest weight counts. */
+/** Finds the most specific range that matches a type. Of equally specific ranges the highest weight counts. */
 function fitOf(ranges: readonly MediaRange[], type: string, subtype: string): Fit {
   let best = NO_FIT;
   for (const range of ranges) {
@@ -67,7 +67,7 @@ function parseRange(element: string): MediaRange | undefined {
   return withParameters(type, subtype, rest);
 }
 
-/** Parameters before `q` belong to the media range. Those after it are extensions; none is defined. */
+/** Parameters before `q` belong to the media range. Those after it are extensions, of which RFC 9110 defines none. */
 function withParameters(
   type: string,
   subtype: string,

@@ -5,8 +5,8 @@ import { EVERY_METHOD, type Router } from "./router.ts";
 /**
  * The headers of the response to OPTIONS: the path's methods, or those of the server for `*`.
  *
- * @param isPreflight whether the browser of an allowed origin asks. It is answered for unknown paths
- *   too: after a refused preflight the browser would not show its page the 404
+ * @param isPreflight whether this is a preflight from an allowed origin. It is answered for unknown paths too:
+ *   after a refused preflight the browser would hide the 404 from its page
  * @throws NotFound, or BadInput for an invalid percent-encoding
  */
 export function optionsHeaders(

@@ -1,8 +1,8 @@
 /**
  * HTTP pipelining: a client may send requests before the last one was answered (RFC 9112 §9.3.2).
- * Node emits all of them at once. A few KiB could then request thousands of long answers, and each
- * of them would be made and wait in memory for those before it. Here a request begins when the
- * response to the previous one was sent.
+ * Node emits all of them at once. A few KiB could then request thousands of long answers, which would all
+ * be made and wait in memory for their turn. Here a request begins only when the response to the previous
+ * request was sent.
  */
 import type { RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -14,8 +14,8 @@ export type Latest = Map<Duplex, ServerResponse | undefined>;
 export const MAX_WAITING_REQUESTS = 64;
 
 /**
- * Makes a listener that gets the requests of each connection one after the other. When the connection is cut,
- * it gets those that wait as well: they are counted and logged, and not carried out.
+ * Wraps a listener so that it gets the requests of each connection one after the other. When a connection is
+ * cut, the listener also gets the waiting requests: it counts and logs them, but does not carry them out.
  */
 export function inTurn(listener: RequestListener, latest: Latest): RequestListener {
   const lines = new WeakMap<Duplex, (() => void)[]>();
@@ -29,7 +29,7 @@ export function inTurn(listener: RequestListener, latest: Latest): RequestListen
     lines.set(socket, line);
     line.push(() => listener(request, response));
     if (line.length > MAX_WAITING_REQUESTS) return void socket.destroy();
-    socket.pause(); // back-pressure: the client keeps what it would send
+    socket.pause(); // back-pressure: the client must wait before it sends more
     before.once("finish", () => {
       const begin = line.shift();
       if (line.length === 0) socket.resume(); // the body of the waiting request may not have arrived yet
@@ -48,8 +48,8 @@ function lineOf(socket: Duplex): (() => void)[] {
 }
 
 /**
- * Whether a response on this connection is due or half sent. The client would take any bytes
- * written now for that response, so invalid bytes behind such a request are not answered.
+ * Whether a response on this connection is due or partly sent. The client would read any bytes written now
+ * as part of that response, so invalid bytes after such a request are not answered.
  */
 export function isAnswering(response: ServerResponse | undefined): boolean {
   if (!response || response.writableFinished) return false;

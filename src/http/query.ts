@@ -27,7 +27,7 @@ export type QueryOf<Q extends QueryParameters> = {
 
 type Values = Readonly<Record<string, string | number | undefined>>;
 
-// Runtimes send the same query again and again, so each row remembers its last one.
+// Runtimes send the same query repeatedly, so the last query of each row is cached.
 const latest = new WeakMap<QueryParameters, { readonly search: string; readonly values: Values }>();
 
 /**

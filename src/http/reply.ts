@@ -32,7 +32,7 @@ export interface PreparedHead {
   readonly length: number;
 }
 
-/** Text or bytes. A list of buffers avoids a copy where joining them would cost much. */
+/** Text or bytes. A list of buffers saves the copy that joining them would need. */
 export type Body = string | Buffer | readonly Buffer[];
 
 /** Text or bytes that are ready to be sent; `undefined` for a response without a body. */
@@ -87,7 +87,7 @@ export function discard(answer: unknown): void {
   if (answer instanceof StreamReply) answer.discard();
 }
 
-/** Takes the answer or an error. Call it once. */
+/** Receives the answer or an error. Call it once. */
 export type Settle = (error: unknown, answer?: unknown) => void;
 
 /** Sends a value as JSON with a status. */
@@ -95,12 +95,12 @@ export function reply(status: number, value: unknown): Reply {
   return new JsonReply(status, value);
 }
 
-/** Sends JSON text that exists already; `headers` replace `Cache-Control: no-store`. */
+/** Sends a text that is already JSON; `headers` replace `Cache-Control: no-store`. */
 export function json(status: number, body: Body, headers: HeaderList = NO_HEADERS): Reply {
   return new TextReply(status, "application/json; charset=utf-8", body, headers);
 }
 
-/** Sends JSON whose middle exists already: at once if it is whole, otherwise piece by piece as it is read. */
+/** Sends JSON around a middle that is already JSON: at once if the middle is one buffer, otherwise piece by piece. */
 export function jsonAround(before: string, middle: Buffer | Pieces, after: string): Reply {
   if (Buffer.isBuffer(middle)) {
     return json(200, [Buffer.from(before), middle, Buffer.from(after)]);
@@ -125,7 +125,7 @@ async function sendPieces(
   }
 }
 
-/** Sends JSON that is made while it is sent, at the reader's pace. */
+/** Sends JSON that is generated while it is sent, at the reader's pace. */
 export function jsonPieces(
   pieces: () => AsyncIterable<string>,
   headers: HeaderList = NO_HEADERS,
@@ -158,7 +158,7 @@ export function stream(
   return new StreamReply(200, contentType, headers, start, () => {});
 }
 
-/** Sends a body that consists of pieces, and closes them when it was sent or will not be sent. */
+/** Sends a body that consists of pieces. Closes the pieces when they were sent, or if they will not be sent. */
 export function streamOf(
   contentType: string,
   pieces: Pieces,

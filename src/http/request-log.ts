@@ -6,7 +6,7 @@ import type { RequestSummary } from "./request-summary.ts";
 /** Logs requests: each at `debug`, changes and refused credentials at `info`, and a summary a minute. */
 export interface RequestLog {
   readonly onAnswered: (summary: RequestSummary) => void;
-  /** Logs a summary of the requests since the last one, if there were any. */
+  /** Logs a summary of the requests since the last summary, if there were any. */
   summarize(): void;
 }
 

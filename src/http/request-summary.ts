@@ -14,6 +14,6 @@ export interface RequestSummary {
   readonly contentLength: string | undefined;
   /** The bytes of the response body that were sent. */
   readonly bytesSent: number;
-  /** Why the request was refused or failed; for a defect, more than the caller was told. */
+  /** The reason why the request was refused or failed. For a defect it has more detail than the response. */
   readonly error: unknown;
 }

@@ -34,10 +34,13 @@ export function splitTarget(url: string): Target {
 }
 
 /**
- * Checks that a request is HTTP/1, since Node's parser accepts 2.0 as well; that it has exactly one
- * Host (RFC 9112 §3.2), since Node's own check answers without a body; and that every proxy frames
- * its body alike (§6.1): chunked alone, and not in HTTP/1.0. The host in the target, or else in the
- * header, must be one that the service answers to.
+ * Checks the version, the Host and the framing of a request:
+ *
+ * - It must be HTTP/1; Node's parser accepts 2.0 as well.
+ * - It must have exactly one Host (RFC 9112 §3.2); Node's own check answers without a body. The service must
+ *   answer to the host in the target, or otherwise in the header.
+ * - Every proxy must read its length in the same way (§6.1): the only transfer coding is `chunked`, and not in
+ *   HTTP/1.0.
  *
  * @param isAllowed `undefined` if any host is allowed
  * @throws BadInput or Misdirected
@@ -64,8 +67,8 @@ export function checkHost(request: IncomingMessage, isAllowed?: HostRule): void 
 }
 
 /**
- * Checks that there is at most one `Authorization` header: Node returns the first, and a proxy in
- * front may have checked the second, which names another user.
+ * Checks that there is at most one `Authorization` header: Node returns the first one, but a proxy may have
+ * checked the second one, of another user.
  *
  * @throws BadInput
  */
@@ -75,7 +78,7 @@ export function checkAuthorization(request: IncomingMessage): void {
   }
 }
 
-/** How often a request has a header, given its name in lower case. */
+/** The number of times that a request has a header; the name is in lower case. */
 function headerCount(header: string, { rawHeaders }: IncomingMessage): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -112,7 +115,7 @@ const WITH_PORT = /^(?:(\d{1,3}(?:\.\d{1,3}){3})|\[([^\]]*)\])(?::\d{1,5})?$/;
  * The caller's IP address. Each proxy appends the address of its own caller, so with `n` trusted proxies
  * the caller is the nth entry from the end; earlier entries may be forged. The port is dropped. If the
  * entry is not an address, the peer's address is returned. Every spelling of an address gives the same
- * text: otherwise a caller could use a new spelling for each request and would never be throttled.
+ * text: otherwise a caller could avoid its throttle by a new spelling for each request.
  */
 export function callerAddress(request: IncomingMessage, trustedProxies: number): string {
   const peer = request.socket.remoteAddress ?? "";

@@ -1,6 +1,6 @@
 /**
- * The only code that writes to a response. Headers go out as one flat list, which Node writes
- * without looking each up. Pure ASCII text goes out as latin1, which needs no encoder.
+ * The only code that writes to a response. Headers are passed as one flat list, which Node writes without
+ * looking up each header. ASCII text is written as latin1, which needs no encoder.
  */
 import type { ServerResponse } from "node:http";
 import { SECOND_MS } from "../core/clock.ts";
@@ -10,9 +10,9 @@ import { type Body, JsonReply, type PreparedHead, StreamReply, TextReply } from 
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const NO_HEADERS: readonly string[] = [];
-/** A reader that takes no bytes of a long response for this long is disconnected. */
+/** A reader that reads no bytes of a long response for this time is disconnected. */
 export const STALLED_MS = 120 * SECOND_MS;
-/** Shorter responses fit into the buffers of the system and hold no memory here. */
+/** Shorter responses fit into the buffers of the operating system and hold no memory here. */
 export const LONG_BYTES = 64 * 1024;
 const NO_STORE = ["Cache-Control", "no-store"] as const;
 
@@ -59,7 +59,7 @@ function send(exchange: Exchange, reply: TextReply): void {
   }
 }
 
-/** Sends bytes instead of text: Node copies text again if the system does not take it at once. */
+/** Sends bytes instead of text: Node would copy a text again if the socket's buffer is full. */
 function sendLong(exchange: Exchange, body: Body): void {
   const { response, awaitBody } = exchange;
   response.setTimeout(STALLED_MS);
@@ -69,7 +69,7 @@ function sendLong(exchange: Exchange, body: Body): void {
   if (response.writableLength > 0) exchange.parts.unreadAnswers.add(response, exchange.party);
 }
 
-/** Writes the parts in one go: joining them would copy them all. */
+/** Writes all parts in one system call: joining them would copy them. */
 function writeParts(response: ServerResponse, body: Body): void {
   response.cork();
   for (const part of partsOf(body)) response.write(part);
@@ -118,7 +118,7 @@ function sendStream(exchange: Exchange, reply: StreamReply): void {
   };
   const gone = new AbortController();
   response.on("close", () => gone.abort());
-  const start = async () => reply.start(response, gone.signal); // an error thrown at once becomes a rejection too
+  const start = async () => reply.start(response, gone.signal); // `async`, so that an error that `start` throws becomes a rejection
   start().then(
     () => {
       response.end();
@@ -147,7 +147,7 @@ function completeHeaders(own: readonly string[]): string[] {
   return headers;
 }
 
-/** Adds the headers that depend on the request, to a copy: the reply may keep its list. */
+/** Adds the headers that depend on the request, to a copy: a reply that is sent again reuses its list. */
 function withExchange(headers: readonly string[], exchange: Exchange): string[] {
   const all = [...headers, "X-Request-Id", exchange.requestId];
   if (exchange.originHeaders.length > 0) all.push(...exchange.originHeaders);

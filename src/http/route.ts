@@ -22,22 +22,22 @@ export const PREFIXES: Readonly<Record<Surface, string>> = {
 };
 
 /**
- * Who may call: `open` anyone; `user` a token, or an API key that has the row's `keys`; `always` a
- * token even when authentication is switched off. `user` is enforced on `/api/v1` only, and only
- * while `REQUIRE_AUTH` is true.
+ * The credentials that a row requires. `open`: none. `user`: a token, or an API key with the row's `keys`;
+ * enforced only on `/api/v1` and only while `REQUIRE_AUTH` is true. `always`: a token, even if
+ * authentication is off.
  */
 export type Access = "open" | "user" | "always";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /**
- * When a large answer gives its turn (`turns.ts`) back: when it is `made`, or, if it holds memory
- * until the reader has taken it, when it is `sent`. One that is `searched` for takes turns with other
- * searches, which may last for seconds; it gives its turn back when its rows are found.
+ * The time at which a large answer gives back its turn (`turns.ts`): when it is `made`, or when it is `sent`
+ * if it holds memory until the reader has it. `searched` answers take turns with other searches, which may
+ * take seconds, and give the turn back when their rows are found.
  */
 export type LargeAnswer = "made" | "sent" | "searched";
 
-/** The statuses that a row may refuse with, beside those that its access and body imply. */
+/** The statuses of a row's refusals, apart from those that its access and body imply. */
 export type RefusedStatus = 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 503 | 507;
 
 export type HeaderParameters = Readonly<Record<string, StringSchema>>;
@@ -86,11 +86,11 @@ export interface Change<I, V> {
   readonly action: string;
   /** `answer` is `undefined` if the change failed or its answer is not JSON. */
   target(input: I, answer: V | undefined): ChangeTarget;
-  /** The state after the change, without secrets: entries are kept for long. */
+  /** The state after the change, without secrets, since entries are kept for a long time. */
   after?(input: I, answer: V): ChangeFacts;
   /**
-   * Set if the row only reads data. Recorded for users and keys only: anyone can repeat a request
-   * without credentials at no cost, and each entry is a synced write.
+   * Set if the row only reads data. It is then recorded only for users and keys: each entry is a synced write,
+   * and anyone could repeat a request without credentials.
    */
   readonly isReading?: true;
   /** The actions under which refusals are recorded, by status; other refusals are not recorded. */
@@ -121,7 +121,7 @@ export interface Input<
   /** The token of the request; `undefined` if it has a key or no credentials. */
   readonly token: A extends "always" ? ShownToken : ShownToken | undefined;
   readonly surface: Surface;
-  /** Whether only the headers are requested: the answer must then not use up anything. */
+  /** Whether only the headers are requested. The handler must then not use up anything, such as a ticket. */
   readonly isHead: boolean;
   readonly params: ParamsOf<Path>;
   readonly query: QueryOf<Q>;
@@ -138,8 +138,8 @@ export interface Input<
 }
 
 /**
- * The lowest role that may call a row on `/api/v1` while `ROLES` is `enforced`. Every role may
- * read, so a GET has none, and an open row has no user; every other row must state one.
+ * The lowest role that may call a row on `/api/v1` while `ROLES` is `enforced`. GET rows have no role, since
+ * every role may read, and open rows have none, since they have no user. Every other row must state a role.
  */
 type RoleField<M extends Method, A extends Access> = M extends "GET"
   ? { readonly role?: never }
@@ -175,9 +175,9 @@ interface RowFields<M extends Method, Path extends string, A extends Access, Q, 
   /** Descriptions of the headers of successful responses, beside the common ones. */
   readonly replyHeaders?: Readonly<Record<string, string>>;
   readonly refuses?: readonly RefusedStatus[];
-  /** Set if the answer is large or takes long to make: it waits for its turn. */
+  /** Set if the answer is large or takes long to make. The request then waits for its turn. */
   readonly large?: LargeAnswer;
-  /** Set for reports of runtimes and for queries: they change nothing that belongs in a log of changes. */
+  /** Set for reports of runtimes and for queries, which are not changes for the activity log. */
   readonly report?: true;
   /** Keeps the budget of large bodies until the response. Otherwise it is released when the handler waits. */
   readonly holdsBody?: true;

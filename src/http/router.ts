@@ -28,10 +28,10 @@ const NO_PARAMS = Object.freeze({});
 export const EVERY_METHOD = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
 /**
- * Finds the row for a method and a path in tables built once. A path without parameters is one
- * look-up in a map; a path with parameters is compared segment by segment with the few patterns of
- * the same length. A fixed path and a pattern may both match (`/policies/validate`,
- * `/policies/{version}`): the fixed one wins if it has the method.
+ * Finds the row for a method and a path in tables that are built once. A path without parameters is one
+ * look-up in a map. Other paths are compared, segment by segment, with the few patterns of the same length.
+ * If both a fixed path and a pattern match (`/policies/validate`, `/policies/{version}`), the fixed path
+ * wins if it has the method.
  */
 export class Router<Needs> {
   readonly #fixed = new Map<string, Methods<Needs>>();

@@ -25,7 +25,7 @@ export interface Listening {
 
 /** Limits on the time and the size of a request before it reaches the listener. */
 export const LIMITS = {
-  // Node checks the timeouts only at this interval, so it must be short for the others to hold.
+  // Node checks the timeouts only at this interval, so the timeouts need a short interval.
   connectionsCheckingInterval: SECOND_MS,
   headersTimeout: 10 * SECOND_MS,
   requestTimeout: 60 * SECOND_MS,
@@ -102,7 +102,7 @@ export async function listen(
 
 function closeGently(server: Server, latest: Latest): Promise<void> {
   return new Promise((resolve) => {
-    // A connection without a request expects no response, but Node counts it as busy.
+    // Node counts a connection without a request as busy, but no response is due there.
     for (const [socket, response] of latest) if (!response) socket.destroy();
     // A connection that was busy when closing began becomes idle after its response.
     const sweep = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);

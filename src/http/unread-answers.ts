@@ -1,9 +1,9 @@
 /**
- * Long responses that their readers have not taken yet. Each is bounded, but not their number: a
- * client that requests pages over hundreds of connections and reads none would fill the memory.
- * When all of them together hold too much, the reader with the most unread bytes gives way: its
- * response with the most unread bytes is cut, the oldest of equal ones. An export never has more
- * than one piece waiting, so it outlives unread pages. No response is refused at its start.
+ * Long responses that wait for their readers. Each response is bounded, but their number is not: a client
+ * that requests pages over hundreds of connections and never reads them would fill the memory. When all
+ * responses together hold too much, one response of the reader with the most unread bytes is cut: the
+ * response with the most unread bytes, the oldest of equal ones. An export never has more than one piece
+ * waiting, so it outlives unread pages. New responses are never refused.
  */
 import type { ServerResponse } from "node:http";
 import { SECOND_MS } from "../core/clock.ts";
@@ -30,7 +30,7 @@ export class UnreadAnswers {
     return this.#shares.used();
   }
 
-  /** Follows a response until it is sent. A stream fills later, so all are checked every second too. */
+  /** Follows a response until it is sent. Streams fill up later, so all responses are checked every second too. */
   add(response: ServerResponse, reader: Party): void {
     const answer = this.#shares.hold(reader, response);
     this.#open.add(answer);
@@ -47,14 +47,14 @@ export class UnreadAnswers {
     this.#checks = undefined;
   }
 
-  /** Cuts responses until few enough bytes are unread, but never the response that has just begun. */
+  /** Cuts responses until the unread bytes are within the limit, but never the response that has just begun. */
   #check(begun?: Holding<ServerResponse>): void {
     if (this.bytes <= this.#limit) return;
     while (this.#shares.used() > this.#limit) {
       const most = longestOf(this.#shares.biggest(), begun);
       if (!most) return;
       most.owner.destroy();
-      this.#forget(most); // its close event comes later, and other responses may begin before
+      this.#forget(most); // not by its close event: other responses may begin before it
     }
   }
 }

@@ -14,8 +14,8 @@ export function canonicalAddress(address: string): string {
 }
 
 /**
- * The network by which attempts and shares are counted: an IPv4 address itself, and the /64 of an IPv6
- * address, since every host there may choose among 2^64 addresses. Any other text is returned unchanged.
+ * The network by which attempts and shares are counted: an IPv4 address itself, or the /64 of an IPv6 address,
+ * since each host of a /64 can choose among 2^64 addresses. Any other text is returned unchanged.
  */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address;
@@ -26,8 +26,8 @@ export function networkOf(address: string): string {
 }
 
 /**
- * The wider network around an address, in which one party may own many networks: the /24 of an IPv4
- * address, the /48 of an IPv6 address.
+ * The wider network of an address, of which one party may own many networks: the /24 of an IPv4 address, or
+ * the /48 of an IPv6 address.
  */
 export function widerNetworkOf(address: string): string {
   const network = networkOf(address);

@@ -1,7 +1,7 @@
 /** The user or API key behind a request whose credentials were accepted. */
 export type Actor = UserActor | KeyActor;
 
-/** A signed-in person. `role` restricts what the person may do while `ROLES` is `enforced`. */
+/** A signed-in user. `role` restricts the user while `ROLES` is `enforced`. */
 export interface UserActor {
   readonly kind: "user";
   readonly id: string;
@@ -36,5 +36,5 @@ export interface Caller {
 /** The id (and slug) of the operator's organization, to which open requests belong. */
 export const DEFAULT_ORGANIZATION = "default";
 
-/** A value if it is ready, otherwise a promise of it. */
+/** A value if it is available now, otherwise a promise of it. */
 export type Awaitable<T> = T | Promise<T>;

@@ -15,7 +15,7 @@ export class CloseStack {
   }
 
   /**
-   * Runs every step once. A failing step does not stop the others: the last one releases the lock.
+   * Runs every step once. A failing step does not stop the others: the last step releases the lock.
    *
    * @throws the error of the failed step; an `AggregateError` if several failed
    */

@@ -1,9 +1,9 @@
 /**
- * Divides a shared budget fairly, and finds the user that gives way when it is used up. Users are
- * counted in a tree: by surface, then by organization, then by network address. The search starts
- * at the top: the surface that uses most, in it the organization that uses most, in it the address
- * that uses most. So an organization keeps its share however many addresses another organization
- * uses, and signed-in users keep theirs however many use the open surface.
+ * Divides a shared budget fairly, and finds the user that must give back its part when the budget is used
+ * up. Users are counted in a tree: by surface, then by organization, then by network address. The search
+ * goes from the top to the largest surface, its largest organization, and that organization's largest
+ * address. So an organization keeps its share even if another organization uses many addresses, and
+ * signed-in users keep their share even if many clients use the open surface.
  */
 
 /** A user of a budget, as a path from the widest group to the narrowest: surface, organization, network. */
@@ -27,7 +27,7 @@ export class Holding<T> {
     return this.#amount;
   }
 
-  /** Sets the amount, without asking `FairShare.makeRoom` for room. A closed holding stays empty. */
+  /** Sets the amount without making room for it (see `FairShare.makeRoom`). A closed holding stays empty. */
   set(amount: number): void {
     if (!this.#isOpen) return;
     this.share.change(amount - this.#amount);
@@ -51,7 +51,7 @@ class Share<T> {
   readonly #parent: Share<T> | undefined;
   readonly #children = new Map<string, Share<T>>();
   readonly #holdings = new Set<Holding<T>>();
-  /** The child that holds most; `undefined` while unknown. It saves a search through all children. */
+  /** The child that holds the most, to save a search through all children; `undefined` while unknown. */
   #largest: Share<T> | undefined;
 
   constructor(key = "", parent?: Share<T>) {
@@ -109,7 +109,7 @@ class Share<T> {
     this.#prune();
   }
 
-  /** The child that holds most, counting the amount that the user `asking` wants. At equal amounts, its child. */
+  /** The child that holds the most, with `wanted` added for the user `asking`. At equal amounts it is that user's child. */
   largestChild(asking: Share<T> | undefined, wanted: number): Share<T> | undefined {
     const largest = (this.#largest ??= this.#findLargest());
     let own = asking;
@@ -152,10 +152,10 @@ export class FairShare<T> {
   }
 
   /**
-   * The user that holds most.
+   * The user that holds the most.
    *
-   * @param asking a user that wants more; it counts as if it held that already
-   * @param group where to search; everywhere if absent
+   * @param asking a user that wants more; it counts as if it held the wanted amount already
+   * @param group the group to search; all users if absent
    */
   biggest(asking?: Share<T>, wanted = 0, group: Party = []): Share<T> | undefined {
     let share = this.#find(group);

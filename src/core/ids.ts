@@ -20,7 +20,7 @@ export function createIds(now: Clock): IdSource {
   let lastMs = 0;
   let prefix = digits(lastMs, 10);
   let counter = 0;
-  let head = ""; // all digits but the last one of the counter, which changes each time
+  let head = ""; // all digits before the counter's last digit, which changes with each id
   return () => {
     const ms = now();
     if (ms > lastMs || counter === COUNTER_LIMIT) {
@@ -36,9 +36,9 @@ export function createIds(now: Clock): IdSource {
 }
 
 /**
- * Appends 13 random digits to a first one. The bytes come from a pool, since a system call for each
- * id would cost more than all the rest. One call of `fromCharCode` makes a string that needs no
- * flattening later.
+ * Appends 13 random digits to a first digit. The random bytes come from a pool, since a system call for
+ * each id would cost more than all other work. One call of `fromCharCode` makes a flat string, which V8
+ * need not flatten later.
  */
 function createRandomDigits(): (first: number) => string {
   const pool = new Uint8Array(POOLED_IDS * RANDOM_DIGITS);

@@ -8,7 +8,7 @@ export const OPEN_OBJECT = 0x7b;
 export const CLOSE_OBJECT = 0x7d;
 export const LETTER_U = 0x75;
 
-/** A list, object or long string that has begun and not ended; the document itself is the first. */
+/** A list, object or long string that is still open. The document itself is the first one. */
 export interface Open {
   /** The byte that ends the value; 0 for the document. */
   readonly closer: number;

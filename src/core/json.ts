@@ -8,7 +8,7 @@ import { pathOf } from "./validate.ts";
 
 /** The deepest nesting of objects and lists in a request body. */
 export const MAX_JSON_DEPTH = 64;
-/** Bounds of a JSON text within another text: one body can hold many, and each is parsed in one go. */
+/** Bounds of a JSON text inside a string: one body can contain many of them, and each is parsed in one go. */
 const INNER_JSON = { length: 1 << 21, values: 1_000 };
 
 /**
@@ -36,7 +36,7 @@ export function jsonOrUndefined(text: string): unknown {
   }
 }
 
-/** Parses a JSON text within another text of a client; `undefined` if it is not JSON, or is too much of it. */
+/** Parses a JSON text inside a string of a client; `undefined` if it is not JSON, or exceeds the bounds. */
 export function parseInnerJson(text: string): unknown {
   if (text.length > INNER_JSON.length) return undefined;
   return exceeds(text, MAX_JSON_DEPTH, INNER_JSON.values) ? undefined : jsonOrUndefined(text);
@@ -72,9 +72,9 @@ export function describeFault(bytes: Uint8Array, index: number, expected: string
 const NESTED_OBJECT = /:\s*\{/g;
 
 /**
- * An upper bound of the depth that costs a sixth of counting it, and suffices for every batch of flat
- * events. In a chain of nested containers each is a list, or an object in a list, or an object behind a
- * colon: with `l` lists and `o` such objects the depth is at most `1 + 2 l + o`, whatever strings contain.
+ * Compares an upper bound of the depth, which costs a sixth of counting it and is enough for every batch of
+ * flat events. Each container is a list, an object in a list, or an object after a colon. With `l` lists and
+ * `o` objects after colons the depth is at most `1 + 2 l + o`, whatever the strings contain.
  */
 function mayNestDeeperThan(text: string, limit: number): boolean {
   let bound = 1;
@@ -110,9 +110,9 @@ const LETTER_U = 0x75;
 
 /**
  * Finds the escaped unpaired surrogates in the bytes of a JSON text, and calls `found` with their positions.
- * Before parsing, so that the values need not be walked.
+ * It works on the text before it is parsed, so that the values need not be walked.
  *
- * @param to where to stop; an escape that begins before this position is handled whole
+ * @param to the end of the search; an escape that begins before it is handled whole
  * @returns the position at which to continue
  */
 function scanSurrogates(
@@ -135,12 +135,12 @@ function scanSurrogates(
   return at;
 }
 
-/** Replaces each escaped unpaired surrogate by an escaped U+FFFD, which it would become in UTF-8. In place. */
+/** Replaces, in place, each escaped unpaired surrogate by an escaped U+FFFD, which it would become in UTF-8. */
 export function mendSurrogates(bytes: Uint8Array, from = 0, to = bytes.length): number {
   return scanSurrogates(bytes, (at) => replaceUnit(bytes, at), from, to);
 }
 
-/** Does not change the bytes: throws BadInput for the first escaped unpaired surrogate, with its line and column. */
+/** Throws BadInput for the first escaped unpaired surrogate, with its line and column. Does not change the bytes. */
 export function refuseSurrogates(bytes: Uint8Array, from: number, to: number): number {
   const refuse = (at: number): never => {
     throw new BadInput(`The body, ${describeFault(bytes, at, LONE_SURROGATE_FAULT)}`);
@@ -150,7 +150,7 @@ export function refuseSurrogates(bytes: Uint8Array, from: number, to: number): n
 
 const LONE_SURROGATE = /\p{Cs}/u;
 
-/** Why a text or name with an unpaired surrogate is refused. */
+/** The reason for refusing a text or name with an unpaired surrogate. */
 export const LONE_SURROGATE_FAULT = "expected Unicode text, found an unpaired surrogate";
 
 /** The place of a text or name with an unpaired surrogate in a parsed value; `undefined` if there is none. */
@@ -161,7 +161,7 @@ export function findLoneSurrogate(value: unknown): string | undefined {
   return path && (path.reduce(join, "") || "The body");
 }
 
-/** The names and indexes that lead to the place: a place for each value would cost more than the parsing. */
+/** The names and indexes on the path to the surrogate. Building a path for each value would cost more than parsing. */
 function pathToLoneSurrogate(value: unknown): readonly (string | number)[] | undefined {
   if (typeof value === "string") return LONE_SURROGATE.test(value) ? [] : undefined;
   if (typeof value !== "object" || value === null) return undefined;

@@ -2,7 +2,7 @@ import { write } from "node:fs";
 import { clearTimeout, setImmediate, setTimeout } from "./timers.ts";
 
 const MAX_PENDING = 1 << 20; // 1 MiB of text
-const MAX_WRITE = 1 << 16; // the size of a pipe's buffer: it shows that a slow reader still takes bytes
+const MAX_WRITE = 1 << 16; // the size of a pipe's buffer: a write ends, and shows progress, even if the reader is slow
 const PATIENCE_MS = 1_000;
 
 /** The destination of log lines: never waits for the reader, and can be flushed at the end. */
@@ -15,8 +15,8 @@ export interface LogWriter {
 /**
  * Writes lines to a file descriptor without stalling the caller. `process.stderr` is synchronous on
  * a pipe, so a reader that stops would stop the service. Here one write at a time runs off the
- * event loop, and new lines wait in memory. When too many wait, further lines are dropped and
- * counted, and a later line states the count.
+ * event loop, and new lines wait in memory. At 1 MiB of waiting text further lines are dropped, and a
+ * later line reports their number.
  */
 export function createLogWriter(descriptor: number): LogWriter {
   let pending = "";

@@ -13,14 +13,14 @@ export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** Whether a line of this level would be written; saves the making of its fields. */
+  /** Whether a line of this level would be written; if not, the caller need not compute its fields. */
   enabled(level: LogLevel): boolean;
 }
 
 /**
  * Creates a log with one JSON object per line: `time`, `level`, `message` and the fields.
  *
- * @param named replaces the names of settings in a message by those of their source
+ * @param named replaces the names of settings in a message by the names that their source uses
  */
 export function createLog(
   level: LogLevel,

@@ -16,7 +16,7 @@ import { LETTER_U, OPEN_LIST, OPEN_OBJECT, QUOTE, type Open } from "./json-token
 import { NameCount } from "./name-count.ts";
 import type { Work } from "./work.ts";
 
-/** Texts up to this many bytes are parsed at once, in 40 ms at most, whatever they contain. */
+/** Texts up to this length are parsed at once, which takes at most 40 ms for any content. */
 export const LONG_JSON_BYTES = 1 << 19;
 /** The most different names in a long text: each costs the parser as much as ten values. */
 export const MAX_NAMES = 1_000;
@@ -58,7 +58,7 @@ class LongParser {
   /** The number of open values that are broken up. */
   #broken = 1;
   #from = 0;
-  /** Whether a broken-up value ended at `#from`, with no comma after it so far. */
+  /** Whether a broken-up value has ended at `#from` and no comma has followed yet. */
   #isAfterValue = false;
   #at = 0;
   /** The end of the last string, bracket or comma. */
@@ -74,7 +74,7 @@ class LongParser {
     this.#bytes = bytes;
   }
 
-  /** Processes the next KiBs; returns `true` at the end of the text. */
+  /** Processes the next part of the text; returns `true` at its end. */
   advance(): boolean {
     const bytes = this.#bytes;
     const stop = Math.min(bytes.length, this.#at + STEP_BYTES);
@@ -211,7 +211,7 @@ class LongParser {
     return this.#broken === this.#open.length;
   }
 
-  /** Breaks up every open value, and parses the pending bytes of each but the innermost. */
+  /** Breaks up every open value, and parses the pending bytes of all but the innermost one. */
   #breakUp(): void {
     while (!this.#isBroken()) {
       const parent = this.#open[this.#broken - 1] as Open;

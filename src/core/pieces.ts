@@ -1,10 +1,10 @@
 /** Bytes that are read piece by piece. */
 export interface Pieces extends AsyncIterable<Buffer> {
-  /** Frees the source of the pieces. Reading to the end, or breaking off, frees it too. */
+  /** Frees the source of the pieces. It is also freed when the reading ends or is stopped. */
   close(): void;
 }
 
-/** Pieces with a function that frees their source; it is called once they are read, left, or closed. */
+/** Adds a function that frees the source of pieces. It is called once, when they are read, left or closed. */
 export function closing(pieces: AsyncIterable<Buffer>, close: () => void): Pieces {
   const read = async function* (): AsyncGenerator<Buffer> {
     try {

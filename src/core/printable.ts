@@ -2,8 +2,8 @@
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /**
- * Escapes characters that a terminal would obey or not show, as `\u001b`: a file may have any name,
- * and an escape sequence in it could overwrite a report. JSON remains JSON of the same value.
+ * Writes control characters and invisible characters as escapes such as `\u001b`: the name of a file could
+ * contain an escape sequence that overwrites a report in the terminal. JSON keeps its value.
  */
 export function printable(text: string): string {
   return text.replace(UNSEEN, (character) =>

@@ -4,12 +4,12 @@
  */
 import { InsufficientStorage, TooMany, type Refusal } from "./errors.ts";
 
-/** Retention and the removal of silent runtimes run every hour, so they free no room before. */
+/** Retention and the removal of silent runtimes run every hour, so room is not freed sooner. */
 const RETRY_SECONDS = 3_600;
 
 /** A bound on one kind of stored data. */
 export interface Quota {
-  /** Why one more is refused beside `used`; `undefined` while there is room. */
+  /** The refusal of one more when `used` are stored; `undefined` while there is room. */
   refusal(used: number): Refusal | undefined;
 }
 
@@ -65,7 +65,7 @@ const COUNTED = {
 /**
  * Creates the quotas of a service.
  *
- * @param requireAuth whether the smaller quotas of the public surface apply; called only beyond them
+ * @param requireAuth whether the smaller quotas of the public surface apply; called only when these are exceeded
  */
 export function createQuotas(limits: QuotaLimits, requireAuth: () => boolean): Quotas {
   const all: SetQuota[] = [];
@@ -132,7 +132,7 @@ function quotaOf(setting: string, limit: number, refuse: () => Refusal): SetQuot
   };
 }
 
-/** Compares once while there is room; reads the switch only beyond the smaller quota. */
+/** Compares once while there is room. The switch is read only when the smaller quota is exceeded. */
 function onPublicSurface(smaller: SetQuota, general: SetQuota, requireAuth: () => boolean): Quota {
   const least = Math.min(smaller.limit, general.limit);
   return {

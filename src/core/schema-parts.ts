@@ -1,7 +1,7 @@
 /** The schemas that most fields have. */
 import type { IntegerSchema, Schema, StringSchema } from "./schema.ts";
 
-/** The further properties of a schema, beside those that a function sets. */
+/** The properties of a schema that the functions below do not set. */
 type Further<S> = Partial<Omit<S, "type" | "description">>;
 
 /** A text. */
@@ -56,7 +56,7 @@ interface Fields<P extends Properties, O extends keyof P> {
   readonly optional?: readonly O[];
 }
 
-/** An object whose every property is required but the optional ones. */
+/** An object whose properties are all required, apart from the optional ones. */
 export function object<const P extends Properties, const O extends keyof P & string = never>({
   title,
   description,

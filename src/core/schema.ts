@@ -85,8 +85,8 @@ type InferObject<P, R extends PropertyKey> = Flat<
 >;
 
 /**
- * The TypeScript type of the values that a schema describes; `unknown` for the type `Schema`
- * itself, which is recursive without end (the compiler evaluates it while it infers a row).
+ * The TypeScript type of the values that a schema describes. It is `unknown` for the type `Schema`
+ * itself, which the compiler evaluates while it infers a row and which would recurse without end.
  */
 export type Infer<S> = Schema extends S
   ? unknown

@@ -1,4 +1,4 @@
-/** The kinds of settings: which texts each accepts, and the value that it reads from them. */
+/** The kinds of settings: the texts that each kind accepts, and how it reads their values. */
 import { isIPv6 } from "node:net";
 import { hostNameOf } from "./host-name.ts";
 import { oneOf } from "./validate.ts";
@@ -67,10 +67,10 @@ export function choice<const Choices extends readonly string[]>(
   };
 }
 
-/** Words that were meant as a switch. As a token, such a word would be easy to guess. */
+/** Words that look like a switch. They are not accepted as tokens, since they are easy to guess. */
 const SWITCH = /^(?:on|off|open|closed?|true|false|yes|no|enabled?|disabled?|none|0|1)$/i;
 
-/** One of a few words, or a token that fits into a header; other words for a switch are refused. */
+/** One of a few words, or a token that a header can contain. Words that look like a switch are refused. */
 export function wordOrToken(...words: readonly string[]): Kind<string> {
   return {
     accepts: `${words.join(", ")}, or a token of ASCII characters without spaces, other than a word such as on or true`,
@@ -159,7 +159,7 @@ export function catalogSource(): Kind<string> {
   };
 }
 
-/** A text that is safe to quote in a message: the user-info of its URLs, which contains a secret, is removed. */
+/** Makes a text safe to quote in a message: removes the user-info of its URLs, which may contain a secret. */
 export function withoutUserInfo(given: string): string {
   // Up to the last `@`: in an invalid URL a bare slash may be part of the password.
   return given.replace(/\/\/[^\s,"]*@/g, "//…@");

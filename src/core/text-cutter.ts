@@ -1,8 +1,7 @@
 /**
- * Cuts long strings in JSON that passes through piece by piece, so that a list shows the start of a
- * text of a mebibyte without holding or parsing all of it. A cut string ends in an ellipsis. Works
- * on bytes: a character, an escape or a pair of escaped surrogates is kept or dropped as a whole,
- * even across two pieces.
+ * Cuts long strings in JSON that arrives in pieces, so that a list can show the start of a 1 MiB text
+ * without holding or parsing all of it. A cut string ends in an ellipsis. It works on bytes: a character,
+ * an escape or a pair of escaped surrogates is kept or dropped as a whole, even across two pieces.
  */
 import { Yielder } from "./yielder.ts";
 import type { Pieces } from "./pieces.ts";
@@ -27,11 +26,11 @@ export class TextCutter {
   #escape = 0;
   /** The first digits of the escape: two of them identify a surrogate. */
   #digits = "";
-  /** Whether an escape that follows now belongs to the last character. */
+  /** Whether the last escape was a high surrogate: the next escape then belongs to the same character. */
   #isHalf = false;
 
   /**
-   * @param most the most characters of a string that are kept
+   * @param most the number of characters of a string that are kept
    */
   constructor(most: number) {
     this.#most = most;

@@ -13,8 +13,8 @@ export function startThread(caller: string, name: string, options: WorkerOptions
 }
 
 /**
- * A script that runs TypeScript in threads that do not inherit the loader of their process, as on
- * Node 20: it registers the same loader in the thread. Built code never uses it.
+ * A script that registers the TypeScript loader in a thread: on Node 20 threads do not inherit the loader
+ * of their process. Built code never uses it.
  */
 function runFromSource(file: string): string {
   const loader = import.meta.resolve("tsx/esm/api");

@@ -5,7 +5,7 @@
 const TIMESTAMP =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
-/** Timestamps as they are written here, except 29 February. `Date.parse` is right about these, and fast. */
+/** Timestamps in the format of `formatTimestamp`, except 29 February. `Date.parse` reads them correctly, and fast. */
 const CANONICAL =
   /^\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
@@ -54,7 +54,7 @@ function daysIn(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** A timestamp in UTC with milliseconds; most come so, and stay as they are. `undefined` for other texts. */
+/** Converts a timestamp to UTC with milliseconds, as most already are; `undefined` for other texts. */
 export function canonicalTimestamp(text: string): string | undefined {
   if (CANONICAL.test(text)) return text;
   const ms = parseTimestamp(text);
@@ -64,7 +64,7 @@ export function canonicalTimestamp(text: string): string | undefined {
 let cachedMs = Number.NaN;
 let cachedText = "";
 
-/** Formats a moment as RFC 3339 in UTC with milliseconds. Caches the last one, since many events share it. */
+/** Formats a moment as RFC 3339 in UTC with milliseconds. Caches the last moment, since many events share it. */
 export function formatTimestamp(ms: number): string {
   if (ms !== cachedMs) {
     cachedText = new Date(ms).toISOString();

@@ -1,7 +1,7 @@
 /**
- * The runtime's timers, read when this module was loaded. A test that embeds the service may
- * replace the globals by fake timers (vitest, jest, `node:test`): writes and `close` would then
- * wait for a moment that never comes. A lint rule keeps all other modules from using the globals.
+ * Node's timers, read when this module is loaded. A test that embeds the service may replace the globals
+ * by fake timers (vitest, jest, `node:test`): writes and `close` would then wait for ever. A lint rule
+ * keeps all other modules from using the globals.
  */
 import type { Stopwatch } from "./clock.ts";
 

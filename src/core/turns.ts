@@ -14,7 +14,7 @@ export interface TurnLimits {
 
 /** A client that waits for its turn. */
 export interface Asker {
-  /** Surface, organization and network, which take turns. */
+  /** Surface, organization and network. */
   readonly party: Party;
   /** Fires when the client disconnects: a request that still waits is then dropped. */
   readonly gone?: AbortSignal;
@@ -53,11 +53,11 @@ export const SLOW_BYTES = 128 * 1024;
 export const SLOW_SECONDS = 3;
 
 /**
- * Bounds how many large answers are made, or costly policies checked, at a time; other requests
- * wait. The turn passes between surfaces, within a surface between organizations, and within an
- * organization between addresses: a client that sends a thousand requests delays another client by
- * a few answers. At most one answer begins in each event loop turn, and while connections arrive only in
- * some of them (see `arrivals.ts`): small requests wait for a few large answers, not for all that arrived
+ * Bounds the number of large answers, or of checks of costly policies, that run at a time; other requests
+ * wait. Turns go round between surfaces, within a surface between organizations, and within an
+ * organization between addresses. So a client that sends a thousand requests delays another client by only
+ * a few answers. At most one answer begins in each turn of the event loop, and fewer while connections
+ * arrive (see `arrivals.ts`). So small requests wait for a few large answers, not for all that arrived
  * together.
  *
  * If an answer keeps its turn until it is sent, clients on a few addresses could hold all turns by
@@ -112,7 +112,7 @@ export class Turns {
     request.holding.set(1);
     this.#line.add(request);
     this.#checks ??= setInterval(() => this.check(), SECOND_MS).unref();
-    if (!this.#pauses) this.#beginNext(); // the requests before it may all lack room
+    if (!this.#pauses) this.#beginNext(); // there may be room for it, but not for those before it
     return () => {
       request.holding?.close();
       this.#line.remove(request);
@@ -154,7 +154,7 @@ export class Turns {
     }
   }
 
-  /** Cuts slow readers that hold up others; called every second while requests wait. */
+  /** Cuts slow readers that block others; called every second while requests wait. */
   check(): void {
     if (this.#line.isEmpty) {
       clearInterval(this.#checks);
@@ -203,7 +203,7 @@ export class Turns {
   }
 }
 
-/** Waiting requests, grouped like parties. A group that was served moves behind its siblings. */
+/** Waiting requests, grouped by the levels of their parties. A group that was served moves behind its siblings. */
 class Line {
   readonly #requests = new Set<Waiting>();
   readonly #groups = new Map<string, Line>();

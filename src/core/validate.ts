@@ -2,8 +2,8 @@ import { BadInput } from "./errors.ts";
 import type { ArraySchema, Infer, ObjectSchema, Schema } from "./schema.ts";
 
 /**
- * Validates an untrusted value by a schema and returns a clean copy: known properties only, without
- * absent ones. `null` counts as absent everywhere, and so does `""` where a string is optional.
+ * Validates an untrusted value by a schema, and returns a copy with only the known properties that are
+ * present. `null` counts as absent everywhere, and so does `""` for an optional string.
  * Unknown properties are ignored, so `__proto__` and the like have no effect.
  *
  * @param place the name of the value's place in messages; `""` for the body itself

@@ -6,9 +6,9 @@ import type { Work } from "./work.ts";
 const SLICE_MS = 0.5;
 
 /**
- * Divides long work into slices of about half a millisecond, between which the event loop serves
- * other requests. All long work together gets one slice a turn: others wait no longer for ten
- * searches than for one.
+ * Divides long work into slices of about half a millisecond. The event loop serves other requests between
+ * two slices. All long work together gets one slice in each turn of the loop, so other requests wait no
+ * longer for ten searches than for one.
  */
 export class Yielder {
   readonly #signal: AbortSignal | undefined;

@@ -118,7 +118,7 @@ function sendStream(exchange: Exchange, reply: StreamReply): void {
   };
   const gone = new AbortController();
   response.on("close", () => gone.abort());
-  const start = async () => reply.start(response, gone.signal); // `async`, so that an error that `start` throws becomes a rejection
+  const start = async () => reply.start(response, gone.signal); // async: a thrown error becomes a rejection
   start().then(
     () => {
       response.end();

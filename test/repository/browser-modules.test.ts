@@ -30,8 +30,8 @@ const visit = (path: string): void => {
 };
 entries.forEach(visit);
 
-/** The script before each page, and the module that pages load when it is needed: they stand beside a page. */
-const BESIDE = ["/early.ts", "/palette.ts"];
+/** The script before each page, and the modules that pages load on demand: they stand beside a page. */
+const BESIDE = ["/early.ts", "/palette.ts", "/audit-views.ts"];
 const PAGES = filesBelow("src/portal/browser/entries").filter(
   (path) => !BESIDE.some((name) => path.endsWith(name)),
 );

@@ -1,5 +1,8 @@
-import { queryOf, shortMoment, viewHref, type AuditView } from "../pages/audit-view.ts";
+import { auditTitle } from "../pages/audit.ts";
+import { ANEW, queryOf, shortMoment, viewHref, type AuditView } from "../pages/audit-view.ts";
 import { call } from "./api.ts";
+import type * as ViewsModule from "./entries/audit-views.ts";
+import { parsed } from "./markup.ts";
 import { toast } from "./toast.ts";
 
 /** Downloads an export by a ticket, so that no credential is part of an address. */
@@ -21,4 +24,18 @@ export function copyLink(view: AuditView, readAt: number): void {
     () => toast("Copied, with the times of this view"),
     () => toast("The browser does not allow this page to copy"),
   );
+}
+
+/** Loads the menu of saved views when it is opened first. */
+export function serveViewsMenu(content: HTMLElement, viewOf: () => AuditView): void {
+  let isServed = false;
+  const load = async ({ target: menu }: Event): Promise<void> => {
+    if (!(menu instanceof HTMLElement) || menu.id !== "views" || isServed) return;
+    isServed = true;
+    const address = new URL("./audit-views.js", import.meta.url).href;
+    const { serveViews } = (await import(address)) as typeof ViewsModule;
+    const hrefOf = (): string => viewHref(viewOf(), ANEW);
+    serveViews(menu, { parsed, toast, hrefOf, titleOf: () => auditTitle({ view: viewOf() }) });
+  };
+  content.addEventListener("toggle", (event) => void load(event), true);
 }

@@ -16,6 +16,7 @@ import {
 } from "../pages/audit-source.ts";
 import { AHEAD_MS, listOf, queryOf, readView, type AuditView } from "../pages/audit-view.ts";
 import { isSignedOut, pageSource, reasonOf } from "./api.ts";
+import { chosenColumns } from "./audit-columns.ts";
 import { appendRows, setBusy, showFreshness, showPanel, showTailButton } from "./audit-pieces.ts";
 import { pageContext, show } from "./live.ts";
 import { learnRole } from "./role.ts";
@@ -129,6 +130,12 @@ export class AuditScreen {
     showPanel(auditEventPanel({ ...pageContext(), view, ...(open && { open }) }), id);
   }
 
+  /** Shows the list again after the reader chose another form of it; reads it where the server rendered it. */
+  async redraw(): Promise<void> {
+    if (this.#model) this.#show(this.#model);
+    else await this.load(this.#view);
+  }
+
   /** Reads the event again that could not be loaded. */
   async reopen(): Promise<void> {
     const view = this.#view;
@@ -161,7 +168,8 @@ export class AuditScreen {
         this.#model = { ...this.#model, list: withOlder(this.#model.list, older) };
       }
       const above = document.querySelectorAll("#audit-rows .row").length;
-      appendRows(auditRows({ ...pageContext(), view: this.#view, query }, older, above));
+      const columns = chosenColumns();
+      appendRows(auditRows({ ...pageContext(), view: this.#view, query, columns }, older, above));
     } catch (error) {
       if (!own.signal.aborted && !isSignedOut(error)) {
         toast(`Older events could not be loaded: ${reasonOf(error)}`);
@@ -278,6 +286,6 @@ export class AuditScreen {
     const { now } = pageContext();
     const arrived = this.#arrived.length;
     document.title = documentTitle(auditTitle(model));
-    show(renderAudit({ ...model, now, tail: this.#tail, arrived }));
+    show(renderAudit({ ...model, now, columns: chosenColumns(), tail: this.#tail, arrived }));
   }
 }

@@ -74,7 +74,7 @@ function showKeys(): void {
         <dt><kbd>/</kbd></dt>
         <dd>Search on this page</dd>
         <dt><kbd>Ctrl</kbd> <kbd>K</kbd></dt>
-        <dd>Go to a page, version, runtime or person</dd>
+        <dd>Go to a page, view, version, runtime or person</dd>
         <dt><kbd>?</kbd></dt>
         <dd>This list</dd>
         ${ofPage.map(

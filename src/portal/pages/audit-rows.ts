@@ -1,9 +1,9 @@
 import type { AuditEvent } from "../../audit/schema.ts";
 import { count, counted, exactly, MONTHS, shorten } from "../format.ts";
 import { html, type Html, type HtmlValue } from "../html.ts";
-import { executorLink, runtimeLink } from "../page-link.ts";
 import { withMarks } from "../redacted.ts";
 import { wallClock, zoneWords } from "../zone.ts";
+import { columnCells, columnHeads, USUAL_COLUMNS, type AuditColumn } from "./audit-columns.ts";
 import type { AuditModel, AuditSlice, WayOut } from "./audit-source.ts";
 import {
   ALL_TIME,
@@ -28,14 +28,15 @@ const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Frida
  */
 export function auditRows(model: AuditModel, list: AuditSlice, above = 0): Html {
   if (above + list.events.length === 0) return nothing(model);
-  const { view } = model;
+  const { view, columns = USUAL_COLUMNS } = model;
   const hrefOf = searchesFrom(view, { event: undefined });
-  return html`${byDay(list.events).map(
+  return html`${above === 0 ? columnHeads(columns) : undefined}
+  ${byDay(list.events).map(
     ([day, events]) =>
       html`<section class="day" id="day-${day}" aria-labelledby="day-${day}-title">
         <h3 id="day-${day}-title">${dayName(day, model.now)}</h3>
         <ol class="events">
-          ${events.map((event) => row(event, hrefOf({ event: event.id }), event.id === view.event))}
+          ${events.map((event) => row(event, columns, hrefOf({ event: event.id }), event.id === view.event))}
         </ol>
       </section>`,
   )}
@@ -53,8 +54,13 @@ export function rowId({
   return reporter === undefined ? `row-${id}` : `row-${id}·${reporter}`;
 }
 
-function row(event: AuditEvent, href: string, isOpen: boolean): Html {
-  const { timestamp, executor, runtime_name: runtime, consumer, reason } = event;
+function row(
+  event: AuditEvent,
+  columns: readonly AuditColumn[],
+  href: string,
+  isOpen: boolean,
+): Html {
+  const { timestamp, reason } = event;
   const isDenied = event.policy_decision === "DENIED";
   const exact = exactly(timestamp);
   return html`<li id="${rowId(event)}">
@@ -64,26 +70,14 @@ function row(event: AuditEvent, href: string, isOpen: boolean): Html {
       <span class="what">
         <code>${whatRan(event)}</code>
         ${
-          isDenied && reason !== undefined
+          isDenied && reason !== undefined && !columns.includes("reason")
             ? html`<span class="why">${withMarks(shorten(oneLine(reason), REASON_LENGTH))}</span>`
             : undefined
         }
       </span>
     </a>
-    <span class="who"
-      >${nameLink(executor, executorLink)}${consumer === "human" ? undefined : html` <span class="kind">${consumer.toUpperCase()}</span>`}</span
-    >
-    <span class="where">${nameLink(runtime, runtimeLink)}</span>
+    ${columnCells(event, columns)}
   </li>`;
-}
-
-/**
- * The link to the page of a name. It lies above the link of the row, which fills the whole row. The Tab key
- * skips it: rows are the stops, and an open event has the same links.
- */
-function nameLink(name: string | undefined, linkTo: (name: string) => string): Html | undefined {
-  if (!name) return undefined;
-  return html`<a href="${linkTo(name)}" tabindex="-1">${shorten(name, NAME_LENGTH)}</a>`;
 }
 
 function whatRan({ command, message, capability }: AuditEvent): HtmlValue {

@@ -20,6 +20,7 @@ import {
   type AuditQuery,
   type AuditView,
 } from "./audit-view.ts";
+import type { AuditColumn } from "./audit-columns.ts";
 import type { PageContext } from "./parts.ts";
 
 /** A page of a list. */
@@ -69,6 +70,8 @@ export interface TailState {
 /** The model of the audit page. */
 export interface AuditModel extends PageContext {
   readonly view: AuditView;
+  /** The columns of the list that the reader chose; the usual ones when absent. */
+  readonly columns?: readonly AuditColumn[];
   /** The query of the list. Its next pages and its export use the same query. */
   readonly query: AuditQuery;
   /** The suggestions of the provider filter. */

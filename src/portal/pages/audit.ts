@@ -1,6 +1,7 @@
 import { ago, counted, exactly } from "../format.ts";
 import { zoneWords } from "../zone.ts";
 import { html, type Html } from "../html.ts";
+import { columnsMenu, USUAL_COLUMNS } from "./audit-columns.ts";
 import { auditEventPanel } from "./audit-event.ts";
 import { FACETS_PLACE } from "./audit-facets.ts";
 import { auditChips, auditFilters, auditRanges } from "./audit-filters.ts";
@@ -33,6 +34,7 @@ export function renderAudit(model: AuditModel): Html {
         <button type="button" id="copy-link" data-copy title="With its times fixed">
           Copy link
         </button>
+        ${VIEWS_MENU} ${list && columnsMenu(model.columns ?? USUAL_COLUMNS)}
         ${list && exportMenu(model, list.total)}
       </div>
     </div>
@@ -129,6 +131,12 @@ export function liveButton({ view, tail }: Pick<AuditModel, "view" | "tail">): H
     </button>
   </span>`;
 }
+
+/** The menu of saved views. Its content is known in the browser only. */
+const VIEWS_MENU = html`<details class="menu needs-modules" id="views" data-keep>
+  <summary class="button">Views</summary>
+  <div class="card"></div>
+</details>`;
 
 /** The menu of exports. The links work without modules; modules replace them by tickets. */
 function exportMenu({ apiUrl, query }: AuditModel, total: number): Html {

@@ -80,7 +80,7 @@ browserTest(
       await page.mouse.click(box.x + box.width - 8, box.y + box.height / 2); // beside the name
       await page.locator("#audit-event").getByText("git push 7", { exact: true }).first().waitFor();
       await page.goBack();
-      await row.locator(".where a").click();
+      await row.getByRole("link", { name: "build-2" }).click();
       await page.waitForURL("**/portal/runtime?name=build-2");
       await page.goBack();
       await row.getByRole("link", { name: "ada" }).click();

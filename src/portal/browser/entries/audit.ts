@@ -15,7 +15,8 @@ import {
 import { readAddress, readSearch, searchText, type Search } from "../../pages/audit-search.ts";
 import { fieldInUtc } from "../../zone.ts";
 import { reasonOf } from "../api.ts";
-import { copyLink, download } from "../audit-actions.ts";
+import { copyLink, download, serveViewsMenu } from "../audit-actions.ts";
+import { hasUsualColumns, serveColumns } from "../audit-columns.ts";
 import { serveFacets, showFacets } from "../audit-facets.ts";
 import { linkOf } from "../audit-pieces.ts";
 import { AuditScreen } from "../audit-screen.ts";
@@ -26,6 +27,7 @@ import { serviceNow } from "../clock.ts";
 import { collect, openRuleDraft, showCollected } from "../collected.ts";
 import { addShortcuts } from "../keys.ts";
 import { contentElement } from "../live.ts";
+import { serveMenus } from "../menus.ts";
 import { session } from "../session.ts";
 import { toast } from "../toast.ts";
 import { onZoneChange, showsLocalTime } from "../zone.ts";
@@ -114,7 +116,7 @@ function serveForm(): void {
     if (href !== viewHref(screen.view)) void go(href, how);
   };
   content.addEventListener("submit", (event) => {
-    if (!(event.target instanceof HTMLFormElement)) return;
+    if (!(event.target instanceof HTMLFormElement) || event.target.id !== "audit-filters") return;
     event.preventDefault();
     submit(event.target, "push");
   });
@@ -134,8 +136,6 @@ function serveClicks(): void {
   content.addEventListener("click", (event) => {
     const target = event.target instanceof Element ? event.target : undefined;
     const control = target?.closest("a, button");
-    const menu = document.getElementById("export");
-    if (menu?.hasAttribute("open") && !menu.contains(target ?? null)) menu.removeAttribute("open");
     if (!control) return;
     const draft = control.getAttribute("data-draft");
     const { event: id = "" } = screen.view;
@@ -150,8 +150,6 @@ function serveClicks(): void {
       void screen.load(screen.view);
     } else if (control.hasAttribute("data-export") && control instanceof HTMLAnchorElement) {
       event.preventDefault();
-      menu?.removeAttribute("open");
-      menu?.querySelector("summary")?.focus();
       download(control.href).then(() => toast("The download has begun"), say);
     } else if (control.id === "older" && !isModified(event)) {
       event.preventDefault();
@@ -252,9 +250,7 @@ async function move(by: 1 | -1): Promise<void> {
 }
 
 function close(): void {
-  const menu = document.getElementById("export");
-  if (menu?.hasAttribute("open")) menu.removeAttribute("open");
-  else if (screen.view.event !== undefined) {
+  if (screen.view.event !== undefined) {
     void go(viewHref(screen.view, { event: undefined }), "push");
   }
 }
@@ -283,7 +279,11 @@ serveZoom(content, (from, to) => {
   void go(viewHref(screen.view, { ...ALL_TIME, ...ANEW, ...moments, live: undefined }), "push");
 });
 addEventListener("popstate", () => void go(location.href, "stay"));
-onZoneChange(() => void screen.load(screen.view).then(fillForm));
+onZoneChange(() => void screen.redraw().then(fillForm));
+serveColumns(content, () => void screen.redraw());
+serveViewsMenu(content, () => screen.view);
+serveMenus(content);
 setInterval(() => screen.showFreshness(), FRESHNESS_MS);
-if (document.body.dataset["open"] === "true" && !session() && !showsLocalTime()) begin();
+const isAsServed = !showsLocalTime() && hasUsualColumns();
+if (document.body.dataset["open"] === "true" && !session() && isAsServed) begin();
 else void go(location.href, "stay");

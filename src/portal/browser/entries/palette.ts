@@ -1,5 +1,5 @@
 /**
- * The palette: a dialog that leads to pages, policy versions, runtimes and people by a part of their name. It is
+ * The palette: a dialog that leads to pages, saved views, policy versions, runtimes and people by a part of their name. It is
  * loaded when it is opened first, so that no page is heavier for it. The page's own module passes in what only
  * one module of a page may have: the policy of trusted types, and the session.
  */
@@ -8,6 +8,7 @@ import { DAY_MS } from "../../../core/clock.ts";
 import { html, type Html } from "../../html.ts";
 import { executorLink, policyLink, runtimeLink } from "../../page-link.ts";
 import type { CallOptions } from "../api.ts";
+import { savedViews } from "../saved-views.ts";
 
 /** The parts of the page's module that the palette uses. */
 export interface PaletteTools {
@@ -39,7 +40,7 @@ export function openPalette({ openDialog, parsed, read, now }: PaletteTools): vo
         aria-expanded="true"
         aria-controls="palette-list"
         aria-labelledby="dialog-title"
-        placeholder="A page, version, runtime or person"
+        placeholder="A page, view, version, runtime or person"
         autocomplete="off"
         spellcheck="false"
       />
@@ -104,6 +105,7 @@ export function openPalette({ openDialog, parsed, read, now }: PaletteTools): vo
     const text = box.value.trim();
     const pages = among(text, [
       ...pageEntries(),
+      ...savedViews().map((view) => ({ kind: "Saved view", ...view })),
       { kind: "Action", name: "Write a policy", href: "/portal/policies/new" },
       {
         kind: "Action",
@@ -142,9 +144,14 @@ export function openPalette({ openDialog, parsed, read, now }: PaletteTools): vo
     ]);
   };
   let typing: ReturnType<typeof setTimeout> | undefined;
+  const findNow = (): void => {
+    clearTimeout(typing);
+    typing = undefined;
+    void find();
+  };
   box.addEventListener("input", () => {
     clearTimeout(typing);
-    typing = setTimeout(() => void find(), TYPING_MS);
+    typing = setTimeout(findNow, TYPING_MS);
   });
   box.addEventListener("keydown", (event) => {
     const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
@@ -153,6 +160,8 @@ export function openPalette({ openDialog, parsed, read, now }: PaletteTools): vo
       choose(chosen + by);
     } else if (event.key === "Enter") {
       event.preventDefault();
+      // The list may still be that of an earlier text. Pages, actions and views are listed at once.
+      if (typing !== undefined) findNow();
       list.querySelector<HTMLElement>('[aria-selected="true"] a')?.click();
     }
   });

@@ -7,7 +7,7 @@ const PREFIX_LENGTH = 12;
 export interface NewApiKey {
   readonly text: string;
   readonly hash: string;
-  /** The first characters: enough to tell keys apart, too few to use a key. */
+  /** The first characters of the key: enough to identify it, too few to use it. */
   readonly prefix: string;
 }
 

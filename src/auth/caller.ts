@@ -52,7 +52,7 @@ export interface KnownKey {
   readonly expires_at?: string | undefined;
 }
 
-/** The look-ups of the resolver. It answers at once if they do. */
+/** The look-ups of the resolver. It answers synchronously if they do. */
 export interface CallerParts {
   /** Called on every request. */
   readonly requireAuth: () => boolean;
@@ -103,7 +103,7 @@ function after<T, U>(value: Awaitable<T>, next: (value: T) => Awaitable<U>): Awa
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** The token of a Bearer header, "" if it is missing; `undefined` for every other scheme. */
+/** The token of a Bearer header, `""` for a header without a token; `undefined` for every other scheme. */
 export function bearerToken(authorization: string): string | undefined {
   const match = BEARER.exec(authorization.trim());
   return match ? (match[1] ?? "") : undefined;
@@ -149,9 +149,8 @@ function checkRole({ roles }: CallerParts, { role: needed }: Demand, { actor }: 
 }
 
 /**
- * Checks the scope of a key that came without a token. Beyond the runtime routes the contract rules
- * for a `runtime` key: it is not accepted while credentials are required, and accepted otherwise.
- * The other scopes always bind.
+ * Checks the scope of a key that was sent without a token. By the contract, a `runtime` key is accepted on
+ * routes outside its scope too, unless credentials are required there. The other scopes always restrict.
  */
 function checkScope({ requireAuth }: CallerParts, { access, keys }: Demand, key: KnownKey): void {
   const scope = scopeOf(key.scopes);

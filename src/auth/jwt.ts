@@ -1,7 +1,7 @@
 /**
- * JSON Web Tokens (RFC 7519) with one algorithm, HS256 (RFC 7518 §3.2), by hand. The signature is
- * checked before anything in the token is parsed, and the header may only confirm what is expected:
- * a token never chooses how it is verified. Each token has exactly one accepted spelling.
+ * JSON Web Tokens (RFC 7519) with one algorithm, HS256 (RFC 7518 §3.2), without a library. The signature is
+ * checked before any part of the token is parsed, and the header must state the expected algorithm: a token
+ * never chooses how it is verified. Each token has exactly one accepted spelling.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { jsonOrUndefined } from "../core/json.ts";
@@ -31,7 +31,7 @@ export function signToken(claims: Claims, secret: string): string {
 
 /**
  * Reads the claims of a token that was signed with the secret, is valid now, and carries every
- * required claim. For every other token it returns `undefined`, whatever is wrong.
+ * required claim. It returns `undefined` for every other token, without a reason.
  */
 export function verifyToken(token: string, secret: string, nowSeconds: number): Claims | undefined {
   if (token.length > MAX_TOKEN_LENGTH) return undefined;
@@ -67,7 +67,7 @@ function decode(part: string): Buffer | undefined {
   return bytes.length > 0 && bytes.toString("base64url") === part ? bytes : undefined;
 }
 
-/** `typ` is for applications that mix kinds of tokens (RFC 7519 §5.1), and is ignored. */
+/** `typ` is ignored: it is for applications that mix kinds of tokens (RFC 7519 §5.1). */
 function isOurHeader(header: unknown): boolean {
   // `crit` names extensions that must be understood (RFC 7515 §4.1.11); we support none.
   return isObject(header) && header["alg"] === "HS256" && !Object.hasOwn(header, "crit");

@@ -2,7 +2,7 @@ import { MINUTE_MS, type Clock } from "../core/clock.ts";
 
 const HALF_LIFE_MS = MINUTE_MS;
 const MAX_LOADS = 20_000;
-/** Lower amounts count as 0, so that an old cost is forgotten completely. */
+/** Lower amounts count as 0, so that an old cost disappears completely. */
 const LEAST = 0.01;
 
 interface Load {
@@ -10,9 +10,9 @@ interface Load {
   readonly at: number;
 }
 
-/** The recent cost of each of many keys. A cost halves every minute; 20,000 keys are remembered. */
+/** The recent cost of each key. A cost halves every minute. At most 20,000 keys are remembered. */
 export class Loads {
-  // The key whose cost grew longest ago comes first: a Map keeps the order of insertion.
+  // A Map keeps the order of insertion: the first key is the one whose cost grew longest ago.
   readonly #loads = new Map<string, Load>();
   readonly #now: Clock;
 

@@ -1,19 +1,19 @@
 /**
- * The order in which passwords are hashed. A hash occupies a core and one of the four threads that
- * also serve the disk, so one runs at a time and the others wait. Guesses, from however many
- * networks, must not keep right passwords from being checked.
+ * The order in which passwords are hashed. A hash occupies a core and one of the four threads that also
+ * serve the disk, so only one hash runs at a time. Password guesses must not keep correct passwords from
+ * being checked, even if the guesses come from many networks.
  *
- * - There are four lines of 50 requests, which take turns, and a full line refuses only its own
- *   requests. So a flood in one line delays a request in another one by three hashes at most.
+ * - There are four lines of 50 requests, which take turns. A full line refuses only its own requests. So a
+ *   flood in one line delays a request in another line by at most three hashes.
  * - A request has parties, such as its network. Each request costs them 1 when it arrives and 1
- *   when it is served. A wrong password costs them 100, and a right one takes back the cost of its
- *   request. Costs halve every minute. For a wider network only wrong passwords count, at a quarter
- *   of their cost: other clients in it may be honest.
- * - The request with the lowest cost is served first, and a full line refuses the highest cost. So
- *   networks without failures come before those with some, and networks that keep asking come last.
- * - Of equal requests the newest is served first, and a full line refuses the oldest. If each guess
- *   comes from a new network, a newcomer is then served as often as the hashes allow; the opposite
- *   order would serve only guesses, because they fill the line before the newcomer.
+ *   when it is served. A wrong password costs them 100. A correct password takes back the cost of its
+ *   request. Costs halve every minute. For a wider network only wrong passwords count, at a quarter of
+ *   their cost, since other clients in it may be honest.
+ * - The request with the lowest cost is served first, and a full line refuses the request with the highest
+ *   cost. So networks without failures come before networks with failures, and busy networks come last.
+ * - Of equal requests the newest is served first, and a full line refuses the oldest. Assume that each guess
+ *   comes from a new network: the opposite order would then serve only guesses, because they fill the line
+ *   before an honest newcomer. This order serves the newcomer next.
  */
 import type { Clock } from "../core/clock.ts";
 import { TooMany } from "../core/errors.ts";
@@ -27,9 +27,12 @@ export interface LineParty {
 }
 
 /**
- * The line that a request waits in: a sign-in from a network where that email has signed in before
- * (`known`), with an email that recently had wrong passwords (`guessed`), any other sign-in
- * (`fresh`), or a request whose caller is signed in already (`setting`).
+ * The line in which a request waits:
+ *
+ * - `known`: a sign-in from a network where this email has signed in before
+ * - `guessed`: a sign-in with an email that recently had wrong passwords
+ * - `fresh`: any other sign-in
+ * - `setting`: a request whose caller is already signed in
  */
 export type Lane = "known" | "guessed" | "fresh" | "setting";
 
@@ -50,7 +53,7 @@ interface Waiting {
 /** Runs one task at a time; the others wait in lines. */
 export class PasswordLine {
   readonly #loads: Loads;
-  /** The line that was served last comes last. */
+  /** In the order of service: the line that was served last is at the end. */
   readonly #lines: Map<Lane, Line>;
   #isBusy = false;
 
@@ -64,7 +67,7 @@ export class PasswordLine {
    * Runs a task when its turn comes; settles as the task does.
    *
    * @param gone fires when the client disconnects: a request that still waits is then dropped
-   * @throws TooMany when the line is full, now or while it waits, and this request costs the most
+   * @throws TooMany when the line is or becomes full, and this request has the highest cost
    */
   async run<T>(
     lane: Lane,
@@ -89,7 +92,7 @@ export class PasswordLine {
     for (const { key } of parties) this.#loads.add(key, FAILURE_COST);
   }
 
-  /** Records a right password: the request costs its parties nothing. */
+  /** Records a correct password: the request then costs its parties nothing. */
   succeeded(parties: readonly LineParty[]): void {
     this.#add(parties, -2);
   }
@@ -106,7 +109,7 @@ export class PasswordLine {
     if (line) this.#lines.set(lane, line);
   }
 
-  /** Begins the next task. The line stays busy, so that a newcomer cannot take the turn in between. */
+  /** Begins the next task. The line stays busy in between, so that a newcomer cannot take the turn. */
   #next(): void {
     for (const [lane, line] of this.#lines) {
       const next = line.take();
@@ -155,8 +158,8 @@ class Line {
   }
 
   /**
-   * The cost of each request: the cost of its parties, and how many of their requests wait before it. Whole
-   * numbers, because costs fall with time: without rounding the oldest of equal requests would come first.
+   * The cost of each request: the cost of its parties, plus the number of their requests that wait before it.
+   * Costs are rounded, because they fall with time: otherwise the oldest of equal requests would come first.
    */
   #costs(): readonly number[] {
     const ahead = new Map<string, number>();

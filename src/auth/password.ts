@@ -10,7 +10,7 @@ import { NEW_PASSWORD } from "./new-password.ts";
 import { Loads } from "./loads.ts";
 import { type Lane, PasswordLine, type LineParty } from "./password-line.ts";
 
-/** A request that needs a hash. */
+/** The client of a request that needs a hash. */
 interface Asker {
   /** The caller's IP address. */
   readonly address: string;
@@ -19,8 +19,8 @@ interface Asker {
 }
 
 /**
- * A request whose caller is signed in, or needs no credentials because authentication is off.
- * Organizations take turns, and in each of them users.
+ * A request whose caller is signed in, or needs no credentials because authentication is off. Organizations
+ * take turns, and within an organization its users.
  */
 export interface Setter extends Asker {
   readonly organization: string;
@@ -29,8 +29,8 @@ export interface Setter extends Asker {
 }
 
 /**
- * A sign-in. Organizations take no turns here: the organization of an email is known only if a user
- * has that email.
+ * A sign-in. Organizations cannot take turns here: the organization of an email is known only if a user has
+ * that email.
  *
  * Invariant: the place in line depends on the text of the email and on the address, never on
  * whether a user has that email.
@@ -49,8 +49,8 @@ export interface Passwords {
    */
   hash(password: string, setter?: Setter): Promise<string>;
   /**
-   * Whether a password matches a hash. Without a hash the answer is no, after the same time as with
-   * one, so that the time does not reveal which users exist.
+   * Whether a password matches a hash. If `hash` is `undefined`, the result is false after the same time, so
+   * that the time does not reveal which users exist.
    *
    * @throws TooMany when too many are waiting
    */
@@ -71,7 +71,7 @@ export const PARALLELIZATION = 3;
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
 const MAX_KNOWN = 20_000;
-/** The party of commands that change the data directory: they have no network and no organization. */
+/** The party of commands that change the data directory; they have neither network nor organization. */
 const OPERATOR: readonly LineParty[] = [{ key: "operator" }];
 const { minLength: MIN_CHARACTERS, maxLength: MAX_CHARACTERS } = NEW_PASSWORD;
 
@@ -115,7 +115,7 @@ export function createPasswords(parts: PasswordParts): Passwords {
       { key: `wide ${widerNetworkOf(address)}`, isWide: true },
     ];
     if (known.has(place)) {
-      // The email has signed in from this network before, so it bears the cost instead of the network.
+      // The email has signed in from this network before, so the cost counts for the email, not the network.
       lane = "known";
       parties = [{ key: `email ${email}` }];
     }
@@ -172,7 +172,7 @@ function settersOf({ organization, actor, address }: Setter): readonly LineParty
 
 /** The networks where emails have signed in: at most 20,000, forgotten at a restart. */
 class KnownPlaces {
-  // The one that was used longest ago comes first.
+  // The first place is the one that was used longest ago.
   readonly #places = new Set<string>();
 
   has(place: string): boolean {
@@ -189,10 +189,10 @@ class KnownPlaces {
 
 function derive(password: string, stored: StoredHash): Promise<Buffer> {
   const { cost, blockSize, parallelization, salt, key } = stored;
-  // Twice what the algorithm itself needs; Node's own limit is just below 128 * 2^15 * 8.
+  // Twice the memory of the algorithm. Node's default is a little less than the 128 * 2^15 * 8 that it needs.
   const maxmem = 2 * 128 * blockSize * (cost + parallelization);
   const options: ScryptOptions = { cost, blockSize, parallelization, maxmem };
-  // Keyboards compose "é" in different ways; the same characters must make the same password.
+  // Keyboards encode "é" in different ways, but the same characters must be the same password.
   const text = password.normalize("NFKC");
   return new Promise((resolve, reject) => {
     scrypt(text, salt, key.length, options, (error, derived) => {

@@ -1,7 +1,7 @@
 /**
- * Slows the guessing of passwords: failures of the last minute are counted for each pair of email
- * and address, and for each address over all emails. Attempts under way count as failures until
- * they end: otherwise a burst of parallel guesses would all pass before the first one fails.
+ * Slows down the guessing of passwords: counts the failures of the last minute for each pair of email and
+ * address, and for each address. Attempts under way count as failures until they end: otherwise all
+ * guesses of a parallel burst would pass before the first one fails.
  */
 import { networkOf } from "../core/address.ts";
 import type { Awaitable } from "../core/caller.ts";
@@ -65,7 +65,7 @@ export function pairOf(network: string, email: string): string {
   return `${network} ${email.toLowerCase()}`;
 }
 
-/** Refuses an attempt that has to wait for so long. */
+/** Refuses an attempt if it has to wait. */
 export function refuseUntil(waitMs: number): void {
   if (waitMs <= 0) return;
   const seconds = Math.ceil(waitMs / SECOND_MS);
@@ -73,9 +73,9 @@ export function refuseUntil(waitMs: number): void {
 }
 
 /**
- * How long until another attempt is allowed; 0 when it is now.
+ * The milliseconds until another attempt is allowed; 0 if it is allowed now.
  *
- * @param failures when they happened, of the last minute, oldest first
+ * @param failures the times of the failures in the last minute, oldest first
  */
 export function waitAfter(
   failures: readonly number[],
@@ -86,11 +86,11 @@ export function waitAfter(
   const excess = failures.length + underWay - limit;
   if (excess < 0) return 0;
   const freeing = failures[excess];
-  // With too few failures to wait for, attempts under way fill the limit.
+  // If too few failures expire, attempts under way fill the limit: they end soon.
   return freeing === undefined ? SECOND_MS : freeing + WINDOW_MS - now;
 }
 
-/** The counters of one kind, by key; at the limit the one that was used longest ago is dropped. */
+/** The counters of one kind, by key. At the limit the least recently used counter is dropped. */
 class Counters {
   readonly #counters = new Map<string, Counter>();
   readonly #limit: number;
@@ -103,7 +103,7 @@ class Counters {
 
   at(key: string): Counter {
     const counter = this.#counters.get(key) ?? new Counter(this.#limit, this.#now);
-    this.#counters.delete(key); // and inserted again as the newest: a Map keeps the order of insertion
+    this.#counters.delete(key); // inserted again below as the newest: a Map keeps the order of insertion
     this.#counters.set(key, counter);
     const oldest = this.#counters.keys().next();
     if (this.#counters.size > MAX_COUNTERS && !oldest.done) this.#counters.delete(oldest.value);

@@ -4,7 +4,7 @@ import { signToken } from "./jwt.ts";
 
 const ID_BYTES = 12;
 
-/** The user that a token is made for. */
+/** The user for whom a token is issued. */
 export interface TokenSubject {
   readonly id: string;
   readonly email: string;
@@ -24,7 +24,7 @@ export interface TokenIssuer {
   issue(subject: TokenSubject): IssuedToken;
 }
 
-/** Creates an issuer of tokens that live for this many hours, rounded up to whole seconds. */
+/** Creates an issuer of tokens. `hours` is their lifetime, rounded up to whole seconds. */
 export function createTokenIssuer(secret: string, hours: number, now: Clock): TokenIssuer {
   const lifetimeSeconds = Math.ceil((hours * HOUR_MS) / 1_000);
   return {
@@ -39,7 +39,7 @@ export function createTokenIssuer(secret: string, hours: number, now: Clock): To
         iat,
         exp,
         cv: credential_version,
-        jti: randomBytes(ID_BYTES).toString("base64url"), // otherwise two tokens of one second would be equal
+        jti: randomBytes(ID_BYTES).toString("base64url"), // otherwise two tokens of the same second would be equal
       };
       return { token: signToken(claims, secret), expiresAt: exp * 1_000 };
     },

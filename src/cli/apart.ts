@@ -7,7 +7,7 @@ import { basename, dirname, join, resolve, sep } from "node:path";
  *
  * @param target need not exist
  * @param called the argument that names the target
- * @throws Error that says which one contains the other
+ * @throws Error saying which directory contains the other
  */
 export async function requireApart(source: string, target: string, called: string): Promise<void> {
   const [from, to] = [await realPathOf(source), await realPathOf(target)];
@@ -18,14 +18,14 @@ export async function requireApart(source: string, target: string, called: strin
   throw new Error(`"${inner}" lies in "${outer}": choose a ${called} outside of it`);
 }
 
-/** The real path of the existing part, followed by the rest as it is written. */
+/** The real path of the part that exists, followed by the remaining part as written. */
 async function realPathOf(path: string): Promise<string> {
   const absolute = resolve(path);
   const parent = dirname(absolute);
   try {
     return await realpath(absolute);
   } catch {
-    // It does not exist, or cannot be entered; its use reports that.
+    // The directory does not exist or cannot be entered. The command reports that when it uses it.
     return parent === absolute ? absolute : join(await realPathOf(parent), basename(absolute));
   }
 }

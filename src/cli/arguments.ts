@@ -3,7 +3,7 @@ import { UsageError } from "./command.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
 
-/** Written out, since a declaration cannot name the inferred type. */
+/** Declared because the emitted declarations could not name the inferred type. */
 type Parsed<T extends Options> = ReturnType<
   typeof parseArgs<{ args: string[]; options: T; allowPositionals: true; strict: true }>
 >;

@@ -18,7 +18,7 @@ export const backupCommand: CliCommand = {
   name: "backup",
   usage: "DIR TARGET",
   summary: "Copy the data directory DIR as it is at one moment to TARGET, which is new or empty",
-  details: `A server that runs on DIR goes on; everything that it acknowledged before is in the copy.
+  details: `A server that runs on DIR keeps running. The copy has everything that it acknowledged before.
 TARGET/manifest.json names every file with its size and SHA-256, and is written last.
 The secret that signs tokens is in the copy: keep it as safe as DIR itself.`,
   async run(args, terminal) {

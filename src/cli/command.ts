@@ -1,6 +1,6 @@
 import type { Clock } from "../core/clock.ts";
 
-/** The input and output of a command, beside the disk. */
+/** The input and output of a command, apart from the disk. */
 export interface Terminal {
   readonly now: Clock;
   out(text: string): void;
@@ -17,7 +17,7 @@ export interface CliCommand {
   readonly usage: string;
   /** The purpose of the command, in one line. */
   readonly summary: string;
-  /** Further help, beside usage and summary. */
+  /** Further help, after usage and summary. */
   readonly details: string;
   /**
    * Runs the command.

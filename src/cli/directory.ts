@@ -8,7 +8,7 @@ import { createLog } from "../core/log.ts";
 import { openEngine } from "../stores.ts";
 import { Layout } from "../storage/layout.ts";
 
-/** The settings of the directory that an option names, else those of the environment. */
+/** The settings for the directory that an option names; without the option, those of the environment. */
 export function storedAt(directory: string | undefined): Config {
   return directory === undefined
     ? configFromEnvironment()
@@ -16,8 +16,8 @@ export function storedAt(directory: string | undefined): Config {
 }
 
 /**
- * Makes a change in a data directory or a database. A server that runs on the directory does it, else this
- * process, which has the directory meanwhile.
+ * Makes a change in a data directory or a database. If a server runs on the directory, the server makes the
+ * change; otherwise this process does, and holds the directory's lock meanwhile.
  *
  * @throws Error saying why the change was not made
  */

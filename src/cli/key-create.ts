@@ -7,8 +7,8 @@ import { makeChange, storedAt } from "./directory.ts";
 export const keyCreateCommand: CliCommand = {
   name: "key create",
   usage: "--name NAME [--scopes SCOPE] [--expires DAYS] [--organization ID] [--data DIR]",
-  summary: "Create an API key and print it, this once",
-  details: `  --name NAME         what the key is for
+  summary: "Create an API key and print it; it cannot be shown again",
+  details: `  --name NAME         the purpose of the key
   --scopes SCOPE      runtime (the default), report or policy: what the key may do
   --expires DAYS      after how many days it is refused; never when absent
   --organization ID   the organization; "default" when absent

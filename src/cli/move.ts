@@ -59,7 +59,7 @@ async function checkSource({ dataDir }: Config): Promise<void> {
   throw new Error(`--from: "${dataDir}" is in use by ${owner}: stop that server first`);
 }
 
-/** A directory with files of something else would get ours among them. */
+/** Refuses a target with other files: the moved files would be mixed with them. */
 async function checkTarget({ dataDir }: Config): Promise<void> {
   const names = await readdir(dataDir).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
@@ -91,7 +91,7 @@ async function open(
   );
 }
 
-/** Tells what is being done, at most once a second. */
+/** Prints the progress, at most once a second. */
 function progressOf(terminal: Terminal): Progress {
   let last = -Infinity;
   return (text) => {

@@ -7,7 +7,7 @@ const ERASE = ["\u007f", "\b"];
 /**
  * Reads a password: from a terminal without echo, otherwise the first line of the standard input.
  *
- * @throws Error if there is none, or the input was interrupted
+ * @throws Error if the input is empty or was interrupted
  */
 export async function readPassword(
   input: ReadStream,

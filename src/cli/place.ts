@@ -12,24 +12,24 @@ export interface Place {
 /**
  * Reads the value of an option that names a directory or, by a URL, a database.
  *
- * @throws Error naming the option when the URL is not understood; never shows the URL, which holds a password
+ * @throws Error naming the option if the URL is invalid. It never shows the URL, which may contain a password
  */
 export function placeOf(option: string, given: string): Place {
   const isDatabase = /^[a-z][a-z0-9+.-]*:\/\//i.test(given);
   const text = isDatabase ? named(given) : given;
   try {
-    // Eight connections leave two for searches, which build indexes at the same time.
+    // Of eight connections two are for searches; they build the search indexes at the same time.
     const config = configFromOptions(
       isDatabase ? { databaseUrl: text, databasePoolSize: 8 } : { dataDir: text },
     );
-    // No log is cut while it is moved.
+    // The activity log must not be trimmed during the move.
     return { option, isDatabase, config: { ...config, maxActivityBytes: Infinity } };
   } catch (error) {
     throw renamed(error, option);
   }
 }
 
-/** Gives the connections of this process a name of their own, by which servers are told from it. */
+/** Gives the connections of this process their own name, which distinguishes them from those of servers. */
 function named(url: string): string {
   if (!URL.canParse(url)) return url; // refused later
   const parsed = new URL(url);
@@ -37,7 +37,7 @@ function named(url: string): string {
   return parsed.href;
 }
 
-/** Errors of a database name the setting that a server would have. */
+/** Rewrites an error of the database, which names the setting of a server, so that it names the option. */
 export function renamed(error: unknown, option: string): Error {
   const message = error instanceof Error ? error.message : String(error);
   return new Error(message.replace(/^(?:DATABASE_URL|databaseUrl|dataDir): /, `${option}: `), {

@@ -57,8 +57,8 @@ function overview(): string {
   return `Usage: signalbox COMMAND [ARGUMENT…]
 
 ${lines.join("")}
-signalbox COMMAND --help tells more of one, signalbox --version which version this is.
-Exit codes: 0 all is well, 1 something is wrong or failed, 2 the arguments are not understood.
+signalbox COMMAND --help describes a command, signalbox --version prints the version.
+Exit codes: 0 success, 1 a fault was found or the command failed, 2 invalid arguments.
 `;
 }
 

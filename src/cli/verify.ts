@@ -18,8 +18,7 @@ import { requireDataDirectory } from "./existing.ts";
 export const verifyCommand: CliCommand = {
   name: "verify",
   usage: "DIR [--json] | --database URL [--json]",
-  summary:
-    "Check a data directory, a backup of one, or a database, and say what is wrong and where",
+  summary: "Check a data directory, a backup or a database, and report every fault with its place",
   details: `  --json           one JSON object: ok, problems, notes, and what was looked at
   --database URL   a PostgreSQL database; DATABASE_URL when there is neither it nor DIR
 
@@ -58,7 +57,7 @@ Exit code 1 when anything is wrong; notes, such as what a crash leaves, are not.
   },
 };
 
-/** Checks a database; only its server's driver is loaded for it. */
+/** Checks a database. The driver is loaded only here. */
 async function verifyAt(url: string, { now }: Terminal): Promise<DatabaseReport> {
   const place = placeOf("--database", url);
   if (!place.isDatabase) throw new UsageError("--database: expected postgres://…");

@@ -17,7 +17,7 @@ export interface FleetFilter {
   readonly drifted?: "true" | "false" | undefined;
 }
 
-/** Makes the test of a query; `undefined` if all runtimes match. */
+/** Makes the predicate of a query; `undefined` if all runtimes match. */
 export function fitting(query: FleetQuery): Fits | undefined {
   const { name: wantedName, status, policy_version: version, drifted, active, now } = query;
   const words = query.q?.toLowerCase();

@@ -5,7 +5,7 @@ import type { FleetList, RuntimeInstance } from "./schema.ts";
 import { statusAfter } from "./status.ts";
 import type { StoredRuntime } from "./store.ts";
 
-/** A longer list is written and sent in slices, so that other requests run in between. */
+/** Longer lists are written and sent in slices, so that other requests run in between. */
 export const LONG_LIST = 500;
 
 const SLICE = 250; // about half a millisecond of work
@@ -25,7 +25,7 @@ export function instanceAt(runtime: StoredRuntime, now: number): RuntimeInstance
   };
 }
 
-/** Runtimes that can be taken in parts: an array, or a store's own order. */
+/** Runtimes that can be read in parts: an array, or a list that a store maintains. */
 export interface Sliceable {
   readonly length: number;
   slice(from: number, to: number): readonly StoredRuntime[];

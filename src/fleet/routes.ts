@@ -32,7 +32,7 @@ interface Needs {
 /** The most runtimes on a page; without `limit` there is no bound. */
 const MOST_ON_PAGE = 10_000;
 
-/** The input of both heartbeat paths, as far as it is used. */
+/** The parts of a handler's input that both heartbeat paths use. */
 interface Report {
   readonly organization: string;
   readonly surface: Surface;

@@ -10,7 +10,7 @@ export type RuntimeStatus = (typeof STATUSES)[number];
 /** The longest value of a field that describes a runtime; its name has its own rule. */
 const MAX_FIELD = 1_024;
 
-/** The names of runtimes: not white space alone. */
+/** The names of runtimes: not only white space. */
 export const RUNTIME_NAME = { pattern: "\\S", minLength: 1, maxLength: 256 } as const;
 
 const name = string(

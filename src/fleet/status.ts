@@ -8,9 +8,9 @@ export const ONLINE_MS = 15 * MINUTE_MS;
 export const IDLE_MS = DAY_MS;
 
 /**
- * Derives a runtime's status from how long it has been silent.
+ * Derives a runtime's status from the time since it was last seen.
  *
- * @param silence milliseconds since it was last seen; negative if a clock ran backwards
+ * @param silence the time in milliseconds; negative if a clock ran backwards
  * @returns `online` under 15 minutes, `idle` under 24 hours, otherwise `offline`
  */
 export function statusAfter(silence: number): RuntimeStatus {

@@ -46,22 +46,21 @@ export interface ForgottenRuntimes {
   readonly runtimes: number;
 }
 
-/** Takes the error, or whether the runtime was new. */
+/** Receives the error, or whether the runtime was new. */
 export type Kept = (error: unknown, isNew?: boolean) => void;
 
 /**
- * Keeps the runtimes of every organization, one for each name. Within an organization reports are
- * stored in their order of arrival, and `last_seen` never goes backwards along it: if the clock is
- * set back, `last_seen` stays the same until the clock has caught up.
+ * Keeps the runtimes of every organization, one for each name. Within an organization reports are stored in
+ * their order of arrival, and a later report never has an earlier `last_seen`: if the clock is set back,
+ * `last_seen` stays the same until the clock has caught up.
  */
 export interface FleetStore {
   /**
-   * Stores a heartbeat or a registration that arrived `at` (milliseconds). Given fields are
-   * updated, the others stay. A new runtime is durable before this calls back; a report of a known
-   * one is written before, and synced within a second. Never throws.
+   * Stores a heartbeat or a registration that arrived `at` (milliseconds). Given fields are updated, the others
+   * stay. Calls back when a new runtime is durable, or when the report of a known runtime is written; that
+   * report is synced within a second. Never throws.
    *
-   * @param quota checked with the number of runtimes before a new one is added; without it there is
-   *   no limit
+   * @param quota checked with the number of runtimes before a new one is added; if absent, there is no limit
    */
   heartbeat(
     organization: string,
@@ -85,7 +84,7 @@ export interface FleetStore {
 
   /**
    * All runtimes that match at the moment of the call, in the same order, in slices of some hundreds.
-   * Other requests run between two slices. A runtime that is forgotten meanwhile may be left out.
+   * Other requests run between two slices. A runtime that is forgotten meanwhile may be missing.
    */
   list(organization: string, query: FleetQuery): AsyncIterable<readonly StoredRuntime[]>;
 
@@ -98,7 +97,7 @@ export interface FleetStore {
   /** Counts the runtimes by policy version: the versions that most runtimes report, at most `limit`. */
   policies(organization: string, now: number, limit: number): Awaitable<readonly PolicyCount[]>;
 
-  /** Forgets a runtime, durably; `false` if the organization has none of that name. */
+  /** Forgets a runtime, durably; `false` if the organization has no runtime of that name. */
   forget(organization: string, name: string): Promise<boolean>;
 
   /**

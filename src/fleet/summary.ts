@@ -10,7 +10,7 @@ export interface SummaryNeeds {
   readonly policies: { activeVersion(organization: string): Awaitable<string> };
 }
 
-/** Counts an organization's runtimes at a moment (milliseconds), however many there are. */
+/** Counts an organization's runtimes at a moment (milliseconds). */
 export async function readSummary(
   { fleet, policies }: SummaryNeeds,
   organization: string,

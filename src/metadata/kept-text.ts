@@ -14,8 +14,8 @@ export interface KeptText {
 const kept = new WeakMap<ServiceDescription, Map<string, KeptText>>();
 
 /**
- * The text of a name, made at the first call for each base URL. Only for texts that depend on
- * nothing else that may change while the service runs.
+ * The text of a name, made at the first call for each base URL. Only for texts that do not depend on
+ * anything else that may change while the service runs.
  */
 export function keptText(service: ServiceDescription, name: string, make: () => string): KeptText {
   const texts = kept.get(service) ?? new Map<string, KeptText>();

@@ -27,7 +27,7 @@ const REFUSALS: Readonly<Record<number, readonly [name: string, description: str
   507: ["InsufficientStorage", "The organization's audit quota is reached, or the disk is full."],
 };
 
-/** The headers of single refusals. */
+/** The headers that belong to the refusals of one status. */
 const REFUSAL_HEADERS: Readonly<Record<number, string>> = {
   401: "WWW-Authenticate",
   429: "Retry-After",
@@ -60,7 +60,7 @@ export function refusedStatuses({ row, surface, method }: Operation): readonly n
   if (demand !== "none") statuses.add(401);
   // A key of a limited scope is refused even if keys are not required, and so is a lower role.
   if (demand === "key" || demand === "user") statuses.add(403);
-  // The database may be away, or too many bodies or large answers be under way.
+  // The database may be unreachable, or there may be too many bodies or large answers at a time.
   if (surface !== "portal" || row.large || row.body) statuses.add(503);
   if (row.body) for (const status of [413, 415]) statuses.add(status);
   if (method !== "GET") statuses.add(507); // a full disk

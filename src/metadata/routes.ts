@@ -39,7 +39,7 @@ const DOCUMENT = {
 } as const;
 const VARY: HeaderList = ["Vary", "Origin, Accept"];
 
-/** The documents of the service about itself: without a prefix, open to everyone, never enforced. */
+/** The documents of the service about itself: without a prefix, and open to everyone. */
 export const metadataRoutes = [
   route({
     ...DOCUMENT,
@@ -84,7 +84,7 @@ export const metadataRoutes = [
     replies: { 200: readiness },
     refuses: [503],
     async handle(_, { description: { engineHealth } }: Needs) {
-      // Asking makes the engine try again: a service that is not ready gets no writes that would.
+      // This request makes the engine try to write again: while the service is not ready, it gets no writes.
       const { unwritable } = await engineHealth();
       if (unwritable.length === 0) return { status: "ready" as const };
       throw new Unavailable(`Not ready: cannot write the ${unwritable.join(" and the ")}`, 1);

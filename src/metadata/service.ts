@@ -15,7 +15,7 @@ export interface BuildStamp {
 
 /**
  * The running service as its own documents describe it. Values that may change while it runs are
- * functions, called for each document; the route table arrives here as a value.
+ * functions, called for each document. The route table is passed in as a value.
  */
 export interface ServiceDescription {
   readonly rows: readonly RouteDescription[];

@@ -24,7 +24,7 @@ const OTHER_METHOD = "other";
 
 /**
  * Counts requests by route, method and status, and their durations by route and method. The number
- * of series is bounded by the rows, whatever clients send.
+ * of series is bounded by the rows, for any requests of clients.
  */
 export class HttpMetrics {
   readonly #routes = new Map<string, Map<string, Series>>();

@@ -46,7 +46,7 @@ export class LogMetrics {
       {
         name: "signalbox_log_sync_failures_total",
         type: "counter",
-        help: "Syncs that failed: what they covered was refused.",
+        help: "Syncs that failed; the writes that they covered were refused.",
         samples: perLog(({ failed }) => failed),
       },
     ];

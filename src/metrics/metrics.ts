@@ -15,7 +15,7 @@ export interface Gauges {
   readonly build: { readonly version: string; readonly commit: string };
   readonly bodyBytesHeld: () => number;
   readonly auditStreams: () => number;
-  /** How many secrets each rule has replaced. */
+  /** The number of secrets that each rule has replaced. */
   readonly redactions: () => ReadonlyMap<string, number>;
   readonly quotas: () => readonly SetQuota[];
   readonly engine: () => Awaitable<EngineFigures>;
@@ -79,10 +79,15 @@ function serviceFamilies(
       samples: [{ labels, value: 1 }],
     },
     single("signalbox_uptime_seconds", "gauge", "Time since the start.", uptimeSeconds),
-    single("signalbox_ready", "gauge", "1 as long as /ready says so.", Number(isReady)),
-    single("signalbox_organizations", "gauge", "Organizations that are kept.", organizations),
+    single("signalbox_ready", "gauge", "1 while /ready answers 200.", Number(isReady)),
+    single("signalbox_organizations", "gauge", "Organizations.", organizations),
     single("signalbox_fleet_runtimes", "gauge", "Runtimes of all organizations.", total),
-    single("signalbox_fleet_runtimes_online", "gauge", "Those of them that are online.", online),
+    single(
+      "signalbox_fleet_runtimes_online",
+      "gauge",
+      "Runtimes of all organizations that are online.",
+      online,
+    ),
   ];
 }
 
@@ -93,7 +98,7 @@ function quotaFamilies(quotas: readonly SetQuota[]): readonly Family[] {
     {
       name: "signalbox_quota_limit",
       type: "gauge",
-      help: "What each quota allows an organization; MAX_ORGANIZATIONS counts the organizations.",
+      help: "The limit of each quota, for each organization; MAX_ORGANIZATIONS limits their number.",
       samples: samples(({ limit }) => limit),
     },
     {
@@ -112,14 +117,14 @@ function auditFamilies(figures: AuditFigures): readonly Family[] {
     {
       name: "signalbox_audit_events_total",
       type: "counter",
-      help: "Events that were ingested, that had been before, and that could not be stored.",
+      help: "Reported events: stored, repeated (already stored), or failed.",
       samples: results.map(([result, value]) => ({ labels: { result }, value })),
     },
     single("signalbox_audit_pending_events", "gauge", "Events not answered yet.", pending),
     single(
       "signalbox_audit_pending_bytes",
       "gauge",
-      "Text of the audit log that is not safe yet, a character counted as a byte.",
+      "Text of the audit log that is not durable yet; a character counts as a byte.",
       pendingBytes,
     ),
   ];
@@ -136,7 +141,7 @@ function fileFamilies(files: NonNullable<EngineFigures["files"]>): readonly Fami
     single(
       "signalbox_data_free_bytes",
       "gauge",
-      "Free space where the data directory lies.",
+      "Free space on the disk of the data directory.",
       files.freeBytes,
     ),
   ];

@@ -58,7 +58,7 @@ export class ProcessMetrics {
     return {
       name: "signalbox_event_loop_delay_seconds",
       type: "gauge",
-      help: "How late the event loop was since the last scrape.",
+      help: "Delays of the event loop since the last scrape.",
       samples: Object.entries(values).map(([statistic, value]) => ({
         labels: { statistic },
         value,
@@ -70,7 +70,7 @@ export class ProcessMetrics {
 /** The number of open file descriptors; `undefined` if the system has no `/proc`. */
 async function countOpenFiles(): Promise<number | undefined> {
   try {
-    return (await readdir("/proc/self/fd")).length - 1; // without the one that reads the list
+    return (await readdir("/proc/self/fd")).length - 1; // without the descriptor that reads the list
   } catch {
     return undefined;
   }

@@ -6,7 +6,7 @@ import { Unauthenticated } from "../core/errors.ts";
 export function requireToken(expected: string, authorization: string | undefined): void {
   const given = authorization === undefined ? undefined : bearerToken(authorization);
   if (given === undefined) {
-    throw new Unauthenticated("A token is required: send that of METRICS as a bearer token");
+    throw new Unauthenticated("A token is required: send the token of METRICS as a bearer token");
   }
   // Hashes have equal lengths, so the comparison does not reveal the token's length.
   if (!timingSafeEqual(hash(given), hash(expected))) {

@@ -49,7 +49,7 @@ function joined(
   };
 }
 
-/** The most names from events in a list: runtimes choose them freely. */
+/** The most names from events in a list: runtimes can report any name. */
 export const MOST_NAMED = 10_000;
 
 /**

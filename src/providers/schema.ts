@@ -15,7 +15,7 @@ const statuses = ["connected", "offline", "degraded"] as const;
 export type ProviderStatus = (typeof statuses)[number];
 
 const status = word(
-  "What the organization set, else derived from its events of the last 24 hours: `offline` without any, `degraded` when there are at least 5 and half or more of them were denied or failed (`status` is `failed` or `error`, in any letter case), else `connected`.",
+  "The status that the organization set. Otherwise it is derived from its events of the last 24 hours: `offline` without events; `degraded` if there are at least 5 events and half or more of them were denied or failed (`status` is `failed` or `error`, in any letter case); otherwise `connected`.",
   statuses,
 );
 

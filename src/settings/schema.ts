@@ -20,7 +20,7 @@ export const setting = {
 } as const satisfies Schema;
 export type Setting = Infer<typeof setting>;
 
-/** A setting in a request: without a value it has the empty text. */
+/** A setting in a request. The default of its value is the empty text. */
 export const givenSetting = {
   type: "object",
   description: "A setting.",

@@ -1,7 +1,7 @@
 /**
- * Moves everything that one engine keeps into another one. Logs are copied in their order, in portions that
- * are stored whole or not at all, so the number of records in the target tells where a move that was cut
- * off goes on. Everything else is replaced, or added where it is missing.
+ * Moves all data of one engine into another one. Logs are copied in their order, in portions that are stored
+ * whole or not at all. So the number of records in the target is the point at which an interrupted move
+ * continues. All other data is replaced, or added if it is missing.
  */
 import { createHash } from "node:crypto";
 import type { Engine, EngineMove, Stores } from "../../engine.ts";
@@ -10,7 +10,7 @@ import { copyPolicies } from "./policies.ts";
 import { countEntries, entriesOf, isEmpty, recordsOf, runtimesOf } from "./records.ts";
 import { Digest, digestEvents, summaryOf, type Part, type Summary } from "./summary.ts";
 
-/** Reports from one portion to the next what is being done. */
+/** Receives a description of the current step after each portion. */
 export type Progress = (text: string) => void;
 
 /** The result for one organization. */
@@ -21,15 +21,15 @@ export interface Moved {
   readonly differences: readonly string[];
 }
 
-/** Runtimes that are reported at a time. */
+/** The number of runtimes that are written at a time. */
 const PORTION_RUNTIMES = 500;
 
 /**
- * Moves the data of an engine, or goes on with a move that was cut off. The target is complete and can be
- * used only if nothing differs.
+ * Moves the data of an engine, or continues an interrupted move. The target is complete and usable only if
+ * the result has no differences.
  *
- * @param openTarget opens the target for a move; called twice, so that the comparison reads what is stored
- * @throws Error if the target holds anything else
+ * @param openTarget opens the target for a move. It is called twice, so that the comparison reads stored data
+ * @throws Error if the target contains other data
  */
 export async function move(
   source: Engine,
@@ -84,7 +84,7 @@ function movable({ move }: Engine): EngineMove {
 /** Marks an empty target, or checks that the target is this move's own unfinished one. */
 async function prepare(source: Engine, target: Engine, taking: EngineMove): Promise<void> {
   if (await isEmpty(source)) throw new Error("--from: holds nothing to move");
-  // The secret was drawn at random once, so it identifies the source, wherever that lies by now.
+  // The secret is random and permanent, so it identifies the source even if the source was moved.
   const own = createHash("sha256").update(`move ${source.secret}`).digest("hex").slice(0, 32);
   if (taking.unfinished !== undefined) {
     if (taking.unfinished === own) return;
@@ -154,7 +154,7 @@ async function copyEvents(from: Engine, to: Engine, id: string, progress: Progre
     read += lines.length;
     const before = writing;
     if (left.length > 0) writing = taking.events(id, left);
-    writing.catch(() => undefined); // it is awaited one portion later
+    writing.catch(() => undefined); // prevents an unhandled rejection: it is awaited one portion later
     await before;
     progress(`${id}: ${read} of ${total} events`);
   }

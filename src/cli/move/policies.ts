@@ -2,8 +2,8 @@ import type { Policy } from "../../policies/schema.ts";
 import type { PolicyStore } from "../../policies/store.ts";
 
 /**
- * Copies an organization's policy versions by publishing and activating them in their order; those that are
- * there already are left out.
+ * Copies an organization's policy versions by publishing and activating them in their order. Versions that
+ * the target already has are skipped.
  */
 export async function copyPolicies(from: PolicyStore, to: PolicyStore, id: string): Promise<void> {
   const policies = (await from.list(id)).toReversed();

@@ -1,4 +1,4 @@
-/** Reads what an engine keeps, in the order in which another one takes it. */
+/** Reads the records of an engine, in the order in which another engine must store them. */
 import type { ActivityEntry } from "../../activity/schema.ts";
 import type { Engine, OrganizationRecords, Stores } from "../../engine.ts";
 import type { StoredRuntime } from "../../fleet/store.ts";
@@ -7,7 +7,7 @@ import type { Organization } from "../../organizations/schema.ts";
 /** The most entries that are in memory at a time. */
 const PORTION_ENTRIES = 5_000;
 
-/** An organization's records that are few. */
+/** The records of an organization that fit into memory. */
 export async function recordsOf(
   { users, keys }: Stores,
   organization: Organization,
@@ -20,7 +20,7 @@ export async function recordsOf(
   };
 }
 
-/** The runtimes, those that were seen last at the end. */
+/** The runtimes, least recently seen first. */
 export async function runtimesOf(
   { fleet }: Stores,
   organization: string,
@@ -32,7 +32,7 @@ export async function runtimesOf(
   return runtimes.reverse();
 }
 
-/** The entries of the activity log after a number of them, oldest first, in portions. */
+/** The entries of the activity log in portions, oldest first, without the first ones that the target has. */
 export async function* entriesOf(
   { activity }: Stores,
   organization: string,
@@ -59,7 +59,7 @@ export async function countEntries(
   return (await activity.page(organization, {}, 0, 0)).total;
 }
 
-/** Whether an engine holds nothing but the default organization, which it makes by itself. */
+/** Whether an engine has no data other than the default organization, which every engine creates. */
 export async function isEmpty({ stores }: Pick<Engine, "stores">): Promise<boolean> {
   const organizations = await stores.organizations.list();
   const [only] = organizations;

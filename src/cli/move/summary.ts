@@ -1,11 +1,11 @@
-/** Sums up what an engine keeps of an organization, so that two engines can be compared. */
+/** Summarises the data of an organization in an engine, so that two engines can be compared. */
 import { createHash, type Hash } from "node:crypto";
 import { isObject } from "../../core/validate.ts";
 import type { Stores } from "../../engine.ts";
 import type { Organization } from "../../organizations/schema.ts";
 import { entriesOf, recordsOf, runtimesOf } from "./records.ts";
 
-/** How many records an organization has of a kind, and a digest of them in their order. */
+/** The number of an organization's records of one kind, and a digest of them in their order. */
 export interface Part {
   readonly count: number;
   readonly digest: string;
@@ -45,7 +45,7 @@ export async function digestEvents(
   return digest.end();
 }
 
-/** Sums up everything of an organization but its events. */
+/** Summarises all data of an organization except its events. */
 export async function summaryOf(stores: Stores, organization: Organization): Promise<Summary> {
   const { id } = organization;
   const { users, keys } = await recordsOf(stores, organization);
@@ -72,7 +72,7 @@ function partOf(records: readonly unknown[]): Part {
   return digest.end();
 }
 
-/** Engines keep the members of a record in different orders. */
+/** Sorts the members of a record, since engines keep them in different orders. */
 function sorted(_name: string, value: unknown): unknown {
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -65,6 +65,7 @@ export const EVENT_FIELDS = [
   { name: "runtime_context", label: "Runtime context", ...short },
   { name: "trace_id", alias: "traceId", label: "Trace", filter: "trace_id", example: "4bf92f35", ...short },
   { name: "transport", label: "Transport", ...short },
+  { name: "observed_decision", type: "decision", label: "Would be", filter: "observed" },
   { name: "reported_by", label: "Reported by", filter: "reported_by", example: "01kb5w0m9g", ...own },
 ] as const satisfies readonly EventFieldRow[];
 

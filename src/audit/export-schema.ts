@@ -23,7 +23,7 @@ const BOM =
 /** The parameter that adds a byte order mark to a CSV file. */
 export const bomParameter = string(BOM, { enum: ["true", "false"], default: "false" });
 
-const { decision, consumer } = filterQuery;
+const { decision, consumer, observed } = filterQuery;
 
 /** The parameters of an export in the body of a request for a ticket. */
 export const exportParameters = {
@@ -41,6 +41,7 @@ export const exportParameters = {
     // As in a query, an unknown word matches nothing.
     decision: string(decision.description),
     consumer: string(consumer.description),
+    observed: string(observed.description),
   },
 } as const satisfies Schema;
 

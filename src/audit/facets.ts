@@ -13,6 +13,7 @@ export const FACETS = [
   "capability",
   "status",
   "reported_by",
+  "observed",
 ] as const;
 export type FacetName = (typeof FACETS)[number];
 

@@ -27,6 +27,7 @@ const DESCRIPTIONS: Readonly<Record<ExactFilter, string>> = {
   runtime: "Only events with exactly this `runtime_name`.",
   trace_id: "Only events with exactly this `trace_id`.",
   policy: "Only events that this policy version decided.",
+  observed: "Only events for which a runtime in observe mode reports this decision.",
   reported_by: "Only events that the API key or user with this id reported.",
 };
 

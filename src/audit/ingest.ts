@@ -102,6 +102,7 @@ export function checkEvent(raw: unknown, place: string, context: IngestContext):
     runtime_context: text(raw, FIELD.runtime_context, place),
     trace_id: text(raw, FIELD.trace_id, place),
     transport: text(raw, FIELD.transport, place),
+    observed_decision: decisionOf(raw, FIELD.observed_decision, place),
     reported_by: context.reporter,
   } satisfies Record<EventFieldName, unknown>;
   if (

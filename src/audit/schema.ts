@@ -56,6 +56,8 @@ const DESCRIPTIONS: Readonly<Record<EventFieldName, string>> = {
   runtime_context: "The context of the command, such as a shell, a pipeline or a session.",
   trace_id: "An id that the events of one piece of work share.",
   transport: "The transport by which the event reached the service.",
+  observed_decision:
+    "The decision that would have been made: of a runtime in observe mode, which let the command run.",
   reported_by:
     "The id of the API key or user that reported the event, set by the service. Absent for reports without credentials.",
 };
@@ -68,6 +70,8 @@ const REPORT_DESCRIPTIONS: Readonly<Partial<Record<EventFieldName, string>>> = {
   ai: "The default is whether `consumer` is `ai`.",
   provider: "The default is the first word of `command`.",
   policy_decision: "In any letter case. `allow` and `deny` are accepted too.",
+  observed_decision:
+    "The decision that a runtime in observe mode would have made, in the same words as `policy_decision`.",
   status: "The default is `allowed`, `denied`, or `unknown` without a decision.",
 };
 

@@ -136,6 +136,8 @@ export interface AuditActivity {
   readonly commands: number;
   readonly allowed: number;
   readonly denied: number;
+  /** Those that a runtime in observe mode would have denied. */
+  readonly wouldBeDenied: number;
   readonly ai: number;
   /** Events by provider, sorted by number, then by name; the 1,000 providers with the most events. */
   readonly byProvider: readonly (readonly [provider: string, events: number])[];

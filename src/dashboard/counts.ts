@@ -15,6 +15,7 @@ export function dashboardCounts(
     commands_today: activity.commands,
     allowed_today: activity.allowed,
     denied_today: activity.denied,
+    would_be_denied_today: activity.wouldBeDenied,
     ai_operations: activity.ai,
     ai_commands_today: activity.ai,
     // Names come from runtimes: `fromEntries` makes even `__proto__` an ordinary property.

@@ -10,6 +10,9 @@ export const dashboard = object({
     commands_today: integer("The number of commands in the last 24 hours."),
     allowed_today: integer("The number of those that were allowed."),
     denied_today: integer("The number of those that were denied."),
+    would_be_denied_today: integer(
+      "The number of those that ran, and that a runtime in observe mode would have denied.",
+    ),
     ai_operations: integer("The number of those that an AI agent ran."),
     ai_commands_today: integer("The same number as `ai_operations`."),
     by_provider: {

@@ -38,24 +38,26 @@ export function decide(attempt: Attempt, policy: GuardPolicy | string, place: Pl
     return { event: eventOf(attempt, place, { status, duration_ms: attempt.durationMs }) };
   }
   if (typeof policy === "string") return undecided(attempt, policy, place);
-  const { version } = policy;
+  const { version, document } = policy;
+  const observes = settings.observes || document?.mode === "observe";
   let verdict: Verdict | undefined;
   try {
-    verdict = verdictOn(attempt, policy.document, place);
+    verdict = verdictOn(attempt, document, place);
   } catch (error) {
     return undecided(attempt, `the guard failed: ${(error as Error).message}`, place);
   }
   if (!verdict) return { event: eventOf(attempt, place, { policy: version, status: "reported" }) };
   const by = verdict.rule === null ? undefined : `rule ${verdict.rule}`;
   const reason = [by, verdict.reason ?? undefined].filter((part) => part !== undefined).join(": ");
-  const decided = { policy_decision: verdict.decision, policy: version, reason };
-  if (verdict.decision === "ALLOWED") return { event: eventOf(attempt, place, decided) };
+  const { decision } = verdict;
+  const observed = observes ? { policy_decision: "ALLOWED", observed_decision: decision } : {};
+  const decided = { policy_decision: decision, policy: version, reason, ...observed };
+  if (decision === "ALLOWED") return { event: eventOf(attempt, place, decided) };
   const refusal = reason || "no rule of the policy allows this";
-  if (!settings.observes) {
-    return { refusal, event: eventOf(attempt, place, { ...decided, reason: refusal }) };
-  }
-  const observed = { policy_decision: "ALLOWED", status: "would-be-denied", reason: refusal };
-  return { event: eventOf(attempt, place, { ...decided, ...observed }) };
+  const denied = { ...decided, reason: refusal };
+  return observes
+    ? { event: eventOf(attempt, place, { ...denied, status: "would-be-denied" }) }
+    : { refusal, event: eventOf(attempt, place, denied) };
 }
 
 /** The outcome for an attempt that cannot be decided, or for a payload that cannot be read. */

@@ -82,7 +82,8 @@ function policyState(directory: string, api: string, now: number): Finding {
   const policy = readPolicy(directory, api);
   if (typeof policy === "string") return [false, policy];
   const minutes = Math.max(0, Math.round((now - policy.fetchedAt) / MINUTE_MS));
-  return [true, `policy ${policy.version}, checked ${minutes} minutes ago`];
+  const mode = policy.document?.mode === "observe" ? ", which only observes" : "";
+  return [true, `policy ${policy.version}${mode}, checked ${minutes} minutes ago`];
 }
 
 function spooledBytes(directory: string): number {

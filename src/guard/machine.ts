@@ -67,7 +67,8 @@ export class Guard {
     } catch (error) {
       const why = `the event cannot be kept: ${(error as Error).message}`;
       this.#machine.error(`signalbox guard: ${why}\n`);
-      return failsClosed && !observes ? { ...ruling, refusal: ruling.refusal ?? why } : ruling;
+      const isObserved = observes || ruling.event["observed_decision"] !== undefined;
+      return failsClosed && !isObserved ? { ...ruling, refusal: ruling.refusal ?? why } : ruling;
     }
     return ruling;
   }

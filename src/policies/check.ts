@@ -13,7 +13,7 @@ import type { DraftEvent } from "./draft-event.ts";
 import type { RuleDrafts } from "./draft-rule.ts";
 import type { Command, PolicyDocument, Verdict } from "./evaluate.ts";
 import { examine, type Examined, type Question } from "./examine.ts";
-import type { Effect, PolicyProblem } from "./schema.ts";
+import type { Effect, Mode, PolicyProblem } from "./schema.ts";
 import { parsingSteps } from "./step-budget.ts";
 
 /** The limit on the event loop: these steps for parsing, and the same number for the rest. */
@@ -45,6 +45,7 @@ export function askerOf(
 export interface Simulated {
   readonly problems: readonly PolicyProblem[];
   readonly verdict: Verdict | undefined;
+  readonly mode?: Mode | undefined;
   /** The line of the rule that decided. */
   readonly line?: number | undefined;
 }

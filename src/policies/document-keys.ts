@@ -9,6 +9,7 @@ export const ROOT_KEYS = [
   "description",
   "metadata",
   "default",
+  "mode",
   "rules",
   "tests",
 ] as const;

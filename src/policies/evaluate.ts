@@ -7,7 +7,7 @@
 import { type Form, splitAtSpace, WrittenForm } from "./command-form.ts";
 import { splitCommand } from "./command-parts.ts";
 import { matchesGlob } from "./glob.ts";
-import type { Effect, PolicyDecision } from "./schema.ts";
+import type { Effect, Mode, PolicyDecision } from "./schema.ts";
 import { COMPARISON_STEPS, type StepBudget } from "./step-budget.ts";
 
 /** One way to match a command: as a whole, by its first words, or with `*` for any characters. */
@@ -65,6 +65,8 @@ export interface PolicyDocument {
   readonly name?: string;
   readonly description?: string;
   readonly default: Effect;
+  /** `enforce` if absent. */
+  readonly mode?: Mode;
   readonly rules: readonly Rule[];
   readonly tests: readonly PolicyTest[];
 }

@@ -10,7 +10,7 @@ import {
   type Verdict,
 } from "./evaluate.ts";
 import { Problems } from "./problems.ts";
-import type { Effect, PolicyProblem } from "./schema.ts";
+import type { Effect, Mode, PolicyProblem } from "./schema.ts";
 import { isSignalboxDocument, readSignalboxDocument, type Reading } from "./signalbox-document.ts";
 import { MAX_STEPS, TooMuchWork, StepBudget } from "./step-budget.ts";
 
@@ -37,6 +37,8 @@ export interface Examined {
   readonly document: PolicyDocument | undefined;
   /** The document's verdict on the command. */
   readonly verdict: Verdict | undefined;
+  /** The mode of a document that has a verdict. */
+  readonly mode?: Mode | undefined;
   /** The line of the rule that decided. */
   readonly line?: number | undefined;
   /** The rules, and the rule that decided each command; null for the default. */
@@ -89,7 +91,8 @@ export function examine(question: Question): Examined {
     problems.add(0, `This ${error.message}`);
   }
   const isGivenUp = work.spent > work.limit;
-  return { problems: problems.list(), document, verdict, line, ruled, isGivenUp };
+  const mode = verdict && (document?.mode ?? "enforce");
+  return { problems: problems.list(), document, verdict, mode, line, ruled, isGivenUp };
 }
 
 function ruledBy(

@@ -4,11 +4,15 @@ import type { Infer, Schema } from "../core/schema.ts";
 const decisions = ["ALLOWED", "DENIED"] as const;
 const consumers = ["human", "ai", "ci"] as const;
 const effects = ["allow", "deny"] as const;
+const modes = ["enforce", "observe"] as const;
 
+/** The decision of a policy on a command. */
 export type PolicyDecision = (typeof decisions)[number];
 /** The decision of a rule on the commands that it matches. */
 export type Effect = (typeof effects)[number];
-export { consumers, effects };
+/** Whether runtimes stop what a document denies, or let it run and report it. */
+export type Mode = (typeof modes)[number];
+export { consumers, effects, modes };
 
 const EXAMPLE = `schema: signalbox/policy/v1
 default: deny
@@ -182,6 +186,7 @@ export const policySimulation = object({
   optional: ["line"],
   properties: {
     decision: word("The decision.", decisions),
+    mode: word("The document's mode: with `observe` a denied command runs all the same.", modes),
     rule: {
       type: ["string", "null"],
       description: "The id of the rule that decided; null for the document's default.",

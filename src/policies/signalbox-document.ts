@@ -27,7 +27,7 @@ import {
 } from "./evaluate.ts";
 import { matchesGlob } from "./glob.ts";
 import type { Problems } from "./problems.ts";
-import { consumers, type Effect, effects } from "./schema.ts";
+import { consumers, type Effect, effects, modes } from "./schema.ts";
 import { given, optionalOf, StrictReader, type Value } from "./strict-reader.ts";
 import { TooMuchWork, StepBudget } from "./step-budget.ts";
 
@@ -110,6 +110,7 @@ function readRoot(reader: StrictReader, root: Value): Root {
     name: optional("name", (at) => reader.text(at)),
     description: optional("description", (at) => reader.text(at)),
     default: optional("default", (at) => reader.word(at, effects)) ?? "deny",
+    mode: optional("mode", (at) => reader.word(at, modes)),
     rules: readRules(reader, rules),
     tests: tests.map((test) => readTest(reader, test)).filter((test) => test !== undefined),
   });

@@ -25,8 +25,13 @@ export async function simulate(
     yaml === undefined
       ? await storedPolicy(organization, version, policies)
       : { yaml, version: null };
-  const { problems, verdict, line } = await simulateDocument(asker, chosen.yaml, command);
-  if (verdict) return { ...verdict, ...(line && { line }), version: chosen.version };
+  const {
+    problems,
+    verdict,
+    mode = "enforce",
+    line,
+  } = await simulateDocument(asker, chosen.yaml, command);
+  if (verdict) return { ...verdict, mode, ...(line && { line }), version: chosen.version };
   const called = chosen.version === null ? "yaml" : `Policy version "${chosen.version}"`;
   throw new BadInput(
     problems.length > 0

@@ -121,6 +121,8 @@ function valuesOf(
     case "default":
     case "expect":
       return EFFECTS;
+    case "mode":
+      return ["enforce", "observe"];
     case "enabled":
       return ["true", "false"];
     case "consumer":

@@ -108,6 +108,7 @@ export function activityOf(events: readonly AuditEvent[], now: number): AuditAct
     commands: recent.length,
     allowed: recent.filter((event) => event.policy_decision === "ALLOWED").length,
     denied: recent.filter((event) => event.policy_decision === "DENIED").length,
+    wouldBeDenied: recent.filter((event) => event.observed_decision === "DENIED").length,
     ai: recent.filter((event) => event.ai).length,
     byProvider: counted.sort(([, a], [, b]) => b - a),
   };

@@ -527,11 +527,11 @@ function testActivity(open: (t: TestContext) => Promise<AuditEngine>): void {
     const rows: [number, Partial<AuditEvent>][] = [
       [0, { provider: "git", policy_decision: "ALLOWED", ai: true }],
       [-1, { provider: "git", policy_decision: "DENIED", status: "failed" }],
-      [1 - DAY_MS, { provider: "npm", status: "ERROR" }],
-      [-DAY_MS, { provider: "npm", policy_decision: "DENIED" }],
+      [1 - DAY_MS, { provider: "npm", status: "ERROR", observed_decision: "DENIED" }],
+      [-DAY_MS, { provider: "npm", policy_decision: "DENIED", observed_decision: "DENIED" }],
       [-9 * DAY_MS, { provider: "old" }],
       [1, { provider: "git", policy_decision: "ALLOWED" }],
-      [-5, { status: "failed" }],
+      [-5, { status: "failed", observed_decision: "ALLOWED" }],
     ];
     await append(
       store,
@@ -543,6 +543,7 @@ function testActivity(open: (t: TestContext) => Promise<AuditEngine>): void {
       commands: 4,
       allowed: 1,
       denied: 1,
+      wouldBeDenied: 1,
       ai: 1,
       byProvider: [
         ["git", 2],
@@ -566,7 +567,8 @@ function testActivity(open: (t: TestContext) => Promise<AuditEngine>): void {
 
   test("an organization without events has no activity", async (t) => {
     const { store } = await open(t);
-    const nothing = { commands: 0, allowed: 0, denied: 0, ai: 0, byProvider: [] };
+    const none = { commands: 0, allowed: 0, denied: 0, wouldBeDenied: 0, ai: 0 };
+    const nothing = { ...none, byProvider: [] };
     assert.deepEqual(await store.activity("empty", NOON), nothing);
     assert.deepEqual(await store.providerUse("empty", ["git"], NOON), new Map());
     assert.deepEqual(await store.providerNames("empty", 10), new Set());

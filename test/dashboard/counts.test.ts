@@ -4,7 +4,7 @@ import type { AuditActivity } from "../../src/audit/store.ts";
 import { dashboardCounts } from "../../src/dashboard/counts.ts";
 
 function activityOf(byProvider: AuditActivity["byProvider"]): AuditActivity {
-  return { commands: 9, allowed: 5, denied: 3, ai: 2, byProvider };
+  return { commands: 9, allowed: 5, denied: 3, wouldBeDenied: 2, ai: 2, byProvider };
 }
 
 const CATALOG = { capabilities: 200, providers: 25 };
@@ -15,6 +15,7 @@ test("the counts are combined under their names", () => {
     commands_today: 9,
     allowed_today: 5,
     denied_today: 3,
+    would_be_denied_today: 2,
     ai_operations: 2,
     ai_commands_today: 2,
     by_provider: { git: 9 },

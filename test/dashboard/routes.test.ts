@@ -26,7 +26,7 @@ async function dashboardWith(recent: string): Promise<unknown> {
     audit: {
       activity: (organization: string, now: number) => {
         asked.push([organization, now]);
-        return { commands: 1, allowed: 1, denied: 0, ai: 0, byProvider: [] };
+        return { commands: 1, allowed: 1, denied: 0, wouldBeDenied: 0, ai: 0, byProvider: [] };
       },
       page: (organization: string, filter: unknown, limit: number, offset: number) => {
         asked.push([organization, filter, limit, offset]);
@@ -56,6 +56,7 @@ const counts = {
   commands_today: 1,
   allowed_today: 1,
   denied_today: 0,
+  would_be_denied_today: 0,
   ai_operations: 0,
   ai_commands_today: 0,
   by_provider: {},

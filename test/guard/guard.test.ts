@@ -8,7 +8,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { cp, mkdir } from "node:fs/promises";
+import { cp, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -169,6 +169,31 @@ test("a mode that observes lets everything run, and says what it would have deni
   assert.deepEqual((await machine.hook("claude-code", push)).code, 0);
   const [event] = spooled(machine);
   assert.deepEqual([event?.["policy_decision"], event?.["status"]], ["ALLOWED", "would-be-denied"]);
+});
+
+test("a policy that observes lets everything run, even where events cannot be kept", async (t) => {
+  const service = await start(t);
+  await service.post("/api/public/policies", { version: "v1", yaml: `${POLICY}\nmode: observe\n` });
+  const settings = { RUNTIME_PORTAL_BASE_URL: service.url, GUARD_FAIL: "closed" };
+  const machine = await synced(t, settings);
+  assert.equal((await machine.hook("claude-code", push)).code, 0);
+  assert.equal((await machine.hook("claude-code", withCommand("ls"))).code, 0);
+  const decided = spooled(machine).map((event) => [
+    event["policy_decision"],
+    event["observed_decision"],
+    event["status"],
+  ]);
+  assert.deepEqual(decided, [
+    ["ALLOWED", "DENIED", "would-be-denied"],
+    ["ALLOWED", "ALLOWED", undefined],
+  ]);
+  assert.match((await machine.run(["doctor"])).out, /policy v1, which only observes/);
+  await send(machine);
+  const listed = await service.get("/api/public/audit?observed=DENIED");
+  assert.equal(listed.body.total, 1);
+  await rm(join(machine.directory, "spool.jsonl"), { force: true });
+  await mkdir(join(machine.directory, "spool.jsonl"));
+  assert.equal((await machine.hook("claude-code", push)).code, 0);
 });
 
 const BAD_INPUT: readonly (readonly [string, string | Buffer | null, RegExp])[] = [

@@ -123,6 +123,7 @@ test("an empty dashboard has only zeros", async (t) => {
     commands_today: 0,
     allowed_today: 0,
     denied_today: 0,
+    would_be_denied_today: 0,
     ai_operations: 0,
     ai_commands_today: 0,
     by_provider: {},
@@ -140,7 +141,12 @@ test("the dashboard counts the last 24 hours by the time of the event", async (t
   await app.post("/api/public/fleet/heartbeat", { name: "r1" });
   app.advance(HOUR);
   await app.post("/api/public/fleet/heartbeat", { name: "r2" });
-  await report(app, "git", [OK, DENIED, { ai: true }, { consumer: "ai", ai: false }]);
+  await report(app, "git", [
+    OK,
+    DENIED,
+    { ai: true },
+    { consumer: "ai", ai: false, observed_decision: "deny" },
+  ]);
   await report(app, "aws", [{ consumer: "ai" }], DAY - 1);
   await report(app, "aws", [OK, DENIED, { ai: true }], DAY + 1);
   const { capabilities, providers, recent_audit, ...rest } = (await app.get("/api/v1/dashboard"))
@@ -149,6 +155,7 @@ test("the dashboard counts the last 24 hours by the time of the event", async (t
     commands_today: 5,
     allowed_today: 1,
     denied_today: 1,
+    would_be_denied_today: 1,
     ai_operations: 2,
     ai_commands_today: 2,
     by_provider: { git: 4, aws: 1 },

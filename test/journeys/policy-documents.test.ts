@@ -248,7 +248,13 @@ test("a simulation uses the active policy, a version or a text", async (t) => {
   assert.equal((await simulate({ command: "ls" })).status, 404);
   await own.post(POLICIES, { yaml: `${HEAD}${NONE}default: allow\n`, version: "open" });
   await own.post(POLICIES, { yaml: `${HEAD}${NONE}default: deny\n`, version: "closed" });
-  const closed = { decision: "DENIED", rule: null, reason: null, version: "closed" };
+  const closed = {
+    decision: "DENIED",
+    mode: "enforce",
+    rule: null,
+    reason: null,
+    version: "closed",
+  };
   assert.deepEqual((await simulate({ command: "ls" })).body, closed);
   const open = { ...closed, decision: "ALLOWED", version: "open" };
   assert.deepEqual((await simulate({ command: "ls", version: "open" })).body, open);

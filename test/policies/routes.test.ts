@@ -134,12 +134,16 @@ rules: [{id: reads, effect: allow, reason: Harmless, match: {commands: [{glob: g
   const answer = await app.post("/api/v1/policies/simulate", { command: "git status" });
   const expected = {
     decision: "ALLOWED",
+    mode: "enforce",
     rule: "reads",
     reason: "Harmless",
     line: 2,
     version: "v1",
   };
   assert.deepEqual(answer.body, expected);
+  const observing = { command: "rm x", yaml: `${yaml}\nmode: observe` };
+  const { body: observed } = await app.post("/api/v1/policies/simulate", observing);
+  assert.deepEqual([observed.decision, observed.mode], ["DENIED", "observe"]);
   const other = await app.post("/api/v1/policies/simulate", { command: "x", yaml: "a: 1" });
   assert.equal(other.status, 400);
 });

@@ -124,7 +124,7 @@ const faults: readonly (readonly [yaml: string, message: string, line: number, c
     ["rulez: []\nrules: []", 'rulez: unknown key, did you mean "rules"?', 2, 1],
     [
       "zzz: 1\nrules: []",
-      "zzz: unknown key, known are schema, name, description, metadata, default, rules and tests",
+      "zzz: unknown key, known are schema, name, description, metadata, default, mode, rules and tests",
       2,
       1,
     ],

@@ -23,13 +23,19 @@ async function storeOf(texts: Readonly<Record<string, string>>): Promise<MemoryP
 
 test("the active policy decides unless a version or a document is named", async () => {
   const policies = await storeOf({ v1: denyRm, v2: denyAll });
-  const none = { decision: "DENIED", rule: null, reason: null };
+  const none = { decision: "DENIED", mode: "enforce", rule: null, reason: null };
   const command = "rm x";
   assert.deepEqual(await simulate(ASKER, "acme", { command }, policies), {
     ...none,
     version: "v2",
   });
-  const byRule = { decision: "DENIED", rule: "no-rm", reason: "Too final", line: 4 };
+  const byRule = {
+    decision: "DENIED",
+    mode: "enforce",
+    rule: "no-rm",
+    reason: "Too final",
+    line: 4,
+  };
   const named = await simulate(ASKER, "acme", { command, version: "v1" }, policies);
   assert.deepEqual(named, { ...byRule, version: "v1" });
   const given = await simulate(ASKER, "acme", { command, yaml: denyRm }, policies);

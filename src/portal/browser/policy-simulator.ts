@@ -1,3 +1,4 @@
+import type { Mode, PolicyDecision } from "../../policies/schema.ts";
 import { html, type Html } from "../html.ts";
 import { decisionBadge } from "../pages/parts.ts";
 import { call, isSignedOut, reasonOf } from "./api.ts";
@@ -8,7 +9,8 @@ const PAUSE_MS = 400;
 const MOST_COMMANDS = 20;
 
 interface Simulation {
-  readonly decision: string;
+  readonly decision: PolicyDecision;
+  readonly mode: Mode;
   readonly rule: string | null;
   readonly reason: string | null;
   readonly line?: number;
@@ -77,14 +79,15 @@ export function serveSimulator(
   };
 }
 
-function decided(command: string, { decision, rule, reason, line }: Simulation): Html {
+function decided(command: string, { decision, mode, rule, reason, line }: Simulation): Html {
+  const observed = mode === "observe" ? { observed_decision: decision } : {};
   const place =
     line === undefined
       ? undefined
       : html`<button type="button" class="quiet" data-line="${line}">Line ${line}</button>`;
   const by = rule === null ? "by the default" : html`by rule <code>${rule}</code>`;
   return html`<li>
-    ${decisionBadge(decision)} <code>${command}</code>
+    ${decisionBadge({ policy_decision: decision, ...observed })} <code>${command}</code>
     <div>${by} ${place}</div>
     ${reason === null ? undefined : html`<div class="faint">${reason}</div>`}
   </li>`;

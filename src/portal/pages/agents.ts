@@ -207,7 +207,7 @@ function lastEvent(name: string, last: AuditEvent | undefined, now: number): Htm
   if (!last) return html`<span class="faint">none</span>`;
   const href = pageLink("/portal/audit", { runtime: name });
   return html`<a href="${href}">${timeAgo(last.timestamp, now)}</a>
-    ${decisionBadge(last.policy_decision)}
+    ${decisionBadge(last)}
     <span class="under">${shorten(last.transport ?? "", LONGEST_SHOWN)}</span>`;
 }
 

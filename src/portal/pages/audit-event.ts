@@ -63,11 +63,10 @@ export function auditEventPanel({
     </aside>`;
   }
   const { event, isCut } = open;
-  const { policy_decision: decision } = event;
   return html`<aside class="card event" id="audit-event" aria-labelledby="event-title">
     <header>
       <h2 id="event-title" tabindex="-1">
-        <span class="visually-hidden">Event: </span>${decisionBadge(decision)}
+        <span class="visually-hidden">Event: </span>${decisionBadge(event)}
       </h2>
       ${close}
     </header>

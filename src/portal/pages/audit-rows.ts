@@ -61,12 +61,12 @@ function row(
   isOpen: boolean,
 ): Html {
   const { timestamp, reason } = event;
-  const isDenied = event.policy_decision === "DENIED";
+  const isDenied = event.policy_decision === "DENIED" || event.observed_decision === "DENIED";
   const exact = exactly(timestamp);
   return html`<li id="${rowId(event)}">
     <a class="row" href="${href}" ${isOpen ? html`aria-current="true"` : undefined}>
       <time datetime="${timestamp}" title="${exact}">${exact.slice(11, 19)}</time>
-      <span class="decided">${decisionBadge(event.policy_decision)}</span>
+      <span class="decided">${decisionBadge(event)}</span>
       <span class="what">
         <code>${whatRan(event)}</code>
         ${

@@ -153,7 +153,7 @@ export function newestTable(
     (event) =>
       html`<tr>
         <td class="nowrap">${timeAgo(event.timestamp, now)}</td>
-        <td>${decisionBadge(event.policy_decision)}</td>
+        <td>${decisionBadge(event)}</td>
         <td>
           <a class="mono" href="${viewHref(view, { event: event.id })}"
             >${withUnseen(shorten(event.command ?? event.message ?? "(no command)", COMMAND_LENGTH))}</a

@@ -108,13 +108,21 @@ function beginning(model: OverviewModel): Html {
 function tiles({ counts }: OverviewModel): Html {
   const { commands_today: commands, allowed_today: allowed, denied_today: denied } = counts;
   const { runtimes_online: online, runtimes_total: runtimes, ai_operations: ai } = counts;
-  const { runtimes_drifted: drifted } = counts;
+  const { runtimes_drifted: drifted, would_be_denied_today: wouldBe } = counts;
   const share = (part: number): Html =>
     html`<span class="note">${percent(part, commands)} of all</span>`;
   return html`<dl class="tiles card">
     ${tile("Commands", html`<a href="/portal/audit?range=24h">${count(commands)}</a>`)}
     ${tile("Allowed", html`<a href="/portal/audit?decision=ALLOWED&amp;range=24h">${count(allowed)}</a>`, share(allowed))}
-    ${tile("Denied", html`<a href="/portal/audit?decision=DENIED&amp;range=24h">${count(denied)}</a>`, share(denied))}
+    ${tile(
+      "Denied",
+      html`<a href="/portal/audit?decision=DENIED&amp;range=24h">${count(denied)}</a>`,
+      wouldBe === 0
+        ? share(denied)
+        : html`<a class="note" href="/portal/audit?observed=DENIED&amp;range=24h"
+            >${count(wouldBe)} ran, and would be</a
+          >`,
+    )}
     ${tile("By AI", html`<a href="/portal/audit?consumer=ai&amp;range=24h">${percent(ai, commands)}</a>`, html`<span class="note">${count(ai)} commands</span>`)}
     ${tile("Online", html`<a href="/portal/fleet?status=online">${count(online)}</a>`, html`<span class="note">of ${count(runtimes)} runtimes</span>`)}
     ${tile(

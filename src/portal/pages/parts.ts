@@ -1,3 +1,4 @@
+import type { AuditEvent } from "../../audit/schema.ts";
 import type { Policy } from "../../policies/schema.ts";
 import { curlLine, type ShownRequest } from "../curl.ts";
 import { ago, exactly } from "../format.ts";
@@ -37,8 +38,12 @@ export function badge(word: string, tone: Tone): Html {
   return html`<span class="badge ${tone}">${word.charAt(0).toUpperCase()}${word.slice(1)}</span>`;
 }
 
-/** The badge of a decision. */
-export function decisionBadge(decision: string | undefined): Html {
+/** The badge of the decision on an event, or of a policy in observe mode. */
+export function decisionBadge({
+  policy_decision: decision,
+  observed_decision: observed,
+}: Pick<AuditEvent, "policy_decision" | "observed_decision">): Html {
+  if (observed === "DENIED") return badge("Would be denied", "warn");
   if (decision === "ALLOWED") return badge("Allowed", "ok");
   if (decision === "DENIED") return badge("Denied", "bad");
   return badge("No decision", "none");

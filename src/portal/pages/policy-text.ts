@@ -12,6 +12,8 @@ const CONTEXT = 3;
 export const DOCUMENT_CHARACTERS = 200_000;
 export const DOCUMENT_LINES = 5_000;
 const LONGEST_COLOURED = 2_000;
+/** The key at the root of a document in block style. */
+const OBSERVES = /^mode: *["']?observe\b/m;
 const OURS = /^schema: *["']?signalbox\/policy\/v1\b/m;
 /** A line that gives a rule its id, in block style. */
 const RULE_ID = /^ *(?:- +)?id: +(?<quote>["']?)(?<id>[^\s"'#{}[\],&*!|>%@`][^"'#]*?)\k<quote> *$/;
@@ -29,6 +31,11 @@ export interface ShownDocument {
   readonly href?: string;
 }
 
+const OBSERVE_NOTICE = html`<p class="notice inside">
+  This version <b>observes</b>: runtimes that know this mode let every command run, and report what
+  would be denied. Nothing is stopped.
+</p>`;
+
 /** Renders a document with numbered and highlighted lines, or the beginning of a very long one. */
 export function* policyText(document: ShownDocument): Work<Html> {
   const { lines, isCut } = beginningOf(document.yaml);
@@ -43,7 +50,9 @@ export function* policyText(document: ShownDocument): Work<Html> {
     shown.push(html`<span class="line" id="L${i + 1}">${content}</span>${end}`);
     yield;
   }
-  return html`<div class="code" tabindex="0" role="region" aria-label="Policy document">
+  const observes = OURS.test(document.yaml) && OBSERVES.test(document.yaml);
+  return html`${observes ? OBSERVE_NOTICE : undefined}
+    <div class="code" tabindex="0" role="region" aria-label="Policy document">
       <pre><code>${shown}</code></pre>
     </div>
     ${isCut ? cutNotice([document]) : undefined}`;

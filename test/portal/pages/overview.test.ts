@@ -13,6 +13,7 @@ const EMPTY: OverviewModel = {
     commands_today: 0,
     allowed_today: 0,
     denied_today: 0,
+    would_be_denied_today: 0,
     ai_operations: 0,
     ai_commands_today: 0,
     by_provider: {},

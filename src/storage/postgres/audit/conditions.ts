@@ -24,6 +24,7 @@ const COLUMNS = [
   ["runtime", "runtime_name"],
   ["policy", "policy"],
   ["reported_by", "reported_by"],
+  ["observed", "observed_decision"],
   ["trace_id", "trace_id"],
 ] as const;
 

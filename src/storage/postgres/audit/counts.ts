@@ -66,6 +66,7 @@ interface ProviderRow {
   /** The provider, or the decision of a facet. */
   readonly name: string;
   readonly ai: boolean;
+  readonly would_deny: boolean;
   readonly events: number;
   readonly failed: number;
 }
@@ -93,8 +94,8 @@ function providersOf(
   );
   parts.push(`SELECT 'minute' AS kind, provider, events, failed FROM audit_provider_minutes
     WHERE organization_id = $1 AND day >= ${FIRST_DAY}${within("minute_ms", whole, values)}${among(providerKey)}`);
-  return `SELECT kind, provider AS name, false AS ai, sum(events)::bigint AS events, sum(failed)::bigint AS failed
-    FROM (${parts.join(" UNION ALL ")}) AS counted GROUP BY 1, 2 ORDER BY 4 DESC LIMIT ${MOST_NAMES}`;
+  return `SELECT kind, provider AS name, false AS ai, false AS would_deny, sum(events)::bigint AS events, sum(failed)::bigint AS failed
+    FROM (${parts.join(" UNION ALL ")}) AS counted GROUP BY 1, 2 ORDER BY 5 DESC LIMIT ${MOST_NAMES}`;
 }
 
 /** Adds up by the key of the provider. */
@@ -121,8 +122,8 @@ export async function activityOf(
   values.add(organization);
   const known = await daysOf(database, organization);
   const rows = await database.query<ProviderRow>(
-    `SELECT 'facet' AS kind, decision AS name, ai, sum(events)::bigint AS events, 0::bigint AS failed
-       FROM (${countedText(lastDay(now), values, known, MINUTE_MS)}) AS counted GROUP BY 2, 3
+    `SELECT 'facet' AS kind, decision AS name, ai, would_deny, sum(events)::bigint AS events, 0::bigint AS failed
+       FROM (${countedText(lastDay(now), values, known, MINUTE_MS)}) AS counted GROUP BY 2, 3, 4
      UNION ALL (${providersOf(now, values, known.days)})`,
     values.all,
   );
@@ -139,6 +140,7 @@ export async function activityOf(
     commands: sumOf(() => true),
     allowed: sumOf(({ name }) => name === "ALLOWED"),
     denied: sumOf(({ name }) => name === "DENIED"),
+    wouldBeDenied: sumOf(({ would_deny: wouldDeny }) => wouldDeny),
     ai: sumOf(({ ai }) => ai),
     byProvider: providers.sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, MOST_LISTED),
   };

@@ -26,7 +26,8 @@ const COLUMNS = [
     "executor",
     "capability",
   ] as const),
-  ...(["status", "runtime_name", "trace_id", "policy", "reported_by", "search", "line"] as const),
+  ...(["status", "runtime_name", "trace_id", "policy", "reported_by"] as const),
+  ...(["observed_decision", "search", "line"] as const),
 ];
 const ARRAYS = ["id", ...COLUMNS] as const;
 
@@ -128,10 +129,10 @@ async function countMinutes(database: Database): Promise<void> {
   await database.maintain(`
     SET LOCAL work_mem = '128MB';
     TRUNCATE audit_minutes, audit_provider_minutes;
-    INSERT INTO audit_minutes (organization_id, minute_ms, day, decision, consumer, ai, events)
+    INSERT INTO audit_minutes (organization_id, minute_ms, day, decision, consumer, ai, would_deny, events)
     SELECT organization_id, time_ms - (time_ms % 60000 + 60000) % 60000, day,
-           coalesce(decision, ''), coalesce(consumer, ''), ai, count(*)
-      FROM audit_events GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6;
+           coalesce(decision, ''), coalesce(consumer, ''), ai, coalesce(observed_decision = 'DENIED', false), count(*)
+      FROM audit_events GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 4, 5, 6, 7;
     INSERT INTO audit_provider_minutes (organization_id, provider, minute_ms, day, events, failed, newest_ms)
     SELECT organization_id, coalesce(k.key, provider), time_ms - (time_ms % 60000 + 60000) % 60000, day, count(*),
            count(*) FILTER (WHERE decision = 'DENIED' OR lower(status COLLATE "C") IN ('failed', 'error')),

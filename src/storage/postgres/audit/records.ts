@@ -32,6 +32,7 @@ export interface NewEvent {
   readonly trace_id: string | undefined;
   readonly policy: string | undefined;
   readonly reported_by: string | undefined;
+  readonly observed_decision: string | undefined;
   /** The name under which the provider is counted, where that is another. */
   readonly provider_key: string | undefined;
   readonly search: string;
@@ -73,6 +74,7 @@ export function newEventOf(
     trace_id: columnOf(event.trace_id),
     policy: columnOf(event.policy),
     reported_by: columnOf(event.reported_by),
+    observed_decision: event.observed_decision,
     provider_key: key === provider ? undefined : key,
     search: `${searched.map(searchedField).join("")}${SEPARATOR}${searchedField(event.reason)}`,
     line,

@@ -12,6 +12,8 @@ import type { ArrivalDay, CountedDays, Moment, Range } from "./days.ts";
 /** The organization is the first value of every statement here. */
 export const FIRST_DAY = "(SELECT first_day FROM audit_heads WHERE organization_id = $1)";
 
+const WOULD_DENY = "coalesce(observed_decision = 'DENIED', false) AS would_deny";
+
 /** The present moment and how many events match; `undefined` where nothing was ever stored. */
 export async function totalOf(
   database: Database,
@@ -98,19 +100,19 @@ export function countedText(
     .map(
       (
         end,
-      ) => `SELECT time_ms, coalesce(decision, '') AS decision, ai, 1 AS events FROM audit_events
+      ) => `SELECT time_ms, coalesce(decision, '') AS decision, ai, ${WOULD_DENY}, 1 AS events FROM audit_events
         WHERE organization_id = $1${inDays(known.days, end, values)}${conditionsOf({ decision, consumer, ...end }, values)}`,
     );
   for (const { whole } of minutes) {
     if (whole === undefined) continue;
-    texts.push(`SELECT minute_ms AS time_ms, decision, ai, events FROM audit_minutes
+    texts.push(`SELECT minute_ms AS time_ms, decision, ai, would_deny, events FROM audit_minutes
       WHERE organization_id = $1 AND day >= ${FIRST_DAY}${within("minute_ms", whole, values)}${facets()}`);
   }
   if (hours.whole !== undefined) {
     texts.push(
-      `SELECT hour_ms AS time_ms, decision, false AS ai, events FROM audit_hours
+      `SELECT hour_ms AS time_ms, decision, false AS ai, false AS would_deny, events FROM audit_hours
         WHERE organization_id = $1 AND day >= ${FIRST_DAY}${within("hour_ms", hours.whole, values)}${facets()}`,
-      `SELECT time_ms, coalesce(decision, '') AS decision, ai, 1 AS events
+      `SELECT time_ms, coalesce(decision, '') AS decision, ai, ${WOULD_DENY}, 1 AS events
         ${uncounted({ decision, consumer, ...hours.whole }, values, known)}`,
     );
   }

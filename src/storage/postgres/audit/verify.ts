@@ -22,11 +22,12 @@ const COUNTERS = [
   },
   {
     table: "audit_minutes",
-    key: "minute_ms, decision, consumer, ai",
+    key: "minute_ms, decision, consumer, ai, would_deny",
     values: ["events"],
     counted: `SELECT time_ms - (time_ms % 60000 + 60000) % 60000 AS minute_ms, coalesce(decision, '') AS decision,
-      coalesce(consumer, '') AS consumer, ai, count(*) AS events
-      FROM audit_events WHERE organization_id = $1 AND day = $2 GROUP BY 1, 2, 3, 4`,
+      coalesce(consumer, '') AS consumer, ai, coalesce(observed_decision = 'DENIED', false) AS would_deny,
+      count(*) AS events
+      FROM audit_events WHERE organization_id = $1 AND day = $2 GROUP BY 1, 2, 3, 4, 5`,
     kept: "SELECT * FROM audit_minutes WHERE organization_id = $1 AND day = $2",
   },
   {
@@ -58,7 +59,7 @@ const COUNTERS = [
       count(*) AS events FROM audit_events
       CROSS JOIN LATERAL (VALUES ('provider', provider), ('executor', executor), ('capability', capability),
              ('status', status), ('runtime_name', runtime_name), ('policy', policy),
-             ('reported_by', reported_by)) AS f (field, value)
+             ('reported_by', reported_by), ('observed_decision', observed_decision)) AS f (field, value)
       WHERE organization_id = $1 AND day = $2 AND octet_length(f.value) <= 256
         AND seq <= (SELECT seq FROM audit_counted WHERE organization_id = $1) GROUP BY 1, 2, 3, 4`,
     kept: "SELECT * FROM audit_values WHERE organization_id = $1 AND day = $2",
@@ -149,7 +150,8 @@ async function verifyGaps(
 /** The columns that are made of the line. */
 const COLUMNS = [
   ...(["time_ms", "ai", "decision", "consumer", "provider", "executor", "capability"] as const),
-  ...(["status", "runtime_name", "trace_id", "policy", "reported_by", "search"] as const),
+  ...(["status", "runtime_name", "trace_id", "policy", "reported_by"] as const),
+  ...(["observed_decision", "search"] as const),
 ];
 
 interface EventRow {

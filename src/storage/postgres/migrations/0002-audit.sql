@@ -29,6 +29,7 @@ CREATE TABLE audit_events (
   trace_id     text COLLATE "C",
   policy       text COLLATE "C",
   reported_by  text COLLATE "C",
+  observed_decision text COLLATE "C",             -- that of a runtime which stops nothing
   search       text COLLATE "C" NOT NULL,         -- in lower case: the fields of `q`, each followed by U+FDE0; U+FDE1; the reason and U+FDE0
   line         text COLLATE "C" NOT NULL,
   PRIMARY KEY (organization_id, seq, day)
@@ -81,8 +82,9 @@ CREATE TABLE audit_minutes (
   decision  text COLLATE "C" NOT NULL,
   consumer  text COLLATE "C" NOT NULL,
   ai        boolean NOT NULL,
+  would_deny boolean NOT NULL,                    -- the observed decision is DENIED
   events    bigint NOT NULL,
-  PRIMARY KEY (organization_id, minute_ms, day, decision, consumer, ai)
+  PRIMARY KEY (organization_id, minute_ms, day, decision, consumer, ai, would_deny)
 ) WITH (fillfactor = 50);
 
 CREATE INDEX audit_minutes_day ON audit_minutes USING brin (day) WITH (autosummarize = on);
@@ -153,8 +155,8 @@ CREATE TABLE audit_readers (
 CREATE FUNCTION audit_append_1(organizations text[], is_relaxed boolean,
   organization_ids text[], ids text[], are_named text[], days text[], times_ms text[], ais text[],
   decisions text[], consumers text[], providers text[], executors text[], capabilities text[], statuses text[],
-  runtime_names text[], trace_ids text[], policies text[], reporters text[], provider_keys text[],
-  searches text[], lines text[])
+  runtime_names text[], trace_ids text[], policies text[], reporters text[], observed_decisions text[],
+  provider_keys text[], searches text[], lines text[])
 RETURNS TABLE (organization_id text, seq bigint, bytes bigint, place bigint, day text)
 LANGUAGE plpgsql
 -- One plan serves all calls of a connection; it must not be made for small tables, since these grow. A batch of
@@ -204,14 +206,16 @@ BEGIN
   ), fresh AS MATERIALIZED (
     SELECT organization_id, seq, place, id, reporter, greatest(days[place]::date, first_day) AS day,
            times_ms[place]::bigint AS time_ms, octet_length(lines[place]) + 1 AS bytes, ais[place]::boolean AS ai,
-           decisions[place] AS decision, consumers[place] AS consumer, providers[place] AS provider
+           decisions[place] AS decision, consumers[place] AS consumer, providers[place] AS provider,
+           observed_decisions[place] AS observed_decision
       FROM placed
   ), stored AS (
     INSERT INTO audit_events (organization_id, seq, day, time_ms, bytes, ai, decision, consumer, provider,
-           executor, capability, status, runtime_name, trace_id, policy, reported_by, search, line)
+           executor, capability, status, runtime_name, trace_id, policy, reported_by, observed_decision,
+           search, line)
     SELECT organization_id, seq, day, time_ms, bytes, ai, decision, consumer, provider,
            executors[place], capabilities[place], statuses[place], runtime_names[place], trace_ids[place],
-           policies[place], reporters[place], searches[place], lines[place]
+           policies[place], reporters[place], observed_decision, searches[place], lines[place]
       FROM fresh
   ), ids AS (
     INSERT INTO audit_ids AS k (organization_id, id, reporter, seq, day, bytes)
@@ -229,11 +233,11 @@ BEGIN
           oldest_ms = least(d.oldest_ms, excluded.oldest_ms),
           newest_ms = greatest(d.newest_ms, excluded.newest_ms), last_seq = excluded.last_seq
   ), minutes AS (
-    INSERT INTO audit_minutes AS m (organization_id, minute_ms, day, decision, consumer, ai, events)
+    INSERT INTO audit_minutes AS m (organization_id, minute_ms, day, decision, consumer, ai, would_deny, events)
     SELECT organization_id, time_ms - (time_ms % 60000 + 60000) % 60000, day,
-           coalesce(decision, ''), coalesce(consumer, ''), ai, count(*)
-      FROM fresh GROUP BY 1, 2, 3, 4, 5, 6
-    ON CONFLICT (organization_id, minute_ms, day, decision, consumer, ai) DO UPDATE
+           coalesce(decision, ''), coalesce(consumer, ''), ai, coalesce(observed_decision = 'DENIED', false), count(*)
+      FROM fresh GROUP BY 1, 2, 3, 4, 5, 6, 7
+    ON CONFLICT (organization_id, minute_ms, day, decision, consumer, ai, would_deny) DO UPDATE
       SET events = m.events + excluded.events
   ), providers AS (
     INSERT INTO audit_provider_minutes AS m (organization_id, provider, minute_ms, day, events, failed, newest_ms)
@@ -300,16 +304,19 @@ BEGIN
     SELECT CASE 0 WHEN grouping(provider) THEN 'provider' WHEN grouping(executor) THEN 'executor'
                   WHEN grouping(capability) THEN 'capability' WHEN grouping(status) THEN 'status'
                   WHEN grouping(runtime_name) THEN 'runtime_name' WHEN grouping(policy) THEN 'policy'
-                  WHEN grouping(reported_by) THEN 'reported_by' END AS field,
+                  WHEN grouping(reported_by) THEN 'reported_by'
+                  WHEN grouping(observed_decision) THEN 'observed_decision' END AS field,
            -- Only one of them is in the group; the others are NULL.
-           coalesce(provider, executor, capability, status, runtime_name, policy, reported_by) AS value,
+           coalesce(provider, executor, capability, status, runtime_name, policy, reported_by,
+                    observed_decision) AS value,
            day, decision, consumer, count(*) AS events
       FROM (SELECT day, coalesce(decision, '') AS decision, coalesce(consumer, '') AS consumer,
-                   provider, executor, capability, status, runtime_name, policy, reported_by
+                   provider, executor, capability, status, runtime_name, policy, reported_by, observed_decision
               FROM audit_events
              WHERE organization_id = organization AND seq > done AND seq <= upto AND day = ANY (days)) AS next
      GROUP BY day, decision, consumer,
-           GROUPING SETS (provider, executor, capability, status, runtime_name, policy, reported_by)) AS counts
+           GROUPING SETS (provider, executor, capability, status, runtime_name, policy, reported_by,
+                          observed_decision)) AS counts
    WHERE octet_length(value) <= 256 ORDER BY 2, 3, 4, 5, 6
   ON CONFLICT (organization_id, field, value, day, decision, consumer) DO UPDATE
     SET events = v.events + excluded.events;

@@ -10,19 +10,22 @@ import type { AuditFilter } from "../../../../audit/store.ts";
 export const LONG_FIELDS = ["command", "reason"] as const;
 export type LongName = (typeof LONG_FIELDS)[number];
 
-/** Fields that are kept in other ways: long texts, and trace ids by their hashes. */
-type KeptApart = LongName | "trace_id";
-const KEPT_APART: readonly string[] = [...LONG_FIELDS, "trace_id"] satisfies KeptApart[];
+/** Fields that are kept in other ways: long texts, trace ids by their hashes, and the packed facets. */
+type KeptApart = LongName | "trace_id" | "policy_decision" | "consumer";
+const OTHERS: readonly KeptApart[] = [...LONG_FIELDS, "trace_id", "policy_decision", "consumer"];
+const KEPT_APART: readonly string[] = OTHERS;
 
 type Literal = (typeof EVENT_FIELDS)[number];
-type IndexedText = Extract<Literal, { readonly filter: string } | { readonly isSearched: true }>;
-/** The name of a text that a filter asks for or `q` searches. */
-export type CodedName = Exclude<Extract<IndexedText, { readonly type: "text" }>["name"], KeptApart>;
+/** The name of a field that a filter asks for or `q` searches. */
+export type CodedName = Exclude<
+  Extract<Literal, { readonly filter: string } | { readonly isSearched: true }>["name"],
+  KeptApart
+>;
 
 /** The fields that are kept as codes, in the order of their columns. */
 export const CODED_FIELDS = EVENT_FIELDS.filter(
-  ({ name, type, filter, isSearched }: EventField) =>
-    type === "text" && (filter ?? isSearched) !== undefined && !KEPT_APART.includes(name),
+  ({ name, filter, isSearched }: EventField) =>
+    (filter ?? isSearched) !== undefined && !KEPT_APART.includes(name),
 ) as readonly (EventField & { readonly name: CodedName })[];
 
 /**

@@ -40,6 +40,7 @@ interface Day {
   readonly stored: number;
   readonly scanned: number;
   readonly facets: Uint32Array;
+  readonly wouldBeDenied: number;
   readonly segments: readonly SegmentCounts[];
 }
 
@@ -50,13 +51,14 @@ export class LastDay {
 
   /** Counts the 24 hours up to and including `now`. */
   async activity(now: number, indexes: readonly SegmentIndex[]): Promise<AuditActivity> {
-    const { scanned, facets, segments } = await this.#at(now, indexes);
+    const { scanned, facets, wouldBeDenied, segments } = await this.#at(now, indexes);
     const where = (holds: (packed: number) => boolean): number =>
       facets.reduce((sum, count, packed) => (holds(packed) ? sum + count : sum), 0);
     return {
       commands: scanned,
       allowed: where((packed) => decisionOfFacets(packed) === 1),
       denied: where((packed) => decisionOfFacets(packed) === 2),
+      wouldBeDenied,
       ai: where(isAi),
       byProvider: await mostUsed(segments, new Yielder()),
     };
@@ -103,7 +105,7 @@ async function scan(now: number, stored: number, indexes: readonly SegmentIndex[
   const query = segmentQuery({ from: now - DAY_MS + 1, to: now + 1 });
   const facets = new Uint32Array(PACKED_FACETS);
   const segments: SegmentCounts[] = [];
-  let scanned = 0;
+  let [scanned, wouldBeDenied] = [0, 0];
   for (const view of indexes.map(segmentViewOf)) {
     const selected = await selectRows(view, query, yielder);
     if (selected.length === 0) continue;
@@ -115,28 +117,38 @@ async function scan(now: number, stored: number, indexes: readonly SegmentIndex[
     }
     segments.push(counter.counts);
     scanned += selected.length;
+    wouldBeDenied += counter.wouldBeDenied();
   }
-  return { now, stored, scanned, facets, segments };
+  return { now, stored, scanned, facets, wouldBeDenied, segments };
 }
 
 function countRows(
   { index }: SegmentView,
   packedCounts: Uint32Array,
-): { readonly counts: SegmentCounts; readonly count: (row: number) => void } {
+): {
+  readonly counts: SegmentCounts;
+  readonly count: (row: number) => void;
+  readonly wouldBeDenied: () => number;
+} {
   // A growing column may be replaced, but the entries of the array that is held here stay.
   const { facets, fields } = index;
+  const { codes: observed, dictionary: observedWords } = fields.observed_decision;
+  const denied = observedWords.codeOf("DENIED");
+  let wouldBeDenied = 0;
   const [providers, statuses] = [fields.provider.codes, fields.status.codes];
   const events = new Uint32Array(fields.provider.dictionary.size + 1);
   const failed = new Uint32Array(events.length);
   const isFailure: (boolean | undefined)[] = [false];
   return {
     counts: { index, events, failed },
+    wouldBeDenied: () => wouldBeDenied,
     count(row) {
       const packed = facets[row] as number;
       const provider = providers[row] as number;
       const status = statuses[row] as number;
       packedCounts[packed] = (packedCounts[packed] as number) + 1;
       events[provider] = (events[provider] as number) + 1;
+      if (denied !== undefined && observed[row] === denied) wouldBeDenied++;
       const isFailed = (isFailure[status] ??= FAILED.test(
         fields.status.dictionary.valueOf(status),
       ));

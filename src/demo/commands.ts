@@ -1,6 +1,6 @@
 /**
- * Command lines for the shipped catalog's capabilities: the example of each, with its names
- * replaced by those of the service and the place.
+ * Command lines for the shipped catalog's capabilities: the example of each capability, with the names of the
+ * service and the place.
  */
 import type { DeclaredCapability } from "../catalog/document.ts";
 import { pickOne, type Random } from "./random.ts";
@@ -53,7 +53,7 @@ export function createCommands(capabilities: readonly DeclaredCapability[]): Mak
     const resource = place === "repository" ? `example/${service}` : `${place}/${service}`;
     const named = withNames(row.command, service, random);
     const option = optionOf(capability, provider, service, place);
-    // The arguments after ` -- ` belong to the program that is started there.
+    // The arguments after ` -- ` are the command line of another program.
     const [own = "", ...rest] = named.split(" -- ");
     const command = [own + option, ...rest].join(" -- ");
     return { command, provider, capability, resource };

@@ -14,7 +14,7 @@ export type Place = "prod" | "staging" | "repository";
 export interface Task {
   readonly crafts: readonly Craft[];
   readonly place: Place;
-  /** How often it is done, relative to other work of the same craft. */
+  /** The frequency of the work, relative to other work of the same craft. */
   readonly weight: number;
   /** Ids of capabilities. */
   readonly steps: readonly string[];

@@ -1,4 +1,4 @@
-/** The size of an open demo and the time of its reset: whatever visitors do, it stays small. */
+/** The limits of an open demo, which keep it small, and the time of its reset. */
 import { DAY_MS, HOUR_MS } from "../core/clock.ts";
 
 const KIB = 1024;

@@ -1,8 +1,7 @@
 /**
- * The life of the example company after it was seeded. Its machines continue to report, and fetch
- * the active policy like real runtimes: when a visitor publishes one, the fleet takes it within a
- * minute, and it decides the commands. A machine that cannot read the active policy, because it has
- * another schema, keeps its copy.
+ * The life of the example company after it was seeded. Its machines continue to report, and fetch the active
+ * policy like real runtimes: a policy that a visitor publishes is fetched by the fleet within a minute, and
+ * then decides the commands. A machine keeps its copy if the active policy has another schema.
  */
 import type { AuditStore } from "../audit/store.ts";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../core/clock.ts";
@@ -24,7 +23,7 @@ export interface PulseParts {
   readonly audit: Pick<AuditStore, "append">;
   readonly traffic: SessionsOfMinute;
   readonly now: Clock;
-  /** When the example was seeded, in milliseconds. */
+  /** The time of the seeding, in milliseconds. */
   readonly seededAt: number;
 }
 

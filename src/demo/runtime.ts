@@ -52,7 +52,7 @@ export function run(
 /** Decides an attempt by a document. */
 export type Decide = (document: PolicyDocument, attempt: CommandAttempt) => Verdict;
 
-/** A policy of a visitor may take more steps for a command; a runtime then denies. */
+/** The most steps for a command: a visitor's policy could take more. A runtime then denies the command. */
 const DECISION_STEPS = 500_000;
 const TOO_COSTLY: Verdict = {
   decision: "DENIED",
@@ -72,7 +72,7 @@ const decide: Decide = (document, attempt) => {
   }
 };
 
-/** Decides attempts, equal ones only once; the memory is for a seeding of two weeks. */
+/** Caches decisions, so that equal attempts are decided once. For a seeding, since the cache is unbounded. */
 export function rememberingDecide(): Decide {
   const verdicts = new Map<PolicyDocument, Map<string, Verdict>>();
   return (document, attempt) => {

@@ -7,8 +7,8 @@ import type { RouteDescription, Surface } from "../http/route.ts";
 /** Counts a request before it is processed; throws `TooMany` if it exceeds the limit. */
 export type CountWrite = (row: RouteDescription, surface: Surface, address: string) => void;
 
-// These rows change nothing, and trying things out is the purpose of a demo. They are decided in another
-// thread, or in steps that are counted; a trial of redaction has no such bound, so it counts as a write.
+// These rows change nothing, and trying things out is the purpose of a demo. Their work is bounded: it runs in
+// another thread, or in counted steps. A trial of redaction has no such bound, so it counts as a write.
 const QUESTIONS: ReadonlySet<string> = new Set([
   "/policies/validate",
   "/policies/simulate",
@@ -40,7 +40,7 @@ export function createWriteLimit(perMinute: number, now: Clock): CountWrite {
       );
     }
     recent.push(at);
-    writes.delete(network); // and inserted again as the newest: a Map keeps the order of insertion
+    writes.delete(network); // inserted again below as the newest: a Map keeps the order of insertion
     writes.set(network, recent);
     forgetOld(writes, at);
   };

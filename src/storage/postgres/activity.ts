@@ -12,13 +12,13 @@ import type { Session } from "./session.ts";
 /** The number of an organization's newest entries that are never removed. */
 const KEPT_ENTRIES = 10_000;
 
-/** How many entries a search reads at a time, and how many retention removes. */
+/** The number of entries that a search reads, or retention removes, at a time. */
 const PORTION = 2_000;
 const REMOVED_AT_ONCE = 10_000;
 
 const MOST_APPENDED_AT_ONCE = 200;
 
-/** A server looks for entries to remove each time it has written this part of the bytes allowed. */
+/** After writing this part of the allowed bytes, a server checks whether entries must be removed. */
 const TRIMMED_PART = 1 / 64;
 
 interface Row {
@@ -32,14 +32,14 @@ interface Appended {
 }
 
 /**
- * Removes the oldest entries of an organization that has more bytes of them than allowed. To add up the bytes
- * at each write would cost too much. So each server counts what it writes, and lets the database add up now
- * and then: the log exceeds its limit by at most 1/64 for each server.
+ * Removes the oldest entries of an organization whose log is larger than allowed. Adding up the bytes at each
+ * write would cost too much. So each server counts the bytes that it writes, and adds up all bytes in the
+ * database only now and then: the log exceeds its limit by at most 1/64 for each server.
  */
 export class ActivityLimit {
   readonly #database: Database;
   readonly #maxBytes: number;
-  /** The bytes that this server has written since it looked last, by organization. */
+  /** The bytes that this server has written since its last check, by organization. */
   readonly #written = new Map<string, number>();
   #trimming: Promise<unknown> = Promise.resolve();
 
@@ -48,13 +48,13 @@ export class ActivityLimit {
     this.#maxBytes = maxBytes;
   }
 
-  /** Counts what was written, and trims the organization's log when it is time. */
+  /** Counts written entries, and trims the organization's log when a check is due. */
   wrote(organization: string, lines: readonly string[]): void {
     const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
     const written = (this.#written.get(organization) ?? 0) + bytes;
     const isDue = written >= this.#maxBytes * TRIMMED_PART;
     this.#written.set(organization, isDue ? 0 : written);
-    // Another time, if it fails: the count begins anew.
+    // After a failure the next check comes when the count, which begins anew, is due again.
     if (isDue) this.#trimming = this.#trimming.then(() => this.trim(organization)).catch(() => {});
   }
 
@@ -112,7 +112,7 @@ export class PostgresActivity implements ActivityStore {
     });
   }
 
-  /** Resolves when everything that was given is written. */
+  /** Resolves when all given entries are written. */
   close(): Promise<void> {
     return this.#queue.idle();
   }
@@ -158,7 +158,7 @@ export class PostgresActivity implements ActivityStore {
     return rowsOf(entries, total);
   }
 
-  /** Reads portion by portion, newest first: which entries match is decided by the same code as elsewhere. */
+  /** Reads portion by portion, newest first. The same code as in other engines decides which entries match. */
   async #search(
     organization: string,
     filter: ActivityFilter,
@@ -222,7 +222,7 @@ export class PostgresActivity implements ActivityStore {
   }
 }
 
-/** Adds entries within a transaction, oldest first; gives their lines. */
+/** Adds entries within a transaction, oldest first; returns their lines. */
 export async function insertEntries(
   transaction: Statements,
   organization: string,

@@ -25,20 +25,20 @@ export interface PostgresAuditOptions {
   readonly database: Database;
   readonly now: Clock;
   readonly log: Log;
-  /** `write` does not wait for the disk of the database: its crash may lose the last moments. */
+  /** `write` does not wait for the disk of the database: a crash of the database may lose the newest events. */
   readonly durability: "sync" | "write";
   /** The number of new events after which they are counted. */
   readonly countAfter?: number;
-  /** Leaves all maintenance to others. A move stores days that are over, whose indexing would lock them. */
+  /** Switches maintenance off. A move writes to past days, and indexing a past day would lock it. */
   readonly isMove?: boolean | undefined;
 }
 
 const MAINTAIN_EVERY_MS = MINUTE_MS;
-/** How old the size of an organization may be when a quota asks for it. */
+/** The oldest age of an organization's cached size when its quota is checked. */
 const SIZE_AGE_MS = SECOND_MS;
 const MOST_SIZES = 10_000;
 
-/** Keeps audit events in PostgreSQL, for as many servers as share the database. */
+/** Keeps audit events in PostgreSQL. Any number of servers can share the database. */
 export class PostgresAudit implements AuditStore {
   readonly #options: PostgresAuditOptions;
   readonly #database: Database;
@@ -46,7 +46,7 @@ export class PostgresAudit implements AuditStore {
   readonly #readers: Readers;
   readonly #commits: GroupCommit;
   readonly #counting: Counting;
-  /** The bytes of organizations, as the last commit or query told. */
+  /** The bytes of organizations, as of the last commit or query. */
   readonly #sizes = new Map<string, { readonly bytes: number; readonly at: number }>();
   readonly #maintaining: NodeJS.Timeout;
   #maintenance: Promise<void> = Promise.resolve();
@@ -214,7 +214,7 @@ export class PostgresAudit implements AuditStore {
     this.#sizes.set(organization, { bytes, at: systemStopwatch() });
   }
 
-  /** Counts what is not counted yet, deletes what retention removed, and indexes days that are over. */
+  /** Counts uncounted events, deletes events that retention has removed, and indexes past days. */
   async #maintain(): Promise<void> {
     const { log, now } = this.#options;
     try {

@@ -9,9 +9,9 @@ interface Reading<V> {
 }
 
 /**
- * Coalesced reads: requests that come while a query is under way share the next one, whichever keys they
- * ask for. So a thousand requests cost two queries, and each gets what a query found that began after it
- * asked: a revoked key or an older policy is never answered from memory.
+ * Coalesced reads: requests that arrive while a query is under way share the next query, for all of their keys.
+ * So a thousand requests cost two queries. The query of a request always begins after the request: a revoked key
+ * or an older policy is never answered from memory.
  */
 export class CoalescedReads<V> {
   readonly #load: LoadMany<V>;
@@ -28,7 +28,7 @@ export class CoalescedReads<V> {
     return (await found).get(key);
   }
 
-  /** Begins a reading after the one under way; without one, after this turn of the event loop. */
+  /** Begins the next query when the present one ends; if there is none, after this turn of the event loop. */
   #begin(): Reading<V> {
     const keys = new Set<string>();
     const found = (this.#underWay ?? nextTurn()).then(() => {

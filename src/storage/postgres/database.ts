@@ -1,6 +1,6 @@
 /**
- * The connection to PostgreSQL: a pool for short statements, a small one for searches, transactions, time
- * limits, and errors in the words of the service.
+ * The connection to PostgreSQL: a pool for short statements, a small pool for searches, transactions, time
+ * limits, and errors as the service reports them.
  */
 import { HOUR_MS } from "../../core/clock.ts";
 import { Unavailable } from "../../core/errors.ts";
@@ -9,40 +9,40 @@ import { CANCELED, codeOf, isBroken, outcomeUnknown, refusalFor } from "./faults
 import { LimitedPool, loadDriver, type Driver, type FailOvers, type PoolClient } from "./pool.ts";
 import { repeatedly } from "./repeat.ts";
 
-/** Runs statements: each by itself, or all in one transaction. */
+/** Runs statements: each in its own transaction, or all in one. */
 export interface Statements {
-  /** Runs a statement and gives its rows. A name keeps the statement's plan on its connection. */
+  /** Runs a statement and returns its rows. A named statement is prepared once on each connection. */
   query<Row extends object>(
     text: string,
     values?: readonly unknown[],
     name?: string,
   ): Promise<readonly Row[]>;
 
-  /** Runs a statement and gives the number of rows that it changed. */
+  /** Runs a statement and returns the number of rows that it changed. */
   run(text: string, values?: readonly unknown[], name?: string): Promise<number>;
 }
 
-/** A transaction under way. It holds a connection until one of its ends is called. */
+/** A transaction under way. It holds a connection until `commit` or `rollback` is called. */
 export interface Transaction extends Statements {
-  /** @throws Unavailable saying that the outcome is unknown when the connection is lost meanwhile */
+  /** @throws Unavailable saying that the outcome is unknown, if the connection is lost meanwhile */
   commit(): Promise<void>;
-  /** Undoes everything; never throws. */
+  /** Undoes all changes; never throws. */
   rollback(): Promise<void>;
 }
 
 /** The address of the database, and one server's limits on its use. */
 export interface DatabaseOptions {
   readonly url: string;
-  /** The most connections for everything but searches. */
+  /** The most connections, apart from those for searches. */
   readonly poolSize: number;
   readonly log: Log;
 }
 
-/** How long a short statement may take, and a search, in milliseconds. */
+/** The time limits of a short statement and of a search, in milliseconds. */
 export const STATEMENT_MS = 10_000;
 export const SEARCH_MS = 30_000;
 
-/** Requests that wait for a connection; more are refused at once. */
+/** The most requests that wait for a connection; further ones are refused at once. */
 const MAX_WAITING = 2_000;
 const MAX_WAITING_SEARCHES = 100;
 
@@ -62,7 +62,7 @@ export class Database implements Statements {
   }
 
   /**
-   * Loads the driver. Nothing is connected before the first statement.
+   * Loads the driver. The first statement opens the first connection.
    *
    * @throws ConfigError when the driver is not installed
    */
@@ -79,9 +79,9 @@ export class Database implements Statements {
   }
 
   /**
-   * Runs one statement as a transaction of its own.
+   * Runs one statement in its own transaction.
    *
-   * @throws Unavailable saying that the outcome is unknown when the connection is lost meanwhile
+   * @throws Unavailable saying that the outcome is unknown, if the connection is lost meanwhile
    */
   run(text: string, values?: readonly unknown[], name?: string): Promise<number> {
     return this.#pool.use(async (client) => {
@@ -93,7 +93,7 @@ export class Database implements Statements {
     });
   }
 
-  /** Runs a query that may take long, on connections of its own; `signal` cancels it. */
+  /** Runs a query that may take long, on the connections for searches; `signal` cancels it. */
   search<Row extends object>(
     text: string,
     values: readonly unknown[],
@@ -113,7 +113,7 @@ export class Database implements Statements {
         throw Object.assign(new Unavailable(message, 1), { cause: error });
       } finally {
         signal?.removeEventListener("abort", cancel);
-        await canceled; // or it would meet the next search on this connection
+        await canceled; // otherwise it could cancel the next search on this connection
       }
     }, signal);
   }
@@ -124,7 +124,7 @@ export class Database implements Statements {
     await this.#searches.use((client) => client.query(query));
   }
 
-  /** Begins a transaction; one of its ends has to be called. */
+  /** Begins a transaction. The caller must end it by `commit` or `rollback`. */
   async begin(): Promise<Transaction> {
     const client = await this.#pool.take();
     const driver = this.#driver;
@@ -170,8 +170,8 @@ export class Database implements Statements {
   }
 
   /**
-   * Does work in a transaction, and commits it. The work is done again when the database ended it for a
-   * deadlock or a conflict with another transaction, so it must have no other effect.
+   * Does work in a transaction, and commits it. The work is repeated if the database ended it because of a
+   * deadlock or a conflict with another transaction, so it must not have other effects.
    */
   transaction<T>(work: (transaction: Statements) => Promise<T>): Promise<T> {
     return repeatedly(async () => {
@@ -187,12 +187,12 @@ export class Database implements Statements {
     });
   }
 
-  /** Makes all connections anew, since one of them leads to a database that cannot be written. */
+  /** Replaces all connections, because one of them leads to a database that cannot be written. */
   reconnect(): void {
     this.#failOvers.count++;
   }
 
-  /** Closes every connection; statements under way are waited for. */
+  /** Waits for the statements under way, and closes every connection. */
   async close(): Promise<void> {
     await Promise.all([this.#pool.close(), this.#searches.close()]);
   }

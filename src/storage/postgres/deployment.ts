@@ -9,10 +9,10 @@ import { fromText, toText } from "./text.ts";
 
 const SECRET_BYTES = 32;
 
-/** The tables that a demo's reset leaves alone. */
+/** The tables that the reset of a demo does not empty. */
 const KEPT_TABLES = ["schema_migrations", "leases", "deployment", "audit_partitions"];
 
-/** The secret that signs tokens: drawn by the first server, and shared by all. */
+/** The secret that signs tokens: the first server generates it, and all servers share it. */
 export async function sharedSecret(database: Database): Promise<string> {
   const drawn = randomBytes(SECRET_BYTES).toString("base64url");
   await database.run(
@@ -22,7 +22,7 @@ export async function sharedSecret(database: Database): Promise<string> {
   return (await readValue(database, "secret")) ?? drawn;
 }
 
-/** Keeps the catalog's copy, which every server can start with. */
+/** Keeps a copy of the catalog, with which every server can start. */
 export function catalogCopy(database: Database): CatalogCopy {
   return {
     read: () => readValue(database, "catalog"),
@@ -36,8 +36,8 @@ export function catalogCopy(database: Database): CatalogCopy {
 }
 
 /**
- * Looks for a demo, and empties the tables where they are a demo's and due to be seeded anew. Without a
- * demo its mark is removed: from then on the database holds real data.
+ * Prepares the tables for a demo: empties them if they belong to a demo whose reset is due. If the deployment is
+ * not a demo, the mark of a demo is removed: from then on the database has real data.
  */
 export async function prepareDemo(
   database: Database,

@@ -1,4 +1,4 @@
-/** The PostgreSQL engine: as many servers as wanted over one database. */
+/** The PostgreSQL engine: any number of servers over one database. */
 import { type CloseStack, openParts } from "../../core/close-stack.ts";
 import type { Engine, EngineParts, Stores } from "../../engine.ts";
 import { ActivityLimit, PostgresActivity } from "./activity.ts";
@@ -81,7 +81,7 @@ function openStores(
     return { organizations: row?.n ?? 0, fleet: await stores.fleet.totals(now()) };
   };
   const figures: Engine["figures"] = async () => {
-    // While the database is away the metrics say so, beside what was counted last.
+    // While the database cannot be reached, the metrics report that, and the last counts.
     counted = await count().catch(() => counted);
     return { ...counted, audit: audit.figures };
   };

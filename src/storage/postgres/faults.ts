@@ -1,7 +1,7 @@
 /** Classifies failures of the database: for the connection, for a transaction, and for the caller. */
 import { InsufficientStorage, Refusal, Unavailable } from "../../core/errors.ts";
 
-/** The part of the driver that tells the database's own errors from all others. */
+/** The part of the driver that distinguishes the database's own errors from all others. */
 interface ErrorKinds {
   readonly DatabaseError: new (...parts: never[]) => Error & { readonly code?: string | undefined };
 }
@@ -28,7 +28,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   [NO_CONNECTION, "The database has no free connection at present: try again"],
 ]);
 
-/** The code of an error of the database, or of the operating system; of a refusal, that of its cause. */
+/** The code of an error of the database or of the operating system; for a refusal, the code of its cause. */
 export function codeOf(error: unknown): string | undefined {
   const cause = error instanceof Refusal ? error.cause : error;
   return cause instanceof Error && "code" in cause && typeof cause.code === "string"
@@ -36,13 +36,13 @@ export function codeOf(error: unknown): string | undefined {
     : undefined;
 }
 
-/** Whether the transaction can be done again with hope of success. */
+/** Whether a repetition of the transaction may succeed. */
 export function isToRepeat(error: unknown): boolean {
   const code = codeOf(error);
   return code === SERIALIZATION_FAILURE || code === DEADLOCK;
 }
 
-/** Whether the connection on which the error came cannot be used again. */
+/** Whether the connection on which the error occurred cannot be used again. */
 export function isBroken(error: unknown, { DatabaseError }: ErrorKinds): boolean {
   const cause = error instanceof Refusal ? error.cause : error;
   if (cause === undefined) return false;
@@ -68,7 +68,7 @@ export function refusalFor(error: unknown, kinds: ErrorKinds): unknown {
   return unavailable("The database cannot be reached at present: try again");
 }
 
-/** The refusal of a change that may have been made or not, since the connection was lost meanwhile. */
+/** The refusal of a change whose outcome is unknown, since the connection was lost during the commit. */
 export function outcomeUnknown(cause: unknown): Unavailable {
   const message =
     "The connection to the database was lost while the change was being committed: " +

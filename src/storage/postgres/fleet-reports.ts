@@ -1,7 +1,6 @@
 /**
- * Takes the reports of runtimes and writes them in groups. All reports of an organization go through its
- * row in `fleets`, which numbers them: so they have one order over all servers, and `last_seen` never goes
- * backwards along it.
+ * Writes the reports of runtimes in groups. All reports of an organization are numbered by its row in `fleets`. So
+ * they have one order over all servers, and a later report never has an earlier `last_seen`.
  */
 import type { Quota } from "../../core/quota.ts";
 import type { Heartbeat } from "../../fleet/schema.ts";
@@ -19,7 +18,7 @@ interface Report {
   readonly quota: Quota | undefined;
 }
 
-/** Forgetting a runtime has its place among the reports. */
+/** The removal of a runtime, which is processed in order with the reports. */
 interface Removal {
   readonly name: string;
   readonly settle: (error: unknown, isForgotten?: boolean) => void;
@@ -27,15 +26,15 @@ interface Removal {
 
 type Item = Report | Removal;
 
-/** The fields that a report may leave out; they stay as they were then. */
+/** The fields that a report may leave out; an absent field keeps its value. */
 const FIELDS = ["hostname", "os", "version", "policy_version"] as const;
 
 /** The merged reports of one runtime in a group. */
 interface Merged {
   readonly fields: Heartbeat;
-  /** When the runtime was seen, as far as the group tells. */
+  /** The newest time of the runtime's reports in the group. */
   readonly at: number;
-  /** The place of its last report in the group, from 1 on. */
+  /** The position of its last report in the group, counted from 1. */
   readonly place: number;
 }
 
@@ -46,7 +45,7 @@ interface Outcome {
   readonly refused: ReadonlyMap<Report, unknown>;
 }
 
-/** Takes reports and removals in the order of arrival. */
+/** Processes reports and removals in their order of arrival. */
 export class FleetReports {
   readonly #database: Database;
   readonly #queue = new GroupQueue<Item>(
@@ -72,7 +71,7 @@ export class FleetReports {
     });
   }
 
-  /** Resolves when everything that was given is written. */
+  /** Resolves when all given reports are written. */
   idle(): Promise<void> {
     return this.#queue.idle();
   }
@@ -120,7 +119,7 @@ export class FleetReports {
   }
 }
 
-/** Forgets a runtime, between the reports of other servers. */
+/** Forgets a runtime, in order with the reports of all servers. */
 export async function forgetRuntime(
   transaction: Statements,
   organization: string,
@@ -134,7 +133,7 @@ export async function forgetRuntime(
   return forgotten === 1;
 }
 
-/** Keeps reports from coming in until the end of the transaction. */
+/** Locks the fleet of an organization: no reports are written until the transaction ends. */
 export async function lockFleet(transaction: Statements, organization: string): Promise<void> {
   await transaction.query(
     "SELECT organization_id FROM fleets WHERE organization_id = $1 FOR UPDATE",
@@ -187,7 +186,7 @@ async function knownNames(
   return new Set(rows.map(({ name }) => fromText(name)));
 }
 
-/** Merges the reports of each runtime; times never go backwards along them. */
+/** Merges the reports of each runtime. The times of successive reports never go backwards. */
 function mergedReports(reports: readonly Report[]): readonly Merged[] {
   const merged = new Map<string, Merged>();
   let latest = -Infinity;
@@ -226,7 +225,7 @@ function upsertValues(organization: string, reports: readonly Report[]): readonl
   ];
 }
 
-/** A part of the searched text: the one that was given, or the one that stays. */
+/** A part of the searched text: the given value, or the stored value if none is given. */
 function searchedPart(field: string, index: number): string {
   const part = (row: string): string => `split_part(${row}.search, '${SEPARATOR}', ${index + 2})`;
   return `CASE WHEN excluded.${field} IS NULL THEN ${part("known")} ELSE ${part("excluded")} END`;
@@ -252,8 +251,8 @@ const upsert = (condition: string): string => `
 
 const UPSERT = upsert("");
 /**
- * Changes nothing unless all of the runtimes are known. Their reports may be lost in a crash of the database:
- * they repeat themselves.
+ * Writes the reports only if all of the runtimes are known. A crash of the database may lose such reports, since
+ * runtimes repeat them.
  */
 const UPSERT_KNOWN = upsert(
   `AND (SELECT count(*) FROM runtimes WHERE organization_id = $1 AND name = ANY ($4::text[])) = cardinality($4::text[])

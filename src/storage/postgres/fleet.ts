@@ -27,13 +27,13 @@ interface Row {
   readonly last_seen: number;
 }
 
-/** A runtime in a list, and when it was seen at the moment of the list. */
+/** A runtime in a list, and its `last_seen` at the moment of the list. */
 type Seen = Pick<Row, "name" | "last_seen">;
 
 const COLUMNS = "name, hostname, os, version, policy_version, last_seen";
 const NEWEST_FIRST = "ORDER BY last_seen DESC, report DESC";
 
-/** How many rows of a list are read at a time. */
+/** The number of rows of a list that are read at a time. */
 const SLICE = 500;
 
 const FORGOTTEN_AT_ONCE = 5_000;
@@ -86,8 +86,8 @@ export class PostgresFleet implements FleetStore {
 
   list(organization: string, query: FleetQuery): AsyncIterable<readonly StoredRuntime[]> {
     const { where, values } = conditionOf(organization, query);
-    // Asked now and not when the first slice is wanted: the list is of this moment. And not as a search,
-    // which might have to wait for a connection while later reports find one.
+    // The query is sent now, not with the first slice: the list shows this moment. It is not sent as a search,
+    // which might wait for a connection while later reports are written.
     const asked = this.#database.query<Seen>(
       `SELECT name, last_seen FROM runtimes WHERE ${where} ${NEWEST_FIRST}`,
       values,
@@ -159,7 +159,7 @@ export class PostgresFleet implements FleetStore {
     return this.#reports.idle();
   }
 
-  /** Reads the runtimes of a list, some hundred at a time. */
+  /** Reads the runtimes of a list in slices. */
   async *#slicesOf(
     organization: string,
     asked: Promise<readonly Seen[]>,

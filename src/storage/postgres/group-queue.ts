@@ -1,10 +1,10 @@
-/** How many groups are written at a time, of different keys. */
+/** The number of groups, of different keys, that are written at a time. */
 const AT_ONCE = 3;
 
 /**
- * Group commit: what arrives for a key while a group of it is being written goes out as the next one, in
- * the order of arrival. Keys take turns, and only a few of them at once, so that thousands of organizations
- * do not take every connection.
+ * Group commit: items that arrive for a key while a group of that key is being written go into the next group, in
+ * the order of arrival. Keys take turns, and only a few groups are written at a time, so that thousands of
+ * organizations do not take every connection.
  */
 export class GroupQueue<Item> {
   readonly #write: (key: string, items: readonly Item[]) => Promise<void>;
@@ -14,7 +14,7 @@ export class GroupQueue<Item> {
   #idle: (() => void)[] = [];
 
   /**
-   * @param write writes a group; it settles every item of it and never rejects
+   * @param write writes a group. It settles every item of the group and never rejects
    * @param most the most items of a group
    */
   constructor(write: (key: string, items: readonly Item[]) => Promise<void>, most: number) {
@@ -29,7 +29,7 @@ export class GroupQueue<Item> {
     this.#next();
   }
 
-  /** Resolves when everything that was added until now, and what came in between, is written. */
+  /** Resolves when the queue is empty: all items are written, including those that are added meanwhile. */
   idle(): Promise<void> {
     if (this.#busy.size === 0 && this.#waiting.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idle.push(resolve));

@@ -2,10 +2,10 @@ import type { EngineHealth } from "../../engine.ts";
 import { clearTimeout, setTimeout } from "../../core/timers.ts";
 import type { Database } from "./database.ts";
 
-/** How long the database may take to say that it is there. */
+/** The time limit for the answer of the database. */
 const PATIENCE_MS = 2_000;
 
-/** Asks the database whether it can be written; those who ask meanwhile share the answer. */
+/** Checks whether the database can be written. Concurrent callers share one check. */
 export class DatabaseHealth {
   readonly #database: Database;
   #checking: Promise<EngineHealth> | undefined;
@@ -33,7 +33,7 @@ export class DatabaseHealth {
         "SELECT current_setting('transaction_read_only') AS readonly",
       );
       if (row?.readonly === "off") return "writable";
-      this.#database.reconnect(); // or what reads only would go on with the old primary
+      this.#database.reconnect(); // otherwise reads would continue on the old primary
       return "read-only";
     } catch {
       return "unreachable";

@@ -18,13 +18,13 @@ interface Row {
 
 const COLUMNS = "document, revoked, last_used_at";
 
-/** The most revoked keys of a list, those that were created last. */
+/** The number of revoked keys in a list: the newest by creation. */
 const KEPT_REVOKED = 1_000;
 
-/** How long after a use it is written, together with those in between. */
+/** The delay after which uses are written, all together. */
 const FLUSH_AFTER_MS = 10_000;
 
-/** Notes when keys were last used, and writes it some seconds later for all of them together. */
+/** Records the last use of keys, and writes the uses of all keys together some seconds later. */
 export class KeyUses {
   readonly #database: Database;
   readonly #log: Log;
@@ -41,7 +41,7 @@ export class KeyUses {
     this.#timer ??= setTimeout(() => void this.close(), FLUSH_AFTER_MS).unref();
   }
 
-  /** Writes what was noted. What cannot be written is noted again, unless there is a newer use. */
+  /** Writes the recorded uses. If the write fails they are recorded again, unless there is a newer use. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -64,7 +64,7 @@ export class KeyUses {
     }
   }
 
-  /** Writes what was noted; a failure is logged. */
+  /** Writes the recorded uses; a failure is logged. */
   async close(): Promise<void> {
     await this.flush().catch((error: unknown) =>
       this.#log.error("the last use of API keys could not be written", {

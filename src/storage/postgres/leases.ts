@@ -1,19 +1,19 @@
 /**
- * Leases: rows that let one server at a time do a piece of work. A lease ends by itself, so a server that
- * dies delays the others no longer than that. The database's clock decides, as the servers' clocks may differ.
+ * Leases: rows that let one server at a time do a piece of work. A lease expires, so a server that dies delays the
+ * others only until then. The database's clock decides, since the servers' clocks may differ.
  */
 import { randomUUID } from "node:crypto";
 import { MINUTE_MS } from "../../core/clock.ts";
 import { setTimeout, systemStopwatch } from "../../core/timers.ts";
 import type { Database } from "./database.ts";
 
-/** How long a lease may be held, how long other servers wait for it, and whether work ends it. */
+/** The duration of a lease, the time to wait for it, and whether it ends with the work. */
 export interface LeaseTerms {
-  /** When a lease ends whose server is dead; 10 minutes when absent. */
+  /** The milliseconds after which the lease of a dead server ends; 10 minutes if absent. */
   readonly forMs?: number;
-  /** Does not wait when absent. */
+  /** The milliseconds to wait for another server's lease; 0 if absent. */
   readonly waitMs?: number;
-  /** Keeps the lease after successful work until it ends, so that the work is done once in that time. */
+  /** Keeps the lease after successful work until it expires, so that the work is done only once in that time. */
   readonly isKept?: boolean;
 }
 
@@ -21,7 +21,7 @@ const ASK_AGAIN_MS = 200;
 
 const NOW = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
-/** Does work while holding a lease; `undefined` when another server held it all the time. */
+/** Does work while holding a lease; `undefined` if another server held the lease for all of `waitMs`. */
 export async function withLease<T>(
   database: Database,
   name: string,
@@ -41,7 +41,7 @@ export async function withLease<T>(
     return result;
   } finally {
     if (!isDone || !isKept) {
-      // A lease that cannot be given back ends by itself.
+      // A lease that cannot be given back expires.
       await database
         .run("DELETE FROM leases WHERE name = $1 AND holder = $2", [name, holder])
         .catch(() => undefined);
@@ -49,7 +49,7 @@ export async function withLease<T>(
   }
 }
 
-/** Takes a lease that is free or over; `false` when another server has it. */
+/** Takes a lease that is free or has expired; `false` if another server has it. */
 async function acquireLease(
   database: Database,
   name: string,

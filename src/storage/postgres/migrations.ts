@@ -1,14 +1,14 @@
-/** Brings the tables of a database up to date at the start; only one server at a time does so. */
+/** Brings the tables of a database up to date at the start. A lease lets one server at a time do this. */
 import { readdir, readFile } from "node:fs/promises";
 import { Unavailable } from "../../core/errors.ts";
 import type { Database } from "./database.ts";
 import { codeOf } from "./faults.ts";
 import { withLease } from "./leases.ts";
 
-// The same from src/ and from dist/, where the build copies the files to.
+// The same path works in src/ and in dist/, to which the build copies the files.
 const DIRECTORY = new URL("./migrations/", import.meta.url);
 
-/** How long another server may take to migrate before this one gives up. */
+/** The time for which a server waits for another server's migration. */
 const LEASE_MS = 60_000;
 const WAIT_MS = 120_000;
 
@@ -22,7 +22,7 @@ interface Migration {
 /**
  * Applies the migrations that a database lacks, each in a transaction.
  *
- * @throws Error when the database is of another program, or of a newer version of this one
+ * @throws Error if the database belongs to another program, or to a newer version of Signalbox
  */
 export async function migrate(database: Database): Promise<void> {
   const known = await migrations();
@@ -40,7 +40,7 @@ export async function migrate(database: Database): Promise<void> {
     for (const { number, file } of known.filter((one) => one.number > applied)) {
       const text = await readFile(new URL(file, DIRECTORY), "utf8");
       await database.transaction(async (transaction) => {
-        // First: the row refuses a second server whose lease this one has lost.
+        // This comes first: if this server has lost its lease, the row of the other server makes it fail here.
         await transaction.run("INSERT INTO schema_migrations (number, file) VALUES ($1, $2)", [
           number,
           file,
@@ -58,7 +58,7 @@ export async function migrate(database: Database): Promise<void> {
 /**
  * Checks that a database has the tables of this version; changes nothing.
  *
- * @throws Error when a server has to start on it first, or when it is not ours
+ * @throws Error if a server must migrate the database first, or if it belongs to another program
  */
 export async function requireCurrentTables(database: Database): Promise<void> {
   const newest = (await migrations()).at(-1)?.number;
@@ -71,7 +71,7 @@ async function migrations(): Promise<readonly Migration[]> {
   return files.map((file) => ({ number: Number.parseInt(file, 10), file }));
 }
 
-/** The number of the last migration; `undefined` in a database that is empty. */
+/** The number of the last migration; `undefined` in an empty database. */
 async function appliedTo(database: Database): Promise<number | undefined> {
   const [found] = await database.query<{ ours: boolean; tables: number }>(
     `SELECT to_regclass('schema_migrations') IS NOT NULL AS ours,
@@ -91,7 +91,7 @@ async function appliedTo(database: Database): Promise<number | undefined> {
   return row?.number ?? 0;
 }
 
-/** Creates the tables that migrations themselves need; several servers may try at once. */
+/** Creates the tables that migrations need. Several servers may do this at once. */
 async function createFirstTables(database: Database): Promise<void> {
   const create = (): Promise<number> =>
     database.run(
@@ -100,7 +100,7 @@ async function createFirstTables(database: Database): Promise<void> {
        CREATE TABLE IF NOT EXISTS schema_migrations (
          number integer PRIMARY KEY, file text NOT NULL, applied_at timestamptz DEFAULT now())`,
     );
-  // Of two servers that create a table at once, one fails although the statement says IF NOT EXISTS.
+  // If two servers create a table at once, one of them fails in spite of IF NOT EXISTS.
   await create().catch((error: unknown) => {
     if (!DUPLICATES.has(codeOf(error) ?? "")) throw error;
     return create();

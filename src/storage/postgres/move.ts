@@ -9,11 +9,11 @@ import { addKey } from "./keys.ts";
 import { toText } from "./text.ts";
 import { addUser } from "./users.ts";
 
-/** The name of the mark among the values of the deployment. */
+/** The name of the mark in the table `deployment`. */
 const MARK = "move";
 
 /**
- * Opens the part of the engine that takes the data of another one.
+ * Opens the part of the engine that takes the data of another engine.
  *
  * @throws Error when an earlier move into the database is unfinished, unless a move opens it
  */
@@ -40,8 +40,8 @@ export async function openMove(database: Database, isMove: boolean): Promise<Eng
       );
     },
     events(organization, lines) {
-      // Prepared while the database stores the events before. After a failure nothing more is stored, so
-      // what is there is always a beginning.
+      // Prepared while the database stores the previous events. After a failure nothing more is stored, so the
+      // stored events are always the first ones of the source.
       const load = loadOf(organization, lines);
       written = written.then(async () => {
         await partitions.ensure(load.days);

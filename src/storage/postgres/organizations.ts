@@ -20,8 +20,8 @@ interface Row {
 const COLUMNS = "id, name, created_at, updated_at";
 
 /**
- * Locks an organization's row to the end of the transaction, so that changes of its small state come one
- * after another, whichever servers make them.
+ * Locks an organization's row until the end of the transaction, so that changes of its small state happen one after
+ * another, on all servers.
  */
 export async function lockOrganization(
   transaction: Statements,

@@ -28,7 +28,7 @@ interface Row {
   readonly activated_by: string | null;
 }
 
-/** Which version is active. */
+/** The active version of an organization. */
 interface Head {
   readonly organization: string;
   readonly version: string;
@@ -41,14 +41,14 @@ const COLUMNS = `v.version, v.name, v.description, v.updated_by, v.updated_at, v
 const FROM = "FROM policy_versions v JOIN organizations o ON o.id = v.organization_id";
 const HEAD = `id AS organization, active_version AS version, activated_at, activated_by`;
 
-/** Active policies that are kept in memory, with their texts; those that were asked for last. */
+/** The most active policies that are cached with their texts. */
 const KEPT_POLICIES = 256;
 
-/** Which policy objects were answered last, so that the same version is the same object. */
+/** Caches active policies, so that the same version is always the same object. */
 export class KnownPolicies {
   readonly #policies = new Map<string, Policy>();
 
-  /** The active policy as it was answered before; `undefined` when another one is active now. */
+  /** The cached policy; `undefined` if another version is active now. */
   get(head: Head): Policy | undefined {
     const known = this.#policies.get(head.organization);
     const isSame =
@@ -61,7 +61,7 @@ export class KnownPolicies {
 
   keep(policy: Policy): void {
     const { organization_id: organization } = policy;
-    this.#policies.delete(organization); // and back in as the newest
+    this.#policies.delete(organization); // inserted again below as the newest
     this.#policies.set(organization, policy);
     const [oldest] = this.#policies.keys();
     if (this.#policies.size > KEPT_POLICIES && oldest !== undefined) this.#policies.delete(oldest);
@@ -91,7 +91,7 @@ export class PostgresPolicies implements PolicyStore {
         `SELECT coalesce(max(number), 0) AS number FROM policy_versions WHERE organization_id = $1`,
         [organization],
       );
-      const versions = last?.number ?? 0; // none is ever removed
+      const versions = last?.number ?? 0; // versions are never removed
       checkQuota(quota, versions);
       const taken = await takenNames(transaction, organization, draft.version);
       const version = freeVersion(draft, (name) => taken.has(name));
@@ -145,7 +145,7 @@ export class PostgresPolicies implements PolicyStore {
       [organization, head.version],
     );
     if (!row) return undefined;
-    const { activated_at, activated_by } = head; // those that this very answer is of
+    const { activated_at, activated_by } = head; // of the activation that this answer shows
     const policy = wholeOf(organization, { ...row, active: true, activated_at, activated_by });
     this.#known.keep(policy);
     return policy;
@@ -226,7 +226,7 @@ async function setActive(
   );
 }
 
-/** The names of versions that are taken, as far as a draft of a name may want them. */
+/** The taken names of versions that a draft's name could collide with. */
 async function takenNames(
   transaction: Statements,
   organization: string,
@@ -252,7 +252,7 @@ async function readVersion(
   return row && wholeOf(organization, row);
 }
 
-/** The members in the order in which the other engines give them: an answer's tag depends on it. */
+/** The members are in the same order as in the other engines, since the entity tag depends on it. */
 function policyOf(organization: string, row: Row): Omit<Policy, "yaml"> {
   const { description, active, activated_at, activated_by } = row;
   return Object.freeze({

@@ -13,24 +13,24 @@ export type Driver = typeof pg;
 
 export type { PoolClient };
 
-/** How much longer the server waits for the answer of a database that should have given up itself. */
+/** The extra time for which the client waits after the statement's time limit in the database. */
 const GRACE_MS = 1_000;
 const CONNECT_MS = 5_000;
 const IDLE_MS = 30_000;
 const ATTEMPTS = 3;
-/** After so long a transaction is ended whose server does nothing, and its locks are free. */
+/** After this time the database ends an idle transaction, which frees its locks. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
 
-/** How long a failed connection makes later requests fail at once, so that they do not queue for the next. */
+/** The time for which requests fail at once after a failed connection, instead of queueing for the next attempt. */
 const FIRST_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 2_000;
 
-/** How long a pool does not try to grow after the database had no connection left for it. */
+/** The time for which a pool does not grow after the database has refused a connection for lack of room. */
 const GROW_AGAIN_MS = 1_000;
 
 /**
- * Counts the fail-overs that a server has seen. A connection of an earlier count may lead to the old primary,
- * which answers reads with old data, so none is used again.
+ * Counts the fail-overs that a server has seen. A connection from before the last fail-over may lead to the old
+ * primary, which answers reads with old data. So it is not used again.
  */
 export interface FailOvers {
   count: number;
@@ -52,9 +52,9 @@ export class LimitedPool {
   readonly #failOvers: FailOvers;
   readonly #max: number;
   readonly #maxWaiting: number;
-  /** The count of fail-overs when a connection was made; -1 once its database has become read-only. */
+  /** The number of fail-overs when a connection was made; -1 once its database is read-only. */
   readonly #madeAfter = new WeakMap<PoolClient, number>();
-  /** The connections that are made; the pool counts those under way, too. */
+  /** The number of established connections; the pool's own count includes connections under way. */
   #connected = 0;
   #wasConnected = false;
   #backoffMs = 0;
@@ -81,12 +81,12 @@ export class LimitedPool {
       statement_timeout: statementMs,
       query_timeout: statementMs + GRACE_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-      options: "-c jit=off", // compiling a search over many partitions takes longer than the search
+      options: "-c jit=off", // JIT compilation of a search over many partitions takes longer than the search
       keepAlive: true,
       types: { getTypeParser: parserOf(driver) },
       verify: (client, done) => void checkWritable(client).then(() => done(), done),
     });
-    // Without these a connection that the database closes would end the process.
+    // Without an error listener, a connection that the database closes would end the process.
     this.#pool.on("error", () => undefined);
     this.#pool.on("remove", () => this.#connected--);
     this.#pool.on("connect", (client) => {
@@ -105,7 +105,7 @@ export class LimitedPool {
     let failure: unknown;
     try {
       const result = await work(client);
-      if (this.#madeAfter.get(client) === -1) throw readOnly(); // the answer may be old
+      if (this.#madeAfter.get(client) === -1) throw readOnly(); // the answer may be outdated
       return result;
     } catch (error) {
       failure = error;
@@ -133,8 +133,8 @@ export class LimitedPool {
       } catch (error) {
         const isFull = codeOf(error) === NO_CONNECTION && this.#pool.totalCount > 0;
         if (isFull) this.#stopGrowing();
-        if (isFull && attempt < ATTEMPTS) continue; // waits for one of the pool's own
-        // With a connection left, the wait for it was too long.
+        if (isFull && attempt < ATTEMPTS) continue; // waits for a connection of the pool
+        // If the pool has connections, the fault was only a long wait for one of them.
         if (this.#pool.totalCount === 0) this.#backOff(error);
         throw refusalFor(error, this.#driver);
       }
@@ -155,7 +155,7 @@ export class LimitedPool {
     return this.#madeAfter.get(client) === this.#failOvers.count;
   }
 
-  /** Goes on with the connections that there are: else each request would try to make one, and fail. */
+  /** Continues with the existing connections: otherwise each request would try to open a connection, and fail. */
   #stopGrowing(): void {
     this.#pool.options.max = Math.max(1, this.#connected);
     this.#growsAt = systemStopwatch() + GROW_AGAIN_MS;
@@ -169,7 +169,7 @@ export class LimitedPool {
   }
 
   #backOff(error: unknown): void {
-    // Before the first connection the start fails, and says why itself.
+    // Before the first connection, the start fails and reports the reason itself.
     if (this.#backoffMs === 0 && this.#wasConnected) {
       this.#log.warn("the database cannot be reached", { reason: reasonOf(error) });
     }
@@ -182,7 +182,7 @@ function readOnly(): Error {
   return Object.assign(new Error("the database is read-only"), { code: READ_ONLY });
 }
 
-/** PostgreSQL reports these settings with its answer to the first statement after they were changed. */
+/** PostgreSQL reports a change of these settings with its next answer. */
 const READ_ONLY_SETTINGS = ["default_transaction_read_only", "in_hot_standby"];
 
 function onReadOnly(client: PoolClient, seen: () => void): void {
@@ -216,7 +216,7 @@ function parserOf(driver: Driver): Driver["types"]["getTypeParser"] {
 /**
  * Loads the driver.
  *
- * @throws ConfigError when it is not installed
+ * @throws ConfigError if the driver is not installed
  */
 export async function loadDriver(): Promise<Driver> {
   try {

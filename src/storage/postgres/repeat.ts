@@ -6,10 +6,10 @@ const ATTEMPTS = 6;
 const PAUSE_MS = 10;
 
 /**
- * Does work again, some times at most, that the database ended for a deadlock or a conflict with another
- * transaction. The work must have no other effect.
+ * Does work, and repeats it a few times if the database ended it because of a deadlock or a conflict with another
+ * transaction. The work must not have other effects.
  *
- * @param isAgain decides whether a failure of the work is such a one
+ * @param isAgain decides whether a failure can be repeated
  */
 export async function repeatedly<T>(
   work: () => Promise<T>,
@@ -20,7 +20,7 @@ export async function repeatedly<T>(
       return await work();
     } catch (error) {
       if (attempt === ATTEMPTS || !(await isAgain(error))) throw error;
-      const ms = PAUSE_MS * attempt * (1 + Math.random()); // not in step with the others
+      const ms = PAUSE_MS * attempt * (1 + Math.random()); // random, so that competing transactions do not repeat in step
       await new Promise<void>((resolve) => void setTimeout(resolve, ms));
     }
   }

@@ -1,4 +1,4 @@
-/** Runs the statements of a store: by themselves, or in the transaction of a unit of work. */
+/** Runs the statements of a store: individually, or in the transaction of a unit of work. */
 import type { ActivityStore } from "../../activity/store.ts";
 import type { UnitOfWork } from "../../activity/unit-of-work.ts";
 import type { Database, Statements, Transaction } from "./database.ts";
@@ -7,17 +7,17 @@ import { repeatedly } from "./repeat.ts";
 
 /** The database as a store sees it. */
 export interface Session {
-  /** Reads; within a unit of work that has changed something, its changes are seen. */
+  /** Reads. Within a unit of work, earlier changes of the unit are visible. */
   readonly query: Statements["query"];
 
-  /** Makes a change: in a transaction of its own, or as a part of the unit's. May run its work again. */
+  /** Makes a change in its own transaction, or in the unit's transaction. The work may be repeated. */
   change<T>(work: (transaction: Statements) => Promise<T>): Promise<T>;
 
   /** Present in a unit of work. */
   readonly isUnit?: true;
 }
 
-/** The session of stores outside of any unit of work. Its changes are made in the order of their calls. */
+/** The session of stores outside a unit of work. Changes are made in the order of the calls. */
 export function plainSession(database: Database): Session {
   let last: Promise<unknown> = Promise.resolve();
   return {
@@ -31,9 +31,9 @@ export function plainSession(database: Database): Session {
 }
 
 /**
- * The unit of work of this engine: a change and its entry are committed together, or neither is. The
- * transaction begins with the first change, so that a handler that hashes a password before it holds no
- * connection meanwhile.
+ * The unit of work of this engine: a change and its activity entry are committed together or not at all. The
+ * transaction begins with the first change, so a handler that hashes a password first does not hold a connection
+ * meanwhile.
  */
 export function unitOfWork<Stores extends { readonly activity: Pick<ActivityStore, "append"> }>(
   database: Database,
@@ -68,7 +68,7 @@ class Unit implements Session {
 
   async change<T>(work: (transaction: Statements) => Promise<T>): Promise<T> {
     if (this.#transaction) return work(this.#transaction);
-    // The first change of a unit can be made again; a later one would lose those before it.
+    // Only the first change of a unit can be repeated: the rollback of a later one would lose the changes before it.
     return repeatedly(
       async () => work((this.#transaction = await this.#database.begin())),
       async (error) => {

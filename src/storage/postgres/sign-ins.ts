@@ -46,7 +46,7 @@ async function beginAttempt(
   pair: string,
   now: number,
 ): Promise<number> {
-  // Locks the network: attempts from it are counted one after another.
+  // Locks the network, so that its attempts are counted one after another.
   await transaction.run(
     `INSERT INTO sign_in_networks (network, used_at) VALUES ($1, $2)
      ON CONFLICT (network) DO UPDATE SET used_at = excluded.used_at`,
@@ -78,7 +78,7 @@ function attemptOf(database: Database, id: number, pair: string, now: Clock): At
     async succeeded() {
       await database.transaction(async (transaction) => {
         await transaction.run("DELETE FROM sign_in_attempts WHERE id = $1", [id]);
-        // They count for the address as before.
+        // The failures still count for the address.
         await transaction.run(
           "UPDATE sign_in_attempts SET pair = NULL WHERE pair = $1 AND failed_at IS NOT NULL",
           [pair],

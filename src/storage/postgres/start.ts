@@ -1,4 +1,4 @@
-/** Opens the database at the start of a server, or says in one line why it cannot be used. */
+/** Opens the database at the start of a server, or reports in one line why it cannot be used. */
 import { ConfigError } from "../../core/config-error.ts";
 import { Refusal } from "../../core/errors.ts";
 import type { EngineParts } from "../../engine.ts";
@@ -11,7 +11,7 @@ const LEAST_VERSION = 14;
 /**
  * Connects, checks the database, and brings its tables up to date.
  *
- * @param prepare does something else with the tables
+ * @param prepare further work on the tables, once they are up to date
  * @throws ConfigError or Error naming the setting, what is wrong, and what to do
  */
 export async function openDatabase(
@@ -57,14 +57,14 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ["ENOENT", "there is no such socket: start the database, or correct the directory"],
 ]);
 
-/** Failures that the driver finds itself and gives no code. */
+/** Failures that the driver reports without a code. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^SASL: .*password must be/, "the database asks for a password: give one in the URL"],
   [/not support SSL/, "the database does not offer TLS: switch it on there, or leave out sslmode"],
   [/timeout/, "the database did not answer: check the host, the port, and firewalls between"],
 ];
 
-/** A failure of the start, in one line that never shows the URL, which holds a password. */
+/** A failure of the start, in one line. It never shows the URL, which may contain a password. */
 function faultOf(error: unknown): unknown {
   const cause = error instanceof Refusal ? error.cause : error;
   const code = codeOf(cause);

@@ -3,8 +3,8 @@ const TEXT = 25;
 const HEADER_BYTES = 20;
 
 /**
- * Encodes texts as a parameter of the type `text[]`, in the binary form of PostgreSQL. The database reads it
- * several times as fast as JSON or the text form of an array, since nothing is quoted in it.
+ * Encodes texts as a parameter of the type `text[]`, in PostgreSQL's binary format. The database reads it several
+ * times as fast as JSON or the text format of an array, since it contains no quotes and escapes.
  */
 export function textArray(texts: readonly (string | undefined)[]): Buffer {
   const sizes = texts.map((text) => (text === undefined ? 0 : Buffer.byteLength(text)));

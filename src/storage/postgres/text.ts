@@ -1,28 +1,28 @@
 /**
- * How texts are kept in PostgreSQL, whose `text` holds neither U+0000 nor a lone surrogate. Each such code
- * unit becomes U+FDE0 and four of U+FDD0 to U+FDDF, one for each hexadecimal digit. Those are noncharacters,
- * which no honest text holds; where a text does hold one, it is written in the same way. So every text comes
- * back as it was given, equal texts stay equal, and a text contains another exactly if their forms do.
+ * Encodes texts for PostgreSQL, whose `text` cannot contain U+0000 or an unpaired surrogate. Each such code unit
+ * becomes U+FDE0 and four of U+FDD0 to U+FDDF, one for each hexadecimal digit. Ordinary texts do not contain these
+ * noncharacters; if a text does, they are encoded in the same way. So every text can be decoded, equal texts stay
+ * equal, and a text contains another text exactly if its encoded form contains the other's.
  *
- * JSON needs none of this: `JSON.stringify` escapes both kinds.
+ * JSON does not need this: `JSON.stringify` escapes both kinds.
  */
 
-/** Parts texts that are kept as one; no form holds it. */
+/** Separates texts that are stored as one text; no encoded text contains it. */
 export const SEPARATOR = "\uFDE1";
 
 const MARK = 0xfde0;
 const DIGITS = 0xfdd0;
 
-// With the flag `u` a surrogate in a class matches only where it stands alone.
+// With the flag `u`, a surrogate in a character class matches only an unpaired one.
 const UNSAFE = /[\0\uD800-\uDFFF\uFDD0-\uFDE1]/gu;
 const ESCAPED = /\uFDE0[\uFDD0-\uFDDF]{4}/g;
 
-/** The form in which a text is sent to the database. */
+/** Encodes a text for the database. */
 export function toText(text: string): string {
   return text.search(UNSAFE) === -1 ? text : text.replace(UNSAFE, escapedUnit);
 }
 
-/** The text that a form stands for. */
+/** Decodes a text from the database. */
 export function fromText(form: string): string {
   return form.includes("\uFDE0") ? form.replace(ESCAPED, unitOf) : form;
 }

@@ -1,7 +1,7 @@
 /**
- * Checks what the constraints of the database cannot: that the counters are those of the events, that every
- * event has its columns, its place and its id, and that every document can be read. Nothing is changed.
- * Each statement compares at one moment, so servers may go on meanwhile.
+ * Checks properties that the constraints of the database cannot: the counters agree with the events, every event
+ * has its columns, its row number and its id, and every document can be read. Nothing is changed. Each statement
+ * compares at one moment, so servers may keep running.
  */
 import { createHash } from "node:crypto";
 import { activityEntry, type ActivityEntry } from "../../activity/schema.ts";
@@ -59,7 +59,7 @@ async function verifyUnfinished(database: Database, report: DatabaseReport): Pro
   if (mark) report.problem("deployment", "a move into this database is not finished");
 }
 
-/** Every day that has events has a table, which is attached; no table is attached besides. */
+/** Checks that every day with events has an attached partition, and that no other partition is attached. */
 async function verifyPartitions(database: Database, report: DatabaseReport): Promise<void> {
   const rows = await database.query<{ day: string | null; name: string | null }>(
     `SELECT p.day::text AS day, c.name
@@ -76,7 +76,7 @@ async function verifyPartitions(database: Database, report: DatabaseReport): Pro
   }
 }
 
-/** The users, keys and activity entries, which are kept as JSON. */
+/** Checks the users, keys and activity entries, which are stored as JSON. */
 async function verifyDocuments(
   database: Database,
   id: string,

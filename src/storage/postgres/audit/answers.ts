@@ -15,7 +15,7 @@ const NEWLINE = Buffer.from("\n");
 /** The most bytes of a piece. */
 const PIECE_BYTES = 128 << 10;
 
-/** Which part of the matches a page shows. */
+/** The part of the matches that a page shows. */
 export interface PageParts {
   readonly limit: number;
   readonly start: number | ListPlace;
@@ -59,7 +59,7 @@ async function shortened(
   const parts: Buffer[] = [];
   for await (const lines of portions) {
     for (const line of lines) {
-      // A line that is no longer than a text may be has none to cut.
+      // A line within the limit of a text cannot contain a longer text.
       const isShort = line.length <= characters;
       parts.push(COMMA, isShort ? line : Buffer.from(new TextCutter(characters).cut(line)));
     }
@@ -80,7 +80,7 @@ async function* pagePieces(portions: AsyncIterable<readonly Buffer[]>): AsyncGen
   }
 }
 
-/** Answers an export; see `AuditStore.export`. Its rows stay until it is closed. */
+/** Answers an export; see `AuditStore.export`. Its rows are kept until it is closed. */
 export async function answerExport(
   database: Database,
   organization: string,

@@ -8,15 +8,15 @@ import type { NewEvent } from "./records.ts";
 /** A row of the answer of `audit_append_1`. */
 export interface Answer {
   readonly organization_id: string;
-  /** The newest row of the organization, or the row of the event that was sent before. */
+  /** The newest row of the organization, or the row of a known event. */
   readonly seq: number;
-  /** The bytes of the organization, or of the event. */
+  /** The bytes of the organization, or of the known event. */
   readonly bytes: number;
   readonly place: number | null;
   readonly day: string | null;
 }
 
-/** The parameters that have an entry for each event, in their order. */
+/** The parameters with one entry for each event, in the order of the function's parameters. */
 const COLUMNS = [
   ...(["organization_id", "id", "is_named", "day", "time_ms", "ai", "decision"] as const),
   ...(["consumer", "provider", "executor", "capability", "status", "runtime_name"] as const),
@@ -29,7 +29,7 @@ const TEXT = `SELECT * FROM ${NAME}($1, $2, ${COLUMNS.map((_, i) => `$${i + 3}`)
 /**
  * Stores events, all or none; see the function in the migrations.
  *
- * @param isRelaxed whether the answer need not wait for the disk of the database
+ * @param isRelaxed whether the commit does not wait for the disk of the database
  */
 export async function appendEvents(
   database: Database,

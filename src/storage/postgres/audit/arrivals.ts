@@ -1,7 +1,7 @@
 /**
- * Follows events as they are stored, by whichever server. The row number of an organization's newest event is
- * its change counter. It is asked for while streams wait, for all organizations at once; what this server
- * stores wakes its own streams without asking.
+ * Follows events as any server stores them. The row number of an organization's newest event is its change
+ * counter. While streams wait, one query reads the counters of all their organizations. Events that this
+ * server stores wake its streams without a query.
  */
 import type { Arrival, AuditFilter, AuditTail } from "../../../audit/store.ts";
 import { streamPosition } from "../../../audit/positions.ts";
@@ -12,7 +12,7 @@ import { conditionsOf, Values } from "./conditions.ts";
 const ASK_EVERY_MS = 200;
 const READ_ROWS = 256;
 const READ_BYTES = 64 << 10;
-/** A range of more rows is read like a search, which may take long. */
+/** Larger ranges of rows are read as searches, which may take longer. */
 const MANY_ROWS = 10_000;
 
 interface Found {
@@ -30,7 +30,7 @@ interface Waiting {
 export class Arrivals {
   readonly #database: Database;
   readonly #waiting = new Map<string, Waiting>();
-  /** Reads under way: streams that are at the same row share them. */
+  /** Reads under way: streams that wait for the same row share a read. */
   readonly #reads = new Map<string, Promise<readonly Found[]>>();
   #timer: NodeJS.Timeout | undefined;
   #isAsking = false;
@@ -40,7 +40,7 @@ export class Arrivals {
     this.#database = database;
   }
 
-  /** An organization's events reach up to a row. */
+  /** Call when events of an organization were stored; `last` is the newest row. */
   grown(organization: string, last: number): void {
     const waiting = this.#waiting.get(organization);
     if (waiting === undefined || waiting.last >= last) return;
@@ -101,7 +101,7 @@ export class Arrivals {
     }
   }
 
-  /** Asks for the newest rows, and again after a while as long as streams wait. */
+  /** Reads the newest row numbers, at intervals while streams wait. */
   async #ask(): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;
@@ -113,7 +113,7 @@ export class Arrivals {
       );
       for (const { organization_id, last_seq } of rows) this.grown(organization_id, last_seq);
     } catch {
-      // The database is away: streams wait until it is back.
+      // The database cannot be reached: streams wait until it can.
     } finally {
       this.#isAsking = false;
       if (this.#waiting.size > 0 && !this.#isClosed) {

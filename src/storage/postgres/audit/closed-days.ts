@@ -1,7 +1,6 @@
 /**
- * Indexes the events of days that are over, for searches and exact filters. The indexes of a day that still takes
- * events would slow these down, so its rows are looked through one by one. Where the extension `pg_trgm` cannot
- * be had, searches look through all rows.
+ * Indexes the events of past days, for searches and exact filters. Indexes would slow down the ingest of a day that
+ * still takes events, so its rows are scanned instead. Without the extension `pg_trgm`, searches scan all rows.
  */
 import { DAY_MS } from "../../../core/clock.ts";
 import { Unavailable } from "../../../core/errors.ts";
@@ -13,7 +12,7 @@ import { dayOf } from "./records.ts";
 
 const LEASE_MS = 60 * 60_000;
 
-/** Indexes the days before yesterday that are not indexed; one server at a time does so. */
+/** Indexes the days before yesterday that have no indexes yet. A lease lets one server at a time do this. */
 export async function indexClosedDays(database: Database, now: number): Promise<void> {
   const isOver = "day < $1::date AND NOT (is_indexed AND has_trigrams)";
   const before = dayOf(now - DAY_MS);
@@ -35,7 +34,7 @@ export async function indexClosedDays(database: Database, now: number): Promise<
   });
 }
 
-/** Building keeps others from writing to the day, but not from reading it. */
+/** Indexes a day. Building the indexes blocks writes to the day, but not reads. */
 async function indexDay(database: Database, day: string, hasTrigrams: boolean): Promise<void> {
   const table = tableOf(day);
   const columns = INDEXED.map(
@@ -43,7 +42,7 @@ async function indexDay(database: Database, day: string, hasTrigrams: boolean): 
       (organization_id, left(${column}, ${INDEXED_CHARACTERS}));`,
   );
   const trigrams = `CREATE INDEX IF NOT EXISTS ${table}_search ON ${table} USING gin (search gin_trgm_ops);`;
-  // Without the names of columns, or the indexed beginnings would get no statistics.
+  // ANALYZE must not list columns: the indexed expressions would then get no statistics.
   await database.maintain(
     `UPDATE audit_partitions SET is_indexed = true, has_trigrams = ${hasTrigrams} WHERE day = '${day}';
      ${columns.join("")} ${hasTrigrams ? trigrams : ""}
@@ -57,7 +56,7 @@ async function hasExtension(database: Database): Promise<boolean> {
     return found.length > 0;
   };
   if (await isThere()) return true;
-  // It is trusted: the owner of the database may create it, where the operator has installed it.
+  // The extension is trusted: the owner of the database may create it if its files are installed.
   await database.run("CREATE EXTENSION IF NOT EXISTS pg_trgm").catch(() => undefined);
   return isThere();
 }

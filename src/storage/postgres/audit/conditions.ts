@@ -7,7 +7,7 @@ import { columnOf, searchForm, SEARCH_PARTS } from "./records.ts";
 export class Values {
   readonly all: unknown[] = [];
 
-  /** The place of a value in the statement. */
+  /** Adds a value and returns its placeholder, such as `$3`. */
   add(value: unknown): string {
     return `$${this.all.push(value)}`;
   }
@@ -32,28 +32,28 @@ function excludedBy(filter: AuditFilter, name: (typeof COLUMNS)[number][0]): str
   return name === "trace_id" ? undefined : filter[excluding(name)];
 }
 
-/** The filters that search a part of the searched text. */
+/** The filters that search one part of the column `search`. */
 const SEARCHES = [
   ["q", SEARCH_PARTS.q],
   ["reason", SEARCH_PARTS.reason],
 ] as const;
 
-/** The columns that are indexed once a day is over; traces are at once. */
+/** The columns that are indexed once a day is over; `trace_id` is indexed at once. */
 export const INDEXED = ["provider", "executor", "capability", "status", "runtime_name", "policy"];
-/** An index holds the beginning of a text, which may be too long for it. */
+/** An index contains only the beginning of a text, since a whole text may be too long for it. */
 export const INDEXED_CHARACTERS = 64;
 
-/** The condition that a column has a value, in a form for which there may be an index. */
+/** The condition that a column has a value, in a form that can use the index. */
 function equalText(column: string, values: Values, wanted: string): string {
   const value = values.add(wanted);
   if (column !== "trace_id" && !INDEXED.includes(column)) return `${column} = ${value}`;
   const beginning = `left(${column}, ${INDEXED_CHARACTERS})`;
-  // A shorter text is its own beginning.
+  // The beginning of a shorter text is the whole text.
   if (wanted.length < INDEXED_CHARACTERS) return `${beginning} = ${value}`;
   return `${beginning} = left(${value}, ${INDEXED_CHARACTERS}) AND ${column} = ${value}`;
 }
 
-/** Each begins with `AND`, so that they follow a condition. */
+/** The conditions of a filter. Each begins with `AND`, so that it can follow another condition. */
 export function conditionsOf(filter: AuditFilter, values: Values): string {
   const { from, to } = filter;
   const conditions: string[] = [];
@@ -71,13 +71,13 @@ export function conditionsOf(filter: AuditFilter, values: Values): string {
     if (text === "") continue;
     const literal = searchForm(text).replace(/[\\%_]/g, "\\$&");
     const pattern = values.add(`%${literal}%`);
-    // The first condition is for the index of trigrams, the second one for the part that is searched.
+    // The first condition uses the trigram index of the whole column; the second checks the searched part.
     conditions.push(`search LIKE ${pattern} AND ${part} LIKE ${pattern}`);
   }
   return conditions.map((condition) => ` AND ${condition}`).join("");
 }
 
-/** The columns whose values are counted in `audit_values`; the decision and the consumer are parts of each count. */
+/** The columns whose values are counted in `audit_values`. Each count is split by decision and consumer. */
 const COUNTED = COLUMNS.filter(([name]) => !["decision", "consumer", "trace_id"].includes(name));
 /** Longer values are not counted. */
 const MOST_VALUE_BYTES = 256;
@@ -97,7 +97,7 @@ export function isSearch(filter: AuditFilter): boolean {
   return SEARCHES.some(([name]) => (filter[name] ?? "") !== "");
 }
 
-/** Whether the counters tell how many events match, at any time. */
+/** Whether the counters have the number of events that match, for any range of time. */
 export function isCounted(filter: AuditFilter): boolean {
   const exact = COLUMNS.filter(([name]) => name !== "decision" && name !== "consumer");
   if (COLUMNS.some(([name]) => excludedBy(filter, name) !== undefined)) return false;

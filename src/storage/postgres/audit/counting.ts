@@ -1,6 +1,6 @@
 /**
- * Counts events by hour and by value some thousand at a time, a moment after they are stored: doing so while
- * they are stored would make ingest several times slower. Queries add the events that are not counted yet.
+ * Counts events by hour and by value, some thousand at a time, shortly after they are stored: counting them in
+ * the same transaction would make ingest several times slower. Queries add the events that are not counted yet.
  */
 import type { Database } from "../database.ts";
 
@@ -9,11 +9,11 @@ const COUNT_AFTER = 5_000;
 const COUNT_AT_ONCE = 20_000;
 const MOST_KNOWN = 10_000;
 
-/** Counts what this server sees stored. */
+/** Counts the events that this server stores. */
 export class Counting {
   readonly #database: Database;
   readonly #after: number;
-  /** The row of each organization at which it was counted last. */
+  /** The newest row of each organization when its events were last counted. */
   readonly #countedAt = new Map<string, number>();
   #counting: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -23,7 +23,7 @@ export class Counting {
     this.#after = after;
   }
 
-  /** An organization's events reach up to a row. */
+  /** Call when events of an organization were stored; `last` is the newest row. */
   grown(organization: string, last: number): void {
     if (last - (this.#countedAt.get(organization) ?? 0) < this.#after || this.#isClosed) return;
     if (this.#countedAt.size >= MOST_KNOWN) this.#countedAt.clear();
@@ -31,19 +31,19 @@ export class Counting {
     this.#counting = this.#counting.then(() => this.#count(organization));
   }
 
-  /** Resolves when what was begun is counted. */
+  /** Resolves when the counting under way has ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#counting;
   }
 
   async #count(organization: string): Promise<void> {
-    // Counted with the next events, if it fails; until then queries count by themselves.
+    // After a failure they are counted with the next events. Until then queries count them.
     await countEvents(this.#database, organization, () => this.#isClosed).catch(() => undefined);
   }
 }
 
-/** Counts the events of an organization until few are left. */
+/** Counts the events of an organization until only few are uncounted. */
 async function countEvents(
   database: Database,
   organization: string,
@@ -58,7 +58,7 @@ async function countEvents(
   }
 }
 
-/** Counts what no server has counted, such as what was stored by one that has ended. */
+/** Counts all uncounted events, such as those of a server that has stopped. */
 export async function countRest(database: Database): Promise<void> {
   const behind = await database.query<{ organization: string }>(
     `SELECT h.organization_id AS organization FROM audit_heads h LEFT JOIN audit_counted c USING (organization_id)

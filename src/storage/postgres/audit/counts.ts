@@ -1,4 +1,4 @@
-/** The counts behind the dashboard and the histogram, from the counters where these know them. */
+/** The counts of the dashboard and the histogram, read from the counters if they have them. */
 import type { AuditActivity, AuditFilter, AuditHistogram } from "../../../audit/store.ts";
 import type { ProviderActivity } from "../../../audit/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../core/clock.ts";
@@ -10,7 +10,7 @@ import { columnOf, providerKey, providerOf } from "./records.ts";
 import { countedText, cut, FIRST_DAY, within } from "./totals.ts";
 
 const MOST_LISTED = 1_000;
-/** The most names that are compared, those with the most events: runtimes choose the names. */
+/** The most names that are compared, those with the most events: runtimes can report any number of names. */
 const MOST_NAMES = 4 * MOST_LISTED;
 
 /** Events by bucket and decision; see `AuditStore.histogram`. */
@@ -61,7 +61,7 @@ export async function histogramOf(
 
 /** A row of the counts of providers in the last 24 hours. */
 interface ProviderRow {
-  /** `minute` for a name in the counters, `event` for a name in events, `facet` for a row without a name. */
+  /** `minute`: counted by the counters. `event`: counted from events. `facet`: a decision instead of a provider. */
   readonly kind: "minute" | "event" | "facet";
   /** The provider, or the decision of a facet. */
   readonly name: string;
@@ -71,12 +71,12 @@ interface ProviderRow {
   readonly failed: number;
 }
 
-/** The rows of the 24 hours up to and including a moment. */
+/** The range of the 24 hours up to and including a moment. */
 function lastDay(now: number): { readonly from: number; readonly to: number } {
   return { from: now - DAY_MS + 1, to: now + 1 };
 }
 
-/** Selects `ProviderRow`s of those providers that were used most; of the named ones, where some are. */
+/** Selects `ProviderRow`s of the named providers; without names, of the providers that were used most. */
 function providersOf(
   now: number,
   values: Values,
@@ -98,7 +98,7 @@ function providersOf(
     FROM (${parts.join(" UNION ALL ")}) AS counted GROUP BY 1, 2 ORDER BY 5 DESC LIMIT ${MOST_NAMES}`;
 }
 
-/** Adds up by the key of the provider. */
+/** Adds up the rows of each provider, by its key. */
 function byKey(rows: readonly ProviderRow[]): Map<string, { events: number; failed: number }> {
   const sums = new Map<string, { events: number; failed: number }>();
   for (const { kind, name, events, failed } of rows) {
@@ -159,7 +159,7 @@ export async function providerUseOf(
   const { days } = await daysOf(database, organization);
   const statement = providersOf(now, values, days, names);
   const recent = await database.query<ProviderRow>(statement, values.all);
-  // The newest minute of a provider is the first entry of the key; it may have arrived on several days.
+  // The newest minute of a provider is the first entry of the primary key. Its events may have arrived on several days.
   const used = await database.query<{ name: string; newest: number | null }>(
     `SELECT name, (
         SELECT max(newest_ms) FROM audit_provider_minutes m
@@ -188,7 +188,7 @@ export async function providerNamesOf(
   organization: string,
   most: number,
 ): Promise<ReadonlySet<string>> {
-  // Jumps from one name to the next, since a name has a row for each minute.
+  // Jumps from one name to the next, since each name has many rows, one for each minute.
   const names = await database.query<{ provider: string }>(
     `WITH RECURSIVE head AS (SELECT ${FIRST_DAY} AS first_day), names AS (
        (SELECT provider FROM audit_provider_minutes

@@ -1,6 +1,6 @@
 /**
- * The days of arrival that a query needs. With a year of partitions the database would take longer to plan a
- * query over all of them than to answer it, so every query names its days.
+ * The days of arrival that a query needs. Each day is a partition. With a year of partitions, planning a query
+ * over all of them takes longer than answering it, so every query names its days.
  */
 import type { AuditFilter, AuditUsage } from "../../../audit/store.ts";
 import type { Database } from "../database.ts";
@@ -26,24 +26,24 @@ export interface Moment {
   readonly days: readonly ArrivalDay[];
 }
 
-/** Timestamps from one on, and before another. */
+/** Timestamps from `from` on and before `to`. */
 export interface Range {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
 }
 
-/** Timestamps from one up to another, and the days in which such may have arrived. */
+/** Timestamps from `oldest` to `newest`, both included, and the days in which such events may have arrived. */
 export interface Window {
   readonly oldest: number;
   readonly newest: number;
   readonly days: readonly string[];
 }
 
-/** The head row `h` of the organization $1, and the row `c` that says how far it is counted. */
+/** The head row `h` of the organization $1, and the row `c` with the newest row that is counted. */
 export const HEAD = `audit_heads h LEFT JOIN audit_counted c ON c.organization_id = h.organization_id
   WHERE h.organization_id = $1`;
 
-/** Selects the days of the organization $1 that may have matching events, beside `HEAD`. */
+/** Selects the days of the organization $1 that may have matching events; for a statement with `HEAD`. */
 export function daysText(filter: AuditFilter, values: Values): string {
   const { decision, consumer } = filter;
   const have = countedValuesOf(filter).map(
@@ -75,7 +75,7 @@ export async function daysOf(
   return found ?? { days: [], counted: 0 };
 }
 
-/** The condition that names the days in which events of a range may have arrived. */
+/** The condition that limits a query to the days in which events of a range may have arrived. */
 export function inDays(days: readonly ArrivalDay[], range: Range, values: Values): string {
   const { from = -Infinity, to = Infinity } = range;
   const wanted = days.filter(({ oldest, newest }) => newest >= from && oldest < to);
@@ -83,8 +83,8 @@ export function inDays(days: readonly ArrivalDay[], range: Range, values: Values
 }
 
 /**
- * Cuts a range into windows, the newest first, so that a page of the newest events needs few days. Each
- * window reaches twice as many days as the one before.
+ * Cuts a range into windows, newest first, so that a page of the newest events reads few days. Each window has
+ * twice as many days as the one before.
  */
 export function* windowsOf(
   days: readonly ArrivalDay[],
@@ -105,7 +105,7 @@ export function* windowsOf(
   }
 }
 
-/** How much is stored; see `AuditStore.usage`. */
+/** The amount of stored data; see `AuditStore.usage`. */
 export async function usageOf(database: Database, organization: string): Promise<AuditUsage> {
   const [usage] = await database.query<{ events: number; bytes: number; oldest: number | null }>(
     `SELECT h.events, h.bytes, (

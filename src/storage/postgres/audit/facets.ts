@@ -1,6 +1,6 @@
 /**
- * Counts events by the values of fields, in one pass over the newest matches. It runs where searches run, within
- * their limit of time.
+ * Counts events by the values of fields, in one pass over the newest matches. It uses the connections and the time
+ * limit of searches.
  */
 import {
   FACET_FIELDS,
@@ -20,7 +20,7 @@ import { SEARCH_PARTS } from "./records.ts";
 const MOST_COUNTED = 100_000;
 const LONGEST_LINE = 64 << 10;
 
-/** The columns of the facets; a reason is kept in lower case and ends in a mark. */
+/** The columns of the facets. The column of the reason is in lower case and ends in a separator. */
 const COLUMNS = FACET_FIELDS.map(([facet, field]) => {
   const column = field === "policy_decision" ? "decision" : field;
   const text = facet === "reason" ? `left(${SEARCH_PARTS.reason}, -1)` : column;

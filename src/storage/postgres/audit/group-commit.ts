@@ -1,6 +1,6 @@
 /**
- * Stores events in groups: those that arrive while two transactions are under way go out together as the
- * next one. So thousands of requests share one round trip, one lock of the organization and one sync.
+ * Stores events in groups: events that arrive while two transactions are under way go into the next one together.
+ * So thousands of requests share one round trip, one lock of the organization and one sync.
  */
 import { answerAllowance, longAnswer } from "../../../audit/long-answer.ts";
 import type { AuditEvent } from "../../../audit/schema.ts";
@@ -16,31 +16,31 @@ import { newEventOf, type NewEvent } from "./records.ts";
 import { appendEvents, type Answer } from "./append.ts";
 import { isKnown, linesOfKnown, sizesOf, type Known } from "./known-events.ts";
 
-/** Two: while the database commits one, it already reads the next. */
+/** Two transactions: while the database commits one, it already reads the next. */
 const MOST_UNDER_WAY = 2;
-/** A group ends when it has so much. */
+/** The limits of one group. */
 const GROUP_EVENTS = 4_000;
 const GROUP_BYTES = 8 << 20;
-/** Beyond so much text that waits, appends are refused. */
+/** The limits of what waits; further appends are refused. */
 const MOST_WAITING = 20_000;
 const MOST_WAITING_BYTES = 256 << 20;
 const EVENTS_AT_ONCE = 256;
 const NO_PARTITION = "23514";
 
-/** The lines of events that were sent before are read in parts of this size, or one append at a time. */
+/** The lines of known events are read in parts of this size. A larger append is read alone. */
 const PART_BYTES = 8 << 20;
 
-/** The events of one call, to be stored all or none. */
+/** The events of one call. All of them are stored, or none. */
 interface Append {
   readonly organization: string;
   readonly events: readonly NewEvent[];
   readonly bytes: number;
-  /** How many bytes the answer may have. */
+  /** The most bytes of the answer. */
   readonly allowance: number;
   readonly stored: Stored;
 }
 
-/** An append whose events are stored, with the place of each among those that were sent. */
+/** An append whose events are stored, with the index of each event in the sent group. */
 interface Answering {
   readonly append: Append;
   readonly places: readonly number[];
@@ -52,7 +52,7 @@ export type Grown = (organization: string, lastRow: number, bytes: number) => vo
 export interface GroupCommitOptions {
   readonly database: Database;
   readonly partitions: Partitions;
-  /** Whether an answer need not wait for the disk of the database. */
+  /** Whether commits do not wait for the disk of the database. */
   readonly isRelaxed: boolean;
   readonly grown: Grown;
 }
@@ -118,7 +118,7 @@ export class GroupCommit {
     }
   }
 
-  /** Takes no more events, and waits until those that were taken are answered. */
+  /** Refuses further events, and resolves when all accepted events are answered. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#appends > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
@@ -140,7 +140,7 @@ export class GroupCommit {
     }
   }
 
-  /** Ends before an event that is under way: of two transactions any could be the first. */
+  /** The next group. It ends before an event whose id is under way, since either transaction could commit first. */
   #nextGroup(): readonly Append[] {
     let [count, events, bytes] = [0, 0, 0];
     for (const append of this.#waiting) {
@@ -153,10 +153,10 @@ export class GroupCommit {
     return this.#waiting.splice(0, count);
   }
 
-  /** Refuses the appends whose answers would be too long, before anything is stored, and gives the others. */
+  /** Refuses the appends whose answers would be too long, before anything is stored. Returns the other appends. */
   async #fitting(group: readonly Append[]): Promise<readonly Append[]> {
     const batches = group.map(({ events }) => events.filter(({ is_named }) => is_named));
-    const asked = batches.filter(({ length }) => length > 1).flat(); // one event is never too long
+    const asked = batches.filter(({ length }) => length > 1).flat(); // the answer to one event is never too long
     const sizes = await sizesOf(this.#options.database, asked);
     return group.filter(({ events, allowance, stored }) => {
       const own = new Map<string, number>();
@@ -182,7 +182,7 @@ export class GroupCommit {
     if (group.length === 0) return;
     const sent: NewEvent[] = [];
     const placeOf = new Map<string, number>();
-    // For each append, the places of its events among those that are sent: one for each id.
+    // For each append, the indexes of its events in the sent group. Events with the same id share an index.
     const places = group.map(({ events }) =>
       events.map((event) => {
         const known = event.is_named ? placeOf.get(event.key) : undefined;
@@ -214,7 +214,7 @@ export class GroupCommit {
       const own = places[i] as readonly number[];
       const size = own.reduce((sum, place) => sum + sizeOf(place), 0);
       if (size > append.allowance) {
-        append.stored(longAnswer()); // another server has just stored longer events of these ids
+        append.stored(longAnswer()); // another server has just stored longer events under these ids
         continue;
       }
       if (bytes > 0 && bytes + size > PART_BYTES) {
@@ -275,7 +275,7 @@ function* prepare(
   return prepared;
 }
 
-/** Whatever became of the transaction: an id is stored once, so events can be sent again. */
+/** The error for the client. Even if the outcome is unknown, events can be sent again: each id is stored once. */
 function refusalOf(error: unknown): unknown {
   if (!(error instanceof Unavailable)) return error;
   const message =

@@ -1,17 +1,17 @@
-/** Reads events that were sent before. */
+/** Reads known events: events whose ids were sent before. */
 import type { Database } from "../database.ts";
 import type { Answer } from "./append.ts";
 import type { NewEvent } from "./records.ts";
 
-/** An event that was sent before. */
+/** A known event; `place` is its index in the sent group. */
 export type Known = Answer & { readonly place: number; readonly day: string };
 
-/** Tells an event that was sent before from the newest row of an organization. */
+/** Whether a row of the answer is a known event; otherwise it is the newest row of an organization. */
 export function isKnown(row: Answer): row is Known {
   return row.place !== null;
 }
 
-/** The bytes of those events that were sent before, by key. */
+/** The bytes of known events, by key. */
 export async function sizesOf(
   database: Database,
   events: readonly NewEvent[],
@@ -32,8 +32,8 @@ export async function sizesOf(
 }
 
 /**
- * The lines of events that were sent before, by place. A query of its own: in the function that stores events
- * it would open the partitions of all days each time.
+ * The lines of known events, by index. This is a separate query: in the function that stores events it would open
+ * the partitions of all days each time.
  */
 export async function linesOfKnown(
   database: Database,

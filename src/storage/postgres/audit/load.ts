@@ -1,6 +1,6 @@
 /**
  * Loads the events of another engine while nothing else uses the database. Events, ids and totals are stored first,
- * without the indexes that would slow this down. Indexes and counters are made of all of them at the end.
+ * without indexes, which would slow this down. Indexes and counters are built at the end from all events.
  */
 import type { AuditEvent } from "../../../audit/schema.ts";
 import type { Database } from "../database.ts";
@@ -10,11 +10,11 @@ import { daysOf } from "./days.ts";
 import { tableOf } from "./partitions.ts";
 import { newEventOf, providerKey } from "./records.ts";
 
-/** The most rows of a portion, and the most text of one with several rows. */
+/** The most rows of a portion, and the most text of a portion with several rows. */
 const PORTION_ROWS = 4_000;
 const PORTION_BYTES = 2 << 20;
 
-/** The columns of `audit_events` that are sent as they are. */
+/** The columns of `audit_events` that are sent unchanged. */
 const COLUMNS = [
   ...([
     "day",
@@ -55,7 +55,7 @@ const TEXT = `
   -- The end of the load waits for the disk, and covers what is stored before it.
   RETURNING set_config('synchronous_commit', 'off', true)`;
 
-/** Removes what slows a load down and is made again by `finishLoad`. */
+/** Removes indexes and constraints that slow down a load; `finishLoad` makes them again. */
 export async function beginLoad(database: Database): Promise<void> {
   await database.run("DROP INDEX IF EXISTS audit_events_time, audit_events_trace");
   await database.run("ALTER TABLE audit_ids DROP CONSTRAINT IF EXISTS audit_ids_pkey");
@@ -78,7 +78,7 @@ export function loadOf(organization: string, lines: readonly Buffer[]): Load {
   return { organization, arrays, days: [...new Set(events.map(({ day }) => day))] };
 }
 
-/** Stores events behind those that the organization has. Their partitions have to be there. */
+/** Stores events after the organization's events. Their partitions must exist. */
 export async function storeLoad(database: Database, { organization, arrays }: Load): Promise<void> {
   await database.run(
     "INSERT INTO audit_heads (organization_id) VALUES ($1) ON CONFLICT DO NOTHING",
@@ -87,7 +87,7 @@ export async function storeLoad(database: Database, { organization, arrays }: Lo
   await database.run(TEXT, [organization, ...arrays], NAME);
 }
 
-/** Makes indexes and counters of all events, on two connections. A load that was cut off here does so again. */
+/** Builds indexes and counters of all events, on two connections. An interrupted load repeats this step. */
 export async function finishLoad(database: Database): Promise<void> {
   const first = buildIndexes(database).then(() => countDays(database));
   await Promise.all([first, buildIds(database).then(() => countMinutes(database))]);
@@ -100,7 +100,7 @@ async function buildIndexes(database: Database): Promise<void> {
      WHERE trace_id IS NOT NULL`);
 }
 
-/** An id stands for the first event that has it. */
+/** Builds the ids: an id refers to the first event that has it. */
 async function buildIds(database: Database): Promise<void> {
   await database.maintain(`
     SET LOCAL work_mem = '128MB';
@@ -142,14 +142,14 @@ async function countMinutes(database: Database): Promise<void> {
     ANALYZE audit_minutes, audit_provider_minutes, ${await partitionTexts(database)}`);
 }
 
-/** The partitions with those columns that queries compare: the statistics of the lines would take longest. */
+/** The partitions with the columns that queries compare. The column `line` is left out: its statistics take longest. */
 async function partitionTexts(database: Database): Promise<string> {
   const days = await database.query<{ day: string }>("SELECT day::text FROM audit_partitions");
   const columns = ["organization_id", "seq", ...COLUMNS].filter((name) => name !== "line");
   return days.map(({ day }) => `${tableOf(day)} (${columns.join(", ")})`).join(", ");
 }
 
-/** The providers that are counted under another name, as a literal of JSON. */
+/** The providers that are counted under another name, as a JSON literal. */
 async function otherKeys(database: Database): Promise<string> {
   const rows = await database.search<{ name: string }>(
     "SELECT DISTINCT provider AS name FROM audit_events WHERE octet_length(provider) > 256",
@@ -176,7 +176,7 @@ export async function* storedLines(
     );
   let rows = await read(0);
   while (rows.length > 0) {
-    const next = read((rows.at(-1) as { seq: number }).seq); // while the caller works on this portion
+    const next = read((rows.at(-1) as { seq: number }).seq); // read ahead while the caller works on this portion
     next.catch(() => undefined);
     yield rows.map(({ line }) => Buffer.from(line));
     rows = await next;

@@ -3,7 +3,7 @@ import type { Database, Statements } from "../database.ts";
 import { DAY_MS } from "../../../core/clock.ts";
 import { dayOf } from "./records.ts";
 
-/** Makes partitions, the day's before its first event and the next day's ahead of time. */
+/** Makes partitions: of a day before its first event, and of the next day in advance. */
 export class Partitions {
   readonly #database: Database;
   readonly #made = new Set<string>();
@@ -22,7 +22,7 @@ export class Partitions {
     }
   }
 
-  /** Makes the partitions of days that turned out to be missing, and of the days before which nothing is kept. */
+  /** Makes missing partitions of days, and those of the organizations' first days. */
   async remake(days: readonly string[], organizations: readonly string[]): Promise<void> {
     const firsts = await this.#database.query<{ day: string }>(
       `SELECT DISTINCT first_day::text AS day FROM audit_heads
@@ -33,7 +33,7 @@ export class Partitions {
     await this.ensure([...days, ...firsts.map(({ day }) => day)]);
   }
 
-  /** The row of the day makes others wait that would make the same partition. */
+  /** Makes a partition. The row of the day acts as a lock: other servers wait for it. */
   #make(day: string): Promise<void> {
     return this.#database.transaction(async (transaction) => {
       const isNew = await transaction.run(
@@ -56,7 +56,7 @@ export function tableOf(day: string): string {
   return `audit_events_${day.replaceAll("-", "")}`;
 }
 
-/** Drops the partition of a day. Gives up at once when a long query reads it. */
+/** Drops the partition of a day. Fails at once if a long query reads it. */
 export async function dropPartition(transaction: Statements, day: string): Promise<void> {
   await transaction.run("SET LOCAL lock_timeout = '500ms'");
   await transaction.run("DELETE FROM audit_partitions WHERE day = $1", [day]);

@@ -1,7 +1,7 @@
 /**
- * Rows that say which days are being read by exports, at any server. What retention removes is gone from every
- * answer at once, but deleted only when no export that began before can need it. A server that dies holds
- * nothing for longer than a minute.
+ * Rows that name the days that exports of any server are reading. Events that retention removes disappear from
+ * every new answer at once, but are deleted only when no earlier export can still need them. The leases of a
+ * server that dies end within a minute.
  */
 import { randomUUID } from "node:crypto";
 import { clearInterval, setInterval } from "../../../core/timers.ts";
@@ -22,7 +22,7 @@ export class Readers {
     this.#database = database;
   }
 
-  /** Keeps everything from the first of some days on until the lease is ended. */
+  /** Keeps the events of all days from the first given day on, until the lease is ended. */
   async keep(days: readonly { readonly day: string }[]): Promise<Lease> {
     const [firstDay = "infinity"] = days.map(({ day }) => day).sort();
     const id = randomUUID();
@@ -34,7 +34,7 @@ export class Readers {
         [id, firstDay],
       );
     await write();
-    // A renewal that fails is tried again before the lease ends.
+    // A failed renewal is retried before the lease ends.
     const renewing = setInterval(() => void write().catch(() => undefined), RENEW_MS).unref();
     const end = (): void => {
       if (!this.#open.delete(end)) return;

@@ -1,4 +1,4 @@
-/** Events in the form in which the database takes them. */
+/** Events in the form in which they are sent to the database. */
 import { createHash } from "node:crypto";
 import type { AuditEvent } from "../../../audit/schema.ts";
 import { isListedProvider } from "../../../audit/listed-provider.ts";
@@ -6,9 +6,9 @@ import { DAY_MS } from "../../../core/clock.ts";
 import { parseTimestamp } from "../../../core/time.ts";
 import { fromText, SEPARATOR, toText } from "../text.ts";
 
-/** Ends each searched field. The form of a text never holds it without a digit behind. */
+/** Ends each searched field. It cannot be part of a text: there it is always followed by a digit (see `text.ts`). */
 const FIELD_END = "\uFDE0";
-/** The most bytes of a key: an index of the database can always store that many. */
+/** The most bytes of a key, which an index of the database can always store. */
 const MOST_KEY_BYTES = 1_024;
 
 /** An event that is to be stored, as the columns of the database. */
@@ -17,7 +17,7 @@ export interface NewEvent {
   readonly key: string;
   readonly organization_id: string;
   readonly id: string;
-  /** Whether it may have been sent before. */
+  /** Whether the client chose the id, so that the event may have been sent before. */
   readonly is_named: boolean;
   readonly day: string;
   readonly time_ms: number;
@@ -33,14 +33,14 @@ export interface NewEvent {
   readonly policy: string | undefined;
   readonly reported_by: string | undefined;
   readonly observed_decision: string | undefined;
-  /** The name under which the provider is counted, where that is another. */
+  /** The name under which the provider is counted, if it differs from the provider. */
   readonly provider_key: string | undefined;
   readonly search: string;
   /** The event as it is stored and answered. */
   readonly line: string;
 }
 
-/** Turns an event into its columns, and into its line unless that is given. */
+/** Turns an event into its columns, and into its line unless the line is given. */
 export function newEventOf(
   event: AuditEvent,
   isNamed: boolean,
@@ -92,8 +92,8 @@ export const SEARCH_PARTS = {
 } as const;
 
 /**
- * A text as a column holds it and a filter asks for it. Half a surrogate pair counts as U+FFFD, as in
- * every text that is written in UTF-8.
+ * The form of a text in a column and in a filter. An unpaired surrogate becomes U+FFFD, as in every text that is
+ * written in UTF-8.
  */
 export function columnOf(text: string): string;
 export function columnOf(text: string | undefined): string | undefined;
@@ -101,7 +101,7 @@ export function columnOf(text: string | undefined): string | undefined {
   return text === undefined ? undefined : toText(text.toWellFormed());
 }
 
-/** A text as searches compare it: in lower case by the rules of JavaScript, not of the database's locale. */
+/** The form of a text for searches: in lower case by the rules of JavaScript, not of the database's locale. */
 export function searchForm(text: string): string {
   return columnOf(text.toLowerCase());
 }
@@ -113,7 +113,7 @@ export function providerKey(provider: string): string {
   return FIELD_END + createHash("sha256").update(column).digest("hex");
 }
 
-/** The provider that is counted under a name; `undefined` for one whose name is too long to be listed. */
+/** The provider that is counted under a key; `undefined` for a provider whose name is too long to be listed. */
 export function providerOf(key: string): string | undefined {
   return /^\uFDE0[0-9a-f]/.test(key) ? undefined : fromText(key);
 }
@@ -121,7 +121,7 @@ export function providerOf(key: string): string | undefined {
 let cachedNumber = Number.NaN;
 let cachedDay = "";
 
-/** The day of a moment in UTC, as the database writes it. Caches the last one, since many events share it. */
+/** The day of a moment in UTC, as the database writes it. Caches the last day, since many events share it. */
 export function dayOf(ms: number): string {
   const number = Math.floor(ms / DAY_MS);
   if (number !== cachedNumber) {

@@ -1,7 +1,7 @@
 /**
- * Removes old events in two steps. First the organization's first day moves on: from that moment nothing shows
- * the days before it. Some minutes later, when no page and no export can need them any more, their rows are
- * deleted, and a partition of which nothing is left is dropped.
+ * Removes old events in two steps. First the organization's first day is moved: from that moment no answer shows
+ * the days before it. Some minutes later, when pages and exports cannot need them any more, their rows are
+ * deleted, and empty partitions are dropped.
  */
 import type { AuditAllowance, AuditRemoval } from "../../../audit/store.ts";
 import { Unavailable } from "../../../core/errors.ts";
@@ -11,11 +11,11 @@ import { withLease } from "../leases.ts";
 import { dropPartition, tableOf } from "./partitions.ts";
 import { dayOf } from "./records.ts";
 
-/** Longer than any page takes to be read. */
+/** Longer than the reading of any page. */
 const GRACE_SECONDS = 300;
 const ROWS_AT_ONCE = 10_000;
 const LEASE_MS = 15 * 60_000;
-/** The tables that have rows for each day, beside the events and the days themselves. */
+/** The tables with rows for each day, apart from `audit_events` and `audit_days`. */
 const COUNTERS = [
   "audit_ids",
   "audit_minutes",
@@ -32,7 +32,7 @@ interface Day {
   readonly bytes: number;
 }
 
-/** Removes the days before the one of a moment; see `AuditStore.retain`. */
+/** Removes the days before the day of a moment; see `AuditStore.retain`. */
 export async function retain(
   database: Database,
   organization: string | undefined,
@@ -55,7 +55,7 @@ export async function retain(
   return removals;
 }
 
-/** Removes the oldest days, but the newest one never; see `AuditStore.trim`. */
+/** Removes the oldest days, but never the newest one; see `AuditStore.trim`. */
 export function trim(
   database: Database,
   organization: string,
@@ -80,7 +80,7 @@ export function trim(
   });
 }
 
-/** Keeps events from being stored meanwhile. */
+/** Locks the organization's head row: no events can be stored until the transaction ends. */
 async function lock(transaction: Statements, organization: string): Promise<void> {
   await transaction.query("SELECT FROM audit_heads WHERE organization_id = $1 FOR UPDATE", [
     organization,
@@ -115,7 +115,7 @@ function sumOf(days: readonly Day[]): { events: number; bytes: number } {
   };
 }
 
-/** Deletes what was removed some time ago; one server at a time does so. */
+/** Deletes the events that were removed some time ago. A lease lets one server at a time do this. */
 export async function sweep(database: Database, graceSeconds = GRACE_SECONDS): Promise<void> {
   await withLease(database, "audit sweep", { forMs: LEASE_MS }, async () => {
     const days = await database.query<{ day: string; isWhole: boolean; organizations: string[] }>(
@@ -140,11 +140,11 @@ export async function sweep(database: Database, graceSeconds = GRACE_SECONDS): P
     }
     await database.run("DELETE FROM audit_readers WHERE expires_at < now()");
   }).catch((error: unknown) => {
-    if (!(error instanceof Unavailable)) throw error; // the next time
+    if (!(error instanceof Unavailable)) throw error; // otherwise retried at the next sweep
   });
 }
 
-/** Drops the partition of a day; `false` when it is in use, or when it got events after all. */
+/** Drops the partition of a day; `false` if it is in use, or has got new events. */
 async function dropDay(
   database: Database,
   day: string,
@@ -153,7 +153,7 @@ async function dropDay(
   try {
     return await database.transaction(async (transaction) => {
       await dropPartition(transaction, day);
-      // The lock on the partition keeps events out; those that were stored before it was taken are seen now.
+      // The lock on the partition keeps new events out. Events that were stored before the lock are visible now.
       const [other] = await transaction.query(
         "SELECT FROM audit_days WHERE day = $1::date AND NOT organization_id = ANY ($2) LIMIT 1",
         [day, organizations],
@@ -171,7 +171,7 @@ async function dropDay(
 /** A partition got events while it was about to be dropped. */
 class StillUsed extends Error {}
 
-/** Deletes an organization's rows of a day, some at a time, so that no statement takes long. */
+/** Deletes an organization's rows of a day in portions, so that no statement takes long. */
 async function deleteRows(
   database: Database,
   table: string,

@@ -1,6 +1,6 @@
 /**
- * Reads rows in the order of lists, in portions of bounded size. Rows never change and row numbers only grow,
- * so every portion up to the same row shows the same moment: no transaction has to stay open meanwhile.
+ * Reads rows in the order of lists, in portions of bounded size. Rows never change and row numbers only grow. So
+ * portions that are limited to the same last row show the same moment without an open transaction.
  */
 import type { AuditFilter } from "../../../audit/store.ts";
 import type { ListPlace } from "../../../audit/positions.ts";
@@ -9,13 +9,13 @@ import { conditionsOf, isCounted, Values } from "./conditions.ts";
 import { windowsOf, type Moment, type Window } from "./days.ts";
 import { hoursAt } from "./totals.ts";
 
-/** The most rows of one portion, and the most text of them that is read at once. */
+/** The most rows of one portion, and the most text that is read at once. */
 export const PORTION_ROWS = 1_000;
 const PORTION_BYTES = 512 << 10;
-/** Of a search with no more matches than this, all are sorted; otherwise the newest rows are looked through. */
+/** A search with at most this many matches sorts all of them; a larger search scans from the newest row on. */
 const FEW = 5_000;
 
-/** A row and, unless the portion got too long before it, its line. */
+/** A row, and its line unless the portion was too long already. */
 export interface Row {
   readonly row: number;
   readonly day: string;
@@ -31,7 +31,7 @@ export interface Selection {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Reads rows after a number of rows or after a place, newest first, with as many lines as fit. */
+/** Reads rows, newest first, after an offset or a place, with the lines that fit into the portion. */
 export async function readRows(
   database: Database,
   selection: Selection,
@@ -52,7 +52,7 @@ export async function readRows(
   return rows;
 }
 
-/** Reads rows after a number of rows: behind the hours that can be skipped as their events are counted. */
+/** Reads rows after an offset. Skips whole hours if the counters have the number of their matches. */
 async function readAt(
   database: Database,
   selection: Selection,
@@ -89,7 +89,7 @@ function readWindow(
       ? ""
       : ` AND (time_ms, seq) < (${values.add(start.timestamp)}, ${values.add(start.row)})`;
   const skipped = typeof start === "number" && start > 0 ? ` OFFSET ${values.add(start)}` : "";
-  // The sum keeps the database from looking for few matches by going through all rows in their order.
+  // `+ 0` keeps the planner from scanning all rows in the order of time to find a few matches.
   const time = !isCounted(filter) && moment.total <= FEW ? "time_ms + 0" : "time_ms";
   const text = `
     SELECT seq AS row, day::text AS day, time_ms AS timestamp,
@@ -103,7 +103,7 @@ function readWindow(
     : database.search<Row>(text, values.all, signal);
 }
 
-/** Gives the lines of rows, some whole ones at a time; goes on behind the rows that were read. */
+/** Yields the lines of rows, in pieces of whole lines; then reads and yields the rows after them. */
 export async function* linesOf(
   database: Database,
   selection: Selection,
@@ -132,7 +132,7 @@ export async function* linesOf(
   }
 }
 
-/** A line that is too long for a portion. */
+/** Reads a line that is too long for a portion. */
 async function readLine(
   database: Database,
   { organization, signal }: Selection,

@@ -1,6 +1,6 @@
 /**
- * Exact counts of events. Whole hours, minutes and days come from the counters; the ends of a range and the
- * events that are not counted yet are counted one by one.
+ * Exact counts of events. Whole minutes, hours and days come from the counters. The events at the ends of a range,
+ * and events that are not in the counters yet, are counted one by one.
  */
 import type { AuditFilter } from "../../../audit/store.ts";
 import { HOUR_MS, MINUTE_MS } from "../../../core/clock.ts";
@@ -9,12 +9,12 @@ import { conditionsOf, countedValuesOf, isCounted, isSearch, Values } from "./co
 import { daysOf, daysText, HEAD, inDays } from "./days.ts";
 import type { ArrivalDay, CountedDays, Moment, Range } from "./days.ts";
 
-/** The organization is the first value of every statement here. */
+/** The organization's first day. The organization must be `$1`, as in every statement here. */
 export const FIRST_DAY = "(SELECT first_day FROM audit_heads WHERE organization_id = $1)";
 
 const WOULD_DENY = "coalesce(observed_decision = 'DENIED', false) AS would_deny";
 
-/** The present moment and how many events match; `undefined` where nothing was ever stored. */
+/** The present moment and the number of matching events; `undefined` if nothing was ever stored. */
 export async function totalOf(
   database: Database,
   organization: string,
@@ -33,7 +33,7 @@ export async function totalOf(
   return found;
 }
 
-/** Selects the number of matches, beside the head row `h`. */
+/** Selects the number of matches; for a statement with the head row `h`. */
 function totalText(filter: AuditFilter, values: Values, known: CountedDays): string {
   const { from, to, decision, consumer } = filter;
   const facets = { decision, consumer };
@@ -50,7 +50,7 @@ function totalText(filter: AuditFilter, values: Values, known: CountedDays): str
       WHERE organization_id = $1${inDays(days, filter, values)}${conditionsOf(filter, values)}`;
   const [value, ...more] = countedValuesOf(filter);
   if (value === undefined || more.length > 0 || !isOneValue(filter)) return rows(known.days);
-  // Whole days come from their counts, without the rows that are not counted yet.
+  // Whole days come from their counters, so their uncounted rows are left out.
   const isWhole = (day: ArrivalDay): boolean =>
     day.oldest >= (from ?? -Infinity) && day.newest < (to ?? Infinity);
   const whole = known.days.filter(isWhole);
@@ -71,18 +71,18 @@ function isOneValue(filter: AuditFilter): boolean {
   return others.length === 1 && !isSearch(filter);
 }
 
-/** Selects from the matching events that are not counted yet, in the snapshot of the statement. */
+/** The FROM clause for the matching events that are not counted yet, in the snapshot of the statement. */
 function uncounted(filter: AuditFilter, values: Values, { days, counted }: CountedDays): string {
   const own = days.filter(({ last }) => last > counted);
-  // The known row lets the database see how few rows there are.
+  // The row number as a parameter lets the planner estimate that there are few rows.
   return `FROM audit_events WHERE organization_id = $1 AND seq > ${values.add(counted)}::bigint
      AND seq > coalesce((SELECT seq FROM audit_counted WHERE organization_id = $1), 0)
      ${inDays(own, filter, values)}${conditionsOf(filter, values)}`;
 }
 
 /**
- * Selects rows with a time, a decision, and how many matching events these have; up to minutes also whether
- * it was an AI. The times are cut to hours or minutes, but not those at the ends of the range.
+ * Selects rows with a time, a decision, and the number of matching events; by minutes also whether they are from an
+ * AI. Times are cut to hours or minutes, except at the ends of the range.
  */
 export function countedText(
   filter: AuditFilter,
@@ -127,7 +127,7 @@ export function within(column: string, { from, to }: Range, values: Values): str
   );
 }
 
-/** Cuts a range into the part that is whole spans of a length, and the parts at its ends. */
+/** Cuts a range into a middle part of whole spans of a length, and the parts at its ends. */
 export function cut(
   { from, to }: Range,
   span: number,
@@ -142,7 +142,7 @@ export function cut(
   return { whole: { from: first, to: end }, ends: ends.filter((one) => one.from !== one.to) };
 }
 
-/** The hours that have the rows of a list behind an offset, and the number of matches before these hours. */
+/** The hours that have the rows of a list after an offset, and the number of matches before these hours. */
 export async function hoursAt(
   database: Database,
   organization: string,

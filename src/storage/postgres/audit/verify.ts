@@ -9,7 +9,7 @@ const PORTION_BYTES = 2 << 20;
 /** The most differences of one counter and day that are reported. */
 const MOST_FOUND = 20;
 
-/** The tables with counters: their rows for a day, and the same rows made of the events. */
+/** The tables with counters: their rows for a day, and the same rows computed from the events. */
 const COUNTERS = [
   {
     table: "audit_days",
@@ -125,7 +125,7 @@ async function verifyCounter(
   }
 }
 
-/** Row numbers are given without gaps; days that are removed leave one, at the beginning. */
+/** Checks the row numbers, which have no gaps. Removed days leave a gap only at the beginning. */
 async function verifyGaps(
   database: Database,
   id: string,
@@ -147,7 +147,7 @@ async function verifyGaps(
   else report.notes.push({ table: "audit_events", problem });
 }
 
-/** The columns that are made of the line. */
+/** The columns that are computed from the line. */
 const COLUMNS = [
   ...(["time_ms", "ai", "decision", "consumer", "provider", "executor", "capability"] as const),
   ...(["status", "runtime_name", "trace_id", "policy", "reported_by"] as const),
@@ -200,7 +200,7 @@ async function verifyEvents(
   }
 }
 
-/** The columns that a line should have; `undefined` if it is no event of the organization. */
+/** The columns that a line should have; `undefined` if the line is not an event of the organization. */
 function recordOf(line: string, id: string): NewEvent | undefined {
   try {
     const event = JSON.parse(line) as AuditEvent;
@@ -211,7 +211,7 @@ function recordOf(line: string, id: string): NewEvent | undefined {
   }
 }
 
-/** An id leads to its event, or to one that was stored before under the same id. */
+/** Checks that each id refers to its event, or to an earlier event with the same id. */
 async function verifyIds(
   database: Database,
   id: string,

@@ -45,7 +45,8 @@ export function draftOne(event: unknown, context: DraftContext): Awaitable<Draft
 export function* draftBatch(events: readonly unknown[], context: DraftContext): Work<Drafted> {
   const drafts: AuditEvent[] = [];
   const named = new Set<string>();
-  for (const [i, event] of events.entries()) {
+  for (let i = 0; i < events.length; i++) {
+    const event = events[i];
     const checked = checkEvent(event, `events[${i}]`, context);
     if (!redactShort(checked, context)) yield* redactLong(checked, context);
     const draft = completeEvent(checked, context);

@@ -12,6 +12,7 @@ import { metadataRoutes } from "./metadata/routes.ts";
 import { metricsRoutes } from "./metrics/routes.ts";
 import { organizationRoutes } from "./organizations/routes.ts";
 import { policyRoutes } from "./policies/routes.ts";
+import { policySchemaRoutes } from "./policies/schema-routes.ts";
 import { draftRoutes } from "./portal/draft-routes.ts";
 import { ruleRoutes } from "./portal/rule-routes.ts";
 import { portalRoutes } from "./portal/routes.ts";
@@ -36,6 +37,7 @@ const rows = [
   ...keyRoutes,
   ...settingsRoutes,
   ...activityRoutes,
+  ...policySchemaRoutes,
   ...metadataRoutes,
   ...metricsRoutes,
   ...portalRoutes,

@@ -166,8 +166,11 @@ function linksOf(service: ServiceDescription): Pick<Metadata, "contracts" | "met
   const links = (wanted: (path: string) => boolean, name: (path: string) => string) =>
     Object.fromEntries(paths.filter(wanted).map((path) => [name(path), service.baseUrl() + path]));
   return {
-    contracts: links((path) => /^\/(?:openapi|metadata\/catalog)/.test(path), contractName),
-    metadata: links((path) => /^\/(?:metadata|version)/.test(path), documentName),
+    contracts: links(
+      (path) => /^\/(?:openapi|metadata\/(?:catalog|policy))/.test(path),
+      contractName,
+    ),
+    metadata: links((path) => /^\/(?:metadata|version)/.test(path), contractName),
     portal: links(isPage, documentName),
   };
 }

@@ -13,6 +13,15 @@ import {
   SCHEMA_NAME,
   TEST_KEYS,
 } from "./document-keys.ts";
+import {
+  CAPABILITY,
+  FREE_KEY,
+  matchSchema,
+  patternSchema,
+  policyDocument,
+  ruleSchema,
+  testSchema,
+} from "./document-schema.ts";
 import type { Aliases } from "./document-nodes.ts";
 import {
   type CommandPattern,
@@ -27,14 +36,15 @@ import {
 } from "./evaluate.ts";
 import { matchesGlob } from "./glob.ts";
 import type { Problems } from "./problems.ts";
-import { consumers, type Effect, effects, modes } from "./schema.ts";
+import { consumers, type Effect } from "./schema.ts";
 import { given, optionalOf, StrictReader, type Value } from "./strict-reader.ts";
 import { TooMuchWork, StepBudget } from "./step-budget.ts";
 
 /** A budget without a limit, for the comparison of consumers: they are three short words. */
 const UNCOUNTED = new StepBudget(Infinity);
 
-const CAPABILITY = /^[^/\s]+\/[^/\s]+$/;
+const CAPABILITY_ID = new RegExp(CAPABILITY, "u");
+const FREE = new RegExp(FREE_KEY, "u");
 
 /** Whether a document declares our schema. */
 export function isSignalboxDocument(root: YAMLMap, aliases: Aliases): boolean {
@@ -100,17 +110,18 @@ interface Root {
 }
 
 function readRoot(reader: StrictReader, root: Value): Root {
-  const keys = reader.mapping(root, ROOT_KEYS, (key) => key.startsWith("x-")) ?? new Map();
+  const { properties: shape, required } = policyDocument;
+  const keys = reader.mapping(root, ROOT_KEYS, (key) => FREE.test(key)) ?? new Map();
   const optional = optionalOf(keys);
-  if (!keys.has("rules")) reader.refuse(root, "rules: required");
+  reader.hasAll(root, keys, required);
   optional("metadata", (at) => reader.mapping(at, [], () => true));
-  const rules = optional("rules", (at) => reader.list(at)) ?? [];
-  const tests = optional("tests", (at) => reader.list(at)) ?? [];
+  const rules = optional("rules", (at) => reader.entries(at, shape.rules)) ?? [];
+  const tests = optional("tests", (at) => reader.entries(at, shape.tests)) ?? [];
   const document = given({
-    name: optional("name", (at) => reader.text(at)),
-    description: optional("description", (at) => reader.text(at)),
-    default: optional("default", (at) => reader.word(at, effects)) ?? "deny",
-    mode: optional("mode", (at) => reader.word(at, modes)),
+    name: optional("name", (at) => reader.leaf(at, shape.name)),
+    description: optional("description", (at) => reader.leaf(at, shape.description)),
+    default: optional("default", (at) => reader.leaf(at, shape.default)) ?? shape.default.default,
+    mode: optional("mode", (at) => reader.leaf(at, shape.mode)),
     rules: readRules(reader, rules),
     tests: tests.map((test) => readTest(reader, test)).filter((test) => test !== undefined),
   });
@@ -131,16 +142,18 @@ function readRules(reader: StrictReader, entries: readonly Value[]): readonly Ru
 }
 
 function readRule(reader: StrictReader, at: Value): Rule | undefined {
+  const { properties: shape, required } = ruleSchema;
   const keys = reader.mapping(at, RULE_KEYS);
-  if (!keys || !reader.hasAll(at, keys, ["id", "effect", "match"])) return undefined;
+  if (!keys || !reader.hasAll(at, keys, required)) return undefined;
   const optional = optionalOf(keys);
-  const id = optional("id", (value) => reader.text(value));
-  const effect = optional("effect", (value) => reader.word(value, effects));
+  const id = optional("id", (value) => reader.leaf(value, shape.id));
+  const effect = optional("effect", (value) => reader.leaf(value, shape.effect));
   const match = optional("match", (value) => readMatch(reader, value));
   const rest = {
-    description: optional("description", (value) => reader.text(value)),
-    reason: optional("reason", (value) => reader.text(value)),
-    enabled: optional("enabled", (value) => reader.flag(value)) ?? true,
+    description: optional("description", (value) => reader.leaf(value, shape.description)),
+    reason: optional("reason", (value) => reader.leaf(value, shape.reason)),
+    enabled:
+      optional("enabled", (value) => reader.leaf(value, shape.enabled)) ?? shape.enabled.default,
     except: optional("except", (value) => readExceptions(reader, value, effect)),
   };
   if (!id || !effect || !match) return undefined;
@@ -156,7 +169,8 @@ function readExceptions(
   if (effect === "allow") {
     return reader.refuse(at, "expected only in rules that deny; write a rule that denies instead");
   }
-  const matches = reader.filledList(at)?.map((entry) => {
+  const { except } = ruleSchema.properties;
+  const matches = reader.entries(at, except)?.map((entry) => {
     const isEmpty = isMap(entry.node) && entry.node.items.length === 0;
     return isEmpty ? reader.refuse(entry, "expected at least one key") : readMatch(reader, entry);
   });
@@ -166,12 +180,13 @@ function readExceptions(
 function readMatch(reader: StrictReader, at: Value): RuleMatch | undefined {
   const keys = reader.mapping(at, MATCH_KEYS);
   if (!keys) return undefined;
+  const { properties: shape } = matchSchema;
   const optional = optionalOf(keys);
   const commands = optional("commands", (list) =>
-    reader.filledList(list)?.map((entry) => readPattern(reader, entry)),
+    reader.entries(list, shape.commands)?.map((entry) => readPattern(reader, entry)),
   );
   const globs = GLOB_FIELDS.map((field) => {
-    const entries = optional(field, (list) => reader.filledList(list));
+    const entries = optional(field, (list) => reader.entries(list, shape[field]));
     return [field, entries?.map((entry) => readGlob(reader, field, entry))] as const;
   });
   // An invalid entry is a problem already, and a document with problems is not used.
@@ -187,16 +202,14 @@ function readPattern(reader: StrictReader, at: Value): CommandPattern | undefine
   if (!only || others.length > 0) {
     return reader.refuse(at, "expected one of exact, prefix or glob");
   }
-  const text = reader.text(only[1]);
+  const text = reader.leaf(only[1], patternSchema.properties[only[0]]);
   return text === undefined ? undefined : ({ [only[0]]: text } as unknown as CommandPattern);
 }
 
 function readGlob(reader: StrictReader, field: GlobField, at: Value): string | undefined {
-  const pattern = reader.text(at);
+  if (field === "capabilities") return readCapability(reader, at, "*");
+  const pattern = reader.leaf(at, matchSchema.properties[field].items);
   if (pattern === undefined) return undefined;
-  if (field === "capabilities" && pattern !== "*" && !CAPABILITY.test(pattern)) {
-    return reader.refuse(at, `expected <provider>/<name>, found "${pattern}"`);
-  }
   if (field === "consumers" && !consumers.some((word) => matchesGlob(pattern, word, UNCOUNTED))) {
     return reader.refuse(at, `expected ${oneOf(consumers)}, found "${pattern}"`);
   }
@@ -204,27 +217,30 @@ function readGlob(reader: StrictReader, field: GlobField, at: Value): string | u
 }
 
 function readTest(reader: StrictReader, at: Value): PolicyTest | undefined {
+  const { properties: shape, required } = testSchema;
   const keys = reader.mapping(at, TEST_KEYS);
-  if (!keys || !reader.hasAll(at, keys, ["command", "expect"])) return undefined;
+  if (!keys || !reader.hasAll(at, keys, required)) return undefined;
   const optional = optionalOf(keys);
-  const text = (key: (typeof TEST_KEYS)[number]) => optional(key, (value) => reader.text(value));
-  const command = text("command");
-  const expect = optional("expect", (value) => reader.word(value, effects));
+  const leaf = <K extends (typeof TEST_KEYS)[number]>(key: K) =>
+    optional(key, (value) => reader.leaf(value, shape[key]));
+  const command = leaf("command");
+  const expect = leaf("expect");
   const rest = {
-    provider: text("provider"),
+    provider: leaf("provider"),
     capability: optional("capability", (value) => readCapability(reader, value)),
-    consumer: optional("consumer", (value) => reader.word(value, consumers)),
-    executor: text("executor"),
-    resource: text("resource"),
-    rule: text("rule"),
+    consumer: leaf("consumer"),
+    executor: leaf("executor"),
+    resource: leaf("resource"),
+    rule: leaf("rule"),
   };
   if (!command || !expect) return undefined;
   return given({ command, expect, ...rest });
 }
 
-function readCapability(reader: StrictReader, at: Value): string | undefined {
+/** @param also a text that is accepted besides ids */
+function readCapability(reader: StrictReader, at: Value, also?: string): string | undefined {
   const id = reader.text(at);
-  if (id === undefined || CAPABILITY.test(id)) return id;
+  if (id === undefined || id === also || CAPABILITY_ID.test(id)) return id;
   return reader.refuse(at, `expected <provider>/<name>, found "${id}"`);
 }
 

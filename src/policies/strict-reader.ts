@@ -1,4 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, Scalar } from "yaml";
+import type { BooleanSchema, Infer, StringSchema } from "../core/schema.ts";
 import { oneOf, pathOf } from "../core/validate.ts";
 import { type Aliases, offsetOf } from "./document-nodes.ts";
 import type { Problems } from "./problems.ts";
@@ -9,6 +10,14 @@ export interface Value {
   readonly offset: number;
   readonly place: string;
 }
+
+interface ArrayShape {
+  readonly type: "array";
+  readonly minItems?: 1;
+}
+
+/** The schema of a value without parts. */
+type Leaf = BooleanSchema | Omit<StringSchema, "maxLength" | "ruled">;
 
 /**
  * Reads a document of a fixed shape. An invalid value is recorded as a problem that names its place, and
@@ -81,10 +90,22 @@ export class StrictReader {
     return at.node.items.map((item, index) => this.value(item as Node, `${at.place}[${index}]`));
   }
 
-  /** The entries of a list that must not be empty. */
-  filledList(at: Value): readonly Value[] | undefined {
+  /** The entries of a list, as a schema says. */
+  entries(at: Value, { minItems }: ArrayShape): readonly Value[] | undefined {
     const entries = this.list(at);
-    return entries?.length === 0 ? this.refuse(at, "expected at least one entry") : entries;
+    if (entries?.length === 0 && minItems) return this.refuse(at, "expected at least one entry");
+    return entries;
+  }
+
+  /** A value without parts, as a schema says. A text must not be blank; other patterns are not checked. */
+  leaf<const S extends Leaf>(at: Value, schema: S): Infer<S> | undefined {
+    const read =
+      schema.type === "boolean"
+        ? this.flag(at)
+        : schema.enum
+          ? this.word(at, schema.enum)
+          : this.text(at);
+    return read as Infer<S> | undefined;
   }
 
   /** A text that is not blank. */

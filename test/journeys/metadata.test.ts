@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { policyDocument } from "../../src/policies/document-schema.ts";
 import { operationsBelow, operationsOf } from "../support/operations.ts";
 import { start, START_TIME } from "../support/start.ts";
 
@@ -122,6 +123,18 @@ test("the OpenAPI document comes in two formats, each with its own entity tag", 
     const tag = headers.get("etag") ?? "";
     assert.equal((await app.get(path, { "If-None-Match": tag })).status, 304);
   }
+});
+
+test("the JSON Schema of policies is served to everyone, and only once to a client that keeps it", async (t) => {
+  const own = await start(t, { requireAuth: true });
+  const path = "/metadata/policy.schema.json";
+  const { status, body, headers } = await own.get(path);
+  assert.equal(status, 200);
+  assert.deepEqual(body, JSON.parse(JSON.stringify(policyDocument)));
+  assert.match(headers.get("content-type") ?? "", /^application\/json/);
+  const tag = headers.get("etag") ?? "";
+  assert.equal((await own.get(path, { "If-None-Match": tag })).status, 304);
+  assert.equal((await own.get("/metadata")).body.contracts.policy_schema_json, own.url + path);
 });
 
 test("the base URL is the configured one, without a slash at the end", async (t) => {

@@ -64,6 +64,7 @@ test("the metadata document links every document of the service", async () => {
     catalog: `${base}/metadata/catalog`,
     catalog_capabilities: `${base}/metadata/catalog/capabilities`,
     catalog_providers: `${base}/metadata/catalog/providers`,
+    policy_schema_json: `${base}/metadata/policy.schema.json`,
   });
   assert.equal(contracts["openapi"], `${base}/openapi.yaml`);
   assert.equal(contracts["openapi_json"], `${base}/openapi.json`);

@@ -1,12 +1,13 @@
 import { integer, string, word } from "../core/schema-parts.ts";
 import type { Awaitable } from "../core/caller.ts";
 import type { Clock } from "../core/clock.ts";
-import { NotFound } from "../core/errors.ts";
+import { BadInput, NotFound } from "../core/errors.ts";
 import type { Quotas } from "../core/quota.ts";
 import { json, later, reply, type Reply } from "../http/reply.ts";
 import { route, type Surface } from "../http/route.ts";
 import { runtimeIdOf } from "./identity.ts";
 import { inSlices, listing } from "./listing.ts";
+import { FLEET_SORTS, fleetOrder } from "./order.ts";
 import { heartbeatBody, registerBody } from "./report.ts";
 import {
   fleetList,
@@ -19,6 +20,7 @@ import {
   type Heartbeat,
   type RegisterResult,
 } from "./schema.ts";
+import { LAST_SORTED, sortedPage } from "./sorting.ts";
 import type { FleetStore } from "./store.ts";
 import { readSummary } from "./summary.ts";
 
@@ -31,6 +33,8 @@ interface Needs {
 
 /** The most runtimes on a page; without `limit` there is no bound. */
 const MOST_ON_PAGE = 10_000;
+
+const SORT_TOO_FAR = `sort: needs a limit, and offset and limit of at most ${LAST_SORTED} together`;
 
 /** The parts of a handler's input that both heartbeat paths use. */
 interface Report {
@@ -87,6 +91,10 @@ export const fleetRoutes = [
         "`true` selects runtimes that are not offline and report another version than the active one; `false` selects all others.",
         ["true", "false"],
       ),
+      sort: word(
+        `The order of the runtimes; a \`-\` before it reverses it. The default is most recently seen first. Takes a \`limit\`, and reaches the first ${LAST_SORTED} runtimes.`,
+        FLEET_SORTS,
+      ),
       limit: integer(
         "The maximum number of runtimes in the list. With a limit, the response contains `total`.",
         { minimum: 1, maximum: MOST_ON_PAGE },
@@ -99,12 +107,20 @@ export const fleetRoutes = [
     replies: { 200: fleetList },
     refuses: [500],
     async handle({ organization, query, client }, { fleet, policies, now }: Needs) {
-      const { limit, offset, ...filter } = query;
-      const active = filter.drifted ? await policies.activeVersion(organization) : "";
+      const { limit, offset, sort, ...filter } = query;
+      const needsActive = filter.drifted !== undefined || sort?.endsWith("drifted");
+      const active = needsActive ? await policies.activeVersion(organization) : "";
       const at = now();
       const wanted = { ...filter, active, now: at };
-      if (limit === undefined && offset === 0) return listing(fleet.list(organization, wanted), at);
       const most = limit ?? Infinity;
+      if (sort !== undefined) {
+        if (offset + most > LAST_SORTED) throw new BadInput(SORT_TOO_FAR);
+        const order = fleetOrder(sort, wanted);
+        const rows = fleet.list(organization, wanted);
+        const sorted = await sortedPage(rows, order, most, offset, client.gone);
+        return listing(inSlices(sorted.runtimes), at, sorted.total);
+      }
+      if (limit === undefined && offset === 0) return listing(fleet.list(organization, wanted), at);
       const page = await fleet.page(organization, wanted, most, offset, client.gone);
       return listing(inSlices(page.runtimes), at, limit === undefined ? undefined : page.total);
     },

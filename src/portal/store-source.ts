@@ -11,6 +11,8 @@ import { TextCutter } from "../core/text-cutter.ts";
 import type { Asker } from "../core/turns.ts";
 import { dashboardCounts } from "../dashboard/counts.ts";
 import { instanceAt } from "../fleet/listing.ts";
+import { fleetOrder } from "../fleet/order.ts";
+import { sortedPage } from "../fleet/sorting.ts";
 import type { FleetStore } from "../fleet/store.ts";
 import { readSummary } from "../fleet/summary.ts";
 import { apiKeyOf } from "../keys/draft.ts";
@@ -38,7 +40,7 @@ export interface StoreNeeds {
   >;
   readonly catalog: Catalog;
   readonly config: SettingsConfig;
-  readonly fleet: Pick<FleetStore, "counts" | "page" | "policies">;
+  readonly fleet: Pick<FleetStore, "counts" | "list" | "page" | "policies">;
   readonly keys: Pick<KeyStore, "list">;
   readonly organizations: Pick<OrganizationStore, "list">;
   readonly overrides: Pick<ProviderOverrideStore, "all">;
@@ -95,9 +97,11 @@ export function storeSource(needs: StoreNeeds, now: number, asker: Asker): PageS
       return histogramOf("1h", buckets, hours);
     },
     fleetSummary: () => readSummary(needs, id, now),
-    async runtimes(filter, limit) {
-      const active = await policies.activeVersion(id);
-      const found = await fleet.page(id, { ...filter, active, now }, limit, 0, gone);
+    async runtimes(filter, limit, sort) {
+      const query = { ...filter, active: await policies.activeVersion(id), now };
+      const found = await (sort === undefined
+        ? fleet.page(id, query, limit, 0, gone)
+        : sortedPage(fleet.list(id, query), fleetOrder(sort, query), limit, 0, gone));
       return { ...found, runtimes: found.runtimes.map((runtime) => instanceAt(runtime, now)) };
     },
     versions: async () => (await policies.versions(id)).map(({ policy }) => policy),

@@ -204,6 +204,9 @@ test("the list is filtered, paged and counted by the service", async (t) => {
     ["?offset=4", "idle-1 gone"],
     ["?limit=1&offset=1&policy_version=v1", "idle-1 3"],
     ["?q=nobody&limit=5", "0"],
+    ["?sort=name&limit=3", "gone idle-1 idle-2 6"],
+    ["?sort=-name&limit=2&offset=4", "idle-1 gone 6"],
+    ["?sort=-drifted&limit=1&policy_version=v1", "gone 3"],
   ] as const) {
     for (const prefix of ["/api/public", "/api/v1"]) {
       assert.equal(listed((await app.get(`${prefix}/fleet${query}`)).body), expected, query);
@@ -235,6 +238,11 @@ test("an invalid parameter of the list is refused", async (t) => {
     ["limit=10001", "limit: expected a whole number from 1 to 10000"],
     ["limit=x", "limit: expected a whole number from 1 to 10000"],
     ["offset=-1", "offset: expected a whole number of at least 0"],
+    ["sort=name", "sort: needs a limit, and offset and limit of at most 10000 together"],
+    [
+      "sort=name&limit=10000&offset=1",
+      "sort: needs a limit, and offset and limit of at most 10000 together",
+    ],
   ]) {
     const answer = await app.get(`/api/public/fleet?${query}`);
     assert.deepEqual([answer.status, answer.body], [400, { error }]);

@@ -42,7 +42,7 @@ export function apiSource(read: ReadApi): PageSource {
     counts: () => read("/dashboard"),
     hours: (from) => read("/audit/histogram", { from: new Date(from).toISOString() }),
     fleetSummary: () => read("/fleet/summary"),
-    runtimes: (filter, limit) => read("/fleet", { ...filter, limit }),
+    runtimes: (filter, limit, sort) => read("/fleet", { ...filter, limit, sort }),
     versions: async () =>
       (await read<{ readonly policies: readonly PolicySummary[] }>("/policies", { texts: "false" }))
         .policies,

@@ -1,4 +1,5 @@
 import { isDrifted } from "../../fleet/drift.ts";
+import { FLEET_SORTS, type FleetSort } from "../../fleet/order.ts";
 import {
   STATUSES,
   type FleetSummary,
@@ -12,7 +13,6 @@ import { html, type Html } from "../html.ts";
 import { choice, option, searchField } from "./fields.ts";
 import { isAllowed } from "../withheld.ts";
 import { pageLink, policyLink, runtimeLink } from "../page-link.ts";
-import { fleetOrder, type SortColumn } from "./fleet-order.ts";
 import {
   ACTIONS,
   badge,
@@ -79,13 +79,12 @@ export const fleet: DataPage<FleetModel, typeof parameters> = {
       policy_version: policy,
       drifted: drifted === "true" ? drifted : undefined,
     } as const;
-    const order = sort === undefined ? undefined : fleetOrder(sort);
-    const [summary, { runtimes: found, total: matching }] = await Promise.all([
+    const order = FLEET_SORTS.find((one) => one === sort); // another text sorts nothing
+    const [summary, { runtimes, total: matching }] = await Promise.all([
       source.fleetSummary(),
-      source.runtimes(filter, order ? MOST_FLEET_ROWS : limit),
+      source.runtimes(filter, limit, order),
     ]);
-    const sorted = order ? found.toSorted(order(summary.policy_version)) : found;
-    return { ...context, query, limit, summary, runtimes: sorted.slice(0, limit), matching };
+    return { ...context, query, limit, summary, runtimes, matching };
   },
   render: renderFleet,
 };
@@ -182,7 +181,7 @@ function list(model: FleetModel): Html {
 }
 
 /** The heading of a column, a link that sorts by it, or reverses the order. */
-function sortHeading({ query }: FleetModel, column: SortColumn, words: string): Html {
+function sortHeading({ query }: FleetModel, column: FleetSort, words: string): Html {
   const { sort = "seen" } = query;
   const isUp = sort === column;
   const isDown = sort === `-${column}`;
@@ -198,15 +197,9 @@ function sortHeading({ query }: FleetModel, column: SortColumn, words: string): 
 function more({ query, limit, runtimes, matching }: FleetModel): Html | undefined {
   const left = matching - runtimes.length;
   if (left <= 0) return undefined;
-  if (query.sort !== undefined && matching > MOST_FLEET_ROWS && limit >= MOST_FLEET_ROWS) {
-    return html`<p class="inside faint">
-      Sorted are the ${count(MOST_FLEET_ROWS)} most recently seen of ${count(matching)}: a search or
-      another filter finds the others.
-    </p>`;
-  }
   if (limit >= MOST_FLEET_ROWS) {
     return html`<p class="inside faint">
-      ${count(left)} more match, seen longer ago: a search or another filter finds them.
+      ${count(left)} more match: a search or another filter finds them.
     </p>`;
   }
   const next = Math.min(limit + FLEET_ROWS, MOST_FLEET_ROWS);

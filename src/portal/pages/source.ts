@@ -5,6 +5,7 @@ import type { Awaitable } from "../../core/caller.ts";
 import type { Work } from "../../core/work.ts";
 import type { DashboardCounts } from "../../dashboard/schema.ts";
 import type { FleetFilter } from "../../fleet/filter.ts";
+import type { FleetSort } from "../../fleet/order.ts";
 import type { FleetSummary, RuntimeInstance } from "../../fleet/schema.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import type { ApiKey } from "../../keys/schema.ts";
@@ -24,8 +25,8 @@ export interface PageSource extends AuditSource {
   /** The commands since a moment (milliseconds) by hour. */
   hours(from: number): Awaitable<Histogram>;
   fleetSummary(): Awaitable<FleetSummary>;
-  /** The runtimes that match, most recently seen first, up to a limit. */
-  runtimes(filter: FleetFilter, limit: number): Awaitable<RuntimeList>;
+  /** The runtimes that match, up to a limit; most recently seen first unless they are sorted. */
+  runtimes(filter: FleetFilter, limit: number, sort?: FleetSort): Awaitable<RuntimeList>;
   /** The policy versions without their texts, newest first. */
   versions(): Awaitable<readonly PolicySummary[]>;
   /** A policy version that `versions` names; browsers report a 404 as a fault of the page. */

@@ -37,7 +37,7 @@ test("an invalid option is a ConfigError that names it", async (t) => {
     [{ ...admin, adminPassword: "short" }, /^adminPassword: expected 10 to 256 characters$/],
     [{ ...admin, adminEmail: "nobody" }, /^adminEmail: expected an email address$/],
     [{ catalogSource: "/nope" }, /^catalogSource: "\/nope" cannot be read \(ENOENT\)$/],
-    [{ dataDir: "/etc/passwd/x" }, /is a file, or lies in one: choose another dataDir/],
+    [{ dataDir: "/etc/passwd/x" }, /is a file, or is inside a file: choose another dataDir/],
     [{ now: () => Number.NaN }, /^now: returned NaN, expected milliseconds since the epoch$/],
     [{ now: () => 1e20 }, /^now: returned 100000000000000000000, expected milliseconds/],
     [{ now: () => new Date(0) }, /^now: returned no number, expected milliseconds/],

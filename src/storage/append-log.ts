@@ -1,9 +1,9 @@
 /**
  * An append-only log with group commit. Text that arrives while the loop is busy is written at once; the next
  * writes may follow during its sync, and up to four syncs run at a time. An append with durability `sync` is
- * acknowledged after its own sync and all earlier ones, in the order of those appends. An append with
- * durability `write` is acknowledged right after its write, without a sync, and may overtake appends that
- * wait for one. It waits only while the log rolls to a new file. A sync follows within a second.
+ * acknowledged after its own sync and all earlier ones, in the order of these appends. An append with
+ * durability `write` is acknowledged right after its write, and may overtake appends that wait for a sync. It
+ * waits only while the log rolls to a new file. A sync follows within a second.
  *
  * A failed sync is never repeated or trusted. When a write or a sync fails, every append in flight is
  * answered with the error, the file is cut back to the last acknowledged byte and never written again, and
@@ -50,8 +50,8 @@ export class AppendLog {
   /** The failure for which the log is draining, rolling or broken; `undefined` without one. */
   #error: unknown;
   /**
-   * The error of a failed write, until one succeeds: on a full disk a new file can be created, but not
-   * written.
+   * The error of a failed write, until a write succeeds. The creation of a new file proves nothing: on a full disk a
+   * file can be created but not written.
    */
   #doubt: unknown;
   #triedAt = -Infinity;
@@ -121,7 +121,7 @@ export class AppendLog {
       this.#schedule();
     });
     await this.#current.file.close();
-    // A last try to take back the refused text, since the next start would find it.
+    // A last attempt to take back the refused text: otherwise the next start would find it.
     if (this.#error !== undefined)
       await takeBack(this.#options, this.#current.file, this.#current.good).catch(() => {});
   }

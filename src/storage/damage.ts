@@ -1,7 +1,7 @@
 /**
- * Lines of logs that cannot be read back. They are copied once into a file beside the log, whose first line
- * is a summary; the log itself is not changed. A log with an index is not read at every start: its damage is
- * known from that summary, and counts until the file is removed.
+ * Lines of logs that cannot be read back. They are copied once into a file beside the log. The first line of
+ * that file is a summary; the log itself is not changed. A log with an index is not read at every start: its
+ * damage is known from the summary, and counts until the file is removed.
  */
 import { isUtf8 } from "node:buffer";
 import { basename, dirname } from "node:path";
@@ -158,7 +158,7 @@ export class DamageRegister {
     if ((await readFileIfAny(this.#files, path)) === undefined) return;
     await this.#files.remove(path);
     await syncDirectory(this.#files, dirname(path));
-    this.#log.info("a log that held damaged lines holds none any more", { file });
+    this.#log.info("a log that had damaged lines has no damage any more", { file });
   }
 }
 

@@ -35,9 +35,9 @@ export function writeSecret(files: FileOperations, layout: Layout, secret: strin
 }
 
 /**
- * Reads the secret that signs tokens; if there is none, creates one of 32 random bytes.
+ * Reads the secret that signs tokens; if it does not exist, creates one of 32 random bytes.
  *
- * @throws Error naming the file and the way out when it is empty or not text
+ * @throws Error naming the file and the way out if it is empty or not text
  */
 export async function readOrCreateSecret(files: FileOperations, layout: Layout): Promise<string> {
   const bytes = await readFileIfAny(files, layout.secret);
@@ -50,14 +50,14 @@ export async function readOrCreateSecret(files: FileOperations, layout: Layout):
   if (fault === undefined) return textOf(bytes);
   throw new Error(
     `${layout.secret} is damaged (${fault}): restore it from a backup, or remove it: a new one is ` +
-      "drawn then, and everybody has to sign in again",
+      "then created, and all users must sign in again",
   );
 }
 
 /** The fault in the bytes of that file; `undefined` for a valid secret. */
 export function secretFault(bytes: Buffer): string | undefined {
   if (textOf(bytes) === "") return "it is empty";
-  // oxlint-disable-next-line no-control-regex -- a hole that a crash has left is made of zeros
+  // oxlint-disable-next-line no-control-regex -- a crash can leave a hole of zeros
   const isText = isUtf8(bytes) && !/[\u0000-\u001f\u007f]/.test(textOf(bytes));
   return isText ? undefined : "it is not text";
 }
@@ -72,9 +72,9 @@ function textOf(bytes: Buffer): string {
 const OTHERS = 0o077;
 
 /**
- * Closes a new data directory to other users: `mkdir` makes it open to all. A directory with data only gets a
- * warning, since a group may have access on purpose. So does one whose other files show that it is not ours,
- * such as /tmp.
+ * Closes a new data directory to other users, since `mkdir` makes it open to all. A directory with data is only
+ * logged as a warning, since a group may have access on purpose. The same holds for a directory with other
+ * files, such as /tmp.
  */
 export async function closeToOthers(
   files: FileOperations,

@@ -20,8 +20,8 @@ export async function makeDurableDirectory(
 }
 
 /**
- * Makes the data directory itself. Its parents may not be readable for this process, and then cannot be
- * synced; the program that made them is responsible.
+ * Makes the data directory itself. Its parents are not synced if this process may not read them: the program
+ * that made them is responsible.
  */
 export async function makeRootDirectory(files: FileOperations, root: string): Promise<void> {
   await files.makeDirectory(root, DIRECTORY_MODE);

@@ -1,4 +1,4 @@
-/** Describes refused file operations, with the way to mend them. */
+/** Describes failed file operations, and the way to fix them. */
 
 interface Fault {
   readonly what: string;
@@ -7,12 +7,12 @@ interface Fault {
 
 const CLOSED: Fault = {
   what: "may not be read or written by this user",
-  wayOut: "be the user whose it is, or name another place",
+  wayOut: "run as its owner, or choose another path",
 };
-const FILE: Fault = { what: "is a file, or lies in one", wayOut: "name a directory" };
+const FILE: Fault = { what: "is a file, or is inside a file", wayOut: "choose a directory" };
 const FULL: Fault = {
   what: "cannot be written, there is no space left",
-  wayOut: "free some, or name another place",
+  wayOut: "free some space, or choose another path",
 };
 const TOO_MANY: Fault = {
   what: "cannot be opened, too many files are open",
@@ -22,25 +22,25 @@ const TOO_MANY: Fault = {
 const FAULTS: ReadonlyMap<string, Fault> = new Map([
   ["EACCES", CLOSED],
   ["EPERM", CLOSED],
-  ["EROFS", { what: "lies on a read-only file system", wayOut: "name another place" }],
+  ["EROFS", { what: "is on a read-only file system", wayOut: "choose another path" }],
   ["ENOSPC", FULL],
   ["EDQUOT", FULL],
   ["ENOTDIR", FILE],
   ["EEXIST", FILE],
   ["EISDIR", { what: "is a directory where a file is expected", wayOut: "move it away" }],
-  ["ENOENT", { what: "cannot be found or made", wayOut: "name another place" }],
-  ["ENAMETOOLONG", { what: "is too long a name", wayOut: "name another place" }],
-  ["ELOOP", { what: "is a link that leads to itself", wayOut: "name what it should lead to" }],
+  ["ENOENT", { what: "does not exist and cannot be created", wayOut: "choose another path" }],
+  ["ENAMETOOLONG", { what: "has too long a name", wayOut: "choose another path" }],
+  ["ELOOP", { what: "is a link to itself", wayOut: "give the path of its target" }],
   ["EMFILE", TOO_MANY],
   ["ENFILE", TOO_MANY],
-  ["EIO", { what: "cannot be read or written by the disk", wayOut: "look after the disk" }],
+  ["EIO", { what: "cannot be read or written by the disk", wayOut: "check the disk" }],
 ]);
 
 /**
  * A sentence about an error of a file operation, with the place, the system's code and the way out;
  * `undefined` for every other error.
  *
- * @param place the place to name, instead of the one in the error; errors of open files name none
+ * @param place the path to name instead of the error's path; errors of open files have no path
  */
 export function describeDiskFault(error: unknown, place?: string): string | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -51,7 +51,7 @@ export function describeDiskFault(error: unknown, place?: string): string | unde
   return `"${where}" ${fault.what} (${code}): ${fault.wayOut}`;
 }
 
-/** The error of a file operation as a sentence about `place`; every other error as it is. */
+/** Turns the error of a file operation into a sentence about `place`; returns every other error unchanged. */
 export function faultAt(place: string, error: unknown): unknown {
   const said = describeDiskFault(error, place);
   return said === undefined ? error : new Error(said, { cause: error });

@@ -29,13 +29,13 @@ export interface FileOperations {
   close(descriptor: number): Promise<void>;
   /** Resolves with the number of bytes read, 0 at the end. */
   read(descriptor: number, target: Uint8Array, position: number): Promise<number>;
-  /** The same without leaving the event loop, for bytes that are in the page cache: microseconds. */
+  /** Like `read`, but synchronous: takes microseconds if the bytes are in the page cache. */
   readSync(descriptor: number, target: Uint8Array, position: number): number;
   /** Resolves with the number of bytes written, which may be fewer than given. */
   write(descriptor: number, bytes: Uint8Array, position: number | null): Promise<number>;
-  /** The same without leaving the event loop: an append to the page cache takes microseconds. */
+  /** Like `write`, but synchronous: an append to the page cache takes microseconds. */
   writeSync(descriptor: number, bytes: Uint8Array, position: number | null): number;
-  /** Calls back when the data of the file is on disk. A failed one must never be trusted again. */
+  /** Calls back when the data of the file is on disk. After a failure the descriptor must never be trusted again. */
   fdatasync(descriptor: number, done: (error: Error | null) => void): void;
   fsync(descriptor: number): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 const ORGANIZATION_ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
-/** A text for people in the root of a data directory; a clone has one in its default directory. */
+/** A guide for users in the root of a data directory; a clone of the repository has one in `data`. */
 export const GUIDE = "README.md";
 
 /** The paths of one organization's files. */
@@ -52,7 +52,7 @@ export class Layout {
     return join(this.root, "demo.json");
   }
 
-  /** The mark of a move into the directory that is not finished. */
+  /** The mark of an unfinished move into the directory. */
   get unfinishedMove(): string {
     return join(this.root, "move.json");
   }
@@ -97,8 +97,8 @@ export function isOrganizationId(id: string): boolean {
 }
 
 /**
- * The file name of a policy version: a readable part for people, and a hash of the whole name, so that the
- * file system never sees the length, letter case, slashes and dots of a version.
+ * The file name of a policy version: a readable part, and a hash of the whole name. So the length, letter case,
+ * slashes and dots of a version do not matter to the file system.
  */
 export function policyFileName(version: string): string {
   const readable = version

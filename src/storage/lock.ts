@@ -1,13 +1,14 @@
 /**
  * The lock that keeps a second server off a data directory.
  *
- * A lock is written aside and linked into place, which only one process can do. A takeover from a dead owner
- * is a chain of such links, so that it has one winner too: the process that links `lock.after-<token of the
- * dead owner>` is the next owner; if it died as well, the same rule applies to its successor. The winner
- * renames its own lock over the dead one and removes the chain. A slow process that read the dead owner's
- * lock before could then link the same claim again; so a claim counts only if, after it was linked, the lock
- * is still the one at the start of the chain. Tokens are never reused, and the rename comes before the
- * removal: one of the two processes always sees the other.
+ * A lock is written aside and linked into place; only one process can succeed. A takeover from a dead owner is a
+ * chain of such links, so that only one process can win it: the process that links `lock.after-<token of the dead
+ * owner>` (its claim) is the next owner. If that process died as well, the same rule applies to its successor. The
+ * winner renames its own lock over the dead one and removes the chain.
+ *
+ * A slow process that had read the dead owner's lock could then link the same claim again. So a claim counts only
+ * if, after it was linked, the lock is still the one at the start of the chain. Tokens are never reused, and the
+ * rename comes before the removal, so one of the two processes always sees the other.
  */
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
@@ -51,7 +52,7 @@ export async function acquireLock(
   const token = randomBytes(12).toString("hex");
   const own: Owner = { ...(await ownIdentity()), since: formatTimestamp(now()), token };
   const attempt = new Attempt(files, layout, own);
-  while (!(await attempt.take())); // another process was faster in each further round
+  while (!(await attempt.take())); // each repetition means that another process was faster
   return {
     async release() {
       if ((await attempt.read(layout.lock))?.token === token) await files.remove(layout.lock);
@@ -60,8 +61,8 @@ export async function acquireLock(
 }
 
 /**
- * The process that holds a data directory; `undefined` if it is free. Changes nothing. In doubt the directory
- * counts as held: if the owner is on another host, or the lock cannot be read.
+ * The process that holds a data directory; `undefined` if it is free. Changes nothing. The directory counts as held
+ * if the owner is on another host, or if the lock cannot be read.
  */
 export async function ownerOf(files: FileOperations, layout: Layout): Promise<string | undefined> {
   const bytes = await readFileIfAny(files, layout.lock);
@@ -145,7 +146,7 @@ class Attempt {
     return `${this.#layout.lock}.after-${owner.token}`;
   }
 
-  /** Removes all claims, also those of processes that died; none of them can count any more. */
+  /** Removes all claims, including those of dead processes. They cannot count any more. */
   async #removeClaims(): Promise<void> {
     const directory = dirname(this.#layout.lock);
     const start = `${basename(this.#layout.lock)}.after-`;
@@ -179,16 +180,18 @@ function directoryFault(error: NodeJS.ErrnoException, root: string): Error {
     Kind: new (message: string, options: ErrorOptions) => Error = Error,
   ): Error => new Kind(`The data directory "${root}" ${what} (${code})`, { cause: error });
   if (["EACCES", "EPERM", "EROFS"].includes(code)) {
-    return told("cannot be written by this user: make it theirs, or choose another DATA_DIR");
+    return told("cannot be written by this user: change its owner, or choose another DATA_DIR");
   }
   if (["ENOSPC", "EDQUOT"].includes(code)) {
-    return told("is on a disk without space left: free some, or choose another DATA_DIR");
+    return told("is on a full disk: free some space, or choose another DATA_DIR");
   }
   if (code === "ENOENT") {
-    return told("is not there and cannot be made: choose another DATA_DIR", ConfigError);
+    return told("does not exist and cannot be created: choose another DATA_DIR", ConfigError);
   }
   const isFile = ["EEXIST", "ENOTDIR"].includes(code);
-  return isFile ? told("is a file, or lies in one: choose another DATA_DIR", ConfigError) : error;
+  return isFile
+    ? told("is a file, or is inside a file: choose another DATA_DIR", ConfigError)
+    : error;
 }
 
 function parseOwner(text: string): Owner | undefined {

@@ -1,6 +1,6 @@
 /**
- * Called when an append has ended; must not throw. Without an error, the text is in the file with that
- * number, from byte `offset` on, as these `bytes`, which the callback may keep and change.
+ * Called when an append has ended; must not throw. Without an error, the text is in the file with that number, from
+ * byte `offset` on. `bytes` is the written text, which the callback may keep and change.
  */
 export type Appended = (
   error: unknown,
@@ -11,7 +11,7 @@ export type Appended = (
 ) => void;
 
 const NO_BYTES = Buffer.alloc(0);
-/** The length at which a block takes no more texts, so that the loop is never blocked for long. */
+/** The length at which a block is full, so that writing it does not block the event loop for long. */
 const FULL_LENGTH = 1 << 20;
 
 interface Entry {
@@ -23,7 +23,7 @@ interface Entry {
 /** Texts that are written together, and their callbacks. */
 export class LogBlock {
   readonly #entries: Entry[] = [];
-  #text = ""; // concatenating beats a list of buffers: one encoding, one write
+  #text = ""; // concatenation is faster than a list of buffers: one encoding, one write
   #given: Buffer | undefined;
   #bytes: Buffer = NO_BYTES;
   #start = 0;

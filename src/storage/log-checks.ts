@@ -1,12 +1,12 @@
 /**
- * Logs are read once at start, so that damage is found early, and not when the lost lines are needed. A small
- * directory is read before the service listens; the rest of a large one is read in the background, log after
- * log.
+ * Logs are read once at start, so that damage is found early, not when the lost lines are needed. The logs of a
+ * small directory are read before the service listens. Of a large directory the remaining logs are read in the
+ * background, one after another.
  */
 import { describeError, type Log } from "../core/log.ts";
 
 export interface LogCheck {
-  /** The place of the log. */
+  /** The path of the log. */
   readonly what: string;
   /** The bytes to read. */
   readonly bytes: number;
@@ -22,8 +22,8 @@ export interface RunningChecks {
 }
 
 /**
- * Runs checks, the small ones first, and resolves when the first ones, up to `before` bytes in all, have
- * ended. A failed check is logged: its log fails again when it is needed.
+ * Runs checks, smallest first, and resolves when the first ones, up to `before` bytes in total, have ended. A failed
+ * check is only logged, since its log fails again when it is needed.
  */
 export async function runChecks(
   checks: readonly LogCheck[],

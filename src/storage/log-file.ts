@@ -1,16 +1,16 @@
 /**
  * One file of a log, open for appending. Linux reports a failed write-back once per open descriptor and then
  * counts the pages as clean, so a sync is reliable only on a descriptor that was opened before the write and
- * is used for nothing else meanwhile. Hence a small pool of long-lived descriptors: each sync under way has
- * its own descriptor. The pool begins with one and grows when a sync is needed while all are busy, so that
- * the many quiet logs hold one each.
+ * is used for nothing else meanwhile. So each sync under way has its own descriptor, from a small pool of
+ * long-lived ones. The pool begins with one descriptor and grows when a sync is needed while all are busy: the many
+ * quiet logs need only one each.
  */
 import { dirname } from "node:path";
 import type { FileOperations } from "./file-operations.ts";
 import { ENDS, endOfLastAppend, readExactly } from "./log-lines.ts";
 import { syncDirectory } from "./snapshot.ts";
 
-/** The most syncs under way. More did not pay; fewer do not hide a slow disk. */
+/** The most syncs under way. More were not faster; with fewer, a slow disk delays writes. */
 const SYNCS_IN_FLIGHT = 4;
 const FILE_MODE = 0o600;
 const PAGE_BYTES = 4096;
@@ -116,7 +116,7 @@ export class LogFile {
     }
   }
 
-  /** Calls back when all earlier writes are on disk. Only after `wantSync` returned true. */
+  /** Calls back when all earlier writes are on disk. Call it only after `wantSync` has returned true. */
   sync(done: (error: Error | null) => void): void {
     const descriptor = this.#free.pop();
     if (descriptor === undefined) throw new Error("No descriptor is free to sync on");
@@ -150,9 +150,9 @@ export class LogFile {
 }
 
 /**
- * Cuts a file whose write or sync failed back to its acknowledged part. The page at the end, and all bytes
- * that were acknowledged without a sync, are written once more: a failed write-back left those pages clean,
- * so a sync alone would report success and write nothing.
+ * Cuts a file whose write or sync failed back to its acknowledged part. The page at the end, and all bytes that were
+ * acknowledged without a sync, are written again: a failed write-back left those pages clean, so a sync alone would
+ * report success and write nothing.
  *
  * @param holes refused text before the last acknowledged byte, none of it synced: becomes empty lines, which
  *   readers skip
@@ -187,8 +187,8 @@ export async function cutBack(
 }
 
 /**
- * Cuts a torn tail off a file that is not open for writing. A file without one is only synced: the lines that
- * a killed server left are shown from now on, and must not be lost again.
+ * Cuts a torn tail off a file that is not open for writing. A file without a torn tail is only synced: the lines that
+ * a killed server left are visible from now on, and must not be lost again.
  */
 export async function cutTornEnd(
   files: FileOperations,

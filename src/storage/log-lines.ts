@@ -1,9 +1,9 @@
 /**
- * The lines of a log. A line is one JSON value. An append is atomic: each of its lines except the last ends
- * in a space before the newline. JSON allows that space, `jq` and `grep` ignore it, and after a crash it
- * tells a torn append, which is dropped, from a whole one. CRLF, empty lines and a byte order mark, which
- * editors may leave, are skipped as well. JSON has no zero bytes, so zeros are a hole that a crash or a disk
- * has left: a run of them is passed on like a line of its own, and so is the text before and after it.
+ * The lines of a log. A line is one JSON value. An append is atomic: each of its lines except the last ends in a
+ * space before the newline. JSON allows that space, and `jq` and `grep` ignore it. After a crash it distinguishes a
+ * torn append, which is dropped, from a whole one. CRLF, empty lines and a byte order mark, which editors may leave,
+ * are skipped as well. JSON has no zero bytes, so zeros are a hole that a crash or a disk has left: a run of zeros
+ * counts as a line, and so does the text before and after it.
  */
 import type { FileOperations } from "./file-operations.ts";
 
@@ -32,10 +32,10 @@ export interface LogReading {
   readonly pause?: () => Promise<void>;
 }
 
-/** Takes a line without its newline; `false` ends the reading. The bytes are valid during the call only. */
+/** Receives a line without its newline; `false` ends the reading. The bytes are valid only during the call. */
 export type TakeLine = (line: Buffer, offset: number) => false | void;
 
-/** Takes some lines, each with its newline; otherwise like `TakeLine`. */
+/** Receives several lines, each with its newline; otherwise like `TakeLine`. */
 export type TakeLines = (lines: Buffer, offset: number) => false | void;
 
 /**
@@ -130,7 +130,7 @@ function trimEnd(line: Buffer): Buffer {
   return end === line.length ? line : line.subarray(0, end);
 }
 
-/** Whether a byte is white space that may stand at the end of a line. */
+/** Whether a byte is white space that is allowed at the end of a line. */
 export function isBlankByte(byte: number | undefined): boolean {
   return byte === SPACE || byte === RETURN || byte === TAB;
 }
@@ -155,7 +155,7 @@ export async function endOfLastAppend(
     const start = Math.max(0, size - window);
     const tail = await readExactly(files, descriptor, start, size - start);
     const end = lastEnd(tail);
-    // The mark of an end has up to three bytes, all of which must be in the buffer.
+    // The end of an append is recognised by up to three bytes, which must all be in the buffer.
     if (start === 0 || end > 2) return end === 0 ? 0 : start + end;
   }
 }
@@ -187,7 +187,7 @@ export async function readExactly(
 }
 
 /**
- * Fills a buffer from a place in a file.
+ * Fills a buffer from a position in a file.
  *
  * @throws Error if the file ends before the buffer is full
  */

@@ -10,7 +10,7 @@ export class PendingBlocks {
     return this.sync.length === 0 && this.write.length === 0;
   }
 
-  /** Adds text to the last block of its durability, or begins one; bytes get a block of their own. */
+  /** Adds text to the last block of its durability, or begins a block; bytes get their own block. */
   add(text: string | Buffer, durability: Durability, done: Appended): void {
     let block = this[durability].at(-1);
     if (block === undefined || typeof text !== "string" || !block.takesMore) {

@@ -22,8 +22,8 @@ export async function ownIdentity(): Promise<ProcessIdentity> {
 }
 
 /**
- * Whether a process of this host is still running. In doubt it is: a lock that is kept too long is a
- * nuisance, a lock that is taken over too early costs data.
+ * Whether a process of this host is still running. In doubt the answer is true: a lock that is kept too long is a
+ * nuisance, but a lock that is taken over too early costs data.
  */
 export async function isAlive(owner: ProcessIdentity, self: ProcessIdentity): Promise<boolean> {
   if (owner.boot !== null && self.boot !== null && owner.boot !== self.boot) return false;

@@ -1,12 +1,11 @@
 /**
- * Reads files at random places. Two things make such reads cheap:
+ * Reads files at random positions. Two things make such reads cheap:
  *
  * A range that was read a moment ago is still in the page cache. Copying it from there takes a microsecond, a
- * fiftieth of a read through the thread pool, whose threads may all be waiting for syncs. So a range that was
- * read before is read synchronously; any other range may have to come from the disk, and is read through the
- * pool. A slow synchronous read had to wait for the disk or for other programs: its range counts as not read.
- * A second slow read in a row shows that the cache has dropped the file: then none of its ranges counts as
- * read.
+ * fiftieth of a read through the thread pool, whose threads may all be waiting for syncs. So a range that was read
+ * before is read synchronously. Any other range may have to come from the disk, and is read through the pool. If a
+ * synchronous read is slow, it had to wait for the disk or for other programs, and its range counts as not read. A
+ * second slow read in a row shows that the cache has dropped the file: then all of its ranges count as not read.
  *
  * Descriptors stay open from one read to the next, up to a limit: the least recently read file is closed
  * first.
@@ -16,7 +15,7 @@ import { systemStopwatch } from "../core/timers.ts";
 import type { FileOperations } from "./file-operations.ts";
 
 const MAX_OPEN = 256;
-/** The size of the blocks that are noted as read: a page of the system's cache. */
+/** The size of the blocks that are marked as read: a page of the system's cache. */
 const BLOCK_BYTES = 4 << 10;
 /** The most bytes of a synchronous read. */
 const MAX_AT_ONCE = 1 << 20;
@@ -163,7 +162,7 @@ function checked(count: number, position: number): number {
   return count;
 }
 
-/** Notes the blocks of a range as read, including those at its ends, which the system reads whole. */
+/** Marks the blocks of a range as read, including those at its ends, which the system reads whole. */
 function remember(file: OpenFile, from: number, to: number): void {
   const end = Math.ceil(to / BLOCK_BYTES);
   if (end > file.known.length) {

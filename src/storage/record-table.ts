@@ -1,6 +1,6 @@
 /**
- * A table for records that are few, are looked up often and change rarely: all of them are in memory, with
- * one JSON snapshot for each organization, `{ "<name>": [record, …] }`.
+ * A table for a small number of records that are looked up often and change rarely. All of them are in memory; each
+ * organization has one JSON snapshot, `{ "<name>": [record, …] }`.
  */
 import { isObject } from "../core/validate.ts";
 import type { FileOperations } from "./file-operations.ts";
@@ -71,7 +71,7 @@ export class RecordTable<T extends TableRecord> {
     return this.#byId.get(id);
   }
 
-  /** The record with an id, if it is the organization's. */
+  /** The record with an id, if it belongs to the organization. */
   get(organization: string, id: string): T | undefined {
     const record = this.#byId.get(id);
     return record?.organization_id === organization ? record : undefined;

@@ -10,7 +10,7 @@ export interface Slice {
 
 /** Slices with smaller gaps are read together: a read through the pool costs more than the gap. */
 const NEAR_BYTES = 16 << 10;
-/** The same for cached ranges, for which a read costs a microsecond or two. */
+/** The same limit for cached ranges, for which a read costs a microsecond or two. */
 const NEAR_AT_HAND = 4 << 10;
 
 /** Slices that follow one another in the list, and are read together. */
@@ -74,7 +74,7 @@ export class SegmentReader {
   }
 }
 
-/** Lists run forward or backward in the log, and are a little out of order, so a run grows at both ends. */
+/** Joins slices to runs. A list goes forward or backward through the log, not quite in order, so runs grow at both ends. */
 function joinNeighbours(slices: readonly Slice[], near: number): Run[] {
   const runs: Run[] = [];
   let run: Run | undefined;

@@ -1,9 +1,9 @@
 /**
- * A log in numbered files, the segments: `000000000001.jsonl` and so on in a directory of their own. The last
- * one, the active segment, takes the writes until it is full or a day old; then the log rolls to a new one.
- * The others never change. Closing the log rolls it as well if the active segment is large, so that the
- * segment's index can be kept and the next start has little to read. Other files in the directory, such as an
- * index beside a segment, are left alone.
+ * A log in numbered files, the segments: `000000000001.jsonl` and so on, in their own directory. The last one, the
+ * active segment, takes the writes until it is full or a day old; then the log rolls to a new segment. The others
+ * never change. If the active segment is large, closing the log rolls it as well, so that the segment's index can be
+ * stored and the next start has little to read. Other files in the directory, such as the index of a segment, are
+ * not touched.
  */
 import { join } from "node:path";
 import type { Awaitable } from "../core/caller.ts";

@@ -9,7 +9,7 @@ import type { FileOperations } from "./file-operations.ts";
 
 const FILE_MODE = 0o600;
 
-/** The suffix of files that are being written; one that is found at start was not committed. */
+/** The suffix of files that are being written; such a file that is found at start was not committed. */
 export const TEMPORARY_SUFFIX = ".tmp";
 
 let sequence = 0;
@@ -86,7 +86,7 @@ export function damaged(path: string, fault: string, cause?: unknown): Error {
   return new Error(message, { cause });
 }
 
-/** Reads the content of a file; whatever `read` throws becomes the error for a damaged file. */
+/** Reads the content of a file; any error of `read` becomes the error for a damaged file. */
 export function readContent<T>(path: string, read: () => T): T {
   try {
     return read();

@@ -6,8 +6,8 @@ import { inParallel } from "./parallel.ts";
 import { TEMPORARY_SUFFIX } from "./snapshot.ts";
 
 /**
- * Removes the unfinished files of a process that died. They were never committed, and no later write would
- * replace them, since each write has a name of its own. Only the owner of the directory may call this.
+ * Removes the unfinished files of a dead process. They were never committed, and later writes would not replace
+ * them, since each write has its own name. Only the owner of the directory may call this.
  */
 export async function removeStrays(files: FileOperations, layout: Layout): Promise<void> {
   const names = await listDirectory(files, layout.organizations);

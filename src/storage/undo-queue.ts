@@ -3,9 +3,9 @@ import { Queue } from "./queue.ts";
 type Task<T> = () => Promise<T>;
 
 /**
- * Runs tasks one after another, and restores the disk to the state in memory after a failed write. Such a
- * write may have taken effect all the same (the rename was done, but the directory was not synced), and would
- * reappear at the next start. So it is undone before the next task, which fails as long as the undo fails.
+ * Runs tasks one after another, and restores the disk to the state in memory after a failed write. A failed write may
+ * still have taken effect (the rename was done, but the directory was not synced), and would reappear at the next
+ * start. So it is undone before the next task, which fails as long as the undo fails.
  */
 export class UndoQueue {
   readonly #queue = new Queue();

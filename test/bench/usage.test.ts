@@ -46,7 +46,7 @@ for (const [what, attempt, code, said] of [
     "a directory that is not there",
     () => usage.attempt(() => readdirSync("/nowhere/at/all")),
     1,
-    /^"\/nowhere\/at\/all" cannot be found or made \(ENOENT\)/,
+    /^"\/nowhere\/at\/all" does not exist and cannot be created \(ENOENT\)/,
   ],
 ] as const) {
   test(`${what} ends a script with ${code}`, async () => {
@@ -66,7 +66,12 @@ test("every script with options uses this reader", () => {
 
 for (const [script, args, code, said] of [
   ["bench/simulate.ts", ["--url", "localhost:1"], 2, /^--url: .*\nUsage: npm run simulate .*\n$/],
-  ["bench/generate.ts", ["/dev/null/x"], 1, /^"\/dev\/null\/x" is a file, or lies in one .*\n$/],
+  [
+    "bench/generate.ts",
+    ["/dev/null/x"],
+    1,
+    /^"\/dev\/null\/x" is a file, or is inside a file .*\n$/,
+  ],
   ["test/fuzz.ts", ["0", "--frob"], 2, /^There is no option "--frob"\nUsage: npm run fuzz .*\n$/],
 ] as const) {
   test(`${script} ${args.join(" ")} prints a short message and ends with ${code}`, async () => {

@@ -95,13 +95,19 @@ test("an unusable directory is reported in a sentence, with a way out", async (t
   await writeFile(file, "");
   const long = join(directory, "x".repeat(300));
   for (const [args, said] of [
-    [["verify", file], 'file/format.json" is a file, or lies in one (ENOTDIR): name a directory'],
-    [["backup", file, directory], "is a file, or lies in one (ENOTDIR)"],
-    [["backup", app.dataDir, file], `"${file}" is a file, or lies in one (ENOTDIR)`],
-    [["backup", app.dataDir, long], "is too long a name (ENAMETOOLONG): name another place"],
-    [["restore", file, join(directory, "new")], "is a file, or lies in one (ENOTDIR)"],
-    [["restore", join(directory, "b"), join(file, "new")], "is a file, or lies in one (ENOTDIR)"],
-    [["key", "create", "--name", "k", "--data", file], "is a file, or lies in one (ENOTDIR)"],
+    [
+      ["verify", file],
+      'file/format.json" is a file, or is inside a file (ENOTDIR): choose a directory',
+    ],
+    [["backup", file, directory], "is a file, or is inside a file (ENOTDIR)"],
+    [["backup", app.dataDir, file], `"${file}" is a file, or is inside a file (ENOTDIR)`],
+    [["backup", app.dataDir, long], "has too long a name (ENAMETOOLONG): choose another path"],
+    [["restore", file, join(directory, "new")], "is a file, or is inside a file (ENOTDIR)"],
+    [
+      ["restore", join(directory, "b"), join(file, "new")],
+      "is a file, or is inside a file (ENOTDIR)",
+    ],
+    [["key", "create", "--name", "k", "--data", file], "is a file, or is inside a file (ENOTDIR)"],
   ] as const) {
     const { code, out, error } = await run(args);
     assert.deepEqual([code, out], [1, ""]);

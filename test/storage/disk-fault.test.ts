@@ -12,16 +12,16 @@ function systemError(code: string, more: object = {}): Error {
 }
 
 for (const [code, said] of [
-  ["EACCES", '"/d/x" may not be read or written by this user (EACCES): be the user whose it is'],
-  ["EPERM", '"/d/x" may not be read or written by this user (EPERM): be the user whose it is'],
-  ["EROFS", '"/d/x" lies on a read-only file system (EROFS): name another place'],
+  ["EACCES", '"/d/x" may not be read or written by this user (EACCES): run as its owner'],
+  ["EPERM", '"/d/x" may not be read or written by this user (EPERM): run as its owner'],
+  ["EROFS", '"/d/x" is on a read-only file system (EROFS): choose another path'],
   ["ENOSPC", '"/d/x" cannot be written, there is no space left (ENOSPC): free some'],
   ["EDQUOT", '"/d/x" cannot be written, there is no space left (EDQUOT): free some'],
-  ["ENOTDIR", '"/d/x" is a file, or lies in one (ENOTDIR): name a directory'],
+  ["ENOTDIR", '"/d/x" is a file, or is inside a file (ENOTDIR): choose a directory'],
   ["EISDIR", '"/d/x" is a directory where a file is expected (EISDIR): move it away'],
-  ["ENOENT", '"/d/x" cannot be found or made (ENOENT): name another place'],
+  ["ENOENT", '"/d/x" does not exist and cannot be created (ENOENT): choose another path'],
   ["EMFILE", '"/d/x" cannot be opened, too many files are open (EMFILE): raise the limit'],
-  ["EIO", '"/d/x" cannot be read or written by the disk (EIO): look after the disk'],
+  ["EIO", '"/d/x" cannot be read or written by the disk (EIO): check the disk'],
 ] as const) {
   test(`${code} is reported with the place and the way out`, () => {
     assert.ok(describeDiskFault(systemError(code, { path: "/d/x" }))?.startsWith(said));

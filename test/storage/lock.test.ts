@@ -66,8 +66,8 @@ test("a directory that this user may not make or write is named with the way out
 });
 
 for (const [code, said] of [
-  ["ENOENT", "is not there and cannot be made: choose another DATA_DIR"],
-  ["ENOSPC", "is on a disk without space left: free some, or choose another DATA_DIR"],
+  ["ENOENT", "does not exist and cannot be created: choose another DATA_DIR"],
+  ["ENOSPC", "is on a full disk: free some space, or choose another DATA_DIR"],
 ] as const) {
   test(`a directory that cannot be used (${code}) is named with the way out`, async (t) => {
     const layout = await directory(t);

@@ -24,7 +24,7 @@ const DIRECTORY_MODE = 0o700;
 export interface StagedFile {
   /** From the root of the data directory, with `/` between names. */
   readonly path: string;
-  /** The size of the valid part; the bytes behind it in a log were not acknowledged. */
+  /** The size of the valid part. The bytes after it in a log were not acknowledged. */
   readonly bytes: number;
 }
 
@@ -149,7 +149,7 @@ class Stage {
     return true;
   }
 
-  /** The acknowledged bytes of a log: as its writer says or, without a writer, up to the last whole append. */
+  /** The acknowledged bytes of a log: known by its writer, or without a writer up to the last whole append. */
   async #logBytes(path: string): Promise<number> {
     const staged = this.#staged(path);
     const { size } = await this.#disk.stat(staged);

@@ -1,7 +1,7 @@
 /**
  * One organization's activity log: JSON lines in numbered files of about a mebibyte. The last file takes the
- * entries, the others never change. Retention removes whole files, the oldest first, so a crash in between
- * leaves a log without gaps.
+ * entries, the others never change. Retention removes whole files, oldest first, so a crash during it leaves a
+ * log without gaps.
  */
 import { dirname } from "node:path";
 import type { ActivityEntry } from "../../activity/schema.ts";

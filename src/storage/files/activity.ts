@@ -14,7 +14,7 @@ import { ActivityLog } from "./activity-log.ts";
 
 type Defaulted = "damage" | "maxBytes" | "keptEntries" | "fileBytes";
 
-/** The parts of all organizations' logs. If absent: a damage register of its own, no limit of bytes. */
+/** The parts of all organizations' logs. The defaults are a new damage register and no limit of bytes. */
 export type ActivityParts = Omit<ActivityLogParts, "organization" | Defaulted> &
   Partial<Pick<ActivityLogParts, Defaulted>>;
 
@@ -25,8 +25,8 @@ const NO_ROWS: ActivityRows = { json: Buffer.alloc(0), returned: 0, total: 0 };
 
 /**
  * Keeps each organization's record of changes in `activity.jsonl` and the files that follow it; the sync of a
- * line commits it. Changes are rare and queries for them rarer, so no entry is held in memory: a page reads
- * the whole log. A log is opened by its first entry or query.
+ * line commits it. Changes are rare and queries for them even rarer, so entries are not held in memory: a page
+ * reads the whole log. A log is opened by its first entry or query.
  */
 export class FileActivity implements ActivityStore {
   readonly #parts: Omit<ActivityLogParts, "organization">;
@@ -122,7 +122,7 @@ export class FileActivity implements ActivityStore {
           this.#unopened.delete(organization);
         },
         (error: unknown) => {
-          this.#logs.delete(organization); // so that the next one tries again
+          this.#logs.delete(organization); // so that the next use tries again
           this.#unopened.set(organization, error);
         },
       );

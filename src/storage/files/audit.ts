@@ -94,7 +94,7 @@ export class FileAuditStore implements AuditStore {
       .then((opened) => opened.append(events, named, stored, quota), stored);
   }
 
-  /** Appends events as they are written elsewhere, all or none; for a move only. */
+  /** Appends the lines of another engine's events, all or none; only for a move. */
   appendLines(organization: string, lines: readonly Buffer[]): Promise<void> {
     return this.#ask(
       organization,

@@ -40,7 +40,7 @@ const CHECKED_BEFORE_BYTES = 128 << 20;
 /**
  * Locks a data directory and opens every store in it.
  *
- * @param files the disk; tests pass another one than the system's
+ * @param files the file operations; tests replace them
  * @throws Error if another server has the directory, or a file in it is damaged
  */
 export async function openFileEngine(
@@ -175,7 +175,7 @@ async function openStores(
   return { organizations, keys, settings, overrides, policies, fleet, audit, activity };
 }
 
-/** Tells which stores cannot write, and makes these retry, at most once a second. */
+/** Reports the stores that cannot write, and makes them retry at most once a second. */
 function healthOf(
   stores: FileStores,
   damage: DamageRegister,
@@ -204,7 +204,7 @@ function healthOf(
   };
 }
 
-/** The system's code of a failure; its whole message would name a path. */
+/** The system's code of a failure. The message is not used, since it may contain a path. */
 function codeOf(failure: unknown): string {
   const code = failure instanceof Error && "code" in failure ? failure.code : undefined;
   return typeof code === "string" ? ` (${code})` : "";

@@ -5,7 +5,7 @@ import { IDLE_MS, ONLINE_MS } from "../../fleet/status.ts";
 import { NO_VERSION, PolicyUse } from "./policy-use.ts";
 import { SeenOrder } from "./seen-order.ts";
 
-/** The fields that a runtime reports beside its name. */
+/** The fields that a runtime reports, apart from its name. */
 export const REPORTED = ["hostname", "os", "version", "policy_version"] as const;
 
 /** A runtime in memory; the time it was last seen is kept with the order. */
@@ -32,7 +32,7 @@ export class Entry {
 export interface FleetRows {
   /** The number of runtimes. */
   readonly total: number;
-  /** The fitting rows between two positions; runtimes that were forgotten meanwhile are left out. */
+  /** The matching rows between two positions. Runtimes that were forgotten meanwhile are left out. */
   slice(from: number, to: number, fits?: Fits): readonly StoredRuntime[];
 }
 
@@ -51,7 +51,7 @@ export class FleetIndex {
     return this.#byName.get(name);
   }
 
-  /** Applies a report; `lastSeen` is not before any other's. Returns whether the name is new. */
+  /** Applies a report. `lastSeen` must not be earlier than in any other report. Returns whether the name is new. */
   apply(report: Heartbeat, lastSeen: number): boolean {
     let entry = this.#byName.get(report.name);
     const isNew = entry === undefined;
@@ -69,7 +69,7 @@ export class FleetIndex {
     return isNew;
   }
 
-  /** Removes a runtime; `false` if there is none of that name. */
+  /** Removes a runtime; `false` if no runtime has that name. */
   remove(name: string): boolean {
     const entry = this.#byName.get(name);
     if (entry === undefined) return false;

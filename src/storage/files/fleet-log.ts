@@ -31,7 +31,7 @@ export interface FleetLogParts {
   readonly torn: (tail: TornTail) => void;
   /** Takes damaged lines, which are skipped. */
   readonly damage: DamageRegister;
-  /** Fires when the service stops. A snapshot under way is then given up; the log has everything. */
+  /** Fires when the service stops. A snapshot under way is then cancelled, since the log has everything. */
   readonly stopping: AbortSignal;
   /** The least size at which a log file is folded into the snapshot. */
   readonly minLogBytes: number;
@@ -121,7 +121,7 @@ export class FleetLog {
     const lastSeen = Math.max(this.#lastSeen, at);
     this.#lastSeen = lastSeen;
     const isKnown = entry !== undefined && entry.leaving === 0;
-    // While another report is pending, memory is not yet what the log will say.
+    // While another report is pending, memory is not yet in the state of the log.
     const known = entry?.unsettled === 0 ? entry : undefined;
     const text = recordOf(this.#prefix, report, lastSeen, known) + ENDS;
     if (entry) entry.unsettled++;
@@ -174,7 +174,7 @@ export class FleetLog {
     this.#opening ??= this.#openLog();
   }
 
-  /** Opens the log for waiting callers. If that fails they get the error, and the next one retries. */
+  /** Opens the log for waiting callers. If that fails, they get the error, and the next caller retries. */
   async #openLog(): Promise<void> {
     const { files, layout, organization, now, warn, torn } = this.#parts;
     try {
@@ -216,7 +216,7 @@ export class FleetLog {
   #fold(sequence: number): void {
     this.#folding ??= this.#writeSnapshot(sequence)
       .catch((error: unknown) => {
-        // Nothing is lost: the older files stay, and the next full one starts another attempt.
+        // Nothing is lost: the older files stay, and the next full file starts another attempt.
         if (!this.#parts.stopping.aborted) {
           this.#parts.warn("the fleet's snapshot cannot be written", error);
         }
@@ -228,7 +228,7 @@ export class FleetLog {
 
   async #writeSnapshot(sequence: number): Promise<void> {
     const { files, organization, stopping } = this.#parts;
-    // All reports in the older files were answered, and so were in memory before this one began.
+    // All reports in the older files were answered, so they were in memory before this snapshot began.
     const path = this.#snapshotPath;
     this.#snapshotBytes = await writeFleetSnapshot(
       files,
@@ -253,7 +253,7 @@ export class FleetLog {
     await damage.enter(found);
   }
 
-  /** Damaged lines of logs that are now part of the snapshot stay lost, and counted. */
+  /** Keeps counting the damaged lines of logs that are now part of the snapshot: they stay lost. */
   async #recallFolded(logs: readonly string[]): Promise<void> {
     const { files, damage } = this.#parts;
     const directory = dirname(this.#snapshotPath);

@@ -1,7 +1,7 @@
 /**
- * The records of the fleet's files. A line of the log, like a row of the snapshot, has the changes of one
- * report: reading all of them in order, from any earlier state on, leads to the same fleet. So a snapshot may
- * be taken while reports go on, and a log may be read again over a later snapshot.
+ * The records of the fleet's files. A line of the log, like a row of the snapshot, has the changes of one report.
+ * Applying all lines in order, to any earlier state, gives the same fleet. So a snapshot may be written while
+ * reports arrive, and a log may be applied again to a later snapshot.
  */
 import { jsonOrUndefined } from "../../core/json.ts";
 import { parseTimestamp, formatTimestamp } from "../../core/time.ts";
@@ -46,7 +46,7 @@ export function replayLine(
   return replay(index, organization, jsonOrUndefined(line.toString("utf8")));
 }
 
-/** Applies a parsed record; returns its `last_seen`, or `undefined` if it is no record of the organization. */
+/** Applies a parsed record. Returns its `last_seen`, or `undefined` if it is not a record of the organization. */
 export function replay(
   index: FleetIndex,
   organization: string,

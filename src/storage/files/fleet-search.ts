@@ -19,8 +19,8 @@ type ListRuntimes = (organization: string, most?: number) => FleetRows;
 
 /**
  * Finds pages of runtimes slice by slice, so that other requests are served meanwhile. Searches run one after
- * another: in parallel they would not be faster, each would hold a copy of the order, and together they would
- * take many slices in one turn of the loop.
+ * another. In parallel they would not be faster, each would need a copy of the order, and together they would take
+ * many slices in one turn of the loop.
  */
 export class FleetSearches {
   readonly #list: ListRuntimes;
@@ -44,7 +44,7 @@ async function search(
   signal: AbortSignal | undefined,
 ): Promise<FleetPage> {
   signal?.throwIfAborted();
-  // Without a test, only the rows of the page are read.
+  // Without a filter, only the rows of the page are read.
   const rows = list(organization, fits ? undefined : offset + limit);
   const [first, end] = fits ? [0, rows.total] : [offset, Math.min(rows.total, offset + limit)];
   const runtimes: StoredRuntime[] = [];

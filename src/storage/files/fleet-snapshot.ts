@@ -8,7 +8,7 @@ import { recordOf, recordPrefix, replay } from "./fleet-records.ts";
 const SLICE = 250; // under a millisecond of work
 const FILE_MODE = 0o600;
 
-/** The fields of a snapshot beside its runtimes. */
+/** The fields of a snapshot, apart from its runtimes. */
 export interface SnapshotHead {
   /** The number of the first log file that it does not include. */
   readonly log: number;

@@ -1,9 +1,9 @@
 /**
  * The fleet on disk: a snapshot and a log of the reports since. A report is appended to the log, and applied
- * to memory once it is in the log. When the log is as large as the snapshot, it goes on in a new file; a new
- * snapshot is written that includes the older files, and these are removed. The snapshot names the first log
- * file that it does not include, so its rename is the commit point, and older log files that are found at
- * start are leftovers.
+ * to memory once it is in the log. When the log is as large as the snapshot, it rolls to a new file. Then a new
+ * snapshot is written that includes the older files, and these are removed. The snapshot names the first log file
+ * that it does not include. So its rename is the commit point, and older log files that are found at start are
+ * leftovers.
  */
 import type { Clock } from "../../core/clock.ts";
 import { describeError, type Log } from "../../core/log.ts";

@@ -10,7 +10,7 @@ import { RecordTable } from "../record-table.ts";
 import { UndoQueue } from "../undo-queue.ts";
 
 export const FLUSH_AFTER_MS = 30_000;
-/** The most revoked keys of a list, those that were created last. */
+/** The number of revoked keys in a list: the newest by creation. */
 const KEPT_REVOKED = 1_000;
 
 /** Called after a failed write that no caller waits for. */
@@ -113,7 +113,7 @@ export class FileKeys implements KeyStore {
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    // One organization after another, so that a change never waits for more than one of them.
+    // One organization after another, so that a change waits for the write of at most one organization.
     for (const organization of [...this.#uses.keys()]) {
       try {
         await this.changes.run(() => this.#commit(organization, (keys) => keys));

@@ -10,7 +10,7 @@ import { readSnapshot, syncDirectory, writeSnapshot } from "../snapshot.ts";
 import type { FileActivity } from "./activity.ts";
 import type { FileAuditStore } from "./audit.ts";
 
-/** The stores that take records as they are. */
+/** The stores that accept records unchanged. */
 export interface MoveStores {
   readonly activity: Pick<FileActivity, "append">;
   readonly audit: Pick<FileAuditStore, "appendLines" | "tail" | "usage">;
@@ -23,7 +23,7 @@ const PORTION_BYTES = 2 << 20;
 /**
  * Reads the mark of an unfinished move.
  *
- * @throws Error when there is one, unless a move opens the directory
+ * @throws Error if there is a mark, unless a move opens the directory
  */
 export async function readUnfinishedMove(
   files: FileOperations,
@@ -39,7 +39,7 @@ export async function readUnfinishedMove(
   return isObject(mark) ? String(mark["source"]) : "";
 }
 
-/** The part of the engine that takes the data of another one. */
+/** The part of the engine that takes the data of another engine. */
 export function moveOf(
   files: FileOperations,
   layout: Layout,
@@ -73,7 +73,7 @@ async function writeRecords(
 ): Promise<void> {
   const paths = layout.organization(organization.id);
   await makeDurableDirectory(files, paths.directory, layout.root);
-  await writeSnapshot(files, paths.organization, organization); // first: others without it are damage
+  await writeSnapshot(files, paths.organization, organization); // first: other files without this one count as damage
   await writeSnapshot(files, paths.users, { users });
   await writeSnapshot(files, paths.apiKeys, { api_keys: keys });
 }
@@ -95,6 +95,6 @@ async function* linesOf(
     if (--left > 0 && portion.length < PORTION_EVENTS && bytes < PORTION_BYTES) continue;
     yield portion;
     [portion, bytes] = [[], 0];
-    if (left === 0) return; // a tail waits for more
+    if (left === 0) return; // otherwise the tail would wait for further events
   }
 }

@@ -63,8 +63,8 @@ export class FileOrganizations implements OrganizationStore {
     const found: Organization[] = [];
     const names = await files.readDirectory(layout.organizations);
     await inParallel(names.filter(isOrganizationId), async (id) => {
-      // A server that was killed between a rename and its sync left a change that is shown now, but that a
-      // power cut would undo. This applies to every snapshot in this directory.
+      // If a server was killed between a rename and its sync, the change is visible now, but a power cut would undo
+      // it. This applies to every snapshot in this directory.
       await syncDirectory(files, layout.organization(id).directory);
       const record = await readOrganization(files, layout, id);
       if (record) found.push(record);
@@ -143,7 +143,7 @@ export class FileOrganizations implements OrganizationStore {
 
   async #forget(id: string): Promise<void> {
     const { directory, organization } = this.#layout.organization(id);
-    await this.#files.remove(organization); // first: without it the rest does not count
+    await this.#files.remove(organization); // first: without it the other files do not count
     await this.#files.remove(directory);
     await syncDirectory(this.#files, this.#layout.organizations);
   }

@@ -1,9 +1,9 @@
 /**
- * Policies as files: every version's text in a file of its own, never changed, a record of the version beside
- * it, and an index that names the last version and the active one. A publish writes and syncs the text and
- * the record, then the directory, then replaces the index; the index's rename is the commit point. A file
- * that the index does not lead to does not count, and is overwritten if its version is published after all. A
- * failed publish is undone before the next change.
+ * Policies as files: each version has a file with its text, which never changes, and a record beside it. An index
+ * names the last version and the active one. A publish writes and syncs the text and the record, then the
+ * directory, then replaces the index; the index's rename is the commit point. A file that the index does not lead
+ * to does not count, and is overwritten if its version is published later. A failed publish is undone before the
+ * next change.
  */
 import type { Awaitable } from "../../core/caller.ts";
 import { checkQuota, type Quota } from "../../core/quota.ts";
@@ -183,7 +183,7 @@ export class FilePolicies implements PolicyStore {
 
   async #read(organization: string): Promise<void> {
     const { policies } = this.#layout.organization(organization);
-    // The last rename may be in memory only, and a version that is shown from now on must not disappear.
+    // The last rename may not be on disk yet, and a version that is visible from now on must not disappear.
     if ((await listDirectory(this.#files, policies)).length > 0) {
       await syncDirectory(this.#files, policies);
     }
@@ -214,8 +214,7 @@ export class FilePolicies implements PolicyStore {
   }
 
   /**
-   * Makes a version the active one in memory; keeps the text of the previous one, which may be requested
-   * again.
+   * Makes a version the active one in memory. Keeps the text of the previous version, which may be requested again.
    */
   #adopt(state: PolicyState, next: PolicyVersion, yaml: string): Policy {
     const { organization, active, versions } = state;

@@ -1,7 +1,7 @@
 /**
  * The files of policy versions: a record beside each text, which names the version published before it, and
- * an index that names the last version and the active one. So a publish writes the same few bytes however
- * many versions exist, and a record that the index does not lead to does not count.
+ * an index that names the last version and the active one. So a publish writes the same few bytes for any number of
+ * versions, and a record that the index does not lead to does not count.
  *
  * The time at which a version was last activated is in the index while it is active, since the index's rename
  * commits that too; it is copied to the version's record before another version becomes active.
@@ -49,7 +49,7 @@ const indexSchema = {
     activated_by: stored.activated_by,
     last: string("The version published last; absent without versions."),
     versions: list(
-      "Every version, in the order of publishing: how they were kept until 0.1.",
+      "Every version, in the order of publishing. Only in the layout before 0.1.",
       recordSchema,
     ),
   },

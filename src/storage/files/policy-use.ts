@@ -1,6 +1,6 @@
 import type { PolicyCount } from "../../fleet/store.ts";
 
-/** The number that stands for no version. */
+/** The version number of slots that do not report a version. */
 export const NO_VERSION = 0;
 const FIRST_SIZE = 64;
 
@@ -27,7 +27,7 @@ export class PolicyUse {
     if (before !== NO_VERSION && --(this.#slots[before] as number) === 0) this.#drop(before);
   }
 
-  /** The number of the version that each slot reports, for a loop; slots beyond the end report none. */
+  /** The number of the version that each slot reports, for use in loops. Slots beyond the end have no version. */
   get numbers(): Uint32Array {
     return this.#numberAt;
   }

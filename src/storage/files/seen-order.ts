@@ -1,5 +1,5 @@
 const FIRST_SIZE = 64;
-/** The slot that closes the ring; its neighbours are the last and the first one touched. */
+/** The slot that closes the ring, between the slots that were touched last and first. */
 const START = 0;
 
 /** The order at one moment; both lists begin with the slot that was touched last. */
@@ -30,7 +30,7 @@ export class SeenOrder {
     return this.#lastSeen[slot] as number;
   }
 
-  /** The same for every slot, for a loop. */
+  /** The time of every slot, for use in loops. */
   get times(): Float64Array {
     return this.#lastSeen;
   }
@@ -43,7 +43,7 @@ export class SeenOrder {
     return slot;
   }
 
-  /** Moves a slot to the front; `lastSeen` is not before any other's. */
+  /** Moves a slot to the front. `lastSeen` must not be earlier than that of any other slot. */
   touch(slot: number, lastSeen: number): void {
     this.#takeOut(slot);
     this.#putFirst(slot, lastSeen);

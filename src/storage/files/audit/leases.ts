@@ -31,7 +31,7 @@ export class Leases {
 /** Takes a lease on the segment files, and returns the function that ends it. */
 export type Lease = () => () => void;
 
-/** Reads pieces under a lease, which is taken now: retention may run before the first piece is read. */
+/** Reads pieces under a lease. The lease is taken now, since retention may run before the first piece is read. */
 export function underLease(pieces: AsyncIterable<Buffer>, lease: Lease): Pieces {
   return closing(pieces, lease());
 }

@@ -1,7 +1,7 @@
 /**
  * Opens and closes the trails of organizations. The first use opens a trail. It is closed after ten idle
- * minutes, or to make room when too many are open: then the least recently used one is closed. An open trail
- * costs memory and a file descriptor, a closed one costs neither.
+ * minutes, or to make room when too many are open: then the least recently used trail is closed. An open trail
+ * costs memory and a file descriptor; a closed trail costs neither.
  */
 import { join } from "node:path";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../../../core/clock.ts";

@@ -1,8 +1,8 @@
 /**
- * The segments of one organization and their indexes. A sealed segment's index comes from its sidecar,
- * or from the log where the sidecar is missing or damaged. The active segment has a growing index. When
- * a segment is sealed, its growing index answers queries until the sidecar is written, synced and
- * renamed. A crash in between costs nothing: the next start rebuilds the missing sidecar.
+ * The segments of one organization and their indexes. A sealed segment's index comes from its sidecar, or from the
+ * log if the sidecar is missing or damaged. The active segment has a growing index. After a segment is sealed, its
+ * growing index answers queries until the sidecar is written, synced and renamed. A crash before that loses
+ * nothing: the next start rebuilds the missing sidecar.
  */
 import { join } from "node:path";
 import type { AuditUsage } from "../../../audit/store.ts";
@@ -78,7 +78,7 @@ export class SegmentSet {
     return this.#indexes;
   }
 
-  /** The size of all segments in bytes. Asked for each append, so sealed segments are summed up once. */
+  /** The size of all segments in bytes. Read at each append, so the sum of the sealed segments is cached. */
   get bytes(): number {
     return this.#sealedBytes + this.#growing.bytes;
   }
@@ -118,7 +118,7 @@ export class SegmentSet {
 
   /** Removes the files of a segment that was dropped. */
   async remove(index: SegmentIndex): Promise<void> {
-    await this.#sealing.idle(); // its sidecar may be being written
+    await this.#sealing.idle(); // its sidecar may still be written at this moment
     if (index instanceof SealedIndex) await index.close();
     await this.#log.remove(index.segment);
     await this.#options.files.remove(this.#sidecarPath(index.segment));
@@ -212,7 +212,7 @@ export class SegmentSet {
       const index = await this.#load(segment);
       if (index === undefined) return;
       made.set(segment, index);
-      await damage.enter(new DamageFound(log)); // there is none
+      await damage.enter(new DamageFound(log)); // the thread found no damage
     });
   }
 

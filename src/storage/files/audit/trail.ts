@@ -1,7 +1,7 @@
 /**
- * The events of one organization: log, indexes and recent ids. Events are written, synced, indexed, and only
- * then answered, in the order of the log. While a large batch is indexed in parts, queries see the first of
- * its events before it is answered. Queries take a lease, so that retention keeps the files they read.
+ * The events of one organization: log, indexes and recent ids. Events are written, synced and indexed before they
+ * are answered, in the order of the log. A large batch is indexed in parts, so queries may see its first events
+ * before it is answered. Queries take a lease, so that retention keeps the files that they read.
  */
 import type { AuditEvent } from "../../../audit/schema.ts";
 import type { AuditActivity, AuditAllowance, AuditExport } from "../../../audit/store.ts";
@@ -139,11 +139,11 @@ export class AuditTrail implements TailSource {
     const place = globalRow(index.segment, row);
     this.#ids.add(index.idHashes[row] as number, place);
     if (this.tails.size === 0) return;
-    const json = Buffer.from(line); // tails keep it for a while, but not the batch around it
+    const json = Buffer.from(line); // a copy: tails keep it for a while, and must not keep the whole batch in memory
     for (const tail of this.tails) tail.offer(place, event, json);
   };
 
-  /** A page that begins after a number of rows, or after a place; see `AuditStore.page`. */
+  /** A page that begins after a number of rows, or after a position; see `AuditStore.page`. */
   page(
     filter: AuditFilter,
     limit: number,

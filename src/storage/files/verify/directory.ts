@@ -6,8 +6,8 @@ import { verifyEmails, verifyRoot, verifySnapshots } from "./snapshots.ts";
 import { verifyTree } from "./tree.ts";
 
 /**
- * Checks a whole data directory that no server uses. Nothing is ever changed: faults that a start would
- * repair are reported as notes.
+ * Checks a whole data directory that no server uses. Nothing is changed: faults that a start would repair are
+ * reported as notes.
  */
 export async function verifyDirectory(
   files: FileOperations,

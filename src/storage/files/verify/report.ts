@@ -46,7 +46,7 @@ export class VerifyReport {
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);
       const message = describeDiskFault(error, path)?.replace(`"${path}" `, "") ?? said;
-      // A check only reports the fault; the way to start without the file is part of the error at start.
+      // Only the fault is reported here; the way to start without the file belongs to the error at start.
       const fault = /is damaged \((.*)\): /s.exec(message)?.[1] ?? message;
       this.problem(path, fault.replaceAll(`${this.#root}/`, ""));
       return undefined;

@@ -1,7 +1,7 @@
 /**
- * The values of one field within one segment. A row holds a small number, the code, in place of the
- * text; code 0 stands for a field that is absent. So a filter compares numbers, and a search tries
- * each distinct text once, however many rows have it.
+ * The values of one field within one segment. A row has a small number, the code, instead of the text;
+ * code 0 stands for an absent field. So a filter compares numbers, and a search tries each distinct text
+ * only once.
  *
  * Hundreds of thousands of small strings would burden the garbage collector, so each dictionary of a sealed
  * segment is one block of bytes (for the active segment see `GrowingDictionary`):

@@ -1,8 +1,8 @@
 /**
- * Counts matches without comparing rows. The facets (decision, consumer, `ai`, status and policy) take few
- * values, and a segment has only some dozens of their combinations. The number of rows by combination, alone
- * and with each value of another field, answers every filter with at most one value outside the facets. A
- * segment whose tables would be large has no tables; its rows are compared.
+ * Counts matches without comparing rows. The facets (decision, consumer, `ai`, status and policy) have few
+ * values, and a segment has only some dozens of their combinations. Two kinds of tables have the number of rows
+ * of each combination: one in total, and one for each value of another field. They answer every filter with at
+ * most one value outside the facets. If the tables of a segment would be large, its rows are compared instead.
  */
 import { PACKED_FACETS, type Column } from "./fields.ts";
 
@@ -27,7 +27,7 @@ export interface FacetTest {
   readonly policy: number | undefined;
 }
 
-/** Numbers the combinations of some rows, and gives the number of each row; `undefined` when there are too many. */
+/** Numbers the combinations of some rows, and returns the number of each row; `undefined` if there are too many. */
 export function countFacets(
   facets: Uint8Array,
   statuses: Column,
@@ -84,7 +84,7 @@ export function countByFacets(
 /**
  * The number of rows that pass a test.
  *
- * @param counts the number of rows with each combination; with a code, code after code
+ * @param counts the number of rows with each combination, or with each code and combination, code after code
  */
 export function matchingCount(
   { facets, statuses, policies }: FacetCombinations,

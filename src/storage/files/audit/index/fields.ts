@@ -1,12 +1,12 @@
 /**
- * The fields of an event that are kept as codes: a number for each distinct text; a dictionary turns it back.
- * A column holds the codes of one field, in as few bytes as they need.
+ * The fields of an event that are kept as codes: a number for each distinct text. A dictionary turns a code into
+ * its text. A column has the codes of one field, in as few bytes as they need.
  */
 import { EVENT_FIELDS, recordOf, type EventField } from "../../../../audit/event-fields.ts";
 import { consumers, decisions } from "../../../../audit/schema.ts";
 import type { AuditFilter } from "../../../../audit/store.ts";
 
-/** Long texts: each distinct one is kept once, in lower case and with trigram filters. */
+/** Long texts: each distinct text is kept once, in lower case and with trigram filters. */
 export const LONG_FIELDS = ["command", "reason"] as const;
 export type LongName = (typeof LONG_FIELDS)[number];
 
@@ -45,7 +45,7 @@ export function byCodedName<T>(make: (name: CodedName) => T): Readonly<Record<Co
   return recordOf(CODED_FIELDS.map(({ name }) => [name, make(name)]));
 }
 
-/** The longest listed name, in characters: runtimes choose names of any length. */
+/** The longest name in lists, in characters: runtimes can report names of any length. */
 export const LONGEST_LISTED = 256;
 
 export type Column = Uint8Array | Uint16Array | Uint32Array;

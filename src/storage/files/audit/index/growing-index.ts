@@ -136,7 +136,7 @@ export class GrowingIndex implements SegmentIndex {
     const { codes, dictionary } = this.traces;
     const code = dictionary.codeOf(trace);
     if (code === undefined) return new Uint32Array(0);
-    const bits = noBits(rows); // all rows may have one trace id, so they are not searched one by one
+    const bits = noBits(rows); // a bit set, because all rows may have the same trace id
     addBits(bits, codes, marksOf([code], dictionary.size), rows);
     return RowSet.ofBits(bits).toList();
   }
@@ -159,8 +159,8 @@ export class GrowingIndex implements SegmentIndex {
 /**
  * Adds whole lines of an organization's log to an index.
  *
- * @param offset where the bytes begin in the log
- * @param damaged takes lines that are not events of this organization
+ * @param offset the position of the bytes in the log
+ * @param damaged receives lines that are not events of this organization
  */
 export function indexLines(
   index: GrowingIndex,

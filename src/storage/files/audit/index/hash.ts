@@ -1,11 +1,11 @@
 import type { Work } from "../../../../core/work.ts";
 
-/** The texts that are hashed in one part, within some 0.1 ms. */
+/** The number of texts that are hashed in one part of the work: about 0.1 ms. */
 const TEXTS_AT_ONCE = 256;
 
 /**
- * The 32-bit hash of a text, by which sidecars find ids, trace ids and values of fields. It is written into
- * sidecars, so it never changes within a format version. Where hashes are equal, the texts are always compared.
+ * The 32-bit hash of a text, by which sidecars find ids, trace ids and values of fields. It is stored in sidecars,
+ * so it never changes within a format version. If hashes are equal, the texts are always compared.
  */
 export function hashOf(text: string): number {
   let hash = 0x811c9dc5;

@@ -1,6 +1,6 @@
 /**
- * A set of rows of one segment that were found by their text: a list if they are few, else a bit for each row
- * of the segment, so a set takes at most an eighth of a byte for each row. It never changes.
+ * An immutable set of rows of one segment that were found by their text. A small set is a list; otherwise it has a
+ * bit for each row of the segment, so a set takes at most an eighth of a byte for each row.
  */
 import type { Column } from "./fields.ts";
 
@@ -111,14 +111,14 @@ const CHUNK = 4096;
 
 /** Sets the bit of each row below `rows` whose code is wanted (1 in `wanted`). */
 export function addBits(bits: Uint32Array, column: Column, wanted: Uint8Array, rows: number): void {
-  // Codes of any width as numbers of 32 bits: the loop over them is compiled for one kind of array.
+  // Codes of any width are copied to 32-bit numbers, so that the loop is compiled for one kind of array.
   const codes = new Uint32Array(CHUNK);
   for (let start = 0; start < rows; start += CHUNK) {
     const count = Math.min(CHUNK, rows - start);
     codes.set(column.subarray(start, start + count));
     addChunk(bits, start, count, codes, wanted);
   }
-  // The last group of eight has codes of the chunk before where no rows are left.
+  // After the last row, the last group of eight has codes of the previous chunk: clear their bits.
   if (rows % 32 !== 0) bits[rows >>> 5] = (bits[rows >>> 5] as number) & ~(-1 << (rows & 31));
 }
 
@@ -130,7 +130,7 @@ function addChunk(
   wanted: Uint8Array,
 ): void {
   for (let i = 0; i < count; i += 8) {
-    // Without a branch, which would go either way at random; unrolled, it takes half the time.
+    // Without a branch, which would be unpredictable. Unrolled, the loop takes half the time.
     let found = wanted[codes[i] as number] as number;
     found |= (wanted[codes[i + 1] as number] as number) << 1;
     found |= (wanted[codes[i + 2] as number] as number) << 2;

@@ -165,7 +165,7 @@ export class SealedIndex implements SegmentIndex {
       const { tableBytes, columnBytes, restBytes } = header;
       const headBytes = tableBytes + columnBytes;
       if (size !== HEADER_BYTES + headBytes + restBytes) return undefined;
-      const head = Buffer.from(new ArrayBuffer(headBytes)); // alone in its memory, hence aligned
+      const head = Buffer.from(new ArrayBuffer(headBytes)); // its own ArrayBuffer, so the columns are aligned
       await readInto(files, descriptor, head, HEADER_BYTES);
       if ((await new Yielder().run(checksumInParts(head))) !== header.checksum) return undefined;
       const table = JSON.parse(head.toString("utf8", 0, tableBytes)) as Table;
@@ -187,7 +187,7 @@ export class SealedIndex implements SegmentIndex {
     return this.#traceHashes[place] === hash ? this.#readTrace(trace, hash, place) : NO_ROWS;
   }
 
-  /** Equal hashes are adjacent, from `place` on; the text decides. */
+  /** Finds a trace id among the adjacent entries with its hash, from `place` on, by comparing texts. */
   async #readTrace(trace: string, hash: number, place: number): Promise<Uint32Array> {
     for (let at = place; this.#traceHashes[at] === hash; at++) {
       const [start = 0, end = 0] = await this.#rest.numbers("traceEnds", at, 2);
@@ -200,7 +200,7 @@ export class SealedIndex implements SegmentIndex {
   }
 
   async rowsOfId(hash: number): Promise<readonly LocalRow[]> {
-    // Hashes are spread evenly, so a hash predicts its place to within a few neighbours.
+    // Hashes are distributed evenly, so the position of a hash can be predicted up to a few entries.
     const guess = Math.floor((hash / 2 ** 32) * this.rows);
     const margin = 8 + 4 * Math.ceil(Math.sqrt(this.rows));
     let from = Math.max(0, guess - margin);

@@ -37,7 +37,7 @@ export interface SegmentIndex {
   /** Whether the segment takes no more writes, so that nothing here changes any more. */
   readonly isSealed: boolean;
   readonly rows: number;
-  /** Bytes of the log that the index knows. */
+  /** The bytes of the log that the index covers. */
   readonly bytes: number;
   /** `timestamp`, in milliseconds, and its bounds; the bounds of no rows are infinite. */
   readonly times: Float64Array;
@@ -51,7 +51,7 @@ export interface SegmentIndex {
   readonly fields: Readonly<Record<CodedName, CodedField>>;
   /** The number of rows with each packed facet. */
   readonly packedCounts: Uint32Array;
-  /** The combinations of facets; `undefined` while the segment grows, or where there are too many. */
+  /** The combinations of facets; `undefined` while the segment grows, or if there are too many. */
   readonly combinations: FacetCombinations | undefined;
   /** The newest `timestamp` by provider code. */
   readonly lastUsed: Float64Array;
@@ -63,7 +63,7 @@ export interface SegmentIndex {
   rowsOfTrace(trace: string, rows: number): Awaitable<Uint32Array>;
   /** The rows whose id has that hash. */
   rowsOfId(hash: number): Awaitable<readonly LocalRow[]>;
-  /** Passes the hash of each row's id, from row `first` on, in no particular order. */
+  /** Calls `take` with the hash of each row's id, from row `first` on, in no particular order. */
   eachId(first: number, take: (hash: number, row: LocalRow) => void): Awaitable<void>;
 }
 

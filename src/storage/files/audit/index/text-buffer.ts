@@ -2,9 +2,9 @@ import type { Work } from "../../../../core/work.ts";
 
 const FIRST_TEXTS = 8;
 const FIRST_BYTES = 128;
-/** The texts that are encoded in one part, within some 0.1 ms. */
+/** The number of texts that are encoded in one part of the work: about 0.1 ms. */
 const TEXTS_AT_ONCE = 256;
-/** Separates lower-cased texts. It occurs in no text in UTF-8, so no match crosses a boundary. */
+/** Separates lower-cased texts. This byte cannot occur in UTF-8, so a match never crosses a boundary. */
 const SEPARATOR = 0xff;
 
 /** Texts in UTF-8, one after another in one buffer. */

@@ -1,12 +1,12 @@
 /**
  * Finds the texts that contain another text. They are stored one after another, in UTF-8 and lower case, each
- * followed by a byte FF, which occurs in no text. So they are searched as one text, and no match crosses a
- * boundary. The search goes piece by piece, each under a millisecond: a piece ends after a number of bytes,
- * even within a text, or after a number of matches. The next piece begins at the first place where a match is
- * still possible.
+ * followed by a byte FF, which cannot occur in UTF-8. So they are searched as one text, and a match never crosses
+ * a boundary. The search runs in pieces of less than a millisecond: a piece ends after a number of bytes, even
+ * within a text, or after a number of matches. The next piece begins at the first position where a match is still
+ * possible.
  */
 const PIECE_BYTES = 256 << 10;
-/** With hostile texts the native search compares most of a long needle at every 250th place or so. */
+/** For longer needles, pieces are shorter: in hostile texts the native search is slow for long needles. */
 const LONG_BYTES = 256;
 /** The most texts found in one piece: each costs another call of the native search. */
 const PIECE_FOUND = 4096;
@@ -42,7 +42,7 @@ export class TextFinder {
     return Math.min(end, at + this.#pieceBytes + this.#needle.length);
   }
 
-  /** Searches the piece that begins at a place, and returns the place where the next one begins. */
+  /** Searches the piece that begins at `at`, and returns the position where the next piece begins. */
   search(piece: Buffer, at: number): number {
     const needle = this.#needle;
     const ends = this.#ends;

@@ -1,13 +1,13 @@
 /**
- * Trigram filters, which keep a search from reading most of the commands. For each block of 256 texts a filter
- * of 8,192 bits says which sequences of three bytes occur in the block: one bit for each, by hash. A text
- * can contain another only if its block has all of the other's sequences. Small blocks and the high bits
- * of the product matter: a hash of two of the three bytes, or a block of thousands of texts, would fill
- * the filter and skip nothing.
+ * Trigram filters, which save a search from reading most of the commands. Each block of 256 texts has a filter of
+ * 8,192 bits for the sequences of three bytes in the block: one bit for each sequence, by its hash. A text of the
+ * block can contain the needle only if the filter has the bits of all of the needle's sequences. Small blocks and
+ * the high bits of the product matter: with a hash of two of the three bytes, or with thousands of texts in a
+ * block, nearly all bits would be set and no block could be skipped.
  *
- * The filters are made when a segment is sealed, and stored transposed: for each of the 8,192 bits one bit for
- * each block, a slice. A search ANDs the slices of its own bits, 32 blocks at a time, and mostly knows after
- * five of them that the segment has no match.
+ * The filters are made when a segment is sealed, and stored transposed: a slice for each of the 8,192 bits, with
+ * one bit for each block. A search ANDs the slices of the needle's bits, 32 blocks at a time. Usually five slices
+ * are enough to see that the segment has no match.
  */
 import type { Work } from "../../../../core/work.ts";
 import type { TextBuffer } from "./text-buffer.ts";
@@ -16,9 +16,9 @@ const BLOCK_TEXTS = 256;
 const FILTER_BITS = 8192;
 const SHIFT = 32 - 13; // 8,192 bits
 const WORD = 32;
-/** The bytes that are entered in one part, within some 0.3 ms. */
+/** The bytes that are added to a filter in one part of the work: about 0.3 ms. */
 const PART_BYTES = 64 << 10;
-/** The most bits that a search tests: further ones rule out hardly any more blocks. */
+/** The most bits that a search tests: further bits hardly rule out more blocks. */
 const MAX_BITS = 256;
 
 /** A text to find, in any letter case. */
@@ -28,8 +28,8 @@ export interface SearchedText {
   /** The bits that a trigram filter must have. */
   readonly bits: Uint16Array;
   /**
-   * The buffer for the searched texts, piece by piece: with a new buffer for each piece, garbage collection
-   * would take most of the time of a search.
+   * The buffer into which the searched texts are read. With a new buffer for each piece, garbage collection would
+   * take most of the time of a search.
    */
   readonly room: Buffer;
 }

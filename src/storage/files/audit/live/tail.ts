@@ -1,9 +1,8 @@
 /**
- * A reader of events as they arrive. It remembers the last row that it has read. Later rows are read from the
- * log until there are no more; from that moment on, within the same turn of the loop, each event is passed to
- * it as it is stored. So there is neither a gap nor a duplicate between the two phases. Passed events wait
- * for the reader up to a bound; beyond it the tail reads the log again, so a slow reader costs no more
- * memory.
+ * A reader of events as they arrive. It remembers the last row that it has read, and reads later rows from the log
+ * until there are no more. From then on, within the same turn of the loop, each event is passed to it as it is
+ * stored. So there is neither a gap nor a duplicate between the two phases. A bounded number of passed events wait
+ * for the reader. Beyond it the tail reads the log again, so a slow reader does not cost more memory.
  */
 import {
   EXCLUDED_FIELDS,
@@ -35,7 +34,7 @@ export interface TailSource {
   readonly tails: Set<Tail>;
 }
 
-/** Gives one reader the events after a row, in the order of ingest. */
+/** Delivers the events after a row to one reader, in the order of ingest. */
 export class Tail implements AuditTail {
   readonly start: Position;
   readonly #matches: (event: AuditEvent) => boolean;
@@ -121,7 +120,7 @@ export class Tail implements AuditTail {
   }
 }
 
-/** Makes the test of single events against a filter, without an index. */
+/** Makes a predicate that tests single events against a filter, without an index. */
 export function eventMatcher(filter: AuditFilter): (event: AuditEvent) => boolean {
   const exact = FILTERED_FIELDS.flatMap(({ name, filter: parameter }) => {
     const wanted = filter[parameter];

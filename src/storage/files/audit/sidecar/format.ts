@@ -7,9 +7,9 @@
  *     columns             one section for each column, beginning at a multiple of eight bytes
  *     rest                sections that stay on disk: commands, rows by trace id, rows by the hash of the id
  *
- * The columns are read whole when an organization is opened; the rest is read on demand in pages of 64 KiB,
- * whose checksums are a column. Numbers have the byte order of the machine, in practice little-endian; on
- * another machine the version does not match, and the index is rebuilt. A sidecar is a cache: if it is
+ * The columns are read whole when an organization is opened. The rest is read on demand in pages of 64 KiB; the
+ * checksums of the pages are a column. Numbers have the byte order of the machine, in practice little-endian: on a
+ * machine of the other order the version does not match, and the index is rebuilt. A sidecar is a cache: if it is
  * missing, stale, damaged or of another version, it is rebuilt from the log.
  */
 import { crc32 } from "node:zlib";

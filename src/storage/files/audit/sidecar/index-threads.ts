@@ -15,7 +15,7 @@ const WORTHWHILE_BYTES = 16 << 20;
 
 interface Job {
   readonly segment: SegmentWithout;
-  /** Called with whether the sidecar was made; with `undefined` if the threads were closed before. */
+  /** Receives whether the sidecar was made; `undefined` if the threads were closed before. */
   readonly done: (isMade: boolean | undefined) => void;
 }
 

@@ -30,7 +30,7 @@ export class OnDemandSections {
   readonly #checksums: Uint32Array;
   readonly #checked: Uint8Array;
 
-  /** `checksums` are those of the pages, one after another. */
+  /** `checksums` has the checksum of each page, in order. */
   constructor(
     reads: ReadFiles,
     path: string,
@@ -70,7 +70,7 @@ export class OnDemandSections {
   /**
    * Reads a range of a section, into memory that is aligned to four bytes.
    *
-   * @param room takes the pages, if it is long enough; it may be unaligned
+   * @param room a buffer for the pages, used if it is long enough; it may be unaligned
    */
   async read(name: string, from: number, to: number, room?: Buffer): Promise<Buffer> {
     const start = (this.#sections[name] as Section).offset + from;

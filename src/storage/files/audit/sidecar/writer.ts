@@ -83,7 +83,7 @@ function* addColumns(columns: SectionWriter, index: GrowingIndex): Work<void> {
   yield* addFacets(columns, index);
 }
 
-/** Totals by combination of facets; none if there are too many combinations. */
+/** Adds the totals by combination of facets, unless there are too many combinations. */
 function* addFacets(columns: SectionWriter, index: GrowingIndex): Work<void> {
   const { facets, fields, rows } = index;
   const counted = countFacets(facets, fields.status.codes, fields.policy.codes, rows);
@@ -166,7 +166,7 @@ export interface SegmentWithout {
   readonly sidecar: string;
 }
 
-/** Rebuilds the sidecar of a segment; `false` if a line is damaged, which the caller has to report. */
+/** Rebuilds the sidecar of a segment; `false` if a line is damaged: the caller must then report the damage. */
 export async function remakeSidecar(files: FileOperations, of: SegmentWithout): Promise<boolean> {
   const index = new GrowingIndex(of.segment);
   let isWhole = true;

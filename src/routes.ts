@@ -17,11 +17,13 @@ import { draftRoutes } from "./portal/draft-routes.ts";
 import { ruleRoutes } from "./portal/rule-routes.ts";
 import { portalRoutes } from "./portal/routes.ts";
 import { providerRoutes } from "./providers/routes.ts";
+import { replayRoutes } from "./replay/routes.ts";
 import { settingsRoutes } from "./settings/routes.ts";
 import { userRoutes } from "./users/routes.ts";
 
 const rows = [
   ...policyRoutes,
+  ...replayRoutes,
   ...draftRoutes,
   ...ruleRoutes,
   ...auditRoutes,

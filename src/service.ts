@@ -40,6 +40,7 @@ import type { PortalAssets } from "./portal/assets.ts";
 import { missingPage } from "./portal/missing-page.ts";
 import { createPortalPages } from "./portal/routes.ts";
 import { removeOld } from "./retention.ts";
+import { REPLAYS } from "./replay/replay.ts";
 import { routes, type Services } from "./routes.ts";
 import { openEngine } from "./stores.ts";
 import { ensureFirstAdmin } from "./users/first-admin.ts";
@@ -174,6 +175,7 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
       : new ExportTickets(now),
     longLines: new Turns(LONG_LINES),
     largeBatches: new Turns(LARGE_BATCHES, "Too many large batches are being stored: try again"),
+    replays: new Turns(REPLAYS, "Too many replays are under way: try again"),
     config,
     maxBatchEvents: config.maxBatchEvents,
     quotas,

@@ -30,7 +30,7 @@ const WITHOUT_FILES = [
     "audit",
     "fleet",
   ],
-  ...["keys", "policies", "quotas", "runtime-day", "tenants", "users"],
+  ...["keys", "policies", "quotas", "replay", "runtime-day", "tenants", "users"],
 ];
 const ON_MEMORY = ["key-scopes", "roles"];
 /** These restart the service, and PostgreSQL keeps what is stored. */

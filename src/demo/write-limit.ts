@@ -13,6 +13,7 @@ const QUESTIONS: ReadonlySet<string> = new Set([
   "/policies/validate",
   "/policies/simulate",
   "/policies/draft-rule",
+  "/policies/replay",
 ]);
 
 /**

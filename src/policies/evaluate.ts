@@ -6,7 +6,7 @@
  */
 import { type Form, splitAtSpace, WrittenForm } from "./command-form.ts";
 import { splitCommand } from "./command-parts.ts";
-import { matchesGlob } from "./glob.ts";
+import { type Glob, globOf, matchesGlob } from "./glob.ts";
 import type { Effect, Mode, PolicyDecision } from "./schema.ts";
 import { COMPARISON_STEPS, type StepBudget } from "./step-budget.ts";
 
@@ -96,36 +96,35 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
   const first = whole.wordAt(0);
   const { provider } = command;
   work.spend(COMPARISON_STEPS * document.rules.length + WORD_STEPS * text.length);
-  const rules = document.rules.filter(
-    ({ enabled, match }) => enabled && appliesBeside(match, command, work),
-  );
+  const denials: Condition[] = [];
+  const permissions: Condition[] = [];
   const isExactly = (one: Condition): boolean =>
     hasExactly(text, one, work) && isMet(one, whole, [provider ?? first], work);
-  const denials: Denial[] = [];
-  for (const rule of rules) {
-    if (rule.effect !== "deny") continue;
-    const exceptions = (rule.except ?? [])
-      .filter((match) => appliesBeside(match, command, work))
-      .map((match) => conditionOf(rule, match));
+  for (const condition of conditionsOf(document)) {
+    if (!appliesBeside(condition, command, work)) continue;
+    if (condition.rule.effect === "allow") {
+      permissions.push(condition);
+      continue;
+    }
+    const exceptions = condition.exceptions.filter((one) => appliesBeside(one, command, work));
     const isLifted = exceptions.some((one) => (!one.commands && !one.providers) || isExactly(one));
-    if (!isLifted) denials.push({ ...conditionOf(rule), exceptions });
+    if (isLifted) continue;
+    const isWhole = exceptions.length === condition.exceptions.length;
+    denials.push(isWhole ? condition : { ...condition, exceptions });
   }
-  const permissions = rules
-    .filter(({ effect }) => effect === "allow")
-    .map((rule) => conditionOf(rule));
 
   let denying = denials.length; // the position of the first denying rule that applies
   let excused = denials.length; // the position of the first denying rule that an exception lifted
   const suspected = (form: Form): void => {
     const program = form.wordAt(0);
     const providers = program === first ? [provider ?? first] : [provider, program];
-    const met = (from: number) => firstMet(denials, from, denying, [form], providers, work);
-    let at = met(0);
-    while (at < denying && isExcepted(denials[at] as Denial, form, providers, work)) {
-      excused = Math.min(excused, at);
-      at = met(at + 1);
+    for (let at = 0; at < denying; at++) {
+      const denial = denials[at] as Condition;
+      if (!isMet(denial, form, providers, work)) continue;
+      if (denial.exceptions.some((one) => isMet(one, form, providers, work))) {
+        excused = Math.min(excused, at);
+      } else denying = at;
     }
-    denying = at;
   };
   // The provider of an audit event is by default the first word, which says nothing about the text's other programs.
   const isGiven = provider !== undefined && provider !== first;
@@ -136,7 +135,7 @@ export function evaluate(document: PolicyDocument, command: Command, work: StepB
     isEmpty = false;
     if (!isEachAllowed) return;
     const providers = [isGiven ? provider : forms[0]?.wordAt(0)];
-    const found = firstMet(permissions, 0, permissions.length, forms, providers, work);
+    const found = firstMet(permissions, forms, providers, work);
     isEachAllowed = found < permissions.length;
     allowing = Math.min(allowing, found);
   };
@@ -169,59 +168,78 @@ function verdict(effect: Effect, rule: Rule | undefined): Verdict {
 /** The steps for each character when a text is split into words. */
 const WORD_STEPS = 10;
 
-/** Whether a match fits a command in all fields other than its text and its provider. */
-function appliesBeside(match: RuleMatch, command: Command, work: StepBudget): boolean {
-  return GLOB_FIELDS.every((field) => {
-    const patterns = match[field];
-    if (!patterns || field === "providers") return true;
-    return matchesAny(patterns, [command[globFields[field]]], work);
-  });
-}
-
-/** The condition of a rule on one command of a text. */
+/** A rule's match, or one of its exceptions, taken apart to be compared with many commands. */
 interface Condition {
   readonly rule: Rule;
-  readonly commands:
-    readonly (CommandPattern & { readonly words?: readonly string[] })[] | undefined;
-  readonly providers: readonly string[] | undefined;
-}
-
-/** The condition of a denying rule, and those of its exceptions. */
-interface Denial extends Condition {
+  readonly commands: readonly PreparedPattern[] | undefined;
+  readonly providers: readonly Glob[] | undefined;
+  /** The patterns for the other facts about a command. */
+  readonly beside: readonly (readonly [(typeof globFields)[GlobField], readonly Glob[]])[];
+  /** The exceptions of a denying rule; an exception has none. */
   readonly exceptions: readonly Condition[];
 }
 
-/** The condition of a rule's match, or of one of its exceptions. */
-function conditionOf(rule: Rule, { commands, providers }: RuleMatch = rule.match): Condition {
-  const split = commands?.map((pattern) =>
-    "prefix" in pattern ? { ...pattern, words: splitAtSpace(pattern.prefix) } : pattern,
-  );
-  return { rule, commands: split, providers };
+type PreparedPattern =
+  | { readonly exact: string; readonly trimmed: string }
+  | { readonly prefix: string; readonly words: readonly string[] }
+  | { readonly glob: Glob };
+
+/** The conditions of the documents that decided before: a replay decides very many commands by one document. */
+const prepared = new WeakMap<PolicyDocument, readonly Condition[]>();
+
+/** The conditions of the rules that are not switched off. */
+function conditionsOf(document: PolicyDocument): readonly Condition[] {
+  const known = prepared.get(document);
+  if (known) return known;
+  const conditions = document.rules
+    .filter(({ enabled }) => enabled)
+    .map((rule) => conditionOf(rule, rule.match, rule.except));
+  prepared.set(document, conditions);
+  return conditions;
 }
 
-function isExcepted(
-  { exceptions }: Denial,
-  form: Form,
-  programs: readonly (string | undefined)[],
-  work: StepBudget,
-): boolean {
-  return exceptions.some((one) => isMet(one, form, programs, work));
+function conditionOf(rule: Rule, match: RuleMatch, except: readonly RuleMatch[] = []): Condition {
+  const beside = GLOB_FIELDS.flatMap((field) => {
+    const patterns = field === "providers" ? undefined : match[field]?.map(globOf);
+    return patterns ? [[globFields[field], patterns] as const] : [];
+  });
+  return {
+    rule,
+    commands: match.commands?.map(preparedPattern),
+    providers: match.providers?.map(globOf),
+    beside,
+    exceptions: except.map((one) => conditionOf(rule, one)),
+  };
 }
 
-/** The position, within `from` and `end`, of the first condition that one of the forms meets; `end` if there is none. */
+function preparedPattern(pattern: CommandPattern): PreparedPattern {
+  if ("prefix" in pattern) return { ...pattern, words: splitAtSpace(pattern.prefix) };
+  return "glob" in pattern
+    ? { glob: globOf(pattern.glob) }
+    : { ...pattern, trimmed: pattern.exact.trim() };
+}
+
+/** Whether a condition fits a command in all fields other than its text and its provider. */
+function appliesBeside({ beside }: Condition, command: Command, work: StepBudget): boolean {
+  for (const [field, patterns] of beside) {
+    if (!matchesAny(patterns, [command[field]], work)) return false;
+  }
+  return true;
+}
+
+/** The position of the first condition that one of some forms meets; otherwise their number. */
 function firstMet(
   conditions: readonly Condition[],
-  from: number,
-  end: number,
   forms: readonly Form[],
   providers: readonly (string | undefined)[],
   work: StepBudget,
 ): number {
-  for (let at = from; at < end; at++) {
-    const condition = conditions[at] as Condition;
-    if (forms.some((form) => isMet(condition, form, providers, work))) return at;
+  for (let at = 0; at < conditions.length; at++) {
+    for (const form of forms) {
+      if (isMet(conditions[at] as Condition, form, providers, work)) return at;
+    }
   }
-  return end;
+  return conditions.length;
 }
 
 function isMet(
@@ -231,38 +249,50 @@ function isMet(
   work: StepBudget,
 ): boolean {
   work.spend(COMPARISON_STEPS);
-  if (commands && !commands.some((pattern) => matchesForm(pattern, form, work))) return false;
+  if (commands && !matchesForm(commands, form, work)) return false;
   return !providers || matchesAny(providers, programs, work);
 }
 
 function matchesAny(
-  patterns: readonly string[],
+  patterns: readonly Glob[],
   values: readonly (string | undefined)[],
   work: StepBudget,
 ): boolean {
-  return patterns.some((pattern) =>
-    values.some((value) => value !== undefined && matchesGlob(pattern, value, work)),
-  );
+  for (const pattern of patterns) {
+    for (const value of values) {
+      if (value !== undefined && matchesGlob(pattern, value, work)) return true;
+    }
+  }
+  return false;
 }
 
-function hasExactly(text: string, { commands }: Condition, work: StepBudget): boolean {
-  return (commands ?? []).some(
-    (pattern) => "exact" in pattern && isExactly(pattern.exact, text, work),
-  );
+function hasExactly(text: string, { commands = [] }: Condition, work: StepBudget): boolean {
+  return commands.some((pattern) => "exact" in pattern && isExactly(pattern, text, work));
 }
 
-function isExactly(pattern: string, text: string, work: StepBudget): boolean {
-  work.spend(COMPARISON_STEPS + pattern.length);
-  return text === pattern.trim();
-}
-
-function matchesForm(
-  pattern: NonNullable<Condition["commands"]>[number],
-  form: Form,
+function isExactly(
+  { exact, trimmed }: Extract<PreparedPattern, { readonly exact: string }>,
+  text: string,
   work: StepBudget,
 ): boolean {
-  if ("glob" in pattern) return matchesGlob(pattern.glob, form.text, work);
-  if ("exact" in pattern) return isExactly(pattern.exact, form.text, work);
-  work.spend(COMPARISON_STEPS + WORD_STEPS * pattern.prefix.length);
-  return (pattern.words ?? []).every((word, index) => form.wordAt(index) === word);
+  work.spend(COMPARISON_STEPS + exact.length);
+  return text === trimmed;
+}
+
+/** Whether one of some patterns matches a form. */
+function matchesForm(patterns: readonly PreparedPattern[], form: Form, work: StepBudget): boolean {
+  for (const pattern of patterns) {
+    if ("words" in pattern) {
+      work.spend(COMPARISON_STEPS + WORD_STEPS * pattern.prefix.length);
+      if (beginsWith(form, pattern.words)) return true;
+    } else if ("glob" in pattern) {
+      if (matchesGlob(pattern.glob, form.text, work)) return true;
+    } else if (isExactly(pattern, form.text, work)) return true;
+  }
+  return false;
+}
+
+function beginsWith(form: Form, words: readonly string[]): boolean {
+  for (let at = 0; at < words.length; at++) if (form.wordAt(at) !== words[at]) return false;
+  return true;
 }

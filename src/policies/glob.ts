@@ -9,24 +9,35 @@ import { COMPARISON_STEPS, type StepBudget } from "./step-budget.ts";
 /** The steps of splitting and searching for each character. */
 const SEARCH_STEPS = 4;
 
+/** A pattern that was taken apart once, to be compared with many texts. */
+export interface Glob {
+  readonly pattern: string;
+  /** The texts around the stars; one of them for a pattern without stars. */
+  readonly pieces: readonly string[];
+}
+
+/** Takes a pattern apart. */
+export function globOf(pattern: string): Glob {
+  return { pattern, pieces: pattern.split("*") };
+}
+
 /**
  * Whether a whole text matches a pattern.
  *
  * @throws TooMuchWork when the comparison exceeds the limit of `work`
  */
-export function matchesGlob(pattern: string, text: string, work: StepBudget): boolean {
+export function matchesGlob({ pattern, pieces }: Glob, text: string, work: StepBudget): boolean {
   work.spend(COMPARISON_STEPS + SEARCH_STEPS * pattern.length);
-  const pieces = pattern.split("*");
-  const first = pieces[0] ?? "";
   if (pieces.length === 1) return text === pattern;
+  const first = pieces[0] ?? "";
   const last = pieces.at(-1) ?? "";
   const end = text.length - last.length;
   if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
   if (pieces.length > 2) work.spend(SEARCH_STEPS * (pattern.length + text.length));
   let at = first.length;
-  for (const piece of pieces.slice(1, -1)) {
+  for (let i = 1; i < pieces.length - 1; i++) {
     // The earliest position leaves the most room for the pieces that follow.
-    at = endOfFirst(piece, text, at, end);
+    at = endOfFirst(pieces[i] as string, text, at, end);
     if (at === -1) return false;
   }
   return true;

@@ -34,7 +34,7 @@ import {
   type PolicyTest,
   type Rule,
 } from "./evaluate.ts";
-import { matchesGlob } from "./glob.ts";
+import { globOf, matchesGlob } from "./glob.ts";
 import type { Problems } from "./problems.ts";
 import { consumers, type Effect } from "./schema.ts";
 import { given, optionalOf, StrictReader, type Value } from "./strict-reader.ts";
@@ -210,7 +210,8 @@ function readGlob(reader: StrictReader, field: GlobField, at: Value): string | u
   if (field === "capabilities") return readCapability(reader, at, "*");
   const pattern = reader.leaf(at, matchSchema.properties[field].items);
   if (pattern === undefined) return undefined;
-  if (field === "consumers" && !consumers.some((word) => matchesGlob(pattern, word, UNCOUNTED))) {
+  const glob = globOf(pattern);
+  if (field === "consumers" && !consumers.some((word) => matchesGlob(glob, word, UNCOUNTED))) {
     return reader.refuse(at, `expected ${oneOf(consumers)}, found "${pattern}"`);
   }
   return pattern;

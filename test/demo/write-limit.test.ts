@@ -66,6 +66,7 @@ test("reading, validating, simulating and the other surfaces are not counted", (
     rowOf("POST", "/policies/validate"),
     rowOf("POST", "/policies/simulate"),
     rowOf("POST", "/policies/draft-rule"),
+    rowOf("POST", "/policies/replay"),
   ];
   for (const row of free) for (let i = 0; i < 5; i++) assert.ok(limit.takes("192.0.2.1", row));
   const count = createWriteLimit(1, () => 0);

@@ -41,6 +41,7 @@ const PUBLISHES = [
   "POST /policies/{version}/activate",
   "POST /policies/validate",
   "POST /policies/simulate",
+  "POST /policies/replay",
 ];
 const INCLUDED: Readonly<Record<Scope, readonly string[]>> = {
   runtime: [...READS, ...REPORTS, ...AUDIT],

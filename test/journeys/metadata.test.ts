@@ -163,6 +163,7 @@ const POLICY = [
   "POST /policies/{version}/activate",
   "POST /policies/validate",
   "POST /policies/simulate",
+  "POST /policies/replay",
 ];
 
 test("the document states which routes accept a key, and which always require a token", async () => {

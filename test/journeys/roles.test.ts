@@ -33,6 +33,7 @@ const LEAST: Readonly<Record<string, Role>> = {
 const VIEWER = [
   "POST /policies/validate",
   "POST /policies/simulate",
+  "POST /policies/replay",
   "POST /audit/redact",
   "POST /policies/draft-rule",
   "POST /audit/export-tickets",

@@ -11,13 +11,13 @@ import {
   type PolicyDocument,
   type Rule,
 } from "../../src/policies/evaluate.ts";
-import { matchesGlob as matchesWithin } from "../../src/policies/glob.ts";
+import { globOf, matchesGlob as matchesWithin } from "../../src/policies/glob.ts";
 import { StepBudget } from "../../src/policies/step-budget.ts";
 
 const evaluate = (policy: PolicyDocument, command: Command) =>
   evaluateWithin(policy, command, new StepBudget(Infinity));
 const matchesGlob = (pattern: string, text: string) =>
-  matchesWithin(pattern, text, new StepBudget(Infinity));
+  matchesWithin(globOf(pattern), text, new StepBudget(Infinity));
 
 function rule(
   id: string,

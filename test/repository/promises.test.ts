@@ -33,6 +33,9 @@ import { MOST_ROWS } from "../../src/portal/pages/access.ts";
 import { MOST_FLEET_ROWS } from "../../src/portal/pages/fleet.ts";
 import { LISTED_VERSIONS } from "../../src/portal/pages/policies.ts";
 import * as policyText from "../../src/portal/pages/policy-text.ts";
+import { GENERATION } from "../../src/replay/recent-values.ts";
+import { MAX_STEPS as REPLAY_STEPS, REPLAYS } from "../../src/replay/replay.ts";
+import { LONGEST_NAME, MOST_NAMES } from "../../src/replay/tally.ts";
 import * as service from "../../src/service.ts";
 import { MAX_SETTINGS } from "../../src/settings/schema.ts";
 import { MAX_HELD } from "../../src/storage/append-log.ts";
@@ -66,6 +69,10 @@ const said = [
   `| ${grouped(nodes.MAX_ALIASED_NODES)} nodes, ${nodes.MAX_ALIASED_CHARACTERS / MIB} Mi characters |`,
   `| ${grouped(MAX_STEPS)} steps each (compared characters) |`,
   `inside one another | ${MAX_SHELL_DEPTH}; ${MAX_WRAPPERS} |`,
+  `| work of a replay | ${grouped(REPLAY_STEPS)} steps |`,
+  `| ${grouped(2 * GENERATION.keys)}, ${(2 * GENERATION.characters) / MIB} Mi characters |`,
+  `characters of a name | ${grouped(MOST_NAMES)} each; ${LONGEST_NAME} |`,
+  `that wait | ${REPLAYS.atOnce}; ${REPLAYS.atOnceOfOne}; ${REPLAYS.waiting}, shared |`,
   `milliseconds to check | ${check.MAX_WAITING_SMALL} small and ${check.MAX_WAITING_LARGE} large ones, shared |`,
   `an organization | ${MAX_HELD / MIB} Mi characters |`,
   `| ${grouped(setting("MAX_CONNECTIONS"))}, idle for ${seconds(LIMITS.keepAliveTimeout)} s, shared |`,

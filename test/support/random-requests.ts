@@ -166,6 +166,11 @@ const sometimes = [
   ),
   sent("POST", only("/policies/validate"), fc.record({ yaml })),
   sent("POST", only("/policies/simulate"), fc.record({ yaml: rules, command: someText })),
+  sent(
+    "POST",
+    only("/policies/replay"),
+    fc.record({ yaml: rules, base: only("recorded"), examples: only(0) }),
+  ),
   sent("POST", only("/policies/draft-rule"), fc.record({ event_id: fc.constantFrom("e1", "e2") })),
   sent(
     "GET",

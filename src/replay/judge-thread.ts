@@ -1,0 +1,101 @@
+/**
+ * The thread that decides the events of a replay. A decision about one command by a hostile document can take seconds,
+ * and cannot be divided into slices; so the event loop only reads the rows, and a thread parses and decides them.
+ */
+import type { Worker } from "node:worker_threads";
+import { SECOND_MS } from "../core/clock.ts";
+import { BadInput } from "../core/errors.ts";
+import { startThread } from "../core/thread.ts";
+import { clearTimeout, setTimeout } from "../core/timers.ts";
+import type { FromJudge, Judged, JudgeQuestion, ToJudge, Unfit } from "./judge-worker.ts";
+
+/** Enough for the tokens of a document, as for checks, and for the commands that are kept. */
+const MEMORY_LIMITS = { maxOldGenerationSizeMb: 448, maxYoungGenerationSizeMb: 32 };
+
+/** A message that waits for its answer. */
+interface Asked {
+  readonly resolve: (answer: FromJudge) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Threads without a replay, each with the timer that ends it: to start one costs more than a short replay. */
+const resting = new Map<JudgeThread, NodeJS.Timeout>();
+const REST_MS = 5 * SECOND_MS;
+
+/** Decides events in a thread of its own, for one replay at a time. */
+export class JudgeThread {
+  readonly #thread: Worker;
+  readonly #asked: Asked[] = [];
+  #failure: unknown;
+
+  /** A thread that rests, or a new one. */
+  static take(): JudgeThread {
+    const [next] = resting;
+    if (!next) return new JudgeThread();
+    const [thread, timer] = next;
+    clearTimeout(timer);
+    resting.delete(thread);
+    thread.#thread.ref();
+    return thread;
+  }
+
+  private constructor() {
+    this.#thread = startThread(import.meta.url, "judge-worker", { resourceLimits: MEMORY_LIMITS });
+    this.#thread.on("message", (answer: FromJudge) => this.#asked.shift()?.resolve(answer));
+    this.#thread.on("error", (error: NodeJS.ErrnoException) => {
+      const isMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
+      this.#fail(isMemory ? new BadInput("The policy takes too much memory to replay") : error);
+    });
+    this.#thread.on("exit", () => this.#fail(new Error("The thread of a replay ended early")));
+  }
+
+  /** Reads the documents; returns the first one that cannot decide. */
+  async begin(question: JudgeQuestion): Promise<Unfit | undefined> {
+    const answer = await this.#ask(question);
+    return "unfit" in answer ? answer.unfit : undefined;
+  }
+
+  /** Takes rows as JSON lines, or a part of a long one; resolves with the number of events so far. */
+  async take(rows: Uint8Array): Promise<number> {
+    const copy = new Uint8Array(rows); // the store may use the memory of a piece again
+    const answer = await this.#ask(copy, [copy.buffer]);
+    return "events" in answer ? answer.events : 0;
+  }
+
+  async end(): Promise<Judged> {
+    const answer = await this.#ask("end");
+    if (!("judged" in answer)) throw new Error("The thread of a replay gave no result");
+    return answer.judged;
+  }
+
+  /** Ends the replay. A thread that still decides is ended with it. */
+  close(): void {
+    if (this.#failure !== undefined || this.#asked.length > 0) return this.#end();
+    this.#thread.unref();
+    resting.set(this, setTimeout(() => this.#end(), REST_MS).unref());
+  }
+
+  #end(): void {
+    clearTimeout(resting.get(this));
+    resting.delete(this);
+    void this.#thread.terminate();
+  }
+
+  async #ask(message: ToJudge, moved: readonly ArrayBuffer[] = []): Promise<FromJudge> {
+    if (this.#failure !== undefined) throw this.#failure as Error;
+    const answer = await new Promise<FromJudge>((resolve, reject) => {
+      this.#asked.push({ resolve, reject });
+      this.#thread.postMessage(message, [...moved]);
+    });
+    if (!("tooMuch" in answer)) return answer;
+    throw new BadInput(
+      `The replay ${answer.tooMuch}: choose fewer events by from, to or another filter, or shorten the policy`,
+    );
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+    if (resting.has(this)) this.#end();
+    for (const { reject } of this.#asked.splice(0)) reject(error);
+  }
+}

@@ -1,0 +1,35 @@
+import { MARK } from "../audit/redaction/values.ts";
+import type { Command } from "../policies/evaluate.ts";
+
+/** The fields that an event may lack, or that may contain a mark in place of a secret. */
+export const DOUBTFUL_FIELDS = ["command", "capability", "executor", "resource"] as const;
+export type DoubtfulField = (typeof DOUBTFUL_FIELDS)[number];
+
+/** The reasons why an event cannot be decided again, in the order in which they are counted. */
+export const REASONS = [
+  "no_decision",
+  "command_redacted",
+  "resource_redacted",
+  "command_missing",
+  "capability_missing",
+  "executor_missing",
+  "resource_missing",
+] as const;
+export type NotReplayable = (typeof REASONS)[number];
+
+/** The facts of an event that a document decides by. */
+export type RecordedCommand = {
+  readonly [Fact in keyof Omit<Command, "argv">]?: string | undefined;
+};
+
+/** The reason why the value of a field is unknown; `undefined` for a known value. */
+export function doubtAbout(
+  event: RecordedCommand,
+  field: DoubtfulField,
+): NotReplayable | undefined {
+  const value = event[field];
+  const isBlank = value === undefined || (field === "command" && value.trim() === "");
+  if (isBlank) return `${field}_missing`;
+  if (field !== "command" && field !== "resource") return undefined;
+  return value.includes(MARK) ? `${field}_redacted` : undefined;
+}

@@ -1,7 +1,7 @@
 /** The commands of a runtime, of a person or agent, or of a provider: the common part of their pages. */
 import type { AuditEvent } from "../../audit/schema.ts";
 import { DAY_MS } from "../../core/clock.ts";
-import { count, counted, percent, shorten } from "../format.ts";
+import { ago, count, counted, percent, shortDay, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
 import { withUnseen } from "../unseen.ts";
 import { zoneWords } from "../zone.ts";
@@ -26,6 +26,14 @@ export interface CommandsOf {
   readonly denied: AuditSlice;
   /** The commands of the last seven days. */
   readonly week: TimeChart;
+  /** The first command in the log; absent without commands. */
+  readonly first?: FirstCommand | undefined;
+}
+
+/** The time of a first command: its moment in RFC 3339, or where that would be slow to find, the start of its day. */
+export interface FirstCommand {
+  readonly at: string;
+  readonly isDay: boolean;
 }
 
 /** How many of the newest commands are read; the names beside them are of these. */
@@ -61,21 +69,40 @@ export async function readCommandsOf(
     source.page(until, NEWEST, undefined),
     source.page({ ...until, decision: "DENIED" }, MOST_DENIED, undefined),
   ]);
-  return {
-    filter,
-    newest,
-    denied,
-    week: await readChart(source, { ...filter, from }, newest, now),
-  };
+  const [week, first] = await Promise.all([
+    readChart(source, { ...filter, from }, newest, now),
+    readFirst(source, filter, newest, now),
+  ]);
+  return { filter, newest, denied, week, first };
 }
 
-/** The facts about the commands: how many, how many denied, and the newest. */
-export function commandFacts({ filter, newest, week }: CommandsOf, now: number) {
+/**
+ * Reads when the first command was. Lists have the newest first, so that the oldest of many is far away: counts by
+ * day find its day at once.
+ */
+async function readFirst(
+  source: PageSource,
+  filter: CommandsFilter,
+  newest: AuditSlice,
+  now: number,
+): Promise<FirstCommand | undefined> {
+  const oldest = newest.events.at(-1);
+  if (!oldest) return undefined;
+  if (newest.next_cursor === undefined) return { at: oldest.timestamp, isDay: false };
+  const { from, to, interval } = planChart({}, now);
+  const moments = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+  const [first] = await source.histogram({ ...filter, ...moments }, interval);
+  return first && { at: new Date(first.start).toISOString(), isDay: true };
+}
+
+/** The facts about the commands: the first and the last, how many, and how many denied. */
+export function commandFacts({ filter, newest, week, first }: CommandsOf, now: number) {
   const bars = barsOf(week);
   const total = bars.reduce((sum, bar) => sum + totalOf(bar), 0);
   const denied = bars.reduce((sum, bar) => sum + bar.denied, 0);
   const last = newest.events[0];
   return [
+    ["First in the log", first && firstTime(first, now)],
     ["Last command", last && timeAgo(last.timestamp, now)],
     [
       "Last 7 days",
@@ -85,6 +112,15 @@ export function commandFacts({ filter, newest, week }: CommandsOf, now: number) 
     ],
     ["All time", auditLink(filter, {}, counted(newest.total, "command"))],
   ] as const;
+}
+
+function firstTime({ at, isDay }: FirstCommand, now: number): Html {
+  if (!isDay) return timeAgo(at, now);
+  const start = Date.parse(at);
+  const day = `${shortDay(start)} ${at.slice(0, 4)}`;
+  return html`<time datetime="${at.slice(0, 10)}" title="${day}, UTC"
+    >${now - start < DAY_MS ? "today" : ago(start, now)}</time
+  >`;
 }
 
 /** The different values of a field of events, most frequent first, as links. */

@@ -181,3 +181,23 @@ browserTest("the pages of things are accessible and fit, and names are never mar
   const visited = await visit(t, `${app.url}/portal/executor?name=${name}`);
   await visited.checkUnbroken();
 });
+
+browserTest("a thing says when its first command in the log was", async (t) => {
+  const own = await start(t);
+  await own.post("/api/v1/audit", {
+    events: [
+      { command: "old", executor: "eve", provider: "git", timestamp: "2026-11-18T10:30:00Z" },
+      ...Array.from({ length: 60 }, (_, i) => ({ command: `git log ${i}`, provider: "git" })),
+    ],
+  });
+  for (const javaScriptEnabled of [false, true]) {
+    for (const [path, thing] of [
+      ["/portal/executor?name=eve", "Person or agent"],
+      ["/portal/catalog?provider=git", "Provider"], // too many commands to list
+    ] as const) {
+      const { page } = await visit(t, own.url + path, { javaScriptEnabled });
+      const facts = page.getByRole("region", { name: thing, exact: true });
+      assert.match(await facts.innerText(), /First in the log\s+2 days ago/);
+    }
+  }
+});

@@ -85,7 +85,7 @@ for (const [text, wanted] of [
   });
 }
 
-test("numbers and booleans stay what they are", () => {
+test("numbers and booleans are written unchanged", () => {
   assert.equal(cell(-1), "-1");
   assert.equal(cell(false), "false");
   assert.equal(cell(undefined), "");

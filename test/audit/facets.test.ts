@@ -43,7 +43,7 @@ test("facets of an organization without events are empty", async (t) => {
   assert.equal((body as { readonly counted: number }).counted, 0);
 });
 
-test("the most frequent values come first, equal ones by name, and long or empty ones not at all", () => {
+test("the most frequent values come first, equally frequent ones by name; long and empty values are left out", () => {
   const counts = [
     ["b", 1],
     ["", 9],

@@ -124,7 +124,7 @@ for (const [given, decision, status] of [
   });
 }
 
-test("a given status is kept, whatever the decision", () => {
+test("a given status is kept for every decision", () => {
   assert.equal(ingest({ decision: "ALLOWED", status: "error" }).status, "error");
 });
 

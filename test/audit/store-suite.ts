@@ -434,7 +434,7 @@ function testIdsOfReporters(open: (t: TestContext) => Promise<AuditEngine>): voi
   const [anonymous, byFirst, bySecond] = planted as [AuditEvent, AuditEvent, AuditEvent];
   const again = planted.map((event) => ({ ...event, command: "sent again" }));
 
-  test("an id of another reporter is another event, one after the other and after a restart", async (t) => {
+  test("the same id from another reporter is another event, even after a restart", async (t) => {
     const { store, restart } = await open(t);
     for (const event of planted) assert.deepEqual(await append(store, [event]), [event]);
     const restarted = await restart();
@@ -478,7 +478,7 @@ function testIds(open: (t: TestContext) => Promise<AuditEngine>): void {
     assert.deepEqual(await page(restarted), { events: [first], total: 1 });
   });
 
-  test("an id twice in one batch is stored once and answered twice", async (t) => {
+  test("an event that is twice in one batch is stored once and answered twice", async (t) => {
     const { store } = await open(t);
     const between = auditEventOf();
     assert.deepEqual(await append(store, [first, between, second]), [first, between, first]);
@@ -509,7 +509,7 @@ function testIds(open: (t: TestContext) => Promise<AuditEngine>): void {
     assert.deepEqual((await page(store)).events, [d, c, b, a]);
   });
 
-  test("a generated id is not looked up, alone or in a mixed batch", async (t) => {
+  test("a generated id is not looked up, in a single event or in a mixed batch", async (t) => {
     const { store } = await open(t);
     const planted = auditEventOf({ command: "planted" });
     await append(store, [planted, first]);

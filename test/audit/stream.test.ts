@@ -167,7 +167,7 @@ test("a stream ends after a while, between two events, so that credentials are c
   assert.ok(stream.response.complete);
 });
 
-test("a reader that falls behind in a burst, and then reads, gets all events", async (t) => {
+test("a reader that falls behind in a burst and catches up gets all events", async (t) => {
   const app = await serveAudit(t);
   const stream = await follow(t, app);
   await stream.block();
@@ -176,7 +176,7 @@ test("a reader that falls behind in a burst, and then reads, gets all events", a
   assert.deepEqual(await stream.commands(300), commands);
 });
 
-test("a reader that takes nothing is disconnected", async (t) => {
+test("a reader that does not read is disconnected", async (t) => {
   const app = await serveAudit(t, { keepAliveMs: 20 });
   const stream = await follow(t, app);
   stream.response.pause();
@@ -185,7 +185,7 @@ test("a reader that takes nothing is disconnected", async (t) => {
   assert.equal(app.summaries.at(-1)?.error, undefined);
 });
 
-test("the bytes that wait for a reader that takes nothing are bounded", async (t) => {
+test("the bytes that wait for a stalled reader are bounded", async (t) => {
   const store = new MemoryAudit();
   const streams = new AuditStreams();
   const gone = new AbortController();

@@ -47,7 +47,7 @@ test("a ticket is valid until, and not at, the end of its minute", () => {
   assert.equal(tickets.take(late.ticket, "v1"), undefined);
 });
 
-test("a ticket is valid on one surface, and an attempt on another does not use it up", () => {
+test("a ticket is valid on one surface, and an attempt on another surface does not use it up", () => {
   const { tickets, issue } = setUp();
   const { ticket } = issue(grantOf({ surface: "public" }), ["public", "acme", "192.0.2.1"]);
   assert.equal(tickets.take(ticket, "v1"), undefined);
@@ -79,7 +79,7 @@ test("an organization can hold 100 unused tickets; using one, or its expiry, mak
   assert.ok(issue(grantOf()));
 });
 
-test("an address that holds most tickets loses one to another, and prefixes do not share", () => {
+test("the address with the most tickets loses one to another address, and each prefix has its own limit", () => {
   const { tickets, issue } = setUp();
   const many = Array.from({ length: 100 }, () => issue(grantOf()).ticket);
   const other = issue(grantOf(), ["v1", "acme", "192.0.2.2"]);

@@ -212,7 +212,7 @@ function forbidden(message: string) {
 const OPERATORS: Demand = { access: "user", role: "operator" };
 const ADMINS: Demand = { access: "user", role: "admin" };
 
-test("an enforced role includes the lower ones, and its refusal names those that suffice", () => {
+test("an enforced role includes the lower roles, and a refusal names the sufficient roles", () => {
   const { as } = setUp(false, "enforced");
   for (const sub of ["vera", "otto", "ada"]) void as(DEMANDS.user, bearer({ sub }));
   for (const sub of ["otto", "ada"]) void as(OPERATORS, bearer({ sub }));

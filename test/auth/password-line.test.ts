@@ -50,7 +50,7 @@ test("one hash runs at a time, and the requests of one network are served in the
   assert.deepEqual(served, ["a", "b", "c", "d"]);
 });
 
-test("networks take turns: one with many requests delays another by one hash", async () => {
+test("networks take turns: a network with many requests delays another by one hash", async () => {
   const { ask, step, served } = setUp();
   for (const name of ["a1", "a2", "a3", "a4"]) ask(name, "a");
   ask("b1", "b");
@@ -88,7 +88,7 @@ test("a network that failed long ago is clean again", async () => {
   assert.deepEqual(served, ["guess", "b1", "a1"]);
 });
 
-test("a network with one failure comes before those with many", async () => {
+test("a network with one failure comes before networks with many", async () => {
   const { ask, step, served } = setUp();
   for (let i = 0; i < 3; i++) ask("guess", "attacker");
   await step(3);
@@ -144,7 +144,7 @@ test("while every guess comes from a new network, a new network is served as oft
   assert.deepEqual(refused.slice(0, 2), ["guess 1", "guess 2"]);
 });
 
-test("right passwords do not count against a network, however many there are", async () => {
+test("any number of correct passwords do not count against a network", async () => {
   const { ask, step, served } = setUp();
   for (let i = 0; i < 20; i++) {
     ask(`right ${i}`, "office");

@@ -76,7 +76,7 @@ test("fifty wait while one is hashed, and the next is refused with Retry-After",
   await passwords.hash("correct horse battery");
 });
 
-test("one instance's line does not hold up another's", async () => {
+test("the line of one instance does not delay the line of another", async () => {
   const busy = createPasswords(CHEAP);
   const line = Array.from({ length: 51 }, () => busy.hash("correct horse battery"));
   await createPasswords(CHEAP).hash("correct horse battery");

@@ -29,7 +29,7 @@ test("the newest holding of the biggest user makes room for a smaller one", () =
   assert.equal(shares.used(), 10);
 });
 
-test("a user that holds as much as the biggest, or would do so, gets no more", () => {
+test("a user that holds as much as the biggest user, or would do so, gets no more", () => {
   const { cuts, take } = budgetOf(8);
   take(["v1", "acme", "a"], 4, "a");
   take(["v1", "acme", "b"], 4, "b");
@@ -100,7 +100,7 @@ const step = fc.record({
   closes: fc.option(fc.nat(20)),
 });
 
-test("by a plain recount, users that were cut held most, and so did users that were refused", () => {
+test("by a plain recount, users that were cut or refused held the most", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const shares = new FairShare<Held>();

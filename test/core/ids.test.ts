@@ -21,7 +21,7 @@ test("ids are 26 digits that need no escaping anywhere", () => {
     assert.match(id, SHAPE);
 });
 
-test("ids sort in the order of creation, whatever the clock does", () => {
+test("ids sort in the order of creation, even if the clock jumps", () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: -5_000, max: 1_900_000_000_000 }), { minLength: 2 }),

@@ -100,7 +100,7 @@ test("an invalid long text is refused with the same message and place as a short
   );
 });
 
-test("of members with equal names the last one counts, at the position of the first", () => {
+test("of members with equal names the last value counts, at the position of the first", () => {
   const long = JSON.stringify("x".repeat(70_000));
   for (const text of [
     `{"a":1,"b":${long},"a":[${long}],"__proto__":{"x":${long}},"b":2,"__proto__":3}`,

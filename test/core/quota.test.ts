@@ -15,7 +15,7 @@ const LIMITS: QuotaLimits = {
   publicMaxPolicyVersions: 300,
 };
 
-test("one more is accepted below the limit, and refused at it, with the setting and a way out", () => {
+test("a record is accepted below the limit; at the limit the refusal names the setting and a way out", () => {
   const { users } = createQuotas(LIMITS, () => true);
   assert.equal(users.refusal(3), undefined);
   const refusal = users.refusal(4);

@@ -104,7 +104,7 @@ test("every offset within a day, on both sides of UTC, is subtracted", () => {
   }
 });
 
-test("a timestamp is written as its moment is, also where it is written so already", () => {
+test("a timestamp is written in canonical form, even if it already is canonical", () => {
   const part = (most: number) => fc.integer({ min: 0, max: most });
   const parts = fc.tuple(part(9_999), part(13), part(32), part(25), part(60), part(61), part(999));
   const near = fc.constantFrom("Z", "Z", "Z", "z", "+00:00", "");
@@ -141,7 +141,7 @@ test("the first and the last moment of four-digit years are read, one step beyon
   assert.equal(parseTimestamp("9999-12-31T23:58:59.999-00:01"), YEAR_10000 - 1);
 });
 
-test("a leap second is the last millisecond before it, whatever its fraction and offset", () => {
+test("a leap second is the last millisecond before it, with any fraction and offset", () => {
   const expected = Date.UTC(2016, 11, 31, 23, 59, 59, 999);
   for (const text of [
     "2016-12-31T23:59:60Z",
@@ -166,7 +166,7 @@ test("days outside the calendar are refused", () => {
   assert.equal(parseTimestamp("2000-02-29T00:00:00Z"), Date.UTC(2000, 1, 29));
 });
 
-test("digits beyond the millisecond are cut, not rounded, however many there are", () => {
+test("any number of digits beyond the millisecond are cut, not rounded", () => {
   const base = Date.UTC(2026, 0, 1);
   assert.equal(parseTimestamp("2026-01-01T00:00:00.9999Z"), base + 999);
   assert.equal(parseTimestamp("2026-01-01T00:00:00.1Z"), base + 100);
@@ -228,7 +228,7 @@ function splice([text, at, insert]: [string, number, string]): string {
   return text.slice(0, at) + insert + text.slice(at + insert.length);
 }
 
-test("a formatted moment is not mixed up with the one before it", () => {
+test("a formatted moment is not confused with the cached one", () => {
   assert.equal(formatTimestamp(0), "1970-01-01T00:00:00.000Z");
   assert.equal(formatTimestamp(1), "1970-01-01T00:00:00.001Z");
   assert.equal(formatTimestamp(0), "1970-01-01T00:00:00.000Z");

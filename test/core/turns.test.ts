@@ -29,7 +29,7 @@ async function turnsOfTheLoop(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await turn();
 }
 
-test("one answer begins in each event loop turn, however many are requested together", async () => {
+test("only one answer begins in each event loop turn, even if many are requested together", async () => {
   const { take, begun } = turnsWithRecord({ atOnce: 10, atOnceOfOne: 10 });
   for (const name of ["p a 1", "p a 2", "p b 1"]) take(name);
   assert.equal(begun.length, 1);
@@ -69,7 +69,7 @@ test("both limits hold: answers made at once, and answers of one user", async ()
   assert.deepEqual(begun.slice(4), ["p b 2"]);
 });
 
-test("a user whose turns are used up does not make other users wait", async () => {
+test("a user without free turns does not delay other users", async () => {
   const { take, begun } = turnsWithRecord();
   for (const name of ["p a 1", "p a 2", "p a 3"]) take(name);
   await turnsOfTheLoop(4);

@@ -29,7 +29,7 @@ test("every version is published once, and one is activated again", () => {
   assert.deepEqual(others, []);
 });
 
-test("changes are made on working days of the last two weeks, whatever the present day is", () => {
+test("changes are made on working days of the last two weeks, on any day of the week", () => {
   for (let day = 0; day < 7; day++) {
     const now = FRIDAY + day * DAY_MS;
     const times = policyHistory(now).map(({ at }) => at);

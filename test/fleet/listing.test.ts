@@ -76,7 +76,7 @@ test("other requests run between slices, even if the output drains at once", asy
   assert.ok(others >= 10, String(others));
 });
 
-test("the list waits for a reader that takes nothing, without buffering", async () => {
+test("the list waits for a stalled reader without buffering", async () => {
   let taken = 0;
   async function* rows() {
     for await (const slice of inSlices(runtimes(20_000))) {
@@ -102,7 +102,7 @@ test("no further slices are made for a disconnected reader", async () => {
   assert.equal(output.readableLength, 0);
 });
 
-test("of all lists that are sent, one slice is made in each event loop turn", async () => {
+test("one slice of all lists together is made in each event loop turn", async () => {
   let turn = 0;
   const count = (): void => {
     turn++;

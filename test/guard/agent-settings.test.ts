@@ -14,7 +14,7 @@ for (const [agent, settings] of AGENT_SETTINGS) {
   const [event = ""] = settings.events;
   const before: JsonObject = { model: "x", hooks: { [event]: [foreign], Stop: [foreign] }, z: [1] };
 
-  test(`${agent}: hooks are added beside what is there, and twice is once`, () => {
+  test(`${agent}: hooks are added to existing settings, and a second setup changes nothing`, () => {
     const once = withHooks(before, agent, settings, line);
     assert.deepEqual(once["model"], "x");
     assert.equal(hookCommand(once, agent), line);
@@ -24,7 +24,7 @@ for (const [agent, settings] of AGENT_SETTINGS) {
     assert.deepEqual(withHooks(once, agent, settings, line), once);
   });
 
-  test(`${agent}: a line of another version is replaced, and removal leaves what was there`, () => {
+  test(`${agent}: a hook of another version is replaced, and removal keeps the other settings`, () => {
     const once = withHooks(before, agent, settings, line);
     const newer = withHooks(once, agent, settings, line.replace("/opt/", "/srv/"));
     assert.ok(!JSON.stringify(newer).includes("/opt/"));

@@ -80,7 +80,7 @@ for (const { agent, source, payload, attempt } of RECORDED) {
   });
 }
 
-test("an event has everything that is known, and arrives once however often it is reported", async (t) => {
+test("an event has all known fields, and is stored once even if it is reported repeatedly", async (t) => {
   const machine = await synced(t, { GUARD_NAME: "laptop-ada" });
   const secret = withCommand("ls; git push --password=hunter2");
   await machine.hook("claude-code", { ...secret, version: "2.1" });
@@ -154,7 +154,7 @@ test("without the service the last policy decides, and events arrive when it is 
   assert.equal((await service.get("/api/public/audit")).body.total, 1); // one use of a tool, one id
 });
 
-test("a proxy that closes connections at once is told from a service, and stops nothing", async (t) => {
+test("a proxy that closes connections at once is reported, and blocks no command", async (t) => {
   const proxy = await startCuttingProxy(t, 1); // no service listens there
   const url = `http://127.0.0.1:${proxy.port}`;
   const machine = await newMachine(t, { RUNTIME_PORTAL_BASE_URL: url });
@@ -164,7 +164,7 @@ test("a proxy that closes connections at once is told from a service, and stops 
   assert.match((await machine.run(["doctor"])).out, /bad .* cannot be reached: ECONNRESET/);
 });
 
-test("a mode that observes lets everything run, and says what it would have denied", async (t) => {
+test("in observe mode everything runs, and events name what would have been denied", async (t) => {
   const machine = await synced(t, { GUARD_MODE: "observe" });
   assert.deepEqual((await machine.hook("claude-code", push)).code, 0);
   const [event] = spooled(machine);
@@ -235,7 +235,7 @@ const BAD_POLICIES: readonly (readonly [string, string, RegExp])[] = [
 ];
 
 for (const [what, text, said] of BAD_POLICIES) {
-  test(`a policy file that is ${what} does not decide`, async (t) => {
+  test(`a policy file that is ${what} is not used`, async (t) => {
     const machine = await synced(t);
     writeFileSync(join(machine.directory, "policy.json"), text);
     assert.equal((await machine.hook("claude-code", push)).code, 0);
@@ -276,7 +276,7 @@ test("a spool that cannot be written denies only if GUARD_FAIL is closed", async
   assert.equal((await machine.hook("claude-code", withCommand("ls"))).code, 2);
 });
 
-test("a damaged spool loses the damaged lines only, and says how many", async (t) => {
+test("of a damaged spool only the damaged lines are lost, and their number is reported", async (t) => {
   const machine = await synced(t, { GUARD_NAME: "torn" });
   writeFileSync(join(machine.directory, "spool.jsonl"), '{"id":"a","comm');
   await machine.hook("claude-code", { ...withCommand("ls"), tool_use_id: "torn" });
@@ -304,7 +304,7 @@ test("an event that the service refuses does not keep the others back", async (t
   assert.equal(body.total, 3);
 });
 
-test("parallel hooks and synchronisations lose and repeat nothing", async (t) => {
+test("parallel hooks and synchronisations neither lose nor repeat an event", async (t) => {
   const machine = await synced(t, { GUARD_NAME: "parallel" });
   machine.env["RUNTIME_PORTAL_ENABLED"] = "true";
   const calls = Array.from({ length: 12 }, (_, at) => `call-${at}`);
@@ -319,7 +319,7 @@ test("parallel hooks and synchronisations lose and repeat nothing", async (t) =>
   assert.equal(body.total, calls.length);
 });
 
-test("a spool over 64 MiB drops its oldest events, says how many, and sends the others once", async (t) => {
+test("a spool over 64 MiB drops its oldest events, reports their number, and sends the others once", async (t) => {
   const machine = await synced(t, { GUARD_NAME: "full" });
   const linesOf = (kind: string) => {
     const message = "x".repeat(900 << 10);

@@ -5,7 +5,7 @@ import { AGENTS } from "../../src/guard/payloads.ts";
 import { RECORDED } from "./recorded-payloads.ts";
 
 for (const [at, { agent, source, payload, attempt }] of RECORDED.entries()) {
-  test(`payload ${at + 1}, ${agent}, ${source}: is read as it is meant`, () => {
+  test(`payload ${at + 1}, ${agent}, ${source}: is read correctly`, () => {
     const read = AGENTS.get(agent)?.read(payload);
     assert.ok(read);
     assert.deepEqual({ ...read, ...attempt }, read);
@@ -18,7 +18,7 @@ test("every agent has a payload of a command that is about to run", () => {
   assert.deepEqual([...new Set(before.map(({ agent }) => agent))], [...AGENTS.keys()]);
 });
 
-test("a payload of another agent is not taken for an own one, apart from Codex and Claude Code", () => {
+test("a reader refuses the payloads of other agents, except that Codex and Claude Code are alike", () => {
   const families = new Map([["codex", "claude-code"]]);
   for (const { agent, payload } of RECORDED) {
     for (const [name, { read }] of AGENTS) {
@@ -28,7 +28,7 @@ test("a payload of another agent is not taken for an own one, apart from Codex a
   }
 });
 
-test("a shell tool without a command, and an event that is not known, are no attempts", () => {
+test("a shell tool without a command, and an unknown event, are not attempts", () => {
   for (const { agent, payload } of RECORDED) {
     const read = AGENTS.get(agent)?.read;
     assert.equal(read?.({ ...payload, hook_event_name: "Stop", toolName: undefined }), undefined);

@@ -139,7 +139,7 @@ const policyOf = ({ directory }: GuardMachine): unknown =>
 const isSent = ({ directory }: GuardMachine): boolean =>
   !SPOOL_FILES.some((name) => existsSync(join(directory, name)));
 
-test(`a whole day: what was decided has arrived, and once (seed ${SEED})`, async (t) => {
+test(`a whole day: every decision is stored exactly once (seed ${SEED})`, async (t) => {
   const random = randomFrom(SEED);
   const settings = {
     DATA_DIR: await newDirectory(t),

@@ -242,7 +242,7 @@ test("an unpaired surrogate is refused with its place; in a report it becomes U+
   assert.deepEqual(await report.json(), { a: [{ b: "a\ufffd" }] });
 });
 
-test("a large body that was read whole keeps the connection, whatever the answer", async (t) => {
+test("a large body that was read whole keeps the connection, for any answer", async (t) => {
   const { open } = await start(t);
   const connection = open();
   for (const [path, body, status] of [
@@ -259,7 +259,7 @@ test("a large body that was read whole keeps the connection, whatever the answer
   }
 });
 
-test("a body arrives whole, however it is cut", async (t) => {
+test("a body that arrives in any pieces is read whole", async (t) => {
   const served = await start(t);
   const connection = served.open();
   const text = JSON.stringify({
@@ -340,7 +340,7 @@ for (const encoding of ["br", "deflate", "zstd", "gzip, gzip", "gzip, br", "nons
   });
 }
 
-test("a body at the limit is read, one byte more is a 413, however it is sent", async (t) => {
+test("a body at the limit is read, and one byte more is a 413, in every way of sending", async (t) => {
   const served = await start(t);
   const status = async (body: string | Buffer | ReadableStream, encoding = "identity") => {
     const headers = { ...JSON_TYPE, "content-encoding": encoding };
@@ -446,7 +446,7 @@ for (const [what, headers, bytes] of [
   ["body", [], Buffer.from(jsonOf(200 * KIB))],
   ["gzip body", ["Content-Encoding: gzip"], gzipSync(randomBytes(200 * KIB).toString("base64"))],
 ] as const) {
-  test(`a client that disconnects in the middle of a ${what} gives its room back`, async (t) => {
+  test(`the room of a client that disconnects in the middle of a ${what} is freed`, async (t) => {
     const { open, budget, requests, summaries } = await start(t);
     const connections = Array.from({ length: 5 }, () => open());
     for (const connection of connections) {

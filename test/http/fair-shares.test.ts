@@ -93,7 +93,7 @@ for (const [what, body, headers] of [
   });
 }
 
-test("the client that holds most is refused, and others keep their room", async (t) => {
+test("the client that holds the most is refused, and others keep their room", async (t) => {
   const served = await serve(t, [echo], { bodyBudget: new BodyBudget(600 * KIB) });
   const small = await stall(served, 100 * KIB, VICTIM);
   await stall(served, 400 * KIB, ATTACKER);
@@ -139,7 +139,7 @@ function openUnread({ open }: Served, path: string, from: string, organization: 
 
 const LONG = "x".repeat(8 << 20);
 
-test("an export continues beside a client that requests pages and reads none", async (t) => {
+test("an export continues while another client requests pages and does not read them", async (t) => {
   let goOn = (): void => {};
   const page = route({
     ...common,

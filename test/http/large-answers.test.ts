@@ -122,7 +122,7 @@ test("a stream that is made while it is read gives its turn back when it begins"
   for (const finish of making) finish();
 });
 
-test("clients on several addresses that read nothing cannot hold all turns", async (t) => {
+test("clients on several addresses that do not read cannot hold all turns", async (t) => {
   const sent = new Turns({ ...LIMITS, atOnceOfOne: 1 });
   // More than the buffers of a loopback connection take, so that most of it waits in the process.
   const body = Buffer.alloc(16 << 20);

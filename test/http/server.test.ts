@@ -95,7 +95,7 @@ test("HTTP/2 that was not negotiated is a 400", async (t) => {
   assert.equal((await connection.next()).status, 400);
 });
 
-test("a header is seen, however many come before it", async (t) => {
+test("a header is read even after many other headers", async (t) => {
   const seen: unknown[] = [];
   const { open } = await serve(t, rows, {
     resolveCaller: (_access, _surface, { apiKey }) => {

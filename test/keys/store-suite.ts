@@ -23,7 +23,7 @@ export function keyStoreSuite(open: (t: TestContext) => Promise<KeyStore>): void
     assert.equal(await keys.findByHash("__proto__"), undefined);
   });
 
-  test("a revoked key stays listed and revoked, however often it is revoked", async (t) => {
+  test("a revoked key stays listed and revoked, even if it is revoked again", async (t) => {
     const keys = await open(t);
     await keys.create("acme", first);
     assert.equal(await keys.revoke("acme", "first"), true);

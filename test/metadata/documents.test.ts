@@ -148,7 +148,7 @@ test("the documents of a running service name its own address and follow its clo
   }
 });
 
-test("the switch for authentication is reported as it stands at each request", async (t) => {
+test("each request reports the current switch for authentication", async (t) => {
   let isRequired = false;
   const app = await start(t, { requireAuth: () => isRequired });
   assert.equal((await app.get("/metadata/authentication")).body.require_auth, false);

@@ -74,7 +74,7 @@ test("the OpenAPI document follows a base URL that changes", () => {
   assert.equal(server(), "https://two.test");
 });
 
-test("health says ok and the edition, as a plain value", async () => {
+test("health is ok and names the edition", async () => {
   const given = await answer("/health");
   assert.ok(!(given instanceof JsonReply));
   assert.deepEqual(given, { status: "ok", edition: "community" });

@@ -124,7 +124,7 @@ test("a client with many large documents does not take another client's place in
   assert.equal(refused.length, 24 - 1 - 16 + 1); // one runs, 16 wait, and one of those was dropped
 });
 
-test("organizations, networks and users take turns, however many documents one of them has", async () => {
+test("organizations, networks and users take turns, even if one of them has many documents", async () => {
   const finished: string[] = [];
   const check = async (name: string, asker: Parameters<typeof checkDocument>[0]): Promise<void> => {
     await checkDocument(asker, largeComment);

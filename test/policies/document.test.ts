@@ -175,7 +175,7 @@ test("of many problems the first hundred are reported, in the order of the text"
   assert.ok(problems.every(({ line }, i) => i === 0 || line >= (problems[i - 1]?.line ?? 0)));
 });
 
-test("a message is one short line, whatever the document contains", () => {
+test("a message is one short line for every document", () => {
   const hostile = [
     "a: !" + "x".repeat(5_000),
     `"${"k\\n".repeat(300)}": 1\n"${"k\\n".repeat(300)}": 1`,

@@ -71,7 +71,7 @@ test("if the policy cannot be extended, the draft says that it contains only the
   }
 });
 
-test("the active policy keeps every line, and gets the rule and its test before its own ones", () => {
+test("the active policy keeps every line; the new rule and its test come before the existing ones", () => {
   const yaml = draftPolicyWithRule(EVENT, "allow", ACTIVE) ?? "";
   assert.equal(verdictOf(yaml)?.rule, "allow-kubectl-delete-pod");
   const lines = yaml.split("\n");
@@ -233,7 +233,7 @@ test("a rule with exceptions in flow style gets another one", () => {
   }
 });
 
-test("a command that the policy decides as wanted gets a test only", () => {
+test("a command that the policy already decides as wanted gets only a test", () => {
   const active =
     "schema: signalbox/policy/v1\ndefault: allow\nrules:\n  - { id: ok, effect: allow, match: {} }\n";
   const { yaml = "", changes = [] } = drafted(EVENT, "allow", active) ?? {};
@@ -245,7 +245,7 @@ test("a command that the policy decides as wanted gets a test only", () => {
   assert.equal(yaml.startsWith(active), true);
 });
 
-test("several events make one draft, in which equal ones are decided once", () => {
+test("several events make one draft, which decides equal events once", () => {
   const events = [
     EVENT,
     { ...EVENT, id: "e2" },

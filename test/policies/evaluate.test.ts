@@ -43,7 +43,7 @@ test("without a matching rule the default decides, and no rule is named", () => 
   assert.deepEqual(evaluate(open, { command: "ls" }), { ...none, decision: "ALLOWED" });
 });
 
-test("deny wins over allow wherever it stands, and the first rule of that effect is named", () => {
+test("deny wins over allow in any order, and the first rule of that effect is named", () => {
   const any: RuleMatch = {};
   const verdict = evaluate(
     document(
@@ -89,7 +89,7 @@ test("glob matches the whole command, with any characters for its stars", () => 
   assert.ok(!matches(match, { command: "sudo rm -rf /" }));
 });
 
-test("one entry of a list is enough, every field is needed", () => {
+test("one matching entry of a list is enough, but every field must match", () => {
   const match: RuleMatch = { providers: ["aws", "gcp"], consumers: ["ai", "ci"] };
   assert.ok(matches(match, { command: "x", provider: "gcp", consumer: "ai" }));
   assert.ok(!matches(match, { command: "x", provider: "gcp", consumer: "human" }));

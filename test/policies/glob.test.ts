@@ -23,7 +23,7 @@ test("a pattern without a star is the text itself", () => {
   assert.ok(!matchesGlob("Git", "git"));
 });
 
-test("a star matches any characters, or none", () => {
+test("a star matches zero or more characters", () => {
   assert.ok(matchesGlob("*", ""));
   assert.ok(matchesGlob("git*", "git"));
   assert.ok(matchesGlob("*--force*", "git push --force origin"));

@@ -19,7 +19,7 @@ function textReply(reply: unknown): TextReply {
   return reply as Exclude<typeof reply, JsonReply>;
 }
 
-test("a policy is sent as its JSON with a strong tag and the headers of caching", () => {
+test("a policy is sent as JSON with a strong entity tag and caching headers", () => {
   const { etag, whole } = representationOf(policy);
   const { status, body, headers } = textReply(whole);
   assert.equal(status, 200);

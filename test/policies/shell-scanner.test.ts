@@ -122,7 +122,7 @@ test("every program is split into the commands that the grammar finds", () => {
   assert.ok(compared > 500, `only ${compared} texts compared`);
 });
 
-test("no text makes the splitting throw anything else, or lose its place", () => {
+test("splitting any text never throws", () => {
   const piece = fc.constantFrom(
     ..." \n;&|()<>{}'\"`$\\#=!".split(""),
     ...["$(", "${", "<<", "<<-E", "EOF", "((", "))", "[[", "]]", "$'", "if ", "fi", "do ", "case "],

@@ -210,7 +210,7 @@ export function policyStoreSuite(open: (t: TestContext) => Promise<PolicyStore>)
     );
   });
 
-  test("a first version that is not activated leaves none active", async (t) => {
+  test("after a first version that is not activated, no version is active", async (t) => {
     const policies = await open(t);
     const draft = { ...draftOf("v1"), activates: false };
     const stored = await policies.publish("acme", { ...draft, base: "" });

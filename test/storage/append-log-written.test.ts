@@ -107,7 +107,7 @@ test("text that was written during an earlier sync keeps its place when that syn
   assert.equal(after.text(SECOND), "next\n");
 });
 
-test("an append with a sync does not overtake an earlier one without", async () => {
+test("an append with a sync does not overtake an earlier append without a sync", async () => {
   const files = await disk();
   const log = await open(files);
   const long = `${"x".repeat(1 << 20)}\n`; // fills a block, so that the next text begins another

@@ -23,7 +23,7 @@ test("answers come in the order of the appends, with the place of each text in b
   ]);
 });
 
-test("bytes are appended like text, alone and as they are", async () => {
+test("bytes are appended like text: in their own block, and unchanged", async () => {
   const files = await disk();
   const log = await open(files);
   const operations: string[] = [];
@@ -84,7 +84,7 @@ test("a quiet log holds one descriptor, and a busy one a descriptor for each of 
   assert.equal(files.descriptors, 0);
 });
 
-test("a log goes on with its descriptors when no more can be opened", async () => {
+test("a log continues with its descriptors if no more can be opened", async () => {
   const files = await disk();
   const log = await open(files);
   files.before = (operation) => {
@@ -112,7 +112,7 @@ test("an append is not answered before its sync has ended", async () => {
   assert.deepEqual(ended, ["a stored"]);
 });
 
-test("four syncs are in flight at most, each on a descriptor of its own", async () => {
+test("at most four syncs are in flight, each on its own descriptor", async () => {
   const files = await disk();
   const log = await open(files);
   const held = hold(files);

@@ -23,7 +23,7 @@ test("a directory is created with its parents, for its owner only; an existing o
   await systemFiles.makeDirectory("/", 0o700);
 });
 
-test("a directory where a file is, or a link to nothing, is refused", async (t) => {
+test("a directory at the path of a file or of a dangling link is refused", async (t) => {
   const root = await newRoot(t);
   await writeFile(join(root, "file"), "");
   await symlink(join(root, "nothing"), join(root, "link"));

@@ -105,7 +105,7 @@ test("a segment of at least an eighth of the full size takes no more writes afte
   await log.close();
 });
 
-test("if there is no room for a new segment at closing, the log goes on in the last one", async () => {
+test("without room for a new segment at closing, the log continues in the last segment", async () => {
   const files = new ForgetfulFiles();
   let log = await open(files, { segmentBytes: 16 });
   await append(log, "1\n");

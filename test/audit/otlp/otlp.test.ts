@@ -111,7 +111,7 @@ test("a tool call of Gemini CLI becomes one event with decision and end", async 
   });
 });
 
-test("a repeated request stores nothing anew, whatever encoding, order or other records it has", async (t) => {
+test("a repeated request stores no event twice, in any encoding, order or with other records", async (t) => {
   const own = await start(t);
   const { shell, mcp, decision, prompt } = CLAUDE_RECORDS;
   const send = (body: unknown, headers?: Record<string, string>) =>

@@ -154,7 +154,7 @@ for (const [what, key, textOf] of [
   ["names", "audit.redact.names", (index: number) => `${"a".repeat(60)}b${index}`],
   ["names within names", "audit.redact.names", (index: number) => "a".repeat(3 + (index % 62))],
 ] as const) {
-  test(`an organization's own ${what} are looked for with few steps in a text that resembles them`, () => {
+  test(`searching a similar text for an organization's own ${what} takes few steps`, () => {
     const redactor = redactorOf(key, textOf);
     const start = process.cpuUsage();
     redactor.redact("a".repeat(1 << 15));
@@ -164,7 +164,7 @@ for (const [what, key, textOf] of [
   });
 }
 
-test("an organization's own literals are replaced wherever they stand, in their letter case", () => {
+test("an organization's own literals are replaced everywhere, in their exact letter case", () => {
   const own = [
     { key: "audit.redact.literals", value: "sesame,sesame street,ame st,mark[redacted:" },
   ];

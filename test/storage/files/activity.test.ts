@@ -205,7 +205,7 @@ async function appendAll(store: FileActivity, numbers: readonly number[]): Promi
   for (const n of numbers) await store.append("default", entryOf(n));
 }
 
-test("a log goes on in another file once one is full, and pages read through all of them", async () => {
+test("a full file makes the log continue in another file, and pages read all files", async () => {
   const { files, store } = open(await newFiles(), APART);
   await appendAll(store, [1, 2, 3]);
   assert.deepEqual(await idsOf(store), ["e3 e2 e1", 3]);
@@ -233,7 +233,7 @@ test("entries older than the retention are removed, are reported, and stay remov
   assert.deepEqual(await idsOf(cut), ["e4 e3", 2]);
 });
 
-test("by default the newest 10,000 entries stay, however old they are", async () => {
+test("by default the newest 10,000 entries stay at any age", async () => {
   const first = open(await newFiles(), APART);
   await appendAll(first.store, [1, 2]);
   await first.store.close();

@@ -19,7 +19,7 @@ async function engineOver(files: ForgetfulFiles, minLogBytes?: number): Promise<
 fleetStoreSuite("files", async () => engineOver(await newFiles()));
 fleetStoreSuite("files, folded after every report", async () => engineOver(await newFiles(), 1));
 
-test("records on disk name their organization, and are one to a line", async () => {
+test("records on disk name their organization, one record a line", async () => {
   const files = await newFiles();
   const store = await open(files);
   await report(store, "default", { name: "a", os: "linux" }, T0);

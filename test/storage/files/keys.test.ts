@@ -27,7 +27,7 @@ async function setUp(t: TestContext) {
 
 keyStoreSuite(async (t) => (await setUp(t)).keys);
 
-test("keys are there again after a restart, revoked ones as revoked", async (t) => {
+test("keys are read back after a restart, revoked keys as revoked", async (t) => {
   const { disk, keys } = await setUp(t);
   await keys.create("acme", key);
   await keys.create("acme", keyOf("acme", "key-2"));
@@ -124,7 +124,7 @@ test("a damaged file stops the start and is named", async (t) => {
   });
 });
 
-test("the 1,000 revoked keys that were created last stay, an older one goes with the next key", async (t) => {
+test("the newest 1,000 revoked keys stay; an older one is removed with the next key", async (t) => {
   const { disk, keys, path } = await setUp(t);
   const revoked = Array.from({ length: 1_001 }, (_, n) => ({
     ...keyOf("acme", `old-${n}`),

@@ -56,7 +56,7 @@ test("everything is there again after a restart", async (t) => {
   await assert.rejects(again.publish("acme", draftOf("v2")), { status: 409 });
 });
 
-test("versions of which none was activated are there again after a restart", async (t) => {
+test("versions that were never activated are read back after a restart", async (t) => {
   const { disk, policies } = await setUp(t);
   const draft = draftOf("v1", "a: 1");
   await policies.publish("acme", { ...draft, activates: false });
@@ -111,7 +111,7 @@ test("the index names the last and the active version, and a record leads to the
   });
 });
 
-test("a publish writes as much however many versions there are", async (t) => {
+test("a publish writes the same number of bytes for any number of versions", async (t) => {
   const disk = await breakableDisk(t);
   let written = 0;
   const write: FileOperations["write"] = (descriptor, bytes, position) => {
@@ -177,7 +177,7 @@ test("a conversion that fails leaves the directory as it was", async (t) => {
   assert.deepEqual(await (await reopen(disk)).list("acme"), list);
 });
 
-test("who made a version active again is remembered when another one is active", async (t) => {
+test("the user who reactivated a version is kept when another version is active", async (t) => {
   const { disk, policies } = await setUp(t);
   for (const version of ["v1", "v2"]) await policies.publish("acme", draftOf(version));
   await policies.activate("acme", "v1", LATER, "ada");

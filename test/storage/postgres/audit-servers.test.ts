@@ -34,7 +34,7 @@ function on(day: number, fields: Partial<AuditEvent> = {}): AuditEvent {
   return auditEventOf({ ingested_at: new Date(NOON + day * DAY_MS).toISOString(), ...fields });
 }
 
-test("streams at every server give each event once, in one order", { skip }, async (t) => {
+test("streams at every server deliver each event once, in the same order", { skip }, async (t) => {
   const { servers } = await threeServers(t);
   const streams = await Promise.all(servers.map((server) => Follower.of(server)));
   const denied = await Follower.of(servers[2], { decision: "DENIED" });
@@ -62,7 +62,7 @@ test("streams at every server give each event once, in one order", { skip }, asy
   assert.deepEqual(order, ids[0]);
 });
 
-test("a position of one server is good at another", { skip }, async (t) => {
+test("a position from one server is valid at another", { skip }, async (t) => {
   const { servers } = await threeServers(t);
   const [first, second, third] = servers;
   const { start } = await first.tail(ORGANIZATION, {}, undefined);

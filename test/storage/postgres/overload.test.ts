@@ -38,7 +38,7 @@ async function until(ask: () => Promise<Answer>, status: number): Promise<Answer
   }
 }
 
-test("a server goes on with the connections that the database allows it", { skip }, async (t) => {
+test("a server continues with the connections that the database allows", { skip }, async (t) => {
   await cluster.psql("CREATE ROLE few LOGIN CONNECTION LIMIT 3");
   await cluster.psql("CREATE DATABASE few OWNER few");
   const app = await start(t, {}, undefined, (parts) => {

@@ -9,11 +9,11 @@ const anyText = fc
   .array(fc.oneof(fc.constantFrom(0, 0xd83d, 0xde00, 0xfdd0, 0xfde0, 0x61), fc.nat(0xffff)))
   .map((units) => String.fromCharCode(...units));
 
-test("an ordinary text is kept as it is", () => {
+test("an ordinary text is stored unchanged", () => {
   for (const text of ["", "rm -rf", "é 🚂\r\n", "\u001f\u0001"]) assert.equal(toText(text), text);
 });
 
-test("every text comes back, in a form that PostgreSQL can hold", () => {
+test("every text is encoded in a form that PostgreSQL accepts, and decoded again", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const form = toText(text);

@@ -47,21 +47,29 @@ test("a version that one server published is what every later fetch gets", { ski
   }
 });
 
-test("of one version published everywhere at once, one server stores it", { skip }, async (t) => {
-  const servers = await startThree(t);
-  const published = await Promise.all(
-    Array.from({ length: 30 }, (_, n) =>
-      turn(servers, n).post(POLICIES, { version: `v${n % 3}`, yaml: `a: ${n}` }),
-    ),
-  );
-  assert.deepEqual(statusesOf(published), [
-    ...Array.from({ length: 3 }, () => 201),
-    ...Array.from({ length: 27 }, () => 409),
-  ]);
-  const { policies } = (await servers[1].get(POLICIES)).body;
-  assert.equal(policies.filter(({ active }: { active: boolean }) => active).length, 1);
-  assert.deepEqual([...(await actionsOf(servers[2], "policy.publish"))].sort(), ["v0", "v1", "v2"]);
-});
+test(
+  "if one version is published at all servers at once, one server stores it",
+  { skip },
+  async (t) => {
+    const servers = await startThree(t);
+    const published = await Promise.all(
+      Array.from({ length: 30 }, (_, n) =>
+        turn(servers, n).post(POLICIES, { version: `v${n % 3}`, yaml: `a: ${n}` }),
+      ),
+    );
+    assert.deepEqual(statusesOf(published), [
+      ...Array.from({ length: 3 }, () => 201),
+      ...Array.from({ length: 27 }, () => 409),
+    ]);
+    const { policies } = (await servers[1].get(POLICIES)).body;
+    assert.equal(policies.filter(({ active }: { active: boolean }) => active).length, 1);
+    assert.deepEqual([...(await actionsOf(servers[2], "policy.publish"))].sort(), [
+      "v0",
+      "v1",
+      "v2",
+    ]);
+  },
+);
 
 test("generated names differ, whichever servers make them", { skip }, async (t) => {
   const servers = await startThree(t);
@@ -115,7 +123,7 @@ test("a deactivated user is refused everywhere", { skip }, async (t) => {
   assert.deepEqual(statusesOf(answers), [401, 401, 401]);
 });
 
-test("of two admins who leave at two servers at once, one stays", { skip }, async (t) => {
+test("if two admins delete each other at two servers at once, one stays", { skip }, async (t) => {
   const [one, two, three] = await startGuarded(t);
   const admin = await one.asUser(ADMIN);
   const { id } = await one.createUser({ email: "eve@example.com", role: "admin" }, admin);
@@ -174,7 +182,7 @@ test("guesses sent to all servers at once are no more than to one", { skip }, as
   assert.equal(answers.filter(({ status }) => status === 401).length, 5);
 });
 
-test("a runtime that reports everywhere at once is one runtime", { skip }, async (t) => {
+test("a runtime that reports to all servers at once is one runtime", { skip }, async (t) => {
   const servers = await startThree(t);
   const answers = await Promise.all(
     Array.from({ length: 30 }, (_, n) =>

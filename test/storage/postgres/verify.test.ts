@@ -173,7 +173,7 @@ test("an intact database passes, and DATABASE_URL names it", { skip }, async (t)
 });
 
 for (const [what, table, said, statement] of FAULTS) {
-  test(`${what} is found, and said to be in ${table}`, { skip }, async () => {
+  test(`${what} is found and reported in ${table}`, { skip }, async () => {
     const { code, out } = await run(["verify", "--json", "--database", await changed(statement)]);
     assert.equal(code, 1);
     const { ok, problems } = JSON.parse(out);
@@ -183,14 +183,14 @@ for (const [what, table, said, statement] of FAULTS) {
   });
 }
 
-test("a policy version that no entry tells of is noted", { skip }, async () => {
+test("a policy version without an activity entry is noted", { skip }, async () => {
   const url = await changed(`DELETE FROM activity WHERE entry LIKE '%"id":"v2"%'`);
   const { code, out } = await run(["verify", "--database", url]);
   assert.equal(code, 0);
   assert.match(out, /^note: activity: no entry says who published "v2" of "default"$/m);
 });
 
-test("a database without our tables stays as it is", { skip }, async () => {
+test("a database without our tables is not changed", { skip }, async () => {
   const url = await createDatabase("empty");
   const { code, error } = await run(["verify", "--database", url]);
   assert.equal(code, 1);

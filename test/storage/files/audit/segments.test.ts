@@ -463,7 +463,7 @@ function idsOfOneHash(): readonly [string, string] {
   }
 }
 
-test("ids of one hash are different events, live and after a restart", async () => {
+test("ids with the same hash are different events, live and after a restart", async () => {
   const files = new ForgetfulFiles();
   const [first, second] = idsOfOneHash();
   let store = createStore(files, 1_000);

@@ -54,7 +54,7 @@ for (const [what, texts] of [
   });
 }
 
-test("the texts of one hash have one hash", () => {
+test("the texts that were made for one hash have that hash", () => {
   assert.equal(new Set(alike(30).map(hashOf)).size, 1);
 });
 

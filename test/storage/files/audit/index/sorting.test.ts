@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { lowerBound, sortedByKey } from "../../../../../src/storage/files/audit/index/sorting.ts";
 
-test("numbers are sorted by key, equal keys by number, whatever the range of the keys", () => {
+test("numbers are sorted by key, and equal keys by number, for any range of keys", () => {
   for (const keys of [
     [7, 0xffffffff, 0, 7, 3],
     [],

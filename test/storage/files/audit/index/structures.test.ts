@@ -133,7 +133,7 @@ test("a long text uses a limited number of bits, and is found by them", () => {
   assert.deepEqual([...runsWith(slices, ends, bits)], [{ first: 0, end: ends[0] }]);
 });
 
-test("a set of rows returns the marked rows, few or many, and tells which rows are in it", () => {
+test("a set of rows returns the marked rows, few or many, and knows which rows it contains", () => {
   for (const isMarked of [
     () => false,
     () => true,

@@ -4,7 +4,7 @@ import { isObject } from "../core/validate.ts";
 /** A JSON object that an agent has sent. */
 export type AgentData = Readonly<Record<string, unknown>>;
 
-/** The fields of an event that name the use of a tool: the command, or provider and capability. */
+/** The fields of an event that name the use of a tool: the command, provider and capability, or both. */
 export interface ToolUse {
   readonly command?: string | undefined;
   readonly provider?: string | undefined;
@@ -14,24 +14,31 @@ export interface ToolUse {
 
 const SHELL_TOOLS: ReadonlySet<string> = new Set([
   ...["Bash", "PowerShell", "Shell", "shell", "bash", "powershell", "run_shell_command"],
-  ...["shell_command", "exec_command", "local_shell", "container.exec"],
+  ...["shell_command", "exec_command", "local_shell", "container.exec", "Monitor"],
+]);
+/** Tools whose `command` is no shell text, but the name of an operation. */
+const OPERATION_TOOLS: ReadonlySet<string> = new Set([
+  ...["str_replace_based_edit_tool", "str_replace_editor", "memory", "SlashCommand", "Skill"],
 ]);
 const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
 
-/** Whether a tool runs the text of a command. */
+/** Whether a tool is known to run the text of a command. */
 export function isShellTool(tool: string): boolean {
   return SHELL_TOOLS.has(tool);
 }
 
-/** Names the use of a tool. A shell tool whose input has no command is named like any other tool. */
+/**
+ * Names the use of a tool. An unknown tool may be a shell under a new name, so its `command` is decided as a shell text.
+ * It also keeps its capability, because rules may name it. A shell tool without a command is named like any other tool.
+ */
 export function toolUse(agent: string, tool: string, input: AgentData | undefined): ToolUse {
-  const command = input && isShellTool(tool) ? textIn(input, "command") : undefined;
-  if (command !== undefined) return { command };
+  const command = input && !OPERATION_TOOLS.has(tool) ? textIn(input, "command") : undefined;
+  if (command !== undefined && isShellTool(tool)) return { command };
   const [, server, name] = /^mcp__(.+?)__(.+)$/.exec(tool) ?? [];
   const provider = server === undefined ? agent : `mcp/${server}`;
   const resource =
     input && (textIn(input, "file_path") ?? textIn(input, "path") ?? textIn(input, "url"));
-  return { provider, capability: `${provider}/${name ?? tool}`, resource };
+  return { command, provider, capability: `${provider}/${name ?? tool}`, resource };
 }
 
 /** A member that is a text with at least one character; otherwise `undefined`. */

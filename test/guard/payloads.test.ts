@@ -38,6 +38,28 @@ test("a shell tool without a command, and an unknown event, are not attempts", (
   }
 });
 
+const useOf = (tool_name: string, tool_input: object) => {
+  const payload = { hook_event_name: "PreToolUse", session_id: "s", tool_name, tool_input };
+  const read = AGENTS.get("claude-code")?.read(payload);
+  return [read?.command, read?.provider, read?.capability];
+};
+
+test("every tool with a text `command` runs it, and an unknown tool keeps its capability", () => {
+  const input = { command: "curl x | sh", description: "x" };
+  const unknown = ["claude-code", "claude-code/NewShell"];
+  assert.deepEqual(useOf("Monitor", input), ["curl x | sh", undefined, undefined]);
+  assert.deepEqual(useOf("NewShell", input), ["curl x | sh", ...unknown]);
+  assert.deepEqual(useOf("NewShell", { command: ["ls"] }), [undefined, ...unknown]);
+  assert.deepEqual(useOf("mcp__box__run", input), ["curl x | sh", "mcp/box", "mcp/box/run"]);
+});
+
+test("the `command` of an editor or a skill is no shell text", () => {
+  for (const tool of ["str_replace_based_edit_tool", "Skill", "SlashCommand"]) {
+    const use = [undefined, "claude-code", `claude-code/${tool}`];
+    assert.deepEqual(useOf(tool, { command: "view" }), use);
+  }
+});
+
 test("no JSON makes an agent's reader throw", () => {
   const keys = [...new Set(RECORDED.flatMap(({ payload }) => Object.keys(payload)))];
   const values = RECORDED.flatMap(({ payload }) => Object.values(payload));

@@ -53,7 +53,7 @@ test("every tool with a text `command` runs it, and an unknown tool keeps its ca
   assert.deepEqual(useOf("mcp__box__run", input), ["curl x | sh", "mcp/box", "mcp/box/run"]);
 });
 
-test("the `command` of an editor or a skill is no shell text", () => {
+test("the `command` of an editor or a skill stays a part of its input", () => {
   for (const tool of ["str_replace_based_edit_tool", "Skill", "SlashCommand"]) {
     const use = [undefined, "claude-code", `claude-code/${tool}`];
     assert.deepEqual(useOf(tool, { command: "view" }), use);

@@ -32,6 +32,8 @@ export interface SegmentedLogOptions {
   readonly root: string;
   /** The size at which a segment takes no further writes. */
   readonly segmentBytes: number;
+  /** Whether the last segment takes no further writes for another reason. */
+  readonly isFull?: () => boolean;
   /** The time at which a line was written, in milliseconds, so that a segment's age survives a restart. */
   readonly timeOf: (line: Buffer) => number | undefined;
   /** Called when the log has rolled to a new segment; all appends to earlier ones were answered. */
@@ -70,7 +72,9 @@ export class SegmentedLog {
         files,
         now,
         pathOf: (segment) => segmentPath(directory, segment),
-        full: (size) => size >= segmentBytes || (size > 0 && now() - beganAt >= DAY_MS),
+        full: (size) =>
+          size >= segmentBytes ||
+          (size > 0 && (now() - beganAt >= DAY_MS || options.isFull?.() === true)),
         rolled: (segment) => {
           beganAt = now();
           segments.push(segment);

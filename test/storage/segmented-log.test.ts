@@ -67,6 +67,16 @@ test("a new segment begins after a day, and a restart does not make the last one
   await log.close();
 });
 
+test("a segment that is full for another reason takes no further writes", async () => {
+  let isFull = false;
+  const log = await open(new ForgetfulFiles(), { isFull: () => isFull });
+  await append(log, "1\n");
+  isFull = true;
+  await append(log, "2\n");
+  assert.deepEqual(log.segments, [1, 2]);
+  await log.close();
+});
+
 test("an empty segment does not age", async () => {
   const files = new ForgetfulFiles();
   let now = 0;

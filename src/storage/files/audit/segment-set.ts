@@ -35,6 +35,12 @@ export interface SegmentSetOptions {
   readonly threads?: IndexThreads;
 }
 
+/**
+ * The most characters of distinct texts in the index of the active segment, which is in memory. Ordinary events have
+ * some millions when their segment is full.
+ */
+const MOST_CHARACTERS = 16 << 20;
+
 /** The indexes of one organization. */
 export class SegmentSet {
   readonly #options: SegmentSetOptions;
@@ -86,6 +92,11 @@ export class SegmentSet {
   /** The index of the segment that takes the writes. */
   get growing(): GrowingIndex {
     return this.#growing;
+  }
+
+  /** Whether the index of the active segment takes too much memory for further events. */
+  get isFull(): boolean {
+    return this.#growing.characters > MOST_CHARACTERS;
   }
 
   find(segment: number): SegmentIndex | undefined {
@@ -149,8 +160,8 @@ export class SegmentSet {
       const { dictionary } = fields.provider;
       for (let code = 1; code <= dictionary.size; code++) {
         if (names.size >= most) return names;
-        const name = dictionary.valueOf(code);
-        if (name.length <= LONGEST_LISTED) names.add(name);
+        const name = await dictionary.listedValueOf(code);
+        if (name !== "" && name.length <= LONGEST_LISTED) names.add(name);
         if (code % 256 === 0) await yielder.step();
       }
     }

@@ -85,6 +85,7 @@ export class AuditTrail implements TailSource {
     const log = await SegmentedLog.open({
       ...options,
       timeOf: (line) => parseTimestamp(readLine(line, organization)?.ingested_at ?? ""),
+      isFull: () => segments?.isFull === true,
       rolled: (segment) => sequel.do(() => segments?.roll(segment)),
     });
     try {

@@ -4,13 +4,15 @@
  * only once.
  *
  * Hundreds of thousands of small strings would burden the garbage collector, so each dictionary of a sealed
- * segment is one block of bytes (for the active segment see `GrowingDictionary`):
+ * segment is one block of bytes (for the active segment see `GrowingDictionary`, for one with long texts
+ * `StoredDictionary`):
  *
  *     count | hashes, ascending | codes by hash | ends of texts | ends of lower-cased texts |
  *     texts, one after another | lower-cased texts, each followed by a byte FF
  *
  * All numbers are 32 bits wide.
  */
+import type { Awaitable } from "../../../../core/caller.ts";
 import type { Work } from "../../../../core/work.ts";
 import { hashesOf, hashOf } from "./hash.ts";
 import { lowerBound, sortedByKey } from "./sorting.ts";
@@ -27,9 +29,8 @@ export interface Dictionary {
   readonly size: number;
   /** The code of a value; `undefined` if no row has that value. */
   codeOf(value: string): number | undefined;
-  valueOf(code: number): string;
-  /** The codes whose lower-cased values contain some bytes, ascending; yields after every small part. */
-  search(needle: Buffer): Work<readonly number[]>;
+  /** The value of a code. One that is too long to be listed may be empty instead. */
+  listedValueOf(code: number): Awaitable<string>;
 }
 
 /** The dictionary of a segment that takes new values. Lower-cased texts are made on first use, or at sealing. */
@@ -37,6 +38,8 @@ export class GrowingDictionary implements Dictionary {
   readonly #codes = new Map<string, number>();
   readonly #values: string[] = [];
   readonly #lower = new TextBuffer();
+  /** The length of all values. */
+  characters = 0;
 
   get size(): number {
     return this.#values.length;
@@ -54,6 +57,7 @@ export class GrowingDictionary implements Dictionary {
       const kept = value.toWellFormed();
       code = kept === value ? this.#values.push(value) : this.add(kept);
       this.#codes.set(value, code);
+      this.characters += value.length;
     }
     return code;
   }
@@ -62,10 +66,11 @@ export class GrowingDictionary implements Dictionary {
     return this.#codes.get(value);
   }
 
-  valueOf(code: number): string {
+  listedValueOf(code: number): string {
     return this.#values[code - 1] as string;
   }
 
+  /** The codes whose lower-cased values contain some bytes, ascending. */
   *search(needle: Buffer): Work<readonly number[]> {
     const { bytes, ends } = yield* this.lowerCased();
     return yield* codesHolding(bytes, ends, needle);
@@ -116,15 +121,16 @@ export class PackedDictionary implements Dictionary {
     const hash = hashOf(value);
     for (let i = lowerBound(this.#hashes, hash); this.#hashes[i] === hash; i++) {
       const code = this.#codes[i] as number;
-      if (this.valueOf(code) === value) return code;
+      if (this.listedValueOf(code) === value) return code;
     }
     return undefined;
   }
 
-  valueOf(code: number): string {
+  listedValueOf(code: number): string {
     return this.#texts.toString("utf8", this.#ends[code - 2] ?? 0, this.#ends[code - 1]);
   }
 
+  /** The codes whose lower-cased values contain some bytes, ascending. */
   search(needle: Buffer): Work<readonly number[]> {
     return codesHolding(this.#lower, this.#lowerEnds, needle);
   }

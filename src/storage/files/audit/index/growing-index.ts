@@ -21,7 +21,7 @@ import type { SearchedText } from "./trigrams.ts";
 const FIRST_ROWS = 256;
 
 /** A field of a segment that grows. */
-class GrowingField implements CodedField {
+class GrowingField implements CodedField, LongField {
   readonly dictionary = new GrowingDictionary();
   readonly byCombination = undefined;
   readonly #name: EventFieldName;
@@ -41,10 +41,7 @@ class GrowingField implements CodedField {
     if (code === this.counts.length) this.counts = grown(this.counts);
     this.counts[code] = (this.counts[code] as number) + 1;
   }
-}
 
-/** A field of long texts of a segment that grows. */
-class GrowingLongField extends GrowingField implements LongField {
   get size(): number {
     return this.dictionary.size;
   }
@@ -61,8 +58,8 @@ export class GrowingIndex implements SegmentIndex {
   readonly combinations = undefined;
   readonly fields = byCodedName((name) => new GrowingField(name));
   readonly longFields = {
-    command: new GrowingLongField("command"),
-    reason: new GrowingLongField("reason"),
+    command: new GrowingField("command"),
+    reason: new GrowingField("reason"),
   };
   readonly traces = new GrowingField("trace_id");
   readonly packedCounts = new Uint32Array(PACKED_FACETS);
@@ -82,6 +79,11 @@ export class GrowingIndex implements SegmentIndex {
     this.traces,
   ];
   readonly #order = new RowOrder();
+
+  /** The length of all texts in memory. */
+  get characters(): number {
+    return this.#fields.reduce((sum, { dictionary }) => sum + dictionary.characters, 0);
+  }
 
   constructor(segment: number) {
     this.segment = segment;

@@ -10,6 +10,7 @@ import { readExactly, readInto } from "../../../log-lines.ts";
 import type { ReadFiles } from "../../../read-files.ts";
 import type { FacetCombinations } from "./facet-counts.ts";
 import { PackedDictionary } from "./dictionary.ts";
+import { StoredDictionary } from "./stored-dictionary.ts";
 import { hashOf } from "./hash.ts";
 import { lowerBound } from "./sorting.ts";
 import { TextFinder } from "./text-finder.ts";
@@ -34,16 +35,16 @@ import { runsWith, type SearchedText } from "./trigrams.ts";
 
 const NO_ROWS = new Uint32Array(0);
 
-/** A field of long texts, which stay on disk. */
+/** The searched texts of a field, which stay on disk. */
 class SealedLongField implements LongField {
   readonly codes: Column;
   readonly #ends: Uint32Array;
   readonly #filters: Uint32Array;
-  readonly #name: LongName;
+  readonly #name: LongName | CodedName;
   readonly #rest: OnDemandSections;
 
   constructor(
-    name: LongName,
+    name: LongName | CodedName,
     column: <T extends SectionArray>(name: string) => T,
     rest: OnDemandSections,
   ) {
@@ -75,6 +76,31 @@ class SealedLongField implements LongField {
     }
     return finder.found;
   }
+}
+
+/** The dictionary of a field, and the search in it. */
+function dictionaryOf(
+  name: CodedName,
+  column: <T extends SectionArray>(name: string) => T,
+  block: Uint8Array | undefined,
+  rest: OnDemandSections,
+): Pick<CodedField, "dictionary" | "holding"> {
+  if (block !== undefined) {
+    const dictionary = new PackedDictionary(block);
+    return {
+      dictionary,
+      holding: ({ needle }, yielder) => yielder.run(dictionary.search(needle)),
+    };
+  }
+  const columns = {
+    digests: column<Uint32Array>(`${name}.digests`),
+    digestCodes: column<Uint32Array>(`${name}.digestCodes`),
+    textEnds: column<Uint32Array>(`${name}.textEnds`),
+  };
+  return {
+    dictionary: new StoredDictionary(name, columns, rest),
+    holding: (text, yielder) => new SealedLongField(name, column, rest).holding(text, yielder),
+  };
 }
 
 /** An index that was read from its sidecar. */
@@ -119,11 +145,12 @@ export class SealedIndex implements SegmentIndex {
     this.packedCounts = column("packedCounts");
     const columnIfAny = <T extends SectionArray>(name: string): T | undefined =>
       table.columns[name] === undefined ? undefined : column<T>(name);
+    const rest = new OnDemandSections(reads, path, header, table, column("restChecksums"));
     this.fields = byCodedName((name) => ({
       codes: column<Column>(`${name}.codes`),
-      dictionary: new PackedDictionary(column(`${name}.values`)),
       counts: column<Uint32Array>(`${name}.counts`),
       byCombination: columnIfAny<Column>(`${name}.byCombination`),
+      ...dictionaryOf(name, column, columnIfAny(`${name}.values`), rest),
     }));
     this.lastUsed = column("lastUsed");
     this.combinations = table.columns["combinations.facets"] && {
@@ -134,7 +161,6 @@ export class SealedIndex implements SegmentIndex {
     };
     this.#traceHashes = column("traceHashes");
     this.#order = columnIfAny("order");
-    const rest = new OnDemandSections(reads, path, header, table, column("restChecksums"));
     this.#rest = rest;
     this.longFields = {
       command: new SealedLongField("command", column, rest),

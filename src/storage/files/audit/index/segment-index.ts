@@ -17,6 +17,8 @@ export interface CodedField {
   readonly dictionary: Dictionary;
   /** The number of rows with each code. */
   readonly counts: Uint32Array;
+  /** The codes of the values that contain a text, ascending. */
+  holding(text: SearchedText, yielder: Yielder): Awaitable<readonly number[]>;
   /** The rows by code and combination of facets, code after code; `undefined` if they are not counted. */
   readonly byCombination: Column | undefined;
 }

@@ -105,7 +105,7 @@ async function addValues(
   const { codes, dictionary, counts } = index.fields[field];
   const found = rows ? await countCodes(codes, dictionary.size, rows, yielder) : counts;
   for (const [code, events] of await greatest(withCode(found), MOST_NAMES, yielder)) {
-    const value = dictionary.valueOf(code);
+    const value = await dictionary.listedValueOf(code);
     add(totals, value, value, events);
   }
   if (yielder.isDue) await yielder.step();

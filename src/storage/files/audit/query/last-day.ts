@@ -13,8 +13,8 @@ import type { SegmentIndex } from "../index/segment-index.ts";
 import { segmentQuery } from "./segment-query.ts";
 import { rowAt, selectRows, segmentViewOf, type SegmentView } from "./select-rows.ts";
 
-/** Matches the status of failed events. Runtimes choose the words, and their letter case. */
-const FAILED = /^(?:failed|error)$/i;
+/** The status of failed events, in any letter case: runtimes choose the words. */
+const FAILED = ["failed", "error"].flatMap(inAnyCase);
 const MANY_ROWS = 1_000_000;
 const MOST_LISTED = 1_000;
 /** The most names of a segment that are compared, those with the most events: runtimes choose names, too. */
@@ -100,6 +100,13 @@ export class LastDay {
   }
 }
 
+function inAnyCase(word: string): readonly string[] {
+  return [...word].reduce<readonly string[]>(
+    (begun, letter) => begun.flatMap((text) => [text + letter, text + letter.toUpperCase()]),
+    [""],
+  );
+}
+
 async function scan(now: number, stored: number, indexes: readonly SegmentIndex[]): Promise<Day> {
   const yielder = new Yielder();
   const query = segmentQuery({ from: now - DAY_MS + 1, to: now + 1 });
@@ -138,7 +145,7 @@ function countRows(
   const [providers, statuses] = [fields.provider.codes, fields.status.codes];
   const events = new Uint32Array(fields.provider.dictionary.size + 1);
   const failed = new Uint32Array(events.length);
-  const isFailure: (boolean | undefined)[] = [false];
+  const failures = new Set(FAILED.map((word) => fields.status.dictionary.codeOf(word)));
   return {
     counts: { index, events, failed },
     wouldBeDenied: () => wouldBeDenied,
@@ -149,10 +156,7 @@ function countRows(
       packedCounts[packed] = (packedCounts[packed] as number) + 1;
       events[provider] = (events[provider] as number) + 1;
       if (denied !== undefined && observed[row] === denied) wouldBeDenied++;
-      const isFailed = (isFailure[status] ??= FAILED.test(
-        fields.status.dictionary.valueOf(status),
-      ));
-      if (isFailed || decisionOfFacets(packed) === 2) {
+      if (failures.has(status) || decisionOfFacets(packed) === 2) {
         failed[provider] = (failed[provider] as number) + 1;
       }
     },
@@ -168,8 +172,9 @@ async function mostUsed(
   for (const { index, events } of segments) {
     for (const [code, count] of await greatest(events.entries(), MOST_NAMES, yielder)) {
       if (code === 0 || count === 0) continue;
-      const name = index.fields.provider.dictionary.valueOf(code);
-      if (name.length <= LONGEST_LISTED) totals.set(name, (totals.get(name) ?? 0) + count);
+      const name = await index.fields.provider.dictionary.listedValueOf(code);
+      if (name !== "" && name.length <= LONGEST_LISTED)
+        totals.set(name, (totals.get(name) ?? 0) + count);
     }
     await yielder.step();
   }

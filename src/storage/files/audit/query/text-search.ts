@@ -37,8 +37,8 @@ async function search(
     if (codes.length > 0) addBits((bits ??= noBits(rows)), column, marksOf(codes, size), rows);
   };
   for (const name of query.coded) {
-    const { codes, dictionary } = index.fields[name];
-    add(codes, await yielder.run(dictionary.search(query.needle)), dictionary.size);
+    const field = index.fields[name];
+    add(field.codes, await field.holding(query, yielder), field.dictionary.size);
     if (yielder.isDue) await yielder.step();
   }
   if (bits === undefined || countBits(bits) < rows) {

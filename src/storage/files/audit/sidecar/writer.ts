@@ -12,7 +12,8 @@ import {
   LONG_FIELDS,
   type Column,
 } from "../index/fields.ts";
-import { packDictionary } from "../index/dictionary.ts";
+import { packDictionary, type GrowingDictionary } from "../index/dictionary.ts";
+import { digestsOf } from "../index/stored-dictionary.ts";
 import { GrowingIndex, indexLines } from "../index/growing-index.ts";
 import { hashesOf } from "../index/hash.ts";
 import { sortedByKey } from "../index/sorting.ts";
@@ -20,6 +21,9 @@ import { encodeTexts } from "../index/text-buffer.ts";
 import { trigramSlices } from "../index/trigrams.ts";
 import { alignedLength, checksumInParts, checksumOf, encodeHeader, PAGE_BYTES } from "./format.ts";
 import { SectionWriter, type Table } from "./format.ts";
+
+/** A dictionary with longer texts stays on disk: all that are in memory are at most some percent of the log. */
+const DICTIONARY_CHARACTERS = 256 << 10;
 
 /** Writes the sidecar of a segment whose log has the given length; the rename commits. */
 export async function writeSidecar(
@@ -31,9 +35,9 @@ export async function writeSidecar(
   const yielder = new Yielder();
   const rest = new SectionWriter();
   const traceHashes = await yielder.run(addRest(rest, index));
-  const restBytes = Buffer.concat(rest.pieces);
   const columns = new SectionWriter();
-  await yielder.run(addColumns(columns, index));
+  await yielder.run(addColumns(columns, rest, index));
+  const restBytes = Buffer.concat(rest.pieces);
   columns.add("traceHashes", traceHashes);
   columns.add("restChecksums", await yielder.run(pageChecksums(restBytes)));
   const { segment, rows, oldest, newest, newestIngested } = index;
@@ -57,7 +61,7 @@ export async function writeSidecar(
 }
 
 /** The columns, each in the narrowest type that fits. */
-function* addColumns(columns: SectionWriter, index: GrowingIndex): Work<void> {
+function* addColumns(columns: SectionWriter, rest: SectionWriter, index: GrowingIndex): Work<void> {
   const { rows } = index;
   columns.add("times", index.times.subarray(0, rows));
   columns.add("offsets", index.offsets.subarray(0, rows + 1));
@@ -69,18 +73,39 @@ function* addColumns(columns: SectionWriter, index: GrowingIndex): Work<void> {
   yield;
   for (const name of LONG_FIELDS) {
     const { codes, dictionary } = index.longFields[name];
-    const texts = yield* dictionary.lowerCased();
-    columns.add(`${name}.codes`, narrowed(codes, rows, texts.count));
-    columns.add(`${name}.ends`, texts.ends);
-    columns.add(`${name}.filters`, yield* trigramSlices(texts));
+    columns.add(`${name}.codes`, narrowed(codes, rows, dictionary.size));
+    yield* addSearched(columns, rest, name, dictionary);
   }
   for (const { name, isSearched = false } of CODED_FIELDS) {
     const { codes, counts, dictionary } = index.fields[name];
     columns.add(`${name}.codes`, narrowed(codes, rows, dictionary.size));
     columns.add(`${name}.counts`, counts.subarray(0, dictionary.size + 1));
-    columns.add(`${name}.values`, yield* packDictionary(dictionary, isSearched));
+    if (dictionary.characters <= DICTIONARY_CHARACTERS) {
+      columns.add(`${name}.values`, yield* packDictionary(dictionary, isSearched));
+      continue;
+    }
+    const { digests, digestCodes } = yield* digestsOf(dictionary.values);
+    const texts = yield* encodeTexts(dictionary.values);
+    columns.add(`${name}.digests`, digests);
+    columns.add(`${name}.digestCodes`, digestCodes);
+    columns.add(`${name}.textEnds`, texts.ends);
+    rest.add(`${name}.texts`, texts.bytes);
+    if (isSearched) yield* addSearched(columns, rest, name, dictionary);
   }
   yield* addFacets(columns, index);
+}
+
+/** Adds the lower-cased texts of a field, which stay on disk, with their filters. */
+function* addSearched(
+  columns: SectionWriter,
+  rest: SectionWriter,
+  name: string,
+  dictionary: GrowingDictionary,
+): Work<void> {
+  const texts = yield* dictionary.lowerCased();
+  columns.add(`${name}.ends`, texts.ends);
+  columns.add(`${name}.filters`, yield* trigramSlices(texts));
+  rest.add(name, texts.bytes);
 }
 
 /** Adds the totals by combination of facets, unless there are too many combinations. */
@@ -102,9 +127,6 @@ function* addFacets(columns: SectionWriter, index: GrowingIndex): Work<void> {
 
 /** Adds the sections that stay on disk; returns the hashes of all trace ids, in their order. */
 function* addRest(rest: SectionWriter, index: GrowingIndex): Work<Uint32Array> {
-  for (const name of LONG_FIELDS) {
-    rest.add(name, (yield* index.longFields[name].dictionary.lowerCased()).bytes);
-  }
   const traceHashes = yield* addTraces(rest, index);
   const hashes = index.idHashes.subarray(0, index.rows);
   const rows = sortedByKey(0, index.rows, (row) => hashes[row] as number);

@@ -25,7 +25,7 @@ function indexed(bytes: Buffer): { rows: Row[]; damaged: number[] } {
   indexLines(index, ORGANIZATION, bytes, 1_000, (_, at) => void damaged.push(at));
   const rows = Array.from({ length: index.rows }, (_, row) => {
     const value = ({ codes, dictionary }: CodedField) =>
-      codes[row] === 0 ? undefined : dictionary.valueOf(codes[row] as number);
+      codes[row] === 0 ? undefined : dictionary.listedValueOf(codes[row] as number);
     const fields = CODED_FIELDS.map(({ name }) => [name, value(index.fields[name])]);
     return {
       offset: index.offsets[row],

@@ -1,0 +1,114 @@
+/** Values that would fill the memory, were they kept there: long ones, and many. */
+import assert from "node:assert/strict";
+import test from "node:test";
+import type { AuditEvent } from "../../../../src/audit/schema.ts";
+import type { AuditFilter } from "../../../../src/audit/store.ts";
+import { createLog } from "../../../../src/core/log.ts";
+import { FileAuditStore } from "../../../../src/storage/files/audit.ts";
+import { Layout } from "../../../../src/storage/layout.ts";
+import {
+  activityOf,
+  facetsOf,
+  matchesOf,
+  providerNamesOf,
+  providerUseOf,
+} from "../../../audit/naive-audit.ts";
+import { append, auditEventOf, NOON, ORGANIZATION, page } from "../../../audit/store-suite.ts";
+import { ForgetfulFiles } from "../../../support/forgetful-files.ts";
+
+const DIRECTORY = "/data/organizations/acme/audit";
+const SEGMENT_BYTES = 3 << 20;
+
+function createStore(files: ForgetfulFiles): FileAuditStore {
+  const log = createLog(
+    "silent",
+    () => 0,
+    () => {},
+  );
+  const layout = new Layout("/data");
+  const options = { files, layout, now: () => NOON, log, durability: "sync" } as const;
+  return new FileAuditStore({ ...options, segmentBytes: SEGMENT_BYTES });
+}
+
+/** A text that no other event has, of about 12,000 characters. */
+function long(field: string, i: number): string {
+  return `${field} ${i} ${"ÄB ".repeat(i % 40)}needle-${i % 7}! ${"z".repeat(12_000)}`;
+}
+
+function historyOf(length: number): AuditEvent[] {
+  return Array.from({ length }, (_, i) =>
+    auditEventOf({
+      timestamp: new Date(NOON - ((i * 7_919) % 1_000) * 1_000).toISOString(),
+      command: `run ${i}`,
+      executor: i % 5 === 0 ? "ada" : long("executor", i),
+      provider: i % 3 === 0 ? "git" : long("provider", i),
+      capability: long("capability", i),
+      resource: i % 4 === 0 ? `${i}`.padEnd(200, "s") : long("resource", i),
+      runtime_name: long("runtime", i),
+      policy: i % 2 === 0 ? "v1" : long("policy", i),
+      status: i % 6 === 0 ? "Failed" : long("status", i),
+      ...(i % 4 === 1 && { policy_decision: "DENIED" as const }),
+    }),
+  );
+}
+
+const FILTERS: readonly AuditFilter[] = [
+  { executor: long("executor", 17) },
+  { executor: long("executor", 15) }, // no event has it
+  { executor: "ada", provider: "git" },
+  { provider: long("provider", 40), decision: "ALLOWED" },
+  { capability: long("capability", 99) },
+  { runtime: long("runtime", 3), policy: long("policy", 3) },
+  { status: "Failed", decision: "DENIED" },
+  { status: long("status", 1), not_policy: "v1" },
+  { not_executor: long("executor", 17), decision: "DENIED" },
+  { q: "needle-3!" },
+  { q: "äb äb needle-2" },
+  { q: "resource 21 " },
+  { q: "needle-3! y" },
+];
+
+test("long values of every field are found and counted, though they stay on disk", async () => {
+  const files = new ForgetfulFiles();
+  const events = historyOf(240);
+  let store = createStore(files);
+  for (let at = 0; at < events.length; at += 8) await append(store, events.slice(at, at + 8));
+  const names = ["git", long("provider", 40), "none"];
+  for (const round of ["live", "restarted", "rebuilt"]) {
+    for (const filter of FILTERS) {
+      const what = `${round} ${JSON.stringify(filter).slice(0, 60)}`;
+      const found = matchesOf(events, filter);
+      const expected = { events: found.slice(0, 20), total: found.length };
+      assert.deepEqual(await page(store, filter, 20), expected, what);
+      const facets = await store.facets(ORGANIZATION, filter, 5);
+      assert.deepEqual(facets, facetsOf(events, filter, 5), what);
+    }
+    assert.deepEqual(await store.activity(ORGANIZATION, NOON), {
+      ...activityOf(events, NOON),
+      byProvider: [["git", 80]],
+    });
+    const use = await store.providerUse(ORGANIZATION, names, NOON);
+    assert.deepEqual(use, providerUseOf(events, names, NOON));
+    const listed = [...providerNamesOf(events)].filter((name) => name.length <= 256);
+    assert.deepEqual([...(await store.providerNames(ORGANIZATION, 10))], listed);
+    await store.close();
+    const sidecars = (await files.readDirectory(DIRECTORY)).filter((name) => name.endsWith(".idx"));
+    assert.ok(sidecars.length > 3);
+    for (const name of sidecars) {
+      const path = `${DIRECTORY}/${name}`;
+      assert.ok((await columnBytes(files, path)) < SEGMENT_BYTES / 8, "columns are in memory");
+      if (round === "restarted") await files.remove(path);
+    }
+    store = createStore(files);
+  }
+  await store.close();
+});
+
+/** The bytes of a sidecar that are read at the start, and kept. */
+async function columnBytes(files: ForgetfulFiles, path: string): Promise<number> {
+  const file = await files.open(path, "r");
+  const header = Buffer.alloc(32);
+  await files.read(file, header, 0);
+  await files.close(file);
+  return header.readUInt32LE(16);
+}

@@ -17,12 +17,14 @@ import { draftRoutes } from "./portal/draft-routes.ts";
 import { ruleRoutes } from "./portal/rule-routes.ts";
 import { portalRoutes } from "./portal/routes.ts";
 import { providerRoutes } from "./providers/routes.ts";
+import { publishRoutes } from "./replay/publish-routes.ts";
 import { replayRoutes } from "./replay/routes.ts";
 import { settingsRoutes } from "./settings/routes.ts";
 import { userRoutes } from "./users/routes.ts";
 
 const rows = [
   ...policyRoutes,
+  ...publishRoutes,
   ...replayRoutes,
   ...draftRoutes,
   ...ruleRoutes,

@@ -9,6 +9,11 @@ export abstract class Refusal extends Error {
   headers(): readonly string[] {
     return [];
   }
+
+  /** A further member of the body: its name, and its value as JSON. */
+  detail(): readonly [name: string, json: Uint8Array] | undefined {
+    return undefined;
+  }
 }
 
 /** The request is invalid; the message names the place and says what was expected. */

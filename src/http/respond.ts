@@ -25,10 +25,15 @@ export function respond(exchange: Exchange, answer: unknown): void {
   send(exchange, new TextReply(status, JSON_TYPE, JSON.stringify(value), NO_HEADERS));
 }
 
-/** Sends a refusal as `{ "error": message }`. */
+/** Sends a refusal as `{ "error": message }`, with its detail if it has one. */
 export function refuse(exchange: Exchange, refusal: Refusal): void {
   const headers = [...refusal.headers(), ...NO_STORE];
-  send(exchange, new TextReply(refusal.status, JSON_TYPE, errorBody(refusal.message), headers));
+  const error = errorBody(refusal.message);
+  const [name, json] = refusal.detail() ?? [];
+  const body = json
+    ? [Buffer.from(`${error.slice(0, -1)},"${name}":`), Buffer.from(json), Buffer.from("}")]
+    : error;
+  send(exchange, new TextReply(refusal.status, JSON_TYPE, body, headers));
 }
 
 /** The body of every error. */

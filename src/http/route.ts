@@ -55,7 +55,8 @@ export type OneReplyShape = Schema | string;
 /** One shape, or several if the request decides between media types. */
 export type ReplyShape = OneReplyShape | readonly OneReplyShape[];
 
-type Replies = Readonly<Partial<Record<200 | 201 | 202 | 204 | 304, ReplyShape>>>;
+/** The shapes by status. Of the refusals, only those that have more than an error. */
+type Replies = Readonly<Partial<Record<200 | 201 | 202 | 204 | 304 | 409, ReplyShape>>>;
 
 type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? { readonly [K in Name]: string } & ParamsOf<Rest>

@@ -4,18 +4,16 @@ import { NotFound } from "../core/errors.ts";
 import { string, word } from "../core/schema-parts.ts";
 import type { Schema } from "../core/schema.ts";
 import { formatTimestamp } from "../core/time.ts";
-import type { Quotas } from "../core/quota.ts";
-import { reply, type Reply } from "../http/reply.ts";
+import type { Reply } from "../http/reply.ts";
 import { type HeaderParameters, route, type Surface } from "../http/route.ts";
-import { askerOf, checkDocument, requireValid } from "./check.ts";
-import { draftPolicy, nameOf } from "./draft.ts";
+import { askerOf, checkDocument } from "./check.ts";
+import { nameOf } from "./draft.ts";
 import { answerList, answerSummaries, answerVersion } from "./listing.ts";
 import { conditional, representationOf } from "./representation.ts";
 import {
   policy,
   policyActivate,
   policyList,
-  policyPublish,
   policySimulate,
   policySimulation,
   policySummaryList,
@@ -30,7 +28,6 @@ import type { PolicyStore } from "./store.ts";
 interface Needs {
   readonly policies: PolicyStore;
   readonly now: Clock;
-  readonly quotas: Pick<Quotas, "policyVersions">;
 }
 
 const surfaces: readonly Surface[] = ["public", "v1"];
@@ -57,7 +54,7 @@ function asksForActive({ query, headers }: ListingQuestion): boolean {
   return query.active === "true" || headers["X-Runtime-Client"] !== undefined;
 }
 
-/** The routes of policies: runtimes poll them; users publish, try and roll back. */
+/** The routes of policies: runtimes poll them; users try and roll back. */
 export const policyRoutes = [
   route({
     method: "GET",
@@ -96,41 +93,6 @@ export const policyRoutes = [
       }
       const answer = query.texts === "false" ? answerSummaries : answerList;
       return answer(organization, policies, tag);
-    },
-  }),
-  route({
-    method: "POST",
-    path: "/policies",
-    surfaces,
-    access: "user",
-    keys: "policy.publish",
-    role: "operator",
-    summary: "Publish a policy version and make it active",
-    description:
-      "The version that was active before becomes inactive in the same step. With `activate: false` the version is only stored.",
-    tags,
-    body: policyPublish,
-    replies: { 201: policy },
-    refuses: [400, 409, 429, 500, 503],
-    change: {
-      action: "policy.publish",
-      target: ({ body }, answer) => ({ type: "policy", id: answer?.version ?? body.version }),
-      after: (_, { active, version, name, description }) => ({
-        ...(active ? { active: version } : { activated: false }),
-        ...{ name, description },
-      }),
-    },
-    async handle({ organization, surface, actor, body, client, note }, needs: Needs) {
-      const { policies, now, quotas } = needs;
-      const draft = draftPolicy(body, now(), actor);
-      await requireValid(askerOf(client, actor), draft.yaml);
-      if (draft.activates) {
-        note({ before: { active: await policies.activeVersion(organization) } });
-      }
-      return reply(
-        201,
-        await policies.publish(organization, draft, quotas.policyVersions(surface)),
-      );
     },
   }),
   route({

@@ -104,6 +104,21 @@ export const policyPublish = {
       "The version that must be active now; empty if no version may be active. Otherwise the answer is 409. If absent, the new version replaces any version.",
       { maxLength: VERSION_NAME.maxLength, examples: ["2026-11-20.1"] },
     ),
+    guard: object({
+      title: "PolicyGuard",
+      description:
+        "Limits on what the version may change: it is replayed over recent events, compared with the active version. Beyond a limit the answer is 409, and nothing is stored.",
+      optional: ["max_newly_denied", "max_newly_allowed", "window_hours"],
+      properties: {
+        max_newly_denied: integer("The most events that may be newly denied.", { minimum: 0 }),
+        max_newly_allowed: integer("The most events that may be newly allowed.", { minimum: 0 }),
+        window_hours: integer("How far back the replay goes, in hours.", {
+          minimum: 1,
+          maximum: 8_760,
+          default: 168,
+        }),
+      },
+    }),
     activate: {
       ...boolean("Whether the version becomes the active one. `false` only stores it."),
       default: true,

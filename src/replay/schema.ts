@@ -20,7 +20,7 @@ const DECISIONS = policySimulation.properties.decision.enum;
 /** The value of `base` that asks for the recorded decisions. */
 export const RECORDED = "recorded";
 
-const { decision, consumer } = filterQuery;
+const { decision, observed, consumer } = filterQuery;
 
 export const policyReplay = {
   title: "PolicyReplay",
@@ -50,6 +50,7 @@ export const policyReplay = {
     to: dateTime("Only events with a `timestamp` before this time. The default is now."),
     // As in a query, an unknown word matches nothing.
     decision: string(decision.description),
+    observed: string(observed.description),
     consumer: string(consumer.description),
   },
 } as const satisfies Schema;
@@ -150,5 +151,16 @@ export const policyReplayReport = object({
   },
 });
 export type PolicyReplayReport = Infer<typeof policyReplayReport>;
+/** The refusal of a version. */
+export const policyConflict = object({
+  title: "PolicyConflict",
+  description: "The version exists, another version is active, or the guard refuses the change.",
+  optional: ["replay"],
+  properties: {
+    error: string("The reason in a sentence."),
+    replay: policyReplayReport,
+  },
+});
+
 /** A report without its range of time. */
 export type ReplayCounts = Omit<PolicyReplayReport, "from" | "to">;

@@ -311,3 +311,57 @@ test("a client that leaves ends its replay, and the next one begins", async (t) 
   }
   assert.equal((await app.post(PATH, { yaml: NO_PUSH })).status, 200);
 });
+
+test("a guard refuses a version that would change too much, and nothing is stored", async (t) => {
+  const app = await start(t, ADMIN_SETTINGS);
+  const old = new Date(app.now - 30 * DAY_MS).toISOString();
+  await publish(app, "v1", OPEN);
+  await report(
+    app,
+    { command: "git push" },
+    { command: "git push", timestamp: old },
+    { command: "ls" },
+  );
+  const guarded = (guard: object, more: object = {}) =>
+    app.post("/api/v1/policies", { version: "v2", yaml: NO_PUSH, guard, ...more });
+  const { status, body } = await guarded({ max_newly_denied: 0, max_newly_allowed: 0 });
+  assert.equal(status, 409);
+  const message = "guard.max_newly_denied: 1 event would be newly denied, expected at most 0";
+  assert.equal(body.error, message);
+  assert.deepEqual(body.replay, (await app.post(PATH, { yaml: NO_PUSH })).body);
+  const wider = await guarded({ max_newly_denied: 1, window_hours: 1_000 });
+  assert.match(wider.body.error, /: 2 events would be newly denied, expected at most 1$/);
+  assert.equal((await guarded({ max_newly_denied: 9 }, { base_version: "v0" })).status, 409);
+  for (const [guard, error] of [
+    [{}, "guard: expected max_newly_denied or max_newly_allowed"],
+    [{ window_hours: 24 }, "guard: expected max_newly_denied or max_newly_allowed"],
+    [{ max_newly_denied: -1 }, "guard.max_newly_denied: expected at least 0"],
+    [{ max_newly_denied: 1, window_hours: 0 }, "guard.window_hours: expected at least 1"],
+  ] as const) {
+    const refused = await guarded(guard);
+    assert.deepEqual([refused.status, refused.body.error], [400, error]);
+  }
+  const { body: kept } = await app.get("/api/v1/policies");
+  assert.deepEqual([kept.active, kept.policies.length], ["v1", 1]);
+  const admin = await app.asUser(ADMIN);
+  const { total } = (await app.get("/api/v1/activity?action=policy.publish", admin)).body;
+  assert.equal(total, 1);
+  assert.equal((await guarded({ max_newly_denied: 1 })).status, 201);
+  const back = { yaml: OPEN, guard: { max_newly_allowed: 0 } };
+  const { body: opening } = await app.post("/api/v1/policies", back);
+  assert.match(opening.error, /^guard\.max_newly_allowed: 1 event would be newly allowed/);
+});
+
+test("a guard of the first version compares with what was recorded, and a document must be able to decide", async (t) => {
+  const app = await start(t);
+  await report(app, { command: "git push" });
+  const send = (yaml: string, limit: number) =>
+    app.post("/api/v1/policies", {
+      version: `v${limit}`,
+      yaml,
+      guard: { max_newly_denied: limit },
+    });
+  assert.equal((await send(NO_PUSH, 0)).status, 409);
+  assert.equal((await send("a: 1", 5)).status, 400);
+  assert.equal((await send(NO_PUSH, 1)).status, 201);
+});

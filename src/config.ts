@@ -37,6 +37,19 @@ const OPTIONS: ReadonlyMap<string, string> = new Map(
   Object.entries(settingTable).map(([option, { variable }]) => [variable, option]),
 );
 
+/** The variables of the commands that call a service; an empty variable counts as unset. */
+export interface ClientEnvironment {
+  readonly SIGNALBOX_URL?: string | undefined;
+  readonly SIGNALBOX_API_KEY?: string | undefined;
+  readonly SIGNALBOX_TOKEN?: string | undefined;
+  readonly NO_COLOR?: string | undefined;
+}
+
+/** The environment of a command. */
+export function clientEnvironment(): ClientEnvironment {
+  return process.env;
+}
+
 /** The settings for documents and tests: name, default, accepted values. */
 export const settingRows = Object.entries(settingTable).map(([option, row]) => ({
   option,

@@ -30,7 +30,10 @@ export function readArguments<const T extends Options>(
     throw new UsageError((error as Error).message.split("\n")[0]);
   }
   const empty = positionals[parsed.positionals.indexOf("")];
-  if (empty !== undefined) throw new UsageError(`${empty}: was empty, expected a directory`);
+  if (empty !== undefined) {
+    const expected = empty === "FILE" ? "file" : "directory";
+    throw new UsageError(`${empty}: was empty, expected a ${expected}`);
+  }
   const missing = positionals[parsed.positionals.length];
   if (missing !== undefined) throw new UsageError(`${missing} is missing`);
   const extra = parsed.positionals[positionals.length];

@@ -1,8 +1,12 @@
+import type { ClientEnvironment } from "../config.ts";
 import type { Clock } from "../core/clock.ts";
 
 /** The input and output of a command, apart from the disk. */
 export interface Terminal {
   readonly now: Clock;
+  readonly env: ClientEnvironment;
+  /** Whether people read the output in a terminal that shows colours. */
+  readonly isStyled: boolean;
   out(text: string): void;
   error(text: string): void;
   /** Asks for a password: without echo in a terminal, otherwise the first line of the standard input. */
@@ -23,10 +27,13 @@ export interface CliCommand {
    * Runs the command.
    *
    * @returns the exit code: 0 for success, 1 if a fault was found
-   * @throws UsageError for invalid arguments; Error for a failure, with exit code 1
+   * @throws UsageError or InputError, with exit code 2; Error for a failure, with exit code 1
    */
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
+/** A file that cannot be read, or a service that cannot be reached: exit code 2. */
+export class InputError extends Error {}
+
 /** Invalid arguments: exit code 2. */
-export class UsageError extends Error {}
+export class UsageError extends InputError {}

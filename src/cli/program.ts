@@ -2,10 +2,11 @@ import { readBuildInfo } from "../build-info.ts";
 import { printable } from "../core/printable.ts";
 import { describeDiskFault } from "../storage/disk-fault.ts";
 import { backupCommand } from "./backup.ts";
-import { UsageError, type CliCommand, type Terminal } from "./command.ts";
+import { InputError, UsageError, type CliCommand, type Terminal } from "./command.ts";
 import { guardCommand } from "./guard.ts";
 import { keyCreateCommand } from "./key-create.ts";
 import { moveCommand } from "./move.ts";
+import { policyCommands } from "./policy.ts";
 import { restoreCommand } from "./restore.ts";
 import { serveCommand } from "./serve.ts";
 import { userAddCommand } from "./user-add.ts";
@@ -19,6 +20,7 @@ const COMMANDS: readonly CliCommand[] = [
   moveCommand,
   userAddCommand,
   keyCreateCommand,
+  ...policyCommands,
   guardCommand,
 ];
 
@@ -47,7 +49,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     const reason = printable((describeDiskFault(error) ?? message).replaceAll("\n", " "));
     const isUsage = error instanceof UsageError;
     terminal.error(`${who}: ${reason}${isUsage ? `; see ${who} --help` : ""}\n`);
-    return isUsage ? 2 : 1;
+    return error instanceof InputError ? 2 : 1;
   }
 }
 

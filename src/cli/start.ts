@@ -1,13 +1,17 @@
 /** Runs a command of `signalbox` with the streams of this process. */
 import type { ReadStream } from "node:tty";
+import { clientEnvironment } from "../config.ts";
 import { readPassword } from "./password-prompt.ts";
 import { runProgram } from "./program.ts";
 import { systemClock } from "../index.ts";
 
+const env = clientEnvironment();
 const write = (text: string): void => void process.stderr.write(text);
 
 process.exitCode = await runProgram(process.argv.slice(2), {
   now: systemClock,
+  env,
+  isStyled: process.stdout.isTTY === true && !env.NO_COLOR,
   out: (text) => void process.stdout.write(text),
   error: write,
   readPassword: (prompt) => readPassword(process.stdin as ReadStream, write, prompt),

@@ -5,6 +5,11 @@ import type { GuardSettings } from "./settings.ts";
 
 const TIMEOUT_MS = 10_000;
 
+/** The address of a service, and the credentials for it. */
+export interface ServiceAccess extends Pick<GuardSettings, "api" | "apiKey"> {
+  readonly token?: string | undefined;
+}
+
 /** An answer of the service, read to its end. */
 export interface ServiceAnswer {
   readonly status: number;
@@ -20,9 +25,12 @@ export class Service {
   readonly #api: string;
   readonly #headers: Readonly<Record<string, string>>;
 
-  constructor({ api, apiKey }: GuardSettings) {
+  constructor({ api, apiKey, token }: ServiceAccess) {
     this.#api = api;
-    this.#headers = apiKey === undefined ? {} : { "X-API-Key": apiKey };
+    this.#headers = {
+      ...(apiKey !== undefined && { "X-API-Key": apiKey }),
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+    };
   }
 
   /** @throws Error if the service cannot be reached */

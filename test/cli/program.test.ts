@@ -9,7 +9,17 @@ import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 const app = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: true });
 const admin = await app.asUser(ADMIN);
 
-const COMMANDS = ["serve", "verify", "backup", "restore", "move", "user add", "key create"];
+const POLICY = ["validate", "test", "diff", "publish", "pull"].map((name) => `policy ${name}`);
+const COMMANDS = [
+  "serve",
+  "verify",
+  "backup",
+  "restore",
+  "move",
+  "user add",
+  "key create",
+  ...POLICY,
+];
 
 test("help lists every command, and each command has its own help", async () => {
   const { code, out, error } = await run(["--help"]);

@@ -1,0 +1,218 @@
+import { isUtf8 } from "node:buffer";
+import { readFile } from "node:fs/promises";
+import { printable } from "../core/printable.ts";
+import { MAX_DOCUMENT_BYTES } from "../policies/document.ts";
+import { SCHEMA_NAME } from "../policies/document-keys.ts";
+import { examine, type Examined } from "../policies/examine.ts";
+import type { Policy, PolicyProblem } from "../policies/schema.ts";
+import { readArguments } from "./arguments.ts";
+import { type CliCommand, InputError, type Terminal } from "./command.ts";
+import { errorOf, jsonOf, serviceOf, type PolicyService } from "./policy/service.ts";
+import { unifiedDiff } from "./policy/unified-diff.ts";
+
+const text = { type: "string" } as const;
+const flag = { type: "boolean" } as const;
+
+const JSON_HELP = "  --json         one JSON object instead of text";
+const SERVICE_HELP = `  --url URL      the address of the service; SIGNALBOX_URL when absent, else http://127.0.0.1:8080
+
+The key is in SIGNALBOX_API_KEY (of the scope policy), or a user's token in SIGNALBOX_TOKEN.`;
+const CODES_HELP = `Exit codes: 0 all is well, 1 the policy or the request is refused, 2 the arguments are not
+understood, the file cannot be read, or the service cannot be reached.`;
+
+const validateCommand: CliCommand = {
+  name: "policy validate",
+  usage: "FILE [--json]",
+  summary: "Check a policy document, and say what prevents its publishing and where",
+  details: `${JSON_HELP}
+
+Runs the checks that the service runs, the document's own tests included. Needs no service.
+${CODES_HELP}`,
+  async run(args, terminal) {
+    const { file, values } = readFileArguments(args, { json: flag });
+    const { problems } = await examineFile(file);
+    const ok = problems.length === 0;
+    if (values.json === true) tellJson(terminal, { ok, file, problems });
+    else if (ok) terminal.out(`${printable(file)}: valid\n`);
+    else tellProblems(file, problems, terminal);
+    return ok ? 0 : 1;
+  },
+};
+
+const testCommand: CliCommand = {
+  name: "policy test",
+  usage: "FILE [--json]",
+  summary: "Run the tests of a policy document, and count them",
+  details: `${JSON_HELP}
+
+Only documents with "schema: ${SCHEMA_NAME}" have tests. Needs no service.
+${CODES_HELP}`,
+  async run(args, terminal) {
+    const { file, values } = readFileArguments(args, { json: flag });
+    const { problems, document } = await examineFile(file);
+    if (!document && problems.length === 0) {
+      throw new Error(`${file}: has no tests, expected "schema: ${SCHEMA_NAME}"`);
+    }
+    const ok = problems.length === 0;
+    // Without a document the problems are of its shape, and no test has run.
+    const [tests, failed] = document ? [document.tests.length, problems.length] : [0, 0];
+    if (values.json === true) tellJson(terminal, { ok, file, tests, failed, problems });
+    else {
+      if (!ok) tellProblems(file, problems, terminal);
+      if (document) terminal.out(`${tests - failed} of ${tests} tests pass\n`);
+    }
+    return ok ? 0 : 1;
+  },
+};
+
+const diffCommand: CliCommand = {
+  name: "policy diff",
+  usage: "FILE [--url URL] [--json]",
+  summary: "Compare a policy document with the active version",
+  details: `${JSON_HELP}
+${SERVICE_HELP}
+Prints a unified diff, and nothing if both texts are the same.
+${CODES_HELP}`,
+  async run(args, terminal) {
+    const { file, values } = readFileArguments(args, { url: text, json: flag });
+    const yaml = await readDocument(file);
+    const active = await activeOf(serviceOf(values.url, terminal));
+    const before = { name: active?.version ?? "/dev/null", text: active?.yaml ?? "" };
+    const diff = unifiedDiff(before, { name: printable(file), text: yaml });
+    if (values.json === true) {
+      tellJson(terminal, { version: active?.version ?? null, changed: diff !== "", diff });
+    } else terminal.out(terminal.isStyled ? coloured(diff) : diff);
+    return 0;
+  },
+};
+
+const publishCommand: CliCommand = {
+  name: "policy publish",
+  usage: "FILE [--version NAME] [--note TEXT] [--no-activate] [--url URL] [--json]",
+  summary: "Publish a policy document as a new version",
+  details: `  --version NAME the name of the version; the time when absent
+  --note TEXT    the description of the version, such as the URL of the change
+  --no-activate  store the version, and leave the active one as it is
+${JSON_HELP}
+${SERVICE_HELP}
+Without --version nothing is published if the active version has the same text.
+${CODES_HELP}`,
+  async run(args, terminal) {
+    const options = { version: text, note: text, "no-activate": flag, url: text, json: flag };
+    const { file, values } = readFileArguments(args, options);
+    const { yaml, problems } = await examineFile(file);
+    if (problems.length > 0) {
+      if (values.json === true) tellJson(terminal, { ok: false, file, problems });
+      else tellProblems(file, problems, terminal);
+      return 1;
+    }
+    const service = serviceOf(values.url, terminal);
+    const current = values.version === undefined ? await activeOf(service) : undefined;
+    const isSame = current?.yaml === yaml;
+    const { version, active } = isSame
+      ? current
+      : await publish(service, file, {
+          yaml,
+          ...(values.version !== undefined && { version: values.version }),
+          ...(values.note !== undefined && { description: values.note }),
+          ...(values["no-activate"] === true && { activate: false }),
+        });
+    if (values.json === true) tellJson(terminal, { ok: true, version, active, published: !isSame });
+    else if (isSame) terminal.out(`${printable(version)} is active with the same text\n`);
+    else terminal.out(`Published ${printable(version)}, ${active ? "active" : "not active"}\n`);
+    return 0;
+  },
+};
+
+const pullCommand: CliCommand = {
+  name: "policy pull",
+  usage: "[--url URL] [--json]",
+  summary: "Print the active policy document",
+  details: `  --json         the whole version as JSON
+${SERVICE_HELP}
+${CODES_HELP}`,
+  async run(args, terminal) {
+    const { values } = readArguments(args, { url: text, json: flag });
+    const active = await activeOf(serviceOf(values.url, terminal));
+    if (!active) throw new Error("No policy is active: publish one, or activate a version");
+    if (values.json === true) tellJson(terminal, active);
+    else terminal.out(terminal.isStyled ? printableLines(active.yaml) : active.yaml);
+    return 0;
+  },
+};
+
+/** The commands for policies in a repository. */
+export const policyCommands: readonly CliCommand[] = [
+  validateCommand,
+  testCommand,
+  diffCommand,
+  publishCommand,
+  pullCommand,
+];
+
+function readFileArguments<const T extends Parameters<typeof readArguments>[1]>(
+  args: readonly string[],
+  options: T,
+) {
+  const { values, positionals } = readArguments(args, options, ["FILE"]);
+  return { file: positionals[0] ?? "", values };
+}
+
+/** @throws InputError naming the file, if it cannot be read or is larger than any document */
+async function readDocument(file: string): Promise<string> {
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === "ENOENT" ? "does not exist" : `cannot be read (${error.code})`;
+    throw new InputError(`${file}: ${why}: give the path of a policy document`, { cause: error });
+  });
+  if (bytes.length > MAX_DOCUMENT_BYTES) {
+    throw new InputError(`${file}: is larger than 1 MiB: shorten it`);
+  }
+  // Other bytes would be replaced, and the published text would not be the file's.
+  if (!isUtf8(bytes)) throw new InputError(`${file}: is not UTF-8: save it in that encoding`);
+  return bytes.toString("utf8");
+}
+
+async function examineFile(file: string): Promise<Examined & { readonly yaml: string }> {
+  const yaml = await readDocument(file);
+  return { yaml, ...examine({ yaml, command: undefined }) };
+}
+
+async function activeOf(service: PolicyService): Promise<Policy | undefined> {
+  const answer = await service.get("/policies?active=true");
+  return answer.status === 404 ? undefined : jsonOf<Policy>(answer);
+}
+
+/** Publishes a document; a problem that only the service finds is named by its place in the file. */
+async function publish(service: PolicyService, file: string, body: object): Promise<Policy> {
+  const answer = await service.post("/policies", body).catch((error: Error) => {
+    const at = /^yaml, line (\d+), column (\d+): /.exec(error.message);
+    if (!at) throw error;
+    const message = error.message.slice(at[0].length);
+    throw new Error(`${file}:${at[1]}:${at[2]}: ${message}`, { cause: error });
+  });
+  if (answer.status !== 201) throw new Error(errorOf(answer.text));
+  return jsonOf<Policy>(answer);
+}
+
+/** One line for each problem, in the form that editors and CI systems link to the place. */
+function tellProblems(file: string, problems: readonly PolicyProblem[], { error }: Terminal): void {
+  for (const { line, column, message } of problems) {
+    error(`${printable(`${file}:${line}:${column}: ${message}`)}\n`);
+  }
+}
+
+function tellJson({ out }: Terminal, value: object): void {
+  out(`${printable(JSON.stringify(value))}\n`);
+}
+
+function coloured(diff: string): string {
+  return printableLines(diff).replace(/^[-+].*$/gm, (line) => {
+    const colour = line.startsWith("+") ? 32 : 31;
+    return `\u001b[${colour}m${line}\u001b[0m`;
+  });
+}
+
+/** A text whose control characters a terminal shows instead of obeying them. */
+function printableLines(text: string): string {
+  return text.split("\n").map(printable).join("\n");
+}

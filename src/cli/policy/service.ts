@@ -1,0 +1,80 @@
+import { Service, type ServiceAnswer } from "../../guard/service.ts";
+import { InputError, UsageError, type Terminal } from "../command.ts";
+
+const USUAL_URL = "http://127.0.0.1:8080";
+const PREFIX = /\/api\/(?:v1|public)$/;
+
+/** A service, and the answers that a command expects of it. */
+export interface PolicyService {
+  /** @throws InputError if the service cannot be reached or fails; Error if it refuses */
+  get(path: string): Promise<ServiceAnswer>;
+  /** @throws InputError if the service cannot be reached or fails; Error if it refuses */
+  post(path: string, body: unknown): Promise<ServiceAnswer>;
+}
+
+/**
+ * The service of a command: its address from the option or `SIGNALBOX_URL`, its key or token from the
+ * environment, since other users of a machine can read the arguments of a process.
+ *
+ * @throws UsageError if the address is invalid, or contains a password
+ */
+export function serviceOf(option: string | undefined, { env }: Terminal): PolicyService {
+  const [name, given] =
+    option === undefined ? ["SIGNALBOX_URL", env.SIGNALBOX_URL || USUAL_URL] : ["--url", option];
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new UsageError(`${name}: expected a URL such as https://signalbox.example.com`);
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new UsageError(`${name}: contains a password: give a key in SIGNALBOX_API_KEY instead`);
+  }
+  const base = (url.origin + url.pathname).replace(/\/+$/, "");
+  const service = new Service({
+    api: PREFIX.test(base) ? base : `${base}/api/v1`,
+    apiKey: env.SIGNALBOX_API_KEY?.trim() || undefined, // files and secrets may end with a line end
+    token: env.SIGNALBOX_TOKEN?.trim() || undefined,
+  });
+  return {
+    get: async (path) => accepted(await reached(service.get(path), name)),
+    post: async (path, body) => accepted(await reached(service.post(path, body), name)),
+  };
+}
+
+/** The JSON of an answer. */
+export function jsonOf<T>({ text }: ServiceAnswer): T {
+  return JSON.parse(text) as T;
+}
+
+async function reached(answer: Promise<ServiceAnswer>, name: string): Promise<ServiceAnswer> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw new InputError(`${(error as Error).message}: start it, or correct ${name}`, {
+      cause: error,
+    });
+  }
+}
+
+/** The answer, unless it is an error. A 404 is for the command: it says which thing is missing. */
+function accepted(answer: ServiceAnswer): ServiceAnswer {
+  const { status, text } = answer;
+  if ((status >= 200 && status < 300) || status === 404) return answer;
+  if (status === 401) {
+    throw new Error(
+      `${errorOf(text)}: set SIGNALBOX_API_KEY to a key of the scope policy, or SIGNALBOX_TOKEN`,
+    );
+  }
+  if (status >= 400 && status < 500) throw new Error(errorOf(text));
+  throw new InputError(`The server answered ${status}: ${errorOf(text)}`);
+}
+
+/** The `error` of an answer; the beginning of another text, as a proxy may send it. */
+export function errorOf(text: string): string {
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: unknown };
+    if (typeof error === "string") return error;
+  } catch {
+    // not JSON
+  }
+  return text.slice(0, 200).trim() || "no reason given";
+}

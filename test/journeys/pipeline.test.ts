@@ -1,0 +1,131 @@
+/** Runs the pipeline of docs/repository.md as it is printed, with the built program. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { chmod, readFile, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { parse } from "yaml";
+import { newDirectory } from "../support/server-process.ts";
+import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
+
+const PAGE = new URL("../../docs/repository.md", import.meta.url);
+const CLI = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
+
+interface Job {
+  readonly if?: string;
+  readonly needs?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly steps: readonly { readonly run?: string }[];
+}
+
+/** A step that ran, with its end. */
+interface Ran {
+  readonly command: string;
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+async function jobs(): Promise<readonly Job[]> {
+  const page = await readFile(PAGE, "utf8");
+  const [, yaml] = /<!-- pipeline -->\n```yaml\n([^]*?)```/.exec(page) ?? [];
+  assert.ok(yaml !== undefined);
+  return Object.values((parse(yaml) as { readonly jobs: Record<string, Job> }).jobs);
+}
+
+/** A server, and a repository with programs in place of `npm` and `npx`: the package is not installed. */
+async function setUp(t: TestContext) {
+  const app = await start(t, { ...ADMIN_SETTINGS, requireAuth: true });
+  const admin = await app.asUser(ADMIN);
+  const asked = { name: "pipeline", scopes: "policy" };
+  const { api_key: key } = (await app.post("/api/v1/api-keys", asked, admin)).body;
+  const directory = await newDirectory(t);
+  const programs = {
+    npm: "exit 0",
+    npx: `test "$1" = signalbox && shift && exec "${process.execPath}" "${CLI}" "$@"`,
+  };
+  for (const [name, line] of Object.entries(programs)) {
+    await writeFile(join(directory, name), `#!/bin/sh\n${line}\n`);
+    await chmod(join(directory, name), 0o755);
+  }
+
+  const values = new Map([
+    ["secrets.SIGNALBOX_API_KEY", key],
+    ["github.server_url", "https://git.example.com"],
+    ["github.repository", "acme/policy"],
+    ["github.sha", "c0ffee"],
+  ]);
+  /** The value of a variable of a job, as the service that runs the pipeline would fill it in. */
+  const filled = (value: string): string =>
+    value
+      .replace("https://signalbox.example.com", app.url)
+      .replaceAll(/\$\{\{ ([\w.]+) \}\}/g, (_, name: string) => values.get(name) ?? "unknown");
+
+  /** Runs the jobs of an event, up to the first step that fails. */
+  const push = async (event: "pull_request" | "push", yaml: string): Promise<readonly Ran[]> => {
+    await writeFile(join(directory, "policy.yaml"), yaml);
+    const ran: Ran[] = [];
+    for (const { if: condition, env = {}, steps } of await jobs()) {
+      if (condition !== undefined && condition !== `github.event_name == '${event}'`) continue;
+      const own = Object.entries(env).map(([name, value]) => [name, filled(value)] as const);
+      const path = [directory, process.env["PATH"]].join(delimiter);
+      for (const { run: command } of steps) {
+        if (command === undefined) continue;
+        const options = { cwd: directory, env: { ...Object.fromEntries(own), PATH: path } };
+        const ended = await promisify(execFile)("sh", ["-e", "-c", command], options).then(
+          ({ stdout, stderr }) => ({ code: 0, out: stdout, error: stderr }),
+          ({ code, stdout, stderr }) => ({ code, out: stdout, error: stderr }),
+        );
+        ran.push({ command, ...ended });
+        if (ended.code !== 0) return ran;
+      }
+    }
+    return ran;
+  };
+  const versions = async () => (await app.get("/api/v1/policies", admin)).body.policies;
+  return { push, versions };
+}
+
+const POLICY = `schema: signalbox/policy/v1
+default: deny
+rules:
+  - { id: read, effect: allow, match: { commands: [{ prefix: git log }] } }
+tests:
+  - { command: git log, expect: allow }
+`;
+
+test("a pull request is tested, and publishes nothing", async (t) => {
+  const { push, versions } = await setUp(t);
+  const good = await push("pull_request", POLICY);
+  assert.deepEqual([good.at(-1)?.code, good.at(-1)?.out], [0, "1 of 1 tests pass\n"]);
+  const bad = await push("pull_request", POLICY.replace("default: deny", "default: dney"));
+  assert.equal(bad.at(-1)?.code, 1);
+  assert.equal(bad.at(-1)?.error, "policy.yaml:2:10: default: expected allow or deny\n");
+  assert.deepEqual(await versions(), []);
+});
+
+test("a merge is tested, compared and published with the URL of its commit, once", async (t) => {
+  const { push, versions } = await setUp(t);
+  const steps = await push("push", POLICY);
+  assert.deepEqual(
+    steps.map(({ code }) => code),
+    steps.map(() => 0),
+    steps.at(-1)?.error,
+  );
+  assert.match(steps.at(-2)?.out ?? "", /^\+default: deny$/m);
+  assert.match(steps.at(-1)?.out ?? "", /^Published \S+, active\n$/);
+  const [version, ...others] = await versions();
+  assert.deepEqual(others, []);
+  assert.deepEqual(
+    [version.active, version.yaml, version.description],
+    [true, POLICY, "https://git.example.com/acme/policy/commit/c0ffee"],
+  );
+  const again = await push("push", POLICY);
+  assert.match(again.at(-1)?.out ?? "", /is active with the same text\n$/);
+  assert.equal((await versions()).length, 1);
+  const failing = await push("push", `${POLICY}  - { command: git log, expect: deny }\n`);
+  assert.equal(failing.at(-1)?.code, 1);
+  assert.equal((await versions()).length, 1);
+});

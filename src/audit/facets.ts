@@ -30,11 +30,19 @@ export type ValueCount = readonly [value: string, events: number];
 
 /** Sorts values by their events, then by the value in lower case, and takes the first ones. */
 export function mostFrequent(counts: Iterable<ValueCount>, most: number): readonly ValueCount[] {
-  const key = (value: string): string => value.toLowerCase();
-  return [...counts]
-    .filter(([value]) => value !== "" && value.length <= LONGEST_VALUE)
+  const listed = [...counts].filter(([value]) => value !== "" && value.length <= LONGEST_VALUE);
+  // Most values have too few events, so that only few texts are compared.
+  const least =
+    Float64Array.from(listed, ([, events]) => events)
+      .sort()
+      .at(-most) ?? 0;
+  return listed
+    .filter(([, events]) => events >= least)
+    .map((count) => ({ count, key: count[0].toLowerCase() }))
     .sort(
-      ([a, m], [b, n]) => n - m || (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a < b ? -1 : 1),
+      ({ count: [a, m], key }, { count: [b, n], key: other }) =>
+        n - m || (key < other ? -1 : key > other ? 1 : a < b ? -1 : 1),
     )
-    .slice(0, most);
+    .slice(0, most)
+    .map(({ count }) => count);
 }

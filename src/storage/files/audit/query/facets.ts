@@ -3,7 +3,12 @@
  * loop serves requests; a sealed segment that matches as a whole has its counts already. Of each segment only
  * the most frequent codes are turned into texts, so the work is bounded however many values there are.
  */
-import { FACET_FIELDS, mostFrequent, type FacetName } from "../../../../audit/facets.ts";
+import {
+  FACET_FIELDS,
+  mostFrequent,
+  type FacetName,
+  type ValueCount,
+} from "../../../../audit/facets.ts";
 import type { AuditFacets } from "../../../../audit/store.ts";
 import { Yielder } from "../../../../core/yielder.ts";
 import type { SegmentedLog } from "../../../segmented-log.ts";
@@ -56,15 +61,12 @@ export async function answerFacets(
     }
     await addPacked(totals, view, isWhole ? undefined : rows, yielder);
   }
-  const values = new Map(
-    [...totals].map(([facet, counts]) => [
-      facet,
-      mostFrequent(
-        [...counts.values()].map(({ value, events }) => [value, events] as const),
-        most,
-      ),
-    ]),
-  );
+  const values = new Map<FacetName, readonly ValueCount[]>();
+  for (const [facet, counts] of totals) {
+    const found = Array.from(counts.values(), ({ value, events }) => [value, events] as const);
+    values.set(facet, mostFrequent(found, most));
+    if (yielder.isDue) await yielder.step();
+  }
   return { counted, isComplete: true, values };
 }
 

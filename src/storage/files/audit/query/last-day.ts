@@ -192,9 +192,11 @@ export async function greatest<Key extends string | number>(
     chosen.sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
     chosen.length = Math.min(chosen.length, most);
   };
+  let least = -Infinity;
   for (const entry of entries) {
-    if (chosen.push(entry) < 2 * most) continue;
+    if (entry[1] < least || chosen.push(entry) < 2 * most) continue;
     cut();
+    least = chosen[most - 1]?.[1] ?? least;
     await yielder.step();
   }
   cut();

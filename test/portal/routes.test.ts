@@ -21,7 +21,7 @@ const WEIGHTS = [
   ["/portal/access/settings", MOST],
   ["/portal/access/activity", MOST],
   ["/portal/access/account", MOST],
-  ["/portal/api", 248],
+  ["/portal/api", 268],
   ["/portal/sign-in", MOST],
 ] as const;
 const HTML = { accept: "text/html,*/*;q=0.8" };

@@ -102,7 +102,7 @@ export interface SharedState {
   readonly tickets: TicketRecords;
 }
 
-/** An organization's records that are few, and replaced as a whole; users and keys oldest first. */
+/** The records of an organization that are replaced as a whole; users and keys are sorted oldest first. */
 export interface OrganizationRecords {
   readonly organization: Organization;
   readonly users: readonly StoredUser[];
@@ -110,14 +110,14 @@ export interface OrganizationRecords {
 }
 
 /**
- * The part of an engine through which the data of another one is moved into it. It takes records as they
- * were kept there, where the stores would date, limit or number them anew. Each call stores all or, if it
- * fails, a beginning of what it is given. Records show in the stores after the engine is opened again.
+ * The part of an engine through which the data of another engine is moved into it. It stores records
+ * unchanged, whereas the stores would give them new dates and numbers and apply quotas. A failed call may
+ * have stored the first of its records. The stores show the records after the engine is opened again.
  */
 export interface EngineMove {
   /** The source of an unfinished move into this engine. While there is one, only a move can open it. */
   readonly unfinished: string | undefined;
-  /** How many other processes are connected; a directory has none, since it is locked. */
+  /** The number of other connected processes; 0 for a directory, since it is locked. */
   others(): Promise<number>;
   /** Marks the engine as the target of a move from a source, until `finish`. */
   begin(source: string): Promise<void>;
@@ -127,11 +127,11 @@ export interface EngineMove {
   activity(organization: string, entries: readonly ActivityEntry[]): Promise<void>;
   /** Adds events to the audit log, as these lines of JSON. The next call need not wait for this one. */
   events(organization: string, lines: readonly Buffer[]): Promise<void>;
-  /** Builds what queries need, once all events are there. Can be called again. */
+  /** Builds indexes and counters once all events are stored. Can be repeated. */
   build(): Promise<void>;
   /** The lines of all events of an organization in the order of ingest, in portions. */
   lines(organization: string): AsyncIterable<readonly Buffer[]>;
-  /** Replaces the drawn secret. */
+  /** Replaces the generated secret. */
   secret(secret: string): Promise<void>;
   /** Makes everything durable, and removes the mark. */
   finish(): Promise<void>;
@@ -140,14 +140,14 @@ export interface EngineMove {
 /** Keeps the state of every organization. */
 export interface Engine {
   readonly stores: Stores;
-  /** Signs tokens if the deployment sets no secret. Drawn once, and the same after a restart. */
+  /** The secret that signs tokens if the deployment does not set one. It is generated once and kept across restarts. */
   readonly secret: string;
   readonly catalogCopy: CatalogCopy;
   /** Present in a demo. */
   readonly demo?: EngineDemo;
   /** Present if the engine keeps files on this machine. */
   readonly directory?: EngineDirectory;
-  /** Present where several servers share the engine's state: what they have to know together. */
+  /** The state that all servers share; present if several servers can share the engine. */
   readonly shared?: SharedState;
   /** Present if data can be moved into and out of the engine. */
   readonly move?: EngineMove;
@@ -165,7 +165,7 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** Gets the writes and syncs of one append log. */
+/** Receives the writes and syncs of one append log. */
 export interface LogObserver {
   /** Bytes were passed to the operating system. */
   readonly wrote: (bytes: number) => void;
@@ -178,7 +178,7 @@ export interface EngineParts {
   readonly config: Config;
   readonly now: Clock;
   readonly log: Log;
-  /** Opens the target of a move, which may hold an unfinished one. */
+  /** Opens the target of a move, which may contain an unfinished move. */
   readonly isMove?: true;
   /** Counts the writes of an engine with append logs; absent if metrics are off. */
   readonly logs?: { readonly audit: LogObserver; readonly fleet: LogObserver } | undefined;

@@ -50,7 +50,7 @@ export const BODIES_IN_WORK_BYTES = 8 << 20;
 export const UNREAD_ANSWERS_BYTES = 64 << 20;
 export const MADE_AT_ONCE = 8;
 export const SENT_AT_ONCE = 16;
-/** Searches of texts. All share the slices of one event loop, so more of them at a time only delay each other. */
+/** The limits of text searches. All share the slices of one event loop, so more at a time only delay each other. */
 export const SEARCHED_AT_ONCE = 8;
 export const LINE_LENGTH = 256;
 /**
@@ -238,7 +238,7 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
   return { listener, description, demo, endStreams: () => auditStreams.close() };
 }
 
-/** Looks at the credentials of a ticket that another server may have made. */
+/** Checks the credentials of a ticket that another server may have made. */
 function acceptTickets(resolveCaller: CallerResolver): AcceptCredentials {
   return async (credentials, surface, organization) => {
     try {

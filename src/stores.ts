@@ -1,10 +1,10 @@
 import type { Engine, EngineParts } from "./engine.ts";
 
 /**
- * Opens the storage engine of a deployment: a PostgreSQL database where the settings name one, else files
- * in the data directory. Only the chosen engine is loaded.
+ * Opens the storage engine of a deployment: a PostgreSQL database if the settings name one, otherwise files in the
+ * data directory. Only the chosen engine is loaded.
  *
- * @throws Error when the database or the directory cannot be used
+ * @throws Error if the database or the directory cannot be used
  */
 export async function openEngine(parts: EngineParts): Promise<Engine> {
   if (parts.config.databaseUrl !== undefined) {

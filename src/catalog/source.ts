@@ -21,8 +21,8 @@ export interface CatalogCopy {
   read(): Promise<string | undefined>;
   write(text: string): Promise<void>;
   /**
-   * Present where several servers share the copy: does work unless one of them did it within `forMs`
-   * milliseconds, and returns whether it did.
+   * Present if several servers share the copy. Does work unless one of them did it within the last `forMs`
+   * milliseconds, and returns whether it did the work.
    */
   once?(forMs: number, work: () => Promise<void>): Promise<boolean>;
 }
@@ -135,7 +135,7 @@ class FetchedCatalog implements OpenCatalog {
       if (!this.#copy.once) return await this.#fetch();
       const kept = await this.#readCopy(); // another server may have fetched it
       if (kept) this.#show(kept.document, kept.text);
-      // Shorter than the interval, or a server whose timer is early would skip its turn.
+      // Shorter than the interval: otherwise a server whose timer fires early would skip its turn.
       await this.#copy.once(this.#limits.everyMs * 0.9, () => this.#fetch());
     } catch (error) {
       if (this.#closing.signal.aborted) return;

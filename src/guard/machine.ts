@@ -28,7 +28,7 @@ export class Guard {
   readonly fault: string | undefined;
   readonly #machine: Machine;
 
-  /** @throws Error for a setting that is not understood */
+  /** @throws Error for an invalid setting */
   constructor(machine: Machine) {
     this.#machine = machine;
     this.fault = directoryFault(guardDirectory(machine.env));
@@ -44,7 +44,7 @@ export class Guard {
     return this.#report(decide(attempt, this.fault ?? readPolicy(directory, api), this.place));
   }
 
-  /** Reports an attempt that could not be understood. */
+  /** Reports an attempt whose payload could not be read. */
   undecided(transport: string, why: string): Ruling {
     return this.#report(undecided({ transport, consumer: "ai" }, why, this.place));
   }
@@ -81,7 +81,7 @@ export class Guard {
     const path = join(directory, "last-sync");
     try {
       const last = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? -Infinity;
-      if (Math.abs(now - last) < SYNC_EVERY_MS) return; // `abs`: a clock that was set back must not stop the synchronisation
+      if (Math.abs(now - last) < SYNC_EVERY_MS) return; // `abs`: a clock that was set back must not block it
       closeSync(openSync(path, "a", 0o600));
       utimesSync(path, now / 1_000, now / 1_000);
       const { spawn } = await import("node:child_process");

@@ -20,7 +20,7 @@ export interface OrganizationStore {
   get(id: string): Awaitable<Organization | undefined>;
 
   /**
-   * Creates an organization together with its first user: both or neither.
+   * Creates an organization together with its first user, both or neither.
    *
    * @param quota checked with the number of organizations; without it there is no limit
    * @throws Conflict if the slug, or the user's email in any organization, is taken

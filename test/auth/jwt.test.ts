@@ -206,7 +206,7 @@ test("padding and the other base64 alphabet are refused", () => {
 
 test("a second spelling of the same signature is refused", () => {
   const token = signToken(CLAIMS, SECRET);
-  // 32 bytes end in a character of which two bits are unused; setting one changes no byte.
+  // The last character of 32 bytes in base64url has two unused bits: setting one does not change any byte.
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   const last = alphabet.indexOf(token.at(-1) ?? "");
   const twin = token.slice(0, -1) + alphabet.charAt(last + 1);

@@ -41,7 +41,7 @@ interface Parts {
 const YEAR_0 = daysBefore(0, 1, 1) * 86_400_000;
 const YEAR_10000 = daysBefore(10_000, 1, 1) * 86_400_000;
 
-/** The moment that the parts denote, or `undefined` if they denote none. */
+/** The moment of the parts, or `undefined` if they are not a valid moment. */
 function model(parts: Parts): number | undefined {
   const { year, month, day, hour, minute, second, fraction, sign } = parts;
   if (month < 1 || month > 12 || day < 1 || day > monthLength(year, month)) return undefined;

@@ -101,7 +101,7 @@ async function work(machine: GuardMachine, phase: string, policy: string, ledger
   }
 }
 
-/** The same while guards are killed at any moment. A killed guard has answered nothing. */
+/** Like the function above, but guards are killed at any moment. A killed guard has not answered. */
 async function workWithKills(
   machine: GuardMachine,
   phase: string,

@@ -1,4 +1,4 @@
-/** Clients that take as much as they can, and others beside them; each loopback address is another client. */
+/** Tests greedy clients beside others. Each loopback address is a separate client. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { request, type IncomingMessage } from "node:http";

@@ -1,5 +1,5 @@
 /* oxlint-disable no-template-curly-in-string -- expansions of the shell */
-/** Command lines for tests of the splitting: some run `git push` behind something else, others do not run it at all. */
+/** Command lines for tests of the splitting: some run `git push` among other commands, others do not run it at all. */
 
 /** Lines that a shell would let push, by one way or another. */
 export const EVASIONS: readonly string[] = [

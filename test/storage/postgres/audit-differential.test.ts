@@ -148,7 +148,7 @@ function append(
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     store.append(organization, events, (error, json) => {
-      // The files put a line break behind a comma; no text of JSON holds one.
+      // The file engine puts a line break after a comma; JSON texts cannot contain one.
       if (error === null) resolve(String(json).replaceAll("\n", ""));
       else reject(error as Error);
     });
@@ -199,7 +199,7 @@ async function answerOf(store: AuditStore, question: Question) {
     histogram: await store.histogram(organization, filter, range.from, range.to, range.intervalMs),
     activity: await store.activity(organization, now),
     use: [...(await store.providerUse(organization, names, now))],
-    // The files count the space by which a line says that its batch goes on.
+    // The file engine counts the space at the end of a line that marks a continued batch.
     usage: { ...(await store.usage(organization)), bytes: 0 },
     names: [...(await store.providerNames(organization, 5_000))].sort(),
   };
@@ -223,7 +223,7 @@ test("PostgreSQL answers as the files do, byte for byte", { skip: withoutPostgre
       [undefined, "key-1"][turn % 3],
     ];
     const batch = given.slice(at, (at += 1 + ((turn * 7) % 60))).map((event) => {
-      // Through JSON, as events come; the id stands first, the reporter last.
+      // Through JSON, as events arrive; the id comes first, the reporter last.
       const whole = { ...event, organization_id: organization, reported_by };
       return JSON.parse(JSON.stringify(whole)) as AuditEvent;
     });

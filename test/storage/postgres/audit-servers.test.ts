@@ -39,7 +39,7 @@ test("streams at every server deliver each event once, in the same order", { ski
   const streams = await Promise.all(servers.map((server) => Follower.of(server)));
   const denied = await Follower.of(servers[2], { decision: "DENIED" });
   const stored: string[] = [];
-  // Two hundred senders, each at its own server, with an organization of its own between.
+  // Two hundred senders over all servers; every second one uses another organization.
   await Promise.all(
     Array.from({ length: 200 }, async (_, n) => {
       const server = servers[n % 3] as PostgresAudit;
@@ -102,7 +102,7 @@ test("a reader never misses a row that commits late", { skip }, async (t) => {
       for (let n = 0; n < 60; n++) await append(server, [auditEventOf(), auditEventOf()]);
     }),
   ).finally(() => (isOver = true));
-  // What was seen at one moment is the beginning of what is seen later.
+  // The events that are visible at one moment are the first of those that are visible later.
   let before: readonly string[] = [];
   while (!isOver) {
     const { start } = await servers[0].tail(ORGANIZATION, {}, undefined);
@@ -159,7 +159,7 @@ test(
       ["2026-01-01", "2026-01-02", "2026-01-03"],
     );
     assert.deepEqual(await database.query("SELECT FROM audit_ids"), [{}, {}]);
-    // The id of an event that is gone can be used again, also with a clock that is behind.
+    // The id of a removed event can be used again, even by a server whose clock is behind.
     const again = on(-3, { id: events[0]?.id ?? "", command: "again" });
     assert.deepEqual(await append(first, [again]), [again]);
     assert.deepEqual(await append(second, [{ ...again, command: "more" }]), [again]);

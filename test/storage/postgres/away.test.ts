@@ -1,4 +1,4 @@
-/** The behaviour of a server while its database is away, and when it is back. */
+/** The behaviour of a server while its database cannot be reached, and afterwards. */
 import assert from "node:assert/strict";
 import { after, before, test, type TestContext } from "node:test";
 import { openPostgresEngine } from "../../../src/storage/postgres/engine.ts";

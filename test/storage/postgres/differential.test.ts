@@ -66,7 +66,7 @@ class Side {
       return value === null ? [] : [`${name}: ${value}`];
     });
     const whole = [String(answer.status), ...kept, "", answer.text].join("\n");
-    // The files count what separates lines, and holds the lines of a batch together.
+    // The file engine also counts line separators and the marks of continued batches.
     const counted = whole.replace(/(?<="audit":\{.*"bytes":)\d+/, "…");
     const alike = counted.replaceAll('},\n{"id"', '},{"id"');
     return alike.replaceAll(new URL(server.url).host, "HOST").replaceAll(DRAWN, (drawn) => {

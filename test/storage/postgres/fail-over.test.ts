@@ -83,7 +83,7 @@ test("a fail-over to the replica loses nothing that was acknowledged", { skip },
     await reached(answers + 300);
     isOver = true;
   };
-  // Without runtimes: the report of a known one does not wait for the disk, nor for the replica.
+  // Without runtimes: the report of a known runtime waits neither for the disk nor for the replica.
   const several = [events(1), events(1), events(1), events(10), events(25), keys, users];
   const writers = [...several, ...several, ...SINGLE_WRITERS].map(repeat);
   await Promise.all([failOver(), ...writers]).finally(() => (isOver = true));
@@ -121,7 +121,7 @@ test(
     await until(() => publish("v2"), 201);
     await until(() => report("after"), 202);
     for (const server of others) {
-      // The first answers may be refusals, and none is old.
+      // The first answers may be refusals, but an outdated answer is not allowed.
       for (let n = 0; n < 20; n++) {
         const { status, body } = await server.get(ACTIVE);
         assert.ok(status === 503 || body.version === "v2", `${status} ${body.version}`);

@@ -131,7 +131,7 @@ const PATHS = routes
   .filter(({ method }) => method === "GET")
   .flatMap(({ path, surfaces }) => surfaces.map((surface) => [surface, path] as const));
 
-/** Asks every route that reads, and gives the answers apart from what each process has for itself. */
+/** Calls every route that reads, and returns the answers without the values that differ between processes. */
 async function answersOf(app: App, headers: Record<string, string>): Promise<readonly string[]> {
   const users = await app.get("/api/v1/users", headers);
   shown.id = users.body.users?.[0]?.id ?? users.body[0]?.id;
@@ -155,7 +155,7 @@ async function answersOf(app: App, headers: Record<string, string>): Promise<rea
   for (const format of ["json", "jsonl", "csv"]) {
     answers.push((await app.get(`/api/v1/audit/export?format=${format}`, headers)).text);
   }
-  // The lines of a log have separators of their own, and positions are each engine's.
+  // The engines separate lines differently, and each has its own positions.
   return answers.map((text) =>
     text
       .replaceAll(/"next_cursor":"[^"]*"/g, '"next_cursor":""')

@@ -1,4 +1,4 @@
-/** Promises of several servers over one database: the answers of one are those of all. */
+/** Guarantees of several servers over one database: every server gives the same answers. */
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { withoutPostgres } from "../../support/postgres.ts";

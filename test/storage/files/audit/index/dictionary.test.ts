@@ -8,7 +8,7 @@ import {
 } from "../../../../../src/storage/files/audit/index/dictionary.ts";
 import { hashOf } from "../../../../../src/storage/files/audit/index/hash.ts";
 
-/** Texts of one hash: the last character brings the hash of a number into one state, where it can. */
+/** Texts with the same hash: numbers with a last character that is chosen to make the hashes equal. */
 function alike(count: number): readonly string[] {
   const texts: string[] = [];
   for (let number = 0; texts.length < count; number++) {

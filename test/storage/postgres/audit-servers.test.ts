@@ -39,7 +39,7 @@ test("streams at every server deliver each event once, in the same order", { ski
   const streams = await Promise.all(servers.map((server) => Follower.of(server)));
   const denied = await Follower.of(servers[2], { decision: "DENIED" });
   const stored: string[] = [];
-  // Two hundred senders over all servers; every second one uses another organization.
+  // Two hundred senders over all servers; each also stores an event of another organization.
   await Promise.all(
     Array.from({ length: 200 }, async (_, n) => {
       const server = servers[n % 3] as PostgresAudit;

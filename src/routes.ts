@@ -1,6 +1,7 @@
 import { activityRoutes } from "./activity/routes.ts";
 import { auditExportRoutes } from "./audit/export-routes.ts";
 import { otlpRoutes } from "./audit/otlp/routes.ts";
+import { eventRoutes } from "./audit/event-routes.ts";
 import { auditRoutes } from "./audit/routes.ts";
 import { auditStreamRoutes } from "./audit/stream-routes.ts";
 import { catalogRoutes } from "./catalog/routes.ts";
@@ -29,6 +30,7 @@ const rows = [
   ...draftRoutes,
   ...ruleRoutes,
   ...auditRoutes,
+  ...eventRoutes,
   ...auditExportRoutes,
   ...auditStreamRoutes,
   ...otlpRoutes,

@@ -1,5 +1,5 @@
 import type { Clock } from "../core/clock.ts";
-import { BadInput, NotFound, TooLarge } from "../core/errors.ts";
+import { BadInput, TooLarge } from "../core/errors.ts";
 import type { IdSource } from "../core/ids.ts";
 import type { Quotas } from "../core/quota.ts";
 import { string } from "../core/schema-parts.ts";
@@ -25,7 +25,6 @@ import {
   auditPage,
   auditRedact,
   auditRedaction,
-  EVENT_ID,
   intervals,
   type FacetsAnswer,
 } from "./schema.ts";
@@ -264,28 +263,6 @@ export const auditRoutes = [
         complete: found.isComplete,
         facets: FACETS.map((field) => ({ field, values: values(field) })),
       };
-    },
-  }),
-  route({
-    method: "GET",
-    path: "/audit/{id}",
-    surfaces: ["public", "v1"],
-    access: "user",
-    keys: "audit.read",
-    summary: "Get one audit event",
-    description:
-      "An unknown event and an event of another organization are 404. If several reporters used the id, the response is the event that was stored first.",
-    tags: ["audit"],
-    large: "made",
-    params: {
-      id: string("The event's id.", { ruled: EVENT_ID, examples: ["01m81jf1ew0001pcmmak1ve7xq"] }),
-    },
-    replies: { 200: auditEvent },
-    refuses: [404, 500],
-    async handle({ organization, params }, { audit }: Needs) {
-      const found = await audit.get(organization, params.id);
-      if (!found) throw new NotFound(`There is no audit event "${params.id}"`);
-      return json(200, found);
     },
   }),
 ];

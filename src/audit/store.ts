@@ -185,8 +185,8 @@ export interface AuditStore {
     characters?: number,
   ): Awaitable<AuditRows>;
 
-  /** The JSON of an event by its id. If several reporters used the id, it is the event stored first. */
-  get(organization: string, id: string): Awaitable<Buffer | undefined>;
+  /** The JSON of the events with an id, the one stored first first. Each reporter has an event; at most 10 are given. */
+  withId(organization: string, id: string): Awaitable<readonly Buffer[]>;
 
   /** All events that match at this moment, at constant memory. */
   export(organization: string, filter: AuditFilter, signal?: AbortSignal): Awaitable<AuditExport>;

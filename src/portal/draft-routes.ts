@@ -1,6 +1,6 @@
 import type { AuditEvent } from "../audit/schema.ts";
 import type { AuditStore } from "../audit/store.ts";
-import { BadInput, NotFound } from "../core/errors.ts";
+import { BadInput, Conflict, NotFound } from "../core/errors.ts";
 import type { Infer } from "../core/schema.ts";
 import { Turns } from "../core/turns.ts";
 import { route } from "../http/route.ts";
@@ -10,7 +10,7 @@ import { ruleDraft, ruleDraftRequest } from "../policies/schema.ts";
 import type { PolicyStore } from "../policies/store.ts";
 
 interface Needs {
-  readonly audit: Pick<AuditStore, "get">;
+  readonly audit: Pick<AuditStore, "withId">;
   readonly policies: Pick<PolicyStore, "active">;
 }
 
@@ -35,13 +35,16 @@ export const draftRoutes = [
     body: ruleDraftRequest,
     report: true,
     replies: { 200: ruleDraft },
-    refuses: [400, 404, 500, 503],
+    refuses: [400, 404, 409, 500, 503],
     async handle({ organization, actor, client, body }, { audit, policies }: Needs) {
       const { effect, yaml } = body;
       const events: DraftEvent[] = [];
       for (const id of idsOf(body)) {
         const event = await reading.run(client, async () => {
-          const found = await audit.get(organization, id);
+          const [found, another] = await audit.withId(organization, id);
+          // A reporter may have used the id of another one on purpose.
+          if (another)
+            throw new Conflict(`Several reporters used the id "${id}": write the rule yourself`);
           if (!found) throw new NotFound(`There is no audit event "${id}"`);
           return shortened(JSON.parse(found.toString()) as AuditEvent);
         });

@@ -36,7 +36,7 @@ export interface StoreNeeds {
   readonly activity: Pick<ActivityStore, "page">;
   readonly audit: Pick<
     AuditStore,
-    "activity" | "get" | "histogram" | "page" | "providerNames" | "providerUse" | "usage"
+    "activity" | "withId" | "histogram" | "page" | "providerNames" | "providerUse" | "usage"
   >;
   readonly catalog: Catalog;
   readonly config: SettingsConfig;
@@ -71,7 +71,7 @@ export function storeSource(needs: StoreNeeds, now: number, asker: Asker): PageS
       return filled(counts, start, intervalMs);
     },
     async event(wanted) {
-      const found = await audit.get(id, wanted);
+      const [found] = await audit.withId(id, wanted);
       if (!found) throw new NotFound(`There is no audit event "${wanted}"`);
       const cutter = new TextCutter(MOST_IN_EVENT);
       const event = JSON.parse(await cutText(found, cutter)) as AuditEvent;

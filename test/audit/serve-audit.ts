@@ -1,5 +1,6 @@
 import type { TestContext } from "node:test";
 import { auditExportRoutes } from "../../src/audit/export-routes.ts";
+import { eventRoutes } from "../../src/audit/event-routes.ts";
 import { auditRoutes } from "../../src/audit/routes.ts";
 import { EventRedaction } from "../../src/audit/redaction/event-redaction.ts";
 import type { AuditEvent } from "../../src/audit/schema.ts";
@@ -15,7 +16,7 @@ import { serve, type Served } from "../http/serve.ts";
 import { MemoryAudit } from "../support/memory-audit.ts";
 import { append, auditEventOf, NOON } from "./store-suite.ts";
 
-const rows = [...auditRoutes, ...auditExportRoutes, ...auditStreamRoutes];
+const rows = [...auditRoutes, ...eventRoutes, ...auditExportRoutes, ...auditStreamRoutes];
 
 /** The routes of the audit over a store in memory. */
 export interface ServedAudit extends Served {
@@ -38,7 +39,9 @@ export async function serveAudit(
   let time = NOON;
   const now = () => time;
   const streams = new AuditStreams(limits);
-  const services: NeedsOf<typeof rows> = {
+  const services: NeedsOf<typeof auditRoutes> &
+    NeedsOf<typeof auditExportRoutes> &
+    NeedsOf<typeof auditStreamRoutes> = {
     audit: store,
     auditStreams: streams,
     exportTickets: new ExportTickets(now),

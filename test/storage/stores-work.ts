@@ -161,7 +161,7 @@ function audit(executor: string): Worker<Stores> {
   const see = async (stores: Stores) => {
     const found = await page(stores.audit, { executor }, 1_000, 0, HOME);
     const newest = found.events[0]?.id ?? "none";
-    const byId = await stores.audit.get(HOME, newest);
+    const [byId] = await stores.audit.withId(HOME, newest);
     return { ...found, byId: byId && JSON.parse(String(byId)) };
   };
   const send = (batch: number, size: number): Work<Stores> => {

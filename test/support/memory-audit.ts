@@ -130,9 +130,9 @@ export class MemoryAudit implements AuditStore {
     return indexAfter(found, place);
   }
 
-  get(organization: string, id: string): Buffer | undefined {
-    const found = this.#own(organization).find(({ event }) => event.id === id);
-    return found && Buffer.from(found.json);
+  withId(organization: string, id: string): readonly Buffer[] {
+    const found = this.#own(organization).filter(({ event }) => event.id === id);
+    return found.slice(0, 10).map(({ json }) => Buffer.from(json));
   }
 
   export(organization: string, filter: AuditFilter): AuditExport {

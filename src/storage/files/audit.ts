@@ -121,8 +121,8 @@ export class FileAuditStore implements AuditStore {
     });
   }
 
-  get(organization: string, id: string): Promise<Buffer | undefined> {
-    return this.#ask(organization, (trail) => trail.get(id));
+  withId(organization: string, id: string): Promise<readonly Buffer[]> {
+    return this.#ask(organization, (trail) => trail.withId(id));
   }
 
   export(organization: string, filter: AuditFilter, signal?: AbortSignal): Promise<AuditExport> {

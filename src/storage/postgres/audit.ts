@@ -38,6 +38,9 @@ const MAINTAIN_EVERY_MS = MINUTE_MS;
 const SIZE_AGE_MS = SECOND_MS;
 const MOST_SIZES = 10_000;
 
+/** The most events of one id that are given. */
+const MOST_OF_ID = 10;
+
 /** Keeps audit events in PostgreSQL. Any number of servers can share the database. */
 export class PostgresAudit implements AuditStore {
   readonly #options: PostgresAuditOptions;
@@ -107,19 +110,21 @@ export class PostgresAudit implements AuditStore {
     return answerPage(this.#database, organization, filter, parts);
   }
 
-  async get(organization: string, id: string): Promise<Buffer | undefined> {
-    const [place] = await this.#database.query<{ seq: number; day: string }>(
+  async withId(organization: string, id: string): Promise<readonly Buffer[]> {
+    const places = await this.#database.query<{ seq: number; day: string }>(
       `SELECT i.seq, i.day::text AS day FROM audit_ids i
          JOIN audit_heads h ON h.organization_id = i.organization_id AND i.day >= h.first_day
-        WHERE i.organization_id = $1 AND i.id = $2 ORDER BY i.seq LIMIT 1`,
+        WHERE i.organization_id = $1 AND i.id = $2 ORDER BY i.seq LIMIT ${MOST_OF_ID}`,
       [organization, toText(id)],
     );
-    if (place === undefined) return undefined;
-    const [found] = await this.#database.query<{ line: string }>(
-      "SELECT line FROM audit_events WHERE organization_id = $1 AND day = $2 AND seq = $3",
-      [organization, place.day, place.seq],
-    );
-    return found && Buffer.from(found.line);
+    const found = places.map(async ({ day, seq }) => {
+      const [row] = await this.#database.query<{ line: string }>(
+        "SELECT line FROM audit_events WHERE organization_id = $1 AND day = $2 AND seq = $3",
+        [organization, day, seq],
+      );
+      return row === undefined ? [] : [Buffer.from(row.line)];
+    });
+    return (await Promise.all(found)).flat();
   }
 
   export(organization: string, filter: AuditFilter, signal?: AbortSignal): Promise<AuditExport> {

@@ -245,7 +245,10 @@ test("PostgreSQL answers as the files do, byte for byte", { skip: withoutPostgre
   }
   for (const { id } of given.slice(0, 200)) {
     for (const organization of ORGANIZATIONS) {
-      assert.deepEqual(await servers[0].get(organization, id), await files.get(organization, id));
+      assert.deepEqual(
+        await servers[0].withId(organization, id),
+        await files.withId(organization, id),
+      );
     }
   }
 });

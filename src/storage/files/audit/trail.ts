@@ -17,7 +17,7 @@ import type { EngineCounters } from "./write/engine-counters.ts";
 import { EventWriter } from "./write/event-writer.ts";
 import { segmentQuery, type SegmentQuery } from "./query/segment-query.ts";
 import { type Lease, Leases } from "./leases.ts";
-import { lineOf, lineOfId, recentIdsOf, rowsAfter, type RecentIds } from "./write/known-events.ts";
+import { lineOf, linesOfId, recentIdsOf, rowsAfter, type RecentIds } from "./write/known-events.ts";
 import { InOrder } from "./write/in-order.ts";
 import { firstLine, linesAsBytes, linesIn, readLine } from "./write/lines.ts";
 import { answerExport, answerPage, type PageStart } from "./query/answers.ts";
@@ -185,8 +185,8 @@ export class AuditTrail implements TailSource {
     return segmentQuery(filter, this.#organization, this.#found);
   }
 
-  get(id: string): Promise<Buffer | undefined> {
-    return this.#ask(() => lineOfId(this.#segments, id, (rows) => this.readRows(rows)));
+  withId(id: string): Promise<readonly Buffer[]> {
+    return this.#ask(() => linesOfId(this.#segments, id, (rows) => this.readRows(rows)));
   }
 
   activity(now: number): Promise<AuditActivity> {

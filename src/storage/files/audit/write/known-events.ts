@@ -55,17 +55,22 @@ export async function* rowsOfId(segments: SegmentSet, id: string): AsyncGenerato
   }
 }
 
-/** The line of the event that was stored first with an id. */
-export async function lineOfId(
+/** The most events of one id that are given. */
+const MOST_OF_ID = 10;
+
+/** The lines of the events with an id, the one stored first first. */
+export async function linesOfId(
   segments: SegmentSet,
   id: string,
   read: (rows: readonly GlobalRow[]) => Promise<readonly Buffer[]>,
-): Promise<Buffer | undefined> {
+): Promise<readonly Buffer[]> {
+  const found: Buffer[] = [];
   for await (const row of rowsOfId(segments, id)) {
     const [line] = await read([row]);
-    if (line !== undefined && idOf(line) === id) return line;
+    if (line === undefined || idOf(line) !== id) continue;
+    if (found.push(line) === MOST_OF_ID) break;
   }
-  return undefined;
+  return found;
 }
 
 /** The next rows after a row: at most `count` of them, with at most `bytes` in all, and at least one row if there is any. */

@@ -135,12 +135,15 @@ browserTest("local time is chosen once, and shown everywhere; addresses stay in 
   await page.locator("#audit-event .when", { hasText: "2026-11-21 00:30:00 UTC+5:30" }).waitFor();
   await page.keyboard.press("Escape");
 
-  // A time that a person types is local, and the address names the moment in UTC.
+  // A time that a person types is local, replaces the quick range, and is a moment in UTC in the address.
+  await page.getByRole("link", { name: "7 d", exact: true }).click();
+  await page.waitForURL("**range=7d");
   await page.getByText("More filters").click();
   await page.getByLabel("From (local time)").fill("2026-11-21T00:00:00");
   await page.getByRole("button", { name: "Apply" }).click();
   await page.locator(".total", { hasText: "1 event" }).waitFor();
   assert.equal(new URL(page.url()).searchParams.get("from"), "2026-11-20T18:30:00Z");
+  assert.equal(new URL(page.url()).searchParams.get("range"), null);
   assert.equal(await page.getByLabel("From (local time)").inputValue(), "2026-11-21T00:00");
   await page.getByRole("link", { name: "since 2026-11-21 00:00:00 UTC+5:30" }).waitFor();
 

@@ -94,7 +94,9 @@ function formHref(form: HTMLFormElement, { filters }: Search): string {
     if (typeof value !== "string") return undefined;
     return name === "from" || name === "to" ? fieldInUtc(value) : value.trim();
   });
-  return viewHref({ ...given, ...filters, ...(live === undefined ? {} : { live }) });
+  const isTimed = (given.from ?? given.to) !== undefined;
+  const range = isTimed ? undefined : given.range; // an own range replaces a quick one
+  return viewHref({ ...given, ...filters, ...(live === undefined ? {} : { live }) }, { range });
 }
 
 function serveForm(): void {

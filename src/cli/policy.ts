@@ -1,12 +1,24 @@
-import { isUtf8 } from "node:buffer";
-import { readFile } from "node:fs/promises";
 import { printable } from "../core/printable.ts";
-import { MAX_DOCUMENT_BYTES } from "../policies/document.ts";
 import { SCHEMA_NAME } from "../policies/document-keys.ts";
-import { examine, type Examined } from "../policies/examine.ts";
-import type { Policy, PolicyProblem } from "../policies/schema.ts";
+import type { Policy } from "../policies/schema.ts";
+import type { PolicyReplayReport } from "../replay/schema.ts";
 import { readArguments } from "./arguments.ts";
-import { type CliCommand, InputError, type Terminal } from "./command.ts";
+import type { CliCommand, Terminal } from "./command.ts";
+import {
+  examineFile,
+  readDocument,
+  readFileArguments,
+  tellJson,
+  tellProblems,
+} from "./policy/document-file.ts";
+import {
+  beginningOf,
+  excessOf,
+  GUARD_HELP,
+  GUARD_OPTIONS,
+  guardOf,
+  replayLines,
+} from "./policy/replay-report.ts";
 import { errorOf, jsonOf, serviceOf, type PolicyService } from "./policy/service.ts";
 import { unifiedDiff } from "./policy/unified-diff.ts";
 
@@ -86,37 +98,73 @@ ${CODES_HELP}`,
   },
 };
 
+const replayCommand: CliCommand = {
+  name: "policy replay",
+  usage: "FILE [--window TIME] [--max-newly-denied N] [--max-newly-allowed N] [--url URL] [--json]",
+  summary: "Decide recorded events by a policy document, and count the decisions that change",
+  details: `${GUARD_HELP}
+${JSON_HELP}
+${SERVICE_HELP}
+Compares with the active version, else with the recorded decisions. Stores nothing.
+${CODES_HELP}`,
+  async run(args, terminal) {
+    const { file, values } = readFileArguments(args, { ...GUARD_OPTIONS, url: text, json: flag });
+    const guard = guardOf(values);
+    const { yaml, problems } = await examineFile(file);
+    if (problems.length > 0) return refused(file, problems, values.json === true, terminal);
+    const from = beginningOf(guard, terminal.now());
+    const answer = await serviceOf(values.url, terminal).post("/policies/replay", { yaml, from });
+    if (answer.status !== 200) throw new Error(errorOf(answer.text));
+    const report = jsonOf<PolicyReplayReport>(answer);
+    const excess = excessOf(report, guard);
+    if (values.json === true) tellJson(terminal, { ok: excess === undefined, ...report });
+    else terminal.out(replayLines(file, yaml, report));
+    if (excess !== undefined) terminal.error(`signalbox policy replay: ${excess}\n`);
+    return excess === undefined ? 0 : 1;
+  },
+};
+
 const publishCommand: CliCommand = {
   name: "policy publish",
-  usage: "FILE [--version NAME] [--note TEXT] [--no-activate] [--url URL] [--json]",
+  usage:
+    "FILE [--version NAME] [--note TEXT] [--no-activate] [--max-newly-denied N] [--max-newly-allowed N] [--window TIME] [--url URL] [--json]",
   summary: "Publish a policy document as a new version",
   details: `  --version NAME the name of the version; the time when absent
   --note TEXT    the description of the version, such as the URL of the change
   --no-activate  store the version, and leave the active one as it is
+${GUARD_HELP}
 ${JSON_HELP}
 ${SERVICE_HELP}
+With a limit the service replays the document first, and publishes nothing if it exceeds the limit.
 Without --version nothing is published if the active version has the same text.
 ${CODES_HELP}`,
   async run(args, terminal) {
     const options = { version: text, note: text, "no-activate": flag, url: text, json: flag };
-    const { file, values } = readFileArguments(args, options);
+    const { file, values } = readFileArguments(args, { ...options, ...GUARD_OPTIONS });
+    const { window_hours, ...limits } = guardOf(values);
     const { yaml, problems } = await examineFile(file);
-    if (problems.length > 0) {
-      if (values.json === true) tellJson(terminal, { ok: false, file, problems });
-      else tellProblems(file, problems, terminal);
-      return 1;
-    }
+    if (problems.length > 0) return refused(file, problems, values.json === true, terminal);
+    const hasLimits = Object.keys(limits).length > 0;
     const service = serviceOf(values.url, terminal);
     const current = values.version === undefined ? await activeOf(service) : undefined;
     const isSame = current?.yaml === yaml;
-    const { version, active } = isSame
+    const published = isSame
       ? current
       : await publish(service, file, {
           yaml,
           ...(values.version !== undefined && { version: values.version }),
           ...(values.note !== undefined && { description: values.note }),
           ...(values["no-activate"] === true && { activate: false }),
+          ...(hasLimits && { guard: { ...limits, window_hours } }),
         });
+    if ("replay" in published) {
+      const { error, replay } = published;
+      if (values.json === true) tellJson(terminal, { ok: false, error, replay });
+      else terminal.out(replayLines(file, yaml, replay));
+      terminal.error(`signalbox policy publish: ${excessOf(replay, limits) ?? printable(error)}\n`);
+      return 1;
+    }
+    const { version, active } = published;
     if (values.json === true) tellJson(terminal, { ok: true, version, active, published: !isSame });
     else if (isSame) terminal.out(`${printable(version)} is active with the same text\n`);
     else terminal.out(`Published ${printable(version)}, ${active ? "active" : "not active"}\n`);
@@ -146,63 +194,50 @@ export const policyCommands: readonly CliCommand[] = [
   validateCommand,
   testCommand,
   diffCommand,
+  replayCommand,
   publishCommand,
   pullCommand,
 ];
-
-function readFileArguments<const T extends Parameters<typeof readArguments>[1]>(
-  args: readonly string[],
-  options: T,
-) {
-  const { values, positionals } = readArguments(args, options, ["FILE"]);
-  return { file: positionals[0] ?? "", values };
-}
-
-/** @throws InputError naming the file, if it cannot be read or is larger than any document */
-async function readDocument(file: string): Promise<string> {
-  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === "ENOENT" ? "does not exist" : `cannot be read (${error.code})`;
-    throw new InputError(`${file}: ${why}: give the path of a policy document`, { cause: error });
-  });
-  if (bytes.length > MAX_DOCUMENT_BYTES) {
-    throw new InputError(`${file}: is larger than 1 MiB: shorten it`);
-  }
-  // Other bytes would be replaced, and the published text would not be the file's.
-  if (!isUtf8(bytes)) throw new InputError(`${file}: is not UTF-8: save it in that encoding`);
-  return bytes.toString("utf8");
-}
-
-async function examineFile(file: string): Promise<Examined & { readonly yaml: string }> {
-  const yaml = await readDocument(file);
-  return { yaml, ...examine({ yaml, command: undefined }) };
-}
 
 async function activeOf(service: PolicyService): Promise<Policy | undefined> {
   const answer = await service.get("/policies?active=true");
   return answer.status === 404 ? undefined : jsonOf<Policy>(answer);
 }
 
+/** The answer to a publish whose replay exceeds a limit. */
+interface Exceeded {
+  readonly error: string;
+  readonly replay: PolicyReplayReport;
+}
+
+/** Tells the problems of a document, for the exit code 1. */
+function refused(
+  file: string,
+  problems: Parameters<typeof tellProblems>[1],
+  isJson: boolean,
+  terminal: Terminal,
+): number {
+  if (isJson) tellJson(terminal, { ok: false, file, problems });
+  else tellProblems(file, problems, terminal);
+  return 1;
+}
+
 /** Publishes a document; a problem that only the service finds is named by its place in the file. */
-async function publish(service: PolicyService, file: string, body: object): Promise<Policy> {
+async function publish(
+  service: PolicyService,
+  file: string,
+  body: object,
+): Promise<Policy | Exceeded> {
   const answer = await service.post("/policies", body).catch((error: Error) => {
     const at = /^yaml, line (\d+), column (\d+): /.exec(error.message);
     if (!at) throw error;
     const message = error.message.slice(at[0].length);
     throw new Error(`${file}:${at[1]}:${at[2]}: ${message}`, { cause: error });
   });
-  if (answer.status !== 201) throw new Error(errorOf(answer.text));
-  return jsonOf<Policy>(answer);
-}
-
-/** One line for each problem, in the form that editors and CI systems link to the place. */
-function tellProblems(file: string, problems: readonly PolicyProblem[], { error }: Terminal): void {
-  for (const { line, column, message } of problems) {
-    error(`${printable(`${file}:${line}:${column}: ${message}`)}\n`);
-  }
-}
-
-function tellJson({ out }: Terminal, value: object): void {
-  out(`${printable(JSON.stringify(value))}\n`);
+  if (answer.status === 201) return jsonOf<Policy>(answer);
+  const refusal = answer.status === 409 ? jsonOf<Partial<Exceeded>>(answer) : {};
+  if (refusal.replay === undefined) throw new Error(errorOf(answer.text));
+  return { error: errorOf(answer.text), replay: refusal.replay };
 }
 
 function coloured(diff: string): string {

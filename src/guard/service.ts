@@ -1,13 +1,16 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
+import { SECOND_MS } from "../core/clock.ts";
 import { clearTimeout, setTimeout } from "../core/timers.ts";
 import type { GuardSettings } from "./settings.ts";
 
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_SECONDS = 10;
 
 /** The address of a service, and the credentials for it. */
 export interface ServiceAccess extends Pick<GuardSettings, "api" | "apiKey"> {
   readonly token?: string | undefined;
+  /** The longest wait for an answer. */
+  readonly timeoutSeconds?: number;
 }
 
 /** An answer of the service, read to its end. */
@@ -24,9 +27,11 @@ export interface ServiceAnswer {
 export class Service {
   readonly #api: string;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #timeoutSeconds: number;
 
-  constructor({ api, apiKey, token }: ServiceAccess) {
+  constructor({ api, apiKey, token, timeoutSeconds = TIMEOUT_SECONDS }: ServiceAccess) {
     this.#api = api;
+    this.#timeoutSeconds = timeoutSeconds;
     this.#headers = {
       ...(apiKey !== undefined && { "X-API-Key": apiKey }),
       ...(token !== undefined && { Authorization: `Bearer ${token}` }),
@@ -53,7 +58,7 @@ export class Service {
     body?: string,
   ): Promise<ServiceAnswer> {
     const ending = new AbortController();
-    const timer = setTimeout(() => ending.abort(), TIMEOUT_MS);
+    const timer = setTimeout(() => ending.abort(), this.#timeoutSeconds * SECOND_MS);
     try {
       const url = new URL(this.#api + path);
       const { request } = await import(url.protocol === "https:" ? "node:https" : "node:http");
@@ -67,7 +72,9 @@ export class Service {
       return { status, headers: received, text: await text(response) };
     } catch (error) {
       const { message, code } = error as NodeJS.ErrnoException;
-      const why = ending.signal.aborted ? "no answer in 10 seconds" : (code ?? message);
+      const why = ending.signal.aborted
+        ? `no answer in ${this.#timeoutSeconds} seconds`
+        : (code ?? message);
       throw new Error(`${this.#api} cannot be reached: ${why}`, { cause: error });
     } finally {
       clearTimeout(timer);

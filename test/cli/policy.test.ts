@@ -156,6 +156,70 @@ test("a publish that is refused is exit code 1, and stores nothing", async (t) =
   assert.equal(policies.length, 1);
 });
 
+const DENYING = V1.replace("default: deny", "default: allow").replace(
+  "tests:",
+  "  - { id: no-push, effect: deny, match: { commands: [{ prefix: git push }] } }\ntests:",
+);
+const OPEN = DENYING.replace("{ id: no-push,", "{ id: no-push, enabled: false,");
+
+/** A service with an open policy and three allowed commands, and a file that denies two of them. */
+async function setUpReplay(t: TestContext) {
+  const own = await setUp(t, OPEN);
+  await own.policy("publish", own.file, "--version", "open");
+  const commands = ["git push", "git push -f", "git log"];
+  const events = commands.map((command) => ({ command, executor: "ada", decision: "allowed" }));
+  await own.app.post("/api/v1/audit", { events }, own.admin);
+  await writeFile(own.file, DENYING);
+  return own;
+}
+
+test("a replay says what a document would change, by which rule and in which line", async (t) => {
+  const { file, policy } = await setUpReplay(t);
+  const { code, out, error } = await policy("replay", file);
+  assert.deepEqual([code, error], [0, ""]);
+  assert.deepEqual(out.split("\n").slice(0, 2), [
+    "3 events replayed: 2 newly denied, 0 newly allowed",
+    `${file}:7: rule no-push: 2 newly denied, 0 newly allowed`,
+  ]);
+  assert.match(out, /^newly denied by rule no-push: git push -f, run by ada$/m);
+  const json = JSON.parse((await policy("replay", file, "--window", "12h", "--json")).out);
+  assert.deepEqual([json.ok, json.evaluated, json.newly_denied], [true, 3, 2]);
+});
+
+test("a limit makes a replay exit code 1 when it is exceeded, and not before", async (t) => {
+  const { file, policy } = await setUpReplay(t);
+  const most = await policy("replay", file, "--max-newly-denied", "2", "--max-newly-allowed", "0");
+  assert.equal(most.code, 0);
+  const { code, error } = await policy("replay", file, "--max-newly-denied", "1");
+  assert.equal(code, 1);
+  assert.equal(
+    error,
+    "signalbox policy replay: 2 events would be newly denied, expected at most 1: change the rules, or raise --max-newly-denied\n",
+  );
+  const json = await policy("replay", file, "--max-newly-denied", "1", "--json");
+  assert.deepEqual([json.code, JSON.parse(json.out).ok], [1, false]);
+});
+
+test("a publish beyond its limit stores nothing, and shows the replay", async (t) => {
+  const { app, admin, file, policy } = await setUpReplay(t);
+  const { code, out, error } = await policy("publish", file, "--max-newly-denied", "1");
+  assert.equal(code, 1);
+  assert.match(out, /:7: rule no-push: 2 newly denied, 0 newly allowed$/m);
+  assert.match(error, /2 events would be newly denied, expected at most 1: change the rules, or/);
+  const json = await policy("publish", file, "--max-newly-denied", "1", "--json");
+  assert.deepEqual([json.code, JSON.parse(json.out).replay.newly_denied], [1, 2]);
+  assert.equal((await activeOf(app, admin)).version, "open");
+  const most = ["--max-newly-denied", "2", "--window", "7d", "--version", "v2"];
+  assert.equal((await policy("publish", file, ...most)).out, "Published v2, active\n");
+});
+
+test("a replay of an invalid document names its problems", async (t) => {
+  const { file, policy } = await setUp(t, FAILING);
+  const { code, error } = await policy("replay", file);
+  assert.equal(code, 1);
+  assert.match(error, /policy\.yaml:9:5: tests\[1\]: expected allow/);
+});
+
 test("without a policy there is nothing to pull", async (t) => {
   const { code, out, error } = await (await setUp(t)).policy("pull");
   assert.deepEqual([code, out], [1, ""]);
@@ -201,6 +265,13 @@ for (const [what, args, said] of [
   ],
   ["a directory", ["diff", "/tmp"], /\/tmp: cannot be read \(EISDIR\): give the path/],
   ["an unknown option", ["pull", "--key", "x"], /--key/],
+  [
+    "a limit that is no number",
+    ["replay", "p", "--max-newly-denied", "few"],
+    /--max-newly-denied: expected a number of events instead of "few"/,
+  ],
+  ["a window without unit", ["publish", "p", "--window", "7"], /--window: expected .* such as 12h/],
+  ["a window of years", ["replay", "p", "--window", "366d"], /--window: expected .* such as 12h/],
   [
     "a key in the address",
     ["pull", "--url", "http://k:hunter2@x.org"],

@@ -9,7 +9,9 @@ import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 const app = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: true });
 const admin = await app.asUser(ADMIN);
 
-const POLICY = ["validate", "test", "diff", "publish", "pull"].map((name) => `policy ${name}`);
+const POLICY = ["validate", "test", "diff", "replay", "publish", "pull"].map(
+  (name) => `policy ${name}`,
+);
 const COMMANDS = [
   "serve",
   "verify",

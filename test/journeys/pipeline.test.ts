@@ -84,8 +84,9 @@ async function setUp(t: TestContext) {
     }
     return ran;
   };
+  const report = (events: readonly object[]) => app.post("/api/v1/audit", { events }, admin);
   const versions = async () => (await app.get("/api/v1/policies", admin)).body.policies;
-  return { push, versions };
+  return { push, report, versions };
 }
 
 const POLICY = `schema: signalbox/policy/v1
@@ -127,5 +128,21 @@ test("a merge is tested, compared and published with the URL of its commit, once
   assert.equal((await versions()).length, 1);
   const failing = await push("push", `${POLICY}  - { command: git log, expect: deny }\n`);
   assert.equal(failing.at(-1)?.code, 1);
+  assert.equal((await versions()).length, 1);
+});
+
+test("a merge that would deny more commands than the limit is not published", async (t) => {
+  const { push, report, versions } = await setUp(t);
+  await push("push", POLICY);
+  const commands = Array.from({ length: 11 }, (_, i) => `git log -${i}`);
+  await report(commands.map((command) => ({ command, decision: "allowed" })));
+  const stricter = POLICY.replaceAll("git log", "git show");
+  const refused = (await push("push", stricter)).at(-1);
+  assert.equal(refused?.code, 1);
+  assert.match(refused?.error ?? "", /11 events would be newly denied, expected at most 10/);
+  assert.match(
+    refused?.out ?? "",
+    /^policy\.yaml: the default: 11 newly denied, 0 newly allowed$/m,
+  );
   assert.equal((await versions()).length, 1);
 });

@@ -2,6 +2,8 @@ import { Service, type ServiceAnswer } from "../../guard/service.ts";
 import { InputError, UsageError, type Terminal } from "../command.ts";
 
 const USUAL_URL = "http://127.0.0.1:8080";
+/** The longest wait for an answer to a POST: a replay of millions of events takes its time. */
+const REPLAY_SECONDS = 300;
 const PREFIX = /\/api\/(?:v1|public)$/;
 
 /** A service, and the answers that a command expects of it. */
@@ -29,14 +31,16 @@ export function serviceOf(option: string | undefined, { env }: Terminal): Policy
     throw new UsageError(`${name}: contains a password: give a key in SIGNALBOX_API_KEY instead`);
   }
   const base = (url.origin + url.pathname).replace(/\/+$/, "");
-  const service = new Service({
+  const access = {
     api: PREFIX.test(base) ? base : `${base}/api/v1`,
     apiKey: env.SIGNALBOX_API_KEY?.trim() || undefined, // files and secrets may end with a line end
     token: env.SIGNALBOX_TOKEN?.trim() || undefined,
-  });
+  };
+  const service = new Service(access);
+  const patient = new Service({ ...access, timeoutSeconds: REPLAY_SECONDS });
   return {
     get: async (path) => accepted(await reached(service.get(path), name)),
-    post: async (path, body) => accepted(await reached(service.post(path, body), name)),
+    post: async (path, body) => accepted(await reached(patient.post(path, body), name)),
   };
 }
 
@@ -55,10 +59,10 @@ async function reached(answer: Promise<ServiceAnswer>, name: string): Promise<Se
   }
 }
 
-/** The answer, unless it is an error. A 404 is for the command: it says which thing is missing. */
+/** The answer, unless it is an error. A 404 and a 409 are for the command, which knows what they mean. */
 function accepted(answer: ServiceAnswer): ServiceAnswer {
   const { status, text } = answer;
-  if ((status >= 200 && status < 300) || status === 404) return answer;
+  if ((status >= 200 && status < 300) || status === 404 || status === 409) return answer;
   if (status === 401) {
     throw new Error(
       `${errorOf(text)}: set SIGNALBOX_API_KEY to a key of the scope policy, or SIGNALBOX_TOKEN`,

@@ -1,0 +1,58 @@
+/** The document that a command of policies works on, and its problems. */
+import { isUtf8 } from "node:buffer";
+import { readFile } from "node:fs/promises";
+import { printable } from "../../core/printable.ts";
+import { MAX_DOCUMENT_BYTES } from "../../policies/document.ts";
+import { examine, type Examined } from "../../policies/examine.ts";
+import type { PolicyProblem } from "../../policies/schema.ts";
+import { readArguments } from "../arguments.ts";
+import { InputError, type Terminal } from "../command.ts";
+
+/** Reads the arguments of a command whose only positional one is a file. */
+export function readFileArguments<const T extends Parameters<typeof readArguments>[1]>(
+  args: readonly string[],
+  options: T,
+) {
+  const { values, positionals } = readArguments(args, options, ["FILE"]);
+  return { file: positionals[0] ?? "", values };
+}
+
+/**
+ * Reads a document.
+ *
+ * @throws InputError naming the file, if it cannot be read or cannot be a document
+ */
+export async function readDocument(file: string): Promise<string> {
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === "ENOENT" ? "does not exist" : `cannot be read (${error.code})`;
+    throw new InputError(`${file}: ${why}: give the path of a policy document`, { cause: error });
+  });
+  if (bytes.length > MAX_DOCUMENT_BYTES) {
+    throw new InputError(`${file}: is larger than 1 MiB: shorten it`);
+  }
+  // Other bytes would be replaced, and the published text would not be the file's.
+  if (!isUtf8(bytes)) throw new InputError(`${file}: is not UTF-8: save it in that encoding`);
+  return bytes.toString("utf8");
+}
+
+/** Reads a document, and runs the checks of the service on it. */
+export async function examineFile(file: string): Promise<Examined & { readonly yaml: string }> {
+  const yaml = await readDocument(file);
+  return { yaml, ...examine({ yaml, command: undefined }) };
+}
+
+/** One line for each problem, in the form that editors and CI systems link to the place. */
+export function tellProblems(
+  file: string,
+  problems: readonly PolicyProblem[],
+  { error }: Terminal,
+): void {
+  for (const { line, column, message } of problems) {
+    error(`${printable(`${file}:${line}:${column}: ${message}`)}\n`);
+  }
+}
+
+/** Prints one JSON object. */
+export function tellJson({ out }: Terminal, value: object): void {
+  out(`${printable(JSON.stringify(value))}\n`);
+}

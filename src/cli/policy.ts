@@ -4,13 +4,7 @@ import type { Policy } from "../policies/schema.ts";
 import type { PolicyReplayReport } from "../replay/schema.ts";
 import { readArguments } from "./arguments.ts";
 import type { CliCommand, Terminal } from "./command.ts";
-import {
-  examineFile,
-  readDocument,
-  readFileArguments,
-  tellJson,
-  tellProblems,
-} from "./policy/document-file.ts";
+import { examineFile, readDocument, tellJson, tellProblems } from "./policy/document-file.ts";
 import {
   beginningOf,
   excessOf,
@@ -41,7 +35,10 @@ const validateCommand: CliCommand = {
 Runs the checks that the service runs, the document's own tests included. Needs no service.
 ${CODES_HELP}`,
   async run(args, terminal) {
-    const { file, values } = readFileArguments(args, { json: flag });
+    const {
+      values,
+      positionals: [file = ""],
+    } = readArguments(args, { json: flag }, ["FILE"]);
     const { problems } = await examineFile(file);
     const ok = problems.length === 0;
     if (values.json === true) tellJson(terminal, { ok, file, problems });
@@ -60,7 +57,10 @@ const testCommand: CliCommand = {
 Only documents with "schema: ${SCHEMA_NAME}" have tests. Needs no service.
 ${CODES_HELP}`,
   async run(args, terminal) {
-    const { file, values } = readFileArguments(args, { json: flag });
+    const {
+      values,
+      positionals: [file = ""],
+    } = readArguments(args, { json: flag }, ["FILE"]);
     const { problems, document } = await examineFile(file);
     if (!document && problems.length === 0) {
       throw new Error(`${file}: has no tests, expected "schema: ${SCHEMA_NAME}"`);
@@ -86,7 +86,10 @@ ${SERVICE_HELP}
 Prints a unified diff, and nothing if both texts are the same.
 ${CODES_HELP}`,
   async run(args, terminal) {
-    const { file, values } = readFileArguments(args, { url: text, json: flag });
+    const {
+      values,
+      positionals: [file = ""],
+    } = readArguments(args, { url: text, json: flag }, ["FILE"]);
     const yaml = await readDocument(file);
     const active = await activeOf(serviceOf(values.url, terminal));
     const before = { name: active?.version ?? "/dev/null", text: active?.yaml ?? "" };
@@ -108,7 +111,10 @@ ${SERVICE_HELP}
 Compares with the active version, else with the recorded decisions. Stores nothing.
 ${CODES_HELP}`,
   async run(args, terminal) {
-    const { file, values } = readFileArguments(args, { ...GUARD_OPTIONS, url: text, json: flag });
+    const {
+      values,
+      positionals: [file = ""],
+    } = readArguments(args, { ...GUARD_OPTIONS, url: text, json: flag }, ["FILE"]);
     const guard = guardOf(values);
     const { yaml, problems } = await examineFile(file);
     if (problems.length > 0) return refused(file, problems, values.json === true, terminal);
@@ -140,7 +146,10 @@ Without --version nothing is published if the active version has the same text.
 ${CODES_HELP}`,
   async run(args, terminal) {
     const options = { version: text, note: text, "no-activate": flag, url: text, json: flag };
-    const { file, values } = readFileArguments(args, { ...options, ...GUARD_OPTIONS });
+    const {
+      values,
+      positionals: [file = ""],
+    } = readArguments(args, { ...options, ...GUARD_OPTIONS }, ["FILE"]);
     const { window_hours, ...limits } = guardOf(values);
     const { yaml, problems } = await examineFile(file);
     if (problems.length > 0) return refused(file, problems, values.json === true, terminal);

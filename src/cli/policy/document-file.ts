@@ -5,17 +5,7 @@ import { printable } from "../../core/printable.ts";
 import { MAX_DOCUMENT_BYTES } from "../../policies/document.ts";
 import { examine, type Examined } from "../../policies/examine.ts";
 import type { PolicyProblem } from "../../policies/schema.ts";
-import { readArguments } from "../arguments.ts";
 import { InputError, type Terminal } from "../command.ts";
-
-/** Reads the arguments of a command whose only positional one is a file. */
-export function readFileArguments<const T extends Parameters<typeof readArguments>[1]>(
-  args: readonly string[],
-  options: T,
-) {
-  const { values, positionals } = readArguments(args, options, ["FILE"]);
-  return { file: positionals[0] ?? "", values };
-}
 
 /**
  * Reads a document.

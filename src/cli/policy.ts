@@ -1,7 +1,7 @@
 import { printable } from "../core/printable.ts";
 import { SCHEMA_NAME } from "../policies/document-keys.ts";
 import type { Policy } from "../policies/schema.ts";
-import type { PolicyReplayReport } from "../replay/schema.ts";
+import type { PolicyReplayReport } from "../replay/report.ts";
 import { readArguments } from "./arguments.ts";
 import type { CliCommand, Terminal } from "./command.ts";
 import { examineFile, readDocument, tellJson, tellProblems } from "./policy/document-file.ts";

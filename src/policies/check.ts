@@ -13,7 +13,7 @@ import type { DraftEvent } from "./draft-event.ts";
 import type { RuleDrafts } from "./draft-rule.ts";
 import type { Command, PolicyDocument, Verdict } from "./evaluate.ts";
 import { examine, type Examined, type Question } from "./examine.ts";
-import type { Effect, Mode, PolicyProblem } from "./schema.ts";
+import type { DraftEffect, Mode, PolicyProblem } from "./schema.ts";
 import { parsingSteps } from "./step-budget.ts";
 
 /** The limit on the event loop: these steps for parsing, and the same number for the rest. */
@@ -128,7 +128,7 @@ export async function findRules(
 export async function draftPolicyRules(
   asker: Asker,
   events: readonly DraftEvent[],
-  effect: Effect,
+  effect: DraftEffect,
   yaml: string,
 ): Promise<RuleDrafts | undefined> {
   const draft = { events, effect };

@@ -18,7 +18,7 @@ import { canDraft, type DraftEvent } from "./draft-event.ts";
 import { exceptionEntry, LONGEST_COMMAND, ruleText, testText } from "./draft-texts.ts";
 import { decisionOf, evaluate, type Verdict } from "./evaluate.ts";
 import { Problems } from "./problems.ts";
-import type { Effect, RuleDraftChange } from "./schema.ts";
+import type { DraftEffect, Effect, RuleDraftChange } from "./schema.ts";
 import { SCHEMA_NAME } from "./document-keys.ts";
 import { readSignalboxDocument, type Reading } from "./signalbox-document.ts";
 import type { StepBudget } from "./step-budget.ts";
@@ -50,7 +50,7 @@ export interface RuleDrafts {
  */
 export function draftRules(
   events: readonly DraftEvent[],
-  effect: Effect,
+  effect: DraftEffect,
   yaml: string,
   work: StepBudget,
 ): RuleDrafts | undefined {
@@ -76,9 +76,15 @@ class Drafting {
   }
 
   /** Returns `undefined` if the document cannot be extended. */
-  add(events: readonly DraftEvent[], effect: Effect): Omit<RuleDrafts, "standsAlone"> | undefined {
+  add(
+    events: readonly DraftEvent[],
+    wanted: DraftEffect,
+  ): Omit<RuleDrafts, "standsAlone"> | undefined {
     for (const event of events) {
-      if (!this.#decide(event, effect) || !this.#document) return undefined;
+      const effect = wanted === "test" ? this.#noteDecision(event) : wanted;
+      if (effect === undefined) return undefined;
+      if (wanted !== "test" && !this.#decide(event, effect)) return undefined;
+      if (!this.#document) return undefined;
       const rule = this.#verdictOn(event)?.rule ?? null;
       this.#document = this.#withTest(this.#document, event, effect, rule);
     }
@@ -86,6 +92,15 @@ class Drafting {
     if (!document) return undefined;
     const changes = this.#steps.map((step) => ({ ...step, line: this.#lineOf(document, step) }));
     return { yaml: document.text, changes };
+  }
+
+  /** Notes how the document decides an event's command, and returns that effect. */
+  #noteDecision(event: DraftEvent): Effect | undefined {
+    const verdict = this.#verdictOn(event);
+    if (!verdict) return undefined;
+    const effect = verdict.decision === "ALLOWED" ? "allow" : "deny";
+    this.#note(event, "none", verdict.rule, decidedAlready(effect, verdict.rule));
+    return effect;
   }
 
   /**

@@ -10,7 +10,7 @@ import {
   type Verdict,
 } from "./evaluate.ts";
 import { Problems } from "./problems.ts";
-import type { Effect, Mode, PolicyProblem } from "./schema.ts";
+import type { DraftEffect, Mode, PolicyProblem } from "./schema.ts";
 import { isSignalboxDocument, readSignalboxDocument, type Reading } from "./signalbox-document.ts";
 import { MAX_STEPS, TooMuchWork, StepBudget } from "./step-budget.ts";
 
@@ -20,7 +20,7 @@ export interface Question {
   /** A command to decide; if absent, the document's own tests are run. */
   readonly command: Command | undefined;
   /** The events and the effect of rules to add to the document. If present, nothing else is done. */
-  readonly draft?: { readonly events: readonly DraftEvent[]; readonly effect: Effect };
+  readonly draft?: { readonly events: readonly DraftEvent[]; readonly effect: DraftEffect };
   /** Commands to decide, up to the limit of `DECIDING_STEPS`. If present, the rules and their lines are found too. */
   readonly commands?: readonly Command[] | undefined;
   /** Whether a thread sends the document back, which costs the receiving thread time. */

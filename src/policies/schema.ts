@@ -234,6 +234,9 @@ export const policyRule = object({
 });
 export type PolicyRule = Infer<typeof policyRule>;
 
+/** The effect of drafted rules; with `test` only tests are drafted. */
+export type DraftEffect = Effect | "test";
+
 /** The most events of one draft. */
 const MOST_DRAFT_EVENTS = 50;
 
@@ -248,7 +251,10 @@ export const ruleDraftRequest = {
         ...list("The ids of audit events.", string("The id of an audit event.")),
         maxItems: MOST_DRAFT_EVENTS,
       },
-      effect: word("The effect of the rules.", effects),
+      effect: word(
+        "The effect of the rules. `test` adds no rule, only a test of each command as the document decides it.",
+        [...effects, "test"] as const,
+      ),
       yaml: { ...yaml, description: "The document to extend. The default is the active policy." },
     },
   }),

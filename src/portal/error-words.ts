@@ -24,14 +24,14 @@ const WORDINGS = [
   [/\ba string( or null)?\b/, "a text"],
 ] as const;
 
-const MESSAGE = /^([a-z_]+)(?:\[(\d+)\])?(?:\.([a-z_]+))?: (.+)$/s;
+const MESSAGE = /^([a-z_]+)(?:\[(\d+)\])?(?:\.([a-z_]+))?(, line \d+, column \d+)?: (.+)$/s;
 
 /** Rewrites a message of the API for people: `expires_in_days: required` gets the label of the field. */
 export function inWords(message: string): string {
-  const [, first = "", row, inner, rest = ""] = MESSAGE.exec(message) ?? [];
+  const [, first = "", row, inner, lines = "", rest = ""] = MESSAGE.exec(message) ?? [];
   const label = LABELS.get(inner ?? first);
   if (label === undefined) return message;
   const place = row === undefined ? label : `${label} in row ${Number(row) + 1}`;
   const words = WORDINGS.reduce((text, [from, to]) => text.replace(from, to), rest);
-  return `${place}: ${words}`;
+  return `${place}${lines}: ${words}`;
 }

@@ -10,7 +10,7 @@ import { policy, policyPublish, type PolicyPublish } from "../policies/schema.ts
 import type { PolicyStore } from "../policies/store.ts";
 import type { Judged } from "./judge-worker.ts";
 import { beginReplay, type ReplayClient, type ReplayNeeds } from "./replay.ts";
-import { policyConflict } from "./schema.ts";
+import { policyConflict } from "./report.ts";
 
 interface Needs extends ReplayNeeds {
   readonly policies: PolicyStore;

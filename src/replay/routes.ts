@@ -6,7 +6,8 @@ import { json, StreamReply } from "../http/reply.ts";
 import { route } from "../http/route.ts";
 import { askerOf } from "../policies/check.ts";
 import { beginReplay, type Replay, type ReplayNeeds } from "./replay.ts";
-import { policyReplay, policyReplayReport } from "./schema.ts";
+import { policyReplayReport } from "./report.ts";
+import { policyReplay } from "./schema.ts";
 
 const PERCENT = 100;
 const UNBUFFERED = ["X-Accel-Buffering", "no"] as const;

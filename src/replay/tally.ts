@@ -9,7 +9,7 @@ import type { StepBudget } from "../policies/step-budget.ts";
 import { type Decide, deciderOf } from "./decider.ts";
 import { type NotReplayable, REASONS } from "./reasons.ts";
 import { RecentValues } from "./recent-values.ts";
-import { EXAMPLE_FIELDS, type ReplayCounts } from "./schema.ts";
+import { EXAMPLE_FIELDS, type ReplayCounts } from "./report.ts";
 
 const FACTS = ["command", ...Object.values(globFields)] as const;
 /** The fields whose values are counted, by their names in the report. */

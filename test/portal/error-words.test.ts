@@ -17,6 +17,13 @@ for (const [message, words] of MESSAGES) {
   test(`people read "${words}"`, () => assert.equal(inWords(message), words));
 }
 
+test("the place in a document stays beside the label of its field", () => {
+  assert.equal(
+    inWords("yaml, line 2, column 4: rules: required"),
+    "Policy document, line 2, column 4: rules: required",
+  );
+});
+
 test("a message without a known field stays as it is", () => {
   for (const message of ["The current password is wrong", "x_y: expected a text", ""]) {
     assert.equal(inWords(message), message);

@@ -4,7 +4,7 @@ import { printable } from "../../core/printable.ts";
 import { formatTimestamp } from "../../core/time.ts";
 import { examine } from "../../policies/examine.ts";
 import { policyPublish, type PolicyPublish } from "../../policies/schema.ts";
-import type { PolicyReplayReport } from "../../replay/schema.ts";
+import type { PolicyReplayReport } from "../../replay/report.ts";
 import { UsageError } from "../command.ts";
 
 const text = { type: "string" } as const;

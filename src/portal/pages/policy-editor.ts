@@ -9,6 +9,7 @@ import { breadcrumb, card, type PageContext, shellLines } from "./parts.ts";
 import { activeOf, readPolicy, type DataPage } from "./source.ts";
 import { allowedOrNote, ifAllowed } from "../withheld.ts";
 import { publishRequest } from "./first-steps.ts";
+import { replayCard } from "./policy-replay.ts";
 
 const parameters = {
   from: string("The version to begin with. The default is the active version."),
@@ -129,7 +130,7 @@ ${text}</textarea>
         </p>
         <ol class="problems" id="problems"></ol>
       </section>
-      ${simulator()}
+      ${simulator()} ${replayCard()}
       <section class="card wide" aria-labelledby="changes-title">
         <header>
           <h2 id="changes-title">${changesTitle(active?.version)}</h2>

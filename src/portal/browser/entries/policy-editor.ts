@@ -11,6 +11,7 @@ import {
   startingText,
   type PolicyEditorModel,
 } from "../../pages/policy-editor.ts";
+import { renderReplay } from "../../pages/policy-replay.ts";
 import { policyChanges } from "../../pages/policy-text.ts";
 import { readPolicy } from "../../pages/source.ts";
 import { isSignedOut, pageSource, reasonOf } from "../api.ts";
@@ -21,6 +22,7 @@ import { goToLine, goToPlace, serveCheck } from "../policy-check.ts";
 import { serveEditingKeys } from "../policy-keys.ts";
 import { servePaint } from "../policy-paint.ts";
 import { askToPublish, askToTakeOver, type PublishListener } from "../policy-publish.ts";
+import { serveReplay } from "../policy-replay.ts";
 import { serveSimulator } from "../policy-simulator.ts";
 import { showProblem } from "../retry.ts";
 import { learnRole } from "../role.ts";
@@ -95,6 +97,9 @@ async function serve(model: PolicyEditorModel): Promise<void> {
     return { providers: ids(providers), capabilities: ids(capabilities) };
   });
   const simulator = serveSimulator(element<HTMLFormElement>("simulate"), element("decision"), area);
+  serveReplay(element("replay"), area, (report) =>
+    renderReplay(report, model.active !== undefined),
+  );
   const showButtons = (): void => {
     discard.hidden = draftOf() === undefined;
     restore.hidden = storedDraft(DISCARDED_KEY) === undefined;

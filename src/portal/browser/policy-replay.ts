@@ -1,0 +1,98 @@
+/** Tests the text of the policy editor on recorded commands, and adds examples to the text. */
+import type { RuleDraft } from "../../policies/schema.ts";
+import type { PolicyReplayReport } from "../../replay/report.ts";
+import type { Html } from "../html.ts";
+import { ApiError } from "../pages/api-source.ts";
+import { streamReader } from "../server-sent-events.ts";
+import { apiErrorOf, call, isSignedOut, open, reasonOf } from "./api.ts";
+import { morph } from "./morph.ts";
+
+const PERCENT = 100;
+
+/** The data of an event of the stream. */
+type Told =
+  | PolicyReplayReport
+  | { readonly evaluated: number; readonly total: number }
+  | { readonly error: string };
+
+/** Connects the button, the state and the report below a place with the editor's text. */
+export function serveReplay(
+  place: HTMLElement,
+  area: HTMLTextAreaElement,
+  render: (report: PolicyReplayReport) => Html,
+): void {
+  const state = place.querySelector<HTMLElement>("[data-state]");
+  const shown = place.querySelector<HTMLElement>("[data-report]");
+  if (!state || !shown) throw new Error("The editor has no place for the replay");
+  let underWay: AbortController | undefined;
+  let tested: string | undefined;
+  const say = (text: string): void => void (state.textContent = text);
+  const run = async (): Promise<void> => {
+    underWay?.abort();
+    const own = new AbortController();
+    underWay = own;
+    const yaml = area.value;
+    say("Waiting for the first events…");
+    try {
+      const report = await replay(yaml, own.signal, (evaluated, total) =>
+        say(`${Math.floor((PERCENT * evaluated) / Math.max(total, 1))} % of the events decided`),
+      );
+      tested = yaml;
+      morph(shown, render(report));
+      say("");
+      showAge();
+    } catch (error) {
+      if (!own.signal.aborted && !isSignedOut(error)) say(reasonOf(error));
+    }
+  };
+  const showAge = (): void => {
+    if (tested !== undefined && !underWay?.signal.aborted) {
+      say(tested === area.value ? "" : "The text has changed since: test it again.");
+    }
+  };
+  const add = async (event: string, effect: string): Promise<void> => {
+    try {
+      const body = { event, effect, yaml: area.value };
+      const { yaml, changes } = await call<RuleDraft>("POST", "/policies/draft-rule", { body });
+      area.value = yaml;
+      area.dispatchEvent(new Event("input"));
+      const [change] = changes;
+      say(effect === "test" ? "The test was added to the text." : `${change?.message ?? "Added"}.`);
+    } catch (error) {
+      if (!isSignedOut(error)) say(reasonOf(error));
+    }
+  };
+  place.addEventListener("click", ({ target }) => {
+    const button = target instanceof Element ? target.closest("button") : null;
+    const { test, effect = "test" } = button?.dataset ?? {};
+    if (button?.matches("[data-run]")) void run();
+    else if (test !== undefined) void add(test, effect);
+  });
+  area.addEventListener("input", showAge);
+}
+
+/** Runs a replay; resolves with its report. */
+async function replay(
+  yaml: string,
+  signal: AbortSignal,
+  onProgress: (evaluated: number, total: number) => void,
+): Promise<PolicyReplayReport> {
+  const headers = { Accept: "text/event-stream" };
+  const options = { body: { yaml }, headers, signal, isEndless: true };
+  const response = await open("POST", "/policies/replay", options);
+  if (!response.ok || !response.body) {
+    throw apiErrorOf(response.status, await response.json().catch(() => undefined));
+  }
+  const read = streamReader();
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    for (const { data } of read(part.value)) {
+      if (data === undefined) continue;
+      const told = JSON.parse(data) as Told;
+      if ("error" in told) throw new ApiError(0, told.error);
+      if ("total" in told) onProgress(told.evaluated, told.total);
+      else return told;
+    }
+  }
+  throw new ApiError(0, "The service ended the test before its result: try again");
+}

@@ -1,0 +1,122 @@
+import type { PolicyReplayReport } from "../../replay/report.ts";
+import { count, counted } from "../format.ts";
+import { html, type Html } from "../html.ts";
+import { executorLink, pageLink, providerLink, runtimeLink } from "../page-link.ts";
+import { card, decisionBadge, table } from "./parts.ts";
+
+/** Renders the part of the editor that tests the text on recorded commands. */
+export function replayCard(): Html {
+  return card(
+    "replay-title",
+    "Test on real commands",
+    html`<div class="inside replay" id="replay">
+      <p class="faint small">
+        Decides the commands of the last 7 days by this text, and shows which decisions would
+        change. Nothing is stored.
+      </p>
+      <button type="button" class="needs-modules" data-run>Test on real commands</button>
+      <p class="small" role="status" data-state></p>
+      <div data-report></div>
+    </div>`,
+  );
+}
+
+/**
+ * Renders the report of a replay.
+ *
+ * @param hasActive whether the text was compared with the active version, or with what was recorded
+ */
+export function renderReplay(report: PolicyReplayReport, hasActive: boolean): Html {
+  const { evaluated, newly_denied, newly_allowed, not_replayable, top, examples } = report;
+  const left = not_replayable.reduce((sum, { events }) => sum + events, 0);
+  const base = hasActive ? "the active version" : "what was recorded";
+  return html`<p>
+      <b>${counted(newly_denied, "event")}</b> newly denied and
+      <b>${counted(newly_allowed, "event")}</b> newly allowed, of ${counted(evaluated, "event")}
+      compared with ${base}.
+    </p>
+    ${left > 0 ? html`<p class="faint small">${leftOut(left, not_replayable)}</p>` : undefined}
+    ${changedRules(report)} ${names("Whose", top.executors, executorLink)}
+    ${names("Providers", top.providers, providerLink)}
+    ${names("Runtimes", top.runtimes, runtimeLink)}
+    ${
+      examples.length === 0
+        ? undefined
+        : html`<h3>Examples</h3>
+            <ol class="decisions" aria-label="Examples">
+              ${examples.map(exampleRow)}
+            </ol>`
+    }`;
+}
+
+const REASONS: Readonly<Record<PolicyReplayReport["not_replayable"][number]["reason"], string>> = {
+  no_decision: "no decision was reported",
+  command_redacted: "a secret was removed from the command",
+  resource_redacted: "a secret was removed from the resource",
+  command_missing: "the event has no command",
+  capability_missing: "the event has no capability",
+  executor_missing: "the event has no executor",
+  resource_missing: "the event has no resource",
+};
+
+function leftOut(left: number, gaps: PolicyReplayReport["not_replayable"]): Html {
+  const parts = gaps.map(({ reason, events }) => `${REASONS[reason]} (${count(events)})`);
+  return html`${counted(left, "event")} could not be compared: ${parts.join("; ")}.`;
+}
+
+function changedRules({ rules }: PolicyReplayReport): Html | undefined {
+  const changing = rules.filter(
+    ({ newly_denied, newly_allowed }) => newly_denied + newly_allowed > 0,
+  );
+  if (changing.length === 0) return undefined;
+  const rows = changing.map(
+    ({ id, newly_denied, newly_allowed }) =>
+      html`<tr>
+        <td>${id === null ? "the default" : html`<code>${id}</code>`}</td>
+        <td class="num">${count(newly_denied)}</td>
+        <td class="num">${count(newly_allowed)}</td>
+      </tr>`,
+  );
+  const headings = ["Rule", "Newly denied", "Newly allowed"];
+  return table("Rules that change decisions", "", headings, rows);
+}
+
+function names(
+  title: string,
+  all: PolicyReplayReport["top"]["executors"],
+  linkOf: (name: string) => string,
+): Html | undefined {
+  if (all.length === 0) return undefined;
+  const links = all.map(
+    ({ name, newly_denied, newly_allowed }, i) =>
+      html`${i === 0 ? "" : ", "}<a href="${linkOf(name)}">${name}</a>
+        (${count(newly_denied + newly_allowed)})`,
+  );
+  return html`<p><span class="faint">${title}:</span> ${links}</p>`;
+}
+
+function exampleRow({ event, now, rule, reason }: PolicyReplayReport["examples"][number]): Html {
+  const by = rule === null ? "by the default" : html`by rule <code>${rule}</code>`;
+  const change = now === "DENIED" ? "Newly denied" : "Newly allowed";
+  return html`<li>
+    ${decisionBadge({ policy_decision: now })}
+    <code>${event.command ?? event.capability ?? event.provider ?? event.id}</code>
+    <div>
+      ${change} ${by}${event.executor === undefined ? undefined : html`, run by ${event.executor}`}
+    </div>
+    ${reason === null ? undefined : html`<div class="faint">${reason}</div>`}
+    <div>
+      <a href="${pageLink("/portal/audit", { event: event.id })}">Show the event</a>
+      <button type="button" class="quiet" data-test="${event.id}" data-effect="test">
+        Add as a test
+      </button>
+      ${
+        now === "DENIED"
+          ? html`<button type="button" class="quiet" data-test="${event.id}" data-effect="allow">
+              Allow it
+            </button>`
+          : undefined
+      }
+    </div>
+  </li>`;
+}

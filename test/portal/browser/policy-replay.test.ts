@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { browserTest, checkLooks, PHONE, visit } from "../../support/browser.ts";
+import { start } from "../../support/start.ts";
+
+const OPEN = `schema: signalbox/policy/v1
+default: allow
+rules:
+  - { id: no-rm, effect: deny, match: { commands: [{ prefix: rm }] } }
+`;
+const TIGHTER = `schema: signalbox/policy/v1
+default: allow
+rules:
+  - id: no-push
+    effect: deny
+    reason: A person pushes
+    match: { commands: [{ prefix: git push }] }
+`;
+
+browserTest(
+  "a draft is tested on real commands, and an example becomes a test of it",
+  async (t) => {
+    const app = await start(t);
+    await app.post("/api/v1/policies", { version: "v1", yaml: OPEN });
+    const commands = ["git push origin main", "git push -f", "rm x", "ls"];
+    for (const [i, command] of commands.entries()) {
+      const sent = { id: `e${i}`, command, executor: "ada", provider: command.split(" ")[0] };
+      await app.post("/api/v1/audit", { ...sent, decision: i === 2 ? "denied" : "allowed" });
+    }
+    const { page, faults } = await visit(t, `${app.url}/portal/policies/new`);
+    const text = page.getByRole("textbox", { name: "Policy document" });
+    await page.getByText("Valid, without a change").waitFor();
+    await text.fill("a: [");
+    const replay = page.locator("#replay");
+    const run = replay.getByRole("button", { name: "Test on real commands" });
+    await run.click();
+    await replay.getByText("Policy document, line 1").waitFor();
+    faults.splice(0); // browsers report refused requests
+    await text.fill(TIGHTER);
+    await run.click();
+    await replay
+      .getByText("2 events newly denied and 1 event newly allowed, of 4 events")
+      .waitFor();
+    assert.match(await replay.innerText(), /no-push\s+2\s+0\s+the default\s+0\s+1/);
+    assert.match(await replay.innerText(), /Whose: ada \(3\)/);
+    const examples = replay.getByRole("list", { name: "Examples" }).getByRole("listitem");
+    assert.equal(await examples.count(), 3);
+    const first = examples.filter({ hasText: "git push -f" });
+    assert.match(await first.innerText(), /Newly denied by rule no-push, run by ada/);
+    assert.equal(
+      await first.getByRole("link", { name: "Show the event" }).getAttribute("href"),
+      "/portal/audit?event=e1",
+    );
+    await first.getByRole("button", { name: "Add as a test" }).click();
+    await replay.getByText("The test was added to the text.").waitFor();
+    await page.getByText("Valid: it could be published").waitFor();
+    assert.match(
+      await text.inputValue(),
+      /tests:\n {2}- command: git push -f\n[^]*expect: deny\n {4}rule: no-push\n/,
+    );
+    const allowed = examples.filter({ hasText: "rm x" });
+    await allowed.getByRole("button", { name: "Add as a test" }).click();
+    await page.waitForFunction("document.querySelector('#yaml').value.includes('command: rm x')");
+    await examples
+      .filter({ hasText: "origin main" })
+      .getByRole("button", { name: "Allow it" })
+      .click();
+    await page.waitForFunction("document.querySelector('#yaml').value.includes('except:')");
+    await page.getByText("Valid: it could be published").waitFor();
+    await run.click();
+    await replay.getByText("1 event newly denied and 1 event newly allowed").waitFor();
+    await page.setViewportSize(PHONE);
+    const isWide = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
+    assert.equal(await page.evaluate(isWide), false);
+  },
+);
+
+browserTest("the editor looks right in both themes with the test on real commands", async (t) => {
+  const app = await start(t);
+  await checkLooks(t, `${app.url}/portal/policies/new`, "policy-replay");
+});

@@ -12,7 +12,7 @@ import {
 } from "./ingest.ts";
 import type { CountRedaction } from "./redaction/event-redaction.ts";
 import type { Redactor } from "./redaction/redact.ts";
-import type { Redacted } from "./redaction/scan.ts";
+import type { Redacted } from "./redaction/spans.ts";
 import type { AuditEvent } from "./schema.ts";
 
 /** The data that the service adds to each event of one request, and the way secrets are taken out. */

@@ -3,7 +3,7 @@ import { SECOND_MS, type Clock } from "../../core/clock.ts";
 import { ownRules, type OwnSetting } from "./own-rules.ts";
 import { Redactor } from "./redact.ts";
 import { REDACTION_RULES } from "./rules.ts";
-import type { Redaction } from "./scan.ts";
+import type { Redaction } from "./spans.ts";
 
 /** Receives how often a rule replaced a secret in one text. */
 export type CountRedaction = (redaction: Redaction) => void;

@@ -1,5 +1,6 @@
 /** Secrets that are recognised by the words before them, in a command or another text. */
 import { type RedactionRule, VALUE, valueAt } from "./shapes.ts";
+import { isSecretValue } from "./values.ts";
 
 /** Words between a program and the place of the secret. */
 const WORDS = String.raw`(?:\s{1,4}(?!-)[^\s;&|]{1,80}){1,4}`;
@@ -31,6 +32,7 @@ export const PLACE_RULES: readonly RedactionRule[] = [
       String.raw`pulumi\s{1,4}config\s{1,4}set(?=[^\n;&|]{0,200}--secret)(?:\s{1,4}-\S{1,60}){0,6}\s{1,4}(?!-)[^\s;&|]{1,100}(?:\s{1,4}-\S{1,60}){0,6}\s{1,4}(?!-)${VALUE}`,
       "y",
     ),
+    accepts: isSecretValue,
     matches: ["pulumi config set --secret dbPassword hunter2"],
     ignores: ["pulumi config set region eu", "pulumi config set --secret dbPassword"],
   },
@@ -55,8 +57,14 @@ export const PLACE_RULES: readonly RedactionRule[] = [
   valueAt(
     "short-name",
     ["pw=", "pat=", "key_base=", "_auth=", "secret_id="],
-    String.raw`(?:(?<![A-Za-z0-9])pw|(?<=_)pat|key_base|(?<=(?<![A-Za-z0-9])(?:redis|rediscli|valkey)?)_auth|secret_id)=`,
-    ["PW=hunter2 x", "GH_PAT=abc x", "REDISCLI_AUTH=abc redis-cli", "npm _auth=abc"],
+    String.raw`(?:(?<![A-Za-z0-9])pw|(?<=_)pat|key_base|(?<=(?<![A-Za-z0-9])(?:redis|rediscli|valkey|api|http|basic|proxy)?)_auth|secret_id)=`,
+    [
+      "PW=hunter2 x",
+      "GH_PAT=abc x",
+      "REDISCLI_AUTH=abc redis-cli",
+      "API_AUTH=abc x",
+      "npm _auth=abc",
+    ],
     ["USE_AUTH=true x", "REDIS_AUTH=$A x", "path=/a"],
   ),
   valueAt(
@@ -83,6 +91,18 @@ export const PLACE_RULES: readonly RedactionRule[] = [
       "poetry config pypi-token.pypi --unset",
       "poetry config --unset pypi-token.pypi\nls",
     ],
+  ),
+  valueAt(
+    "word-before",
+    ["nmcli ", "rclone config ", "redis-cli ", "valkey-cli "],
+    String.raw`(?:nmcli\s[^\n;|&]{1,200}?\s(?:password|(?:802-11-wireless-security|wifi-sec)\.psk)|rclone\s{1,4}config\s[^\n;|&]{1,200}?\s(?:pass|\w{0,40}(?:key|secret|token|password))|(?:redis|valkey)-cli\s[^\n;|&]{0,120}?(?<=\s)auth(?:\s{1,4}[\w.-]{1,60}(?=\s{1,4}[^\s;|&]))?)[ \t]{1,4}(?!-)`,
+    [
+      "nmcli d wifi connect net password hunter2",
+      "rclone config create r s3 secret_access_key abc",
+      "redis-cli -h r AUTH hunter2",
+      "redis-cli AUTH ada hunter2",
+    ],
+    ["nmcli d wifi", "rclone config show", "redis-cli get author x", "redis-cli AUTH $P"],
   ),
   valueAt(
     "share-password",

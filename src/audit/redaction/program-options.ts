@@ -1,17 +1,13 @@
 /** Reads the words of a command for the options of its program. */
 import type { ProgramRule, Takes } from "./programs.ts";
+import type { Quotes } from "./quotes.ts";
+import type { Span } from "./spans.ts";
 import { isSecretValue, MARK } from "./values.ts";
 
 /** The most characters of a command that are read. */
 const COMMAND_LENGTH = 16_384;
 const ENDS_COMMAND = /[;|&)\n]/;
 const ENDS_WORD = /[\s;|&()<>]/;
-
-/** A part of a text; `end` is exclusive. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
 
 /**
  * Finds the secrets in the options of a program, up to the end of the command.
@@ -23,22 +19,27 @@ export function secretsOfProgram(
   text: string,
   from: number,
   { options, after, isWrapper }: ProgramRule,
+  quotes: Quotes,
 ): { readonly secrets: readonly Span[]; readonly end: number } {
   const flags = Object.entries(options);
   const before = after === undefined ? undefined : wholeWord(after);
   const secrets: Span[] = [];
+  const around = quotes.around(from - 1);
+  const limit = Math.min(from + COMMAND_LENGTH, around?.close ?? text.length);
+  // In quotes, the quotes of the command are read one by one: what they are is exact only without the layer around.
+  const own = around ? undefined : quotes;
   let isOpen = before === undefined;
   let waiting: Takes | undefined;
   let end = from;
   for (;;) {
-    const word = nextWord(text, end, from + COMMAND_LENGTH);
+    const word = nextWord(text, end, limit, own);
     if (word === undefined) return { secrets, end };
     end = word.end;
     const isQuoted = /["']/.test(text[word.start] ?? "") && text[word.start + 1] === "-";
     const start = isQuoted ? word.start + 1 : word.start;
     const said = text.slice(start, word.end);
     if (waiting !== undefined && !said.startsWith("-")) {
-      secrets.push(...secretIn(text, word, waiting));
+      secrets.push(...secretIn(text, word, waiting, own));
       waiting = undefined;
       continue;
     }
@@ -50,7 +51,7 @@ export function secretsOfProgram(
       const rest = restOf(said, flag, takes);
       if (rest === undefined) continue;
       if (rest < said.length) {
-        secrets.push(...secretIn(text, { start: start + rest, end: word.end }, takes));
+        secrets.push(...secretIn(text, { start: start + rest, end: word.end }, takes, own));
       } else if (takes !== "rest") waiting = takes;
       break;
     }
@@ -81,24 +82,42 @@ function restOf(word: string, flag: string, takes: Takes): number | undefined {
 }
 
 /** The secret in the value of an option, without its quotes. */
-function secretIn(text: string, value: Span, takes: Takes): readonly Span[] {
-  const quote = text[value.start];
-  const isQuoted = quote === '"' || quote === "'";
-  let start = isQuoted ? value.start + 1 : value.start;
-  let end = start;
-  while (end < value.end && (isQuoted ? text[end] !== quote : !/["']/.test(text[end] ?? ""))) end++;
-  if (text.slice(start, end).includes(MARK)) return [];
+function secretIn(text: string, value: Span, takes: Takes, quotes?: Quotes): readonly Span[] {
+  const whole = quotes ? value : firstPart(text, value);
+  let { start } = whole;
   if (takes !== "word" && takes !== "rest") {
-    const separator = text.slice(start, end).indexOf(takes);
+    const separator = text.slice(start, whole.end).indexOf(takes);
     if (separator === -1) return [];
     start += separator + 1;
   }
-  return isSecretValue(text.slice(start, end)) && end > start ? [{ start, end }] : [];
+  const secret = quotes
+    ? withoutQuotes({ start, end: whole.end }, quotes)
+    : { start, end: whole.end };
+  const said = text.slice(secret.start, secret.end).replace(/["']/g, "");
+  return said !== "" && !said.includes(MARK) && isSecretValue(said) ? [secret] : [];
+}
+
+/** A value's text in quotes, or its text before the first quote. */
+function firstPart(text: string, { start, end }: Span): Span {
+  const quote = text[start];
+  const isQuoted = quote === '"' || quote === "'";
+  const from = isQuoted ? start + 1 : start;
+  let to = from;
+  while (to < end && (isQuoted ? text[to] !== quote : !/["']/.test(text[to] ?? ""))) to++;
+  return { start: from, end: to };
+}
+
+/** A value without the quotes at its ends that have no counterpart in it, or that are around it. */
+function withoutQuotes({ start, end }: Span, quotes: Quotes): Span {
+  const around = quotes.around(start);
+  if (around === undefined) return { start, end };
+  if (around.close === start) return { start: start + 1, end };
+  if (around.open < start) return { start, end: Math.min(around.close, end) };
+  return around.close === end - 1 ? { start: start + 1, end: end - 1 } : { start, end };
 }
 
 /** The next word of the same command, with its quotes; `undefined` at the end of the command. */
-function nextWord(text: string, from: number, most: number): Span | undefined {
-  const limit = Math.min(text.length, most);
+function nextWord(text: string, from: number, limit: number, quotes?: Quotes): Span | undefined {
   let start = from;
   while (start < limit && /[ \t<>\\]/.test(text[start] ?? "")) {
     start += text[start] === "\\" ? 2 : 1; // a backslash continues the line
@@ -108,8 +127,9 @@ function nextWord(text: string, from: number, most: number): Span | undefined {
   while (end < limit && !ENDS_WORD.test(text[end] ?? "")) {
     const char = text[end];
     if (char === '"' || char === "'") {
-      const closing = text.indexOf(char, end + 1);
-      if (closing === -1 || closing >= limit) break; // the quote belongs to the text around the command
+      const closing = quotes ? quotes.closeOf(end) : text.indexOf(char, end + 1);
+      // Otherwise the quote belongs to the text around the command.
+      if (closing === undefined || closing === -1 || closing >= limit) break;
       end = closing;
     }
     end += char === "\\" ? 2 : 1;

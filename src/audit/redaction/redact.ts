@@ -5,11 +5,14 @@
  */
 import { type Work, finish } from "../../core/work.ts";
 import { REDACTED_FIELDS } from "../event-fields.ts";
+import { withoutLayer } from "./layers.ts";
 import { Literals } from "./literals.ts";
 import { PROGRAM_RULES, type ProgramRule } from "./programs.ts";
+import { Quotes } from "./quotes.ts";
 import { REDACTION_RULES } from "./rules.ts";
-import { AtSigns, type Redacted, type Redaction, Scan } from "./scan.ts";
+import { AtSigns, Scan } from "./scan.ts";
 import type { RedactionRule } from "./shapes.ts";
+import { inOrder, type Redacted, type Redaction, replaced, type Secret } from "./spans.ts";
 import { MARK } from "./values.ts";
 
 type RedactedField = (typeof REDACTED_FIELDS)[number];
@@ -22,6 +25,14 @@ const TABLE_BITS = 0x7fff;
 const PART_LENGTH = 512;
 /** Up to this length, a text is searched for a program's options before its words are read. */
 const LOOKED_THROUGH = 2048;
+
+/** The layers of quotes that are removed. */
+const MOST_LAYERS = 3;
+/** Layers of longer texts are not removed: it would take too long for a hostile one. */
+const LAYERED_LENGTH = 16_384;
+/** How often a text with layers is redacted: a word that was joined may be another word after the first time. */
+const MOST_ROUNDS = 3;
+const QUOTED = /"[^"]*"|'[^']*'/g;
 
 /** A keyword and its rule. The keyword with no rule is the mark of redacted secrets, which are skipped. */
 interface Entry {
@@ -51,13 +62,17 @@ export class Redactor {
     for (const { literal = "" } of this.#literals) if (text.includes(literal)) return true;
     const places = this.#places;
     const atSigns = new AtSigns(text);
+    let hasKeyword = false;
     let group = 0;
     for (let at = 0; at < text.length; at++) {
       group = ((group << 5) | (text.charCodeAt(at) & BITS)) & TABLE_BITS;
       const entries = places[group] as number;
-      if (entries !== 0 && this.#mayApplyAt(text, at - 2, entries, atSigns)) return true;
+      if (entries === 0) continue;
+      const found = this.#mayApplyAt(text, at - 2, entries, atSigns);
+      if (found === true) return true;
+      hasKeyword ||= found === "keyword";
     }
-    return false;
+    return hasKeyword && isLayered(text);
   }
 
   /** Replaces the secrets of a text. */
@@ -67,7 +82,25 @@ export class Redactor {
 
   /** Replaces the secrets of a text that may be long. */
   *redactInParts(text: string): Work<Redacted> {
-    const scan = new Scan(text);
+    const counts = new Map<string, number>();
+    let rest = text;
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      const found = replaced(rest, yield* this.#secretsOf(rest, MOST_LAYERS));
+      rest = found.text;
+      for (const { rule, count } of found.redactions) {
+        counts.set(rule, (counts.get(rule) ?? 0) + count);
+      }
+      if (found.redactions.length === 0 || !isLayered(text)) break;
+    }
+    return { text: rest, redactions: Array.from(counts, ([rule, count]) => ({ rule, count })) };
+  }
+
+  /** The secrets of a text, and of what it is without some layers of quotes. */
+  *#secretsOf(text: string, layers: number): Work<readonly Secret[]> {
+    const quotes = new Quotes(text);
+    const hasLayers = layers > 0 && text.length <= LAYERED_LENGTH;
+    const layer = hasLayers ? yield* withoutLayer(text, quotes) : undefined;
+    const scan = new Scan(text, quotes, layer);
     const literals = new Literals(text);
     yield* literals.find(this.#literals);
     let group = 0;
@@ -98,7 +131,18 @@ export class Redactor {
       group = 0;
       literals.passTo(next);
     }
-    return scan.result();
+    const secrets = scan.result();
+    if (layer === undefined) return secrets;
+    const deeper: Secret[] = [];
+    for (const secret of yield* this.#secretsOf(layer.text, layers - 1)) {
+      let { isRest } = secret;
+      for (const span of layer.sourceOf(secret)) {
+        deeper.push({ ...span, rule: secret.rule, isRest });
+        isRest = true;
+      }
+    }
+    yield;
+    return inOrder(secrets, deeper);
   }
 
   /**
@@ -127,17 +171,19 @@ export class Redactor {
     return undefined;
   }
 
-  #mayApplyAt(text: string, place: number, entries: number, atSigns: AtSigns): boolean {
+  #mayApplyAt(text: string, place: number, entries: number, atSigns: AtSigns): boolean | "keyword" {
+    let found: false | "keyword" = false;
     for (const entry of this.#entries[entries] as Entry[]) {
       if (!standsAt(text, entry, place)) continue;
       const { rule, program } = entry;
       if (program && (text.length > LOOKED_THROUGH || hasOption(text, program, place))) return true;
       if (rule === undefined) continue;
+      found = "keyword";
       if (rule.isBeforeAt === true && !atSigns.follow(place)) continue;
       rule.pattern.lastIndex = place;
       if (rule.pattern.test(text)) return true;
     }
-    return false;
+    return found;
   }
 
   #add(entry: Entry): void {
@@ -187,6 +233,15 @@ function isWordAt(text: string, place: number): boolean {
     code === 0x5f ||
     code === 0x2d
   );
+}
+
+/** Whether a layer of quotes may be removed: there are quotes in quotes, escapes, or words of several parts. */
+function isLayered(text: string): boolean {
+  if (text.includes("\\")) return true;
+  const hasDouble = text.includes('"');
+  const hasSingle = text.includes("'");
+  if (hasDouble && hasSingle) return true;
+  return (hasDouble || hasSingle) && /"[\w$"]/.test(text.replace(QUOTED, '"'));
 }
 
 /** Whether the text has an option of a program after the program's name. */

@@ -1,3 +1,4 @@
+/* oxlint-disable no-template-curly-in-string -- expansions of the shell */
 /**
  * The forms of secrets, as data. A rule is tried only where the text has one of its keywords, and its pattern reads a
  * bounded length from there, so redaction takes linear time. No rule guesses by entropy.
@@ -16,8 +17,10 @@ const SECRET_NAME = String.raw`${SECRET_WORD}(?<=(?<name>[\w.-]{1,80}))${SUFFIX}
 /** The end of a quoted or indexed name. */
 const CLOSED = String.raw`\\?["']?\]?`;
 const GAP = String.raw`(?:\s|\\\n){1,8}`;
+/** Commands and options before an assignment that is one word. */
+const ASSIGNS = String.raw`(?:(?<![\w-])(?:env|export|declare|typeset|readonly|local)(?:\s{1,4}-\w{1,10}){0,3}|\b(?:docker|podman|nerdctl|kubectl|oc)\b[^\n;|&]{0,200}\s-e|--(?:env|build-arg|set|set-string|from-literal)|\s-var)`;
 const SCHEMES =
-  "bearer|basic|token|digest|apikey|api-key|negotiate|ntlm|bot|splunk|oauth|dpop|genie-?key|snowflake|key|sso-key|ssws";
+  "bearer|basic|token|digest(?!\\s{1,4}\\w{1,20}=)|apikey|api-key|negotiate|ntlm|bot|splunk|oauth|dpop|genie-?key|snowflake|key|sso-key|ssws";
 
 /** The rules, in the order in which they are tried at one position. */
 export const REDACTION_RULES: readonly RedactionRule[] = [
@@ -36,15 +39,25 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     id: "url-token",
     keywords: ["://"],
     isBeforeAt: true,
-    // A token in place of the user stands before an empty password or a fixed word.
+    // A token in place of the user stands before an empty password or a fixed word. Names of users stay: they are
+    // shorter, end in their digits (`AdaKing1815`), or have no digits and no two capitals together.
     pattern:
-      /:\/\/(?<secret>(?=[A-Za-z_-]{0,100}\d)[A-Za-z0-9_-]{20,512}(?=:?@)|[\w-]{8,512}(?=:x-oauth-basic@))/y,
+      /:\/\/(?<secret>(?:(?=[A-Za-z_-]{0,100}\d)[A-Za-z0-9_-]{20,512}|(?=[A-Za-z]{0,20}\d{1,20}[A-Za-z])(?=[a-z\d]{0,20}[A-Z])(?=[A-Z\d]{0,20}[a-z])[A-Za-z0-9]{12,19}|(?=[A-Z]{0,500}[a-z])(?=[A-Za-z]{0,500}?[A-Z]{2})[A-Za-z]{20,512}|[A-Za-z]{32,512})(?=:?@)|[\w-]{8,512}(?=:x-oauth-basic@))/y,
     matches: [
       `git clone https://${x(40)}@example.com/x`,
       `git push https://${x(12)}:x-oauth-basic@example.com/x`,
       `curl https://${x(24)}:@example.com`,
+      `git clone https://${x(14)}@example.com/x`,
+      `git clone https://${x(24, "qWErTyuIoP")}@example.com/x`,
     ],
-    ignores: ["https://ada@example.com", "ssh://git@example.com/x", "https://ada:@example.com"],
+    ignores: [
+      "https://ada@example.com",
+      "ssh://git@example.com/x",
+      "https://ada:@example.com",
+      "https://AdaKingLovelace1815@example.com",
+      "https://x-access-token@example.com",
+      "https://deploy-user-2024@example.com",
+    ],
   },
   {
     id: "url-password",
@@ -71,7 +84,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     id: "authorization-header",
     keywords: ["authorization"],
     pattern: new RegExp(
-      String.raw`authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:(?:${SCHEMES})(?:\s{1,4}|\\?["']\s?,\s?\\?["'])(?!\\?["'])(?<secret>[^\s"'\\;]{3,8192})|(?<bare>(?=[^\s"'\\,;0-9]{0,256}[0-9])[^\s"'\\,;]{6,8192}|[^\s"'\\,;]{20,8192})|(?<=(?:-[A-Za-z]{0,8}H|--header)(?:\s{1,4}|=)?["']authorization:\s{0,4})(?!(?:${SCHEMES})["'])(?<loose>[^\s"'\\,;$]{3,8192})(?=["']))`,
+      String.raw`authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:(?:${SCHEMES})(?:\s{1,4}|\\?["']\s?,\s?\\?["'])(?!\\?["'])(?<secret>[^\s"'\\;]{3,8192})|(?!AWS4-)(?<bare>(?=[^\s"'\\,;0-9]{0,256}[0-9])[^\s"'\\,;]{6,8192}|[^\s"'\\,;]{20,8192})|(?<=(?:-[A-Za-z]{0,8}H|--header)(?:\s{1,4}|=)?["']authorization:\s{0,4})(?!(?:${SCHEMES})["'])(?<loose>[^\s"'\\,;$]{3,8192})(?=["']))`,
       "iy",
     ),
     accepts: isSecretValue,
@@ -88,6 +101,21 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
       "curl -H 'Authorization: Bearer' x",
       "authorization failed",
       "authorization: denied by the policy",
+    ],
+  },
+  {
+    id: "signed-header",
+    keywords: ["response=", "signature="],
+    pattern:
+      /(?<=[\s,])(?:response|signature)=\\?["']?(?<secret>[^\s"'\\,;&|]{3,1024})(?<=authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:digest|aws4-hmac-sha256)\s[^\n]{0,500}[\s,](?:response|signature)=\\?["']?\k<secret>)/iy,
+    accepts: isSecretValue,
+    matches: [
+      "curl -H 'Authorization: Digest username=ada, realm=r, response=0a1b2c3d' x",
+      'curl -H "Authorization: AWS4-HMAC-SHA256 Credential=x/y, SignedHeaders=host, Signature=0a1b2c3d" x',
+    ],
+    ignores: [
+      'curl -H "Authorization: Digest username=ada, response=$R" x',
+      "curl --digest -u ada https://x/?response=abc",
     ],
   },
   {
@@ -112,6 +140,7 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     keywords: ["cookie:", 'cookie":', "cookie="],
     pattern:
       /cookie\\?["']?[:=]\s{0,4}\\?["']?(?<secret>[^\s"'=;&|<>$]{1,256}=(?!\$)[^\s"';&|]{1,4096}(?:;\s?[^\s"'=;&|<>]{1,256}=[^\s"';&|]{0,4096}){0,50})/iy,
+    accepts: isSecretValue,
     matches: ["curl -H 'Cookie: session=abc; x=1'", "Set-Cookie: a=b; Path=/"],
     ignores: ['curl -H "Cookie: $COOKIE"', 'curl -H "Cookie: session=$S"'],
   },
@@ -146,15 +175,43 @@ export const REDACTION_RULES: readonly RedactionRule[] = [
     ],
   },
   {
+    id: "default-value",
+    keywords: SECRET_WORDS,
+    pattern: new RegExp(
+      String.raw`${SECRET_WORD}${SUFFIX}:?[-=](?<=\$\{(?<name>[\w.-]{1,80}?):?[-=])(?<secret>[^\s"'\x60$(){}]{1,4096})(?=\})`,
+      "iy",
+    ),
+    accepts: (secret, groups) =>
+      isSecretName(groups["name"] ?? "") && isSecretValue(secret, groups),
+    matches: [': "${DB_PASSWORD:-hunter2}"', ": ${API_KEY:=abc}", "echo ${MY_TOKEN-abc}"],
+    ignores: ["${API_KEY:-}", "${API_KEY:-$OTHER}", "${CACHE_KEY:-abc}", "${TOKEN:?missing}"],
+  },
+  {
+    // A shell reads the whole quoted word as one assignment.
+    id: "quoted-assignment",
+    keywords: SECRET_WORDS,
+    pattern: new RegExp(
+      String.raw`${SECRET_WORD}${SUFFIX}\+?=(?<=${ASSIGNS}(?:\s{1,4}|=)["'](?<name>[\w.-]{1,80}?)\+?=)(?<whole>[^\s"'\x60$(][^"'\x60$(]{0,4096})`,
+      "iy",
+    ),
+    accepts: (secret, groups) =>
+      isSecretName(groups["name"] ?? "") && isSecretValue(secret, groups),
+    matches: ["env 'API_KEY=one two' x", `docker run -e "DB_PASSWORD=one two" x`],
+    ignores: ["env 'API_KEY=$OTHER' x", "export 'CACHE_KEY=a b'", "env 'TOKEN=' x"],
+  },
+  {
     id: "named-value",
     keywords: SECRET_WORDS,
-    pattern: new RegExp(`${SECRET_NAME}${CLOSED}=(?![=~])${VALUE}`, "iy"),
+    pattern: new RegExp(String.raw`${SECRET_NAME}${CLOSED}\+?=(?![=~])${VALUE}`, "iy"),
     accepts: (secret, groups) =>
       isSecretName(groups["name"] ?? "") && isSecretValue(secret, groups),
     matches: [
       "API_KEY=abc make",
       String.raw`API_KEY=a\ b make`,
       "export DB_PASSWORD='a b'",
+      "export API_KEY+=abc",
+      "API_KEY=a'b c'\"d\" make",
+      String.raw`API_KEY='it'\''s a secret' make`,
       "docker run -e MY_TOKEN=abc x",
       "aws_secret_access_key=abc",
       "Server=db;Uid=sa;Pwd=hunter2;",

@@ -1,25 +1,19 @@
-/** Replaces the secrets of one text, from its start to its end. */
-import { secretsOfProgram, type Span } from "./program-options.ts";
+/** Finds the secrets of one text, from its start to its end. */
+import type { Layer } from "./layers.ts";
+import { secretsOfProgram } from "./program-options.ts";
 import type { ProgramRule } from "./programs.ts";
+import type { Quotes } from "./quotes.ts";
 import { CHARACTERS, type Groups, type RedactionRule, SECRETS } from "./shapes.ts";
+import type { Secret, Span } from "./spans.ts";
 import { MARK } from "./values.ts";
 
-/** How often a rule has replaced a secret. */
-export interface Redaction {
-  readonly rule: string;
-  readonly count: number;
-}
-
-/** A text without its secrets. */
-export interface Redacted {
-  readonly text: string;
-  /** In the order of the first secret of each rule. */
-  readonly redactions: readonly Redaction[];
-}
-
-/** Secrets after these become `*`, so that a text cannot grow without bound. */
-const MOST_MARKS = 1000;
 const WHOLE_MARK = /\[redacted:[\w-]{1,40}\]/y;
+/** A character that may end a command, if it is not in quotes. */
+const SEPARATOR = /[;|&\n\x60]|\$\(/;
+const UNQUOTED = /[^\s;&|<>()\x60"']{1,4096}/y;
+const UNQUOTED_PART = new RegExp(String.raw`(?:${CHARACTERS.bare}|\\["']){1,4096}`, "y");
+/** A character after a closing quote that belongs to the same value. */
+const GOES_ON = /["'\\$\w]/;
 const CONTINUED = new Map(
   Object.entries(CHARACTERS).map(([group, chars]) => [group, new RegExp(`${chars}{1,4096}`, "y")]),
 );
@@ -63,19 +57,20 @@ export class Scan {
   readonly text: string;
   /** The number of characters that were read for options of programs. */
   read = 0;
-  readonly #parts: string[] = [];
-  readonly #counts = new Map<string, number>();
-  /** The end of the text that `#parts` covers. */
+  readonly #quotes: Quotes;
+  /** The text without its outer quotes. */
+  readonly #layer: Layer | undefined;
+  readonly #secrets: Secret[] = [];
+  /** The end of the last secret. */
   #copied = 0;
-  #marks = 0;
   /** The reading of each rule of programs. One list of all secrets would have to be sorted for each command. */
   readonly #readings = new Map<ProgramRule, Reading>();
   readonly #atSigns: AtSigns;
-  /** The quote that is open at a position, as a shell reads the text. */
-  #quote = { at: 0, open: "" };
 
-  constructor(text: string) {
+  constructor(text: string, quotes: Quotes, layer: Layer | undefined) {
     this.text = text;
+    this.#quotes = quotes;
+    this.#layer = layer;
     this.#atSigns = new AtSigns(text);
   }
 
@@ -88,6 +83,7 @@ export class Scan {
   apply(rule: RedactionRule, place: number): number | undefined {
     const { pattern, accepts, id, isBeforeAt } = rule;
     if (isBeforeAt === true && !this.#atSigns.follow(place)) return undefined;
+    if (accepts && this.#isRewritten(place)) return undefined;
     pattern.lastIndex = place;
     const found = pattern.exec(this.text);
     if (found === null) return undefined;
@@ -95,8 +91,8 @@ export class Scan {
     const group = SECRETS.find((name) => groups[name] !== undefined);
     const secret = (group === undefined ? undefined : groups[group]) ?? found[0];
     if (secret.includes(MARK) || accepts?.(secret, groups) === false) return undefined;
-    const start = pattern.lastIndex - secret.length;
-    const end = this.#endOf(start, pattern.lastIndex, group ?? "");
+    const matched = { start: pattern.lastIndex - secret.length, end: pattern.lastIndex };
+    const { start, end } = this.#valueOf(matched, group ?? "");
     if (end === start) return undefined;
     this.passTo(start);
     if (start >= this.#copied) this.#replace({ start, end }, id);
@@ -106,9 +102,9 @@ export class Scan {
   /** Finds the secrets in the options of a program whose name begins at `place` and ends at `behind`. */
   readProgram(rule: ProgramRule, place: number, behind: number): void {
     const reading = this.#readings.get(rule) ?? { id: rule.id, end: 0, secrets: [], next: 0 };
-    if (place < reading.end) return;
+    if (place < reading.end || this.#isRewritten(place)) return;
     this.passTo(place);
-    const { secrets, end } = secretsOfProgram(this.text, behind, rule);
+    const { secrets, end } = secretsOfProgram(this.text, behind, rule, this.#quotes);
     this.read += end - behind;
     this.#readings.set(rule, { id: rule.id, end, secrets, next: 0 });
   }
@@ -130,59 +126,69 @@ export class Scan {
     }
   }
 
-  result(): Redacted {
+  /** The secrets, in the order of the text. */
+  result(): readonly Secret[] {
     this.passTo(Infinity);
-    if (this.#marks === 0) return { text: this.text, redactions: [] };
-    this.#parts.push(this.text.slice(this.#copied));
-    const redactions = Array.from(this.#counts, ([rule, count]) => ({ rule, count }));
-    return { text: this.#parts.join(""), redactions };
+    return this.#secrets;
   }
 
-  #replace({ start, end }: Span, id: string): void {
-    const mark = this.#marks < MOST_MARKS ? `${MARK}${id}]` : "*";
-    this.#parts.push(this.text.slice(this.#copied, start), mark);
+  /** Whether a position is in quotes, and its word is without them in the next layer, where the rules are tried again. */
+  #isRewritten(place: number): boolean {
+    return this.#layer?.hasWordAt(place) === true && this.#quotes.around(place) !== undefined;
+  }
+
+  #replace({ start, end }: Span, rule: string): void {
+    this.#secrets.push({ start, end, rule, isRest: false });
     this.#copied = end;
-    this.#marks++;
-    this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1);
   }
 
-  /**
-   * The end of a value, of which a pattern matches only the beginning. If the opening quote in fact closes an earlier
-   * one, the value ends with its word, so that a command after it stays visible.
-   */
-  #endOf(start: number, matched: number, group: string): number {
-    const quote = this.text[start - 1] ?? "";
-    const isQuoted = group === "double" || group === "single";
-    if (
-      isQuoted &&
-      /[;|&\n\x60]/.test(this.text.slice(start, matched)) &&
-      this.#closes(start - 1)
-    ) {
-      const word = /[^\s;&|<>()\x60"']*/y;
-      word.lastIndex = start;
-      return start + (word.exec(this.text)?.[0].length ?? 0);
+  /** The whole value of which a pattern matched the beginning. */
+  #valueOf({ start, end: matched }: Span, group: string): Span {
+    if (group === "whole") {
+      // The quotes must be around the assignment. If they are around the command, the value ends with its word.
+      const { open = start, close = start } = this.#quotes.around(start) ?? {};
+      const isAround = /^[\w.-]{1,100}\+?=$/.test(this.text.slice(open + 1, start));
+      return { start, end: isAround ? Math.min(matched, close) : this.#skip(UNQUOTED, start) };
     }
     const continued = CONTINUED.get(group === "loose" ? "bare" : group);
+    if (!continued) return { start, end: matched };
+    const isQuoted = group === "double" || group === "single";
+    const around =
+      group === "escaped" ? undefined : this.#quotes.around(isQuoted ? start - 1 : start);
+    const isOwn = isQuoted && around?.open === start - 1;
     let end = matched;
-    if (!continued || (isQuoted && this.text[end] === quote)) return end;
+    if (isQuoted && around && !isOwn && SEPARATOR.test(this.text.slice(start, matched))) {
+      // If the quote in fact closes an earlier one, the value ends with its word: a command after it stays visible.
+      if (around.close === start - 1) return { start, end: this.#skip(UNQUOTED, start) };
+      end = Math.min(end, around.close);
+      return { start, end };
+    }
+    if (!isQuoted || this.text[end] !== this.text[start - 1]) end = this.#skip(continued, end);
+    if (group === "escaped" || (around && !isOwn)) return { start, end };
+    if (!isQuoted) return { start, end: this.#restOfWord(end) };
+    const isWhole =
+      this.text[end] !== this.text[start - 1] || !GOES_ON.test(this.text[end + 1] ?? "");
+    return isWhole ? { start, end } : { start: start - 1, end: this.#restOfWord(end + 1) };
+  }
+
+  /** The end of the word at a position outside of quotes. A part in quotes that may be a command ends it as well. */
+  #restOfWord(place: number): number {
+    let end = place;
     for (;;) {
-      continued.lastIndex = end;
-      if (!continued.test(this.text)) return end;
-      end = continued.lastIndex;
+      const close = this.#quotes.closeOf(end);
+      const next = close === undefined ? this.#skip(UNQUOTED_PART, end) : close + 1;
+      if (next === end || (close !== undefined && SEPARATOR.test(this.text.slice(end, close))))
+        return end;
+      end = next;
     }
   }
 
-  /** Whether the quote at a position closes a quote that is open there, as a shell reads the text. */
-  #closes(place: number): boolean {
-    let { at, open } = this.#quote;
-    if (at > place) return false;
-    for (; at < place; at++) {
-      const char = this.text[at] ?? "";
-      if (char === "\\" && open !== "'") at++;
-      else if (open === "" && (char === "'" || char === '"')) open = char;
-      else if (char === open) open = "";
+  #skip(pattern: RegExp, place: number): number {
+    let end = place;
+    for (;;) {
+      pattern.lastIndex = end;
+      if (!pattern.test(this.text)) return end;
+      end = pattern.lastIndex;
     }
-    this.#quote = { at, open };
-    return open !== "" && open === this.text[place];
   }
 }

@@ -27,7 +27,7 @@ export interface RedactionRule {
 }
 
 /** The groups that may contain the secret. */
-export const SECRETS = ["secret", "escaped", "double", "single", "bare", "loose"] as const;
+export const SECRETS = ["secret", "whole", "escaped", "double", "single", "bare", "loose"] as const;
 
 /** Letters and digits for examples. Written out, they would look like real secrets to scanners. */
 export function sample(count: number, letters = "a1B2c3D4e5"): string {
@@ -46,7 +46,7 @@ export const CHARACTERS = {
 } as const;
 
 /** A pattern matches only this much of a value, so that a rejected value costs little. `Scan` finds its end. */
-const VALUE_LENGTH = 4096;
+const VALUE_LENGTH = 512;
 const value = (group: keyof typeof CHARACTERS): string =>
   `(?<${group}>${CHARACTERS[group]}{1,${VALUE_LENGTH}})`;
 const QUOTED = String.raw`\\"(?=[^\s\\])${value("escaped")}|"(?=[^\s;&|)])${value("double")}|'(?=[^\s;&|)])${value("single")}`;

@@ -98,7 +98,7 @@ export const TOKEN_RULES: readonly RedactionRule[] = [
   {
     id: "url-signature",
     keywords: ["sig=", "signature="],
-    pattern: /(?<=[?&](?:x-(?:amz|goog)-)?)sig(?:nature)?=(?<secret>[A-Za-z0-9%+/=_-]{20,})/iy,
+    pattern: /(?<=[?&](?:x-(?:amz|goog)-)?)sig(?:nature)?=(?<secret>[A-Za-z0-9%+/=_-]{16,})/iy,
     matches: [`https://a.blob.core.windows.net/b?sv=1&sig=${x(40)}%3D`],
     ignores: ["https://example.com/?sig=1", "git log --show-signature"],
   },

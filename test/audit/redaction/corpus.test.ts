@@ -54,6 +54,13 @@ for (const text of [
   "curl -u a:b; rm -rf /",
   "curl -u a:b\nrm -rf /",
   "curl -H Cookie:a=b; rm -rf /",
+  "echo 'mysql -p'; rm -rf /; echo 'b'",
+  "echo 'A_TOKEN=a'; rm -rf /; echo 'b'",
+  `bash -c "mysql -p'x'"; rm -rf /; echo "y"`,
+  `X="$(echo "A_TOKEN=a"; rm -rf /; echo "b")" ls`,
+  "echo 'export 'API_KEY=x; rm -rf /; echo 'b'",
+  "sh -c 'API_KEY=one rm -rf /'",
+  "ls # it's\nA_TOKEN=a; rm -rf /; echo 'b'",
 ]) {
   test(`redaction hides no command: ${JSON.stringify(text)}`, () => {
     assert.match(redactText(text).text, /rm -rf \//);

@@ -1,6 +1,18 @@
 const ESCAPE =
   /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|([^]))/g;
-const NAMED = new Map(Object.entries({ n: "\n", t: "\t", r: "\r", a: "\x07", b: "\b", e: "\x1b" }));
+const NAMED = new Map(
+  Object.entries({
+    n: "\n",
+    t: "\t",
+    r: "\r",
+    a: "\x07",
+    b: "\b",
+    e: "\x1b",
+    E: "\x1b",
+    f: "\f",
+    v: "\v",
+  }),
+);
 const LARGEST_CODE_POINT = 0x10ffff;
 
 /**

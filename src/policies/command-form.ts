@@ -130,5 +130,5 @@ function expansionOf({ raw, value, bare }: Word): readonly string[] {
 
 /** The words of a text, split at white space. */
 export function splitAtSpace(text: string): readonly string[] {
-  return text.split(/\s+/).filter((word) => word !== "");
+  return text.split(/[ \t\r\n]+/).filter((word) => word !== "");
 }

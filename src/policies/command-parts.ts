@@ -10,16 +10,21 @@ import {
   UnquotedForm,
   WrittenForm,
 } from "./command-form.ts";
+import { isHarmlessAssignment } from "./harmless-variables.ts";
+import { examineBuiltin } from "./shell-builtins.ts";
 import {
   plainWord,
   roughCommands,
+  type Found,
   type SimpleCommand,
   Unsplittable,
   type Word,
 } from "./shell-command.ts";
+import { ShellDoubts } from "./shell-doubts.ts";
 import { scanShell } from "./shell-scanner.ts";
 import type { StepBudget } from "./step-budget.ts";
-import { type Inner, WRAPPERS } from "./wrappers.ts";
+import type { Inner } from "./wrapper-arguments.ts";
+import { WRAPPERS } from "./wrappers.ts";
 
 /** Receives the commands of a text one by one: a long text has too many to keep them. */
 export interface Parts {
@@ -35,8 +40,9 @@ export const MAX_WRAPPERS = 8;
 /** The steps for each character when a text is split. */
 const SPLIT_STEPS = 10;
 
-/** Variables that choose the programs, or the code, that a command runs. */
-const DANGEROUS = /^(?:PATH|IFS|ENV|BASH_ENV|SHELLOPTS|PS4|PROMPT_COMMAND|LD_\w+|DYLD_\w+)\+?=/;
+/** The operators that Bash reads otherwise than other POSIX shells. Found in quotes they only cost an allow rule. */
+const NOT_POSIX =
+  /&>|\$'|<<<|\|&|;&|[<>]\(|=\(|(?<!\$)\(\(|(?:^|[\s;&|(!])\[\[\s|\b(?:function|select|coproc)\s/;
 const NONE: readonly Word[] = [];
 const NO_INNERS: readonly Inner[] = [];
 /** The trusted paths of wrappers. A program of the same name at another path could do anything. */
@@ -62,7 +68,7 @@ export function splitCommand(
 }
 
 class Splitter {
-  isComplete = true;
+  readonly #doubts = new ShellDoubts();
   readonly #parts: Parts;
   readonly #work: StepBudget;
 
@@ -71,54 +77,71 @@ class Splitter {
     this.#work = work;
   }
 
+  /** Whether the whole text was understood. */
+  get isComplete(): boolean {
+    return !this.#doubts.any;
+  }
+
   split(text: string, level: number): void {
     this.#work.spend(SPLIT_STEPS * text.length);
     const found = (command: SimpleCommand): void => this.unwrap(command, level);
     try {
-      scanShell(text, found);
+      scanShell(text, found, this.#doubts);
     } catch (error) {
       if (!(error instanceof Unsplittable)) throw error;
-      this.isComplete = false;
-      roughCommands(text, found);
+      this.#splitRoughly(text, found);
     }
+  }
+
+  #splitRoughly(text: string, found: Found): void {
+    this.#doubts.raise();
+    roughCommands(text, found);
   }
 
   /** Adds a command, and the commands that it runs. */
   unwrap(command: SimpleCommand, level: number): void {
-    const { words, assignments, inputs, source, isDoubtful } = command;
-    const dangerous = assignments.length === 0 ? NONE : assignments.filter(isDangerous);
+    const { words, assignments, inputs, outputs, source, isDoubtful } = command;
     const [program] = words;
+    for (const assignment of assignments) this.#doubts.assign(assignment);
+    const isHarmful = (word: Word): boolean => !isHarmlessAssignment(word, program !== undefined);
+    const harmful = assignments.length === 0 ? NONE : assignments.filter(isHarmful);
+    const front = outputs?.length ? [...harmful, ...outputs] : harmful;
     if (!program) {
-      if (dangerous.length > 0) this.#add(dangerous, undefined, true);
+      if (front.length > 0) this.#add(front, undefined, true);
       return;
     }
     const name = baseName(program.bare ?? program.value);
+    if (!isDoubtful) examineBuiltin(name, words, this.#doubts);
     const wrapper = WRAPPERS.get(program.raw === name ? name : name.trim());
     const inners = wrapper?.innersOf(words, inputs) ?? NO_INNERS;
     const mustBeAllowed =
       inners.length === 0 ||
       wrapper?.acts === true ||
-      dangerous.length > 0 ||
+      front.length > 0 ||
       (program.value !== name && !TRUSTED.test(program.value));
-    if (dangerous.length > 0) this.#suspect(words);
-    const own = dangerous.length === 0 ? words : [...dangerous, ...words];
+    if (front.length > 0) this.#suspect(words);
+    const own = front.length === 0 ? words : [...front, ...words];
     this.#add(own, own === words ? source : undefined, mustBeAllowed && !isDoubtful);
     for (const inner of inners) {
+      if (inner.isUnclear && !isDoubtful) this.#doubts.raise();
       if (level === MAX_WRAPPERS) {
         this.#giveUp(inner);
       } else if ("script" in inner) {
-        this.isComplete &&= !inner.isDynamic || isDoubtful === true;
-        this.split(inner.script, level + 1);
+        const { script, isPosix } = inner;
+        const found = (one: SimpleCommand): void => this.unwrap(one, level + 1);
+        if (isPosix && NOT_POSIX.test(script)) this.#splitRoughly(script, found);
+        this.split(script, level + 1);
       } else {
-        const rest = { words: inner.words, assignments: [], inputs };
-        this.unwrap(isDoubtful ? { ...rest, isDoubtful } : rest, level + 1);
+        const rest = { words: inner.words, assignments: inner.assignments ?? NONE, inputs };
+        const isUnsure = isDoubtful ?? inner.isUnclear;
+        this.unwrap(isUnsure ? { ...rest, isDoubtful: true } : rest, level + 1);
       }
     }
   }
 
   /** Adds the command inside all further wrappers, without reading their options. */
   #giveUp(inner: Inner): void {
-    this.isComplete = false;
+    this.#doubts.raise();
     const found = ({ words }: Pick<SimpleCommand, "words">): void => {
       const at = words.findIndex(({ value }) => !WRAPPERS.has(baseName(value)));
       this.#suspect(words.slice(Math.max(at, 0)));
@@ -163,10 +186,6 @@ class Splitter {
     const name = baseName(program);
     if (name !== program && name !== "") this.#parts.suspected(new NamedForm(form, program, name));
   }
-}
-
-function isDangerous({ raw }: Word): boolean {
-  return DANGEROUS.test(raw);
 }
 
 /** The name of a program without its folder. */

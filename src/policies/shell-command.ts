@@ -10,14 +10,23 @@ export interface Word {
   readonly bare: string | undefined;
 }
 
+/** A text that a command reads from its standard input. */
+export interface Input {
+  readonly text: string;
+  /** Whether the command reads exactly this text: no shell changes it, and it does not come from a file. */
+  readonly isExact: boolean;
+}
+
 /** A simple command: a program with its arguments. */
 export interface SimpleCommand {
   /** The words after the leading `NAME=value` assignments, without redirections. */
   readonly words: readonly Word[];
   /** The leading `NAME=value` assignments. */
   readonly assignments: readonly Word[];
-  /** The texts that the command reads from its standard input, from `<<` and `<<<`. */
-  readonly inputs: readonly string[];
+  /** The texts and files that the command reads from its standard input, by `<<`, `<<<` and `<`. */
+  readonly inputs: readonly Input[];
+  /** The redirections that may write settings or programs, each as operator and file. */
+  readonly outputs?: readonly Word[] | undefined;
   /** The part of the text with these words; `undefined` if redirections are between them. */
   readonly source?: string | undefined;
   /** Whether only some shells would run this command. Such a command counts only for deny rules. */
@@ -75,7 +84,16 @@ export class WordBuilder {
 export function roughCommands(text: string, found: Found): void {
   for (const piece of new Set(text.split(/[;&|\n(){}`]+/))) {
     const values = piece.replace(/['"\\]/g, "").split(/\s+/);
-    const words = values.filter((value) => value !== "" && !RESERVED.has(value)).map(plainWord);
+    const words = withoutRedirections(values)
+      .filter((value) => value !== "" && !RESERVED.has(value))
+      .map(plainWord);
     if (words.length > 0) found({ words, assignments: [], inputs: [], isDoubtful: true });
   }
+}
+
+function withoutRedirections(values: readonly string[]): readonly string[] {
+  return values.filter((value, at) => {
+    const isFile = at > 0 && /^\d*[<>]+$/.test(values[at - 1] ?? "");
+    return !isFile && !/^\d*[<>]/.test(value);
+  });
 }

@@ -1,16 +1,36 @@
 /** Reads the parts of a shell text between words and commands: space, comments, redirections and here-documents. */
-import { type SimpleCommand, WordBuilder } from "./shell-command.ts";
+import {
+  type Input,
+  plainWord,
+  type SimpleCommand,
+  Unsplittable,
+  type Word,
+  WordBuilder,
+} from "./shell-command.ts";
 import { OPERATOR, WordReader } from "./shell-words.ts";
 
 const REDIRECTION = /<<<|<<-|<<|<&|<>|<|&>>|&>|>>|>&|>\||>/y;
 const FILE_NUMBER = /\d+(?=[<>])/y;
 const [ZERO, NINE, AMPERSAND, LESS, GREATER] = [0x30, 0x39, 0x26, 0x3c, 0x3e] as const;
 
+/** Delimiters of here-documents that all shells read in the same way. */
+const DELIMITER = /^(?:[\w.!@%+-]+|'[^'\n]*'|"[^"\\$`\n]*"|\\\w+)$/;
+/** Files that may be written: devices, and plain names below the current directory or `/tmp`. */
+const HARMLESS_FILE =
+  /^\/dev\/(?:null|stdout|stderr|tty|fd\/\d+)$|^(?![^]*(?:^|\/)\.(?!\/))(?:\/tmp\/|\.\/)?[^\s/~*?[\]{}-][^\n~*?[\]{}]*$/;
+
 interface HereDocument {
   readonly delimiter: string;
   readonly isQuoted: boolean;
   readonly stripsTabs: boolean;
-  readonly inputs: string[];
+  readonly inputs: Input[];
+}
+
+/** The redirections of a command. */
+export interface Redirections {
+  readonly inputs: Input[];
+  /** Those that may write settings or programs, each as operator and file. */
+  readonly outputs: Word[];
 }
 
 /** Adds the rules for space and redirections to those for words. */
@@ -21,13 +41,15 @@ export abstract class RedirectionReader extends WordReader {
 
   /** A reader of another text with the same commands. */
   protected abstract readerOf(text: string): RedirectionReader;
+  /** Reads commands up to a closing word, and returns that word. */
+  protected abstract list(closers: readonly string[]): string;
 
   /** Skips blanks, comments and line continuations, but not the end of a line. */
   protected skipSpace(): void {
     for (;;) {
       const char = this.text[this.at];
-      if (char === " " || char === "\t" || char === "\r") this.at++;
-      else if (char === "\\" && this.text[this.at + 1] === "\n") this.at += 2;
+      if (char === " " || char === "\t") this.at++;
+      else if (char === "\\" && this.text[this.at + 1] === "\n") this.#continuation();
       else if (char === "#") {
         const end = this.text.indexOf("\n", this.at);
         this.at = end === -1 ? this.text.length : end;
@@ -35,8 +57,21 @@ export abstract class RedirectionReader extends WordReader {
     }
   }
 
+  /** Skips the end of a continued line. Directly after an operator it may join two characters to another operator. */
+  #continuation(): void {
+    if (/[^\s;&|]/.test(this.text[this.at - 1] ?? "")) this.doubts.raise();
+    this.at += 2;
+  }
+
   protected skipLines(): void {
     for (this.skipSpace(); this.text[this.at] === "\n"; this.skipSpace()) this.newLine();
+  }
+
+  /** Reads the commands of a substitution. Shells differ in where its here-documents may be. */
+  protected substitution(): void {
+    const waiting = this.#hereDocuments.length;
+    this.list([")"]);
+    if (waiting + this.#hereDocuments.length > 0) throw new Unsplittable();
   }
 
   /** Ends a line, and reads the here-documents that follow it. */
@@ -67,7 +102,7 @@ export abstract class RedirectionReader extends WordReader {
 
   #readHereDocument({ delimiter, isQuoted, stripsTabs, inputs }: HereDocument): void {
     const { text, at: start } = this;
-    let end = text.length;
+    let end: number | undefined;
     while (this.at < text.length) {
       const line = this.at;
       const feed = text.indexOf("\n", line);
@@ -79,8 +114,12 @@ export abstract class RedirectionReader extends WordReader {
       end = line;
       break;
     }
+    if (end === undefined) throw new Unsplittable();
     const body = text.slice(start, end);
-    inputs.push(body);
+    // A continued line can hide or make a delimiter.
+    if (!isQuoted && body.includes("\\\n")) throw new Unsplittable();
+    const isChanged = (!isQuoted && /[$`\\]/.test(body)) || (stripsTabs && body.includes("\t"));
+    inputs.push({ text: body, isExact: !isChanged });
     if (!isQuoted && /[$`]/.test(body)) this.readerOf(body).readExpansions();
   }
 
@@ -90,8 +129,12 @@ export abstract class RedirectionReader extends WordReader {
     while (this.at < this.text.length) this.quotedPiece(ignored);
   }
 
+  /** Reads the redirections of a compound command. */
   protected redirections(): void {
-    for (this.skipSpace(); this.isRedirection(); this.skipSpace()) this.redirection([]);
+    const found: Redirections = { inputs: [], outputs: [] };
+    for (this.skipSpace(); this.isRedirection(); this.skipSpace()) this.redirection(found);
+    const { outputs } = found;
+    if (outputs.length > 0) this.found({ words: [], assignments: [], inputs: [], outputs });
   }
 
   /** Whether a redirection begins here, with or without the number of a file descriptor. */
@@ -106,19 +149,34 @@ export abstract class RedirectionReader extends WordReader {
   }
 
   /** Reads a redirection; returns its operator. */
-  protected redirection(inputs: string[]): string {
-    FILE_NUMBER.lastIndex = this.at;
-    if (FILE_NUMBER.test(this.text)) this.at = FILE_NUMBER.lastIndex;
-    REDIRECTION.lastIndex = this.at;
-    const operator = REDIRECTION.exec(this.text)?.[0] ?? "";
-    this.at += operator.length;
+  protected redirection({ inputs, outputs }: Redirections): string {
+    // Bash puts the number of the file into the variable of `{name}>`.
+    if (this.text[this.at - 1] === "}") this.doubts.raise();
+    const isStandard = /^0*$/.test(this.match(FILE_NUMBER)?.[0] ?? "");
+    const operator = this.match(REDIRECTION)?.[0] ?? "";
     this.skipSpace();
-    const { raw, value } = this.word(OPERATOR);
-    if (operator === "<<<") inputs.push(value);
+    const word = this.word(OPERATOR);
+    const { raw, value, bare } = word;
     if (operator === "<<" || operator === "<<-") {
+      if (!DELIMITER.test(raw)) throw new Unsplittable();
       const stripsTabs = operator === "<<-";
-      this.#hereDocuments.push({ delimiter: value, isQuoted: raw !== value, stripsTabs, inputs });
+      const document = { delimiter: value, isQuoted: raw !== value, stripsTabs };
+      this.#hereDocuments.push({ ...document, inputs: isStandard ? inputs : [] });
+    } else {
+      const isText = operator === "<<<";
+      const isInput = isText || operator.startsWith("<");
+      if (isInput && isStandard) {
+        inputs.push({ text: isText ? value : "", isExact: isText && bare === undefined });
+      }
+      if (!isText && !isHarmlessFile(operator, word)) outputs.push(plainWord(operator), word);
     }
     return operator;
   }
+}
+
+function isHarmlessFile(operator: string, { value, bare }: Word): boolean {
+  if (operator === "<" || operator === "<&") return true;
+  if (bare !== undefined) return false;
+  if (operator === ">&" && /^(?:\d+-?|-)$/.test(value)) return true;
+  return HARMLESS_FILE.test(value);
 }

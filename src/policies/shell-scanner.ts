@@ -1,7 +1,6 @@
 /**
- * Finds the simple commands of a shell text, as a POSIX shell or Bash would run them: in lists, pipelines, groups,
- * loops, functions and substitutions. It reads each character once. Only the texts of nested back-ticks are read again
- * without their escapes, up to a bounded depth. So it takes linear time.
+ * Finds the simple commands of a shell text, as a POSIX shell or Bash would run them. It takes linear time: it reads each
+ * character once, apart from nested back-ticks, whose texts are read again without their escapes, to a bounded depth.
  */
 import {
   assignmentIn,
@@ -12,7 +11,9 @@ import {
   Unsplittable,
   type Word,
 } from "./shell-command.ts";
-import { RedirectionReader } from "./shell-redirections.ts";
+import { examineCondition } from "./shell-builtins.ts";
+import type { ShellDoubts } from "./shell-doubts.ts";
+import { type Redirections, RedirectionReader } from "./shell-redirections.ts";
 import { OPERATOR, SPACE } from "./shell-words.ts";
 
 const END = "the end";
@@ -26,10 +27,13 @@ for (const char of "\n;&|)") isEnd[char.charCodeAt(0)] = 1;
  * Finds the simple commands of a text.
  *
  * @param found receives the commands; those inside a substitution come before the command around it
+ * @param doubts receives the reasons why the text may run more than these commands
  * @throws Unsplittable if the text is not a complete shell program; `found` has received the commands before the fault
  */
-export function scanShell(text: string, found: Found): void {
-  new ShellScanner(text, found, 0).program();
+export function scanShell(text: string, found: Found, doubts: ShellDoubts): void {
+  // Programs other than Bash take a carriage return for space.
+  if (/[\0\r]/.test(text)) throw new Unsplittable();
+  new ShellScanner(text, found, doubts, 0).program();
 }
 
 class ShellScanner extends RedirectionReader {
@@ -39,7 +43,7 @@ class ShellScanner extends RedirectionReader {
   }
 
   protected readerOf(text: string): ShellScanner {
-    return new ShellScanner(text, this.found, this.depth);
+    return new ShellScanner(text, this.found, this.doubts, this.depth);
   }
 
   protected inner(text: string): void {
@@ -108,7 +112,7 @@ class ShellScanner extends RedirectionReader {
         return undefined;
       case "time":
         this.skipSpace();
-        if (/^-p\s/.test(this.text.slice(this.at, this.at + 3))) this.at += 2;
+        if (/^-p[ \t\n]/.test(this.text.slice(this.at, this.at + 3))) this.at += 2;
         return undefined;
       case "coproc":
         this.#processName();
@@ -150,8 +154,7 @@ class ShellScanner extends RedirectionReader {
 
   /** Whether the operator here can continue a word, or can follow the number of a file descriptor. */
   #continuesWord(): boolean {
-    const char = this.text[this.at];
-    return char === "(" || char === "<" || char === ">";
+    return "(<>".includes(this.text[this.at] ?? " ");
   }
 
   /** Skips the name of a co-process, which can only be before a compound command. */
@@ -163,6 +166,7 @@ class ShellScanner extends RedirectionReader {
     const next = this.text[this.at];
     const isName = name !== undefined && !RESERVED.has(name) && (next === "{" || next === "(");
     if (!isName) this.at = start;
+    else this.doubts.set(name, false);
   }
 
   #emptyParentheses(): void {
@@ -184,12 +188,16 @@ class ShellScanner extends RedirectionReader {
       this.at += 2;
       this.arithmetic();
     } else {
-      this.word(OPERATOR);
+      const { raw: name } = this.word(OPERATOR);
       this.skipLines();
-      if (/^in(?:[\s;]|$)/.test(this.text.slice(this.at, this.at + 3))) {
+      let isNumber = false;
+      if (/^in(?:[ \t\n;]|$)/.test(this.text.slice(this.at, this.at + 3))) {
         this.at += 2;
+        const start = this.at;
         for (this.skipSpace(); !this.#isAtEnd(); this.skipSpace()) this.word(OPERATOR);
+        isNumber = /^(?:\s+(?:\d+|\{\d+\.\.\d+\}))*\s*$/.test(this.text.slice(start, this.at));
       }
+      this.doubts.set(name, isNumber);
     }
     this.skipSpace();
     if (this.text[this.at] === ";") this.at++;
@@ -232,15 +240,16 @@ class ShellScanner extends RedirectionReader {
     const start = this.at;
     const words: Word[] = [plainWord("[[")];
     while (words.at(-1)?.raw !== "]]") {
-      while (/\s/.test(this.text[this.at] ?? "")) this.at++;
+      while (/[ \t\n]/.test(this.text[this.at] ?? "")) this.at++;
       words.push(this.#isConditionEnd() ? plainWord(this.take("]]")) : this.word(SPACE));
     }
+    examineCondition(words, this.doubts);
     this.found({ words, assignments: [], inputs: [] });
     this.#doubt(start, this.at); // a shell without `[[` would run commands between the operators
   }
 
   #isConditionEnd(): boolean {
-    return /^\]\](?:[\s;&|()<>]|$)/.test(this.text.slice(this.at, this.at + 3));
+    return /^\]\](?:[ \t\n;&|()<>]|$)/.test(this.text.slice(this.at, this.at + 3));
   }
 
   /** Adds the commands that a simpler shell would find in a part of the text. */
@@ -257,7 +266,7 @@ class ShellScanner extends RedirectionReader {
   #simple(begin: number, first: string | undefined): void {
     const words: Word[] = [];
     let assignments: Word[] | undefined;
-    let inputs: string[] | undefined;
+    let redirections: Redirections | undefined;
     let redirection = "";
     let start = begin;
     let end = this.at;
@@ -267,7 +276,7 @@ class ShellScanner extends RedirectionReader {
     }
     for (this.skipSpace(); ; this.skipSpace()) {
       if (this.isRedirection()) {
-        redirection = this.redirection((inputs ??= []));
+        redirection = this.redirection((redirections ??= { inputs: [], outputs: [] }));
       } else if (this.#isAtEnd()) {
         break;
       } else if (words.length === 1 && !assignments && this.text[this.at] === "(") {
@@ -282,8 +291,10 @@ class ShellScanner extends RedirectionReader {
       }
     }
     const source = redirection === "" ? this.text.slice(start, end) : undefined;
+    const { inputs = NONE, outputs = NONE } = redirections ?? {};
     // A redirection without a command still creates or empties a file.
-    if (words.length === 0 && redirection !== "") words.push(plainWord(redirection));
-    this.report({ words, assignments: assignments ?? NONE, inputs: inputs ?? NONE, source });
+    const isBare = words.length === 0 && redirection !== "" && outputs.length === 0;
+    if (isBare) words.push(plainWord(redirection));
+    this.report({ words, assignments: assignments ?? NONE, inputs, outputs, source });
   }
 }

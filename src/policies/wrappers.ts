@@ -1,111 +1,110 @@
-/** Programs that run another command, given as arguments or as a text. */
-import { assignmentIn, type Word } from "./shell-command.ts";
-
-/** A command inside another one. */
-export type Inner =
-  | { readonly words: readonly Word[] }
-  | {
-      readonly script: string;
-      /** Whether the shell expands variables or substitutions in the text before the program reads it. */
-      readonly isDynamic: boolean;
-    };
+/**
+ * Programs that run another command, given as arguments or as a text. Only known options are read: with any other one it
+ * is unclear which of the words is the command.
+ */
+import { isSetting } from "./shell-builtins.ts";
+import type { Input, Word } from "./shell-command.ts";
+import {
+  type Arguments,
+  commandAfter,
+  type Inner,
+  innersAt,
+  optionsOf,
+  scriptAfter,
+  scriptOf,
+} from "./wrapper-arguments.ts";
 
 interface Wrapper {
   /** The commands that the program runs; empty if its arguments contain no command. */
-  readonly innersOf: (words: readonly Word[], inputs: readonly string[]) => readonly Inner[];
+  readonly innersOf: (words: readonly Word[], inputs: readonly Input[]) => readonly Inner[];
   /** Whether the program itself has an effect, so that it must be allowed too. */
   readonly acts: boolean;
 }
 
-interface Arguments {
-  /** The options that take the next word as their value. */
-  readonly valued?: string;
-  /** The number of arguments before the command. */
-  readonly operands?: number;
-  /** Whether `NAME=value` may stand before the command. */
-  readonly assigns?: boolean;
-}
-
-const SUDO =
-  "-u -g -h -p -C -T -R -D -r -t -U --user --group --host --prompt --close-from --command-timeout --chroot --chdir --role --type --other-user";
-const XARGS = namesIn(
-  "-I -n -P -L -d -E -s -a --max-args --max-procs --max-lines --delimiter --arg-file --max-chars",
-);
+const ANYTHING = /^/;
+const NUMBER = "-?\\d+";
 const FIND_ACTIONS: ReadonlySet<string> = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
-const SHELLS = ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash"];
 /** Stands for the arguments that `xargs` adds. With it, an exact pattern does not match the command without them. */
-const MORE: Word = { raw: "{}", value: "{}", bare: undefined };
+const MORE: Word = { raw: "{}", value: "{}", bare: "" };
+
+const BASH = { isPosix: false, isOther: false };
+const POSIX = { isPosix: true, isOther: false };
+const OTHER = { isPosix: false, isOther: true };
 
 /** The wrappers by name. */
 export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
-  ["sudo", { acts: true, innersOf: commandAfter({ valued: SUDO, assigns: true }) }],
-  ["doas", { acts: true, innersOf: commandAfter({ valued: "-u -C" }) }],
+  [
+    "sudo",
+    acts({
+      alone:
+        /^-[nEHkSb]+$|^--(?:non-interactive|preserve-env|set-home|stdin|background)$|^--(?:user|group)=\w+$/,
+      valued: /^-[nEHkSb]*[ugp]$|^--(?:user|group|prompt)$/,
+      assigns: true,
+    }),
+  ],
+  ["doas", acts({ alone: /^-n$/, valued: /^-u$/ })],
   ["su", { acts: true, innersOf: suCommand }],
   ["find", { acts: true, innersOf: findActions }],
-  [
-    "trap",
-    { acts: true, innersOf: (words) => scriptOf(words.length > 2 ? words.slice(1, 2) : []) },
-  ],
-  ["chroot", { acts: true, innersOf: commandAfter({ operands: 1 }) }],
+  ["trap", { acts: true, innersOf: trapAction }],
+  ["chroot", acts({ operands: [ANYTHING] })],
   ["env", { acts: false, innersOf: envCommand }],
-  ["time", runs({ valued: "-f -o --format --output" })],
+  ["time", runs({ alone: /^-[pv]+$/, valued: /^-f$|^--format$/ })],
   ["nohup", runs({})],
-  ["setsid", runs({})],
-  ["timeout", runs({ valued: "-k -s --kill-after --signal", operands: 1 })],
-  ["nice", runs({ valued: "-n --adjustment" })],
-  ["ionice", runs({ valued: "-c -n --class --classdata" })],
-  ["stdbuf", runs({ valued: "-i -o -e --input --output --error" })],
+  ["setsid", runs({ alone: /^-[cfw]+$|^--(?:ctty|fork|wait)$/ })],
+  [
+    "timeout",
+    runs({
+      alone:
+        /^-v$|^--(?:foreground|preserve-status|verbose)$|^-[ks][\w.]+$|^--(?:kill-after|signal)=[\w.]+$/,
+      valued: /^-[ks]$|^--(?:kill-after|signal)$/,
+      operands: [/^\d+(?:\.\d+)?[smhd]?$/],
+    }),
+  ],
+  ["nice", runs({ alone: numbered(`-n?${NUMBER}|--adjustment=${NUMBER}`), valued: /^-n$/ })],
+  ["ionice", runs({ alone: /^-t$|^-[cn]\d$/, valued: /^-[cn]$/ })],
+  ["stdbuf", runs({ alone: /^-[ioe]\w+$|^--(?:input|output|error)=\w+$/, valued: /^-[ioe]$/ })],
   ["busybox", runs({})],
   ["builtin", runs({})],
-  ["exec", runs({ valued: "-a" })],
+  ["exec", runs({ alone: /^-[cl]+$/ })],
   ["command", { acts: false, innersOf: commandBuiltin }],
   ["xargs", { acts: false, innersOf: xargsCommand }],
-  ["eval", { acts: false, innersOf: scriptAfter("") }],
-  ["watch", { acts: false, innersOf: scriptAfter("-n --interval") }],
-  ...SHELLS.map((name) => [name, { acts: false, innersOf: shellCommand }] as const),
+  ["eval", { acts: false, innersOf: scriptAfter({}, false) }],
+  [
+    "watch",
+    {
+      acts: false,
+      innersOf: scriptAfter(
+        { alone: /^-[dtbegc]+$|^-n[\d.]+$|^--interval=[\d.]+$/, valued: /^-n$|^--interval$/ },
+        true,
+      ),
+    },
+  ],
+  ["bash", { acts: false, innersOf: shellCommand(BASH) }],
+  ...["sh", "dash", "ash"].map((name) => shell(name, POSIX)),
+  ...["zsh", "ksh", "mksh"].map((name) => shell(name, OTHER)),
 ]);
+
+function shell(name: string, kind: typeof BASH) {
+  return [name, { acts: false, innersOf: shellCommand(kind) }] as const;
+}
 
 function runs(settings: Arguments): Wrapper {
   return { acts: false, innersOf: commandAfter(settings) };
 }
 
-function commandAfter({ valued = "", operands = 0, assigns = false }: Arguments) {
-  const takesValue = namesIn(valued);
-  return (words: readonly Word[]): readonly Inner[] => {
-    let at = optionsEnd(words, takesValue) + operands;
-    if (assigns) while (assignmentIn(words[at]?.value ?? "") !== undefined) at++;
-    return at < words.length ? [{ words: words.slice(at) }] : [];
-  };
+function acts(settings: Arguments): Wrapper {
+  return { acts: true, innersOf: commandAfter(settings) };
 }
 
-function namesIn(names: string): ReadonlySet<string> {
-  return new Set(names.split(" "));
+function numbered(alternatives: string): RegExp {
+  return new RegExp(`^(?:${alternatives})$`);
 }
 
-/** The position of the first word after a program and its options. */
-function optionsEnd(words: readonly Word[], takesValue: ReadonlySet<string>): number {
-  let at = 1;
-  for (; at < words.length; at++) {
-    const value = words[at]?.value ?? "";
-    if (!value.startsWith("-")) break;
-    if (value === "--") return at + 1;
-    if (takesValue.has(value)) at++;
-  }
-  return at;
-}
-
-function scriptOf(words: readonly Word[]): readonly Inner[] {
-  if (words.length === 0) return [];
-  const script = words.map(({ value }) => value).join(" ");
-  return [{ script, isDynamic: words.some(({ bare }) => bare !== undefined) }];
-}
-
-function scriptAfter(valued: string) {
-  const takesValue = namesIn(valued);
-  return (words: readonly Word[]) => scriptOf(words.slice(optionsEnd(words, takesValue)));
-}
-
-const envArguments = commandAfter({ valued: "-u -C --unset --chdir", assigns: true });
+const envArguments = commandAfter({
+  alone: /^-[i0]*$|^--(?:ignore-environment|null)$|^-u\w+$|^--unset=\w+$/,
+  valued: /^-u$|^--unset$/,
+  assigns: true,
+});
 
 function envCommand(words: readonly Word[]): readonly Inner[] {
   for (let at = 1; at < words.length; at++) {
@@ -113,28 +112,63 @@ function envCommand(words: readonly Word[]): readonly Inner[] {
     const isOption = value.startsWith("-");
     if (isOption && /^-(?:\w*S|-split-string)/.test(value)) {
       const attached = value.replace(/^-(?:\w*?S|-split-string=?)/, "");
-      return scriptOf([{ raw, value: attached, bare }, ...words.slice(at + 1)]);
+      const script = [{ raw, value: attached, bare }, ...words.slice(at + 1)];
+      // Its escapes and variables differ from those of a shell.
+      const isPlain = script.every((word) => /^[\w\s./=-]*$/.test(word.value));
+      return scriptOf(script, { isUnclear: at > 1 || !isPlain });
     }
     if (!isOption && !value.includes("=")) break;
   }
   return envArguments(words);
 }
 
-const plainArguments = commandAfter({});
+const plainArguments = commandAfter({ alone: /^-p$/ });
 
 /** `command -v` only looks up a program and does not run it. */
 function commandBuiltin(words: readonly Word[]): readonly Inner[] {
-  return /^-\w*v/i.test(words[1]?.value ?? "") ? [] : plainArguments(words);
+  return /^-p?[vV]p?$/.test(words[1]?.value ?? "") ? [] : plainArguments(words);
 }
 
+const XARGS: Arguments = {
+  alone:
+    /^-[0rtx]*(?:[nPLs]\d+|I\S+|d\S+)?$|^--(?:null|no-run-if-empty|verbose|exit)$|^--max-(?:args|procs|lines)=\d+$/,
+  valued: /^-[0rtx]*[nPLsdI]$|^--(?:max-args|max-procs|max-chars|delimiter)$/,
+};
+
+/** The words in which `xargs -I` puts its input count as expanded: in a script they become commands. */
 function xargsCommand(words: readonly Word[]): readonly Inner[] {
-  const at = optionsEnd(words, XARGS);
-  return at < words.length ? [{ words: [...words.slice(at), MORE] }] : [];
+  const { at, isUnclear } = optionsOf(words, XARGS);
+  if (at >= words.length) return innersAt(words, at, isUnclear);
+  const options = words.slice(1, at).map(({ value }) => value);
+  const index = options.findIndex((value) => /^-[0rtx]*I/.test(value));
+  const attached = options[index]?.replace(/^-[0rtx]*I/, "");
+  const mark = attached === "" ? options[index + 1] : attached;
+  // Letters could hide that the input replaces the program or its first arguments.
+  const isHidden = mark !== undefined && !/^[^\w\s./-]+$/.test(mark);
+  const own = words.slice(at).map((word) => withMark(word, mark));
+  return innersAt([...own, MORE], 0, isUnclear || isHidden);
+}
+
+function withMark(word: Word, mark: string | undefined): Word {
+  if (!mark || !word.value.includes(mark)) return word;
+  return { ...word, bare: (word.bare ?? word.value).replaceAll(mark, "") };
 }
 
 function suCommand(words: readonly Word[]): readonly Inner[] {
   const at = words.findIndex(({ value }) => value === "-c" || value === "--command");
-  return at === -1 ? [] : scriptOf(words.slice(at + 1, at + 2));
+  const others = words.filter(
+    ({ value }) => value.startsWith("-") && !/^-l?$|^--login$/.test(value),
+  );
+  const isUnclear =
+    others.length > (at === -1 ? 0 : 1) || others.some(({ bare }) => bare !== undefined);
+  return scriptOf(at === -1 ? [] : words.slice(at + 1, at + 2), { isPosix: true, isUnclear });
+}
+
+/** `trap ACTION SIGNAL…` sets an action. With one argument, or with `-`, it only removes or lists them. */
+function trapAction(words: readonly Word[]): readonly Inner[] {
+  const at = words[1]?.value === "--" ? 2 : 1;
+  const isAction = words.length > at + 1 && !/^-[lp]?$/.test(words[at]?.value ?? "");
+  return scriptOf(isAction ? words.slice(at, at + 1) : []);
 }
 
 function findActions(words: readonly Word[]): readonly Inner[] {
@@ -142,30 +176,47 @@ function findActions(words: readonly Word[]): readonly Inner[] {
   for (let at = 1; at < words.length; at++) {
     if (!FIND_ACTIONS.has(words[at]?.value ?? "")) continue;
     const start = at + 1;
-    while (at < words.length && words[at]?.value !== ";" && words[at]?.value !== "+") at++;
-    if (at > start) inners.push({ words: words.slice(start, at) });
+    for (; at < words.length && words[at]?.value !== ";"; at++) {
+      if (words[at]?.value === "+" && words[at - 1]?.value === "{}") break;
+    }
+    if (at > start) {
+      const own = words.slice(start, at).map((word) => withMark(word, "{}"));
+      inners.push({ words: own, isUnclear: false });
+    }
   }
   return inners;
 }
 
 /** The text after `-c`, or the here-document that a shell without arguments reads. */
-function shellCommand(words: readonly Word[], inputs: readonly string[]): readonly Inner[] {
-  let readsText = false;
-  let at = 1;
-  for (; at < words.length; at++) {
-    const value = words[at]?.value ?? "";
-    if (value === "--" || value === "-") {
-      at++;
-      break;
-    }
-    if (!/^[-+]/.test(value)) break;
-    if (value === "--rcfile" || value === "--init-file") at++;
-    else if (!value.startsWith("--")) {
+function shellCommand({ isPosix, isOther }: typeof BASH) {
+  return (words: readonly Word[], inputs: readonly Input[]): readonly Inner[] => {
+    let isUnclear = isOther;
+    let readsText = false;
+    let at = 1;
+    for (; at < words.length; at++) {
+      const { value, bare } = words[at] as Word;
+      if (value === "--" || value === "-") {
+        at++;
+        break;
+      }
+      if (!/^[-+]/.test(value)) break;
+      if (value.startsWith("--")) {
+        isUnclear ||= !/^--(?:login|norc|noprofile)$/.test(value) || bare !== undefined;
+        if (value === "--rcfile" || value === "--init-file") at++;
+        continue;
+      }
       readsText ||= value.includes("c");
+      isUnclear ||=
+        bare !== undefined || !isSetting(value.replace(/[cli]/g, ""), words[at + 1]?.value);
       if (value.includes("o")) at++; // the next word is the name of a shell option
     }
-  }
-  if (readsText) return scriptOf(words.slice(at, at + 1));
-  if (at < words.length) return [];
-  return inputs.slice(-1).map((script) => ({ script, isDynamic: /[$`]/.test(script) }));
+    if (readsText) return scriptOf(words.slice(at, at + 1), { isPosix, isUnclear });
+    if (at < words.length) return [];
+    const isOneText = inputs.length === 1;
+    return inputs.map(({ text, isExact }) => ({
+      script: text,
+      isPosix,
+      isUnclear: isUnclear || !isExact || !isOneText,
+    }));
+  };
 }

@@ -8,6 +8,7 @@ import type * as TreeSitter from "@vscode/tree-sitter-wasm";
 import type { Form } from "../../src/policies/command-form.ts";
 import { splitCommand } from "../../src/policies/command-parts.ts";
 import { type SimpleCommand, Unsplittable } from "../../src/policies/shell-command.ts";
+import { ShellDoubts } from "../../src/policies/shell-doubts.ts";
 import { scanShell } from "../../src/policies/shell-scanner.ts";
 import { StepBudget } from "../../src/policies/step-budget.ts";
 import { EVASIONS, HARMLESS } from "./command-lines.ts";
@@ -44,7 +45,7 @@ function commandsByGrammar(text: string): readonly string[] | undefined {
 function commandsByUs(text: string): readonly string[] | undefined {
   const found: SimpleCommand[] = [];
   try {
-    scanShell(text, (command) => void found.push(command));
+    scanShell(text, (command) => void found.push(command), new ShellDoubts());
   } catch (error) {
     if (error instanceof Unsplittable) return undefined;
     throw error;

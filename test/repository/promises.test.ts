@@ -26,7 +26,7 @@ import * as check from "../../src/policies/check.ts";
 import { MAX_WRAPPERS } from "../../src/policies/command-parts.ts";
 import * as nodes from "../../src/policies/document-nodes.ts";
 import { MAX_DOCUMENT_BYTES, MAX_TOKENS } from "../../src/policies/document.ts";
-import { MAX_SHELL_DEPTH } from "../../src/policies/shell-words.ts";
+import { MAX_SHELL_DEPTH } from "../../src/policies/shell-expansions.ts";
 import { MAX_STEPS } from "../../src/policies/step-budget.ts";
 import * as events from "../../src/portal/stored-rows.ts";
 import { MOST_ROWS } from "../../src/portal/pages/access.ts";

@@ -1,0 +1,155 @@
+/**
+ * Examines the builtins of Bash that evaluate their arguments once more, set variables, or change how the shell reads its
+ * text. An argument that is not known to be harmless raises a doubt.
+ */
+import type { Word } from "./shell-command.ts";
+import type { ShellDoubts } from "./shell-doubts.ts";
+
+const NAME = /^[A-Za-z_]\w*$/;
+const DECLARATION = /^[A-Za-z_]\w*(?:\+?=|$)/;
+const NUMBER = /^"?(?:-?\d+|\$[#?!$]|\$\{#[A-Za-z_]\w*\}|\$([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\})"?$/;
+const COMPARES_NUMBERS = /-(?:eq|ne|lt|le|gt|ge)$/;
+const ASKS_FOR_VARIABLE = /-[vR]$/;
+const UNARY = /^-[a-zA-Z]$/;
+const BINARY = /^(?:==?|!=|<|>|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef))$/;
+/** The settings of a shell that change nothing about how it reads its text. */
+const SETTINGS = new Set(
+  "errexit nounset pipefail xtrace verbose noglob noclobber noexec errtrace functrace".split(" "),
+);
+
+/** Whether a word switches harmless settings of a shell on or off; `o` at its end takes the next word, their name. */
+export function isSetting(option: string, name: string | undefined): boolean {
+  return (
+    /^[-+][abefhnuvxCET]*o?$/.test(option) && (!option.endsWith("o") || SETTINGS.has(name ?? ""))
+  );
+}
+
+/** Examines a builtin and its arguments. */
+export function examineBuiltin(name: string, words: readonly Word[], doubts: ShellDoubts): void {
+  switch (name) {
+    case "test":
+      return examineTest(words.slice(1), doubts);
+    case "[":
+      return examineTest(words.slice(1, -1), doubts);
+    case "printf":
+      return examinePrintf(words, doubts);
+    case "read":
+      return examineRead(words, doubts);
+    case "unset":
+      return examineEach(words, /^-[vf]$/, NAME, doubts);
+    case "declare":
+    case "typeset":
+    case "local":
+    case "export":
+    case "readonly":
+      return examineDeclaration(words, doubts);
+    case "wait":
+      return examineEach(words, /^-n$/, /^"?(?:\d+|\$!|%\d+)"?$/, doubts);
+    case "set":
+      return examineSet(words, doubts);
+    case "shopt":
+      return examineEach(words, /^-[su]$/, /^(?:null|fail|dot|nocase)glob$|^globstar$/, doubts);
+    case "let":
+    case "getopts":
+    case "mapfile":
+    case "readarray":
+    case "alias":
+    case "hash":
+    case "enable":
+      doubts.raise();
+  }
+}
+
+/** Examines the words of a condition in `[[ ]]`, which compares numbers as arithmetic. */
+export function examineCondition(words: readonly Word[], doubts: ShellDoubts): void {
+  for (const [at, { raw }] of words.entries()) {
+    if (COMPARES_NUMBERS.test(raw)) {
+      examineNumber(words[at - 1], doubts);
+      examineNumber(words[at + 1], doubts);
+    } else if (ASKS_FOR_VARIABLE.test(raw) && !NAME.test(words[at + 1]?.raw ?? "")) {
+      doubts.raise();
+    }
+  }
+}
+
+function examineNumber(word: Word | undefined, doubts: ShellDoubts): void {
+  const [found, plain, braced] = NUMBER.exec(word?.raw ?? "") ?? [];
+  const name = plain ?? braced;
+  if (found === undefined) doubts.raise();
+  else if (name !== undefined) doubts.evaluate(name);
+}
+
+/** Examines `test`: variables and substitutions may only stand where the command cannot take them for operators. */
+function examineTest(words: readonly Word[], doubts: ShellDoubts): void {
+  const isKnown = words.every(({ bare }) => bare === undefined);
+  for (const [at, { value }] of words.entries()) {
+    if (/^-[vR]$/.test(value) && !NAME.test(words[at + 1]?.raw ?? "")) return doubts.raise();
+  }
+  if (isKnown) return;
+  let at = 0;
+  for (;;) {
+    while (words[at]?.raw === "!") at++;
+    const [first, second, third] = words.slice(at, at + 3);
+    if (first && second && third && BINARY.test(second.raw)) {
+      if (!isOneOperand(first, doubts) || !isOneOperand(third, doubts)) break;
+      at += 3;
+    } else if (first && second && UNARY.test(first.raw)) {
+      if (!isOneOperand(second, doubts)) break;
+      at += 2;
+    } else {
+      if (!first || !isOneOperand(first, doubts)) break;
+      at++;
+    }
+    if (at === words.length) return;
+    if (!/^-[ao]$/.test(words[at]?.raw ?? "")) break;
+    at++;
+  }
+  doubts.raise();
+}
+
+/** Whether a shell makes exactly one word of a word, as it does of quoted expansions and of numbers. */
+function isOneOperand(word: Word, doubts: ShellDoubts): boolean {
+  const { raw, bare } = word;
+  if (bare !== undefined && !/^"[^"@]*"$/.test(raw)) examineNumber(word, doubts);
+  return true;
+}
+
+function examinePrintf([, first, name]: readonly Word[], doubts: ShellDoubts): void {
+  if (!first) return;
+  if (first.raw === "-v" && NAME.test(name?.raw ?? "")) return doubts.set(name?.raw ?? "", false);
+  if (first.value.startsWith("-v") || /^"?\$/.test(first.raw)) doubts.raise();
+}
+
+function examineRead(words: readonly Word[], doubts: ShellDoubts): void {
+  for (let at = 1; at < words.length; at++) {
+    const { raw } = words[at] as Word;
+    if (/^-[rse]*[ptndNu]$/.test(raw) && words[at + 1]?.bare === undefined) at++;
+    else if (/^-[rse]*a$/.test(raw) || /^-[rse]+$/.test(raw)) continue;
+    else if (NAME.test(raw)) doubts.set(raw, false);
+    else return doubts.raise();
+  }
+}
+
+function examineDeclaration(words: readonly Word[], doubts: ShellDoubts): void {
+  for (const word of words.slice(1)) {
+    if (/^-[gxrpaAf]+$/.test(word.raw)) continue;
+    if (!DECLARATION.test(word.raw)) return doubts.raise();
+    doubts.assign(word);
+  }
+}
+
+function examineSet(words: readonly Word[], doubts: ShellDoubts): void {
+  for (let at = 1; at < words.length; at++) {
+    const { raw } = words[at] as Word;
+    if (raw === "--") return;
+    if (!/^[-+]/.test(raw) ? /["$`]/.test(raw[0] ?? "") : !isSetting(raw, words[at + 1]?.raw)) {
+      return doubts.raise();
+    }
+    if (/^[-+].*o$/.test(raw)) at++;
+  }
+}
+
+function examineEach(words: readonly Word[], options: RegExp, values: RegExp, doubts: ShellDoubts) {
+  const isKnown = words.slice(1).every(({ raw }) => options.test(raw) || values.test(raw));
+  if (!isKnown) doubts.raise();
+}

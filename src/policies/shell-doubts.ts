@@ -1,0 +1,59 @@
+/**
+ * Collects the reasons why a shell text may run more than the commands that were found in it. With such a doubt no allow
+ * rule applies to the text.
+ *
+ * Bash evaluates a variable in arithmetic once more: with `x='a[$(cmd)]'`, `$((x))` runs `cmd`. So such a variable must
+ * get a number in the same text, and nothing else.
+ */
+import { isHarmlessName } from "./harmless-variables.ts";
+import { assignmentIn, type Word } from "./shell-command.ts";
+
+/** The values that are numbers: digits, arithmetic, and the special parameters that count. */
+const NUMBER = /^-?\d+$|^"?\$[#?!$]"?$|^"?\$\(\([^()]*\)\)"?$/;
+const SUBSCRIPT = /^\w+\[(?!\d+\])/;
+
+/** The doubts about one command text, with everything nested in it. */
+export class ShellDoubts {
+  #isRaised = false;
+  readonly #numbers = new Set(["RANDOM", "SECONDS", "EPOCHSECONDS"]);
+  readonly #texts = new Set<string>();
+  readonly #evaluated = new Set<string>();
+
+  /** Records that the text may run more than what was found. */
+  raise(): void {
+    this.#isRaised = true;
+  }
+
+  /** Records an assignment. */
+  assign({ raw }: Word): void {
+    const target = assignmentIn(raw) ?? raw;
+    if (SUBSCRIPT.test(target)) this.raise(); // Bash evaluates the subscript
+    const [name] = /^\w*/.exec(target) ?? [""];
+    if (NUMBER.test(raw.slice(target.length))) this.#numbers.add(name);
+    else this.#texts.add(name);
+  }
+
+  /**
+   * Records that something other than an assignment sets a variable, such as a loop. No pattern of a rule can write
+   * that, so only harmless variables may be set so.
+   */
+  set(name: string, isNumber: boolean): void {
+    if (!isHarmlessName(name, false)) this.raise();
+    else if (isNumber) this.#numbers.add(name);
+    else this.#texts.add(name);
+  }
+
+  /** Records that arithmetic evaluates a variable. */
+  evaluate(name: string): void {
+    this.#evaluated.add(name);
+  }
+
+  /** Whether there is a doubt. */
+  get any(): boolean {
+    if (this.#isRaised) return true;
+    for (const name of this.#evaluated) {
+      if (!this.#numbers.has(name) || this.#texts.has(name)) return true;
+    }
+    return false;
+  }
+}

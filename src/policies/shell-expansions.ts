@@ -1,0 +1,242 @@
+/** Reads the quotes and expansions of a shell text, and the substitutions that contain commands of their own. */
+import { decodeAnsiC } from "./ansi-c-quotes.ts";
+import { type Found, Unsplittable, WordBuilder } from "./shell-command.ts";
+import type { ShellDoubts } from "./shell-doubts.ts";
+
+/** The deepest nesting of groups and substitutions. */
+export const MAX_SHELL_DEPTH = 32;
+
+const VARIABLE = /[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]/y;
+/** The parameter in `${…}`, with a subscript that needs no evaluation. */
+const PARAMETER = /#?(?:([A-Za-z_]\w*)|\d+|[@*#?$!-])(?:\[(?:\d+|[@*])\])?/y;
+/** The operations on a parameter whose result is not evaluated again. */
+const OPERATION =
+  /(?=\})|@[QULu](?=\})|:[ \t]*-?\d+(?::[ \t]*-?\d+)?(?=\})|:?[-+?]|:?=|##?|%%?|\/[/#%]?|\^\^?|,,?/y;
+/** The parts of arithmetic that Bash evaluates only once: numbers, operators and variables. */
+const ARITHMETIC =
+  /[ \t\n+\-*/%<>=!&|^~?:,;]+|\d\w*|\$[#?$!]|\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}|\$([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*)([ \t]*=(?!=))?/y;
+
+/** A position in a shell text, and the rules for quotes and expansions. `shell-words.ts` adds those for words. */
+export abstract class ExpansionReader {
+  protected readonly text: string;
+  protected readonly found: Found;
+  protected readonly doubts: ShellDoubts;
+  protected at = 0;
+  protected depth: number;
+
+  constructor(text: string, found: Found, doubts: ShellDoubts, depth: number) {
+    this.text = text;
+    this.found = found;
+    this.doubts = doubts;
+    this.depth = depth;
+  }
+
+  /** Reads the commands of a substitution, up to its closing parenthesis. */
+  protected abstract substitution(): void;
+  /** Reads the commands of a nested text whose escapes were removed. */
+  protected abstract inner(text: string): void;
+
+  protected enter(): void {
+    if (++this.depth > MAX_SHELL_DEPTH) throw new Unsplittable();
+  }
+
+  protected take(token: string): string {
+    this.at += token.length;
+    return token;
+  }
+
+  /** Takes what a sticky pattern matches here. */
+  protected match(pattern: RegExp): RegExpExecArray | undefined {
+    pattern.lastIndex = this.at;
+    const found = pattern.exec(this.text) ?? undefined;
+    if (found) this.at = pattern.lastIndex;
+    return found;
+  }
+
+  /** Reads a quoted or expanded piece of a word. */
+  protected piece(word: WordBuilder): void {
+    switch (this.text[this.at]) {
+      case "'":
+        return word.add(this.#singleQuoted());
+      case '"':
+        return this.#doubleQuoted(word);
+      case "`":
+        return this.#backTicks(word, false);
+      case "$":
+        return this.#dollar(word, false);
+      default: {
+        const escaped = this.text[this.at + 1];
+        if (escaped === undefined) throw new Unsplittable();
+        if (escaped !== "\n") word.add(escaped);
+        else this.doubts.raise(); // in the middle of a word it can join operators, keywords and comments
+        this.at += 2;
+      }
+    }
+  }
+
+  #singleQuoted(): string {
+    const end = this.text.indexOf("'", this.at + 1);
+    if (end === -1) throw new Unsplittable();
+    const content = this.text.slice(this.at + 1, end);
+    this.at = end + 1;
+    return content;
+  }
+
+  #doubleQuoted(word: WordBuilder): void {
+    this.at++;
+    while (this.text[this.at] !== '"') this.quotedPiece(word);
+    this.at++;
+  }
+
+  /** Reads one piece inside double quotes, or of a here-document. */
+  protected quotedPiece(word: WordBuilder): void {
+    const start = this.at;
+    for (; this.at < this.text.length; this.at++) {
+      const char = this.text[this.at];
+      if (char === "$" || char === "`" || char === "\\" || char === '"') break;
+    }
+    if (this.at > start) return word.add(this.text.slice(start, this.at));
+    const next = this.text[this.at + 1] ?? "";
+    switch (this.text[this.at]) {
+      case "$":
+        return this.#dollar(word, true);
+      case "`":
+        return this.#backTicks(word, true);
+      case "\\":
+        if (next !== "\n") word.add(next !== "" && '$`"\\'.includes(next) ? next : `\\${next}`);
+        this.at += 2;
+        return;
+      case '"': // in a here-document, which has no other quotes
+        return word.add(this.take('"'));
+      default:
+        throw new Unsplittable();
+    }
+  }
+
+  /** Reads an expansion, or a quoted text, that begins with a dollar sign. */
+  #dollar(word: WordBuilder, isQuoted: boolean): void {
+    const start = this.at;
+    const next = this.text[start + 1];
+    // `$[` is arithmetic in Bash only. A continued line joins the dollar sign with what follows.
+    if (next === "[" || this.text.startsWith("\\\n", start + 1)) throw new Unsplittable();
+    if (!isQuoted && next === "'") {
+      const [decoded, end] = decodeAnsiC(this.text, start + 2);
+      if (end === -1) throw new Unsplittable();
+      this.at = end;
+      return word.add(decoded);
+    }
+    if (!isQuoted && next === '"') {
+      this.at++;
+      return this.#doubleQuoted(word);
+    }
+    if (next === "(") {
+      const hasTwo = this.text[start + 2] === "(";
+      const isArithmetic = hasTwo && this.isArithmetic(start + 3);
+      this.at += isArithmetic ? 3 : 2;
+      if (isArithmetic) this.arithmetic();
+      else this.substitution();
+      if (hasTwo && !isArithmetic) this.doubts.raise();
+    } else if (next === "{") {
+      this.at += 2;
+      this.#parameter(isQuoted);
+    } else {
+      this.at++;
+      if (!this.match(VARIABLE)) return word.add("$");
+    }
+    const raw = this.text.slice(start, this.at);
+    const isSpace = !isQuoted && raw.includes("IFS") && /^\$\{?IFS\b/.test(raw);
+    word.addDynamic(raw, isSpace ? " " : "");
+  }
+
+  /** Reads a parameter expansion, which may contain commands, after its `${`. */
+  #parameter(isQuoted: boolean): void {
+    this.enter();
+    const parameter = this.match(PARAMETER);
+    if (!parameter) throw new Unsplittable(); // `${ cmd; }` runs a command in new versions of Bash
+    const operation = this.match(OPERATION)?.[0];
+    if (operation === undefined) this.doubts.raise();
+    else if (operation.endsWith("=")) this.doubts.set(parameter[1] ?? "", false);
+    const isPattern = operation !== undefined && /^[#%]/.test(operation);
+    for (let char = this.text[this.at]; char !== "}"; char = this.text[this.at]) {
+      const next = this.text[this.at + 1];
+      const isSubstitution = (char === "<" || char === ">") && next === "(";
+      // Shells read quotes inside of a quoted expansion in different ways.
+      const isUnclear = isQuoted && (char === "'" || (char === '"' && !isPattern));
+      if (isSubstitution || isUnclear) throw new Unsplittable();
+      this.#skipPiece(isQuoted);
+    }
+    this.at++;
+    this.depth--;
+  }
+
+  /** Whether the two parentheses before `from` are closed by `))`, as in arithmetic. */
+  protected isArithmetic(from: number): boolean {
+    let depth = 2;
+    for (let at = from; at < this.text.length; at++) {
+      const char = this.text[at];
+      if (char === "\\") at++;
+      else if (char === "'" || char === '"') {
+        const end = this.text.indexOf(char, at + 1);
+        if (end === -1) break;
+        at = end;
+      } else if (char === "(") depth++;
+      else if (char === ")" && --depth === 1) return this.text[at + 1] === ")";
+    }
+    // An unclosed parenthesis makes the whole text incomplete, so no further search is needed.
+    throw new Unsplittable();
+  }
+
+  /** Reads arithmetic, which may contain commands, after its `((`. */
+  protected arithmetic(): void {
+    this.enter();
+    const ignored = new WordBuilder();
+    for (let depth = 2; depth > 0;) {
+      const char = this.text[this.at];
+      const known = this.match(ARITHMETIC);
+      if (known) this.#operand(known);
+      else if (char === "(" || char === ")") {
+        depth += char === "(" ? 1 : -1;
+        this.at++;
+      } else if (this.text.startsWith("$((", this.at)) this.#dollar(ignored, true);
+      else {
+        this.doubts.raise(); // Bash evaluates the result once more
+        this.#skipPiece(false);
+      }
+    }
+    this.depth--;
+  }
+
+  #operand([, plain, braced, bare, assigned]: RegExpExecArray): void {
+    const name = plain ?? braced ?? bare;
+    if (name === undefined) return;
+    if (assigned === undefined) this.doubts.evaluate(name);
+    else this.doubts.set(name, true);
+  }
+
+  /** Skips a character or a quoted piece, and reads the commands in it. */
+  #skipPiece(isQuoted: boolean): void {
+    const ignored = new WordBuilder();
+    const char = this.text[this.at];
+    if (char === undefined) throw new Unsplittable();
+    if (char === "\\") this.at += 2;
+    else if (char === '"') this.#doubleQuoted(ignored);
+    else if (char === "'" && !isQuoted) this.#singleQuoted();
+    else if (char === "$") this.#dollar(ignored, isQuoted);
+    else if (char === "`") this.#backTicks(ignored, isQuoted);
+    else this.at++;
+  }
+
+  /** Reads a substitution in back-ticks: removes its escapes, then reads the text between them. */
+  #backTicks(word: WordBuilder, isQuoted: boolean): void {
+    const start = this.at++;
+    for (; this.text[this.at] !== "`"; this.at++) {
+      if (this.text[this.at] === "\\") this.at++;
+      if (this.at >= this.text.length) throw new Unsplittable();
+    }
+    const content = this.text.slice(start + 1, this.at++);
+    if (isQuoted && content.includes('\\"')) this.doubts.raise(); // shells differ
+    const escapes = isQuoted ? /\\([`$\\"])/g : /\\([`$\\])/g;
+    this.inner(content.includes("\\") ? content.replace(escapes, "$1") : content);
+    word.addDynamic(this.text.slice(start, this.at));
+  }
+}

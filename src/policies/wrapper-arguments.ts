@@ -1,0 +1,103 @@
+/** Reads the arguments of programs that run another command. Only known options are read. */
+import { assignmentIn, type Word } from "./shell-command.ts";
+
+interface Certainty {
+  /** Whether the program may run something else, for example because of an unknown option or an expanded variable. */
+  readonly isUnclear: boolean;
+}
+
+/** A command inside another one. */
+export type Inner = Certainty &
+  (
+    | { readonly words: readonly Word[]; readonly assignments?: readonly Word[] }
+    | {
+        readonly script: string;
+        /** Whether any POSIX shell may read the text, which reads some of Bash's operators otherwise. */
+        readonly isPosix: boolean;
+      }
+  );
+
+/** The arguments of a program before the command that it runs. */
+export interface Arguments {
+  /** The options that stand alone, or contain their value. */
+  readonly alone?: RegExp;
+  /** The options that take the next word as their value. */
+  readonly valued?: RegExp;
+  /** The arguments before the command. */
+  readonly operands?: readonly RegExp[];
+  /** Whether `NAME=value` may stand before the command. */
+  readonly assigns?: boolean;
+}
+
+const NEVER = /(?!)/;
+
+/** Reads the options of a program. */
+export function optionsOf(words: readonly Word[], { alone = NEVER, valued = NEVER }: Arguments) {
+  let isUnclear = false;
+  let at = 1;
+  for (; at < words.length; at++) {
+    const { value, bare } = words[at] as Word;
+    if (!value.startsWith("-")) break;
+    if (bare !== undefined) isUnclear = true;
+    if (value === "--") {
+      at++;
+      break;
+    }
+    if (valued.test(value)) isUnclear ||= words[++at]?.bare !== undefined;
+    else if (!alone.test(value)) isUnclear = true;
+  }
+  return { at, isUnclear };
+}
+
+/** Makes the reader of a program with options, operands and assignments before the command. */
+export function commandAfter(settings: Arguments) {
+  const { operands = [], assigns = false } = settings;
+  return (words: readonly Word[]): readonly Inner[] => {
+    let { at, isUnclear } = optionsOf(words, settings);
+    for (const operand of operands) {
+      const word = words[at++];
+      isUnclear ||= word?.bare !== undefined || !operand.test(word?.value ?? "");
+    }
+    const assignments: Word[] = [];
+    if (assigns) {
+      // `env` takes every word with `=`. An unquoted variable could become several words.
+      for (; words[at]?.value.includes("="); at++) {
+        const word = words[at] as Word;
+        isUnclear ||= word.bare !== undefined || assignmentIn(word.value) === undefined;
+        assignments.push(word);
+      }
+    }
+    return innersAt(words, at, isUnclear, assignments);
+  };
+}
+
+/** The command at a position. If it is unclear, the next word may be its program too: an option may take a value. */
+export function innersAt(
+  words: readonly Word[],
+  at: number,
+  isUnclear: boolean,
+  assignments: readonly Word[] = [],
+): readonly Inner[] {
+  if (at >= words.length) return isUnclear ? [{ words: [], isUnclear }] : [];
+  const first = { words: words.slice(at), assignments, isUnclear };
+  return isUnclear ? [first, { words: words.slice(at + 1), isUnclear }] : [first];
+}
+
+/** The text that some words make together. */
+export function scriptOf(
+  words: readonly Word[],
+  { isPosix = false, isUnclear = false } = {},
+): readonly Inner[] {
+  if (words.length === 0) return isUnclear ? [{ words, isUnclear }] : [];
+  const script = words.map(({ value }) => value).join(" ");
+  const isDynamic = words.some(({ bare }) => bare !== undefined);
+  return [{ script, isPosix, isUnclear: isUnclear || isDynamic }];
+}
+
+/** Makes the reader of a program with options before a text. */
+export function scriptAfter(settings: Arguments, isPosix: boolean) {
+  return (words: readonly Word[]) => {
+    const { at, isUnclear } = optionsOf(words, settings);
+    return scriptOf(words.slice(at), { isPosix, isUnclear });
+  };
+}

@@ -102,10 +102,8 @@ class Splitter {
   unwrap(command: SimpleCommand, level: number): void {
     const { words, assignments, inputs, outputs, source, isDoubtful } = command;
     const [program] = words;
-    for (const assignment of assignments) this.#doubts.assign(assignment);
-    const isHarmful = (word: Word): boolean => !isHarmlessAssignment(word, program !== undefined);
-    const harmful = assignments.length === 0 ? NONE : assignments.filter(isHarmful);
-    const front = outputs?.length ? [...harmful, ...outputs] : harmful;
+    const isPlain = assignments.length === 0 && !outputs?.length;
+    const front = isPlain ? NONE : this.#frontOf(command);
     if (!program) {
       if (front.length > 0) this.#add(front, undefined, true);
       return;
@@ -137,6 +135,13 @@ class Splitter {
         this.unwrap(isUnsure ? { ...rest, isDoubtful: true } : rest, level + 1);
       }
     }
+  }
+
+  /** The assignments and redirections that a rule must write to allow a command. */
+  #frontOf({ words, assignments, outputs = NONE }: SimpleCommand): readonly Word[] {
+    for (const assignment of assignments) this.#doubts.assign(assignment);
+    const isExported = words.length > 0;
+    return [...assignments.filter((word) => !isHarmlessAssignment(word, isExported)), ...outputs];
   }
 
   /** Adds the command inside all further wrappers, without reading their options. */

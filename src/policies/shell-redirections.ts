@@ -152,7 +152,9 @@ export abstract class RedirectionReader extends WordReader {
   protected redirection({ inputs, outputs }: Redirections): string {
     // Bash puts the number of the file into the variable of `{name}>`.
     if (this.text[this.at - 1] === "}") this.doubts.raise();
-    const isStandard = /^0*$/.test(this.match(FILE_NUMBER)?.[0] ?? "");
+    const code = this.text.charCodeAt(this.at);
+    const number = code >= ZERO && code <= NINE ? this.match(FILE_NUMBER)?.[0] : undefined;
+    const isStandard = number === undefined || /^0+$/.test(number);
     const operator = this.match(REDIRECTION)?.[0] ?? "";
     this.skipSpace();
     const word = this.word(OPERATOR);
@@ -160,8 +162,9 @@ export abstract class RedirectionReader extends WordReader {
     if (operator === "<<" || operator === "<<-") {
       if (!DELIMITER.test(raw)) throw new Unsplittable();
       const stripsTabs = operator === "<<-";
-      const document = { delimiter: value, isQuoted: raw !== value, stripsTabs };
-      this.#hereDocuments.push({ ...document, inputs: isStandard ? inputs : [] });
+      const isQuoted = raw !== value;
+      const own = isStandard ? inputs : [];
+      this.#hereDocuments.push({ delimiter: value, isQuoted, stripsTabs, inputs: own });
     } else {
       const isText = operator === "<<<";
       const isInput = isText || operator.startsWith("<");

@@ -19,7 +19,7 @@ const RULES = "schema: signalbox/policy/v1\nrules:\n  - id: one\n    effect: den
 
 test("keys are completed by where they stand", () => {
   for (const [marked, ...words] of [
-    ["de|", "default: ", "description: "],
+    ["de|", "default: ", "description: ", "mode: "],
     [`${RULES}    ma|`, "match:"],
     [`${RULES}    match:\n      con|`, "consumers: "],
     [`${RULES}    match:\n      commands:\n        - pr|`, "prefix: "],
@@ -38,6 +38,7 @@ test("keys are completed by where they stand", () => {
 test("values are completed by their key, from the schema, the catalog and the document", () => {
   for (const [marked, ...words] of [
     ["default: |", "allow", "deny"],
+    ["mode: |", "enforce", "observe"],
     ["rules:\n  - effect: d|", "deny"],
     ["schema: sig|", "signalbox/policy/v1"],
     [`${RULES}    match: { providers: [github, g|`, "git", "github"],

@@ -210,6 +210,11 @@ function shortValue(event: AuditEvent, field: keyof AuditEvent, text: string): H
   if (field === "ingested_at") {
     return html`<span><code data-value="${text}">${exactly(text)}</code></span>`;
   }
+  if (field === "observed_decision") {
+    return html`<span
+      ><code data-value="${text}">${text === "DENIED" ? "Denied" : "Allowed"}</code></span
+    >`;
+  }
   if (field !== "duration_ms") return html`<span><code>${withMarks(text)}</code></span>`;
   return html`<span><code data-value="${text}">${count(Number(text))}</code> ms</span>`;
 }

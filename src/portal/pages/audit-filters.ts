@@ -82,6 +82,10 @@ export function auditFilters(view: AuditView, providers?: readonly string[]): Ht
               ${name === "provider" ? undefined : html`<datalist id="values-${name}" data-facet="${name}" data-keep></datalist>`}
             </div>`,
         )}
+        ${choice("observed", view, "Observed: any", [
+          ["DENIED", "Would be denied"],
+          ["ALLOWED", "Would be allowed"],
+        ])}
         ${suggestions(providers)} ${moment("from", "From", view)} ${moment("to", "Up to", view)}
         <div class="apply"><button type="submit">Apply</button></div>
       </div>
@@ -151,12 +155,12 @@ export function auditChips(view: AuditView): Html | undefined {
 }
 
 function choice(
-  name: "decision" | "consumer",
+  name: "decision" | "consumer" | "observed",
   view: AuditView,
   any: string,
   options: readonly (readonly [string, string])[],
 ): Html {
-  const current = name === "decision" ? view[name]?.toUpperCase() : view[name]?.toLowerCase();
+  const current = name === "consumer" ? view[name]?.toLowerCase() : view[name]?.toUpperCase();
   // An unknown value matches no event, so the field must show it.
   const known = options.some(([value]) => value === current);
   const all = known || current === undefined ? options : [...options, [current, current] as const];

@@ -3,7 +3,7 @@ import { assignmentIn, type Word } from "./shell-command.ts";
 
 /** Variables of programs that choose output, places and modes, but no program, code or settings file. */
 const KNOWN = new Set([
-  ...["LANG", "TZ", "TERM", "COLORTERM", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR"],
+  ...["TZ", "TERM", "COLORTERM", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR"],
   ...["CLICOLOR_FORCE", "CI", "DEBUG", "VERBOSE", "LOG_LEVEL", "PORT", "DEBIAN_FRONTEND", "HUSKY"],
   ...["NODE_ENV", "RAILS_ENV", "RACK_ENV", "APP_ENV", "CGO_ENABLED", "GOOS", "GOARCH", "RUST_LOG"],
   ...["RUST_BACKTRACE", "CARGO_TERM_COLOR", "CARGO_INCREMENTAL", "DOCKER_BUILDKIT", "JOBS"],
@@ -18,7 +18,8 @@ const KNOWN = new Set([
   ...["SHA", "HASH", "TAG", "VERSION", "NAME", "FILE", "FILES", "DIR", "DEST", "SRC", "OUT"],
   ...["OUTPUT", "RESULT", "RES", "MSG", "MESSAGE", "COUNT", "TOTAL", "URL", "LINE", "STATUS"],
 ]);
-const LOCALE = /^LC_[A-Z]+$/;
+/** Locales in which a byte of a character is never read as a character of the shell. */
+const LOCALE = /^(?:LANG|LC_[A-Z]+)=["']?(?:C|POSIX|[\w@-]+\.utf-?8)?["']?$/i;
 /** Assignments that switch a pager or an editor off. */
 const SWITCHED_OFF = /^(?:(?:[A-Z]+_)?PAGER=(?:cat)?|(?:[A-Z]+_)*EDITOR=(?:true|:))$/;
 
@@ -38,7 +39,7 @@ const SPECIAL_IN_ZSH = new Set([
  * @param isExported whether a program gets it in its environment
  */
 export function isHarmlessName(name: string, isExported: boolean): boolean {
-  if (KNOWN.has(name) || LOCALE.test(name)) return true;
+  if (KNOWN.has(name)) return true;
   if (SPECIAL_IN_ZSH.has(name)) return false;
   return isExported
     ? OWN.test(name)
@@ -48,5 +49,5 @@ export function isHarmlessName(name: string, isExported: boolean): boolean {
 /** Whether an assignment may be taken off a command. */
 export function isHarmlessAssignment({ raw, value }: Word, isExported: boolean): boolean {
   const [name] = /^\w*/.exec(assignmentIn(raw) ?? assignmentIn(value) ?? "") ?? [""];
-  return isHarmlessName(name, isExported) || SWITCHED_OFF.test(raw);
+  return isHarmlessName(name, isExported) || SWITCHED_OFF.test(raw) || LOCALE.test(raw);
 }

@@ -2,7 +2,7 @@
  * Examines the builtins of Bash that evaluate their arguments once more, set variables, or change how the shell reads its
  * text. An argument that is not known to be harmless raises a doubt.
  */
-import type { Word } from "./shell-command.ts";
+import { isPattern, type Word } from "./shell-command.ts";
 import type { ShellDoubts } from "./shell-doubts.ts";
 
 const NAME = /^[A-Za-z_]\w*$/;
@@ -56,6 +56,10 @@ export function examineBuiltin(name: string, words: readonly Word[], doubts: She
     case "alias":
     case "hash":
     case "enable":
+    case "compgen":
+    case "complete":
+    case "bind":
+    case "fc":
       doubts.raise();
   }
 }
@@ -81,6 +85,7 @@ function examineNumber(word: Word | undefined, doubts: ShellDoubts): void {
 
 /** Examines `test`: variables and substitutions may only stand where the command cannot take them for operators. */
 function examineTest(words: readonly Word[], doubts: ShellDoubts): void {
+  if (words.some(isPattern)) return doubts.raise();
   const isKnown = words.every(({ bare }) => bare === undefined);
   for (const [at, { value }] of words.entries()) {
     if (/^-[vR]$/.test(value) && !NAME.test(words[at + 1]?.raw ?? "")) return doubts.raise();
@@ -117,7 +122,7 @@ function isOneOperand(word: Word, doubts: ShellDoubts): boolean {
 function examinePrintf([, first, name]: readonly Word[], doubts: ShellDoubts): void {
   if (!first) return;
   if (first.raw === "-v" && NAME.test(name?.raw ?? "")) return doubts.set(name?.raw ?? "", false);
-  if (first.value.startsWith("-v") || /^"?\$/.test(first.raw)) doubts.raise();
+  if (first.value.startsWith("-v") || /^"?\$/.test(first.raw) || isPattern(first)) doubts.raise();
 }
 
 function examineRead(words: readonly Word[], doubts: ShellDoubts): void {

@@ -52,6 +52,20 @@ export function assignmentIn(text: string): string | undefined {
   return text.includes("=") ? ASSIGNMENT.exec(text)?.[0] : undefined;
 }
 
+const QUOTED = /'[^']*'|"(?:[^"\\]|\\[^])*"|\\[^]/g;
+/** Patterns of file names, and braces with a list or a range. */
+const PATTERN = /[*?[]|\{[^]*(?:,|\.\.)/;
+
+/** Whether a shell makes words by itself of a word without variables: of braces, or the names of files. */
+export function isPattern({ raw }: Word): boolean {
+  return PATTERN.test(raw) && PATTERN.test(raw.replace(QUOTED, ""));
+}
+
+/** Whether a shell may make other words of a word. */
+export function isUncertain(word: Word): boolean {
+  return word.bare !== undefined || isPattern(word);
+}
+
 /** A word without quotes and expansions. */
 export function plainWord(text: string): Word {
   return { raw: text, value: text, bare: undefined };

@@ -190,15 +190,25 @@ export abstract class ExpansionReader {
   protected arithmetic(): void {
     this.enter();
     const ignored = new WordBuilder();
+    let operandEnd = -1;
     for (let depth = 2; depth > 0;) {
-      const char = this.text[this.at];
+      const { at } = this;
+      const char = this.text[at];
       const known = this.match(ARITHMETIC);
-      if (known) this.#operand(known);
-      else if (char === "(" || char === ")") {
+      if (known) {
+        if (/^[\w$]/.test(known[0])) {
+          if (at === operandEnd) this.doubts.raise(); // `x$x` makes a name of its own
+          operandEnd = this.at;
+        }
+        this.#operand(known);
+      } else if (char === "(" || char === ")") {
         depth += char === "(" ? 1 : -1;
         this.at++;
-      } else if (this.text.startsWith("$((", this.at)) this.#dollar(ignored, true);
-      else {
+      } else if (this.text.startsWith("$((", at)) {
+        if (at === operandEnd) this.doubts.raise();
+        this.#dollar(ignored, true);
+        operandEnd = this.at;
+      } else {
         this.doubts.raise(); // Bash evaluates the result once more
         this.#skipPiece(false);
       }

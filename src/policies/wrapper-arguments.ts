@@ -1,5 +1,5 @@
 /** Reads the arguments of programs that run another command. Only known options are read. */
-import { assignmentIn, type Word } from "./shell-command.ts";
+import { assignmentIn, isUncertain, type Word } from "./shell-command.ts";
 
 interface Certainty {
   /** Whether the program may run something else, for example because of an unknown option or an expanded variable. */
@@ -31,19 +31,24 @@ export interface Arguments {
 
 const NEVER = /(?!)/;
 
+function isAnyUncertain(words: readonly Word[]): boolean {
+  return words.some(isUncertain);
+}
+
 /** Reads the options of a program. */
 export function optionsOf(words: readonly Word[], { alone = NEVER, valued = NEVER }: Arguments) {
   let isUnclear = false;
   let at = 1;
   for (; at < words.length; at++) {
-    const { value, bare } = words[at] as Word;
+    const word = words[at] as Word;
+    const { value } = word;
     if (!value.startsWith("-")) break;
-    if (bare !== undefined) isUnclear = true;
+    if (isUncertain(word)) isUnclear = true;
     if (value === "--") {
       at++;
       break;
     }
-    if (valued.test(value)) isUnclear ||= words[++at]?.bare !== undefined;
+    if (valued.test(value)) isUnclear = isAnyUncertain(words.slice(++at, at + 1)) || isUnclear;
     else if (!alone.test(value)) isUnclear = true;
   }
   return { at, isUnclear };
@@ -56,14 +61,14 @@ export function commandAfter(settings: Arguments) {
     let { at, isUnclear } = optionsOf(words, settings);
     for (const operand of operands) {
       const word = words[at++];
-      isUnclear ||= word?.bare !== undefined || !operand.test(word?.value ?? "");
+      isUnclear ||= word === undefined || isUncertain(word) || !operand.test(word.value);
     }
     const assignments: Word[] = [];
     if (assigns) {
       // `env` takes every word with `=`. An unquoted variable could become several words.
       for (; words[at]?.value.includes("="); at++) {
         const word = words[at] as Word;
-        isUnclear ||= word.bare !== undefined || assignmentIn(word.value) === undefined;
+        isUnclear ||= isUncertain(word) || assignmentIn(word.value) === undefined;
         assignments.push(word);
       }
     }
@@ -90,8 +95,7 @@ export function scriptOf(
 ): readonly Inner[] {
   if (words.length === 0) return isUnclear ? [{ words, isUnclear }] : [];
   const script = words.map(({ value }) => value).join(" ");
-  const isDynamic = words.some(({ bare }) => bare !== undefined);
-  return [{ script, isPosix, isUnclear: isUnclear || isDynamic }];
+  return [{ script, isPosix, isUnclear: isUnclear || isAnyUncertain(words) }];
 }
 
 /** Makes the reader of a program with options before a text. */

@@ -3,7 +3,7 @@
  * is unclear which of the words is the command.
  */
 import { isSetting } from "./shell-builtins.ts";
-import type { Input, Word } from "./shell-command.ts";
+import { type Input, isUncertain, type Word } from "./shell-command.ts";
 import {
   type Arguments,
   commandAfter,
@@ -159,20 +159,29 @@ function suCommand(words: readonly Word[]): readonly Inner[] {
   const others = words.filter(
     ({ value }) => value.startsWith("-") && !/^-l?$|^--login$/.test(value),
   );
-  const isUnclear =
-    others.length > (at === -1 ? 0 : 1) || others.some(({ bare }) => bare !== undefined);
+  const isUnclear = others.length > (at === -1 ? 0 : 1) || words.slice(1).some(isUncertain);
   return scriptOf(at === -1 ? [] : words.slice(at + 1, at + 2), { isPosix: true, isUnclear });
 }
 
 /** `trap ACTION SIGNAL…` sets an action. With one argument, or with `-`, it only removes or lists them. */
 function trapAction(words: readonly Word[]): readonly Inner[] {
+  // A shell could make an action and a signal of one word.
+  if (words.slice(1).some(isUncertain)) return scriptOf(words.slice(1), { isUnclear: true });
   const at = words[1]?.value === "--" ? 2 : 1;
   const isAction = words.length > at + 1 && !/^-[lp]?$/.test(words[at]?.value ?? "");
   return scriptOf(isAction ? words.slice(at, at + 1) : []);
 }
 
+/** Whether a shell can make an option of a word of `find`: a literal beginning rules that out. */
+function mayBeOption(word: Word): boolean {
+  return (
+    isUncertain(word) && !/^[\w./~]|^\*\.\w+$/.test(word.bare ?? word.raw.replace(/^["']/, ""))
+  );
+}
+
 function findActions(words: readonly Word[]): readonly Inner[] {
   const inners: Inner[] = [];
+  if (words.slice(1).some(mayBeOption)) inners.push({ words: [], isUnclear: true });
   for (let at = 1; at < words.length; at++) {
     if (!FIND_ACTIONS.has(words[at]?.value ?? "")) continue;
     const start = at + 1;
@@ -194,20 +203,21 @@ function shellCommand({ isPosix, isOther }: typeof BASH) {
     let readsText = false;
     let at = 1;
     for (; at < words.length; at++) {
-      const { value, bare } = words[at] as Word;
+      const word = words[at] as Word;
+      const { value } = word;
       if (value === "--" || value === "-") {
         at++;
         break;
       }
       if (!/^[-+]/.test(value)) break;
       if (value.startsWith("--")) {
-        isUnclear ||= !/^--(?:login|norc|noprofile)$/.test(value) || bare !== undefined;
+        isUnclear ||= !/^--(?:login|norc|noprofile)$/.test(value) || isUncertain(word);
         if (value === "--rcfile" || value === "--init-file") at++;
         continue;
       }
       readsText ||= value.includes("c");
       isUnclear ||=
-        bare !== undefined || !isSetting(value.replace(/[cli]/g, ""), words[at + 1]?.value);
+        isUncertain(word) || !isSetting(value.replace(/[cli]/g, ""), words[at + 1]?.value);
       if (value.includes("o")) at++; // the next word is the name of a shell option
     }
     if (readsText) return scriptOf(words.slice(at, at + 1), { isPosix, isUnclear });

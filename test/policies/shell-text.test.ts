@@ -20,7 +20,9 @@ function rule(effect: "allow" | "deny", ...commands: string[]): Rule {
 const noPush: PolicyDocument = { default: "allow", rules: [rule("deny", "git push")], tests: [] };
 
 const programs =
-  "git status,git log,ls,echo,cat,grep,cd,head,wc,true,test,[[,sleep,read,git rebase".split(",");
+  "git status,git log,ls,echo,cat,grep,cd,head,wc,true,test,[[,sleep,read,git rebase,printf".split(
+    ",",
+  );
 const reading: PolicyDocument = {
   default: "deny",
   rules: [rule("deny", "git push"), rule("allow", ...programs)],
@@ -158,4 +160,18 @@ test("the default decides too many nested wrappers, and denied commands inside t
   assert.equal(decide(noPush, `${env}git push`).rule, "deny-git push");
   assert.equal(decide(noPush, `${"eval ".repeat(20)}git push`).rule, "deny-git push");
   assert.equal(decide(reading, `${env}git status`).rule, null);
+});
+
+test("a rule for find allows braces and names of files where they cannot become an action", () => {
+  const finding: PolicyDocument = { default: "deny", rules: [rule("allow", "find")], tests: [] };
+  for (const line of ["find src/{a,b} -name '*.ts'", "find . -name *.ts -o -path ./a*"]) {
+    assert.equal(decide(finding, line).decision, "ALLOWED", line);
+  }
+  for (const line of [
+    "find . {-exec,pwn} \\;",
+    "x=-exec; find . $x pwn \\;",
+    "find . ?exec a \\;",
+  ]) {
+    assert.equal(decide(finding, line).decision, "DENIED", line);
+  }
 });

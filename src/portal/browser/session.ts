@@ -110,10 +110,11 @@ export function takeEnded(): boolean {
   return takeStored(ENDED) !== undefined;
 }
 
-/** Returns to the page before the sign-in page; without storage it is the overview. */
+/** Returns to the page that the address names behind `#`, or that was left for the sign-in page; else to the overview. */
 export function goBack(): void {
-  const target = takeStored(RETURN) ?? "/";
-  location.replace(new URL(target, location.origin).pathname === SIGN_IN ? "/" : target);
+  const path = /^#(\/.*)/.exec(location.hash)?.[1] ?? takeStored(RETURN) ?? "/";
+  const target = new URL(location.origin + path); // no path leads to another origin
+  location.replace(target.pathname === SIGN_IN ? "/" : target);
 }
 
 function keptSession(): string | undefined {

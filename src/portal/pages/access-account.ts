@@ -60,7 +60,7 @@ function signedOut(): Html {
         Your changes are recorded without a name. Sign in to make them in your name and in your own
         organization.
       </p>
-      <p><a class="button primary" href="/portal/sign-in" data-sign-in>Sign in</a></p>
+      <p><a class="button primary" href="/portal/sign-in#/portal/access/account">Sign in</a></p>
     </div>`,
   );
 }

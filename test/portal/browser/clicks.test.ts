@@ -20,7 +20,6 @@ const LINKS = [
   ["/portal/fleet", "[data-more]"],
   ["/portal/audit", ".row >> nth=0"],
   ["/portal/audit", "#older"],
-  ["/portal/access/account", "[data-sign-in]"],
 ] as const;
 
 for (const [path, link] of LINKS) {

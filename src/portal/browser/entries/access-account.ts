@@ -1,10 +1,9 @@
 import "../frame.ts";
 import { account } from "../../pages/access-account.ts";
 import { call } from "../api.ts";
-import { serveLinks } from "../clicks.ts";
 import { serveForm } from "../form.ts";
 import { keepFresh } from "../live.ts";
-import { goToSignIn, keepSession, session } from "../session.ts";
+import { keepSession, session } from "../session.ts";
 import { toast } from "../toast.ts";
 
 keepFresh(account, 60_000);
@@ -20,5 +19,3 @@ serveForm("[data-add=password]", async (data) => {
   keepSession({ token, email });
   toast("The password is changed");
 });
-
-serveLinks("[data-sign-in]", goToSignIn);

@@ -27,6 +27,11 @@ const TEXTS = [
   ...FILTERED_FIELDS.filter(({ type }) => type === "text"),
 ] as const;
 
+const DECISIONS = [
+  ["ALLOWED", "Allowed"],
+  ["DENIED", "Denied"],
+] as const;
+
 /** The form of filters. It works without modules; with them no button is needed. */
 export function auditFilters(view: AuditView, providers?: readonly string[]): Html {
   return html`<form class="audit-filters" id="audit-filters" role="search" action="/portal/audit">
@@ -38,17 +43,14 @@ export function auditFilters(view: AuditView, providers?: readonly string[]): Ht
           name="find"
           type="search"
           value="${searchText(view.q)}"
-          placeholder="Search, or executor:ada -provider:git reason:blocked"
+          placeholder="Search, or executor:ada -provider:git"
           aria-describedby="search-help"
           autocomplete="off"
           spellcheck="false"
           data-search
         />
       </div>
-      ${choice("decision", view, "Any decision", [
-        ["ALLOWED", "Allowed"],
-        ["DENIED", "Denied"],
-      ])}
+      ${choice("decision", view, "Any decision", DECISIONS)}
       ${choice("consumer", view, "Any consumer", [
         ["human", "People"],
         ["ai", "AI"],
@@ -60,8 +62,8 @@ export function auditFilters(view: AuditView, providers?: readonly string[]): Ht
     <details id="more-filters">
       <summary>More filters</summary>
       <p class="faint small" id="search-help">
-        The search box finds a text in commands, people, providers, capabilities and resources. It
-        also takes fields, and <code>-</code> before a field to leave events out:
+        The search finds a text in commands, people, providers, capabilities and resources. It takes
+        fields, too, and <code>-</code> before a field to leave events out:
         <code>executor:ada -provider:git reason:blocked "rm -rf"</code>. Fields:
         ${SEARCH_FIELDS.join(", ")}.
       </p>
@@ -82,11 +84,8 @@ export function auditFilters(view: AuditView, providers?: readonly string[]): Ht
               ${name === "provider" ? undefined : html`<datalist id="values-${name}" data-facet="${name}" data-keep></datalist>`}
             </div>`,
         )}
-        ${choice("observed", view, "Observed: any", [
-          ["DENIED", "Would be denied"],
-          ["ALLOWED", "Would be allowed"],
-        ])}
-        ${suggestions(providers)} ${moment("from", "From", view)} ${moment("to", "Up to", view)}
+        ${choice("observed", view, "Would be: any", DECISIONS)} ${suggestions(providers)}
+        ${moment("from", "From", view)} ${moment("to", "Up to", view)}
         <div class="apply"><button type="submit">Apply</button></div>
       </div>
     </details>

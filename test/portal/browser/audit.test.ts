@@ -139,7 +139,7 @@ browserTest(
     await page.getByRole("link", { name: "Drop text fetch 11" }).first().click();
     await total(page, "1 event");
     assert.equal(await page.getByRole("searchbox").inputValue(), "");
-    assert.equal(await page.locator(".row code").innerText(), `echo ${MARKUP}`);
+    assert.equal(await page.locator(".row code").textContent(), `echo ${MARKUP}`);
     await page.goBack();
     await page.getByText("Nothing matches").waitFor();
     await page.locator("#audit-decision").selectOption("Any decision");

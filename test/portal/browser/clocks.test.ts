@@ -38,7 +38,7 @@ browserTest("events with a wrong clock are named, and spoil neither axis nor ord
   });
   for (const javaScriptEnabled of [false, true]) {
     const { page } = await visit(t, `${app.url}/portal/audit`, { javaScriptEnabled });
-    assert.equal(await page.locator(".row code").first().innerText(), "ls 0");
+    assert.equal(await page.locator(".row code").first().textContent(), "ls 0");
     assert.match(await page.locator(".total").innerText(), /61 events/);
     await page.getByText("1 earlier event not in the chart").waitFor();
     const bars = await page.locator("#audit-time .plot a title").allTextContents();

@@ -1,6 +1,6 @@
 import { dateTime, object, string } from "../core/schema-parts.ts";
 import type { Schema } from "../core/schema.ts";
-import { filterQuery } from "./filter.ts";
+import { filterBody } from "./filter.ts";
 
 export const exportFormats = ["ndjson", "csv"] as const;
 export type ExportFormat = (typeof exportFormats)[number];
@@ -23,8 +23,6 @@ const BOM =
 /** The parameter that adds a byte order mark to a CSV file. */
 export const bomParameter = string(BOM, { enum: ["true", "false"], default: "false" });
 
-const { decision, consumer, observed } = filterQuery;
-
 /** The parameters of an export in the body of a request for a ticket. */
 export const exportParameters = {
   title: "AuditExportParameters",
@@ -37,11 +35,7 @@ export const exportParameters = {
   properties: {
     format: formatParameter,
     bom: { type: "boolean", default: false, description: BOM },
-    ...filterQuery,
-    // As in a query, an unknown word matches nothing.
-    decision: string(decision.description),
-    consumer: string(consumer.description),
-    observed: string(observed.description),
+    ...filterBody,
   },
 } as const satisfies Schema;
 

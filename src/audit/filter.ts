@@ -60,6 +60,12 @@ export const filterQuery = {
   to: dateTime("Only events with a `timestamp` before this time."),
 } as const satisfies Readonly<Record<string, FilterSchema>>;
 
+/** The filters as members of a body. As in a query, an unknown word matches nothing. */
+export const filterBody = {
+  ...filterQuery,
+  ...recordOf(FILTERED_FIELDS.map(({ filter }) => [filter, string(DESCRIPTIONS[filter])])),
+} as const;
+
 /** Text searches take turns, since each may read all texts of a log. The index answers all other filters. */
 export const SEARCH = {
   large: "searched",

@@ -29,6 +29,9 @@ export interface AuditFilter extends Readonly<
  */
 export type Position = Buffer;
 
+/** The most events of one id that a store gives. */
+export const MOST_OF_ID = 10;
+
 /** A position that the store did not make, or that lies beyond its newest event. */
 export class UnknownPosition extends Error {}
 
@@ -185,7 +188,7 @@ export interface AuditStore {
     characters?: number,
   ): Awaitable<AuditRows>;
 
-  /** The JSON of the events with an id, the one stored first first. Each reporter has an event; at most 10 are given. */
+  /** The JSON of the events with an id, the one stored first first. Each reporter has an event. */
   withId(organization: string, id: string): Awaitable<readonly Buffer[]>;
 
   /** All events that match at this moment, at constant memory. */

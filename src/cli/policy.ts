@@ -35,10 +35,7 @@ const validateCommand: CliCommand = {
 Runs the checks that the service runs, the document's own tests included. Needs no service.
 ${CODES_HELP}`,
   async run(args, terminal) {
-    const {
-      values,
-      positionals: [file = ""],
-    } = readArguments(args, { json: flag }, ["FILE"]);
+    const { values, file } = readWithFile(args, { json: flag });
     const { problems } = await examineFile(file);
     const ok = problems.length === 0;
     if (values.json === true) tellJson(terminal, { ok, file, problems });
@@ -57,10 +54,7 @@ const testCommand: CliCommand = {
 Only documents with "schema: ${SCHEMA_NAME}" have tests. Needs no service.
 ${CODES_HELP}`,
   async run(args, terminal) {
-    const {
-      values,
-      positionals: [file = ""],
-    } = readArguments(args, { json: flag }, ["FILE"]);
+    const { values, file } = readWithFile(args, { json: flag });
     const { problems, document } = await examineFile(file);
     if (!document && problems.length === 0) {
       throw new Error(`${file}: has no tests, expected "schema: ${SCHEMA_NAME}"`);
@@ -86,10 +80,7 @@ ${SERVICE_HELP}
 Prints a unified diff, and nothing if both texts are the same.
 ${CODES_HELP}`,
   async run(args, terminal) {
-    const {
-      values,
-      positionals: [file = ""],
-    } = readArguments(args, { url: text, json: flag }, ["FILE"]);
+    const { values, file } = readWithFile(args, { url: text, json: flag });
     const yaml = await readDocument(file);
     const active = await activeOf(serviceOf(values.url, terminal));
     const before = { name: active?.version ?? "/dev/null", text: active?.yaml ?? "" };
@@ -111,10 +102,7 @@ ${SERVICE_HELP}
 Compares with the active version, else with the recorded decisions. Stores nothing.
 ${CODES_HELP}`,
   async run(args, terminal) {
-    const {
-      values,
-      positionals: [file = ""],
-    } = readArguments(args, { ...GUARD_OPTIONS, url: text, json: flag }, ["FILE"]);
+    const { values, file } = readWithFile(args, { ...GUARD_OPTIONS, url: text, json: flag });
     const guard = guardOf(values);
     const { yaml, problems } = await examineFile(file);
     if (problems.length > 0) return refused(file, problems, values.json === true, terminal);
@@ -146,10 +134,7 @@ Without --version nothing is published if the active version has the same text.
 ${CODES_HELP}`,
   async run(args, terminal) {
     const options = { version: text, note: text, "no-activate": flag, url: text, json: flag };
-    const {
-      values,
-      positionals: [file = ""],
-    } = readArguments(args, { ...options, ...GUARD_OPTIONS }, ["FILE"]);
+    const { values, file } = readWithFile(args, { ...options, ...GUARD_OPTIONS });
     const { window_hours, ...limits } = guardOf(values);
     const { yaml, problems } = await examineFile(file);
     if (problems.length > 0) return refused(file, problems, values.json === true, terminal);
@@ -207,6 +192,15 @@ export const policyCommands: readonly CliCommand[] = [
   publishCommand,
   pullCommand,
 ];
+
+/** Reads the arguments of a command about one file. */
+function readWithFile<const T extends Parameters<typeof readArguments>[1]>(
+  args: readonly string[],
+  options: T,
+) {
+  const { values, positionals } = readArguments(args, options, ["FILE"]);
+  return { values, file: positionals[0] ?? "" };
+}
 
 async function activeOf(service: PolicyService): Promise<Policy | undefined> {
   const answer = await service.get("/policies?active=true");

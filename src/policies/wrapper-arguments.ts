@@ -31,10 +31,6 @@ export interface Arguments {
 
 const NEVER = /(?!)/;
 
-function isAnyUncertain(words: readonly Word[]): boolean {
-  return words.some(isUncertain);
-}
-
 /** Reads the options of a program. */
 export function optionsOf(words: readonly Word[], { alone = NEVER, valued = NEVER }: Arguments) {
   let isUnclear = false;
@@ -48,8 +44,10 @@ export function optionsOf(words: readonly Word[], { alone = NEVER, valued = NEVE
       at++;
       break;
     }
-    if (valued.test(value)) isUnclear = isAnyUncertain(words.slice(++at, at + 1)) || isUnclear;
-    else if (!alone.test(value)) isUnclear = true;
+    if (valued.test(value)) {
+      const own = words[++at];
+      if (own && isUncertain(own)) isUnclear = true;
+    } else if (!alone.test(value)) isUnclear = true;
   }
   return { at, isUnclear };
 }
@@ -95,7 +93,7 @@ export function scriptOf(
 ): readonly Inner[] {
   if (words.length === 0) return isUnclear ? [{ words, isUnclear }] : [];
   const script = words.map(({ value }) => value).join(" ");
-  return [{ script, isPosix, isUnclear: isUnclear || isAnyUncertain(words) }];
+  return [{ script, isPosix, isUnclear: isUnclear || words.some(isUncertain) }];
 }
 
 /** Makes the reader of a program with options before a text. */

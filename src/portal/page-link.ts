@@ -45,3 +45,13 @@ export function policyLink(version: string, against?: string): string {
   const other = against ? `&against=${encodeURIComponent(against)}` : "";
   return `/portal/policies?version=${encodeURIComponent(version)}${other}`;
 }
+
+/** The pages of the things that fields of an event name. */
+export const FIELD_LINKS: Readonly<
+  Record<"executor" | "provider" | "runtime_name" | "policy", (value: string) => string>
+> = {
+  executor: executorLink,
+  provider: providerLink,
+  runtime_name: runtimeLink,
+  policy: (version) => policyLink(version),
+};

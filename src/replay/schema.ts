@@ -1,4 +1,4 @@
-import { filterQuery } from "../audit/filter.ts";
+import { filterBody } from "../audit/filter.ts";
 import { dateTime, integer, string } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 import { policyPublish, policySimulate } from "../policies/schema.ts";
@@ -8,8 +8,6 @@ export const EXAMPLES = { default: 20, most: 200 } as const;
 
 /** The value of `base` that asks for the recorded decisions. */
 export const RECORDED = "recorded";
-
-const { decision, observed, consumer } = filterQuery;
 
 export const policyReplay = {
   title: "PolicyReplay",
@@ -32,15 +30,11 @@ export const policyReplay = {
       maximum: EXAMPLES.most,
       default: EXAMPLES.default,
     }),
-    ...filterQuery,
+    ...filterBody,
     from: dateTime(
       "Only events with a `timestamp` at or after this time. The default is 7 days before `to`.",
     ),
     to: dateTime("Only events with a `timestamp` before this time. The default is now."),
-    // As in a query, an unknown word matches nothing.
-    decision: string(decision.description),
-    observed: string(observed.description),
-    consumer: string(consumer.description),
   },
 } as const satisfies Schema;
 export type PolicyReplay = Infer<typeof policyReplay>;

@@ -9,6 +9,7 @@ import {
 } from "../audit/naive-audit.ts";
 import type { AuditEvent } from "../../src/audit/schema.ts";
 import {
+  MOST_OF_ID,
   RemovedPosition,
   UnknownPosition,
   type Arrival,
@@ -132,7 +133,7 @@ export class MemoryAudit implements AuditStore {
 
   withId(organization: string, id: string): readonly Buffer[] {
     const found = this.#own(organization).filter(({ event }) => event.id === id);
-    return found.slice(0, 10).map(({ json }) => Buffer.from(json));
+    return found.slice(0, MOST_OF_ID).map(({ json }) => Buffer.from(json));
   }
 
   export(organization: string, filter: AuditFilter): AuditExport {

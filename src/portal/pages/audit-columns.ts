@@ -2,7 +2,7 @@ import { EVENT_FIELDS, type EventFieldName } from "../../audit/event-fields.ts";
 import type { AuditEvent } from "../../audit/schema.ts";
 import { count, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { executorLink, policyLink, providerLink, runtimeLink } from "../page-link.ts";
+import { FIELD_LINKS } from "../page-link.ts";
 import { withMarks } from "../redacted.ts";
 
 const CHOICES = [
@@ -25,12 +25,7 @@ const TEXT_LENGTH = 200;
 
 const LABELS = new Map(EVENT_FIELDS.map(({ name, label }) => [name, label]));
 
-const PAGES: { readonly [column in AuditColumn]?: (value: string) => string } = {
-  executor: executorLink,
-  runtime_name: runtimeLink,
-  provider: providerLink,
-  policy: (version) => policyLink(version),
-};
+const PAGES: { readonly [column in AuditColumn]?: (value: string) => string } = FIELD_LINKS;
 
 /** The columns of an event's row. Their links lie above the link of the row, which fills the whole row. */
 export function columnCells(event: AuditEvent, columns: readonly AuditColumn[]): Html {

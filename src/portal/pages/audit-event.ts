@@ -8,7 +8,7 @@ import type { AuditEvent } from "../../audit/schema.ts";
 import { canDraft } from "../../policies/draft-event.ts";
 import { count, counted, exactly, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { executorLink, policyLink, providerLink, reasonLink, runtimeLink } from "../page-link.ts";
+import { FIELD_LINKS, reasonLink } from "../page-link.ts";
 import type { AuditModel } from "./audit-source.ts";
 import { ANEW, viewHref, type AuditView } from "./audit-view.ts";
 import { ifAllowed } from "../withheld.ts";
@@ -191,10 +191,7 @@ function fact(
 const PAGES: {
   readonly [field in EventFieldName]?: (value: string, event: AuditEvent) => string | undefined;
 } = {
-  executor: executorLink,
-  provider: providerLink,
-  runtime_name: runtimeLink,
-  policy: (version) => policyLink(version),
+  ...FIELD_LINKS,
   // The rule that gave the reason, if the version has exactly one such rule.
   reason: (text, { policy }) => policy && reasonLink(policy, text),
 };

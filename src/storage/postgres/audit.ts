@@ -1,6 +1,7 @@
 import type { AuditActivity, AuditAllowance, AuditExport } from "../../audit/store.ts";
 import type { AuditFacets, AuditFilter, AuditHistogram } from "../../audit/store.ts";
 import type { AuditRemoval, AuditRows, AuditStore, AuditTail } from "../../audit/store.ts";
+import { MOST_OF_ID } from "../../audit/store.ts";
 import type { AuditUsage, Position, ProviderActivity } from "../../audit/store.ts";
 import { readListPosition, readStreamPosition } from "../../audit/positions.ts";
 import { MINUTE_MS, SECOND_MS, type Clock } from "../../core/clock.ts";
@@ -37,9 +38,6 @@ const MAINTAIN_EVERY_MS = MINUTE_MS;
 /** The oldest age of an organization's cached size when its quota is checked. */
 const SIZE_AGE_MS = SECOND_MS;
 const MOST_SIZES = 10_000;
-
-/** The most events of one id that are given. */
-const MOST_OF_ID = 10;
 
 /** Keeps audit events in PostgreSQL. Any number of servers can share the database. */
 export class PostgresAudit implements AuditStore {

@@ -49,7 +49,7 @@ export class StoredDictionary implements Dictionary {
     let high = digestCodes.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const order = compare(digests.subarray(middle * WORDS), wanted);
+      const order = compare(digests, middle, wanted, 0);
       if (order === 0) return digestCodes[middle];
       if (order < 0) low = middle + 1;
       else high = middle;
@@ -74,20 +74,21 @@ export function* digestsOf(
     made.set(digestOf(value), i * WORDS);
     if (i % TEXTS_AT_ONCE === 0) yield;
   }
-  const of = (i: number): Uint32Array => made.subarray(i * WORDS, (i + 1) * WORDS);
   // By their first words; the few with the same first word are put in order afterwards.
   const order = sortedByKey(0, values.length, (i) => made[i * WORDS] as number);
   for (let at = 1; at < order.length; at++) {
     for (let i = at; i > 0; i--) {
       const [before, after] = [order[i - 1] as number, order[i] as number];
-      if (compare(of(before), of(after)) <= 0) break;
+      if (compare(made, before, made, after) <= 0) break;
       order[i - 1] = after;
       order[i] = before;
     }
   }
   yield;
   const digests = new Uint32Array(made.length);
-  order.forEach((i, place) => digests.set(of(i), place * WORDS));
+  order.forEach((i, place) => {
+    digests.set(made.subarray(i * WORDS, (i + 1) * WORDS), place * WORDS);
+  });
   return { digests, digestCodes: order.map((i) => i + 1) };
 }
 
@@ -96,9 +97,10 @@ function digestOf(value: string): Uint32Array {
   return Uint32Array.from({ length: WORDS }, (_, i) => digest.readUInt32LE(4 * i));
 }
 
-function compare(a: Uint32Array, b: Uint32Array): number {
-  for (let i = 0; i < WORDS; i++) {
-    const difference = (a[i] as number) - (b[i] as number);
+/** Compares digest `i` of a list with digest `j` of another. */
+function compare(a: Uint32Array, i: number, b: Uint32Array, j: number): number {
+  for (let word = 0; word < WORDS; word++) {
+    const difference = (a[i * WORDS + word] as number) - (b[j * WORDS + word] as number);
     if (difference !== 0) return difference;
   }
   return 0;

@@ -2,6 +2,7 @@
  * Finds events by their id: by the hashes in every segment's index and, at ingest, by a table of the newest
  * hashes in memory. A hash only finds candidates; the id in the line decides.
  */
+import { MOST_OF_ID } from "../../../../audit/store.ts";
 import type { Slice } from "../../../segment-reader.ts";
 import { hashOf } from "../index/hash.ts";
 import { SidecarDamaged } from "../sidecar/on-demand-sections.ts";
@@ -54,9 +55,6 @@ export async function* rowsOfId(segments: SegmentSet, id: string): AsyncGenerato
     for (const row of rows.sort((a, b) => a - b)) yield globalRow(index.segment, row);
   }
 }
-
-/** The most events of one id that are given. */
-const MOST_OF_ID = 10;
 
 /** The lines of the events with an id, the one stored first first. */
 export async function linesOfId(

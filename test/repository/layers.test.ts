@@ -22,11 +22,13 @@ const FOLDERS = [
   "portal",
   "control",
   "guard",
+  "proof",
 ];
 
 /** The allowed imports of each layer beside itself: other layers, or single files of them. */
 const MAY_IMPORT = new Map<string, readonly string[]>([
   ["core", []],
+  ["proof", ["core"]],
   ["http", ["core"]],
   ["auth", ["core"]],
   ["storage", ["core", "engine.ts"]],

@@ -11,6 +11,7 @@ import { restoreCommand } from "./restore.ts";
 import { serveCommand } from "./serve.ts";
 import { userAddCommand } from "./user-add.ts";
 import { verifyCommand } from "./verify.ts";
+import { verifyProofCommand } from "./verify-proof.ts";
 
 const COMMANDS: readonly CliCommand[] = [
   serveCommand,
@@ -20,6 +21,7 @@ const COMMANDS: readonly CliCommand[] = [
   moveCommand,
   userAddCommand,
   keyCreateCommand,
+  verifyProofCommand,
   ...policyCommands,
   guardCommand,
 ];

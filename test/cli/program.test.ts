@@ -20,6 +20,7 @@ const COMMANDS = [
   "move",
   "user add",
   "key create",
+  "verify-proof",
   ...POLICY,
 ];
 

@@ -1,0 +1,65 @@
+import { readFile } from "node:fs/promises";
+import { printable } from "../core/printable.ts";
+import { MalformedProof } from "../proof/errors.ts";
+import { parseVkey, type Verifier } from "../proof/note.ts";
+import { verifyProof } from "../proof/tlog-proof.ts";
+import { readArguments, required } from "./arguments.ts";
+import { InputError, UsageError, type CliCommand } from "./command.ts";
+
+const text = { type: "string" } as const;
+
+export const verifyProofCommand: CliCommand = {
+  name: "verify-proof",
+  usage: "FILE --event FILE --key VKEY",
+  summary: "Check that an event is part of a log, by its proof and the log's public key",
+  details: `  --event FILE   the event as it was exported: its line of the NDJSON, byte for byte
+  --key VKEY     the log's public key, as NAME+ID+BASE64
+
+FILE is a proof in the format c2sp.org/tlog-proof. Needs no server and no network. Take the key from
+a place that the operator of the log cannot change, such as your notes of the first day.
+Exit codes: 0 the event is part of the log, 1 it is not proven, and why, 2 the arguments or a file
+are not understood.`,
+  async run(args, { out }) {
+    const { values, positionals } = readArguments(args, { event: text, key: text }, ["FILE"]);
+    const file = positionals[0] ?? "";
+    const event = required("event", values.event);
+    const verifier = readKey(required("key", values.key));
+    const proof = (await readInput(file)).toString("utf8");
+    const line = await readEvent(event);
+    try {
+      const { index, checkpoint } = verifyProof(proof, line, verifier);
+      const { origin, size } = checkpoint;
+      out(printable(`${event}: is event ${index} of the first ${size} in ${origin}`) + "\n");
+      return 0;
+    } catch (error) {
+      if (!(error instanceof MalformedProof)) throw error;
+      throw new InputError(`${file}: ${error.message}`, { cause: error });
+    }
+  },
+};
+
+/** The key of an option `--key`. */
+function readKey(vkey: string): Verifier {
+  try {
+    return parseVkey(vkey);
+  } catch (error) {
+    throw new UsageError(`--key: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** The one line of a file, without its line end. */
+async function readEvent(file: string): Promise<Buffer> {
+  const bytes = await readInput(file);
+  const end = bytes.indexOf("\n");
+  const [line, rest] = end < 0 ? [bytes, ""] : [bytes.subarray(0, end), bytes.subarray(end + 1)];
+  if (line.length > 0 && rest.length === 0) return line;
+  const wayOut = "give the event as it was exported";
+  throw new InputError(`${file}: expected one line, found none or several: ${wayOut}`);
+}
+
+async function readInput(file: string): Promise<Buffer> {
+  return readFile(file).catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === "ENOENT" ? "does not exist" : `cannot be read (${error.code})`;
+    throw new InputError(`${file}: ${why}`, { cause: error });
+  });
+}

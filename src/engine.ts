@@ -21,6 +21,7 @@ import type { Organization } from "./organizations/schema.ts";
 import type { OrganizationStore } from "./organizations/store.ts";
 import type { PolicyStore } from "./policies/store.ts";
 import type { ProviderOverrideStore } from "./providers/store.ts";
+import type { RolloutStore } from "./rollouts/store.ts";
 import type { SettingsStore } from "./settings/store.ts";
 import type { StoredUser } from "./users/schema.ts";
 import type { UserStore } from "./users/store.ts";
@@ -33,6 +34,7 @@ export interface Stores {
   readonly settings: SettingsStore;
   readonly overrides: ProviderOverrideStore;
   readonly policies: PolicyStore;
+  readonly rollouts: RolloutStore;
   readonly fleet: FleetStore;
   readonly audit: AuditStore;
   readonly activity: ActivityStore;

@@ -39,6 +39,7 @@ import type { Gauges, Metrics } from "./metrics/metrics.ts";
 import type { PortalAssets } from "./portal/assets.ts";
 import { missingPage } from "./portal/missing-page.ts";
 import { createPortalPages } from "./portal/routes.ts";
+import { RolloutAssignments } from "./rollouts/assignments.ts";
 import { removeOld } from "./retention.ts";
 import { REPLAYS } from "./replay/replay.ts";
 import { routes, type Services } from "./routes.ts";
@@ -166,8 +167,10 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
     now,
   });
   const { shared } = engine;
+  const assignments = new RolloutAssignments(stores);
   const services: Services = {
     ...stores,
+    assignments,
     auditStreams,
     redaction,
     exportTickets: shared
@@ -189,7 +192,7 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
       text: () => metrics.text(gauges),
     },
     assets,
-    portal: createPortalPages({ ...stores, config, catalog, description, assets }),
+    portal: createPortalPages({ ...stores, assignments, config, catalog, description, assets }),
     now,
     ids,
   };

@@ -1,10 +1,10 @@
 import type { AuditStore } from "../audit/store.ts";
 import type { Catalog } from "../catalog/view.ts";
+import type { Assignments } from "../core/assignment.ts";
 import type { Clock } from "../core/clock.ts";
 import type { FleetStore } from "../fleet/store.ts";
 import { jsonAround } from "../http/reply.ts";
 import { route } from "../http/route.ts";
-import type { PolicyStore } from "../policies/store.ts";
 import { dashboardCounts } from "./counts.ts";
 import { dashboard } from "./schema.ts";
 
@@ -12,7 +12,7 @@ interface Needs {
   readonly catalog: Catalog;
   readonly audit: Pick<AuditStore, "activity" | "page">;
   readonly fleet: Pick<FleetStore, "counts">;
-  readonly policies: Pick<PolicyStore, "activeVersion">;
+  readonly assignments: Pick<Assignments, "expected">;
   readonly now: Clock;
 }
 
@@ -34,15 +34,15 @@ export const dashboardRoutes = [
     large: "made",
     replies: { 200: dashboard },
     refuses: [500],
-    async handle({ organization, client }, { catalog, audit, fleet, policies, now }: Needs) {
+    async handle({ organization, client }, { catalog, audit, fleet, assignments, now }: Needs) {
       const at = now();
-      const version = await policies.activeVersion(organization);
+      const expected = await assignments.expected(organization);
       const [activity, runtimes] = await Promise.all([
         audit.activity(organization, at),
-        fleet.counts(organization, at, version),
+        fleet.counts(organization, at, expected),
       ]);
       const { counts } = catalog.current().envelope;
-      const text = JSON.stringify(dashboardCounts(activity, counts, runtimes, version));
+      const text = JSON.stringify(dashboardCounts(activity, counts, runtimes, expected.active));
       const { gone } = client;
       const recent = await audit.page(organization, {}, RECENT, 0, gone, MOST_CHARACTERS);
       return jsonAround(`${text.slice(0, -1)},"recent_audit":[`, recent.json, "]}");

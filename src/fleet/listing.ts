@@ -1,4 +1,6 @@
 import { ownTurn } from "../core/yielder.ts";
+import { isSelected } from "../core/assigned-version.ts";
+import type { OpenRollout } from "../core/assignment.ts";
 import { formatTimestamp } from "../core/time.ts";
 import { jsonPieces, type Reply } from "../http/reply.ts";
 import type { FleetList, RuntimeInstance } from "./schema.ts";
@@ -12,14 +14,22 @@ const SLICE = 250; // about half a millisecond of work
 
 type Slices = AsyncIterable<readonly StoredRuntime[]>;
 
-/** The public form of a runtime at a moment (milliseconds). */
-export function instanceAt(runtime: StoredRuntime, now: number): RuntimeInstance {
+/** The context of a list: its moment (milliseconds), and the open rollout. */
+export interface ListContext {
+  readonly now: number;
+  readonly rollout?: OpenRollout | undefined;
+}
+
+/** The public form of a runtime at a moment. */
+export function instanceAt(runtime: StoredRuntime, { now, rollout }: ListContext): RuntimeInstance {
   return {
     name: runtime.name,
     hostname: runtime.hostname,
     os: runtime.os,
     version: runtime.version,
     policy_version: runtime.policy_version,
+    labels: runtime.labels,
+    assigned_version: rollout && isSelected(rollout, runtime) ? rollout.version : undefined,
     last_seen: formatTimestamp(runtime.last_seen),
     status: statusAfter(now - runtime.last_seen),
   };
@@ -47,19 +57,19 @@ export async function* inSlices(runtimes: Sliceable): Slices {
  */
 export async function listing(
   slices: Slices,
-  now: number,
+  context: ListContext,
   total?: number,
 ): Promise<Reply | FleetList> {
   const rest = slices[Symbol.asyncIterator]();
   const first: StoredRuntime[] = [];
   while (first.length <= LONG_LIST) {
     const { done, value } = await rest.next();
-    if (done) return { runtimes: first.map((row) => instanceAt(row, now)), total };
+    if (done) return { runtimes: first.map((row) => instanceAt(row, context)), total };
     first.push(...value);
   }
   const end = total === undefined ? "]}" : `],"total":${total}}`;
   const all = joined(inSlices(first), { [Symbol.asyncIterator]: () => rest });
-  return jsonPieces(() => textsOf(all, now, end));
+  return jsonPieces(() => textsOf(all, context, end));
 }
 
 async function* joined(first: Slices, rest: Slices): Slices {
@@ -67,10 +77,10 @@ async function* joined(first: Slices, rest: Slices): Slices {
   yield* rest;
 }
 
-async function* textsOf(slices: Slices, now: number, end: string): AsyncIterable<string> {
+async function* textsOf(slices: Slices, context: ListContext, end: string): AsyncIterable<string> {
   let lead = '{"runtimes":[';
   for await (const slice of slices) {
-    yield lead + slice.map((row) => JSON.stringify(instanceAt(row, now))).join(",");
+    yield lead + slice.map((row) => JSON.stringify(instanceAt(row, context))).join(",");
     lead = ",";
   }
   yield end;

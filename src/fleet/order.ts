@@ -1,7 +1,7 @@
 import { isDrifted } from "./drift.ts";
 import { STATUSES } from "./schema.ts";
 import { statusAfter } from "./status.ts";
-import type { FleetQuery, StoredRuntime } from "./store.ts";
+import type { StoredRuntime } from "./store.ts";
 
 /** The columns that sort a fleet; `drifted` puts drifted runtimes first. */
 const COLUMNS = ["name", "status", "seen", "policy", "version", "system", "drifted"] as const;
@@ -14,7 +14,11 @@ export type FleetSort = (typeof FLEET_SORTS)[number];
 /** Compares two runtimes, as `Array.sort` takes it. */
 export type FleetOrder = (a: StoredRuntime, b: StoredRuntime) => number;
 
-type Context = Pick<FleetQuery, "now" | "active">;
+/** The moment of a query (milliseconds), and the version that each runtime should have. */
+interface Context {
+  readonly now: number;
+  readonly assignedTo: (runtime: StoredRuntime) => string;
+}
 
 // Numbers in names count as numbers: build-2 comes before build-10.
 const { compare } = new Intl.Collator("en", { numeric: true });
@@ -39,9 +43,12 @@ const ORDERS: Readonly<Record<SortColumn, (context: Context) => FleetOrder>> = {
   policy: byText(({ policy_version: version }) => version),
   version: byText(({ version }) => version),
   system: byText(({ os }) => os),
-  drifted: ({ now, active }) => {
-    const rank = ({ last_seen: lastSeen, policy_version }: StoredRuntime): number =>
-      Number(isDrifted({ status: statusAfter(now - lastSeen), policy_version }, active));
+  drifted: ({ now, assignedTo }) => {
+    const rank = (runtime: StoredRuntime): number => {
+      const { last_seen: lastSeen, policy_version } = runtime;
+      const status = statusAfter(now - lastSeen);
+      return Number(isDrifted({ status, policy_version }, assignedTo(runtime)));
+    };
     return (a, b) => rank(b) - rank(a);
   },
 };

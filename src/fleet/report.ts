@@ -1,4 +1,5 @@
 import { BadInput } from "../core/errors.ts";
+import { checkedLabels, type Labels } from "../core/labels.ts";
 import { bodyOf } from "../core/validate.ts";
 import { heartbeat, RUNTIME_NAME, runtimeRegister } from "./schema.ts";
 
@@ -6,14 +7,22 @@ import { heartbeat, RUNTIME_NAME, runtimeRegister } from "./schema.ts";
 export const MAX_NAME = RUNTIME_NAME.maxLength;
 
 /** The body of a heartbeat. */
-export const heartbeatBody = bodyOf(heartbeat, withCheckedName);
+export const heartbeatBody = bodyOf(heartbeat, checked);
 
 /** The body of a registration. */
-export const registerBody = bodyOf(runtimeRegister, withCheckedName);
+export const registerBody = bodyOf(runtimeRegister, checked);
 
-function withCheckedName<T extends { readonly name: string }>(report: T): T {
+/** The fields of a report that have rules beyond their schemas. */
+interface Checked {
+  readonly name: string;
+  readonly labels?: Labels | undefined;
+}
+
+function checked<T extends Checked>(report: T): T {
   const name = checkedName(report.name);
-  return name === report.name ? report : { ...report, name };
+  const named = name === report.name ? report : { ...report, name };
+  if (report.labels === undefined) return named;
+  return { ...named, labels: checkedLabels(report.labels, "labels") };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { integer, string, word } from "../core/schema-parts.ts";
-import type { Awaitable } from "../core/caller.ts";
+import { assignedVersion } from "../core/assigned-version.ts";
+import type { Assignee, Assignments } from "../core/assignment.ts";
 import type { Clock } from "../core/clock.ts";
 import { BadInput, NotFound } from "../core/errors.ts";
 import type { Quotas } from "../core/quota.ts";
@@ -26,7 +27,7 @@ import { readSummary } from "./summary.ts";
 
 interface Needs {
   readonly fleet: FleetStore;
-  readonly policies: { activeVersion(organization: string): Awaitable<string> };
+  readonly assignments: Assignments;
   readonly now: Clock;
   readonly quotas: Pick<Quotas, "runtimes">;
 }
@@ -46,13 +47,35 @@ interface Report {
 const OK = json(200, '{"status":"ok"}');
 
 /** Stores a heartbeat, for both paths. */
-function keepHeartbeat(
+function keepHeartbeat(report: Report, needs: Needs): Promise<Reply> {
+  return keep(report, needs, (_, version) =>
+    version === "" ? OK : json(200, `{"status":"ok","policy_version":${JSON.stringify(version)}}`),
+  );
+}
+
+/**
+ * Stores a report, then answers with the version that is assigned to the runtime. It is read after the report, whose
+ * labels may change it.
+ */
+function keep(
   { organization, surface, body }: Report,
-  { fleet, now, quotas }: Needs,
+  { fleet, assignments, now, quotas }: Needs,
+  answer: (isNew: boolean, version: string) => Reply,
 ): Promise<Reply> {
   const quota = quotas.runtimes(surface);
   return later((settle) =>
-    fleet.heartbeat(organization, body, now(), (error) => settle(error, OK), quota),
+    fleet.heartbeat(
+      organization,
+      body,
+      now(),
+      (error, isNew = false) => {
+        if (error) return settle(error);
+        const version = assignments.assigned(organization, body.name);
+        if (typeof version === "string") return settle(undefined, answer(isNew, version));
+        version.then((read) => settle(undefined, answer(isNew, read)), settle);
+      },
+      quota,
+    ),
   );
 }
 
@@ -87,8 +110,9 @@ export const fleetRoutes = [
       name: string("The exact name of a runtime."),
       status: word("The status of the runtimes.", STATUSES),
       policy_version: string("The policy version that the runtimes report."),
+      label: string("A label of the runtimes, as `key:value`.", { examples: ["env:staging"] }),
       drifted: word(
-        "`true` selects runtimes that are not offline and report another version than the active one; `false` selects all others.",
+        "`true` selects runtimes that are not offline and report another version than the one assigned to them; `false` selects all others.",
         ["true", "false"],
       ),
       sort: word(
@@ -105,24 +129,25 @@ export const fleetRoutes = [
       }),
     },
     replies: { 200: fleetList },
-    refuses: [500],
-    async handle({ organization, query, client }, { fleet, policies, now }: Needs) {
+    refuses: [400, 500],
+    async handle({ organization, query, client }, { fleet, assignments, now }: Needs) {
       const { limit, offset, sort, ...filter } = query;
-      const needsActive = filter.drifted !== undefined || sort?.endsWith("drifted");
-      const active = needsActive ? await policies.activeVersion(organization) : "";
-      const at = now();
-      const wanted = { ...filter, active, now: at };
+      const expected = await assignments.expected(organization);
+      const wanted = { ...filter, ...expected, now: now() };
       const most = limit ?? Infinity;
       if (sort !== undefined) {
         if (offset + most > LAST_SORTED) throw new BadInput(SORT_TOO_FAR);
-        const order = fleetOrder(sort, wanted);
+        const assignedTo = (runtime: Assignee) => assignedVersion(expected, runtime);
+        const order = fleetOrder(sort, { now: wanted.now, assignedTo });
         const rows = fleet.list(organization, wanted);
         const sorted = await sortedPage(rows, order, most, offset, client.gone);
-        return listing(inSlices(sorted.runtimes), at, sorted.total);
+        return listing(inSlices(sorted.runtimes), wanted, sorted.total);
       }
-      if (limit === undefined && offset === 0) return listing(fleet.list(organization, wanted), at);
+      if (limit === undefined && offset === 0)
+        return listing(fleet.list(organization, wanted), wanted);
       const page = await fleet.page(organization, wanted, most, offset, client.gone);
-      return listing(inSlices(page.runtimes), at, limit === undefined ? undefined : page.total);
+      const total = limit === undefined ? undefined : page.total;
+      return listing(inSlices(page.runtimes), wanted, total);
     },
   }),
   route({
@@ -166,20 +191,14 @@ export const fleetRoutes = [
     refuses: [400, 429, 500],
     report: true,
     holdsBody: true,
-    handle({ organization, surface, body }, { fleet, now, quotas }: Needs) {
-      const { name } = body;
-      const quota = quotas.runtimes(surface);
-      const runtimeId = runtimeIdOf(organization, name);
-      const result: RegisterResult = { name, runtimeId, status: "registered" };
-      return later((settle) =>
-        fleet.heartbeat(
-          organization,
-          body,
-          now(),
-          (error, isNew) => settle(error, reply(isNew ? 201 : 200, result)),
-          quota,
-        ),
-      );
+    handle(report, needs: Needs) {
+      const { name } = report.body;
+      const runtimeId = runtimeIdOf(report.organization, name);
+      return keep(report, needs, (isNew, version) => {
+        const assigned = version === "" ? undefined : version;
+        const result = { name, runtimeId, status: "registered", policy_version: assigned };
+        return reply(isNew ? 201 : 200, result satisfies RegisterResult);
+      });
     },
   }),
   route({

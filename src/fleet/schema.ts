@@ -1,3 +1,4 @@
+import { labelsSchema } from "../core/labels.ts";
 import { always, dateTime, integer, list, object, string, word } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
 
@@ -38,13 +39,17 @@ const policyVersion = string("The policy version that the runtime evaluates.", {
   examples: ["20261120T203000Z"],
 });
 
+const labels = labelsSchema(
+  "The labels of the runtime, such as its team and environment. Given labels replace all earlier ones.",
+);
+
 /** A heartbeat; absent fields keep their value. */
 export const heartbeat = {
   title: "Heartbeat",
   type: "object",
   description: "A heartbeat of a runtime. Fields that it leaves out keep their values.",
   required: ["name"],
-  properties: { name, hostname, os, version, policy_version: policyVersion },
+  properties: { name, hostname, os, version, policy_version: policyVersion, labels },
 } as const satisfies Schema;
 export type Heartbeat = Infer<typeof heartbeat>;
 
@@ -54,18 +59,25 @@ export const runtimeRegister = {
   type: "object",
   description: "A registration. It is optional: a heartbeat also adds the runtime to the fleet.",
   required: ["name"],
-  properties: { name, hostname, os, version },
+  properties: { name, hostname, os, version, labels },
 } as const satisfies Schema;
 export type RuntimeRegister = Infer<typeof runtimeRegister>;
+
+const assignedPolicy = string(
+  "The policy version that is assigned to the runtime; absent while no version is active.",
+  { examples: ["20261120T203000Z"] },
+);
 
 /** The answer to a registration. */
 export const registerResult = object({
   title: "RegisterResult",
   description: "The identity of a registered runtime.",
+  optional: ["policy_version"],
   properties: {
     name,
     runtimeId: string("The permanent id of this name in this organization."),
     status: always("registered"),
+    policy_version: assignedPolicy,
   },
 });
 export type RegisterResult = Infer<typeof registerResult>;
@@ -74,7 +86,8 @@ export type RegisterResult = Infer<typeof registerResult>;
 export const statusOk = object({
   title: "StatusOK",
   description: "The request succeeded.",
-  properties: { status: always("ok") },
+  optional: ["policy_version"],
+  properties: { status: always("ok"), policy_version: assignedPolicy },
 });
 
 /** A runtime as the fleet shows it. */
@@ -89,6 +102,11 @@ export const runtimeInstance = {
     os,
     version,
     policy_version: policyVersion,
+    labels,
+    assigned_version: string(
+      "The version that an open rollout assigns to the runtime; absent if it should run the active one.",
+      { examples: ["v2"] },
+    ),
     last_seen: dateTime("The time of the last heartbeat or registration."),
     status: word(
       "`online` if seen less than 15 minutes ago, `idle` if less than 24 hours ago, otherwise `offline`.",
@@ -130,7 +148,7 @@ export const fleetSummary = object({
     idle: integer("The number of other runtimes seen less than 24 hours ago."),
     offline: integer("The number of runtimes not seen for 24 hours."),
     drifted: integer(
-      "The number of runtimes that are not offline and report another version than the active one.",
+      "The number of runtimes that are not offline and report another version than the one assigned to them.",
     ),
     total: integer("The number of all runtimes."),
     policy_version: string("The active policy version; empty without one."),

@@ -1,18 +1,30 @@
+import type { Expected } from "../core/assignment.ts";
 import type { Awaitable } from "../core/caller.ts";
+import type { Labels } from "../core/labels.ts";
 import type { Quota } from "../core/quota.ts";
-import type { FleetFilter } from "./filter.ts";
-import type { Heartbeat } from "./schema.ts";
+import type { Heartbeat, RuntimeStatus } from "./schema.ts";
 
 /** A stored runtime; `last_seen` in milliseconds. */
 export interface StoredRuntime extends Heartbeat {
   readonly last_seen: number;
 }
 
-/** A filter with its context: `now` (milliseconds) decides the status, `active` the drift. */
-export interface FleetQuery extends FleetFilter {
+/** The filters of the fleet; an absent filter matches all runtimes. */
+export interface FleetFilter {
+  /** A part of the name, host, system, version or policy version, in any letter case. */
+  readonly q?: string | undefined;
+  readonly name?: string | undefined;
+  readonly status?: RuntimeStatus | undefined;
+  readonly policy_version?: string | undefined;
+  /** A label as `key:value`. */
+  readonly label?: string | undefined;
+  /** `true` for runtimes that drifted, `false` for the others. */
+  readonly drifted?: "true" | "false" | undefined;
+}
+
+/** A filter with its context: `now` (milliseconds) decides the status, the expected versions the drift. */
+export interface FleetQuery extends FleetFilter, Expected {
   readonly now: number;
-  /** The active policy version; empty if none is active. */
-  readonly active: string;
 }
 
 /** A page of the matching runtimes. */
@@ -26,7 +38,7 @@ export interface FleetPage {
 export interface FleetCounts {
   readonly online: number;
   readonly idle: number;
-  /** Runtimes that run another policy version than the active one; see `drift.ts`. */
+  /** Runtimes that run another policy version than their assigned one; see `drift.ts`. */
   readonly drifted: number;
   readonly total: number;
 }
@@ -90,12 +102,15 @@ export interface FleetStore {
 
   /**
    * Counts the runtimes, 100,000 within a few milliseconds; `now` decides who is
-   * online, and `active`, the active policy version or an empty text, who drifted.
+   * online, and the expected versions who drifted.
    */
-  counts(organization: string, now: number, active: string): Awaitable<FleetCounts>;
+  counts(organization: string, now: number, expected: Expected): Awaitable<FleetCounts>;
 
   /** Counts the runtimes by policy version: the versions that most runtimes report, at most `limit`. */
   policies(organization: string, now: number, limit: number): Awaitable<readonly PolicyCount[]>;
+
+  /** The labels of a runtime; `undefined` for a runtime without labels, or that the fleet does not have. */
+  labels(organization: string, name: string): Awaitable<Labels | undefined>;
 
   /** Forgets a runtime, durably; `false` if the organization has no runtime of that name. */
   forget(organization: string, name: string): Promise<boolean>;

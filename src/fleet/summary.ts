@@ -1,4 +1,4 @@
-import type { Awaitable } from "../core/caller.ts";
+import type { Assignments } from "../core/assignment.ts";
 import type { FleetSummary } from "./schema.ts";
 import type { FleetCounts, FleetStore, PolicyCount } from "./store.ts";
 
@@ -7,18 +7,19 @@ export const MOST_VERSIONS = 1_000;
 
 export interface SummaryNeeds {
   readonly fleet: Pick<FleetStore, "counts" | "policies">;
-  readonly policies: { activeVersion(organization: string): Awaitable<string> };
+  readonly assignments: Pick<Assignments, "expected">;
 }
 
 /** Counts an organization's runtimes at a moment (milliseconds). */
 export async function readSummary(
-  { fleet, policies }: SummaryNeeds,
+  { fleet, assignments }: SummaryNeeds,
   organization: string,
   now: number,
 ): Promise<FleetSummary> {
-  const active = await policies.activeVersion(organization);
-  const counts = await fleet.counts(organization, now, active);
-  return summaryOf(counts, await fleet.policies(organization, now, MOST_VERSIONS), active);
+  const expected = await assignments.expected(organization);
+  const counts = await fleet.counts(organization, now, expected);
+  const versions = await fleet.policies(organization, now, MOST_VERSIONS);
+  return summaryOf(counts, versions, expected.active);
 }
 
 function summaryOf(

@@ -10,8 +10,8 @@ export type OriginRule = (origin: string) => boolean;
 const PAGES_DEV = /^https:\/\/(?:[a-z0-9-]+\.)+pages\.dev$/i;
 
 const ALLOWED_HEADERS =
-  "Authorization, Content-Type, Content-Encoding, X-API-Key, X-Runtime-Client, If-None-Match, " +
-  "Last-Event-ID, X-Request-Id";
+  "Authorization, Content-Type, Content-Encoding, X-API-Key, X-Runtime-Client, X-Runtime-Name, " +
+  "If-None-Match, Last-Event-ID, X-Request-Id";
 const EXPOSED_HEADERS = "ETag, X-Request-Id, Retry-After, Content-Disposition, WWW-Authenticate";
 const MAX_AGE_SECONDS = "600";
 

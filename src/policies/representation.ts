@@ -47,7 +47,7 @@ export function cacheHeaders(etag: string): readonly string[] {
     "Cache-Control",
     "private, no-cache",
     "Vary",
-    "Origin, X-Runtime-Client, Authorization, X-API-Key",
+    "Origin, X-Runtime-Client, X-Runtime-Name, Authorization, X-API-Key",
   ];
 }
 

@@ -22,12 +22,20 @@ import {
   VERSION_NAME,
   type Policy,
 } from "./schema.ts";
+import { runtimeNameOf } from "./runtime-name.ts";
 import { simulate } from "./simulate.ts";
 import type { PolicyStore } from "./store.ts";
 
 interface Needs {
   readonly policies: PolicyStore;
+  readonly assignments: Candidates;
   readonly now: Clock;
+}
+
+/** The version of an open rollout, for the runtimes that it selects. */
+interface Candidates {
+  /** The policy that a runtime gets instead of the active one; `undefined`: the active one. */
+  candidate(organization: string, runtime: string): Awaitable<Policy | undefined>;
 }
 
 const surfaces: readonly Surface[] = ["public", "v1"];
@@ -80,15 +88,24 @@ export const policyRoutes = [
       "X-Runtime-Client": string(
         "The name of a runtime. Any value, even an empty one, selects the active version.",
       ),
+      "X-Runtime-Name": string(
+        "The name of the runtime that fetches, in UTF-8. With the active version requested, the response is the version that is assigned to this runtime.",
+        { examples: ["build-agent-7"] },
+      ),
       ...conditionalHeaders,
     },
     replies: { 200: policyOrList, 304: policyOrList },
     replyHeaders,
     refuses: [404, 500],
     isSmall: asksForActive,
-    handle({ organization, query, headers }, { policies }: Needs) {
+    handle({ organization, query, headers }, { policies, assignments }: Needs) {
       const tag = headers["If-None-Match"];
       if (asksForActive({ query, headers })) {
+        const runtime = runtimeNameOf(headers["X-Runtime-Name"]);
+        if (runtime !== "") {
+          const candidate = assignments.candidate(organization, runtime);
+          return answerAssigned(candidate, () => policies.active(organization), tag);
+        }
         return answerActive(policies.active(organization), tag);
       }
       const answer = query.texts === "false" ? answerSummaries : answerList;
@@ -191,6 +208,18 @@ function answerActive(
   if (found instanceof Promise) return found.then((policy) => answerActive(policy, ifNoneMatch));
   if (!found) throw new NotFound("No policy is active");
   return conditional(representationOf(found), ifNoneMatch);
+}
+
+/** Answers with the version that is assigned to a runtime; at once if the stores answer at once. */
+function answerAssigned(
+  candidate: Awaitable<Policy | undefined>,
+  active: () => Awaitable<Policy | undefined>,
+  ifNoneMatch: string | undefined,
+): Awaitable<Reply> {
+  if (candidate instanceof Promise) {
+    return candidate.then((policy) => answerAssigned(policy, active, ifNoneMatch));
+  }
+  return answerActive(candidate ?? active(), ifNoneMatch);
 }
 
 function noSuchVersion(version: string): string {

@@ -7,6 +7,8 @@ import type { AuditHistogram, AuditStore } from "../audit/store.ts";
 import type { Catalog } from "../catalog/view.ts";
 import { DEFAULT_ORGANIZATION } from "../core/caller.ts";
 import { NotFound, Refusal } from "../core/errors.ts";
+import { assignedVersion } from "../core/assigned-version.ts";
+import type { Assignee, Assignments } from "../core/assignment.ts";
 import { TextCutter } from "../core/text-cutter.ts";
 import type { Asker } from "../core/turns.ts";
 import { dashboardCounts } from "../dashboard/counts.ts";
@@ -33,6 +35,7 @@ import { cutText, MOST_IN_EVENT, MOST_IN_LIST, rowsOf } from "./stored-rows.ts";
 
 /** The stores and settings that pages are read from. */
 export interface StoreNeeds {
+  readonly assignments: Pick<Assignments, "expected">;
   readonly activity: Pick<ActivityStore, "page">;
   readonly audit: Pick<
     AuditStore,
@@ -57,7 +60,7 @@ export interface StoreNeeds {
  */
 export function storeSource(needs: StoreNeeds, now: number, asker: Asker): PageSource {
   const { gone } = asker;
-  const { activity, audit, catalog, config, fleet, overrides, policies } = needs;
+  const { activity, assignments, audit, catalog, config, fleet, overrides, policies } = needs;
   const id = DEFAULT_ORGANIZATION;
   return {
     async page(query, limit, cursor) {
@@ -83,12 +86,12 @@ export function storeSource(needs: StoreNeeds, now: number, asker: Asker): PageS
     problemOf: (error) =>
       error instanceof Refusal && !gone?.aborted ? inWords(error.message) : undefined,
     async counts() {
-      const version = await policies.activeVersion(id);
+      const expected = await assignments.expected(id);
       const [events, runtimes] = await Promise.all([
         audit.activity(id, now),
-        fleet.counts(id, now, version),
+        fleet.counts(id, now, expected),
       ]);
-      return dashboardCounts(events, catalog.current().envelope.counts, runtimes, version);
+      return dashboardCounts(events, catalog.current().envelope.counts, runtimes, expected.active);
     },
     async hours(from) {
       const buckets = bucketsFor("1h", { from }, now);
@@ -98,11 +101,13 @@ export function storeSource(needs: StoreNeeds, now: number, asker: Asker): PageS
     },
     fleetSummary: () => readSummary(needs, id, now),
     async runtimes(filter, limit, sort) {
-      const query = { ...filter, active: await policies.activeVersion(id), now };
+      const expected = await assignments.expected(id);
+      const query = { ...filter, ...expected, now };
+      const assignedTo = (runtime: Assignee) => assignedVersion(expected, runtime);
       const found = await (sort === undefined
         ? fleet.page(id, query, limit, 0, gone)
-        : sortedPage(fleet.list(id, query), fleetOrder(sort, query), limit, 0, gone));
-      return { ...found, runtimes: found.runtimes.map((runtime) => instanceAt(runtime, now)) };
+        : sortedPage(fleet.list(id, query), fleetOrder(sort, { now, assignedTo }), limit, 0, gone));
+      return { ...found, runtimes: found.runtimes.map((runtime) => instanceAt(runtime, query)) };
     },
     versions: async () => (await policies.versions(id)).map(({ policy }) => policy),
     policy: (version) => policies.get(id, version),

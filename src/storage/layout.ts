@@ -13,6 +13,7 @@ export interface OrganizationLayout {
   readonly users: string;
   readonly settings: string;
   readonly providers: string;
+  readonly rollouts: string;
   readonly apiKeys: string;
   readonly policies: string;
   readonly policyIndex: string;
@@ -80,6 +81,7 @@ export class Layout {
       users: join(directory, "users.json"),
       settings: join(directory, "settings.json"),
       providers: join(directory, "providers.json"),
+      rollouts: join(directory, "rollouts.json"),
       apiKeys: join(directory, "api-keys.json"),
       policies: join(directory, "policies"),
       policyIndex: join(directory, "policies", "index.json"),

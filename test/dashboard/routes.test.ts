@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { viewOf } from "../../src/catalog/view.ts";
+import type { Expected } from "../../src/core/assignment.ts";
 import { dashboardRoutes } from "../../src/dashboard/routes.ts";
 import { TextReply } from "../../src/http/reply.ts";
 import { start } from "../support/start.ts";
@@ -34,11 +35,11 @@ async function dashboardWith(recent: string): Promise<unknown> {
       },
     },
     fleet: {
-      counts: (_organization: string, _now: number, active: string) => ({
-        ...{ online: 1, idle: 0, drifted: active === "v1" ? 1 : 0, total: 2 },
+      counts: (_organization: string, _now: number, expected: Expected) => ({
+        ...{ online: 1, idle: 0, drifted: expected.active === "v1" ? 1 : 0, total: 2 },
       }),
     },
-    policies: { activeVersion: () => "v1" },
+    assignments: { expected: () => ({ active: "v1" }) },
     now: () => T0,
   };
   const input = { organization: "acme", client: { gone: new AbortController().signal } } as never;

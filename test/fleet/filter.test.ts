@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fitting, type FleetFilter } from "../../src/fleet/filter.ts";
+import { fitting } from "../../src/fleet/filter.ts";
+import type { FleetFilter } from "../../src/fleet/store.ts";
 import { IDLE_MS, ONLINE_MS } from "../../src/fleet/status.ts";
 import type { StoredRuntime } from "../../src/fleet/store.ts";
 

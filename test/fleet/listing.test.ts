@@ -17,14 +17,14 @@ async function streamOf(
   slices: AsyncIterable<readonly StoredRuntime[]>,
   total?: number,
 ): Promise<StreamReply> {
-  const answer = await listing(slices, NOW, total);
+  const answer = await listing(slices, { now: NOW }, total);
   assert.ok(answer instanceof StreamReply);
   return answer;
 }
 
 test("a runtime is shown with the time it was seen and the status that follows from it", () => {
   const runtime = { name: "a", os: "linux", last_seen: NOW - 15 * 60_000 };
-  assert.deepEqual(JSON.parse(JSON.stringify(instanceAt(runtime, NOW))), {
+  assert.deepEqual(JSON.parse(JSON.stringify(instanceAt(runtime, { now: NOW }))), {
     name: "a",
     os: "linux",
     last_seen: "2026-11-20T20:15:00.000Z",
@@ -33,11 +33,13 @@ test("a runtime is shown with the time it was seen and the status that follows f
 });
 
 test("an empty fleet is an empty list", async () => {
-  assert.deepEqual(JSON.parse(JSON.stringify(await listing(inSlices([]), NOW))), { runtimes: [] });
+  assert.deepEqual(JSON.parse(JSON.stringify(await listing(inSlices([]), { now: NOW }))), {
+    runtimes: [],
+  });
 });
 
 test("a short list is answered as a value", async () => {
-  const answer = await listing(inSlices(runtimes(LONG_LIST)), NOW, 7);
+  const answer = await listing(inSlices(runtimes(LONG_LIST)), { now: NOW }, 7);
   assert.ok("runtimes" in answer);
   assert.deepEqual([answer.runtimes.length, answer.total], [LONG_LIST, 7]);
 });
@@ -49,7 +51,7 @@ test("a long list is streamed, and is the same JSON", async () => {
   const written = answer.start(output, new AbortController().signal).then(() => output.end());
   const body = JSON.parse(await text(output)) as unknown;
   await written;
-  const expected = { runtimes: rows.map((row) => instanceAt(row, NOW)) };
+  const expected = { runtimes: rows.map((row) => instanceAt(row, { now: NOW })) };
   assert.deepEqual(body, JSON.parse(JSON.stringify(expected)));
   assert.equal(answer.contentType, "application/json; charset=utf-8");
 });

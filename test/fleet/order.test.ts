@@ -6,7 +6,7 @@ import { sortedPage } from "../../src/fleet/sorting.ts";
 import type { StoredRuntime } from "../../src/fleet/store.ts";
 
 const NOW = Date.parse("2026-11-20T20:30:00.000Z");
-const CONTEXT = { now: NOW, active: "v2" };
+const CONTEXT = { now: NOW, assignedTo: () => "v2" };
 const ago = (minutes: number): number => NOW - minutes * 60_000;
 
 const RUNTIMES: readonly StoredRuntime[] = [

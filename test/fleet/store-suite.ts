@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TooMany } from "../../src/core/errors.ts";
-import type { FleetFilter } from "../../src/fleet/filter.ts";
+import { assignedVersion } from "../../src/core/assigned-version.ts";
 import type { Heartbeat } from "../../src/fleet/schema.ts";
-import type { FleetQuery, FleetStore, StoredRuntime } from "../../src/fleet/store.ts";
+import type { FleetFilter, FleetQuery, FleetStore, StoredRuntime } from "../../src/fleet/store.ts";
 
 /** A store over a place that is empty at first; `reopen` opens the same place as after a restart. */
 export interface FleetEngine {
@@ -15,6 +15,7 @@ const T0 = Date.parse("2026-11-20T20:30:00.000Z");
 const MINUTES_15 = 15 * 60_000;
 /** A query that every runtime matches. */
 export const ALL: FleetQuery = { now: T0, active: "" };
+const names = (runtimes: readonly StoredRuntime[]) => runtimes.map(({ name }) => name).sort();
 const NOBODY = { online: 0, idle: 0, drifted: 0, total: 0 };
 
 /** Reports, and resolves with whether the runtime was new. */
@@ -207,11 +208,12 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
   });
 
   it("counts runtimes seen less than 15 minutes ago as online", async ({ store }) => {
-    assert.deepEqual(await store.counts("default", T0, ""), NOBODY);
+    assert.deepEqual(await store.counts("default", T0, { active: "" }), NOBODY);
     await report(store, "default", { name: "a" }, T0);
     await report(store, "default", { name: "b" }, T0 + 1);
     await report(store, "default", { name: "c" }, T0 + 2);
-    const onlineAt = async (now: number) => (await store.counts("default", now, "")).online;
+    const onlineAt = async (now: number) =>
+      (await store.counts("default", now, { active: "" })).online;
     assert.equal(await onlineAt(T0 + MINUTES_15 - 1), 3);
     assert.equal(await onlineAt(T0 + MINUTES_15), 2);
     assert.equal(await onlineAt(T0 + MINUTES_15 + 2), 0);
@@ -219,7 +221,7 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     await report(store, "default", { name: "a" }, T0 + MINUTES_15 + 2);
     assert.equal(await onlineAt(T0 + MINUTES_15 + 2), 1);
     await store.forget("default", "a");
-    const counts = await store.counts("default", T0 + MINUTES_15 + 2, "");
+    const counts = await store.counts("default", T0 + MINUTES_15 + 2, { active: "" });
     assert.deepEqual(counts, { ...NOBODY, idle: 2, total: 2 });
   });
 
@@ -272,6 +274,56 @@ export function fleetStoreSuite(engineName: string, open: () => Promise<FleetEng
     const lastTwo = { names: ["n0", "old"], total: 301 };
     assert.deepEqual(await page({ policy_version: "v1" }, 3, 299), lastTwo);
     assert.deepEqual(await listed({ q: "none" }), []);
+  });
+
+  it("labels stay until other labels are reported, and filter the fleet", async (engine) => {
+    const { store } = engine;
+    const labels = { constructor: "yes", env: "staging" };
+    await report(store, "default", { name: "a", labels });
+    await report(store, "default", { name: "a", os: "linux" });
+    await report(store, "default", { name: "b", labels: { env: "production" } });
+    await report(store, "default", { name: "c" });
+    const named = async (label: string) =>
+      (await collect(store.list("default", { ...ALL, label }))).map(({ name }) => name);
+    assert.deepEqual(await named("env:staging"), ["a"]);
+    assert.deepEqual(await named("constructor:yes"), ["a"]);
+    assert.deepEqual(await named("toString:yes"), []);
+    assert.deepEqual(await store.labels("default", "a"), labels);
+    assert.equal(await store.labels("default", "c"), undefined);
+    assert.equal(await store.labels("default", "nobody"), undefined);
+    await report(store, "default", { name: "b", labels: {} });
+    const again = (await engine.reopen()).store;
+    const { runtimes } = await again.page("default", { ...ALL, name: "a" }, 1, 0);
+    assert.deepEqual(runtimes[0]?.labels, labels);
+    assert.deepEqual((await again.labels("default", "b")) ?? {}, {});
+  });
+
+  it("drift during a rollout is the difference from the assigned version", async ({ store }) => {
+    for (let n = 0; n < 300; n++) {
+      const labels = { env: n % 3 === 0 ? "staging" : "production" };
+      const policy_version = ["v1", "v2", "v0"][n % 7] ?? "v1";
+      const name = n % 50 === 0 ? `odd\u0000${n}\ud800` : `n${n}`;
+      await report(store, "default", { name, labels, policy_version });
+    }
+    for (const stages of [
+      [{ percent: 20 }],
+      [
+        { labels: { env: "staging" }, percent: 50 },
+        { names: new Set(["n1", "odd\u0000100\ud800"]) },
+      ],
+      [{ percent: 20 }, { percent: 60 }],
+    ]) {
+      const expected = { active: "v1", rollout: { id: "r1", version: "v2", stages } };
+      const all = await collect(store.list("default", ALL));
+      const drifted = all.filter((runtime) => {
+        return runtime.policy_version !== assignedVersion(expected, runtime);
+      });
+      const query = { ...expected, now: T0, drifted: "true" } as const;
+      const found = await collect(store.list("default", query));
+      assert.deepEqual(names(found), names(drifted));
+      assert.equal((await store.counts("default", T0, expected)).drifted, drifted.length);
+      await report(store, "default", { name: "n2", labels: { env: "staging" } });
+    }
   });
 
   it("a search ends when its signal fires", async ({ store }) => {

@@ -193,7 +193,7 @@ for (const origin of [ORIGIN, "https://preview-7.signalbox.pages.dev"]) {
     assert.equal(headers.get("access-control-allow-methods"), "GET, HEAD, POST, OPTIONS");
     assert.equal(
       headers.get("access-control-allow-headers"),
-      "Authorization, Content-Type, Content-Encoding, X-API-Key, X-Runtime-Client, If-None-Match, Last-Event-ID, X-Request-Id",
+      "Authorization, Content-Type, Content-Encoding, X-API-Key, X-Runtime-Client, X-Runtime-Name, If-None-Match, Last-Event-ID, X-Request-Id",
     );
     assert.match(headers.get("access-control-max-age") ?? "", /^\d+$/);
     assert.equal(headers.get("access-control-allow-credentials"), null);

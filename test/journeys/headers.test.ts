@@ -165,6 +165,7 @@ for (const origin of ALLOWED) {
       "x-api-key",
       "x-request-id",
       "x-runtime-client",
+      "x-runtime-name",
     ]);
     assert.ok(Number(preflight.headers.get("access-control-max-age")) > 0);
   });

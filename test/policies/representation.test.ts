@@ -32,7 +32,7 @@ test("a policy is sent as JSON with a strong entity tag and caching headers", ()
     "Cache-Control",
     "private, no-cache",
     "Vary",
-    "Origin, X-Runtime-Client, Authorization, X-API-Key",
+    "Origin, X-Runtime-Client, X-Runtime-Name, Authorization, X-API-Key",
   ]);
 });
 

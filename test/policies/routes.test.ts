@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ADMIN, ADMIN_SETTINGS, start } from "../support/start.ts";
 
 const SURFACES = ["/api/public", "/api/v1"] as const;
-const VARY = "Origin, X-Runtime-Client, Authorization, X-API-Key";
+const VARY = "Origin, X-Runtime-Client, X-Runtime-Name, Authorization, X-API-Key";
 
 for (const api of SURFACES) {
   test(`${api}: a published policy is the active one, and listed`, async (t) => {

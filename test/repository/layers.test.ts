@@ -6,7 +6,15 @@ import ts from "typescript";
 import { filesBelow, readSource } from "./source-files.ts";
 
 const LEAVES = ["activity", "policies", "audit", "fleet", "catalog", "keys", "users"];
-const READ_MODELS = ["organizations", "providers", "dashboard", "settings", "demo", "replay"];
+const READ_MODELS = [
+  "organizations",
+  "providers",
+  "dashboard",
+  "settings",
+  "demo",
+  "replay",
+  "rollouts",
+];
 const DOMAINS = [...LEAVES, ...READ_MODELS];
 const ROUTE = ["http/route.ts", "http/reply.ts", "http/entity-tag.ts"];
 const FOLDERS = [

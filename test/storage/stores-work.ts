@@ -14,8 +14,11 @@ import { readFileIfAny } from "../../src/storage/snapshot.ts";
 import type { Stores } from "../../src/engine.ts";
 import { openFileEngine } from "../../src/storage/files/engine.ts";
 import { changedUser, draftUser } from "../../src/users/draft.ts";
+import type { Rollout } from "../../src/rollouts/schema.ts";
+import { stepped } from "../../src/rollouts/state.ts";
 import { append, auditEventOf, page } from "../audit/store-suite.ts";
 import { all, report } from "../fleet/store-suite.ts";
+import { rolloutOf } from "../rollouts/store-suite.ts";
 import { draftOf } from "../policies/store-suite.ts";
 import type { Scenario, Step, Worker } from "../support/cut-points.ts";
 import type { ForgetfulFiles } from "../support/forgetful-files.ts";
@@ -113,6 +116,16 @@ function settings(): Worker<Stores> {
   return worker("settings", async (stores) => stores.settings.list(HOME), {
     "set north": (stores) => stores.settings.replace(HOME, pairs("north")),
     "set south": (stores) => stores.settings.replace(HOME, pairs("south")),
+  });
+}
+
+function rollouts(): Worker<Stores> {
+  const ended = (rollout: Rollout): Rollout =>
+    stepped(rollout, { kind: "roll_back" }, { by: "ada", at: AT });
+  return worker("rollouts", async (stores) => stores.rollouts.list(HOME), {
+    "create r1": (stores) => stores.rollouts.create(HOME, rolloutOf("r1")),
+    "end r1": (stores) => stores.rollouts.update(HOME, "r1", ended),
+    "create r2": (stores) => stores.rollouts.create(HOME, rolloutOf("r2")),
   });
 }
 
@@ -232,6 +245,7 @@ export const wholeService: Scenario<WholeService> = {
     organizations(),
     settings(),
     overrides(),
+    rollouts(),
     activity(),
     audit("ada"),
     audit("bob"),

@@ -7,6 +7,7 @@ import { keyStoreSuite } from "../keys/store-suite.ts";
 import { organizationStoreSuite } from "../organizations/store-suite.ts";
 import { policyStoreSuite } from "../policies/store-suite.ts";
 import { overrideStoreSuite, type OverrideEngine } from "../providers/store-suite.ts";
+import { rolloutStoreSuite, type RolloutEngine } from "../rollouts/store-suite.ts";
 import { settingsStoreSuite } from "../settings/store-suite.ts";
 import { userStoreSuite } from "../users/store-suite.ts";
 import {
@@ -20,6 +21,7 @@ import {
 import { MemoryAudit } from "./memory-audit.ts";
 import { MemoryFleet } from "./memory-fleet.ts";
 import { MemoryPolicies } from "./memory-policies.ts";
+import { MemoryRollouts } from "./memory-rollouts.ts";
 
 /** Memory outlives the store: reopening a place returns the same store. */
 function reopened<Store>(store: Store): { store: Store; reopen(): Promise<never> } {
@@ -45,4 +47,12 @@ organizationStoreSuite(async () => {
 });
 settingsStoreSuite(async () => new MemorySettings());
 overrideStoreSuite("memory", async (): Promise<OverrideEngine> => reopened(new MemoryOverrides()));
+rolloutStoreSuite("memory", async () => {
+  const policies = new MemoryPolicies();
+  const engine: RolloutEngine = {
+    ...{ policies, rollouts: new MemoryRollouts(policies) },
+    reopen: async () => engine,
+  };
+  return engine;
+});
 activityStoreSuite("memory", async (): Promise<ActivityEngine> => reopened(new MemoryActivity()));

@@ -11,6 +11,7 @@ import {
 } from "./memory-access.ts";
 import { MemoryFleet } from "./memory-fleet.ts";
 import { MemoryPolicies } from "./memory-policies.ts";
+import { MemoryRollouts } from "./memory-rollouts.ts";
 
 /**
  * Makes an engine that keeps everything in memory: the second implementation of the engine interface,
@@ -45,13 +46,15 @@ type Kept = ReturnType<typeof keptSince>;
 
 function keptSince(now: number) {
   const users = new MemoryUsers();
+  const policies = new MemoryPolicies();
   return {
     organizations: new MemoryOrganizations(users, now),
     users,
     keys: new MemoryKeys(),
     settings: new MemorySettings(),
     overrides: new MemoryOverrides(),
-    policies: new MemoryPolicies(),
+    policies,
+    rollouts: new MemoryRollouts(policies),
     fleet: new MemoryFleet(),
     audit: new MemoryAudit(),
     activity: new MemoryActivity(),

@@ -1,3 +1,6 @@
+import { assignedVersion } from "../../src/core/assigned-version.ts";
+import type { Expected } from "../../src/core/assignment.ts";
+import type { Labels } from "../../src/core/labels.ts";
 import type { Quota } from "../../src/core/quota.ts";
 import { isDrifted } from "../../src/fleet/drift.ts";
 import { fitting } from "../../src/fleet/filter.ts";
@@ -58,13 +61,15 @@ export class MemoryFleet implements FleetStore {
     return inSlices(this.#found(organization, query));
   }
 
-  async counts(organization: string, now: number, active: string): Promise<FleetCounts> {
-    const all = this.#found(organization, { now, active });
+  async counts(organization: string, now: number, expected: Expected): Promise<FleetCounts> {
+    const all = this.#found(organization, { now, active: "" });
     const those = (status: string): number =>
       all.filter(({ last_seen }) => statusAfter(now - last_seen) === status).length;
-    const drifted = all.filter(({ last_seen, policy_version }) =>
-      isDrifted({ status: statusAfter(now - last_seen), policy_version }, active),
-    );
+    const drifted = all.filter((runtime) => {
+      const status = statusAfter(now - runtime.last_seen);
+      const { policy_version } = runtime;
+      return isDrifted({ status, policy_version }, assignedVersion(expected, runtime));
+    });
     return {
       online: those("online"),
       idle: those("idle"),
@@ -89,6 +94,10 @@ export class MemoryFleet implements FleetStore {
     return Array.from(counts, ([version, count]) => ({ version, ...count }))
       .sort((a, b) => b.runtimes - a.runtimes)
       .slice(0, limit);
+  }
+
+  labels(organization: string, name: string): Labels | undefined {
+    return this.get(organization, name)?.labels;
   }
 
   async forget(organization: string, name: string): Promise<boolean> {

@@ -105,11 +105,13 @@ async function copySmall(from: Stores, to: Stores, id: string): Promise<void> {
     await to.overrides.set(id, provider, status);
   }
   await copyPolicies(from.policies, to.policies, id);
+  const rollouts = await from.rollouts.list(id);
+  if (rollouts.length > 0) await to.rollouts.restore(id, rollouts.toReversed());
 }
 
 async function copyRuntimes(from: Stores, to: Stores, id: string): Promise<void> {
   const runtimes = await runtimesOf(from, id);
-  const { total } = await to.fleet.counts(id, 0, "");
+  const { total } = await to.fleet.counts(id, 0, { active: "" });
   for (let first = total; first < runtimes.length; first += PORTION_RUNTIMES) {
     const portion = runtimes.slice(first, first + PORTION_RUNTIMES);
     await Promise.all(portion.map((runtime) => report(to, id, runtime)));

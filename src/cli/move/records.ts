@@ -71,7 +71,7 @@ export async function isEmpty({ stores }: Pick<Engine, "stores">): Promise<boole
     (await stores.settings.list(id)).length,
     (await stores.overrides.all(id)).size,
     (await stores.policies.versions(id)).length,
-    (await stores.fleet.counts(id, 0, "")).total,
+    (await stores.fleet.counts(id, 0, { active: "" })).total,
     (await stores.audit.usage(id)).events,
     await countEntries(stores, id),
   ];

@@ -61,6 +61,7 @@ export async function summaryOf(stores: Stores, organization: Organization): Pro
     settings: partOf(await stores.settings.list(id)),
     "provider overrides": partOf(overrides.sort(([a], [b]) => (a < b ? -1 : 1))),
     "policy versions": partOf(await stores.policies.list(id)),
+    rollouts: partOf(await stores.rollouts.list(id)),
     runtimes: partOf(await runtimesOf(stores, id)),
     "activity entries": activity.end(),
   };

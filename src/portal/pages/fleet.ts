@@ -10,7 +10,7 @@ import { string } from "../../core/schema-parts.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";
 import { count, counted, shorten } from "../format.ts";
 import { html, type Html } from "../html.ts";
-import { choice, option, searchField } from "./fields.ts";
+import { choice, option, searchField, textField } from "./fields.ts";
 import { isAllowed } from "../withheld.ts";
 import { pageLink, policyLink, runtimeLink } from "../page-link.ts";
 import {
@@ -38,7 +38,8 @@ const parameters = {
   q: string("Text that the name, host, system, version or policy version contains."),
   status: string("The status of the runtimes."),
   policy: string("The policy version of the runtimes."),
-  drifted: string("`true` shows the runtimes with another version than the active one."),
+  label: string("A label of the runtimes, as `key:value`."),
+  drifted: string("`true` shows the runtimes with another version than the one assigned to them."),
   sort: string(
     "The column that sorts the runtimes: `name`, `status`, `seen`, `policy`, `version` or `system`, or `drifted`, which puts drifted runtimes first. A `-` before it reverses the order.",
   ),
@@ -72,11 +73,12 @@ export const fleet: DataPage<FleetModel, typeof parameters> = {
   module: "fleet",
   parameters,
   async read(source, context, { limit, ...query }) {
-    const { q, status, policy, drifted, sort } = query;
+    const { q, status, policy, label, drifted, sort } = query;
     const filter = {
       q,
       status: STATUSES.find((one) => one === status), // other values filter nothing
       policy_version: policy,
+      label: label?.includes(":") ? label : undefined,
       drifted: drifted === "true" ? drifted : undefined,
     } as const;
     const order = FLEET_SORTS.find((one) => one === sort); // another text sorts nothing
@@ -150,6 +152,7 @@ function filters({ query, summary }: FleetModel): Html {
     <div class="grow">${searchField(query.q, "Name, host, system or version")}</div>
     ${choice({ id: "status", label: "Status", options: [option("", "Any", query.status), statuses] })}
     ${choice({ id: "policy", label: "Policy version", options: [option("", "Any", query.policy), policies] })}
+    ${textField({ id: "label", name: "label", label: "Label", value: query.label ?? "", placeholder: "env:staging", isOptional: true })}
     <div class="check">
       <label>
         <input
@@ -216,6 +219,7 @@ function row(model: FleetModel, runtime: RuntimeInstance): Html {
     <th scope="row">
       <a class="clamp" href="${runtimeLink(name)}" title="${fullName(name)}">${name}</a>
       ${hostname === undefined ? undefined : html`<span class="under">${shorten(hostname, LONGEST_SHOWN)}</span>`}
+      ${labelLinks(runtime.labels)}
     </th>
     <td>${badge(status, STATUS_TONES[status])}</td>
     <td class="nowrap" data-label="Seen">${timeAgo(runtime.last_seen, model.now)}</td>
@@ -232,6 +236,17 @@ function row(model: FleetModel, runtime: RuntimeInstance): Html {
         : undefined
     }
   </tr>`;
+}
+
+/** The labels of a runtime, each a link to the runtimes that have it. */
+export function labelLinks(labels: RuntimeInstance["labels"]): Html | undefined {
+  const all = Object.entries(labels ?? {}).map(([key, value]) => `${key}:${value}`);
+  if (all.length === 0) return undefined;
+  const links = all.map(
+    (label) =>
+      html`<a class="plain" href="${pageLink(FLEET_PATH, { label })}">${badge(label, "none")}</a> `,
+  );
+  return html`<span class="under">${links}</span>`;
 }
 
 function mayForget(model: FleetModel): boolean {
@@ -254,9 +269,13 @@ export function policyCell(runtime: RuntimeInstance, active: string): Html {
   const link = html`<a class="mono clamp" href="${policyLink(version)}" title="${fullName(version)}"
     >${version}</a
   >`;
-  if (!isDrifted(runtime, active)) return link;
+  const { assigned_version: assigned = active } = runtime;
+  if (!isDrifted(runtime, assigned)) return link;
   return html`${link}
-    <a class="plain" href="${policyLink(active, version)}" title="What the active version changes"
+    <a
+      class="plain"
+      href="${policyLink(assigned, version)}"
+      title="What the assigned version changes"
       >${badge("drifted", "warn")}</a
     >`;
 }

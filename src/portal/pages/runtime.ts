@@ -13,7 +13,7 @@ import {
   readCommandsOf,
   type CommandsOf,
 } from "./commands-of.ts";
-import { STATUS_TONES } from "./fleet.ts";
+import { labelLinks, STATUS_TONES } from "./fleet.ts";
 import { badge, breadcrumb, card, emptyState, facts, timeAgo, type PageContext } from "./parts.ts";
 import type { DataPage } from "./source.ts";
 
@@ -83,6 +83,7 @@ function stateOf(found: RuntimeInstance, { active, now }: RuntimeModel) {
   return [
     ["Last seen", timeAgo(found.last_seen, now)],
     ["Policy", policyOf(found, active, now)],
+    ["Labels", labelLinks(found.labels)],
     ["Host", found.hostname && shorten(found.hostname, LONGEST_SHOWN)],
     ["System", found.os && shorten(found.os, LONGEST_SHOWN)],
     ["Version", found.version && shorten(found.version, LONGEST_SHOWN)],
@@ -99,7 +100,14 @@ function policyOf(
   const link = html`<a class="mono" href="${policyLink(version)}"
     >${shorten(version, LONGEST_SHOWN)}</a
   >`;
-  if (!active || !isDrifted(found, active.version)) return link;
+  const assigned = found.assigned_version ?? active?.version ?? "";
+  if (!active || !isDrifted(found, assigned)) return link;
+  if (assigned !== active.version) {
+    return html`${link} ${badge("drifted", "warn")}
+      <span class="faint"
+        >a rollout assigns <a class="mono" href="${policyLink(assigned)}">${assigned}</a></span
+      >`;
+  }
   const since = active.activated_at ?? active.updated_at;
   return html`${link} ${badge("drifted", "warn")}
     <span class="faint"

@@ -4,7 +4,7 @@ import type { Capability } from "../../catalog/schema.ts";
 import type { Awaitable } from "../../core/caller.ts";
 import type { Work } from "../../core/work.ts";
 import type { DashboardCounts } from "../../dashboard/schema.ts";
-import type { FleetFilter } from "../../fleet/filter.ts";
+import type { FleetFilter } from "../../fleet/store.ts";
 import type { FleetSort } from "../../fleet/order.ts";
 import type { FleetSummary, RuntimeInstance } from "../../fleet/schema.ts";
 import type { QueryOf, QueryParameters } from "../../http/query.ts";

@@ -29,6 +29,7 @@ import { FileOrganizations } from "./organizations.ts";
 import { moveOf, readUnfinishedMove } from "./move.ts";
 import { FilePolicies } from "./policies.ts";
 import { FileProviderOverrides } from "./providers.ts";
+import { FileRollouts } from "./rollouts.ts";
 import { FileSettings } from "./settings.ts";
 
 /**
@@ -143,6 +144,8 @@ async function openStores(
   const policies = opened.keep(await FilePolicies.open(files, layout, ids));
   const overrides = await FileProviderOverrides.open(files, layout, ids);
   opened.keep(overrides.changes);
+  const rollouts = await FileRollouts.open(files, layout, ids, (id) => policies.activeVersion(id));
+  opened.keep(rollouts.changes);
   const { auditDurability: durability, auditSegmentBytes: segmentBytes } = config;
   const threads = files === systemFiles ? new IndexThreads() : undefined;
   const audit = opened.keep(
@@ -172,7 +175,7 @@ async function openStores(
       await ended;
     },
   });
-  return { organizations, keys, settings, overrides, policies, fleet, audit, activity };
+  return { organizations, keys, settings, overrides, policies, rollouts, fleet, audit, activity };
 }
 
 /** Reports the stores that cannot write, and makes them retry at most once a second. */
@@ -190,6 +193,7 @@ function healthOf(
     ["API keys", stores.keys.changes],
     ["settings", stores.settings.changes],
     ["provider overrides", stores.overrides.changes],
+    ["rollouts", stores.rollouts.changes],
   ] as const;
   let triedAt = -Infinity;
   return () => {

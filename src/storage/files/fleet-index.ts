@@ -1,11 +1,14 @@
+import type { Expected } from "../../core/assignment.ts";
+import { sameLabels, type Labels } from "../../core/labels.ts";
 import type { Heartbeat } from "../../fleet/schema.ts";
 import type { Fits } from "../../fleet/filter.ts";
 import type { FleetCounts, PolicyCount, StoredRuntime } from "../../fleet/store.ts";
 import { IDLE_MS, ONLINE_MS } from "../../fleet/status.ts";
 import { NO_VERSION, PolicyUse } from "./policy-use.ts";
+import { RolloutSelection } from "./rollout-selection.ts";
 import { SeenOrder } from "./seen-order.ts";
 
-/** The fields that a runtime reports, apart from its name. */
+/** The texts that a runtime reports, apart from its name. */
 export const REPORTED = ["hostname", "os", "version", "policy_version"] as const;
 
 /** A runtime in memory; the time it was last seen is kept with the order. */
@@ -16,6 +19,7 @@ export class Entry {
   os: string | undefined = undefined;
   version: string | undefined = undefined;
   policy_version: string | undefined = undefined;
+  labels: Labels | undefined = undefined;
   isForgotten = false;
   /** The number of its reports and removals that are not in the log yet. */
   unsettled = 0;
@@ -41,6 +45,7 @@ export class FleetIndex {
   readonly #byName = new Map<string, Entry>();
   readonly #bySlot: (Entry | undefined)[] = [];
   readonly #use = new PolicyUse();
+  readonly #selection = new RolloutSelection();
   readonly #order = new SeenOrder();
 
   get size(): number {
@@ -65,6 +70,10 @@ export class FleetIndex {
       const given = report[field];
       if (given !== undefined && given !== entry[field]) entry[field] = given;
     }
+    if (report.labels !== undefined && !sameLabels(report.labels, entry.labels)) {
+      entry.labels = report.labels;
+      this.#selection.forget(entry.slot);
+    }
     if (entry.policy_version !== before) this.#use.report(entry.slot, entry.policy_version);
     return isNew;
   }
@@ -76,13 +85,29 @@ export class FleetIndex {
     entry.isForgotten = true;
     this.#order.remove(entry.slot);
     this.#use.report(entry.slot, undefined);
+    this.#selection.forget(entry.slot);
     this.#bySlot[entry.slot] = undefined;
     return this.#byName.delete(name);
   }
 
+  /**
+   * Looks up, in slices, which runtimes the open rollout selects, so that the next count is fast.
+   *
+   * @returns one value for each slice; the caller waits in between
+   */
+  *selecting({ rollout }: Expected, length: number): Generator<void> {
+    if (rollout === undefined) return;
+    for (let slot = 0; slot < this.#bySlot.length; slot++) {
+      const entry = this.#bySlot[slot];
+      if (entry) this.#selection.has(rollout, slot, entry);
+      if (slot % length === length - 1) yield;
+    }
+  }
+
   /** Counts the runtimes at a moment; see `FleetStore`. */
-  counts(now: number, active: string): FleetCounts {
+  counts(now: number, { active, rollout }: Expected): FleetCounts {
     const current = this.#use.find(active);
+    const candidate = rollout && this.#use.find(rollout.version);
     const [times, numbers] = [this.#order.times, this.#use.numbers]; // faster for 100,000 runtimes
     let [online, present, drifted] = [0, 0, 0];
     for (let slot = 0; slot < times.length; slot++) {
@@ -91,7 +116,10 @@ export class FleetIndex {
       present++;
       if (silence < ONLINE_MS) online++;
       const reported = numbers[slot] ?? NO_VERSION;
-      if (active !== "" && reported !== NO_VERSION && reported !== current) drifted++;
+      if (active === "" || reported === NO_VERSION) continue;
+      const isCandidate =
+        rollout && this.#selection.has(rollout, slot, this.#bySlot[slot] as Entry);
+      if (reported !== (isCandidate ? candidate : current)) drifted++;
     }
     return { online, idle: present - online, drifted, total: this.size };
   }
@@ -157,6 +185,6 @@ export class FleetIndex {
 }
 
 function rowOf(entry: Entry, last_seen: number): StoredRuntime {
-  const { name, hostname, os, version, policy_version } = entry;
-  return { name, hostname, os, version, policy_version, last_seen };
+  const { name, hostname, os, version, policy_version, labels } = entry;
+  return { name, hostname, os, version, policy_version, labels, last_seen };
 }

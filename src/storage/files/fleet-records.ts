@@ -3,6 +3,7 @@
  * Applying all lines in order, to any earlier state, gives the same fleet. So a snapshot may be written while
  * reports arrive, and a log may be applied again to a later snapshot.
  */
+import { sameLabels, storedLabels } from "../../core/labels.ts";
 import { jsonOrUndefined } from "../../core/json.ts";
 import { parseTimestamp, formatTimestamp } from "../../core/time.ts";
 import { isObject } from "../../core/validate.ts";
@@ -28,6 +29,9 @@ export function recordOf(
     if (given !== undefined && given !== known?.[field]) {
       text += `,"${field}":${JSON.stringify(given)}`;
     }
+  }
+  if (report.labels !== undefined && !sameLabels(report.labels, known?.labels)) {
+    text += `,"labels":${JSON.stringify(report.labels)}`;
   }
   return `${text},"last_seen":"${formatTimestamp(lastSeen)}"}`;
 }
@@ -67,6 +71,7 @@ export function replay(
       os: textOf(record["os"]),
       version: textOf(record["version"]),
       policy_version: textOf(record["policy_version"]),
+      labels: storedLabels(record["labels"]),
     },
     lastSeen,
   );

@@ -5,9 +5,13 @@
  * that it does not include. So its rename is the commit point, and older log files that are found at start are
  * leftovers.
  */
+import type { Expected } from "../../core/assignment.ts";
+import type { Awaitable } from "../../core/caller.ts";
 import type { Clock } from "../../core/clock.ts";
+import type { Labels } from "../../core/labels.ts";
 import { describeError, type Log } from "../../core/log.ts";
 import type { Quota } from "../../core/quota.ts";
+import { ownTurn } from "../../core/yielder.ts";
 import type { Heartbeat } from "../../fleet/schema.ts";
 import { inSlices } from "../../fleet/listing.ts";
 import { fitting } from "../../fleet/filter.ts";
@@ -17,11 +21,15 @@ import { DamageRegister } from "../damage.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
 import type { TornTail } from "../log-file.ts";
+import type { FleetIndex } from "./fleet-index.ts";
 import { FleetLog, type FleetLogParts } from "./fleet-log.ts";
 import { FleetSearches } from "./fleet-search.ts";
 
 /** A log file is folded into the snapshot once it has this size, and is as large as the snapshot. */
 const MIN_LOG_BYTES = 4 << 20;
+
+/** The runtimes that are looked up in one turn of the loop: about a millisecond of work. */
+const SELECTED_AT_ONCE = 1_000;
 
 /** Keeps every organization's fleet in `fleet.json` and `fleet.jsonl`, and all of them in memory. */
 export class FileFleet implements FleetStore {
@@ -93,7 +101,7 @@ export class FileFleet implements FleetStore {
   totals(now: number): Pick<FleetCounts, "online" | "total"> {
     let [online, total] = [0, 0];
     for (const { index } of this.#organizations.values()) {
-      online += index.counts(now, "").online;
+      online += index.counts(now, { active: "" }).online;
       total += index.size;
     }
     return { online, total };
@@ -125,8 +133,14 @@ export class FileFleet implements FleetStore {
     return inSlices({ length: rows.total, slice: (from, to) => rows.slice(from, to, fits) });
   }
 
-  counts(organization: string, now: number, active: string): FleetCounts {
-    return this.#of(organization).index.counts(now, active);
+  counts(organization: string, now: number, expected: Expected): Awaitable<FleetCounts> {
+    const { index } = this.#of(organization);
+    if (expected.rollout === undefined) return index.counts(now, expected);
+    return this.#countSelected(index, now, expected);
+  }
+
+  labels(organization: string, name: string): Labels | undefined {
+    return this.#of(organization).index.get(name)?.labels;
   }
 
   policies(organization: string, now: number, limit: number): readonly PolicyCount[] {
@@ -150,6 +164,11 @@ export class FileFleet implements FleetStore {
   async close(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(Array.from(this.#organizations.values(), (fleet) => fleet.close()));
+  }
+
+  async #countSelected(index: FleetIndex, now: number, expected: Expected): Promise<FleetCounts> {
+    for (const _ of index.selecting(expected, SELECTED_AT_ONCE)) await ownTurn();
+    return index.counts(now, expected);
   }
 
   /** All stored fleets were read at start, so the fleet of any other organization is new and empty. */

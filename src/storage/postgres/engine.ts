@@ -14,6 +14,7 @@ import { createDefaultOrganization, PostgresOrganizations } from "./organization
 import { KnownPolicies, PostgresPolicies } from "./policies.ts";
 import { PostgresProviderOverrides } from "./providers.ts";
 import { plainSession, unitOfWork, type Session } from "./session.ts";
+import { KnownRollouts, PostgresRollouts } from "./rollouts.ts";
 import { PostgresSettings } from "./settings.ts";
 import { sharedThrottle, ticketRecords } from "./sign-ins.ts";
 import { openDatabase } from "./start.ts";
@@ -58,6 +59,7 @@ function openStores(
   const uses = opened.keep(new KeyUses(database, log));
   const reports = new FleetReports(database);
   const known = new KnownPolicies();
+  const knownRollouts = new KnownRollouts();
   const activityLimit = opened.keep(new ActivityLimit(database, config.maxActivityBytes));
   const { auditDurability: durability } = config;
   const audit = opened.keep(new PostgresAudit({ database, now, log, durability, isMove }));
@@ -68,6 +70,7 @@ function openStores(
     settings: new PostgresSettings(session),
     overrides: new PostgresProviderOverrides(session),
     policies: new PostgresPolicies(session, known),
+    rollouts: new PostgresRollouts(session, knownRollouts),
     fleet: new PostgresFleet(database, session, reports),
     activity: new PostgresActivity(database, session, activityLimit),
     audit,

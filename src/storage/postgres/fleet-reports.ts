@@ -26,7 +26,7 @@ interface Removal {
 
 type Item = Report | Removal;
 
-/** The fields that a report may leave out; an absent field keeps its value. */
+/** The texts that a report may leave out; like the labels, an absent field keeps its value. */
 const FIELDS = ["hostname", "os", "version", "policy_version"] as const;
 
 /** The merged reports of one runtime in a group. */
@@ -215,6 +215,7 @@ function upsertValues(organization: string, reports: readonly Report[]): readonl
     ...[organization, reports.length, rows.reduce((most, { at }) => Math.max(most, at), 0)],
     rows.map(({ fields }) => toText(fields.name)),
     ...FIELDS.map(column),
+    rows.map(({ fields: { labels } }) => (labels === undefined ? null : JSON.stringify(labels))),
     rows.map(({ at }) => at),
     rows.map(({ place }) => place),
     rows.map(({ fields }) =>
@@ -238,13 +239,14 @@ const upsert = (condition: string): string => `
      WHERE organization_id = $1 ${condition}
     RETURNING last_report - $2 AS reports, seen_before
   )
-  INSERT INTO runtimes AS known (organization_id, name, ${FIELDS.join(", ")}, last_seen, report, search)
-  SELECT $1, name, ${FIELDS.join(", ")}, greatest(at, seen_before), reports + place, search
-    FROM fleet, unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[],
-                       $10::bigint[], $11::text[])
-                AS given (name, ${FIELDS.join(", ")}, at, place, search)
+  INSERT INTO runtimes AS known (organization_id, name, ${FIELDS.join(", ")}, labels, last_seen, report, search)
+  SELECT $1, name, ${FIELDS.join(", ")}, labels, greatest(at, seen_before), reports + place, search
+    FROM fleet, unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::jsonb[],
+                       $10::bigint[], $11::bigint[], $12::text[])
+                AS given (name, ${FIELDS.join(", ")}, labels, at, place, search)
   ON CONFLICT (organization_id, name) DO UPDATE SET
     ${FIELDS.map((field) => `${field} = coalesce(excluded.${field}, known.${field})`).join(", ")},
+    labels = coalesce(excluded.labels, known.labels),
     last_seen = excluded.last_seen, report = excluded.report,
     search = split_part(excluded.search, '${SEPARATOR}', 1)
              || ${FIELDS.map((field, index) => `'${SEPARATOR}' || ${searchedPart(field, index)}`).join(" || ")}`;

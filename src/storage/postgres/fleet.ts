@@ -1,3 +1,6 @@
+import { BUCKETS } from "../../core/assigned-version.ts";
+import type { Expected, Selector } from "../../core/assignment.ts";
+import { labelOf, sortedLabels, type Labels } from "../../core/labels.ts";
 import type { Quota } from "../../core/quota.ts";
 import type { Heartbeat } from "../../fleet/schema.ts";
 import { IDLE_MS, ONLINE_MS } from "../../fleet/status.ts";
@@ -11,12 +14,13 @@ import type {
   PolicyCount,
   StoredRuntime,
 } from "../../fleet/store.ts";
+import { CoalescedReads } from "./coalesced.ts";
 import type { Database } from "./database.ts";
 import type { FleetReports } from "./fleet-reports.ts";
 import { forgetRuntime, lockFleet } from "./fleet-reports.ts";
 import { withLease } from "./leases.ts";
 import type { Session } from "./session.ts";
-import { fromText, toText } from "./text.ts";
+import { fromText, SEPARATOR, toText } from "./text.ts";
 
 interface Row {
   readonly name: string;
@@ -24,13 +28,14 @@ interface Row {
   readonly os: string | null;
   readonly version: string | null;
   readonly policy_version: string | null;
+  readonly labels: Labels | null;
   readonly last_seen: number;
 }
 
 /** A runtime in a list, and its `last_seen` at the moment of the list. */
 type Seen = Pick<Row, "name" | "last_seen">;
 
-const COLUMNS = "name, hostname, os, version, policy_version, last_seen";
+const COLUMNS = "name, hostname, os, version, policy_version, labels, last_seen";
 const NEWEST_FIRST = "ORDER BY last_seen DESC, report DESC";
 
 /** The number of rows of a list that are read at a time. */
@@ -43,6 +48,7 @@ export class PostgresFleet implements FleetStore {
   readonly #database: Database;
   readonly #session: Session;
   readonly #reports: FleetReports;
+  readonly #labels = new CoalescedReads((keys) => this.#loadLabels(keys));
 
   constructor(database: Database, session: Session, reports: FleetReports) {
     this.#database = database;
@@ -96,15 +102,16 @@ export class PostgresFleet implements FleetStore {
     return this.#slicesOf(organization, asked);
   }
 
-  async counts(organization: string, now: number, active: string): Promise<FleetCounts> {
+  async counts(organization: string, now: number, expected: Expected): Promise<FleetCounts> {
+    const values: unknown[] = [organization, now - ONLINE_MS, now - IDLE_MS];
+    const value = (given: unknown): string => `$${values.push(given)}`;
     const [counts] = await this.#session.query<FleetCounts>(
       `SELECT count(*) AS total,
               count(*) FILTER (WHERE last_seen > $2) AS online,
               count(*) FILTER (WHERE last_seen <= $2 AND last_seen > $3) AS idle,
-              count(*) FILTER (WHERE last_seen > $3 AND policy_version <> $4
-                                 AND policy_version <> '' AND $4 <> '') AS drifted
+              count(*) FILTER (WHERE ${driftCondition(expected, now, value)}) AS drifted
          FROM runtimes WHERE organization_id = $1`,
-      [organization, now - ONLINE_MS, now - IDLE_MS, toText(active)],
+      values,
     );
     return counts ?? { online: 0, idle: 0, drifted: 0, total: 0 };
   }
@@ -122,6 +129,10 @@ export class PostgresFleet implements FleetStore {
       [organization, now - IDLE_MS, limit],
     );
     return rows.map((row) => ({ ...row, version: fromText(row.version) }));
+  }
+
+  async labels(organization: string, name: string): Promise<Labels | undefined> {
+    return (await this.#labels.get(`${organization}${SEPARATOR}${toText(name)}`)) ?? undefined;
   }
 
   /** Counts the runtimes of all organizations; `now` decides who is online. */
@@ -168,7 +179,7 @@ export class PostgresFleet implements FleetStore {
     for (let from = 0; from < listed.length; from += SLICE) {
       const slice = listed.slice(from, from + SLICE);
       const rows = await this.#database.query<Row>(
-        `SELECT name, hostname, os, version, policy_version, seen AS last_seen
+        `SELECT name, hostname, os, version, policy_version, labels, seen AS last_seen
            FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS listed (name, seen, place)
            JOIN runtimes USING (name) WHERE organization_id = $1 ORDER BY place`,
         [organization, slice.map(({ name }) => name), slice.map((one) => one.last_seen)],
@@ -176,6 +187,18 @@ export class PostgresFleet implements FleetStore {
       );
       yield rows.map(runtimeOf);
     }
+  }
+
+  async #loadLabels(keys: readonly string[]): Promise<ReadonlyMap<string, Labels | null>> {
+    const pairs = keys.map((key) => key.split(SEPARATOR));
+    const rows = await this.#database.query<{ key: string; labels: Labels | null }>(
+      `SELECT organization_id || '${SEPARATOR}' || name AS key, labels
+         FROM unnest($1::text[], $2::text[]) AS wanted (organization_id, name)
+         JOIN runtimes USING (organization_id, name)`,
+      [pairs.map(([organization]) => organization), pairs.map(([, name]) => name)],
+      "labels-by-name",
+    );
+    return new Map(rows.map(({ key, labels }) => [key, labels]));
   }
 
   async #forgetSilentOf(organization: string, before: number): Promise<number> {
@@ -202,7 +225,7 @@ function conditionOf(
   const values: unknown[] = [organization];
   const value = (given: unknown): string => `$${values.push(given)}`;
   const parts = ["organization_id = $1"];
-  const { name, status, policy_version: version, drifted, q, now, active } = query;
+  const { name, status, policy_version: version, label, drifted, q, now } = query;
   if (name) parts.push(`name = ${value(toText(name))}`);
   if (status !== undefined) {
     if (status !== "offline") {
@@ -213,25 +236,58 @@ function conditionOf(
     }
   }
   if (version) parts.push(`policy_version = ${value(toText(version))}`);
+  if (label) parts.push(`labels @> ${value(JSON.stringify(labelOf(label)))}::jsonb`);
   if (drifted) {
-    const isDrifted =
-      active === ""
-        ? "false"
-        : `(last_seen > ${value(now - IDLE_MS)} AND coalesce(policy_version, '') NOT IN ('', ${value(toText(active))}))`;
-    parts.push(drifted === "true" ? isDrifted : `NOT ${isDrifted}`);
+    const isDrifted = driftCondition(query, now, value);
+    parts.push(drifted === "true" ? isDrifted : `(${isDrifted}) IS NOT TRUE`);
   }
   if (q) parts.push(`strpos(search, ${value(toText(q.toLowerCase()))}) > 0`);
   return { where: parts.join(" AND "), values };
 }
 
+/** Gives a value its place in a statement. */
+type Placing = (value: unknown) => string;
+
+/** The drift of a runtime as a condition of SQL, with the same results as `isDrifted`. */
+function driftCondition({ active, rollout }: Expected, now: number, value: Placing): string {
+  if (active === "") return "false";
+  const stages = rollout?.stages.map((stage) => selectorCondition(rollout.id, stage, value)) ?? [];
+  const assigned =
+    rollout && stages.length > 0
+      ? `CASE WHEN ${stages.join(" OR ")} THEN ${value(toText(rollout.version))} ELSE ${value(toText(active))} END`
+      : value(toText(active));
+  return `last_seen > ${value(now - IDLE_MS)} AND coalesce(policy_version, '') NOT IN ('', ${assigned})`;
+}
+
+/** A stage of a rollout as a condition of SQL, with the same results as `isSelected`. */
+function selectorCondition(
+  rollout: string,
+  { percent = 100, labels, names }: Selector,
+  value: Placing,
+): string {
+  const parts = ["true"];
+  if (names) parts.push(`name = ANY (${value([...names].map(toText))}::text[])`);
+  if (labels) parts.push(`coalesce(labels @> ${value(JSON.stringify(labels))}::jsonb, false)`);
+  if (percent < 100) {
+    // The hash of `bucketOf`, to which an encoded character counts as "?".
+    const stable = `regexp_replace(name, '\uFDE0[\uFDD0-\uFDDF]{4}', '?', 'g')`;
+    const digest = `encode(sha256(convert_to(${value(`${rollout}\n`)}::text || ${stable}, 'UTF8')), 'hex')`;
+    parts.push(
+      `('x' || left(${digest}, 8))::bit(32)::bigint % ${BUCKETS} < ${(percent * BUCKETS) / 100}`,
+    );
+  }
+  return `(${parts.join(" AND ")})`;
+}
+
 function runtimeOf(row: Row): StoredRuntime {
-  const { hostname, os, version, policy_version } = row;
+  const { hostname, os, version, policy_version, labels } = row;
   return {
     name: fromText(row.name),
     ...(hostname !== null && { hostname: fromText(hostname) }),
     ...(os !== null && { os: fromText(os) }),
     ...(version !== null && { version: fromText(version) }),
     ...(policy_version !== null && { policy_version: fromText(policy_version) }),
+    ...(labels !== null && { labels: sortedLabels(labels) }),
     last_seen: row.last_seen,
   };
 }

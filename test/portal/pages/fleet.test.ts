@@ -69,5 +69,5 @@ test("a page links to more runtimes up to 600, and then refers to the filters", 
 });
 
 test("only a runtime that is not offline is marked as drifted", () => {
-  assert.equal(markupOf({}).match(/title="What the active version changes"/g)?.length, 1);
+  assert.equal(markupOf({}).match(/title="What the assigned version changes"/g)?.length, 1);
 });

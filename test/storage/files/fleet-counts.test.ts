@@ -84,7 +84,7 @@ async function check(
   for (const [organization, model] of models) {
     const runtimes = [...model.values()];
     const expected = naiveCounts(runtimes, now, active);
-    assert.deepEqual(await store.counts(organization, now, active), expected);
+    assert.deepEqual(await store.counts(organization, now, { active }), expected);
     const policies = await store.policies(organization, now, 10);
     assert.deepEqual(
       policies.toSorted((a, b) => (a.version < b.version ? -1 : 1)),

@@ -10,6 +10,7 @@ import { PostgresOrganizations } from "../../../src/storage/postgres/organizatio
 import { KnownPolicies, PostgresPolicies } from "../../../src/storage/postgres/policies.ts";
 import { PostgresProviderOverrides } from "../../../src/storage/postgres/providers.ts";
 import { plainSession, type Session } from "../../../src/storage/postgres/session.ts";
+import { KnownRollouts, PostgresRollouts } from "../../../src/storage/postgres/rollouts.ts";
 import { PostgresSettings } from "../../../src/storage/postgres/settings.ts";
 import { PostgresUsers } from "../../../src/storage/postgres/users.ts";
 import { activityStoreSuite, type ActivityEngine } from "../../activity/store-suite.ts";
@@ -18,6 +19,7 @@ import { keyStoreSuite } from "../../keys/store-suite.ts";
 import { organizationStoreSuite } from "../../organizations/store-suite.ts";
 import { policyStoreSuite } from "../../policies/store-suite.ts";
 import { overrideStoreSuite, type OverrideEngine } from "../../providers/store-suite.ts";
+import { rolloutStoreSuite } from "../../rollouts/store-suite.ts";
 import { settingsStoreSuite } from "../../settings/store-suite.ts";
 import { createDatabase, openDatabase, withoutPostgres } from "../../support/postgres.ts";
 import { userStoreSuite } from "../../users/store-suite.ts";
@@ -63,6 +65,16 @@ if (withoutPostgres) {
   overrideStoreSuite("postgres", async (): Promise<OverrideEngine> => {
     const { session } = await open();
     return reopening(() => new PostgresProviderOverrides(session));
+  });
+  rolloutStoreSuite("postgres", async () => {
+    const { session } = await open();
+    const policies = new PostgresPolicies(session, new KnownPolicies());
+    const opened = () => ({
+      policies,
+      rollouts: new PostgresRollouts(session, new KnownRollouts()),
+      reopen: async () => opened(),
+    });
+    return opened();
   });
   activityStoreSuite("postgres", async (): Promise<ActivityEngine> => {
     const { database, session } = await open();

@@ -11,6 +11,7 @@ import { FileKeys } from "../keys.ts";
 import { PolicyRecords } from "../policy-index.ts";
 import { digestOf } from "../policy-texts.ts";
 import { FileProviderOverrides } from "../providers.ts";
+import { FileRollouts } from "../rollouts.ts";
 import { FileSettings } from "../settings.ts";
 import { FileUsers } from "../users.ts";
 import type { VerifyReport } from "./report.ts";
@@ -66,6 +67,7 @@ export async function verifySnapshots(
   await report.reading(own.apiKeys, () => FileKeys.open(files, layout, only, () => {}));
   await report.reading(own.settings, () => new FileSettings(files, layout).list(id));
   await report.reading(own.providers, () => FileProviderOverrides.open(files, layout, only));
+  await report.reading(own.rollouts, () => FileRollouts.open(files, layout, only, () => ""));
   await verifyPolicies(files, layout, id, report);
   return true;
 }

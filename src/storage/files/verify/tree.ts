@@ -9,7 +9,7 @@ import type { VerifyReport } from "./report.ts";
 const ROOT =
   /^(?:lock(?:\.after-[0-9a-f]+)?|secret|format\.json|catalog\.json|demo\.json|move\.json|manifest\.json|socket)$/;
 const ORGANIZATION =
-  /^(?:(?:organization|users|api-keys|settings|providers|fleet)\.json|(?:fleet|activity)(?:-[1-9]\d*)?\.jsonl(?:\.damaged)?)$/;
+  /^(?:(?:organization|users|api-keys|settings|providers|rollouts|fleet)\.json|(?:fleet|activity)(?:-[1-9]\d*)?\.jsonl(?:\.damaged)?)$/;
 const AUDIT = /^\d{12}\.(?:jsonl(?:\.damaged)?|idx)$/;
 const POLICIES = /^(?:index\.json|[a-z0-9.-]+-[0-9a-f]{32}\.(?:yaml|json))$/;
 const NOTHING = /^$/;

@@ -1,0 +1,87 @@
+import { BadInput } from "./errors.ts";
+import type { Schema } from "./schema.ts";
+import { pathOf } from "./validate.ts";
+
+/** The labels of a runtime, such as `env: staging`. Read them with `hasLabels`: a key may be `constructor`. */
+export type Labels = Readonly<Record<string, string>>;
+
+const MOST_LABELS = 32;
+const LONGEST = 64;
+const KEY = /^[A-Za-z0-9](?:[A-Za-z0-9._/-]*[A-Za-z0-9])?$/;
+// Controls and line separators break lists and logs; an unpaired surrogate has no form in UTF-8.
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
+
+/** The rule of labels, as a property of a schema; `checkedLabels` enforces it. */
+export function labelsSchema(description: string) {
+  return {
+    type: "object",
+    additionalProperties: {
+      type: "string",
+      description: `A value: 1 to ${LONGEST} characters without control characters.`,
+    },
+    description: `${description} At most ${MOST_LABELS} pairs; a key has 1 to ${LONGEST} letters, digits, and \`.\`, \`_\`, \`/\` or \`-\` between them.`,
+    examples: [{ env: "staging", team: "payments" }],
+  } as const satisfies Schema;
+}
+
+/**
+ * Checks labels, and sorts them by key.
+ *
+ * @param place the name of the labels in messages
+ * @throws BadInput naming the label that is invalid
+ */
+export function checkedLabels(given: Labels, place: string): Labels {
+  const pairs = Object.entries(given);
+  if (pairs.length > MOST_LABELS) throw new BadInput(`${place}: expected at most ${MOST_LABELS}`);
+  for (const [key, value] of pairs) {
+    if (key.length > LONGEST || !KEY.test(key)) {
+      throw new BadInput(
+        `${place}: expected keys of 1 to ${LONGEST} letters, digits, and ".", "_", "/" or "-" between them`,
+      );
+    }
+    const characters = value.length <= LONGEST ? value.length : [...value].length;
+    if (characters === 0 || characters > LONGEST || UNPRINTABLE.test(value)) {
+      throw new BadInput(
+        `${pathOf(place, key)}: expected 1 to ${LONGEST} characters without control characters`,
+      );
+    }
+  }
+  return sortedLabels(given);
+}
+
+/** The same labels, sorted by key. */
+export function sortedLabels(labels: Labels): Labels {
+  return Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Reads the labels of a stored record; `undefined` for any other value. */
+export function storedLabels(value: unknown): Labels | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const pairs = Object.entries(value).filter(([, text]) => typeof text === "string");
+  return Object.fromEntries(pairs) as Labels;
+}
+
+/** Whether a runtime has all of the wanted labels. */
+export function hasLabels(own: Labels | undefined, wanted: Labels): boolean {
+  return Object.entries(wanted).every(
+    ([key, value]) => own !== undefined && Object.hasOwn(own, key) && own[key] === value,
+  );
+}
+
+/** Whether two sets of labels are equal; both are sorted. */
+export function sameLabels(one: Labels | undefined, other: Labels | undefined): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
+}
+
+/**
+ * Reads the filter `key:value`.
+ *
+ * @throws BadInput if the text has no key or no value
+ */
+export function labelOf(text: string): Labels {
+  const [, key, value] = /^([^:]+):(.+)$/su.exec(text) ?? [];
+  if (key === undefined || value === undefined) {
+    throw new BadInput("label: expected key:value, such as env:staging");
+  }
+  return Object.fromEntries([[key, value]]);
+}

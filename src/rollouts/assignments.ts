@@ -1,0 +1,120 @@
+import { isSelected } from "../core/assigned-version.ts";
+import type { Assignments, Expected } from "../core/assignment.ts";
+import type { Awaitable } from "../core/caller.ts";
+import type { FleetStore } from "../fleet/store.ts";
+import type { Policy } from "../policies/schema.ts";
+import type { PolicyStore } from "../policies/store.ts";
+import type { RolloutStore } from "./store.ts";
+
+/** The most names of one rollout that wait to be stored: anyone can send a name. */
+const MOST_WAITING = 200_000;
+
+export interface AssignmentNeeds {
+  readonly rollouts: Pick<RolloutStore, "expected" | "addFetched">;
+  readonly fleet: Pick<FleetStore, "labels">;
+  readonly policies: Pick<PolicyStore, "get">;
+}
+
+/** The policy of an open rollout, the same object for all of its fetches. */
+interface Candidate {
+  readonly rollout: string;
+  readonly policy: Policy;
+}
+
+/** The names that have fetched the version of a rollout. */
+interface Fetches {
+  readonly rollout: string;
+  readonly names: Set<string>;
+  /** The number of names that are stored; the first ones. */
+  stored: number;
+}
+
+/**
+ * Answers which policy version a runtime gets. Without an open rollout, an answer costs one look-up. Methods answer at
+ * once if the stores do.
+ */
+export class RolloutAssignments implements Assignments {
+  readonly #needs: AssignmentNeeds;
+  /** By organization, as are the fetches. */
+  readonly #candidates = new Map<string, Candidate>();
+  readonly #fetches = new Map<string, Fetches>();
+
+  constructor(needs: AssignmentNeeds) {
+    this.#needs = needs;
+  }
+
+  expected(organization: string): Awaitable<Expected> {
+    return this.#needs.rollouts.expected(organization);
+  }
+
+  assigned(organization: string, runtime: string): Awaitable<string> {
+    const selected = this.#selected(organization, runtime);
+    const versionOf = ({ expected, isCandidate }: Selected): string =>
+      isCandidate && expected.rollout ? expected.rollout.version : expected.active;
+    return selected instanceof Promise ? selected.then(versionOf) : versionOf(selected);
+  }
+
+  /** The policy of the open rollout if a runtime gets it, which is recorded as fetched; `undefined`: the active one. */
+  candidate(organization: string, runtime: string): Awaitable<Policy | undefined> {
+    const selected = this.#selected(organization, runtime);
+    const policyOf = ({ expected: { rollout }, isCandidate }: Selected) => {
+      if (!isCandidate || !rollout) return undefined;
+      this.#record(organization, rollout.id, runtime);
+      const known = this.#candidates.get(organization);
+      if (known?.rollout === rollout.id) return known.policy;
+      return this.#read(organization, rollout.id, rollout.version);
+    };
+    return selected instanceof Promise ? selected.then(policyOf) : policyOf(selected);
+  }
+
+  /** Stores which runtimes have fetched; the names stay in memory if that fails. */
+  async flush(): Promise<void> {
+    for (const [organization, fetches] of this.#fetches) {
+      const { rollout, names, stored } = fetches;
+      if (names.size === stored) continue;
+      const end = names.size;
+      await this.#needs.rollouts.addFetched(organization, rollout, [...names].slice(stored));
+      fetches.stored = end;
+    }
+  }
+
+  #selected(organization: string, runtime: string): Awaitable<Selected> {
+    const expected = this.#needs.rollouts.expected(organization);
+    return expected instanceof Promise
+      ? expected.then((read) => this.#select(organization, runtime, read))
+      : this.#select(organization, runtime, expected);
+  }
+
+  #select(organization: string, name: string, expected: Expected): Awaitable<Selected> {
+    const { rollout } = expected;
+    if (rollout === undefined) return { expected, isCandidate: false };
+    const isAbout = rollout.stages.some(({ labels }) => labels !== undefined);
+    const labels = isAbout ? this.#needs.fleet.labels(organization, name) : undefined;
+    if (labels instanceof Promise) {
+      return labels.then((read) => {
+        return { expected, isCandidate: isSelected(rollout, { name, labels: read }) };
+      });
+    }
+    return { expected, isCandidate: isSelected(rollout, { name, labels }) };
+  }
+
+  async #read(organization: string, rollout: string, version: string): Promise<Policy | undefined> {
+    const policy = await this.#needs.policies.get(organization, version);
+    if (policy) this.#candidates.set(organization, { rollout, policy });
+    return policy;
+  }
+
+  #record(organization: string, rollout: string, runtime: string): void {
+    let fetches = this.#fetches.get(organization);
+    if (fetches?.rollout !== rollout) {
+      fetches = { rollout, names: new Set(), stored: 0 };
+      this.#fetches.set(organization, fetches);
+    }
+    if (fetches.names.size < MOST_WAITING) fetches.names.add(runtime);
+  }
+}
+
+interface Selected {
+  readonly expected: Expected;
+  readonly isCandidate: boolean;
+}

@@ -1,0 +1,184 @@
+import type { Expected, OpenRollout } from "../../core/assignment.ts";
+import type { Awaitable } from "../../core/caller.ts";
+import type { Rollout } from "../../rollouts/schema.ts";
+import { expectedOf, isOpen, openRolloutOf } from "../../rollouts/state.ts";
+import {
+  KEPT_ROLLOUTS,
+  refuseSecond,
+  type OpenOf,
+  type RolloutStore,
+} from "../../rollouts/store.ts";
+import { CoalescedReads } from "./coalesced.ts";
+import type { Statements } from "./database.ts";
+import { lockOrganization } from "./organizations.ts";
+import type { Session } from "./session.ts";
+import { fromText, toText } from "./text.ts";
+
+/** The most open rollouts that are cached. */
+const KEPT_OPEN = 1_000;
+
+interface Head {
+  readonly organization: string;
+  readonly active: string;
+  readonly document: string | null;
+}
+
+interface Opened {
+  readonly document: string;
+  readonly base: string;
+  readonly rollout: OpenRollout | undefined;
+}
+
+/** Caches open rollouts as assignments need them, so that the same rollout is always the same object. */
+export class KnownRollouts {
+  readonly #opened = new Map<string, Opened>();
+
+  of(organization: string, document: string): Opened {
+    const known = this.#opened.get(organization);
+    if (known?.document === document) return known;
+    const rollout = JSON.parse(document) as Rollout;
+    const opened = { document, base: rollout.base_version, rollout: openRolloutOf(rollout) };
+    if (this.#opened.size >= KEPT_OPEN) this.#opened.clear();
+    this.#opened.set(organization, opened);
+    return opened;
+  }
+}
+
+/** Keeps rollouts in the table `rollouts`. */
+export class PostgresRollouts implements RolloutStore {
+  readonly #session: Session;
+  readonly #known: KnownRollouts;
+  readonly #heads = new CoalescedReads<Head>((organizations) => this.#loadHeads(organizations));
+
+  constructor(session: Session, known: KnownRollouts) {
+    this.#session = session;
+    this.#known = known;
+  }
+
+  async expected(organization: string): Promise<Expected> {
+    const head = await this.#heads.get(organization);
+    const active = fromText(head?.active ?? "");
+    if (!head || head.document === null) return { active };
+    const { base, rollout } = this.#known.of(organization, head.document);
+    return expectedOf(active, base, rollout);
+  }
+
+  create(organization: string, rollout: Rollout): Promise<void> {
+    return this.#session.change(async (transaction) => {
+      await lockOrganization(transaction, organization);
+      const [newest] = await read(transaction, organization, "ORDER BY number DESC LIMIT 1");
+      refuseSecond(newest);
+      await insert(transaction, organization, rollout);
+      await transaction.run(
+        `DELETE FROM rollouts WHERE organization_id = $1 AND number <=
+           (SELECT number FROM rollouts WHERE organization_id = $1
+             ORDER BY number DESC OFFSET ${KEPT_ROLLOUTS} LIMIT 1)`,
+        [organization],
+      );
+    });
+  }
+
+  update(
+    organization: string,
+    id: string,
+    change: (rollout: Rollout) => Awaitable<Rollout>,
+  ): Promise<Rollout | undefined> {
+    return this.#session.change(async (transaction) => {
+      await lockOrganization(transaction, organization);
+      const [before] = await read(transaction, organization, "AND id = $2", [id]);
+      if (before === undefined) return undefined;
+      const after = await change(before);
+      await transaction.run(
+        "UPDATE rollouts SET is_open = $3, document = $4 WHERE organization_id = $1 AND id = $2",
+        [organization, id, isOpen(after), JSON.stringify(after)],
+      );
+      if (!isOpen(after)) {
+        await transaction.run("DELETE FROM rollout_fetches WHERE organization_id = $1", [
+          organization,
+        ]);
+      }
+      return after;
+    });
+  }
+
+  async get(organization: string, id: string): Promise<Rollout | undefined> {
+    return (await read(this.#session, organization, "AND id = $2", [id]))[0];
+  }
+
+  list(organization: string): Promise<readonly Rollout[]> {
+    return read(this.#session, organization, "ORDER BY number DESC");
+  }
+
+  async open(): Promise<readonly OpenOf[]> {
+    const rows = await this.#session.query<{ organization: string; document: string }>(
+      "SELECT organization_id AS organization, document FROM rollouts WHERE is_open",
+      [],
+    );
+    return rows.map(({ organization, document }) => {
+      return { organization, rollout: JSON.parse(document) as Rollout };
+    });
+  }
+
+  async fetched(organization: string, id: string): Promise<ReadonlySet<string>> {
+    const rows = await this.#session.query<{ runtime: string }>(
+      "SELECT runtime FROM rollout_fetches WHERE organization_id = $1 AND rollout_id = $2",
+      [organization, id],
+    );
+    return new Set(rows.map(({ runtime }) => fromText(runtime)));
+  }
+
+  addFetched(organization: string, id: string, runtimes: readonly string[]): Promise<void> {
+    return this.#session.change(async (transaction) => {
+      await transaction.run(
+        `INSERT INTO rollout_fetches (organization_id, rollout_id, runtime)
+         SELECT $1, $2, name FROM unnest($3::text[]) AS fetched (name)
+          WHERE EXISTS (SELECT FROM rollouts
+                         WHERE organization_id = $1 AND id = $2 AND is_open FOR SHARE)
+         ON CONFLICT DO NOTHING`,
+        [organization, id, runtimes.map(toText)],
+      );
+    });
+  }
+
+  restore(organization: string, rollouts: readonly Rollout[]): Promise<void> {
+    return this.#session.change(async (transaction) => {
+      await transaction.run("DELETE FROM rollouts WHERE organization_id = $1", [organization]);
+      for (const rollout of rollouts) await insert(transaction, organization, rollout);
+    });
+  }
+
+  async #loadHeads(organizations: readonly string[]): Promise<ReadonlyMap<string, Head>> {
+    const heads = await this.#session.query<Head>(
+      `SELECT o.id AS organization, o.active_version AS active, r.document
+         FROM organizations o LEFT JOIN rollouts r ON r.organization_id = o.id AND r.is_open
+        WHERE o.id = ANY($1)`,
+      [organizations],
+      "rollout-heads",
+    );
+    return new Map(heads.map((head) => [head.organization, head]));
+  }
+}
+
+async function insert(
+  transaction: Statements,
+  organization: string,
+  rollout: Rollout,
+): Promise<void> {
+  await transaction.run(
+    "INSERT INTO rollouts (organization_id, id, is_open, document) VALUES ($1, $2, $3, $4)",
+    [organization, rollout.id, isOpen(rollout), JSON.stringify(rollout)],
+  );
+}
+
+async function read(
+  statements: Pick<Statements, "query">,
+  organization: string,
+  rest: string,
+  values: readonly unknown[] = [],
+): Promise<readonly Rollout[]> {
+  const rows = await statements.query<{ document: string }>(
+    `SELECT document FROM rollouts WHERE organization_id = $1 ${rest}`,
+    [organization, ...values],
+  );
+  return rows.map(({ document }) => JSON.parse(document) as Rollout);
+}

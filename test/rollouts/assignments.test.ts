@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { RolloutAssignments } from "../../src/rollouts/assignments.ts";
+import { draftOf } from "../policies/store-suite.ts";
+import { report } from "../fleet/store-suite.ts";
+import { MemoryFleet } from "../support/memory-fleet.ts";
+import { MemoryPolicies } from "../support/memory-policies.ts";
+import { MemoryRollouts } from "../support/memory-rollouts.ts";
+import { rolloutOf } from "./store-suite.ts";
+
+async function open(isLater: boolean) {
+  const policies = new MemoryPolicies();
+  const rollouts = new MemoryRollouts(policies);
+  const fleet = new MemoryFleet();
+  await policies.publish("default", { ...draftOf("v2", "b: 2"), activates: false });
+  await policies.publish("default", draftOf("v1", "a: 1"));
+  await report(fleet, "default", { name: "stage-1", labels: { env: "staging" } });
+  const later = <T>(value: T) => (isLater ? Promise.resolve(value) : value);
+  const assignments = new RolloutAssignments({
+    policies,
+    fleet: { labels: (...asked) => later(fleet.labels(...asked)) },
+    rollouts: {
+      expected: (organization) => later(rollouts.expected(organization)),
+      addFetched: (...given) => rollouts.addFetched(...given),
+    },
+  });
+  return { assignments, rollouts };
+}
+
+for (const isLater of [false, true]) {
+  const how = isLater ? "stores that answer later" : "stores that answer at once";
+
+  test(`without a rollout every runtime gets the active version: ${how}`, async () => {
+    const { assignments } = await open(isLater);
+    assert.equal(await assignments.assigned("default", "stage-1"), "v1");
+    assert.equal(await assignments.candidate("default", "stage-1"), undefined);
+    assert.equal(await assignments.assigned("acme", "stage-1"), "");
+  });
+
+  test(`the runtimes that a started stage selects get the version: ${how}`, async () => {
+    const { assignments, rollouts } = await open(isLater);
+    const stages = [{ names: ["a"] }, { labels: { env: "staging" } }];
+    await rollouts.create("default", rolloutOf("r1", { stages }));
+    const all = async () =>
+      Promise.all(["a", "stage-1", "b"].map(async (name) => assignments.assigned("default", name)));
+    assert.deepEqual(await all(), ["v2", "v1", "v1"]);
+    await rollouts.update("default", "r1", (one) => ({ ...one, current_stage: 2 }));
+    assert.deepEqual(await all(), ["v2", "v2", "v1"]);
+    const policy = await assignments.candidate("default", "stage-1");
+    assert.deepEqual([policy?.version, policy?.active], ["v2", false]);
+    assert.equal(await assignments.candidate("default", "a"), policy, "the same object");
+    assert.equal(await assignments.candidate("default", "b"), undefined);
+  });
+
+  test(`fetches are stored once, and again after a failure: ${how}`, async () => {
+    const { assignments, rollouts } = await open(isLater);
+    await rollouts.create("default", rolloutOf("r1", { stages: [{ percent: 100 }] }));
+    await assignments.candidate("default", "a");
+    await assignments.candidate("default", "a");
+    await assignments.flush();
+    assert.deepEqual([...rollouts.fetched("default", "r1")], ["a"]);
+    await assignments.candidate("default", "b");
+    const { addFetched } = rollouts;
+    rollouts.addFetched = () => Promise.reject(new Error("EIO"));
+    await assert.rejects(assignments.flush(), /EIO/);
+    rollouts.addFetched = addFetched;
+    await assignments.flush();
+    assert.deepEqual([...rollouts.fetched("default", "r1")], ["a", "b"]);
+  });
+}

@@ -40,6 +40,12 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
   return sha256(nodeInput);
 }
 
+/** Writes the hash of two nodes that follow each other in a buffer at a place of a buffer. */
+export function writeNodeHash(children: Buffer, from: number, into: Buffer, at: number): void {
+  children.copy(nodeInput, 1, from, from + 2 * HASH_BYTES);
+  into.write(hash("sha256", nodeInput, "binary"), at, "binary");
+}
+
 const scratch = Buffer.alloc(256 * HASH_BYTES);
 
 /** The root over 2^n hashes, at most 256 of them, that follow each other in a tile. */
@@ -47,8 +53,7 @@ export function perfectRoot(hashes: Uint8Array, from: number, count: number): Bu
   scratch.set(hashes.subarray(from * HASH_BYTES, (from + count) * HASH_BYTES));
   for (let width = count / 2; width >= 1; width /= 2) {
     for (let i = 0; i < width; i++) {
-      scratch.copy(nodeInput, 1, i * 2 * HASH_BYTES, (i + 1) * 2 * HASH_BYTES);
-      scratch.write(hash("sha256", nodeInput, "binary"), i * HASH_BYTES, "binary");
+      writeNodeHash(scratch, i * 2 * HASH_BYTES, scratch, i * HASH_BYTES);
     }
   }
   return Buffer.from(scratch.subarray(0, HASH_BYTES));

@@ -1,0 +1,71 @@
+import { Frontier } from "./frontier.ts";
+import { HASH_BYTES, writeLeafHash } from "./merkle.ts";
+import type { KnownCheckpoint } from "./stored-log.ts";
+
+const TILE_HEIGHT = 8;
+
+/** Builds the tree of a log again, leaf by leaf, and compares it with every checkpoint on the way. */
+export class Replay {
+  readonly #frontier: Frontier;
+  readonly #checkpoints: readonly KnownCheckpoint[];
+  readonly #leaf = Buffer.alloc(HASH_BYTES);
+  /** By level from 1: the hashes that the tiles of that level consist of. */
+  readonly levels: Buffer[][] = [];
+  #next = 0;
+  #covered = 0;
+  #failed: KnownCheckpoint | undefined;
+
+  /** @param checkpoints the smallest first */
+  constructor(checkpoints: readonly KnownCheckpoint[]) {
+    this.#checkpoints = checkpoints;
+    this.#frontier = new Frontier((height, hash) => {
+      if (height % TILE_HEIGHT !== 0) return;
+      (this.levels[height / TILE_HEIGHT] ??= []).push(Buffer.from(hash));
+    });
+    this.#compare();
+  }
+
+  /** The number of leaves so far. */
+  get size(): number {
+    return this.#frontier.size;
+  }
+
+  /** The leaves that a checkpoint has confirmed, from the first on. */
+  get covered(): number {
+    return this.#covered;
+  }
+
+  /** The first checkpoint with another root than the tree had at its size. */
+  get failed(): KnownCheckpoint | undefined {
+    return this.#failed;
+  }
+
+  /** The largest checkpoint, if the tree has not reached its size. */
+  get ahead(): KnownCheckpoint | undefined {
+    return this.#next < this.#checkpoints.length ? this.#checkpoints.at(-1) : undefined;
+  }
+
+  /** Appends a line. */
+  line(line: Uint8Array): void {
+    writeLeafHash(line, this.#leaf, 0);
+    this.leaves(this.#leaf);
+  }
+
+  /** Appends leaves: their hashes, one after the other. */
+  leaves(hashes: Buffer): void {
+    for (let at = 0; at < hashes.length; at += HASH_BYTES) {
+      this.#frontier.push(hashes, at);
+      if (this.#checkpoints[this.#next]?.size === this.size) this.#compare();
+    }
+  }
+
+  #compare(): void {
+    let checkpoint = this.#checkpoints[this.#next];
+    for (; checkpoint?.size === this.size; checkpoint = this.#checkpoints[this.#next]) {
+      this.#next++;
+      if (this.#failed !== undefined) continue;
+      if (this.#frontier.root().equals(checkpoint.root)) this.#covered = checkpoint.size;
+      else this.#failed = checkpoint;
+    }
+  }
+}

@@ -23,7 +23,8 @@ export function readArguments<const T extends Options>(
     const settings = { options, allowPositionals: true, strict: true, tokens: true } as const;
     const { tokens, ...rest } = parseArgs({ args: [...args], ...settings });
     const given = tokens.flatMap((token) => (token.kind === "option" ? [token.name] : []));
-    const repeated = given.find((name, i) => given.indexOf(name) !== i);
+    const single = given.filter((name) => options[name]?.multiple !== true);
+    const repeated = single.find((name, i) => single.indexOf(name) !== i);
     if (repeated !== undefined) throw new Error(`--${repeated}: given twice, expected it once`);
     parsed = rest;
   } catch (error) {

@@ -1,10 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { printable } from "../core/printable.ts";
 import { MalformedProof } from "../proof/errors.ts";
-import { parseVkey, type Verifier } from "../proof/note.ts";
 import { verifyProof } from "../proof/tlog-proof.ts";
 import { readArguments, required } from "./arguments.ts";
-import { InputError, UsageError, type CliCommand } from "./command.ts";
+import { InputError, type CliCommand } from "./command.ts";
+import { readInput, readKey } from "./proof-evidence.ts";
 
 const text = { type: "string" } as const;
 
@@ -38,15 +37,6 @@ are not understood.`,
   },
 };
 
-/** The key of an option `--key`. */
-function readKey(vkey: string): Verifier {
-  try {
-    return parseVkey(vkey);
-  } catch (error) {
-    throw new UsageError(`--key: ${(error as Error).message}`, { cause: error });
-  }
-}
-
 /** The one line of a file, without its line end. */
 async function readEvent(file: string): Promise<Buffer> {
   const bytes = await readInput(file);
@@ -55,11 +45,4 @@ async function readEvent(file: string): Promise<Buffer> {
   if (line.length > 0 && rest.length === 0) return line;
   const wayOut = "give the event as it was exported";
   throw new InputError(`${file}: expected one line, found none or several: ${wayOut}`);
-}
-
-async function readInput(file: string): Promise<Buffer> {
-  return readFile(file).catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === "ENOENT" ? "does not exist" : `cannot be read (${error.code})`;
-    throw new InputError(`${file}: ${why}`, { cause: error });
-  });
 }

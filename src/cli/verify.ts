@@ -5,22 +5,26 @@ import { checkBackup } from "../storage/backup/backup.ts";
 import { MANIFEST } from "../storage/backup/manifest.ts";
 import { systemFiles } from "../storage/file-operations.ts";
 import { verifyDirectory } from "../storage/files/verify/directory.ts";
-import type { Finding, VerifyReport } from "../storage/files/verify/report.ts";
+import type { CheckedLog, Finding, VerifyReport } from "../storage/files/verify/report.ts";
 import { Layout } from "../storage/layout.ts";
 import { ownerOf } from "../storage/lock.ts";
 import type { DatabaseReport, TableFinding } from "../storage/postgres/verify.ts";
 import { readFileIfAny } from "../storage/snapshot.ts";
 import { readArguments, required } from "./arguments.ts";
 import { UsageError, type CliCommand, type Terminal } from "./command.ts";
+import { readEvidence } from "./proof-evidence.ts";
 import { databaseOfEnvironment, placeOf, renamed } from "./place.ts";
 import { requireDataDirectory } from "./existing.ts";
 
 export const verifyCommand: CliCommand = {
   name: "verify",
-  usage: "DIR [--json] | --database URL [--json]",
+  usage: "DIR [--key VKEY [--checkpoint FILE]…] [--json] | --database URL [--json]",
   summary: "Check a data directory, a backup or a database, and report every fault with its place",
-  details: `  --json           one JSON object: ok, problems, notes, and what was looked at
-  --database URL   a PostgreSQL database; DATABASE_URL when there is neither it nor DIR
+  details: `  --json             one JSON object: ok, problems, notes, and what was looked at
+  --database URL     a PostgreSQL database; DATABASE_URL when there is neither it nor DIR
+  --key VKEY         the public key of the logs, as NAME+ID+BASE64: also compares every event with
+                     the signed checkpoints, and tells which was changed, removed, added or moved
+  --checkpoint FILE  checkpoints that were kept elsewhere; repeatable
 
 Every snapshot, every line of every log, the policies' hashes, the checksums of indexes, who may
 read what, and what does not belong there. Nothing is changed. No server may run on DIR: verify a
@@ -32,9 +36,19 @@ Exit code 1 when anything is wrong; notes, such as what a crash leaves, are not.
     const { out } = terminal;
     const url = args.every((arg) => arg === "--json") ? databaseOfEnvironment() : undefined;
     const isDatabase = url !== undefined || args.some((arg) => /^--database(?:=|$)/.test(arg));
-    const options = { json: { type: "boolean" }, database: { type: "string" } } as const;
+    const options = {
+      json: { type: "boolean" },
+      database: { type: "string" },
+      key: { type: "string" },
+      checkpoint: { type: "string", multiple: true },
+    } as const;
     const { values, positionals } = readArguments(args, options, isDatabase ? [] : ["DIR"]);
+    const { key, checkpoint = [] } = values;
+    if (key === undefined && checkpoint.length > 0) {
+      throw new UsageError("--checkpoint: needs --key, the key that signed it");
+    }
     if (isDatabase) {
+      if (key !== undefined) throw new UsageError("--key: expected a data directory or a backup");
       const report = await verifyAt(url ?? required("database", values.database), terminal);
       out(values.json === true ? jsonOf(report) : textOf(report));
       return report.problems.length === 0 ? 0 : 1;
@@ -46,7 +60,8 @@ Exit code 1 when anything is wrong; notes, such as what a crash leaves, are not.
       const wayOut = "stop that server, or verify a backup";
       throw new Error(`"${layout.root}" is in use by ${owner}: ${wayOut}`);
     }
-    const report = await verifyDirectory(systemFiles, layout);
+    const evidence = key === undefined ? undefined : await readEvidence(key, checkpoint);
+    const report = await verifyDirectory(systemFiles, layout, evidence);
     if (await readFileIfAny(systemFiles, join(layout.root, MANIFEST))) {
       await report.reading(join(layout.root, MANIFEST), () =>
         checkBackup(systemFiles, layout.root),
@@ -80,8 +95,10 @@ async function verifyAt(url: string, { now }: Terminal): Promise<DatabaseReport>
 function jsonOf({ problems, notes, ...looked }: VerifyReport | DatabaseReport): string {
   const { organizations, events } = looked;
   const files = "files" in looked ? { files: looked.files } : {};
+  const logs = "logs" in looked && looked.logs.length > 0 ? { logs: looked.logs } : {};
   const ok = problems.length === 0;
-  return `${printable(JSON.stringify({ ok, problems, notes, organizations, ...files, events }))}\n`;
+  const report = { ok, problems, notes, organizations, ...files, events, ...logs };
+  return `${printable(JSON.stringify(report))}\n`;
 }
 
 function textOf({ problems, notes, ...looked }: VerifyReport | DatabaseReport): string {
@@ -91,8 +108,15 @@ function textOf({ problems, notes, ...looked }: VerifyReport | DatabaseReport): 
   const lines = [
     ...problems.map((finding) => `${place(finding)}: ${finding.problem}`),
     ...notes.map((finding) => `note: ${place(finding)}: ${finding.problem}`),
+    ...("logs" in looked ? looked.logs.map(lineOf) : []),
     `${files}${looked.organizations} organizations, ${looked.events} audit events: ` +
       (problems.length === 0 ? "all is well" : `${problems.length} problems`),
   ];
   return lines.map((line) => `${printable(line)}\n`).join("");
+}
+
+/** The line about a log that was checked against checkpoints. */
+function lineOf({ organization, log, first, events, covered }: CheckedLog): string {
+  const removed = first === 0 ? "" : `, ${first} of them removed by retention`;
+  return `${organization} ${log}: ${events} events${removed}, ${covered} confirmed by checkpoints`;
 }

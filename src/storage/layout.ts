@@ -21,6 +21,10 @@ export interface OrganizationLayout {
   readonly fleetLog: string;
   readonly audit: string;
   readonly activityLog: string;
+  /** Tiles and checkpoints of the tree over the audit events. */
+  readonly auditProof: string;
+  /** The same of the tree over the activity log. */
+  readonly activityProof: string;
 }
 
 /** The paths of a data directory. The only place where an id becomes part of a path. */
@@ -89,6 +93,8 @@ export class Layout {
       fleetLog: join(directory, "fleet.jsonl"),
       audit: join(directory, "audit"),
       activityLog: join(directory, "activity.jsonl"),
+      auditProof: join(directory, "audit-proof"),
+      activityProof: join(directory, "activity-proof"),
     };
   }
 }

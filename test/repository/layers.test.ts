@@ -43,7 +43,7 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
   ...LEAVES.map((leaf) => [leaf, ["core", "auth", ...ROUTE]] as const),
   ...READ_MODELS.map((model) => [model, ["core", "auth", ...ROUTE, ...LEAVES]] as const),
   ["demo", ["core", "auth", "engine.ts", ...ROUTE, ...LEAVES]],
-  ["storage/files", ["core", "storage", "engine.ts", ...DOMAINS]],
+  ["storage/files", ["core", "proof", "storage", "engine.ts", ...DOMAINS]],
   ["storage/postgres", ["core", "auth", "engine.ts", ...DOMAINS]],
   ["metadata", ["core", "http", "engine.ts"]],
   ["metrics", ["core", "auth", "engine.ts", ...ROUTE]],

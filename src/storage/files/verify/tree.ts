@@ -11,8 +11,15 @@ const ROOT =
 const ORGANIZATION =
   /^(?:(?:organization|users|api-keys|settings|providers|rollouts|fleet)\.json|(?:fleet|activity)(?:-[1-9]\d*)?\.jsonl(?:\.damaged)?)$/;
 const AUDIT = /^\d{12}\.(?:jsonl(?:\.damaged)?|idx)$/;
+const PROOF = /^checkpoints\.jsonl$/;
 const POLICIES = /^(?:index\.json|[a-z0-9.-]+-[0-9a-f]{32}\.(?:yaml|json))$/;
 const NOTHING = /^$/;
+
+/** The disk, and the report about it. */
+interface Tree {
+  readonly files: FileOperations;
+  readonly report: VerifyReport;
+}
 
 /**
  * Checks that everything in a data directory belongs there, and to its owner alone.
@@ -32,19 +39,48 @@ export async function verifyTree(
   const { links } = await verifyNames(tree, layout.organizations, NOTHING, ids);
   const whole: string[] = [];
   for (const id of ids.filter((one) => !links.includes(one))) {
-    const { directory, audit, policies } = layout.organization(id);
-    const own = await verifyNames(tree, directory, ORGANIZATION, ["audit", "policies"]);
+    const { directory, audit, policies, auditProof, activityProof } = layout.organization(id);
+    const folders = ["audit", "policies", "audit-proof", "activity-proof"];
+    const own = await verifyNames(tree, directory, ORGANIZATION, folders);
     if (own.links.length > 0) continue;
     const logs = await verifyNames(tree, audit, AUDIT, []);
     const texts = await verifyNames(tree, policies, POLICIES, []);
-    if (logs.links.length + texts.links.length === 0) whole.push(id);
+    const proofs = [
+      ...(await verifyProofNames(tree, auditProof)),
+      ...(await verifyProofNames(tree, activityProof)),
+    ];
+    if (logs.links.length + texts.links.length + proofs.length === 0) whole.push(id);
   }
   return whole;
 }
 
+/** Checks the names of tiles and checkpoints of one tree; returns the names of symbolic links. */
+async function verifyProofNames(tree: Tree, directory: string): Promise<readonly string[]> {
+  const { links } = await verifyNames(tree, directory, PROOF, ["tile"]);
+  return links.length > 0 ? links : verifyTileNames(tree, join(directory, "tile"), "");
+}
+
+/** Checks the names below `tile`, which are the paths of full tiles. */
+async function verifyTileNames(
+  tree: Tree,
+  directory: string,
+  above: string,
+): Promise<readonly string[]> {
+  const names = await listDirectory(tree.files, directory);
+  const folders = names.filter((name) => (above === "" ? /^\d{1,2}$/ : /^x\d{3}$/).test(name));
+  const known = above === "" ? NOTHING : /^\d{3}$/;
+  const { links } = await verifyNames(tree, directory, known, folders);
+  if (links.length > 0) return links;
+  const below: string[] = [];
+  for (const name of folders) {
+    below.push(...(await verifyTileNames(tree, join(directory, name), `${above}${name}/`)));
+  }
+  return below;
+}
+
 /** Checks the entries of a directory; returns the names of symbolic links. */
 async function verifyNames(
-  { files, report }: { readonly files: FileOperations; readonly report: VerifyReport },
+  { files, report }: Tree,
   directory: string,
   known: RegExp,
   directories: readonly string[],

@@ -1,0 +1,65 @@
+/** Writes the tiles and checkpoints of the logs in a data directory that no server uses. */
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { formatCheckpoint } from "../../src/proof/checkpoint.ts";
+import { GrowingTree } from "../../src/proof/growing-tree.ts";
+import { leafHash } from "../../src/proof/merkle.ts";
+import { signerOf, signNote, type Signer } from "../../src/proof/note.ts";
+import { TILE_WIDTH, tilePath } from "../../src/proof/tiles.ts";
+
+const HOST = "signalbox.example.com";
+const OWNED = { mode: 0o700, recursive: true } as const;
+
+/** The signer of a log of the organization `default`. */
+export function signerFor(log: string, key: Signer["privateKey"]): Signer {
+  return signerOf(`${HOST}/default/${log}`, key);
+}
+
+/** The lines of one log of the organization `default`. */
+export async function linesOfLog(root: string, log: "audit" | "activity"): Promise<string[]> {
+  const own = join(root, "organizations/default");
+  const directory = log === "audit" ? join(own, "audit") : own;
+  const pattern = log === "audit" ? /^\d+\.jsonl$/ : /^activity.*\.jsonl$/;
+  const names = (await readdir(directory)).filter((name) => pattern.test(name)).sort();
+  const texts = await Promise.all(names.map((name) => readFile(join(directory, name), "utf8")));
+  return texts.flatMap((text) => text.split(/ ?\n/).filter((line) => line !== ""));
+}
+
+/** The signed checkpoint of a log at a size. */
+export function noteAt(
+  lines: readonly string[],
+  size: number,
+  signer: Signer,
+  extensions: readonly string[] = [],
+): string {
+  const tree = new GrowingTree(() => {});
+  for (const line of lines.slice(0, size)) tree.append(leafHash(line));
+  const checkpoint = { origin: signer.name, size, root: tree.root(), extensions };
+  return signNote(formatCheckpoint(checkpoint), [signer]);
+}
+
+/** Writes tiles, and checkpoints at these sizes and at the last event. */
+export async function signLog(
+  root: string,
+  log: "audit" | "activity",
+  key: Signer["privateKey"],
+  sizes: readonly number[] = [],
+  lines?: readonly string[],
+): Promise<void> {
+  const own = lines ?? (await linesOfLog(root, log));
+  const directory = join(root, "organizations/default", `${log}-proof`);
+  const full: [path: string, hashes: Buffer][] = [];
+  const tree = new GrowingTree(({ hashes, ...place }) => {
+    full.push([join(directory, "tile", tilePath({ ...place, width: TILE_WIDTH })), hashes]);
+  });
+  for (const line of own) tree.append(leafHash(line));
+  await mkdir(directory, OWNED);
+  for (const [path, hashes] of full) {
+    await mkdir(dirname(path), OWNED);
+    await writeFile(path, hashes, { mode: 0o600 });
+  }
+  const records = [...sizes, own.length].map(
+    (size) => `${JSON.stringify({ note: noteAt(own, size, signerFor(log, key)) })}\n`,
+  );
+  await writeFile(join(directory, "checkpoints.jsonl"), records.join(""), { mode: 0o600 });
+}

@@ -21,6 +21,7 @@ import type { Organization } from "./organizations/schema.ts";
 import type { OrganizationStore } from "./organizations/store.ts";
 import type { PolicyStore } from "./policies/store.ts";
 import type { ProviderOverrideStore } from "./providers/store.ts";
+import type { Exclusively } from "./rollouts/runner.ts";
 import type { RolloutStore } from "./rollouts/store.ts";
 import type { SettingsStore } from "./settings/store.ts";
 import type { StoredUser } from "./users/schema.ts";
@@ -100,6 +101,8 @@ export interface EngineDemo {
 
 /** State that all servers of one database share; a server of the file engine keeps it in memory. */
 export interface SharedState {
+  /** Does work on one server at a time; `undefined` if another server is doing it. */
+  readonly exclusively: Exclusively;
   readonly throttle: LoginThrottle;
   readonly tickets: TicketRecords;
 }

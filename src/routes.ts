@@ -20,6 +20,7 @@ import { portalRoutes } from "./portal/routes.ts";
 import { providerRoutes } from "./providers/routes.ts";
 import { publishRoutes } from "./replay/publish-routes.ts";
 import { replayRoutes } from "./replay/routes.ts";
+import { rolloutRoutes } from "./rollouts/routes.ts";
 import { settingsRoutes } from "./settings/routes.ts";
 import { userRoutes } from "./users/routes.ts";
 
@@ -27,6 +28,7 @@ const rows = [
   ...policyRoutes,
   ...publishRoutes,
   ...replayRoutes,
+  ...rolloutRoutes,
   ...draftRoutes,
   ...ruleRoutes,
   ...auditRoutes,

@@ -39,6 +39,7 @@ import type { Gauges, Metrics } from "./metrics/metrics.ts";
 import type { PortalAssets } from "./portal/assets.ts";
 import { missingPage } from "./portal/missing-page.ts";
 import { createPortalPages } from "./portal/routes.ts";
+import { RolloutRunner } from "./rollouts/runner.ts";
 import { RolloutAssignments } from "./rollouts/assignments.ts";
 import { removeOld } from "./retention.ts";
 import { REPLAYS } from "./replay/replay.ts";
@@ -211,6 +212,12 @@ async function open(parts: ServiceParts, opened: CloseStack): Promise<Omit<OpenS
     );
   }
   opened.add(hourly(() => removeOld(parts, stores)));
+  opened.keep(
+    new RolloutRunner({
+      ...{ stores, assignments, now, ids, log, commit: engine.commit },
+      exclusively: shared?.exclusively ?? ((_, work) => work()),
+    }),
+  );
   const listener = createListener({
     router: new Router(
       recordingRows(routes, { commit: engine.commit, activity: stores.activity, now, ids }),

@@ -35,7 +35,7 @@ export function matcherOf(filter: ActivityFilter): (entry: ActivityEntry) => boo
 }
 
 function namesOf({ kind, id, email, name }: ActivityEntry["actor"]): readonly string[] {
-  if (kind === "anonymous" || kind === "command") return [kind];
+  if (kind === "anonymous" || kind === "command" || kind === "gate") return [kind];
   return present([id, email, name]);
 }
 

@@ -1,7 +1,7 @@
 import { dateTime, integer, list, object, string, word } from "../core/schema-parts.ts";
 import type { Infer } from "../core/schema.ts";
 
-const actorKinds = ["user", "key", "anonymous", "command"] as const;
+const actorKinds = ["user", "key", "anonymous", "command", "gate"] as const;
 const outcomes = ["done", "refused", "failed"] as const;
 
 /** One entry of an organization's activity log. */
@@ -19,7 +19,7 @@ export const activityEntry = object({
       required: ["kind"],
       properties: {
         kind: word(
-          "The kind of caller: a user, an API key, a caller without credentials, or the command line on the server.",
+          "The kind of caller: a user, an API key, a caller without credentials, the command line on the server, or a gate of a rollout.",
           actorKinds,
         ),
         id: string("The id of the user or key."),
@@ -30,8 +30,8 @@ export const activityEntry = object({
     address: string("The IP address of the client, if it is known."),
     request_id: string("The `X-Request-Id` of the response."),
     surface: word(
-      "`public` for `/api/public`, `v1` for `/api/v1`, `command` for the command line.",
-      ["public", "v1", "portal", "command"],
+      "`public` for `/api/public`, `v1` for `/api/v1`, `command` for the command line, `service` for a step that the service takes by itself.",
+      ["public", "v1", "portal", "command", "service"],
     ),
     action: string("The permanent name of the action, such as `policy.publish` or `login.failed`."),
     target: {

@@ -22,9 +22,14 @@ export function bucketOf(rollout: string, runtime: string): number {
 }
 
 /** Whether a started stage of a rollout selects a runtime. */
-export function isSelected({ id, stages }: OpenRollout, { name, labels }: Assignee): boolean {
+export function isSelected(rollout: OpenRollout, runtime: Assignee): boolean {
+  return firstSelecting(rollout, runtime) !== -1;
+}
+
+/** The first stage that selects a runtime, counted from 0; -1 if none does. */
+export function firstSelecting({ id, stages }: OpenRollout, { name, labels }: Assignee): number {
   let bucket: number | undefined;
-  return stages.some(({ percent = 100, labels: wanted, names }) => {
+  return stages.findIndex(({ percent = 100, labels: wanted, names }) => {
     if (names && !names.has(name)) return false;
     if (wanted && !hasLabels(labels, wanted)) return false;
     if (percent === 100) return true;

@@ -1,6 +1,7 @@
 /** The description of each tag in the route table, in the order of the documents. */
 export const TAG_DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ["policies", "Versioned policy documents."],
+  ["rollouts", "Policy versions for a part of the fleet first."],
   ["audit", "The commands that runtimes allowed or denied."],
   ["fleet", "The runtimes and their presence."],
   ["runtime", "The operations by which runtimes report their presence."],

@@ -5,6 +5,15 @@ import { html, type Html } from "./html.ts";
 const DEEDS: ReadonlyMap<string, string> = new Map([
   ["policy.publish", "published policy version"],
   ["policy.activate", "activated policy version"],
+  ["rollout.create", "began the rollout"],
+  ["rollout.advance", "advanced the rollout"],
+  ["rollout.pause", "paused the rollout"],
+  ["rollout.resume", "resumed the rollout"],
+  ["rollout.roll_back", "rolled back the rollout"],
+  ["rollout.pass", "passed a stage of the rollout"],
+  ["rollout.breach", "stopped the rollout"],
+  ["rollout.complete", "completed the rollout"],
+  ["rollout.supersede", "ended the rollout"],
   ["key.create", "created the API key"],
   ["key.revoke", "revoked the API key"],
   ["user.create", "added the user"],
@@ -34,6 +43,7 @@ const WITHOUT_TARGET: ReadonlySet<string> = new Set([
 /** The kinds of actions that the page can be filtered by. */
 export const ACTION_KINDS = [
   ["policy", "Policies"],
+  ["rollout", "Rollouts"],
   ["key", "API keys"],
   ["user", "Users"],
   ["login", "Sign-ins"],

@@ -1,6 +1,7 @@
 import { labelsSchema } from "../core/labels.ts";
 import { boolean, dateTime, integer, list, object, string, word } from "../core/schema-parts.ts";
 import type { Infer, Schema } from "../core/schema.ts";
+import { RUNTIME_NAME } from "../fleet/schema.ts";
 
 /** The states of a rollout; the first two are open. */
 export const STATES = ["running", "paused", "completed", "rolled_back", "superseded"] as const;
@@ -45,7 +46,10 @@ const stageProperties = {
   }),
   labels: labelsSchema("The labels that the runtimes must have."),
   names: {
-    ...list("The names of the runtimes.", string("The name of a runtime.", { maxLength: 512 })),
+    ...list(
+      "The names of the runtimes.",
+      string("The name of a runtime.", { maxLength: 512, ruled: RUNTIME_NAME }),
+    ),
     maxItems: MOST_NAMES,
   },
   hold_minutes: integer(
@@ -64,6 +68,7 @@ const stageDraft = {
   description:
     "A part of the fleet: the runtimes that match everything that is given. At least one of `percent`, `labels` and `names` is required.",
   properties: stageProperties,
+  examples: [{ percent: 5, hold_minutes: 60, gates: { min_runtimes: 10 } }],
 } as const satisfies Schema;
 
 /** The request for a rollout. */
@@ -81,7 +86,6 @@ export const rolloutDraft = {
 export type RolloutDraft = Infer<typeof rolloutDraft>;
 
 const decided = object({
-  title: "RolloutDecisions",
   description: "Counts of decided commands.",
   properties: {
     commands: integer("The commands with a decision."),

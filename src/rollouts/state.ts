@@ -15,7 +15,7 @@ import { Conflict } from "../core/errors.ts";
 import type { Rollout, RolloutState, StageFigures } from "./schema.ts";
 
 /** The actor of steps that the service takes by itself. */
-export const GATE = "gate";
+export const GATE = "gate" as const;
 
 /** A step of a rollout. */
 export type Step =

@@ -23,6 +23,14 @@ const SAMPLES: Readonly<Record<string, (app: App, admin: SentHeaders) => Promise
     await app.post("/api/v1/policies", { version: "b", yaml: YAML }, headers);
     return { path: "/policies/a/activate", body: {} };
   },
+  "POST /rollouts": async (app, headers) => ({
+    path: "/rollouts",
+    body: await rollout(app, headers),
+  }),
+  "POST /rollouts/{id}/advance": (app, headers) => step(app, headers, "advance"),
+  "POST /rollouts/{id}/pause": (app, headers) => step(app, headers, "pause"),
+  "POST /rollouts/{id}/resume": (app, headers) => step(app, headers, "resume"),
+  "POST /rollouts/{id}/roll_back": (app, headers) => step(app, headers, "roll_back"),
   "POST /api-keys": async () => ({ path: "/api-keys", body: { name: "ci" } }),
   "DELETE /api-keys/{id}": async (app, headers) => ({
     path: `/api-keys/${(await app.createKey("old", headers)).id}`,
@@ -77,6 +85,25 @@ const SAMPLES: Readonly<Record<string, (app: App, admin: SentHeaders) => Promise
     return { path: body.url.replace(PREFIXES.v1, "") };
   },
 };
+
+/** The body of a rollout that can begin: no other one is open, and the version is not the active one. */
+async function rollout(app: App, headers: SentHeaders) {
+  const { body } = await app.get("/api/v1/rollouts", headers);
+  for (const { id, state } of body.rollouts) {
+    if (state !== "running" && state !== "paused") continue;
+    await app.post(`/api/v1/rollouts/${id}/roll_back`, {}, headers);
+  }
+  await app.post("/api/v1/policies", { yaml: YAML }, headers);
+  const next = await app.post("/api/v1/policies", { yaml: YAML, activate: false }, headers);
+  return { version: next.body.version as string, stages: [{ percent: 5 }, { percent: 50 }] };
+}
+
+/** A step of a new rollout. */
+async function step(app: App, headers: SentHeaders, name: string): Promise<Sample> {
+  const { body } = await app.post("/api/v1/rollouts", await rollout(app, headers), headers);
+  if (name === "resume") await app.post(`/api/v1/rollouts/${body.id}/pause`, {}, headers);
+  return { path: `/rollouts/${body.id}/${name}`, body: {} };
+}
 
 const app = await start({ after }, { ...ADMIN_SETTINGS, requireAuth: true });
 const admin = await app.asUser(ADMIN);

@@ -122,6 +122,8 @@ const RIGHT: Readonly<Record<string, unknown>> = {
   admin_password: "long enough 1",
   status: "offline",
   settings: [],
+  version: "v9",
+  stages: [{ percent: 5 }],
 };
 
 /** Invalid values for a field; a text is invalid as "unknown" only if the values are listed. */

@@ -42,6 +42,13 @@ const PUBLISHES = [
   "POST /policies/validate",
   "POST /policies/simulate",
   "POST /policies/replay",
+  "POST /rollouts",
+  "GET /rollouts",
+  "GET /rollouts/{id}",
+  "POST /rollouts/{id}/advance",
+  "POST /rollouts/{id}/pause",
+  "POST /rollouts/{id}/resume",
+  "POST /rollouts/{id}/roll_back",
 ];
 const INCLUDED: Readonly<Record<Scope, readonly string[]>> = {
   runtime: [...READS, ...REPORTS, ...AUDIT],

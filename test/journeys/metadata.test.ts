@@ -164,6 +164,13 @@ const POLICY = [
   "POST /policies/validate",
   "POST /policies/simulate",
   "POST /policies/replay",
+  "POST /rollouts",
+  "GET /rollouts",
+  "GET /rollouts/{id}",
+  "POST /rollouts/{id}/advance",
+  "POST /rollouts/{id}/pause",
+  "POST /rollouts/{id}/resume",
+  "POST /rollouts/{id}/roll_back",
 ];
 
 test("the document states which routes accept a key, and which always require a token", async () => {

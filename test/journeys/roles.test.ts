@@ -12,6 +12,11 @@ type Role = (typeof ROLES)[number];
 const LEAST: Readonly<Record<string, Role>> = {
   "POST /policies": "operator",
   "POST /policies/{version}/activate": "operator",
+  "POST /rollouts": "operator",
+  "POST /rollouts/{id}/advance": "operator",
+  "POST /rollouts/{id}/pause": "operator",
+  "POST /rollouts/{id}/resume": "operator",
+  "POST /rollouts/{id}/roll_back": "operator",
   "POST /audit": "operator",
   "POST /otlp/v1/logs": "operator",
   "POST /fleet/heartbeat": "operator",

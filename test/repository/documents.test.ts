@@ -70,7 +70,7 @@ test("the systemd unit names existing settings", () => {
 test("the API page names exactly the actions of the activity log", () => {
   const named = section("docs/api.md", "Who changed what")
     .filter((line) => line.startsWith("| "))
-    .flatMap((line) => [...line.matchAll(/`([a-z]+(?:\.[a-z]+)?)`/g)].map(([, action]) => action));
+    .flatMap((line) => [...line.matchAll(/`([a-z]+(?:\.[a-z_]+)?)`/g)].map(([, action]) => action));
   const known = routes.flatMap(({ change }) =>
     change ? [change.action, ...Object.values(change.refusals ?? {})] : [],
   );

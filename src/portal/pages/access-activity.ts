@@ -144,6 +144,7 @@ function entry(one: ActivityEntry, now: number): Html {
 
 function actorName({ kind, email, name, id }: ActivityEntry["actor"]): Html | string {
   if (kind === "anonymous") return html`<span class="faint">A caller without credentials</span>`;
+  if (kind === "gate") return "A gate";
   if (kind === "key") return `The API key ${name ?? id ?? ""}`;
   return email ?? id ?? "A user";
 }

@@ -9,6 +9,7 @@ import { PostgresFleet } from "./fleet.ts";
 import { FleetReports } from "./fleet-reports.ts";
 import { DatabaseHealth } from "./health.ts";
 import { KeyUses, PostgresKeys } from "./keys.ts";
+import { withLease } from "./leases.ts";
 import { openMove } from "./move.ts";
 import { createDefaultOrganization, PostgresOrganizations } from "./organizations.ts";
 import { KnownPolicies, PostgresPolicies } from "./policies.ts";
@@ -19,6 +20,9 @@ import { PostgresSettings } from "./settings.ts";
 import { sharedThrottle, ticketRecords } from "./sign-ins.ts";
 import { openDatabase } from "./start.ts";
 import { PostgresUsers } from "./users.ts";
+
+/** The time after which the work of a server that died is taken over. */
+const LEASE_MS = 30_000;
 
 /**
  * Connects to the database of a deployment, brings its tables up to date, and opens every store.
@@ -41,6 +45,7 @@ export async function openPostgresEngine(parts: EngineParts): Promise<Engine> {
       catalogCopy: catalogCopy(database),
       ...(demo && { demo }),
       shared: {
+        exclusively: (name, work) => withLease(database, name, { forMs: LEASE_MS }, work),
         throttle: sharedThrottle(database, parts.now),
         tickets: ticketRecords(database),
       },

@@ -1,0 +1,56 @@
+import { BadInput } from "../core/errors.ts";
+import { checkedLabels } from "../core/labels.ts";
+import { formatTimestamp } from "../core/time.ts";
+import { bodyOf } from "../core/validate.ts";
+import { rolloutDraft, type Rollout, type RolloutDraft } from "./schema.ts";
+
+/** The body of a new rollout. */
+export const rolloutBody = bodyOf(rolloutDraft, checked);
+
+type StageDraft = RolloutDraft["stages"][number];
+
+function checked(draft: RolloutDraft): RolloutDraft {
+  if (draft.stages.length === 0) throw new BadInput("stages: expected at least one");
+  return { ...draft, stages: draft.stages.map((stage, i) => checkedStage(stage, `stages[${i}]`)) };
+}
+
+function checkedStage(stage: StageDraft, place: string): StageDraft {
+  const { percent, labels, names } = stage;
+  if (percent === undefined && labels === undefined && names === undefined) {
+    throw new BadInput(`${place}: expected at least one of percent, labels and names`);
+  }
+  if (labels !== undefined && Object.keys(labels).length === 0) {
+    throw new BadInput(`${place}.labels: expected at least one`);
+  }
+  if (names?.length === 0) throw new BadInput(`${place}.names: expected at least one`);
+  const given = names?.map((name) => name.trim());
+  if (given?.includes("")) throw new BadInput(`${place}.names: expected names that are not empty`);
+  return {
+    ...stage,
+    ...(labels && { labels: checkedLabels(labels, `${place}.labels`) }),
+    ...(given && { names: [...new Set(given)] }),
+  };
+}
+
+/** The circumstances of a new rollout. */
+interface Beginning {
+  readonly id: string;
+  /** The active version. */
+  readonly base: string;
+  readonly by: string;
+  /** In milliseconds. */
+  readonly now: number;
+}
+
+/** A rollout whose first stage starts. */
+export function begun(
+  { version, stages, on_breach = rolloutDraft.properties.on_breach.default }: RolloutDraft,
+  { id, base, by, now }: Beginning,
+): Rollout {
+  const at = formatTimestamp(now);
+  return {
+    ...{ id, version, base_version: base, on_breach, state: "running", current_stage: 1 },
+    stages: stages.map((stage, i) => (i === 0 ? { ...stage, started_at: at } : stage)),
+    ...{ observed_from: at, created_at: at, created_by: by, updated_at: at, updated_by: by },
+  };
+}

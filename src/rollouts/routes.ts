@@ -1,0 +1,213 @@
+import type { AuditStore } from "../audit/store.ts";
+import type { Actor } from "../core/caller.ts";
+import type { Clock } from "../core/clock.ts";
+import { Conflict, NotFound } from "../core/errors.ts";
+import type { IdSource } from "../core/ids.ts";
+import { string } from "../core/schema-parts.ts";
+import { formatTimestamp } from "../core/time.ts";
+import type { FleetStore } from "../fleet/store.ts";
+import { reply } from "../http/reply.ts";
+import { route, type Surface } from "../http/route.ts";
+import { nameOf } from "../policies/draft.ts";
+import type { PolicyStore } from "../policies/store.ts";
+import type { RolloutAssignments } from "./assignments.ts";
+import { begun, rolloutBody } from "./draft.ts";
+import { figuresOf } from "./figures.ts";
+import { judge } from "./gates.ts";
+import { rollout, rolloutList, rolloutStep, type Rollout } from "./schema.ts";
+import { GATE, isOpen } from "./state.ts";
+import { factsOf, settled, takeStep } from "./steps.ts";
+import type { RolloutStore } from "./store.ts";
+
+interface Needs {
+  readonly rollouts: RolloutStore;
+  readonly policies: PolicyStore;
+  readonly fleet: Pick<FleetStore, "list">;
+  readonly audit: Pick<AuditStore, "histogram" | "facets">;
+  readonly assignments: Pick<RolloutAssignments, "flush">;
+  readonly now: Clock;
+  readonly ids: IdSource;
+}
+
+const surfaces: readonly Surface[] = ["public", "v1"];
+const tags = ["rollouts"] as const;
+const params = {
+  id: string("The id of a rollout.", { examples: ["01kb5w0m9g"] }),
+} as const;
+
+/** The routes that the same callers may use as those of publishing. */
+const publishing = { surfaces, access: "user", keys: "policy.publish", tags } as const;
+
+/** The input of a step. */
+interface StepInput {
+  readonly organization: string;
+  readonly actor: Actor | undefined;
+  readonly params: { readonly id: string };
+  readonly body: { readonly stage?: number | undefined };
+  readonly client: { readonly gone: AbortSignal | undefined };
+  readonly note: (note: { readonly before: object & Readonly<Record<string, unknown>> }) => void;
+}
+
+type PersonStep = "advance" | "pause" | "resume" | "roll_back";
+
+/** Takes a step for a person. */
+async function takeFor(
+  { organization, actor, params: { id }, body, client, note }: StepInput,
+  needs: Needs,
+  kind: PersonStep,
+): Promise<Rollout> {
+  const at = needs.now();
+  const known = await needs.rollouts.get(organization, id);
+  if (known === undefined) throw new NotFound(noSuchRollout(id));
+  const figures = await figuresOf(needs, organization, known, at, client.gone);
+  const { current_stage: stage } = known;
+  const step = { kind, ...(body.stage !== undefined && { stage: body.stage }) };
+  const stepping = {
+    ...{ by: nameOf(actor), at: formatTimestamp(at) },
+    figures: figures[stage - 1],
+  };
+  const taken = await takeStep(needs, organization, id, step, stepping);
+  if (taken === undefined) throw new NotFound(noSuchRollout(id));
+  note({ before: factsOf(taken.before) });
+  return taken.after;
+}
+
+/** The row of a step, without its path and texts. */
+function stepRow(kind: PersonStep) {
+  return {
+    method: "POST",
+    ...publishing,
+    role: "operator",
+    params,
+    body: rolloutStep,
+    replies: { 200: rollout },
+    refuses: [400, 404, 409, 500],
+    change: {
+      action: `rollout.${kind}`,
+      target: ({ params }: { readonly params: { readonly id: string } }) => ({
+        type: "rollout",
+        id: params.id,
+      }),
+      after: (_: unknown, answer: object) => factsOf(answer as Rollout),
+    },
+    handle: (input: StepInput, needs: Needs) => takeFor(input, needs, kind),
+  } as const;
+}
+
+/** The routes of rollouts. */
+export const rolloutRoutes = [
+  route({
+    method: "POST",
+    path: "/rollouts",
+    ...publishing,
+    role: "operator",
+    summary: "Roll a policy version out to a part of the fleet",
+    description:
+      "The first stage starts at once. An organization has at most one open rollout. Publishing or activating another version ends it.",
+    body: rolloutBody,
+    replies: { 201: rollout },
+    refuses: [400, 404, 409, 500],
+    change: {
+      action: "rollout.create",
+      target: (_, answer) => ({ type: "rollout", ...(answer && { id: answer.id }) }),
+      after: (_, answer) => ({
+        ...factsOf(answer as Rollout),
+        ...{ version: answer.version, stages: answer.stages.length },
+      }),
+    },
+    async handle({ organization, actor, body }, needs: Needs) {
+      const { rollouts, policies, now, ids } = needs;
+      const { version } = body;
+      if (!(await policies.get(organization, version))) {
+        throw new NotFound(`There is no policy version "${version}"`);
+      }
+      const base = await policies.activeVersion(organization);
+      if (base === "") throw new Conflict("No policy is active: activate one first");
+      if (base === version) throw new Conflict(`Version "${version}" is the active one already`);
+      await endSuperseded(organization, base, needs);
+      const created = begun(body, { id: ids(), base, by: nameOf(actor), now: now() });
+      await rollouts.create(organization, created);
+      return reply(201, created);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/rollouts",
+    ...publishing,
+    summary: "List the rollouts, newest first",
+    description: "The figures of an open rollout are in `GET /rollouts/{id}`.",
+    replies: { 200: rolloutList },
+    refuses: [500],
+    async handle({ organization }, { rollouts, policies, now }: Needs) {
+      const active = await policies.activeVersion(organization);
+      const at = formatTimestamp(now());
+      const all = await rollouts.list(organization);
+      return { rollouts: all.map((one) => settled(one, active, at)) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/rollouts/{id}",
+    large: "made",
+    ...publishing,
+    summary: "Get a rollout with the figures of its stages",
+    description:
+      "The figures and the judgement of an open rollout are those of this moment. The stages of an ended one keep the figures with which they ended.",
+    params,
+    replies: { 200: rollout },
+    refuses: [404, 500],
+    async handle({ organization, params: { id }, client }, needs: Needs) {
+      const found = await needs.rollouts.get(organization, id);
+      if (found === undefined) throw new NotFound(noSuchRollout(id));
+      await needs.assignments.flush();
+      const at = needs.now();
+      const active = await needs.policies.activeVersion(organization);
+      const present = settled(found, active, formatTimestamp(at));
+      const figures = await figuresOf(needs, organization, present, at, client.gone);
+      const own = figures[present.current_stage - 1];
+      return {
+        ...present,
+        stages: present.stages.map((stage, i) => ({ ...stage, figures: figures[i] })),
+        ...(own && isOpen(present) && { judgement: judge(present, own, at) }),
+      };
+    },
+  }),
+  route({
+    ...stepRow("advance"),
+    path: "/rollouts/{id}/advance",
+    summary: "End the current stage of a rollout",
+    description:
+      "The next stage starts, whatever the gates say. The end of the last stage makes the version the active one.",
+  }),
+  route({
+    ...stepRow("pause"),
+    path: "/rollouts/{id}/pause",
+    summary: "Pause a rollout",
+    description: "Runtimes keep their versions, and no gate acts.",
+  }),
+  route({
+    ...stepRow("resume"),
+    path: "/rollouts/{id}/resume",
+    summary: "Resume a paused rollout",
+    description: "The gates observe the current stage anew.",
+  }),
+  route({
+    ...stepRow("roll_back"),
+    path: "/rollouts/{id}/roll_back",
+    summary: "Roll a rollout back",
+    description: "All runtimes get the active version again.",
+  }),
+];
+
+/** Ends the open rollout if another version than its base is active by now. */
+async function endSuperseded(organization: string, active: string, needs: Needs): Promise<void> {
+  const [newest] = await needs.rollouts.list(organization);
+  if (!newest || !isOpen(newest) || newest.base_version === active) return;
+  const stepping = { by: GATE, at: formatTimestamp(needs.now()) };
+  const step = { kind: "activated", version: active } as const;
+  await takeStep(needs, organization, newest.id, step, stepping);
+}
+
+function noSuchRollout(id: string): string {
+  return `There is no rollout "${id}"`;
+}

@@ -1,0 +1,150 @@
+import type { ActivityEntry } from "../activity/schema.ts";
+import type { UnitOfWork } from "../activity/unit-of-work.ts";
+import type { ActivityStore } from "../activity/store.ts";
+import { SECOND_MS, type Clock } from "../core/clock.ts";
+import { Conflict } from "../core/errors.ts";
+import type { IdSource } from "../core/ids.ts";
+import { describeError, type Log } from "../core/log.ts";
+import { formatTimestamp } from "../core/time.ts";
+import { clearInterval, setInterval } from "../core/timers.ts";
+import type { RolloutAssignments } from "./assignments.ts";
+import { figuresOf, type FigureNeeds } from "./figures.ts";
+import { judge } from "./gates.ts";
+import type { StageFigures } from "./schema.ts";
+import { GATE, type Step } from "./state.ts";
+import { factsOf, takeStep, type StepNeeds } from "./steps.ts";
+import type { OpenOf, RolloutStore } from "./store.ts";
+
+/** The time between two rounds, by the clock of the service. */
+export const ROUND_MS = 15 * SECOND_MS;
+/** The time between two looks at the clock. */
+const LOOK_MS = 250;
+
+/** Runs work on one server at a time; `undefined` if another server is doing it. */
+export type Exclusively = <T>(name: string, work: () => Promise<T>) => Promise<T | undefined>;
+
+interface StepStores extends StepNeeds {
+  readonly activity: Pick<ActivityStore, "append">;
+}
+
+interface RunnerParts<Stores extends StepStores> {
+  readonly stores: Stores &
+    FigureNeeds & { readonly rollouts: Pick<RolloutStore, "open" | "fetched"> };
+  readonly commit: UnitOfWork<StepStores>;
+  readonly exclusively: Exclusively;
+  readonly assignments: Pick<RolloutAssignments, "flush">;
+  readonly now: Clock;
+  readonly ids: IdSource;
+  readonly log: Log;
+}
+
+/** A step that a gate takes, and the name under which it is recorded. */
+interface GateStep {
+  readonly action: string;
+  readonly step: Step;
+  readonly figures?: StageFigures | undefined;
+}
+
+/** Judges the open rollouts in rounds, and takes the steps of their gates. */
+export class RolloutRunner<Stores extends StepStores> {
+  readonly #parts: RunnerParts<Stores>;
+  #running: Promise<void> = Promise.resolve();
+  #isRunning = false;
+  #ranAt = -Infinity;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(parts: RunnerParts<Stores>) {
+    this.#parts = parts;
+    this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
+  }
+
+  /** One round: stores the fetches of this server, and judges each open rollout. Rejects only if no rollout can be read. */
+  async round(): Promise<void> {
+    const { stores, assignments, exclusively, log } = this.#parts;
+    await assignments.flush();
+    if ((await stores.rollouts.open()).length === 0) return;
+    await exclusively("rollouts", async () => {
+      for (const open of await stores.rollouts.open()) {
+        await this.#judge(open).catch((error: unknown) => {
+          if (error instanceof Conflict) return; // another step came first
+          const { id } = open.rollout;
+          log.error("a rollout could not be judged", { id, error: describeError(error) });
+        });
+      }
+    });
+  }
+
+  /** Ends the rounds; resolves when the current one is done and the fetches of this server are stored. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#running;
+    await this.#parts.assignments.flush().catch((error: unknown) => this.#report(error));
+  }
+
+  #look(): void {
+    const now = this.#parts.now();
+    // The clock may be set back.
+    if (this.#isRunning || Math.abs(now - this.#ranAt) < ROUND_MS) return;
+    this.#ranAt = now;
+    this.#isRunning = true;
+    this.#running = this.round()
+      .catch((error: unknown) => this.#report(error))
+      .finally(() => void (this.#isRunning = false));
+  }
+
+  #report(error: unknown): void {
+    this.#parts.log.error("the rollouts could not be judged", { error: describeError(error) });
+  }
+
+  async #judge(open: OpenOf): Promise<void> {
+    const { commit, log, now } = this.#parts;
+    const at = now();
+    const next = await this.#stepOf(open, at);
+    if (next === undefined) return;
+    const { organization, rollout } = open;
+    const { action, step, figures } = next;
+    const stepping = { by: GATE, at: formatTimestamp(at), figures };
+    const after = await commit(async (stores) => {
+      const taken = await takeStep(stores, organization, rollout.id, step, stepping);
+      const entry = taken && this.#entryOf(organization, action, stepping.at, taken);
+      return { result: taken?.after, entry };
+    });
+    if (after) log.info("a rollout took a step", { organization, id: after.id, action });
+  }
+
+  /** The step that a rollout takes by itself at a moment; `undefined` if it waits. */
+  async #stepOf({ organization, rollout }: OpenOf, at: number): Promise<GateStep | undefined> {
+    const { stores } = this.#parts;
+    const { state, base_version: base, current_stage: stage } = rollout;
+    const version = await stores.policies.activeVersion(organization);
+    if (version !== base) {
+      const action = version === rollout.version ? "rollout.complete" : "rollout.supersede";
+      return { action, step: { kind: "activated", version } };
+    }
+    if (state !== "running") return undefined;
+    const figures = (await figuresOf(stores, organization, rollout, at))[stage - 1];
+    if (figures === undefined) return undefined;
+    const { outcome, reasons } = judge(rollout, figures, at);
+    if (outcome === "waiting") return undefined;
+    if (outcome === "passed") {
+      return { action: "rollout.pass", step: { kind: "pass", stage }, figures };
+    }
+    const reason = reasons.join("; ");
+    return { action: "rollout.breach", step: { kind: "breach", stage, reason }, figures };
+  }
+
+  #entryOf(
+    organization: string,
+    action: string,
+    timestamp: string,
+    { before, after }: NonNullable<Awaited<ReturnType<typeof takeStep>>>,
+  ): ActivityEntry {
+    const { ids } = this.#parts;
+    return {
+      ...{ id: ids(), organization_id: organization, timestamp, actor: { kind: GATE } },
+      ...{ request_id: ids(), surface: "service", action },
+      target: { type: "rollout", id: after.id, name: after.version },
+      ...{ before: factsOf(before), after: factsOf(after), outcome: "done" },
+    };
+  }
+}

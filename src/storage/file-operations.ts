@@ -11,8 +11,9 @@ export interface FileOperations {
   /** Makes a directory and its parents; an existing one is left as it is. */
   makeDirectory(path: string, mode: number): Promise<void>;
   readDirectory(path: string): Promise<string[]>;
-  /** The names of the symbolic links in a directory. */
-  readLinks(path: string): Promise<string[]>;
+  /** The entries of a directory that are neither files nor directories: each name, with what it is. */
+  readOddEntries(path: string): Promise<ReadonlyMap<string, string>>;
+  /** Fails for anything but a file: a pipe would wait for a writer, and a device may never end. */
   readFile(path: string): Promise<Buffer>;
   /** `mode` has the permissions in its last nine bits. */
   stat(
@@ -24,7 +25,7 @@ export interface FileOperations {
   link(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
   truncate(path: string, size: number): Promise<void>;
-  /** `flags` as in `open(2)` by Node's names: `r`, `w`, `wx`, `a`, `r+`. */
+  /** `flags` as in `open(2)` by Node's names: `r`, `w`, `wx`, `a`, `r+`. With `r` a pipe opens without a writer. */
   open(path: string, flags: string, mode?: number): Promise<number>;
   close(descriptor: number): Promise<void>;
   /** Resolves with the number of bytes read, 0 at the end. */
@@ -40,22 +41,42 @@ export interface FileOperations {
   fsync(descriptor: number): Promise<void>;
 }
 
+/** How an entry of a directory is called in messages. */
+export const SYMBOLIC_LINK = "a symbolic link";
+export const SOCKET = "a socket";
+
+/** To open a pipe for reading otherwise waits until a program writes to it. Files are read as ever. */
+const READ_WITHOUT_WAITING = fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0);
+
 /** The operations of the operating system. */
 export const systemFiles: FileOperations = {
   makeDirectory: makeWithParents,
   readDirectory: (path) => promises.readdir(path),
-  readLinks: async (path) => {
+  readOddEntries: async (path) => {
     const entries = await promises.readdir(path, { withFileTypes: true });
-    return entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name);
+    const odd = entries.filter((entry) => !entry.isFile() && !entry.isDirectory());
+    return new Map(odd.map((entry) => [entry.name, kindOf(entry)]));
   },
-  readFile: (path) => promises.readFile(path),
+  readFile: async (path) => {
+    const file = await promises.open(path, READ_WITHOUT_WAITING);
+    try {
+      const found = await file.stat();
+      if (!found.isFile() && !found.isDirectory()) throw new Error(`"${path}" is ${kindOf(found)}`);
+      return await file.readFile();
+    } finally {
+      await file.close();
+    }
+  },
   stat: (path) => promises.stat(path),
   changeMode: (path, mode) => promises.chmod(path, mode),
   rename: (from, to) => promises.rename(from, to),
   link: (from, to) => promises.link(from, to),
   remove: (path) => promises.rm(path, { recursive: true, force: true }),
   truncate: (path, size) => promises.truncate(path, size),
-  open: (path, flags, mode) => callback((done) => fs.open(path, flags, mode ?? 0o600, done)),
+  open: (path, flags, mode) =>
+    callback((done) =>
+      fs.open(path, flags === "r" ? READ_WITHOUT_WAITING : flags, mode ?? 0o600, done),
+    ),
   close: (descriptor) => callback<void>((done) => fs.close(descriptor, done)),
   read: (descriptor, target, position) =>
     callback((done) => fs.read(descriptor, target, 0, target.length, position, done)),
@@ -68,6 +89,12 @@ export const systemFiles: FileOperations = {
   fdatasync: (descriptor, done) => fs.fdatasync(descriptor, done),
   fsync: (descriptor) => callback<void>((done) => fs.fsync(descriptor, done)),
 };
+
+function kindOf(entry: fs.Dirent | fs.Stats): string {
+  if (entry.isSymbolicLink()) return SYMBOLIC_LINK;
+  if (entry.isFIFO()) return "a pipe";
+  return entry.isSocket() ? SOCKET : "a device";
+}
 
 /** Node's own `recursive` loops for ever if a parent exists but nothing can be created in it, as in `/proc`. */
 async function makeWithParents(path: string, mode: number): Promise<void> {

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import {
   cp,
   mkdir,
   readdir,
   readFile,
+  rename,
   rm,
   stat,
   symlink,
@@ -222,6 +224,39 @@ for (const [what, damage, said] of [
     "a file that is too short",
     (at: string) => truncate(join(at, "secret"), 3),
     /secret has 3 bytes/,
+  ],
+  [
+    "a link in the place of a file",
+    async (at: string) => {
+      await rename(join(at, "secret"), join(folder, "outside"));
+      await symlink(join(folder, "outside"), join(at, "secret"));
+    },
+    /secret is a symbolic link\n$/,
+  ],
+  [
+    "a link in the place of a directory",
+    async (at: string) => {
+      await rm(join(folder, "outside"), { recursive: true, force: true });
+      await rename(join(at, "organizations"), join(folder, "outside"));
+      await symlink(join(folder, "outside"), join(at, "organizations"));
+    },
+    /organizations is a symbolic link\n$/,
+  ],
+  [
+    "a pipe in the place of a file",
+    async (at: string) => {
+      await rm(join(at, "secret"));
+      execFileSync("mkfifo", [join(at, "secret")]);
+    },
+    /secret is a pipe\n$/,
+  ],
+  [
+    "a pipe as its manifest",
+    async (at: string) => {
+      await rm(join(at, "manifest.json"));
+      execFileSync("mkfifo", [join(at, "manifest.json")]);
+    },
+    /manifest\.json" is a pipe\n$/,
   ],
   ["no manifest", (at: string) => rm(join(at, "manifest.json")), /is no backup/],
 ] as const) {

@@ -105,9 +105,9 @@ export class ForgetfulFiles implements FileOperations {
     return [...asDirectory(this.#find(path)).entries.keys()];
   }
 
-  /** There are no links here. */
-  async readLinks(): Promise<string[]> {
-    return [];
+  /** There are only files and directories here. */
+  async readOddEntries(): Promise<ReadonlyMap<string, string>> {
+    return new Map();
   }
 
   async readFile(path: string): Promise<Buffer> {

@@ -154,9 +154,15 @@ async function refuseIfNotEmpty(
   }
 }
 
-/** The paths of all files below a directory, with `/` between names. */
+/**
+ * The paths of all files below a directory, with `/` between names.
+ *
+ * @throws Error naming a link, which could lead out of the backup, a pipe or a device
+ */
 async function filesBelow(files: FileOperations, root: string, at: string): Promise<string[]> {
   const found: string[] = [];
+  const [odd] = await files.readOddEntries(join(root, at));
+  if (odd) throw new Error(`The backup is damaged: ${join(root, at, odd[0])} is ${odd[1]}`);
   for (const name of await listDirectory(files, join(root, at))) {
     const path = at === "" ? name : `${at}/${name}`;
     try {

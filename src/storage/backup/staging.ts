@@ -14,8 +14,8 @@ import { DAMAGED_SUFFIX } from "../damage.ts";
 import { listDirectory } from "../directories.ts";
 import type { FileOperations } from "../file-operations.ts";
 import { isOrganizationId, policyFileName, policyRecordName, type Layout } from "../layout.ts";
-import { refuseLinks } from "../links.ts";
 import { endOfLog } from "../log-lines.ts";
+import { refuseOddEntries } from "../odd-entries.ts";
 import { readSnapshot, TEMPORARY_SUFFIX } from "../snapshot.ts";
 
 const DIRECTORY_MODE = 0o700;
@@ -40,7 +40,7 @@ export interface Staging {
 /** The acknowledged bytes of the open logs, by path. */
 export type Committed = () => ReadonlyMap<string, number>;
 
-/** Links the files of a data directory. The caller holds its lock. Throws for a symbolic link. */
+/** Links the files of a data directory. The caller holds its lock. Throws for an entry that is neither a file nor a directory. */
 export async function stageFiles(
   files: FileOperations,
   layout: Layout,
@@ -50,7 +50,7 @@ export async function stageFiles(
   // Absolute, since the command may run in another directory. The next start removes it after a crash.
   const directory = resolve(layout.root, name);
   const release = (): Promise<void> => files.remove(directory);
-  await refuseLinks(files, layout);
+  await refuseOddEntries(files, layout);
   try {
     const stage = new Stage(files, layout.root, directory, committed);
     await stage.root(layout);

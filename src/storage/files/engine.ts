@@ -14,10 +14,10 @@ import { checkFormat, readOrCreateSecret, closeToOthers } from "../data-director
 import { disownDemo, markSeeded, prepareDemoDirectory } from "../demo-directory.ts";
 import { systemFiles, type FileOperations } from "../file-operations.ts";
 import { Layout } from "../layout.ts";
-import { refuseLinks } from "../links.ts";
 import { acquireLock } from "../lock.ts";
 import { runChecks } from "../log-checks.ts";
 import { measuredFiles } from "../measured-files.ts";
+import { refuseOddEntries } from "../odd-entries.ts";
 import { readFileIfAny, replaceFile } from "../snapshot.ts";
 import { removeStrays } from "../strays.ts";
 import { FileActivity } from "./activity.ts";
@@ -49,7 +49,7 @@ export async function openFileEngine(
   files: FileOperations = systemFiles,
 ): Promise<Engine> {
   const layout = new Layout(parts.config.dataDir);
-  await refuseLinks(files, layout);
+  await refuseOddEntries(files, layout);
   const lock = await acquireLock(files, layout, parts.now);
   return openParts((opened) => {
     opened.add(() => lock.release());

@@ -1,4 +1,5 @@
 import { describeDiskFault } from "../../disk-fault.ts";
+import { SYMBOLIC_LINK } from "../../file-operations.ts";
 
 /** A finding about a file. */
 export interface Finding {
@@ -35,6 +36,8 @@ export class VerifyReport {
   events = 0;
   readonly #root: string;
   readonly #told = new Map<string, number>();
+  /** The paths that are not read. */
+  readonly #unread = new Set<string>();
 
   constructor(root: string) {
     this.#root = root;
@@ -49,12 +52,19 @@ export class VerifyReport {
     }
   }
 
+  /** Reports an entry that is neither a file nor a directory. `reading` then skips it. */
+  odd(path: string, kind: string): void {
+    this.#unread.add(path);
+    this.problem(path, `is ${kind}, and is not ${kind === SYMBOLIC_LINK ? "followed" : "read"}`);
+  }
+
   note(path: string, problem: string): void {
     this.notes.push({ file: this.#relative(path), problem });
   }
 
-  /** Reads a file, and reports an error as a problem of that file. */
+  /** Reads a file that was not reported by `odd`, and reports an error as a problem of that file. */
   async reading<T>(path: string, read: () => Promise<T>): Promise<T | undefined> {
+    if (this.#unread.has(path)) return undefined;
     try {
       return await read();
     } catch (error) {

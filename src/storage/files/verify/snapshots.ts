@@ -30,12 +30,15 @@ export async function verifyRoot(
       report.problem(layout.format, `says format ${JSON.stringify(format)}, expected ${FORMAT}`);
     }
   });
-  const secret = await readFileIfAny(files, layout.secret);
-  const fault = secret && secretFault(secret);
-  if (fault !== undefined) report.problem(layout.secret, fault);
-  if (await readFileIfAny(files, layout.unfinishedMove)) {
+  await report.reading(layout.secret, async () => {
+    const secret = await readFileIfAny(files, layout.secret);
+    const fault = secret && secretFault(secret);
+    if (fault !== undefined) report.problem(layout.secret, fault);
+  });
+  await report.reading(layout.unfinishedMove, async () => {
+    if (!(await readFileIfAny(files, layout.unfinishedMove))) return;
     report.problem(layout.unfinishedMove, "a move into this directory is not finished");
-  }
+  });
   await report.reading(layout.catalogCopy, () => readSnapshot(files, layout.catalogCopy));
 }
 

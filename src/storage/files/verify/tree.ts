@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import { GUIDE, isOrganizationId, type Layout } from "../../layout.ts";
+import { oddEntries } from "../../odd-entries.ts";
 import { TEMPORARY_SUFFIX } from "../../snapshot.ts";
 import type { VerifyReport } from "./report.ts";
 
@@ -18,46 +19,47 @@ const NOTHING = /^$/;
 /** The disk, and the report about it. */
 interface Tree {
   readonly files: FileOperations;
+  readonly layout: Layout;
   readonly report: VerifyReport;
 }
 
 /**
  * Checks that everything in a data directory belongs there, and to its owner alone.
  *
- * @returns the organizations that can be checked, since no link leads out of the data directory there
+ * @returns the organizations that can be checked, since all of their entries are files and directories
  */
 export async function verifyTree(
   files: FileOperations,
   layout: Layout,
   report: VerifyReport,
 ): Promise<readonly string[]> {
-  const tree = { files, report };
+  const tree = { files, layout, report };
   await verifyMode(layout.root, report);
   const top = await verifyNames(tree, layout.root, ROOT, ["organizations"]);
-  if (top.links.includes("organizations")) return [];
+  if (top.has("organizations")) return [];
   const ids = (await listDirectory(files, layout.organizations)).filter(isOrganizationId);
-  const { links } = await verifyNames(tree, layout.organizations, NOTHING, ids);
+  const odd = await verifyNames(tree, layout.organizations, NOTHING, ids);
   const whole: string[] = [];
-  for (const id of ids.filter((one) => !links.includes(one))) {
+  for (const id of ids.filter((one) => !odd.has(one))) {
     const { directory, audit, policies, auditProof, activityProof } = layout.organization(id);
     const folders = ["audit", "policies", "audit-proof", "activity-proof"];
     const own = await verifyNames(tree, directory, ORGANIZATION, folders);
-    if (own.links.length > 0) continue;
+    if (own.size > 0) continue;
     const logs = await verifyNames(tree, audit, AUDIT, []);
     const texts = await verifyNames(tree, policies, POLICIES, []);
     const proofs = [
       ...(await verifyProofNames(tree, auditProof)),
       ...(await verifyProofNames(tree, activityProof)),
     ];
-    if (logs.links.length + texts.links.length + proofs.length === 0) whole.push(id);
+    if (logs.size + texts.size + proofs.length === 0) whole.push(id);
   }
   return whole;
 }
 
-/** Checks the names of tiles and checkpoints of one tree; returns the names of symbolic links. */
+/** Checks the names of tiles and checkpoints of one tree; returns those that are neither files nor directories. */
 async function verifyProofNames(tree: Tree, directory: string): Promise<readonly string[]> {
-  const { links } = await verifyNames(tree, directory, PROOF, ["tile"]);
-  return links.length > 0 ? links : verifyTileNames(tree, join(directory, "tile"), "");
+  const odd = await verifyNames(tree, directory, PROOF, ["tile"]);
+  return odd.size > 0 ? [...odd.keys()] : verifyTileNames(tree, join(directory, "tile"), "");
 }
 
 /** Checks the names below `tile`, which are the paths of full tiles. */
@@ -69,8 +71,8 @@ async function verifyTileNames(
   const names = await listDirectory(tree.files, directory);
   const folders = names.filter((name) => (above === "" ? /^\d{1,2}$/ : /^x\d{3}$/).test(name));
   const known = above === "" ? NOTHING : /^\d{3}$/;
-  const { links } = await verifyNames(tree, directory, known, folders);
-  if (links.length > 0) return links;
+  const odd = await verifyNames(tree, directory, known, folders);
+  if (odd.size > 0) return [...odd.keys()];
   const below: string[] = [];
   for (const name of folders) {
     below.push(...(await verifyTileNames(tree, join(directory, name), `${above}${name}/`)));
@@ -78,19 +80,20 @@ async function verifyTileNames(
   return below;
 }
 
-/** Checks the entries of a directory; returns the names of symbolic links. */
+/** Checks the entries of a directory; returns those that are neither files nor directories. */
 async function verifyNames(
-  { files, report }: Tree,
+  { files, layout, report }: Tree,
   directory: string,
   known: RegExp,
   directories: readonly string[],
-): Promise<{ readonly links: readonly string[] }> {
-  const links: readonly string[] = await files.readLinks(directory).catch(() => []);
+): Promise<ReadonlyMap<string, string>> {
+  const odd = await oddEntries(files, directory, layout);
   for (const name of await listDirectory(files, directory)) {
     const path = join(directory, name);
     if (known === ROOT && name === GUIDE) continue; // a person wrote it, so its mode is theirs
-    if (links.includes(name)) {
-      report.problem(path, "is a symbolic link, and is not followed");
+    const kind = odd.get(name);
+    if (kind !== undefined) {
+      report.odd(path, kind);
     } else if (name.endsWith(TEMPORARY_SUFFIX)) {
       report.note(path, "was being written when a server ended; the next start removes it");
     } else if (!known.test(name) && !directories.includes(name)) {
@@ -99,7 +102,7 @@ async function verifyNames(
       report.problem(path, directories.includes(name) ? "is no directory" : "is no file");
     }
   }
-  return { links };
+  return odd;
 }
 
 /** Checks the mode of an entry; returns whether it is a directory. */

@@ -1,5 +1,6 @@
 /** Symbolic links inside a data directory, and a directory that other users may enter. */
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { chmod, mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -74,6 +75,37 @@ test("a link that is made while the server runs is refused by a backup", async (
   assert.equal(code, 1);
   assert.match(error, /organizations\/acme" is a symbolic link/);
 });
+
+for (const entry of [
+  "secret",
+  "catalog.json",
+  `${OWN}/users.json`,
+  `${OWN}/audit/000000000001.jsonl`,
+  `${OWN}/policies/index.json`,
+]) {
+  test(`a pipe in the place of ${entry} is refused by server and backup, and not waited for by verify`, async (t) => {
+    const { root, outside } = await usedDirectory(t);
+    await rm(join(root, entry), { recursive: true, force: true });
+    execFileSync("mkfifo", ["-m", "600", join(root, entry)]);
+    const refusal = new RegExp(`${entry}" is a pipe, which a data directory may not hold: remove`);
+    await assert.rejects(new App(root, {}).open(), refusal);
+    assert.match((await run(["backup", root, join(outside, "backup")])).error, refusal);
+    const verified = await run(["verify", root]);
+    assert.equal(verified.code, 1);
+    assert.match(verified.out, new RegExp(`^${entry}: is a pipe, and is not read$`, "m"));
+  });
+}
+
+for (const name of ["format.json", "lock"]) {
+  test(`verify does not wait for a pipe in the place of ${name}`, async (t) => {
+    const { root } = await usedDirectory(t);
+    await rm(join(root, name), { force: true });
+    execFileSync("mkfifo", ["-m", "600", join(root, name)]);
+    const { code, error } = await run(["verify", root]);
+    assert.equal(code, 1);
+    assert.match(error, new RegExp(`${name}" is a pipe\\n$`));
+  });
+}
 
 test("verify does not read the target of a link", async (t) => {
   const { root, outside } = await usedDirectory(t);

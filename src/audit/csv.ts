@@ -15,12 +15,12 @@ const NEEDS_QUOTES = /[",;\t\r\n]/;
  */
 const FORMULA_AHEAD =
   // oxlint-disable-next-line no-control-regex -- importers drop a NUL before a formula
-  /^(?=[\t\r\n])|(?:^|(?<=[;\t\r\n]))(?=["\p{Z}\p{Cf}\0-\x08\v\f\x0e-\x1f\x7f-\x9f]*[=+\-@\uff1d\uff0b\uff0d\uff20])/gu;
+  /^(?=[\t\r\n])|(?:^|(?<=[;\t\r\n]))(?=["\p{Z}\p{Cf}\p{DI}\u2800\0-\x08\v\f\x0e-\x1f\x7f-\x9f]*[=+\-@\uff1d\uff0b\uff0d\uff20])/gu;
 const SEPARATORS = ";\t\r\n";
 const FORMULA = "=+-@\uff1d\uff0b\uff0d\uff20";
 /** The characters that may stand between a separator and a formula: the first class of `FORMULA_AHEAD`. */
 // oxlint-disable-next-line no-control-regex -- importers drop a NUL before a formula
-const INVISIBLE = /["\p{Z}\p{Cf}\0-\x08\v\f\x0e-\x1f\x7f-\x9f]/u;
+const INVISIBLE = /["\p{Z}\p{Cf}\p{DI}\u2800\0-\x08\v\f\x0e-\x1f\x7f-\x9f]/u;
 const NEWLINE = 0x0a;
 /** Longer texts are turned into cells in parts of this many UTF-16 units. */
 const LONG_CELL = 8 << 10;

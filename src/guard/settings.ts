@@ -2,11 +2,14 @@
 import { readFileSync } from "node:fs";
 import { homedir, hostname, userInfo } from "node:os";
 import { join } from "node:path";
+import { checkedLabels, type Labels } from "../core/labels.ts";
 
 /** Settings of the guard, checked. */
 export interface GuardSettings {
   readonly directory: string;
   readonly name: string;
+  /** The labels of this machine; `undefined` if the setting is absent. */
+  readonly labels: Labels | undefined;
   /** Whether denied commands run anyway and are only reported. */
   readonly observes: boolean;
   /** Whether a command is denied when it cannot be decided. */
@@ -26,6 +29,7 @@ export const SAVED_VARIABLES = [
   "RUNTIME_PORTAL_PATH_PREFIX",
   "SIGNALBOX_API_KEY",
   "GUARD_NAME",
+  "GUARD_LABELS",
   "GUARD_MODE",
   "GUARD_FAIL",
 ] as const;
@@ -54,6 +58,7 @@ export function readSettings(env: Environment, isTrusted: boolean): GuardSetting
   return {
     directory,
     name: value("GUARD_NAME") ?? hostname(),
+    labels: labelsOf(value("GUARD_LABELS")),
     observes: oneOf("GUARD_MODE", value("GUARD_MODE"), ["enforce", "observe"]) === "observe",
     failsClosed: oneOf("GUARD_FAIL", value("GUARD_FAIL"), ["open", "closed"]) === "closed",
     isEnabled: value("RUNTIME_PORTAL_ENABLED") !== "false",
@@ -79,6 +84,16 @@ function savedSettings(directory: string): Environment {
   } catch {
     return {};
   }
+}
+
+/** Reads labels such as `env=staging,team=payments`. */
+function labelsOf(text: string | undefined): Labels | undefined {
+  if (text === undefined) return undefined;
+  const pairs = text.split(",").map((pair) => {
+    const [key = "", ...value] = pair.split("=");
+    return [key.trim(), value.join("=").trim()];
+  });
+  return checkedLabels(Object.fromEntries(pairs) as Labels, "GUARD_LABELS");
 }
 
 function oneOf(name: string, value: string | undefined, [usual, other]: [string, string]): string {

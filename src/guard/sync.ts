@@ -18,6 +18,8 @@ const UNITS = new Map([
 const STALE_MS = 600_000;
 const LOOK_AGAIN_MS = 50;
 const LOOKS = 600;
+/** The characters that no header can contain. */
+const UNSENDABLE = /\p{Cc}/u;
 
 /** Fetches the policy, sends a heartbeat and the spool; repeatedly with `--every`. */
 export async function sync(args: readonly string[], machine: Machine): Promise<number> {
@@ -103,10 +105,14 @@ function isAlive(path: string, now: number): boolean {
 }
 
 async function fetchPolicy(guard: Guard, service: Service, { now }: Machine): Promise<string> {
-  const { directory, api } = guard.place.settings;
+  const { directory, api, name } = guard.place.settings;
   const known = readPolicy(directory, api);
-  const headers: Record<string, string> =
-    typeof known === "string" ? {} : { "If-None-Match": known.etag };
+  const headers = {
+    ...(typeof known !== "string" && { "If-None-Match": known.etag }),
+    ...(!UNSENDABLE.test(name) && {
+      "X-Runtime-Name": Buffer.from(name, "utf8").toString("latin1"),
+    }),
+  };
   const response = await service.get("/policies?active=true", headers);
   if (response.status === 304 && typeof known !== "string") {
     writePolicy(directory, { ...known, fetchedAt: now() });
@@ -146,6 +152,7 @@ async function beat(guard: Guard, service: Service): Promise<string> {
     os: `${platform()}/${arch()}`,
     version: `guard ${version}`,
     ...(typeof policy === "string" ? {} : { policy_version: policy.version }),
+    ...(settings.labels && { labels: settings.labels }),
   });
   if (status !== 200) throw new Error(`the service answered ${status} to the heartbeat`);
   return `heartbeat of ${settings.name}`;

@@ -436,3 +436,33 @@ test("a setting that is not understood is named", async (t) => {
   assert.equal(code, 1);
   assert.match(error, /GUARD_FAIL: was "ajar", expected open or closed/);
 });
+
+test("a machine gets the version of a rollout by its labels, and by its name", async (t) => {
+  const yaml = "schema: signalbox/policy/v1\nrules: []\ndefault: deny\n";
+  await app.post("/api/public/policies", { version: "candidate", yaml, activate: false });
+  const labels = { GUARD_LABELS: "env=staging, team=payments" };
+  const staging = await synced(t, { GUARD_NAME: "büro-1", ...labels });
+  const stages = [{ labels: { env: "staging" } }, { names: ["büro-2"] }];
+  const { body } = await app.post("/api/public/rollouts", { version: "candidate", stages });
+  await app.post(`/api/public/rollouts/${body.id}/advance`, {});
+  t.after(async () => void (await app.post(`/api/public/rollouts/${body.id}/roll_back`, {})));
+  await send(staging);
+  await synced(t, { GUARD_NAME: "büro-2" });
+  await synced(t, { GUARD_NAME: "büro-3" });
+  const { runtimes } = (await app.get("/api/public/fleet?q=b%C3%BCro&sort=name&limit=9")).body;
+  assert.deepEqual(
+    runtimes.map((one: Record<string, unknown>) => [one["policy_version"], one["labels"]]),
+    [
+      ["candidate", { env: "staging", team: "payments" }],
+      ["candidate", undefined],
+      ["v1", undefined],
+    ],
+  );
+});
+
+test("labels that are not understood end a synchronisation, and are named", async (t) => {
+  const machine = await newMachine(t, { RUNTIME_PORTAL_BASE_URL: app.url, GUARD_LABELS: "env" });
+  const { code, error } = await machine.run(["sync"]);
+  assert.equal(code, 1);
+  assert.match(error, /GUARD_LABELS\.env: expected 1 to 64 characters/);
+});

@@ -108,7 +108,7 @@ test("the session of docs/runtimes.md signs in, creates a key and reports with i
   const stdout = await runSession("docs/runtimes.md", app, emptyFolder(t));
   assert.match(stdout, /"version":"v1".*"active":true/);
   assert.match(stdout, /"id":"laptop-ada-1".*"policy_decision":"ALLOWED"/);
-  assert.match(stdout, /\{"status":"ok"\}$/);
+  assert.match(stdout, /\{"status":"ok","policy_version":"v1"\}$/);
 });
 
 test("the session of docs/api.md reads, exports, counts and follows the audit", async (t) => {

@@ -142,7 +142,13 @@ for (const path of [POLICIES, `${POLICIES}?active=true`, `${POLICIES}/v1`]) {
     assert.match(tag, /^"[\x21\x23-\x7e]+"$/);
     assert.equal(headers.get("cache-control"), "private, no-cache");
     const vary = (headers.get("vary") ?? "").toLowerCase().split(/, */).sort();
-    assert.deepEqual(vary, ["authorization", "origin", "x-api-key", "x-runtime-client"]);
+    assert.deepEqual(vary, [
+      "authorization",
+      "origin",
+      "x-api-key",
+      "x-runtime-client",
+      "x-runtime-name",
+    ]);
     for (const given of [tag, `W/${tag}`, `"x", ${tag}`, "*"]) {
       const same = await app.get(path, { "If-None-Match": given });
       assert.deepEqual([same.status, same.text], [304, ""], given);

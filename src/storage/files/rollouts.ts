@@ -8,7 +8,7 @@ import { kept, refuseSecond, type OpenOf, type RolloutStore } from "../../rollou
 import { makeDurableDirectory } from "../directories.ts";
 import type { FileOperations } from "../file-operations.ts";
 import type { Layout } from "../layout.ts";
-import { readContent, readSnapshot, writeSnapshot } from "../snapshot.ts";
+import { readContent, readSnapshot, syncDirectory, writeSnapshot } from "../snapshot.ts";
 import { UndoQueue } from "../undo-queue.ts";
 
 const rolloutsFile = object({
@@ -157,9 +157,11 @@ export class FileRollouts implements RolloutStore {
   }
 
   async #load(organization: string): Promise<void> {
-    const { rollouts: path } = this.#layout.organization(organization);
+    const { directory, rollouts: path } = this.#layout.organization(organization);
     const snapshot = await readSnapshot(this.#files, path);
     if (snapshot === undefined) return;
+    // The last rename may not be on disk yet, and a step that is visible from now on must not be undone.
+    await syncDirectory(this.#files, directory);
     const content = readContent(path, () => {
       const read = validate(rolloutsFile, snapshot);
       if (read.organization_id === organization) return read;

@@ -18,7 +18,7 @@ const ENDS_WORD = /[\s;|&()<>]/;
 export function secretsOfProgram(
   text: string,
   from: number,
-  { options, after, isWrapper }: ProgramRule,
+  { options, after, isWrapper, hasAssignments }: ProgramRule,
   quotes: Quotes,
 ): { readonly secrets: readonly Span[]; readonly end: number } {
   const flags = Object.entries(options);
@@ -38,6 +38,10 @@ export function secretsOfProgram(
     const isQuoted = /["']/.test(text[word.start] ?? "") && text[word.start + 1] === "-";
     const start = isQuoted ? word.start + 1 : word.start;
     const said = text.slice(start, word.end);
+    if (waiting === "second" && !said.startsWith("-")) {
+      waiting = "word";
+      continue;
+    }
     if (waiting !== undefined && !said.startsWith("-")) {
       secrets.push(...secretIn(text, word, waiting, own));
       waiting = undefined;
@@ -47,6 +51,7 @@ export function secretsOfProgram(
     if (isWrapper && !said.startsWith("-")) return { secrets, end };
     if (before?.test(said)) isOpen = true;
     if (!isOpen) continue;
+    if (hasAssignments && !said.startsWith("-")) secrets.push(...secretIn(text, word, "=", own));
     for (const [flag, takes] of flags) {
       const rest = restOf(said, flag, takes);
       if (rest === undefined) continue;
@@ -78,14 +83,15 @@ function restOf(word: string, flag: string, takes: Takes): number | undefined {
   if (!word.startsWith(flag)) return undefined;
   if (word.length === flag.length) return flag.length;
   if (word[flag.length] === "=") return flag.length + 1;
-  return flag.startsWith("--") ? undefined : flag.length;
+  // The value of a short option may be joined to it, but neither that of a long one nor that of a subcommand.
+  return flag.startsWith("--") || /^\w/.test(flag) ? undefined : flag.length;
 }
 
 /** The secret in the value of an option, without its quotes. */
 function secretIn(text: string, value: Span, takes: Takes, quotes?: Quotes): readonly Span[] {
   const whole = quotes ? value : firstPart(text, value);
   let { start } = whole;
-  if (takes !== "word" && takes !== "rest") {
+  if (takes !== "word" && takes !== "rest" && takes !== "second") {
     const separator = text.slice(start, whole.end).indexOf(takes);
     if (separator === -1) return [];
     start += separator + 1;

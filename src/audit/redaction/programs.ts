@@ -1,10 +1,10 @@
 /** Programs with options that take a password although the option's name does not say so. */
 
 /**
- * The place of an option's secret: the next word or the rest of the same word (`word`), only the rest (`rest`), or the
- * part of the value after a separator, as in `ada:hunter2`.
+ * The place of an option's secret: the next word or the rest of the same word (`word`), only the rest (`rest`), the
+ * word after the next one (`second`), or the part of the value after a separator, as in `ada:hunter2`.
  */
-export type Takes = "word" | "rest" | ":" | "%" | "," | "=";
+export type Takes = "word" | "rest" | "second" | ":" | "%" | "," | "=";
 
 /** The options of some programs. */
 export interface ProgramRule {
@@ -14,7 +14,10 @@ export interface ProgramRule {
   readonly after?: string;
   /** The program runs another one: options after the first word that is not an option belong to that program. */
   readonly isWrapper?: true;
+  /** Keyed by option. A key without a dash is a subcommand, such as `unlock`: its own word, and no beginning of one. */
   readonly options: Readonly<Record<string, Takes>>;
+  /** Every word with `=` that is not an option holds a secret after it. */
+  readonly hasAssignments?: true;
   readonly matches: readonly string[];
   readonly ignores: readonly string[];
 }
@@ -111,8 +114,8 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
   {
     id: "snmp-password",
     programs: ["snmpwalk", "snmpget", "snmpset", "snmpbulkwalk"],
-    options: { "-A": "word", "-X": "word" },
-    matches: ["snmpwalk -v3 -u a -A hunter22 h"],
+    options: { "-A": "word", "-X": "word", "-c": "word" },
+    matches: ["snmpwalk -v3 -u a -A hunter22 h", "snmpget -v2c -c s3cr3t h"],
     ignores: ["snmpwalk -v3 -a SHA h"],
   },
   {
@@ -177,6 +180,56 @@ export const PROGRAM_RULES: readonly ProgramRule[] = [
     options: { "-k": "word", "-K": "word" },
     matches: ["openssl enc -aes-256-cbc -k hunter2 -in x"],
     ignores: ["openssl req -key server.key", "openssl s_client -connect h:443"],
+  },
+  {
+    id: "secret-assignment",
+    programs: ["fly", "flyctl", "heroku", "railway", "doppler", "supabase", "vault"],
+    after: "secrets|config:set|config|variables|kv",
+    options: {},
+    hasAssignments: true,
+    matches: [
+      "fly secrets set DATABASE=hunter2 -a app",
+      "heroku config:set 'PLAN=open sesame' X=$Y",
+      "railway variables --set PLAN=hunter2",
+      "vault kv put secret/app plan=hunter2",
+    ],
+    ignores: ["fly deploy --build-arg X=1", "vault kv get secret/app", "heroku config -a app"],
+  },
+  {
+    id: "access-token",
+    programs: ["vercel", "netlify", "doctl"],
+    options: { "-t": "word", "--auth": "word" },
+    matches: ["vercel deploy --prod -t hunter2", "netlify deploy --auth hunter2"],
+    ignores: ["vercel deploy --target production", "netlify deploy --dir build"],
+  },
+  {
+    id: "login-token",
+    programs: ["glab", "wandb"],
+    after: "auth|login",
+    options: { "-t": "word", login: "word" },
+    matches: ["glab auth login -t hunter2", "wandb login hunter2"],
+    ignores: ["glab auth login --hostname h", "wandb sync x"],
+  },
+  {
+    id: "vault-password",
+    programs: ["bw"],
+    options: { unlock: "word", login: "second" },
+    matches: ["bw unlock hunter2", "bw login ada@example.com hunter2 --raw"],
+    ignores: ["bw unlock --passwordenv PW", "bw list items", "bw login ada@example.com"],
+  },
+  {
+    id: "broker-password",
+    programs: ["rabbitmqctl"],
+    options: { add_user: "second", change_password: "second", authenticate_user: "second" },
+    matches: ["rabbitmqctl add_user ada hunter2", "sudo rabbitmqctl change_password ada hunter2"],
+    ignores: ["rabbitmqctl list_users", "rabbitmqctl set_user_tags ada administrator"],
+  },
+  {
+    id: "new-password",
+    programs: ["mysqladmin", "mariadb-admin"],
+    options: { password: "word" },
+    matches: ["mysqladmin password hunter2"],
+    ignores: ["mysqladmin -u root ping"],
   },
   {
     id: "curl-user",

@@ -244,8 +244,9 @@ function isLayered(text: string): boolean {
   return (hasDouble || hasSingle) && /"[\w$"]/.test(text.replace(QUOTED, '"'));
 }
 
-/** Whether the text has an option of a program after the program's name. */
-function hasOption(text: string, { options }: ProgramRule, place: number): boolean {
+/** Whether the text has an option of a program, or an assignment, after the program's name. */
+function hasOption(text: string, { options, hasAssignments }: ProgramRule, place: number): boolean {
+  if (hasAssignments && text.includes("=", place)) return true;
   for (const option in options) if (text.includes(option, place)) return true;
   // Short options may be joined, as in `-su`.
   return text.includes("-", place) && Object.values(options).includes(":");

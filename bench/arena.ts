@@ -1,7 +1,13 @@
 /** The servers of one world: starts them over their data, prepares and checks them, and restarts them. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { absenceOf, startContestant, type ContestantName, type Setup } from "./contestants.ts";
+import {
+  absenceOf,
+  NAMED,
+  startContestant,
+  type ContestantName,
+  type Setup,
+} from "./contestants.ts";
 import { ask, load, type Slice } from "./load.ts";
 import type { Started } from "./processes.ts";
 import { policyText, registration, type Scenario, type World } from "./scenarios.ts";
@@ -60,10 +66,10 @@ export class Arena {
     for (const name of scenario.contestants) {
       const server = this.#servers.get(name);
       if (server === undefined) continue;
-      const etag = scenario.revalidates ? (await ask(scenario, server.url)).etag : undefined;
+      const etag = scenario.revalidates ? (await ask(scenario, server)).etag : undefined;
       const sent = scenario.revalidates ? (etag ?? '"floor"') : undefined;
       if (name === "floor") await this.#prepareFloor(scenario, server);
-      const { status, text, ms } = await ask(scenario, server.url, sent);
+      const { status, text, ms } = await ask(scenario, server, sent);
       const body = text === "" ? {} : (JSON.parse(text) as Readonly<Record<string, unknown>>);
       if (status !== scenario.status || !scenario.isRight(body)) {
         throw new Error(
@@ -95,15 +101,16 @@ export class Arena {
     const [first = "signalbox"] = scenario.contestants;
     const model = this.#servers.get(first);
     if (scenario.method !== "GET" || model === undefined) return;
-    const { text } = await ask(scenario, model.url);
+    const { text } = await ask(scenario, model);
     await fetch(floor.url + scenario.path, { method: "PUT", body: text });
   }
 
   async #prepare({ url }: Started): Promise<void> {
-    const { policy, runtimes } = this.#world;
+    const { policy, rollout, runtimes } = this.#world;
     if (policy && (await fetch(`${url}/api/public/policies?active=true`)).status === 404) {
       await post(`${url}/api/public/policies`, { yaml: policyText, version: "bench" });
     }
+    if (rollout) await beginRollout(url);
     for (let i = 0; i < runtimes; i += REGISTRATIONS_AT_ONCE) {
       const numbers = Array.from(
         { length: Math.min(REGISTRATIONS_AT_ONCE, runtimes - i) },
@@ -137,7 +144,18 @@ export function partition(names: Iterable<ContestantName>): {
   return { present, absent };
 }
 
-async function post(url: string, value: unknown): Promise<void> {
+/** Begins a rollout to `NAMED` that looks at a percentage first; an open one stays. */
+async function beginRollout(url: string): Promise<void> {
+  const api = `${url}/api/public`;
+  const { rollouts } = (await (await fetch(`${api}/rollouts`)).json()) as { rollouts: unknown[] };
+  if (rollouts.length > 0) return;
+  await post(`${api}/policies`, { yaml: policyText, version: "candidate", activate: false });
+  const stages = [{ percent: 1 }, { names: [NAMED] }, { percent: 100 }];
+  const { id } = await post(`${api}/rollouts`, { version: "candidate", stages });
+  await post(`${api}/rollouts/${String(id)}/advance`, {});
+}
+
+async function post(url: string, value: unknown): Promise<Readonly<Record<string, unknown>>> {
   const response = await fetch(url, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
@@ -145,4 +163,5 @@ async function post(url: string, value: unknown): Promise<void> {
   });
   const text = await response.text();
   if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text}`);
+  return JSON.parse(text) as Readonly<Record<string, unknown>>;
 }

@@ -10,6 +10,7 @@ import { startProcess, type Started } from "./processes.ts";
 export type ContestantName =
   | "signalbox"
   | "signalbox, write"
+  | "signalbox, named"
   | "signalbox, watched"
   | "signalbox, unwatched"
   | "signalbox + postgres"
@@ -18,6 +19,9 @@ export type ContestantName =
   | "fastify + sqlite NORMAL"
   | "fastify + sqlite FULL"
   | "fastify + postgres";
+
+/** The runtime that fetches under its name. */
+export const NAMED = "build-1";
 
 /** The parameters of starting a server. */
 export interface Setup {
@@ -39,6 +43,8 @@ export async function startContestant(name: ContestantName, setup: Setup): Promi
       return startService(setup, {});
     case "signalbox, write":
       return startService(setup, { AUDIT_DURABILITY: "write" });
+    case "signalbox, named":
+      return { ...(await startService(setup, {})), headers: { "x-runtime-name": NAMED } };
     case "signalbox, watched":
       return startService(setup, { LOG_LEVEL: "info", METRICS: "open" });
     case "signalbox, unwatched":

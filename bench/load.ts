@@ -33,13 +33,13 @@ const SLOW_MS = 150;
 const TIMEOUT_SECONDS = 120;
 
 /** Sends the first request of a scenario, and reads the whole answer. */
-export async function ask(scenario: Scenario, url: string, etag?: string): Promise<Answer> {
+export async function ask(scenario: Scenario, server: Started, etag?: string): Promise<Answer> {
   const { method, path } = scenario;
   const body = scenario.bodies()[0];
   const start = performance.now();
-  const response = await fetch(url + path, {
+  const response = await fetch(server.url + path, {
     method,
-    headers: headersOf(body !== undefined, etag),
+    headers: headersOf(server, body !== undefined, etag),
     ...(body !== undefined && { body }),
   });
   const text = await response.text();
@@ -74,7 +74,7 @@ export async function load(
     sampleInt: 100,
     timeout: TIMEOUT_SECONDS,
     method,
-    headers: headersOf(bodies.length > 0, etag),
+    headers: headersOf(server, bodies.length > 0, etag),
     ...(bodies.length > 0 && { requests: bodies.map((body) => ({ body })) }),
   };
   const loadOne = ({ url }: Started) =>
@@ -128,8 +128,13 @@ function bothOf(server: Started): readonly Started[] {
   return server.second === undefined ? [server] : [server, server.second];
 }
 
-function headersOf(hasBody: boolean, etag: string | undefined): Record<string, string> {
+function headersOf(
+  { headers }: Started,
+  hasBody: boolean,
+  etag: string | undefined,
+): Record<string, string> {
   return {
+    ...headers,
     ...(hasBody && { "content-type": "application/json" }),
     ...(etag !== undefined && { "if-none-match": etag }),
   };

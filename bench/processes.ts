@@ -2,6 +2,8 @@ import { spawn, type ChildProcess } from "node:child_process";
 
 /** A server in a separate process. */
 export interface Started {
+  /** Headers that each request of a measurement carries. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly url: string;
   readonly pid: number;
   /** A second server over the same data: each takes half of the load. */

@@ -11,6 +11,8 @@ export interface World {
   readonly runtimes: number;
   /** Whether a policy is published first. */
   readonly policy: boolean;
+  /** Whether another version is rolled out to the runtime that gives its name. */
+  readonly rollout?: true;
 }
 
 /** One measurement. */
@@ -54,6 +56,7 @@ const empty: World = { name: "empty", events: 0, runtimes: 0, policy: false };
 // A separate world, so that the events of earlier scenarios do not slow its servers.
 const unknownFleet: World = { name: "no runtimes yet", events: 0, runtimes: 0, policy: false };
 const withPolicy: World = { name: "one policy", events: 0, runtimes: 0, policy: true };
+const withRollout: World = { ...withPolicy, name: "a rollout", rollout: true };
 const withFleet: World = { name: "100,000 runtimes", events: 0, runtimes: 100_000, policy: false };
 const withHistory: World = {
   name: "1,000,000 events",
@@ -221,6 +224,15 @@ export const scenarios: readonly Scenario[] = [
     revalidates: true,
     status: 304,
     isRight: () => true,
+  },
+  {
+    ...policyFetch,
+    name: "active policy, named, during a rollout",
+    world: withRollout,
+    contestants: ["signalbox, named", "signalbox"],
+    baseline: "signalbox",
+    isRight: (body) => body["yaml"] === policyText,
+    target: 0.8,
   },
   {
     ...singleIngest,

@@ -88,8 +88,12 @@ export class RolloutAssignments implements Assignments {
   #select(organization: string, name: string, expected: Expected): Awaitable<Selected> {
     const { rollout } = expected;
     if (rollout === undefined) return { expected, isCandidate: false };
-    const isAbout = rollout.stages.some(({ labels }) => labels !== undefined);
-    const labels = isAbout ? this.#needs.fleet.labels(organization, name) : undefined;
+    const needsLabels = rollout.stages.some(({ labels }) => labels !== undefined);
+    // Without labels a runtime that was selected once stays selected, since stages add up.
+    if (!needsLabels && this.#hasFetched(organization, rollout.id, name)) {
+      return { expected, isCandidate: true };
+    }
+    const labels = needsLabels ? this.#needs.fleet.labels(organization, name) : undefined;
     if (labels instanceof Promise) {
       return labels.then((read) => {
         return { expected, isCandidate: isSelected(rollout, { name, labels: read }) };
@@ -102,6 +106,11 @@ export class RolloutAssignments implements Assignments {
     const policy = await this.#needs.policies.get(organization, version);
     if (policy) this.#candidates.set(organization, { rollout, policy });
     return policy;
+  }
+
+  #hasFetched(organization: string, rollout: string, runtime: string): boolean {
+    const fetches = this.#fetches.get(organization);
+    return fetches?.rollout === rollout && fetches.names.has(runtime);
   }
 
   #record(organization: string, rollout: string, runtime: string): void {

@@ -5,7 +5,7 @@
  */
 import { DAY_MS, HOUR_MS } from "../src/core/clock.ts";
 import { createRandom, hex, pickOne, type Random } from "../src/demo/random.ts";
-import { createCommands } from "./commands.ts";
+import { createCommands, type GeneratedCommand } from "./commands.ts";
 import { isoOf } from "./iso.ts";
 import { shuffled, zipf } from "./random.ts";
 
@@ -44,6 +44,8 @@ export interface GeneratorOptions {
   /** The arrival of the last event, in milliseconds. */
   readonly end?: number;
   readonly days?: number;
+  /** The number of different commands; by default nearly every one differs. */
+  readonly commands?: number;
 }
 
 /** The end of generated histories by default: fixed, so that runs can be compared. */
@@ -80,9 +82,11 @@ const FAILED_SHARE = 0.03;
 
 /** Generates the arrivals one by one, oldest first. */
 export function* arrivals(options: GeneratorOptions): Generator<Arrival, void, undefined> {
-  const { events, seed = 1, end = HISTORY_END, days = 90 } = options;
+  const { events, seed = 1, end = HISTORY_END, days = 90, commands } = options;
   const random = createRandom(seed);
-  const makeReport = createReports(random, end - days * DAY_MS, end);
+  const nextCommand = createCommands(random);
+  const pickCommand = commands === undefined ? nextCommand : pool(nextCommand, commands, random);
+  const makeReport = createReports(random, end - days * DAY_MS, end, pickCommand);
   const meanGap = (days * DAY_MS) / Math.max(1, events);
   let at = end - days * DAY_MS;
   for (let i = 0; i < events; i++) {
@@ -121,8 +125,8 @@ function createReports(
   random: Random,
   start: number,
   end: number,
+  nextCommand: () => GeneratedCommand,
 ): (arrivedAt: number) => GeneratedReport {
-  const nextCommand = createCommands(random);
   const executors = createExecutors(random);
   const pickExecutor = zipf(executors.length, random);
   const resources = createResources(random);
@@ -160,6 +164,18 @@ function createReports(
       transport: "https",
     };
   };
+}
+
+/** A source of `count` different commands, each of which comes up at least once; some are far more frequent. */
+function pool(next: () => GeneratedCommand, count: number, random: Random): () => GeneratedCommand {
+  const different = new Map<string, GeneratedCommand>();
+  while (different.size < count) {
+    const one = next();
+    different.set(one.command, one);
+  }
+  const all = [...different.values()];
+  let used = 0;
+  return () => all[used < count ? used++ : Math.floor(count * random() ** 3)] as GeneratedCommand;
 }
 
 /** People, agents and pipelines in one order of use, so that each kind has busy and idle ones. */

@@ -5,7 +5,7 @@
  * improvements are worth. The README beside this file explains the tables.
  *
  * Usage: npm run bench -- [--full] [--rounds N] [--seconds N] [--no-peers] [--json FILE]
- *                         [--directory DIR] [hostile[:NAME] | portal | guard | part of a scenario's name …]
+ *                         [--directory DIR] [hostile[:NAME] | portal | guard | replay | part of a scenario's name …]
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,6 +19,7 @@ import { measureHostile } from "./hostile.ts";
 import type { Slice } from "./load.ts";
 import { describeMachine, flushMicroseconds, touchPageCache } from "./machine.ts";
 import { measurePortal } from "./portal.ts";
+import { measureReplay } from "./replay.ts";
 import { othersLine, scenarioTable, summaryTable, type Measured } from "./report.ts";
 import { scenarios, type Scenario, type World } from "./scenarios.ts";
 import { Usage } from "./usage.ts";
@@ -29,7 +30,7 @@ const PAGE_CACHE_BYTES = { short: 512 << 20, full: 1_536 << 20 };
 
 const usage = new Usage(
   "Usage: npm run bench -- [--full] [--rounds N] [--seconds N] [--no-peers] [--json FILE]\n" +
-    "                        [--directory DIR] [hostile[:NAME] | portal | guard | part of a scenario's name …]",
+    "                        [--directory DIR] [hostile[:NAME] | portal | guard | replay | part of a scenario's name …]",
 );
 const options = {
   full: { type: "boolean", default: false },
@@ -47,13 +48,14 @@ const hostile = positionals.filter((name) => /^hostile(?::|$)/.test(name));
 const isHostile = hostile.length > 0;
 const isPortal = positionals.includes("portal");
 const isGuard = positionals.includes("guard");
+const isReplay = positionals.includes("replay");
 const chosen = scenarios.filter(
   ({ name, isShort }) =>
     positionals.some((part) => name.includes(part)) ||
     (positionals.length === 0 && (full || isShort)),
 );
-if (chosen.length === 0 && !isHostile && !isPortal && !isGuard) {
-  const names = [...scenarios.map(({ name }) => name), "hostile", "portal", "guard"];
+if (chosen.length === 0 && !isHostile && !isPortal && !isGuard && !isReplay) {
+  const names = [...scenarios.map(({ name }) => name), "hostile", "portal", "guard", "replay"];
   usage.fail(`No scenario is named so; there are:\n  ${names.join("\n  ")}`);
 }
 
@@ -75,6 +77,7 @@ try {
   if (isHostile && !(await measureHostile(directory, full, hostile))) process.exitCode = 1;
   if (isPortal) await measurePortal(directory, rounds);
   if (isGuard && !(await measureGuard(directory))) process.exitCode = 1;
+  if (isReplay && !(await measureReplay(directory))) process.exitCode = 1;
   if (chosen.length > 0) await measureChosen();
 } finally {
   await cleanUp();

@@ -11,7 +11,7 @@ export class RecentValues<Value> {
   #old = new Map<string, Value>();
   #characters = 0;
 
-  constructor(limits = GENERATION) {
+  constructor(limits: typeof GENERATION = GENERATION) {
     this.#limits = limits;
   }
 

@@ -1,17 +1,15 @@
 /**
  * Compares the decisions of a document on recorded events with those of another document, or with the recorded ones,
- * and counts the changes. Equal commands are decided once, as long as memory allows; the counts are exact in any case.
+ * and counts the changes.
  */
 import type { AuditEvent } from "../audit/schema.ts";
-import { globFields, type PolicyDocument, type Verdict } from "../policies/evaluate.ts";
+import type { Verdict } from "../policies/evaluate.ts";
 import type { PolicyDecision } from "../policies/schema.ts";
 import type { StepBudget } from "../policies/step-budget.ts";
-import { type Decide, deciderOf } from "./decider.ts";
+import { type Documents, Judge } from "./judge.ts";
 import { type NotReplayable, REASONS } from "./reasons.ts";
-import { RecentValues } from "./recent-values.ts";
 import { EXAMPLE_FIELDS, type ReplayCounts } from "./report.ts";
 
-const FACTS = ["command", ...Object.values(globFields)] as const;
 /** The fields whose values are counted, by their names in the report. */
 const COUNTED = {
   executors: "executor",
@@ -28,10 +26,7 @@ export const LONGEST_NAME = 256;
 const LONGEST_TEXT = 1_000;
 
 /** The documents to compare, and the number of examples. */
-export interface Comparison {
-  readonly candidate: PolicyDocument;
-  /** Without it, the candidate is compared with the recorded decisions. */
-  readonly base: PolicyDocument | undefined;
+export interface Comparison extends Documents {
   readonly examples: number;
 }
 
@@ -61,9 +56,8 @@ type Example = ReplayCounts["examples"][number];
 /** The counts over all events that were added. */
 export class Tally {
   readonly #examples: number;
-  readonly #decide: Decide;
-  readonly #decideBase: Decide | undefined;
-  readonly #known: RecentValues<Known | NotReplayable>;
+  readonly #judge: Judge<Known>;
+  readonly #hasBase: boolean;
   readonly #rules = new Map<string | null, RuleCount>();
   readonly #notReplayable = new Map<NotReplayable, number>();
   readonly #names = {
@@ -75,16 +69,28 @@ export class Tally {
   readonly #total: Changes = { newly_denied: 0, newly_allowed: 0 };
   #evaluated = 0;
 
-  /** @param work counts the steps of all decisions */
+  /**
+   * @param work counts the steps of all decisions
+   * @param limits of the decisions that are kept
+   */
   constructor(
     { candidate, base, examples }: Comparison,
     work: StepBudget,
-    known = new RecentValues<Known | NotReplayable>(),
+    limits?: { readonly keys: number; readonly characters: number },
   ) {
     this.#examples = examples;
-    this.#decide = deciderOf(candidate, work);
-    this.#decideBase = base && deciderOf(base, work);
-    this.#known = known;
+    this.#hasBase = base !== undefined;
+    this.#judge = new Judge(
+      { candidate, base },
+      work,
+      ({ was, now }) => ({
+        was: was?.decision,
+        now,
+        rule: this.#rules.get(now.rule) as RuleCount,
+        isShown: false,
+      }),
+      limits,
+    );
     for (const id of [...candidate.rules.map((rule) => rule.id), null]) {
       this.#rules.set(id, { id, hits: 0, newly_denied: 0, newly_allowed: 0 });
     }
@@ -97,8 +103,8 @@ export class Tally {
    */
   add(event: AuditEvent): void {
     const recorded = event.policy_decision;
-    if (!this.#decideBase && recorded === undefined) return this.#leaveOut("no_decision");
-    const known = this.#knownOf(event);
+    if (!this.#hasBase && recorded === undefined) return this.#leaveOut("no_decision");
+    const known = this.#judge.of(event);
     if (typeof known === "string") return this.#leaveOut(known);
     const { now, rule } = known;
     const was = known.was ?? recorded;
@@ -149,28 +155,6 @@ export class Tally {
     this.#notReplayable.set(reason, (this.#notReplayable.get(reason) ?? 0) + 1);
   }
 
-  #knownOf(event: AuditEvent): Known | NotReplayable {
-    const key = keyOf(event);
-    const found = this.#known.get(key);
-    if (found !== undefined) return found;
-    const known = this.#judge(event);
-    this.#known.keep(key, known);
-    return known;
-  }
-
-  #judge(event: AuditEvent): Known | NotReplayable {
-    const now = this.#decide(event);
-    if (typeof now === "string") return now;
-    const was = this.#decideBase?.(event);
-    if (typeof was === "string") return was;
-    return {
-      was: was?.decision,
-      now,
-      rule: this.#rules.get(now.rule) as RuleCount,
-      isShown: false,
-    };
-  }
-
   /** Half of the examples are of each kind, if there are as many: a rare change must not be hidden by a frequent one. */
   #chosenExamples(): readonly Example[] {
     const { newly_denied: denied, newly_allowed: allowed } = this.#shown;
@@ -178,18 +162,6 @@ export class Tally {
     const first = denied.slice(0, Math.max(half, this.#examples - allowed.length));
     return [...first, ...allowed.slice(0, this.#examples - first.length)];
   }
-}
-
-/** A text that is equal for events with equal facts only: the lengths keep the values apart. */
-function keyOf(event: AuditEvent): string {
-  let lengths = "";
-  let values = "";
-  for (const field of FACTS) {
-    const value = event[field];
-    lengths += value === undefined ? "-," : `${value.length},`;
-    if (value !== undefined) values += value;
-  }
-  return lengths + values;
 }
 
 function countName(counts: Map<string, Changes>, name: string | undefined, kind: Kind): void {

@@ -267,9 +267,10 @@ test("requests that cannot be replayed say why", async (t) => {
 
 test("a document that takes too much work is refused, and the server answers meanwhile", async (t) => {
   const app = await start(t);
-  const globs = Array.from({ length: 2_000 }, () => `{ glob: "${"*a".repeat(200)}*b*" }`).join(
-    ", ",
-  );
+  const globs = Array.from(
+    { length: 2_000 },
+    (_, i) => `{ glob: "${"*a".repeat(200)}*b${i}*" }`,
+  ).join(", ");
   const yaml = `schema: signalbox/policy/v1\nrules: [{ id: r, effect: deny, match: { commands: [${globs}] } }]`;
   const command = "a".repeat(1 << 19);
   await report(

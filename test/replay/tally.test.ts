@@ -4,9 +4,8 @@ import fc from "fast-check";
 import { stringify } from "yaml";
 import type { AuditEvent } from "../../src/audit/schema.ts";
 import { examine } from "../../src/policies/examine.ts";
-import type { PolicyDocument } from "../../src/policies/evaluate.ts";
+import { evaluate, type PolicyDocument } from "../../src/policies/evaluate.ts";
 import { StepBudget, TooMuchWork } from "../../src/policies/step-budget.ts";
-import { RecentValues } from "../../src/replay/recent-values.ts";
 import { MOST_NAMES, Tally } from "../../src/replay/tally.ts";
 import {
   naiveDecision,
@@ -103,11 +102,12 @@ test("a replay agrees with the plainest implementation", () => {
       documents,
       fc.option(documents, { nil: undefined }),
       events,
-      (candidate, base, list) => {
+      fc.boolean(),
+      (candidate, base, list, isForgetful) => {
         const tally = new Tally(
           { candidate: documentOf(candidate), base: base && documentOf(base), examples: 200 },
           new StepBudget(Infinity),
-          new RecentValues({ keys: 2, characters: 200 }), // most commands are decided again
+          isForgetful ? { keys: 2, characters: 200 } : undefined, // most commands are decided again
         );
         const wanted = { evaluated: 0, newly_denied: 0, newly_allowed: 0 };
         let leftOut = 0;
@@ -334,4 +334,95 @@ test("all decisions share one limit of steps", () => {
       tally.add(eventOf({ command: `git ${i}` }, { policy_decision: "ALLOWED" }));
     }
   }, TooMuchWork);
+});
+
+test("documents of very many rules and patterns decide like the plainest implementation", () => {
+  const many = Array.from({ length: 100 }, (_, i) => i);
+  const document: NaiveDocument = {
+    schema: SCHEMA,
+    default: "allow",
+    rules: [
+      ...many.map((i) => ({
+        id: `r${i}`,
+        effect: "deny" as const,
+        match: { commands: [{ prefix: "ls" }], executors: [`e${i}`, `*-${i}`] },
+      })),
+      { id: "providers", effect: "deny", match: { providers: ["gi*"], resources: ["prod"] } },
+    ],
+  };
+  const tally = new Tally(
+    { candidate: documentOf(document), base: undefined, examples: 0 },
+    new StepBudget(Infinity),
+  );
+  let denied = 0;
+  for (const command of ["ls", "git x", "cat", "ls -l"]) {
+    for (const executor of ["e7", "x-99", "e700", "x"]) {
+      for (const given of [{ provider: "git" }, { provider: "p" }, {}]) {
+        const facts: NaiveFacts = { command, executor, resource: "prod", ...given };
+        tally.add(eventOf(facts, { policy_decision: "ALLOWED" }));
+        if (naiveDecision(document, facts).decision === "DENIED") denied++;
+      }
+    }
+  }
+  const { evaluated, newly_denied } = tally.counts();
+  assert.deepEqual([evaluated, newly_denied], [48, denied]);
+});
+
+const SHELL_TEXTS = [
+  ...[
+    "true; git push",
+    "sudo -u x git push",
+    "bash -c 'git push -f'",
+    "/usr/bin/git push x",
+    "A=1 git push",
+  ],
+  ...[
+    "git push > out",
+    "{git,push} x",
+    "  git   push ",
+    '"git" push',
+    "git$X push",
+    "ls && rm x | git status",
+  ],
+  ...[
+    "git push 'a",
+    "$(git push)",
+    "X=y",
+    "> out",
+    "env -S 'rm x'",
+    "if true; then rm x; fi",
+    "eval git push",
+  ],
+] as const;
+
+test("only the rules that can decide a command are tried, with the decisions of all rules", () => {
+  const shellEvents = fc.array(
+    fc.record({
+      command: some(...SHELL_TEXTS),
+      provider: some("git", "kubectl", "sudo"),
+      capability: some("git/push", "x"),
+      consumer: some("ai" as const, "human" as const),
+      executor: some("ada", "bob", "eve"),
+      resource: some("prod-eu", "dev"),
+    }),
+    { minLength: 1, maxLength: 20 },
+  );
+  fc.assert(
+    fc.property(documents, shellEvents, (given, list) => {
+      const document = documentOf(given);
+      const tally = new Tally(
+        { candidate: document, base: undefined, examples: 0 },
+        new StepBudget(Infinity),
+      );
+      const hits = new Map<string | null, number>();
+      for (const facts of list) {
+        tally.add(eventOf(facts, { policy_decision: "ALLOWED" }));
+        const { rule } = evaluate(document, facts, new StepBudget(Infinity));
+        hits.set(rule, (hits.get(rule) ?? 0) + 1);
+      }
+      const counted = tally.counts().rules.filter((rule) => rule.hits > 0);
+      assert.deepEqual(new Map(counted.map((rule) => [rule.id, rule.hits] as const)), hits);
+    }),
+    { numRuns: 2_000 },
+  );
 });

@@ -156,6 +156,10 @@ function build(read: (option: Option) => { name: string; given: string | undefin
     const names = [read("adminEmail").name, read("adminPassword").name];
     throw new ConfigError(`${names.join(" and ")}: give both, or neither`);
   }
+  if (values.checkpointSeconds > 0 && values.databaseUrl !== undefined) {
+    const { name } = read("checkpointSeconds");
+    throw new ConfigError(`${name}: expected 0 with a database, whose logs are not signed yet`);
+  }
   const requireAuth = read("requireAuth").given === undefined ? values.demo : values.requireAuth;
   return { ...values, requireAuth: () => requireAuth, named: (message) => message };
 }

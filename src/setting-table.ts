@@ -86,6 +86,8 @@ export const settingTable = {
     integer(64 * KIB, 1024 * MIB),
     String(64 * MIB),
   ),
+  /** The seconds between two signed checkpoints of a log that grows; 0 signs none. Not with `databaseUrl`. */
+  checkpointSeconds: setting("CHECKPOINT_SECONDS", integer(0, 86_400), "0"),
   /** How many days audit events are kept; 0 keeps them all. */
   auditRetentionDays: setting("AUDIT_RETENTION_DAYS", integer(0, 36_500), "0"),
   /**

@@ -49,6 +49,7 @@ const DEFAULTS = {
   auditDurability: "sync",
   auditRedaction: "on",
   auditSegmentBytes: 67_108_864,
+  checkpointSeconds: 0,
   auditRetentionDays: 0,
   activityRetentionDays: 400,
   maxActivityBytes: 268_435_456,
@@ -350,6 +351,15 @@ const cases: readonly Case[] = [
     good: [["67108864", 64 * MIB]],
     bad: ["67108863", "0", "64 MiB"],
     wrong: [1, 1.5, true],
+  },
+  {
+    option: "checkpointSeconds",
+    good: [
+      ["0", 0],
+      ["86400", 86_400],
+    ],
+    bad: ["86401", "-1", "1.5", "90d", "forever"],
+    wrong: ["90", -1, 0.5, null],
   },
   {
     option: "auditRetentionDays",

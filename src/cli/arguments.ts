@@ -8,6 +8,13 @@ type Parsed<T extends Options> = ReturnType<
   typeof parseArgs<{ args: string[]; options: T; allowPositionals: true; strict: true }>
 >;
 
+/** The positional arguments that are not directories. */
+const POSITIONALS = new Map([
+  ["FILE", "a file"],
+  ["EVENT_ID", "the id of an event"],
+  ["NAME", "the name of a log"],
+]);
+
 /**
  * Reads the arguments of a command with a fixed number of positional ones.
  *
@@ -32,8 +39,8 @@ export function readArguments<const T extends Options>(
   }
   const empty = positionals[parsed.positionals.indexOf("")];
   if (empty !== undefined) {
-    const expected = empty === "FILE" ? "file" : "directory";
-    throw new UsageError(`${empty}: was empty, expected a ${expected}`);
+    const expected = POSITIONALS.get(empty) ?? "a directory";
+    throw new UsageError(`${empty}: was empty, expected ${expected}`);
   }
   const missing = positionals[parsed.positionals.length];
   if (missing !== undefined) throw new UsageError(`${missing} is missing`);

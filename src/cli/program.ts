@@ -7,6 +7,7 @@ import { guardCommand } from "./guard.ts";
 import { keyCreateCommand } from "./key-create.ts";
 import { moveCommand } from "./move.ts";
 import { policyCommands } from "./policy.ts";
+import { logKeyCommand, proveCommand } from "./prove.ts";
 import { restoreCommand } from "./restore.ts";
 import { serveCommand } from "./serve.ts";
 import { userAddCommand } from "./user-add.ts";
@@ -21,6 +22,8 @@ const COMMANDS: readonly CliCommand[] = [
   moveCommand,
   userAddCommand,
   keyCreateCommand,
+  logKeyCommand,
+  proveCommand,
   verifyProofCommand,
   ...policyCommands,
   guardCommand,

@@ -3,3 +3,6 @@ export class MalformedProof extends Error {}
 
 /** A well-formed proof or signature that does not prove its claim. */
 export class FailedProof extends Error {}
+
+/** A note that none of the known keys signed. */
+export class UnknownSigner extends FailedProof {}

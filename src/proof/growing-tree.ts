@@ -1,35 +1,26 @@
 import { EMPTY_ROOT, HASH_BYTES, nodeHash, perfectRoot } from "./merkle.ts";
 import { TILE_WIDTH, tileWidth, type TileReader } from "./tiles.ts";
 
-/** A tile that is full and never changes again: 8,192 bytes. */
-export interface FullTile {
-  readonly level: number;
-  readonly index: number;
-  readonly hashes: Buffer;
-}
+/** Receives each hash of a level above the leaves as soon as it is final; they come in order within a level. */
+export type TakeHash = (level: number, hash: Buffer) => void;
 
 /**
- * The right edge of a growing tree: of each level the one tile that is not full. Full tiles are handed out
- * and forgotten, so the memory is 8 KiB for each level, however large the tree is.
+ * The right edge of a growing tree: of each level the one tile that is not full. So the memory is 8 KiB for each
+ * level, however large the tree is.
  */
 export class GrowingTree {
-  readonly #onFull: (tile: FullTile) => void;
+  readonly #onHash: TakeHash;
   /** The last tile of each level. Its first hashes count, as many as `tileWidth` says. */
   readonly #edge: Buffer[] = [];
   #size = 0;
 
-  /** @param onFull takes each tile as it becomes full, lower levels first; the buffer is the taker's */
-  constructor(onFull: (tile: FullTile) => void) {
-    this.#onFull = onFull;
+  constructor(onHash: TakeHash) {
+    this.#onHash = onHash;
   }
 
   /** Opens a tree of known size, with the last tile of each level as the reader gives it. */
-  static async resume(
-    size: number,
-    read: TileReader,
-    onFull: (tile: FullTile) => void,
-  ): Promise<GrowingTree> {
-    const tree = new GrowingTree(onFull);
+  static async resume(size: number, read: TileReader, onHash: TakeHash): Promise<GrowingTree> {
+    const tree = new GrowingTree(onHash);
     for (let level = 0; TILE_WIDTH ** level <= size; level++) {
       const edge = Buffer.alloc(TILE_WIDTH * HASH_BYTES);
       const { index, width } = lastOf(size, level);
@@ -75,15 +66,7 @@ export class GrowingTree {
     return root ?? EMPTY_ROOT;
   }
 
-  /** A copy of a tile that is not full; `undefined` for every other tile. */
-  partialTile(level: number, index: number): Buffer | undefined {
-    const last = lastOf(this.#size, level);
-    const edge = this.#edge[level];
-    if (edge === undefined || last.index !== index || last.width === 0) return undefined;
-    return Buffer.from(edge.subarray(0, last.width * HASH_BYTES));
-  }
-
-  /** Puts the hash with this number among those of its level, and hands the tile out that it fills. */
+  /** Puts the hash with this number among those of its level; the tile that it fills is a hash of the next one. */
   #add(level: number, number: number, hash: Uint8Array): void {
     const edge = (this.#edge[level] ??= Buffer.alloc(TILE_WIDTH * HASH_BYTES));
     const offset = number % TILE_WIDTH;
@@ -91,7 +74,7 @@ export class GrowingTree {
     if (offset < TILE_WIDTH - 1) return;
     const index = Math.floor(number / TILE_WIDTH);
     const root = perfectRoot(edge, 0, TILE_WIDTH);
-    this.#onFull({ level, index, hashes: Buffer.from(edge) });
+    this.#onHash(level + 1, root);
     this.#add(level + 1, index, root);
   }
 }

@@ -58,7 +58,7 @@ export async function checkLog(
   const faults = (isRight && !suspicious ? other : other.filter(isConfirmed)).map(
     ({ level, index }) => ({
       file: log.tileFile(level, index),
-      problem: "is not the tile of the events, which are as the checkpoints say",
+      problem: `tile ${index}: is not that of the events, which are as the checkpoints say`,
     }),
   );
   if (!isRight || suspicious) {

@@ -13,7 +13,7 @@ import {
   type KeyObject,
 } from "node:crypto";
 import { decodeBase64 } from "./base64.ts";
-import { FailedProof, MalformedProof } from "./errors.ts";
+import { FailedProof, MalformedProof, UnknownSigner } from "./errors.ts";
 
 const ED25519 = 0x01;
 const KEY_BYTES = 32;
@@ -125,7 +125,8 @@ interface Signature {
  *
  * @param verifiers the known keys
  * @returns the text, and the verifiers whose signatures it has
- * @throws MalformedProof if the text is not a note; FailedProof if no known key signed it
+ * @throws MalformedProof if the text is not a note; UnknownSigner if no known key signed it;
+ *   FailedProof if the text is not what a known key signed
  */
 export function openNote(
   note: string | Buffer,
@@ -143,7 +144,7 @@ export function openNote(
   if (signers.length === 0) {
     const wanted = verifiers.map(({ name, id }) => `${name}+${id}`).join(", ");
     const found = signatures.map(({ name, id }) => `${name}+${id}`).join(", ");
-    throw new FailedProof(`not signed by ${wanted}, only by ${found}`);
+    throw new UnknownSigner(`not signed by ${wanted}, only by ${found}`);
   }
   return { text, signers };
 }

@@ -21,7 +21,7 @@ export interface OrganizationLayout {
   readonly fleetLog: string;
   readonly audit: string;
   readonly activityLog: string;
-  /** Tiles and checkpoints of the tree over the audit events. */
+  /** Hashes and checkpoints of the tree over the audit events. */
   readonly auditProof: string;
   /** The same of the tree over the activity log. */
   readonly activityProof: string;
@@ -41,6 +41,11 @@ export class Layout {
 
   get secret(): string {
     return join(this.root, "secret");
+  }
+
+  /** The private key that signs checkpoints. */
+  get logKey(): string {
+    return join(this.root, "log-key");
   }
 
   /** The socket on which a running server takes commands. */

@@ -12,8 +12,8 @@ import { TEMPORARY_SUFFIX } from "./snapshot.ts";
 export async function removeStrays(files: FileOperations, layout: Layout): Promise<void> {
   const names = await listDirectory(files, layout.organizations);
   const directories = names.filter(isOrganizationId).flatMap((id) => {
-    const { directory, policies, audit } = layout.organization(id);
-    return [directory, policies, audit];
+    const { directory, policies, audit, auditProof, activityProof } = layout.organization(id);
+    return [directory, policies, audit, auditProof, activityProof];
   });
   await inParallel([layout.root, ...directories], async (directory) => {
     for (const name of await listDirectory(files, directory)) {

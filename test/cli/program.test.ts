@@ -20,6 +20,8 @@ const COMMANDS = [
   "move",
   "user add",
   "key create",
+  "log-key",
+  "prove",
   "verify-proof",
   ...POLICY,
 ];

@@ -166,7 +166,7 @@ const TAMPERINGS: readonly (readonly [what: string, said: RegExp, damage: Damage
   ],
   [
     "a cut end",
-    /the log ends after 610 events, and the checkpoint of 620 events is of 620/,
+    /0003\.jsonl: after line 130: events 610 to 619 are missing/,
     (root, segments) =>
       edit(join(root, segments.at(-1) ?? ""), (lines) => {
         lines.splice(-11, 10);
@@ -176,16 +176,20 @@ const TAMPERINGS: readonly (readonly [what: string, said: RegExp, damage: Damage
   ],
   [
     "a changed entry of the activity log",
-    /activity\.jsonl: lines? 1.*: events? 0.* not those of the checkpoint/,
+    /activity\.jsonl: line 1: is not event 0: its leaf is/,
     (root) =>
       edit(join(root, OWN, "activity.jsonl"), (lines) => {
         lines[0] = lines[0]?.replace(/("id":".)./, "$1_") ?? "";
       }),
   ],
   [
-    "a changed tile",
-    /audit-proof\/tile\/0\/001: is not the tile of the events, which are as/,
-    (root) => writeFile(join(root, OWN, "audit-proof/tile/0/001"), Buffer.alloc(8192)),
+    "a changed hash",
+    /audit-proof\/hashes-0: tile 1: is not that of the events, which are as/,
+    async (root) => {
+      const path = join(root, OWN, "audit-proof/hashes-0");
+      const hashes = await readFile(path);
+      await writeFile(path, hashes.fill(0, 9_000, 9_001));
+    },
   ],
   [
     "a changed checkpoint",
@@ -196,9 +200,9 @@ const TAMPERINGS: readonly (readonly [what: string, said: RegExp, damage: Damage
       }),
   ],
   [
-    "a strange file among the tiles",
-    /audit-proof\/tile\/0\/readme: is not a file of Signalbox/,
-    (root) => writeFile(join(root, OWN, "audit-proof/tile/0/readme"), "", { mode: 0o600 }),
+    "a strange file among the hashes",
+    /audit-proof\/readme: is not a file of Signalbox/,
+    (root) => writeFile(join(root, OWN, "audit-proof/readme"), "", { mode: 0o600 }),
   ],
 ];
 

@@ -44,7 +44,7 @@ test("a log of which retention removed the beginning is checked with the tiles t
   const removed = copyOf({ ...log, checkpoints: whole.checkpoints });
   flip(removed.tiles.get("0/0"), 7);
   const [said = ""] = await faultsOf(removed);
-  assert.match(said, /^tile\/0\/000: events 0 to 9 are not those of checkpoint 10$/);
+  assert.match(said, /^hashes-0: events 0 to 9 are not those of checkpoint 10$/);
 });
 
 test("a retention that was not one is found: the line after the gap is another event", async () => {
@@ -180,7 +180,7 @@ test("a damaged tile is told as such, and the events as right", async () => {
   const log = copyOf(whole);
   flip(log.tiles.get("0/1"), 77);
   assert.deepEqual(await faultsOf(log), [
-    "tile/0/001: is not the tile of the events, which are as the checkpoints say",
+    "hashes-0: tile 1: is not that of the events, which are as the checkpoints say",
   ]);
   log.tiles.delete("0/0");
   assert.equal((await faultsOf(log)).length, 2);

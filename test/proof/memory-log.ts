@@ -1,7 +1,7 @@
 /** A log with its tiles and checkpoints in memory, as a check reads it, to be tampered with. */
 import { HASH_BYTES } from "../../src/proof/merkle.ts";
 import type { KnownCheckpoint, StoredLog } from "../../src/proof/stored-log.ts";
-import { rootFromTiles, TILE_WIDTH, tilePath } from "../../src/proof/tiles.ts";
+import { rootFromTiles, TILE_WIDTH, tileWidth } from "../../src/proof/tiles.ts";
 import { tiledTree } from "./naive-tree.ts";
 
 export interface MemoryLog extends StoredLog {
@@ -19,7 +19,7 @@ export async function memoryLog(
   sizes: readonly number[],
   isPartialKept = false,
 ): Promise<MemoryLog> {
-  const { tree, read } = tiledTree(lines);
+  const { read } = tiledTree(lines);
   const segments = new Map<string, Buffer>();
   for (let i = 0; i * aSegment < lines.length; i++) {
     const own = lines.slice(i * aSegment, (i + 1) * aSegment);
@@ -31,8 +31,10 @@ export async function memoryLog(
     for (let i = 0; i < count; i++) {
       tiles.set(`${level}/${i}`, Buffer.from(await read(level, i, TILE_WIDTH)));
     }
-    const partial = isPartialKept ? tree.partialTile(level, count) : undefined;
-    if (partial) tiles.set(`${level}/${count}`, partial);
+    const width = tileWidth(lines.length, level, count);
+    if (isPartialKept && width > 0) {
+      tiles.set(`${level}/${count}`, Buffer.from(await read(level, count, width)));
+    }
   }
   const checkpoints = await Promise.all(
     sizes.map(async (size) => ({
@@ -62,7 +64,7 @@ export function logOf(
       }
     },
     readTile: async (level, index) => tiles.get(`${level}/${index}`),
-    tileFile: (level, index) => `tile/${tilePath({ level, index, width: TILE_WIDTH })}`,
+    tileFile: (level) => `hashes-${level}`,
   };
 }
 

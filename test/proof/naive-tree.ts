@@ -4,6 +4,8 @@ import { GrowingTree } from "../../src/proof/growing-tree.ts";
 import { leafHash } from "../../src/proof/merkle.ts";
 import type { TileReader } from "../../src/proof/tiles.ts";
 
+const TILE_BYTES = 8192;
+
 const sha256 = (...parts: readonly Uint8Array[]): Buffer => {
   const hash = createHash("sha256");
   for (const part of parts) hash.update(part);
@@ -50,7 +52,7 @@ export function naiveSubproof(m: number, leaves: readonly Buffer[], b = true): r
     : [...naiveSubproof(m - k, right, false), naiveRoot(left)];
 }
 
-/** A tree over lines that keeps its full tiles in memory, and the tiles that its reader was asked for. */
+/** A tree over lines that keeps its hashes in memory, and the tiles that its reader was asked for. */
 export interface TiledTree {
   readonly tree: GrowingTree;
   readonly leaves: readonly Buffer[];
@@ -60,17 +62,17 @@ export interface TiledTree {
 
 /** Grows a tree over lines. */
 export function tiledTree(lines: readonly string[]): TiledTree {
-  const full = new Map<string, Buffer>();
-  const tree = new GrowingTree(({ level, index, hashes }) => {
-    full.set(`${level}/${index}`, hashes);
-  });
   const leaves = lines.map((line) => leafHash(Buffer.from(line)));
+  const levels = [Buffer.concat(leaves)];
+  const tree = new GrowingTree((level, hash) => {
+    levels[level] = Buffer.concat([levels[level] ?? Buffer.alloc(0), hash]);
+  });
   for (const leaf of leaves) tree.append(leaf);
   const asked: string[] = [];
   const read: TileReader = (level, index) => {
     asked.push(`${level}/${index}`);
-    const tile = full.get(`${level}/${index}`) ?? tree.partialTile(level, index);
-    if (!tile) throw new Error(`There is no tile ${level}/${index}`);
+    const tile = levels[level]?.subarray(index * TILE_BYTES, (index + 1) * TILE_BYTES);
+    if (!tile || tile.length === 0) throw new Error(`There is no tile ${level}/${index}`);
     return tile;
   };
   return { tree, leaves, read, asked };

@@ -1,11 +1,10 @@
-/** Writes the tiles and checkpoints of the logs in a data directory that no server uses. */
+/** Writes the hashes and checkpoints of the logs in a data directory that no server uses. */
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { formatCheckpoint } from "../../src/proof/checkpoint.ts";
 import { GrowingTree } from "../../src/proof/growing-tree.ts";
 import { leafHash } from "../../src/proof/merkle.ts";
 import { signerOf, signNote, type Signer } from "../../src/proof/note.ts";
-import { TILE_WIDTH, tilePath } from "../../src/proof/tiles.ts";
 
 const HOST = "signalbox.example.com";
 const OWNED = { mode: 0o700, recursive: true } as const;
@@ -38,7 +37,7 @@ export function noteAt(
   return signNote(formatCheckpoint(checkpoint), [signer]);
 }
 
-/** Writes tiles, and checkpoints at these sizes and at the last event. */
+/** Writes hashes, and checkpoints at these sizes and at the last event. */
 export async function signLog(
   root: string,
   log: "audit" | "activity",
@@ -48,15 +47,18 @@ export async function signLog(
 ): Promise<void> {
   const own = lines ?? (await linesOfLog(root, log));
   const directory = join(root, "organizations/default", `${log}-proof`);
-  const full: [path: string, hashes: Buffer][] = [];
-  const tree = new GrowingTree(({ hashes, ...place }) => {
-    full.push([join(directory, "tile", tilePath({ ...place, width: TILE_WIDTH })), hashes]);
-  });
-  for (const line of own) tree.append(leafHash(line));
+  const levels = [Buffer.alloc(0)];
+  const take = (level: number, hash: Buffer): void => {
+    levels[level] = Buffer.concat([levels[level] ?? Buffer.alloc(0), hash]);
+  };
+  const tree = new GrowingTree(take);
+  for (const line of own) {
+    tree.append(leafHash(line));
+    take(0, leafHash(line));
+  }
   await mkdir(directory, OWNED);
-  for (const [path, hashes] of full) {
-    await mkdir(dirname(path), OWNED);
-    await writeFile(path, hashes, { mode: 0o600 });
+  for (const [level, hashes] of levels.entries()) {
+    await writeFile(join(directory, `hashes-${level}`), hashes, { mode: 0o600 });
   }
   const records = [...sizes, own.length].map(
     (size) => `${JSON.stringify({ note: noteAt(own, size, signerFor(log, key)) })}\n`,

@@ -88,6 +88,7 @@ class Stage {
     const names = await listDirectory(this.#disk, own.directory);
     if (!names.includes(basename(own.organization))) return; // its creation was not committed
     const inOwn = (pattern: RegExp) => this.#addMatching(own.directory, names, pattern);
+    for (const directory of [own.auditProof, own.activityProof]) await this.#tree(directory);
     await inOwn(/^activity(-\d+)?\.jsonl$/);
     await inOwn(/^fleet(-\d+)?\.jsonl$/);
     await this.#add(own.fleetSnapshot);
@@ -99,6 +100,14 @@ class Stage {
     for (const path of [own.users, own.apiKeys, own.settings, own.providers, own.organization]) {
       await this.#add(path);
     }
+  }
+
+  /** Checkpoints before the hashes that they are of, and both before the lines, so that a copy lacks none. */
+  async #tree(directory: string): Promise<void> {
+    const names = await listDirectory(this.#disk, directory);
+    await this.#addMatching(directory, names, /^checkpoints\.jsonl$/);
+    await this.#addMatching(directory, names, /^position\.json$/);
+    await this.#addMatching(directory, names, /^hashes-\d$/);
   }
 
   async #policies(directory: string, index: string): Promise<void> {

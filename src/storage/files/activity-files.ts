@@ -1,4 +1,5 @@
 import { activityEntry, type ActivityEntry } from "../../activity/schema.ts";
+import type { Awaitable } from "../../core/caller.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import { Yielder } from "../../core/yielder.ts";
@@ -18,6 +19,8 @@ export interface ActivityLogParts {
   readonly log: Log;
   /** The register that takes damaged lines. */
   readonly damage: DamageRegister;
+  /** Called before files of an organization are removed, which waits for it. */
+  readonly removing?: ((organization: string) => Awaitable<void>) | undefined;
   /** The most bytes of the log; beyond them its oldest files are removed. */
   readonly maxBytes: number;
   /** The number of newest entries that are never removed. */

@@ -224,6 +224,7 @@ export class ActivityLog {
       this.#facts.delete(file);
     }
     await this.#leases.ended();
+    await this.#parts.removing?.(organization);
     for (const file of expired) {
       const path = activityPath(this.#parts, file);
       await this.#reader.forget(file);

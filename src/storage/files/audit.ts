@@ -7,6 +7,7 @@ import type {
   AuditStore,
 } from "../../audit/store.ts";
 import type { AuditTail, AuditUsage, Position, ProviderActivity } from "../../audit/store.ts";
+import type { Awaitable } from "../../core/caller.ts";
 import type { Clock } from "../../core/clock.ts";
 import { CloseStack } from "../../core/close-stack.ts";
 import { describeError, type Log } from "../../core/log.ts";
@@ -40,6 +41,8 @@ export interface FileAuditOptions {
   readonly segmentBytes: number;
   /** The threads that build missing indexes, for the real disk only; closed with the store. */
   readonly threads?: IndexThreads;
+  /** Called before files of an organization are removed, which waits for it. */
+  readonly removing?: ((organization: string) => Awaitable<void>) | undefined;
   /** The most open organizations; beyond it, idle ones are closed. 1,000 when absent. */
   readonly maxOpen?: number;
 }

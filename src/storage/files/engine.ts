@@ -26,6 +26,8 @@ import { IndexThreads } from "./audit/sidecar/index-threads.ts";
 import { FileFleet } from "./fleet.ts";
 import { FileKeys } from "./keys.ts";
 import { FileOrganizations } from "./organizations.ts";
+import { readOrCreateLogKey } from "./proof/log-key.ts";
+import { Notary } from "./proof/notary.ts";
 import { moveOf, readUnfinishedMove } from "./move.ts";
 import { FilePolicies } from "./policies.ts";
 import { FileProviderOverrides } from "./providers.ts";
@@ -73,8 +75,8 @@ async function openDirectory(
   const demo = await openDemo(parts, files, layout);
   const damage = new DamageRegister(files, log);
   const own = await openStores(parts, files, layout, damage, opened);
-  const { audit, fleet, activity, organizations } = own;
-  const stores = { ...own, users: organizations.users };
+  const { audit, fleet, activity, organizations, notary, ...others } = own;
+  const stores = { ...others, organizations, fleet, audit, activity, users: organizations.users };
   return {
     stores,
     commit: changeThenEntry<Stores>(stores),
@@ -147,6 +149,7 @@ async function openStores(
   const rollouts = await FileRollouts.open(files, layout, ids, (id) => policies.activeVersion(id));
   opened.keep(rollouts.changes);
   const { auditDurability: durability, auditSegmentBytes: segmentBytes } = config;
+  let notary: Notary | undefined;
   const threads = files === systemFiles ? new IndexThreads() : undefined;
   const audit = opened.keep(
     new FileAuditStore({
@@ -157,11 +160,15 @@ async function openStores(
       damage,
       durability,
       segmentBytes,
+      removing: (id) => notary?.beforeRemoval(id, "audit"),
       ...(threads && { threads }),
     }),
   );
   const activity = opened.keep(
-    new FileActivity({ files, layout, now, log, damage, maxBytes: config.maxActivityBytes }),
+    new FileActivity({
+      ...{ files, layout, now, log, damage, maxBytes: config.maxActivityBytes },
+      removing: (id) => notary?.beforeRemoval(id, "activity"),
+    }),
   );
   const settings = new FileSettings(files, layout);
   opened.keep(settings.changes);
@@ -175,7 +182,18 @@ async function openStores(
       await ended;
     },
   });
-  return { organizations, keys, settings, overrides, policies, rollouts, fleet, audit, activity };
+  if (config.checkpointSeconds > 0) {
+    notary = opened.keep(
+      new Notary({
+        ...{ files, layout, log, key: await readOrCreateLogKey(files, layout) },
+        host: config.baseUrl === undefined ? "signalbox" : new URL(config.baseUrl).host,
+        seconds: config.checkpointSeconds,
+        writers: [audit, activity],
+      }),
+    );
+  }
+  const signed = { fleet, audit, activity, notary };
+  return { organizations, keys, settings, overrides, policies, rollouts, ...signed };
 }
 
 /** Reports the stores that cannot write, and makes them retry at most once a second. */
@@ -204,7 +222,7 @@ function healthOf(
       triedAt = now();
       for (const [, store] of failing) store.recover();
     }
-    return { unwritable, isDegraded: damage.lines > 0 };
+    return { unwritable, isDegraded: damage.lines > 0 || stores.notary?.failure !== undefined };
   };
 }
 

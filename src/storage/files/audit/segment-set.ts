@@ -4,6 +4,7 @@
  * growing index answers queries until the sidecar is written, synced and renamed. A crash before that loses
  * nothing: the next start rebuilds the missing sidecar.
  */
+import type { Awaitable } from "../../../core/caller.ts";
 import { join } from "node:path";
 import type { AuditUsage } from "../../../audit/store.ts";
 import { DamageFound, damagedPath, type DamageRegister } from "../../damage.ts";
@@ -33,6 +34,8 @@ export interface SegmentSetOptions {
   readonly indexFailed: (error: unknown, file: string) => void;
   /** Threads that rebuild missing sidecars; without them the main thread does it. */
   readonly threads?: IndexThreads;
+  /** Called before the files of a segment are removed, which waits for it. */
+  readonly removing?: ((organization: string) => Awaitable<void>) | undefined;
 }
 
 /**
@@ -131,6 +134,7 @@ export class SegmentSet {
   async remove(index: SegmentIndex): Promise<void> {
     await this.#sealing.idle(); // its sidecar may still be written at this moment
     if (index instanceof SealedIndex) await index.close();
+    await this.#options.removing?.(this.#options.organization);
     await this.#log.remove(index.segment);
     await this.#options.files.remove(this.#sidecarPath(index.segment));
     await this.#options.damage.remove(this.#log.path(index.segment));

@@ -1,22 +1,17 @@
 /** Checks the logs of an organization against signed checkpoints. */
 import { join } from "node:path";
-import { isObject } from "../../../core/validate.ts";
 import { openCheckpoint, type Checkpoint } from "../../../proof/checkpoint.ts";
+import { UnknownSigner } from "../../../proof/errors.ts";
 import { checkLog } from "../../../proof/log-check.ts";
 import { verifierOf, type Verifier } from "../../../proof/note.ts";
 import type { KnownCheckpoint, StoredLog } from "../../../proof/stored-log.ts";
-import { TILE_WIDTH, tilePath } from "../../../proof/tiles.ts";
-import { listDirectory } from "../../directories.ts";
 import type { FileOperations } from "../../file-operations.ts";
 import type { Layout } from "../../layout.ts";
 import { endOfLog, readLines } from "../../log-lines.ts";
-import { listNumbers, numberedPath } from "../../numbered-files.ts";
 import { readFileIfAny } from "../../snapshot.ts";
+import { logParts, treeDirectory, TREES, type TreeName } from "../proof/log-sources.ts";
+import { readNote, TreeFiles } from "../proof/tree-files.ts";
 import type { VerifyReport } from "./report.ts";
-
-/** The trees of an organization, by the last part of their names. */
-const TREES = ["audit", "activity"] as const;
-type Tree = (typeof TREES)[number];
 
 /** A key and checkpoints that come from outside of the data directory. */
 export interface ProofEvidence {
@@ -54,10 +49,8 @@ export async function verifyProofs(
   { verifier, kept }: ProofEvidence,
   report: VerifyReport,
 ): Promise<void> {
-  const own = layout.organization(id);
   for (const tree of TREES) {
-    const directory = tree === "audit" ? own.auditProof : own.activityProof;
-    const path = join(directory, "checkpoints.jsonl");
+    const path = join(treeDirectory(layout, id, tree), "checkpoints.jsonl");
     const stored =
       (await report.reading(path, () =>
         readCheckpoints(files, path, verifier, [id, tree], report),
@@ -76,34 +69,42 @@ export async function verifyProofs(
   }
 }
 
-/** The stored checkpoints. One that the key did not sign is a problem, and is left out. */
+/**
+ * The stored checkpoints that the key signed. Those of another key, as after a restore, are only counted, unless there are no others.
+ */
 async function readCheckpoints(
   files: FileOperations,
   path: string,
   { key }: Verifier,
-  [id, tree]: readonly [id: string, tree: Tree],
+  [id, tree]: readonly [id: string, tree: TreeName],
   report: VerifyReport,
 ): Promise<readonly Checkpoint[]> {
   if ((await readFileIfAny(files, path)) === undefined) return [];
   const { size } = await files.stat(path);
   const end = await endOfLog(files, path, size);
   const found: Checkpoint[] = [];
+  const others: string[] = [];
   let number = 0;
   await readLines(files, path, (line, offset) => {
     if (offset >= end) return false;
     number++;
     try {
-      const value: unknown = JSON.parse(line.toString("utf8"));
-      const note = isObject(value) ? value["note"] : undefined;
-      if (typeof note !== "string") throw new Error("is not a record of a checkpoint");
+      const note = readNote(line.toString("utf8"));
       const origin = note.slice(0, note.indexOf("\n"));
       if (!isOriginOf(origin, id, tree)) throw new Error(`is of the log ${origin}`);
       found.push(openCheckpoint(note, [verifierOf(origin, key)]));
     } catch (error) {
-      report.problem(path, `line ${number}: ${(error as Error).message}`);
+      const said = `line ${number}: ${(error as Error).message}`;
+      if (error instanceof UnknownSigner) others.push(said);
+      else report.problem(path, said);
     }
     return undefined;
   });
+  const [first] = others;
+  if (first !== undefined && found.length === 0) report.problem(path, first);
+  else if (first !== undefined) {
+    report.note(path, `${others.length} checkpoints of another key were not checked`);
+  }
   return found;
 }
 
@@ -118,22 +119,18 @@ function storedLog(
   files: FileOperations,
   layout: Layout,
   id: string,
-  tree: Tree,
+  tree: TreeName,
   first: number,
 ): StoredLog {
   const own = layout.organization(id);
-  const proof = tree === "audit" ? own.auditProof : own.activityProof;
-  const tileFile = (level: number, index: number): string =>
-    join(proof, "tile", tilePath({ level, index, width: TILE_WIDTH }));
+  const stored = new TreeFiles(files, treeDirectory(layout, id, tree), layout.root);
   return {
     first,
     directory: tree === "audit" ? own.audit : own.activityLog,
-    tileFile,
-    readTile: (level, index) => readFileIfAny(files, tileFile(level, index)),
+    tileFile: (level) => stored.hashes(level),
+    readTile: (level, index) => stored.readTile(level, index),
     async readLines(take) {
-      for (const path of await logFiles(files, layout, id, tree)) {
-        const { size } = await files.stat(path);
-        const end = await endOfLog(files, path, size);
+      for (const { path, end } of await logParts(files, layout, id, tree)) {
         let number = 0;
         await readLines(files, path, (line, offset) => {
           if (offset >= end) return false;
@@ -144,18 +141,4 @@ function storedLog(
       }
     },
   };
-}
-
-async function logFiles(
-  files: FileOperations,
-  layout: Layout,
-  id: string,
-  tree: Tree,
-): Promise<readonly string[]> {
-  const { audit, activityLog } = layout.organization(id);
-  if (tree === "activity") {
-    return (await listNumbers(files, activityLog)).map((file) => numberedPath(activityLog, file));
-  }
-  const names = await listDirectory(files, audit);
-  return names.filter((name) => /^\d{12}\.jsonl$/.test(name)).map((name) => join(audit, name));
 }

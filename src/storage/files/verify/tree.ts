@@ -8,11 +8,11 @@ import { TEMPORARY_SUFFIX } from "../../snapshot.ts";
 import type { VerifyReport } from "./report.ts";
 
 const ROOT =
-  /^(?:lock(?:\.after-[0-9a-f]+)?|secret|format\.json|catalog\.json|demo\.json|move\.json|manifest\.json|socket)$/;
+  /^(?:lock(?:\.after-[0-9a-f]+)?|secret|log-key|format\.json|catalog\.json|demo\.json|move\.json|manifest\.json|socket)$/;
 const ORGANIZATION =
   /^(?:(?:organization|users|api-keys|settings|providers|rollouts|fleet)\.json|(?:fleet|activity)(?:-[1-9]\d*)?\.jsonl(?:\.damaged)?)$/;
 const AUDIT = /^\d{12}\.(?:jsonl(?:\.damaged)?|idx)$/;
-const PROOF = /^checkpoints\.jsonl$/;
+const PROOF = /^(?:checkpoints\.jsonl|position\.json|hashes-\d)$/;
 const POLICIES = /^(?:index\.json|[a-z0-9.-]+-[0-9a-f]{32}\.(?:yaml|json))$/;
 const NOTHING = /^$/;
 
@@ -47,37 +47,11 @@ export async function verifyTree(
     if (own.size > 0) continue;
     const logs = await verifyNames(tree, audit, AUDIT, []);
     const texts = await verifyNames(tree, policies, POLICIES, []);
-    const proofs = [
-      ...(await verifyProofNames(tree, auditProof)),
-      ...(await verifyProofNames(tree, activityProof)),
-    ];
-    if (logs.size + texts.size + proofs.length === 0) whole.push(id);
+    const trees = [auditProof, activityProof].map((one) => verifyNames(tree, one, PROOF, []));
+    const inside = [logs, texts, ...(await Promise.all(trees))];
+    if (inside.every((one) => one.size === 0)) whole.push(id);
   }
   return whole;
-}
-
-/** Checks the names of tiles and checkpoints of one tree; returns those that are neither files nor directories. */
-async function verifyProofNames(tree: Tree, directory: string): Promise<readonly string[]> {
-  const odd = await verifyNames(tree, directory, PROOF, ["tile"]);
-  return odd.size > 0 ? [...odd.keys()] : verifyTileNames(tree, join(directory, "tile"), "");
-}
-
-/** Checks the names below `tile`, which are the paths of full tiles. */
-async function verifyTileNames(
-  tree: Tree,
-  directory: string,
-  above: string,
-): Promise<readonly string[]> {
-  const names = await listDirectory(tree.files, directory);
-  const folders = names.filter((name) => (above === "" ? /^\d{1,2}$/ : /^x\d{3}$/).test(name));
-  const known = above === "" ? NOTHING : /^\d{3}$/;
-  const odd = await verifyNames(tree, directory, known, folders);
-  if (odd.size > 0) return [...odd.keys()];
-  const below: string[] = [];
-  for (const name of folders) {
-    below.push(...(await verifyTileNames(tree, join(directory, name), `${above}${name}/`)));
-  }
-  return below;
 }
 
 /** Checks the entries of a directory; returns those that are neither files nor directories. */

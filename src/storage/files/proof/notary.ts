@@ -1,0 +1,128 @@
+import { relative, sep } from "node:path";
+import type { KeyObject } from "node:crypto";
+import { describeError, type Log } from "../../../core/log.ts";
+import { clearInterval, setInterval } from "../../../core/timers.ts";
+import { SECOND_MS } from "../../../core/clock.ts";
+import { signerOf } from "../../../proof/note.ts";
+import { listDirectory } from "../../directories.ts";
+import type { FileOperations } from "../../file-operations.ts";
+import { isOrganizationId, type Layout } from "../../layout.ts";
+import { Queue } from "../../queue.ts";
+import { logParts, treeDirectory, TREES, type TreeName } from "./log-sources.ts";
+import { Contradiction, SignedTree } from "./signed-tree.ts";
+import { TreeFiles } from "./tree-files.ts";
+
+/** The most trees in memory, some 16 KiB each; the others are read from their files when they are needed. */
+const MAX_OPEN = 256;
+
+/** A store that appends to logs. */
+interface LogWriter {
+  /** The files that are open for writing, each with its acknowledged bytes. */
+  readonly committed: readonly (readonly [path: string, bytes: number])[];
+}
+
+export interface NotaryParts {
+  readonly files: FileOperations;
+  readonly layout: Layout;
+  readonly log: Log;
+  readonly key: KeyObject;
+  /** The first part of the names of all trees. */
+  readonly host: string;
+  readonly seconds: number;
+  /** The stores whose logs are signed. */
+  readonly writers: readonly LogWriter[];
+}
+
+/** Signs the logs of all organizations, one log at a time: at intervals, before files are removed, and at a stop. */
+export class Notary {
+  readonly #parts: NotaryParts;
+  readonly #queue = new Queue();
+  readonly #trees = new Map<string, SignedTree>();
+  /** Trees that sign nothing more, because their log contradicts what was signed. */
+  readonly #contradicted = new Map<string, unknown>();
+  /** The acknowledged bytes at the last visit, by path. */
+  readonly #seen = new Map<string, number>();
+  /** The logs whose files were removed since, by name. */
+  readonly #shortened = new Map<string, readonly [id: string, tree: TreeName]>();
+  readonly #timer: NodeJS.Timeout;
+  #failure: unknown;
+  #isFirst = true;
+
+  constructor(parts: NotaryParts) {
+    this.#parts = parts;
+    this.#timer = setInterval(() => void this.signGrown(), parts.seconds * SECOND_MS).unref();
+  }
+
+  /** The reason for which some log is not signed; `undefined` while all are. */
+  get failure(): unknown {
+    return this.#contradicted.values().next().value ?? this.#failure;
+  }
+
+  /** Signs every log that has grown; the first time all logs, which may have grown before this start. */
+  async signGrown(): Promise<void> {
+    const { files, layout, writers } = this.#parts;
+    const committed = new Map(writers.flatMap((writer) => writer.committed));
+    const due = new Map(this.#shortened);
+    this.#shortened.clear();
+    if (this.#isFirst) {
+      const ids = (await listDirectory(files, layout.organizations)).filter(isOrganizationId);
+      for (const id of ids) for (const tree of TREES) due.set(`${id} ${tree}`, [id, tree]);
+      this.#isFirst = false;
+    }
+    for (const [path, bytes] of committed) {
+      if (this.#seen.get(path) === bytes) continue;
+      const [id = "", folder] = relative(layout.organizations, path).split(sep);
+      const tree = folder === "audit" ? "audit" : "activity";
+      due.set(`${id} ${tree}`, [id, tree]);
+    }
+    this.#failure = undefined;
+    for (const [id, tree] of due.values()) await this.sign(id, tree);
+    for (const path of this.#seen.keys()) if (!committed.has(path)) this.#seen.delete(path);
+    for (const [path, bytes] of committed) this.#seen.set(path, bytes);
+  }
+
+  /** Makes leaves of everything in a log before files of it are removed. */
+  async beforeRemoval(id: string, tree: TreeName): Promise<void> {
+    await this.sign(id, tree);
+    this.#shortened.set(`${id} ${tree}`, [id, tree]);
+  }
+
+  /** Signs one log as it is now. A failure is logged and kept as `failure`. */
+  sign(id: string, tree: TreeName): Promise<void> {
+    return this.#queue.run(async () => {
+      const name = `${id} ${tree}`;
+      if (this.#contradicted.has(name)) return;
+      try {
+        const { files, layout, writers } = this.#parts;
+        const committed = new Map(writers.flatMap((writer) => writer.committed));
+        await (
+          await this.#open(id, tree)
+        ).follow(await logParts(files, layout, id, tree, committed));
+      } catch (error) {
+        this.#trees.delete(name); // it is read again from its files
+        if (error instanceof Contradiction) this.#contradicted.set(name, error);
+        this.#failure = error;
+        const parts = { organization: id, tree, error: describeError(error) };
+        this.#parts.log.error("the log is not signed", parts);
+      }
+    });
+  }
+
+  /** Signs what the logs have got since, and ends. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.signGrown();
+  }
+
+  async #open(id: string, tree: TreeName): Promise<SignedTree> {
+    const known = this.#trees.get(`${id} ${tree}`);
+    if (known !== undefined) return known;
+    const { files, layout, key, host } = this.#parts;
+    const own = new TreeFiles(files, treeDirectory(layout, id, tree), layout.root);
+    const opened = await SignedTree.open(files, own, signerOf(`${host}/${id}/${tree}`, key));
+    this.#trees.set(`${id} ${tree}`, opened);
+    const [oldest] = this.#trees.keys();
+    if (this.#trees.size > MAX_OPEN && oldest !== undefined) this.#trees.delete(oldest);
+    return opened;
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * The files of one tree: `hashes-0` holds the leaf of every event ever stored, `hashes-1` the hash of every 256
+ * leaves, and so on, so a tile is a part of a file; `checkpoints.jsonl` holds every signed checkpoint, and
+ * `position.json` the place in the log up to which its lines are leaves.
+ */
+import { join } from "node:path";
+import { isObject } from "../../../core/validate.ts";
+import { HASH_BYTES } from "../../../proof/merkle.ts";
+import { TILE_WIDTH } from "../../../proof/tiles.ts";
+import { makeDurableDirectory } from "../../directories.ts";
+import type { FileOperations } from "../../file-operations.ts";
+import { endOfLog, readExactly } from "../../log-lines.ts";
+import { damaged, readSnapshot, syncDirectory, writeSnapshot } from "../../snapshot.ts";
+
+const TILE_BYTES = TILE_WIDTH * HASH_BYTES;
+/** A checkpoint is shorter than this, so the last one is in the last bytes of its file. */
+const LAST_BYTES = 1 << 16;
+
+/** The place in a log up to which its lines are leaves of the tree. */
+export interface TreePosition {
+  /** The number of leaves. */
+  readonly size: number;
+  /** The file of the last leaf, or the next file. */
+  readonly file: string;
+  /** The bytes of that file whose lines are leaves. */
+  readonly offset: number;
+  /** By file: the index of its first line. */
+  readonly starts: Readonly<Record<string, number>>;
+}
+
+/** Reads and writes the files of one tree. The caller serializes the writes. */
+export class TreeFiles {
+  readonly #files: FileOperations;
+  readonly directory: string;
+  readonly #root: string;
+
+  /** @param root the data directory */
+  constructor(files: FileOperations, directory: string, root: string) {
+    this.#files = files;
+    this.directory = directory;
+    this.#root = root;
+  }
+
+  get checkpoints(): string {
+    return join(this.directory, "checkpoints.jsonl");
+  }
+
+  /** The file of a level's hashes. */
+  hashes(level: number): string {
+    return join(this.directory, `hashes-${level}`);
+  }
+
+  async make(): Promise<void> {
+    await makeDurableDirectory(this.#files, this.directory, this.#root);
+  }
+
+  /** Reads the stored hashes of a tile, which may be fewer than 256; `undefined` if there are none. */
+  async readTile(level: number, index: number): Promise<Buffer | undefined> {
+    const found = await this.#reading(this.hashes(level), async (descriptor, size) => {
+      const whole = size - (size % HASH_BYTES);
+      const length = Math.min(TILE_BYTES, whole - index * TILE_BYTES);
+      return length > 0
+        ? readExactly(this.#files, descriptor, index * TILE_BYTES, length)
+        : undefined;
+    });
+    return found;
+  }
+
+  /** Writes hashes of a level behind those that are there already, and syncs them. */
+  async writeHashes(level: number, first: number, hashes: Uint8Array): Promise<void> {
+    await this.#write(this.hashes(level), hashes, first * HASH_BYTES);
+  }
+
+  /** @throws Error naming the file if it is damaged */
+  async readPosition(): Promise<TreePosition | undefined> {
+    const path = join(this.directory, "position.json");
+    const value = await readSnapshot(this.#files, path);
+    if (value === undefined || isPosition(value)) return value;
+    throw damaged(path, "it is not a position in a log");
+  }
+
+  async writePosition(position: TreePosition): Promise<void> {
+    await writeSnapshot(this.#files, join(this.directory, "position.json"), position);
+  }
+
+  /** The last signed checkpoint, as a note. */
+  async lastNote(): Promise<string | undefined> {
+    const line = await this.#reading(this.checkpoints, async (descriptor, size) => {
+      const end = await endOfLog(this.#files, this.checkpoints, size);
+      const start = Math.max(0, end - LAST_BYTES);
+      const tail = await readExactly(this.#files, descriptor, start, end - start);
+      return tail.toString("utf8").split("\n").at(-2);
+    });
+    return line === undefined ? undefined : readNote(line);
+  }
+
+  /** Appends a signed checkpoint; half a line that a crash has left is overwritten. */
+  async appendNote(note: string): Promise<void> {
+    const size = await this.#reading(this.checkpoints, async (_, bytes) => bytes);
+    const end = size === undefined ? 0 : await endOfLog(this.#files, this.checkpoints, size);
+    if (size !== undefined && end < size) await this.#files.truncate(this.checkpoints, end);
+    await this.#write(this.checkpoints, Buffer.from(`${JSON.stringify({ note })}\n`), end);
+  }
+
+  async #write(path: string, bytes: Uint8Array, position: number): Promise<void> {
+    const isNew = (await this.#reading(path, async () => true)) === undefined;
+    const descriptor = await this.#files.open(path, isNew ? "w" : "r+", 0o600);
+    try {
+      for (let written = 0; written < bytes.length;) {
+        const rest = bytes.subarray(written);
+        written += await this.#files.write(descriptor, rest, position + written);
+      }
+      await this.#files.fsync(descriptor);
+    } finally {
+      await this.#files.close(descriptor);
+    }
+    if (isNew) await syncDirectory(this.#files, this.directory);
+  }
+
+  /** Opens a file for one reading; `undefined` if it does not exist. */
+  async #reading<T>(
+    path: string,
+    read: (descriptor: number, size: number) => Promise<T>,
+  ): Promise<T | undefined> {
+    let descriptor: number;
+    try {
+      descriptor = await this.#files.open(path, "r");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      throw error;
+    }
+    try {
+      return await read(descriptor, (await this.#files.stat(path)).size);
+    } finally {
+      await this.#files.close(descriptor);
+    }
+  }
+}
+
+/** The note in a line of `checkpoints.jsonl`. */
+export function readNote(line: string): string {
+  const value: unknown = JSON.parse(line);
+  const note = isObject(value) ? value["note"] : undefined;
+  if (typeof note !== "string") throw new Error("is not a record of a checkpoint");
+  return note;
+}
+
+function isPosition(value: unknown): value is TreePosition {
+  if (!isObject(value) || !isObject(value["starts"])) return false;
+  const numbers = [value["size"], value["offset"], ...Object.values(value["starts"])];
+  return typeof value["file"] === "string" && numbers.every((one) => Number.isSafeInteger(one));
+}

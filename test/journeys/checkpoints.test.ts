@@ -1,0 +1,152 @@
+/** Signed checkpoints of the logs: made by a running server, verified offline. */
+import assert from "node:assert/strict";
+import { cp, readFile, rm, stat, truncate } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { privateKeyOf, signerOf, vkeyOf } from "../../src/proof/note.ts";
+import { DAY_MS } from "../../src/core/clock.ts";
+import { run } from "../support/command-line.ts";
+import { newDirectory } from "../support/server-process.ts";
+import { ADMIN_SETTINGS, start, type App } from "../support/start.ts";
+
+const SETTINGS = {
+  ...ADMIN_SETTINGS,
+  ...{ checkpointSeconds: 86_400, auditSegmentBytes: 64 << 10 },
+  baseUrl: "https://signalbox.example.com/portal",
+};
+const OWN = "organizations/default";
+
+async function vkeyIn(root: string): Promise<string> {
+  const key = privateKeyOf(await readFile(join(root, "log-key"), "utf8"));
+  return vkeyOf(signerOf("signalbox.example.com/default/audit", key));
+}
+
+async function verify(root: string, ...more: string[]) {
+  const { code, out } = await run(["verify", root, "--key", await vkeyIn(root), ...more, "--json"]);
+  const report = JSON.parse(out);
+  return { code, problems: report.problems, audit: report.logs[0] };
+}
+
+async function report(app: App, count: number): Promise<void> {
+  const events = Array.from({ length: 50 }, (_, i) => ({ command: `git push ${i}` }));
+  for (let i = 0; i < count; i += 50) await app.post("/api/v1/audit", { events });
+}
+
+test("a stop signs what was stored, and every later stop goes on from there", async (t) => {
+  const app = await start(t, SETTINGS);
+  for (const total of [50, 300, 350]) {
+    await report(app, total === 300 ? 250 : 50);
+    await app.close();
+    const { problems, audit } = await verify(app.dataDir);
+    assert.deepEqual(problems, []);
+    assert.deepEqual(audit, {
+      ...{ organization: "default", log: "audit", first: 0, events: total, covered: total },
+    });
+    await app.open();
+  }
+  assert.equal((await stat(join(app.dataDir, "log-key"))).mode & 0o777, 0o600);
+});
+
+test("events that were stored before the setting was changed are signed too", async (t) => {
+  const app = await start(t, { ...SETTINGS, checkpointSeconds: 0 });
+  await report(app, 400);
+  await app.restart({ checkpointSeconds: 86_400 });
+  await app.close();
+  assert.equal((await verify(app.dataDir)).audit.covered, 400);
+});
+
+test("what retention removes stays in the tree, and the checkpoints say where the log begins", async (t) => {
+  const app = await start(t, SETTINGS);
+  await report(app, 500);
+  app.advance(10 * DAY_MS);
+  await report(app, 50);
+  await app.restart({ auditRetentionDays: 5 });
+  await app.close();
+  const { problems, audit } = await verify(app.dataDir);
+  assert.deepEqual(problems, []);
+  assert.ok(audit.first > 0 && audit.first <= 500);
+  assert.deepEqual([audit.events, audit.covered], [550, 550]);
+  await app.open();
+  await report(app, 50);
+  await app.close();
+  assert.equal((await verify(app.dataDir)).audit.covered, 600);
+});
+
+test("a killed server's directory goes on without a contradiction", async (t) => {
+  const app = await start(t, SETTINGS);
+  await report(app, 300);
+  await app.restart();
+  await report(app, 50);
+  const copy = await newDirectory(t);
+  await cp(app.dataDir, copy, { recursive: true, filter: (path) => !/lock$|socket$/.test(path) });
+  assert.equal((await verify(copy)).audit.covered, 300);
+  const { startSignalbox } = await import("../../src/index.ts");
+  await (await startSignalbox({ ...SETTINGS, dataDir: copy })).close();
+  const { problems, audit } = await verify(copy);
+  assert.deepEqual([problems, audit.covered], [[], 350]);
+});
+
+test("a log that is shorter than it was signed is served, and not signed", async (t) => {
+  const app = await start(t, SETTINGS);
+  await report(app, 100);
+  await app.close();
+  const log = join(app.dataDir, OWN, "audit/000000000001.jsonl");
+  const lines = (await readFile(log, "utf8")).split("\n");
+  await truncate(log, lines.slice(0, 50).join("\n").length + 1);
+  await app.open();
+  await app.close();
+  await app.open();
+  assert.equal((await app.get("/api/v1/audit")).status, 200);
+  await report(app, 100);
+  await app.close();
+  const { problems } = await verify(app.dataDir);
+  assert.match(JSON.stringify(problems), /is not event|are missing/);
+  const checkpoints = await readFile(
+    join(app.dataDir, OWN, "audit-proof/checkpoints.jsonl"),
+    "utf8",
+  );
+  assert.equal(checkpoints.split("\n").length, 2);
+});
+
+test("a backup of a running server holds its checkpoints, and verifies with the server's key", async (t) => {
+  const app = await start(t, SETTINGS);
+  await report(app, 300);
+  await app.restart();
+  await report(app, 50);
+  const target = join(await newDirectory(t), "backup");
+  const { code, error } = await run(["backup", app.dataDir, target]);
+  assert.equal(code, 0, error);
+  const key = await vkeyIn(app.dataDir);
+  const ran = await run(["verify", target, "--key", key]);
+  assert.equal(ran.code, 0, ran.out);
+  assert.match(ran.out, /default audit: 350 events, 300 confirmed by checkpoints/);
+});
+
+test("a restored directory signs with a key of its own, and goes on from its backup", async (t) => {
+  const app = await start(t, SETTINGS);
+  await report(app, 300);
+  await app.restart();
+  const [target, restored] = ["backup", "restored"].map((name) =>
+    join(app.dataDir, "..", `${app.dataDir}-${name}`),
+  );
+  t.after(() => Promise.all([target, restored].map((path) => rm(path ?? "", { recursive: true }))));
+  assert.equal((await run(["backup", app.dataDir, target ?? ""])).code, 0);
+  await assert.rejects(stat(join(target ?? "", "log-key")));
+  assert.equal((await run(["restore", target ?? "", restored ?? ""])).code, 0);
+  const { startSignalbox } = await import("../../src/index.ts");
+  await (await startSignalbox({ ...SETTINGS, dataDir: restored ?? "" })).close();
+  assert.notEqual(await vkeyIn(restored ?? ""), await vkeyIn(app.dataDir));
+  const own = await verify(restored ?? "");
+  assert.deepEqual([own.problems, own.audit.covered], [[], 300]);
+  const { code, out } = await run(["verify", restored ?? "", "--key", await vkeyIn(app.dataDir)]);
+  assert.equal(code, 0, out);
+  assert.match(out, /note: .*audit-proof\/checkpoints\.jsonl: 1 checkpoints of another key/);
+});
+
+test("checkpoints of a database are refused at the start", async () => {
+  const { configFromOptions } = await import("../../src/config.ts");
+  assert.throws(
+    () => configFromOptions({ databaseUrl: "postgres://localhost/x", checkpointSeconds: 60 }),
+    /checkpointSeconds: expected 0 with a database/,
+  );
+});

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { appendFile, mkdir, readFile, rename, truncate } from "node:fs/promises";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { createLog } from "../../../../src/core/log.ts";
+import { newPrivateKey } from "../../../../src/proof/note.ts";
+import { systemFiles } from "../../../../src/storage/file-operations.ts";
+import { Notary } from "../../../../src/storage/files/proof/notary.ts";
+import { Layout } from "../../../../src/storage/layout.ts";
+import { newDirectory } from "../../../support/server-process.ts";
+
+async function fixture() {
+  const layout = new Layout(await newDirectory({ after }));
+  const { directory, activityLog, activityProof } = layout.organization("acme");
+  await mkdir(directory, { recursive: true });
+  const said: string[] = [];
+  const committed: [string, number][] = [];
+  const open = () =>
+    new Notary({
+      ...{ files: systemFiles, layout, key: newPrivateKey(), host: "h", seconds: 86_400 },
+      log: createLog(
+        "info",
+        () => 0,
+        (line) => void said.push(line),
+      ),
+      writers: [{ committed }],
+    });
+  const checkpoints = async () =>
+    (await readFile(join(activityProof, "checkpoints.jsonl"), "utf8")).split("\n").slice(0, -1);
+  return { activityLog, said, committed, open, checkpoints };
+}
+
+test("only acknowledged bytes are signed, and only logs that have grown", async () => {
+  const { activityLog, committed, open, checkpoints } = await fixture();
+  await appendFile(activityLog, "{}\n[]\n");
+  committed.push([activityLog, 3]);
+  const notary = open();
+  await notary.signGrown();
+  assert.match((await checkpoints()).join(), /^\{"note":"h\/acme\/activity\\n1\\n/);
+  await notary.signGrown();
+  assert.equal((await checkpoints()).length, 1);
+  committed.splice(0, 1, [activityLog, 6]);
+  await notary.close();
+  assert.match((await checkpoints())[1] ?? "", /^\{"note":"h\/acme\/activity\\n2\\n/);
+  assert.equal(notary.failure, undefined);
+});
+
+test("a contradiction is kept as the failure, and told once", async () => {
+  const { activityLog, said, committed, open, checkpoints } = await fixture();
+  await appendFile(activityLog, "{}\n[]\n");
+  const first = open();
+  await first.close();
+  await truncate(activityLog, 3);
+  const notary = open();
+  await notary.signGrown();
+  committed.push([activityLog, 3]);
+  await notary.close();
+  assert.match(String(notary.failure), /activity\.jsonl is shorter than when it was signed/);
+  assert.equal(said.filter((line) => line.includes("the log is not signed")).length, 1);
+  assert.equal((await checkpoints()).length, 1);
+});
+
+test("another failure passes when its cause has gone", async () => {
+  const { activityLog, open, checkpoints } = await fixture();
+  await mkdir(activityLog);
+  const notary = open();
+  await notary.sign("acme", "activity");
+  assert.ok(notary.failure);
+  await rename(activityLog, `${activityLog}.x`);
+  await appendFile(activityLog, "{}\n");
+  await notary.close();
+  assert.equal(notary.failure, undefined);
+  assert.equal((await checkpoints()).length, 1);
+});

@@ -125,7 +125,7 @@ async function act(opened: Opened, action: Action, id: string, stage: number): P
   await takeStep(opened, "default", newest.id, step, STEPPING);
 }
 
-/** What each round of the service does first: it ends a rollout whose base is no longer active. */
+/** Does the first part of each round of the service: it ends a rollout whose base is no longer active. */
 async function discover(opened: Opened): Promise<void> {
   const version = opened.policies.activeVersion("default");
   for (const { rollout } of opened.rollouts.open()) {

@@ -8,6 +8,7 @@ import { activityEntry, type ActivityEntry } from "../../activity/schema.ts";
 import type { Schema } from "../../core/schema.ts";
 import { validate } from "../../core/validate.ts";
 import { storedKey } from "../../keys/schema.ts";
+import { rollout } from "../../rollouts/schema.ts";
 import { storedUser } from "../../users/schema.ts";
 import { verifyAudit } from "./audit/verify.ts";
 import type { Database } from "./database.ts";
@@ -76,7 +77,7 @@ async function verifyPartitions(database: Database, report: DatabaseReport): Pro
   }
 }
 
-/** Checks the users, keys and activity entries, which are stored as JSON. */
+/** Checks the users, keys, rollouts and activity entries, which are stored as JSON. */
 async function verifyDocuments(
   database: Database,
   id: string,
@@ -85,6 +86,7 @@ async function verifyDocuments(
   const tables: readonly (readonly [table: string, column: string, schema: Schema])[] = [
     ["users", "document", storedUser],
     ["api_keys", "document", storedKey],
+    ["rollouts", "document", rollout],
     ["activity", "entry", activityEntry],
   ];
   for (const [table, column, schema] of tables) {
@@ -106,7 +108,8 @@ async function verifyDocuments(
 
 function faultOf(schema: Schema, text: string, id: string): string | undefined {
   try {
-    const { organization_id: own } = validate(schema, JSON.parse(text)) as ActivityEntry;
+    const read = validate(schema, JSON.parse(text)) as Partial<ActivityEntry>;
+    const { organization_id: own = id } = read; // rollouts do not name their organization
     return own === id ? undefined : `belongs to "${own}"`;
   } catch (error) {
     return (error as Error).message;

@@ -77,6 +77,13 @@ async function makeSource(): Promise<{ app: App; admin: Record<string, string> }
   await post("/policies", { version: "v5", yaml: "b: 2", activate: false });
   app.advance(1_000);
   await activate("v1");
+  const stages = [{ labels: { constructor: "é" }, gates: { max_offline: 0 } }, { percent: 5 }];
+  const first = await post("/rollouts", { version: "v5", stages });
+  await post(`/rollouts/${first.body.id}/roll_back`, {});
+  await post("/rollouts", {
+    version: "v5",
+    stages: [{ names: ["r\u0000", "r\ud800"] }, ...stages],
+  });
   await post("/api-keys", { name: "ends", scopes: "report", expires_in_days: 1 });
   const { id } = await app.createKey("revoked", admin);
   await app.delete(`/api/v1/api-keys/${id}`, admin);
@@ -98,6 +105,7 @@ async function makeSource(): Promise<{ app: App; admin: Record<string, string> }
     await post("/fleet/heartbeat", { name, hostname: "", policy_version: "v4" });
     app.advance(500);
   }
+  await post("/fleet/heartbeat", { name: "r3", labels: { z: "1", constructor: "é" } });
   const oldest = Array.from({ length: 100 }, (_, i) => ({
     command: `git ${i} ${"x".repeat(900)}`,
   }));

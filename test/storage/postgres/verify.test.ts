@@ -131,6 +131,13 @@ const FAULTS: readonly (readonly [string, string, RegExp, string])[] = [
     `UPDATE api_keys SET document = replace(document, '"default"', '"other"')`,
   ],
   [
+    "a rollout without a state",
+    "rollouts",
+    /number \d+ of "default": .*required/,
+    `INSERT INTO rollouts (organization_id, id, is_open, document)
+     VALUES ('default', 'r1', false, '{"id": "r1"}')`,
+  ],
+  [
     "half an activity entry",
     "activity",
     /number \d+ of "default": .*JSON/,

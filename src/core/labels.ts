@@ -7,6 +7,7 @@ export type Labels = Readonly<Record<string, string>>;
 
 const MOST_LABELS = 32;
 const LONGEST = 64;
+const PAIR_LENGTH = 32;
 const KEY = /^[A-Za-z0-9](?:[A-Za-z0-9._/-]*[A-Za-z0-9])?$/;
 // Controls and line separators break lists and logs; an unpaired surrogate has no form in UTF-8.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
@@ -59,6 +60,13 @@ export function storedLabels(value: unknown): Labels | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const pairs = Object.entries(value).filter(([, text]) => typeof text === "string");
   return Object.fromEntries(pairs) as Labels;
+}
+
+/** The length of labels in characters. Each pair counts 32 more, about what it takes in memory without them. */
+export function labelLength(labels: Labels | undefined): number {
+  let length = 0;
+  for (const key in labels) length += PAIR_LENGTH + key.length + (labels[key] as string).length;
+  return length;
 }
 
 /** Whether a runtime has all of the wanted labels. */

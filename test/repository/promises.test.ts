@@ -41,6 +41,7 @@ import { MAX_SETTINGS } from "../../src/settings/schema.ts";
 import { MAX_HELD } from "../../src/storage/append-log.ts";
 import { KNOWN_IDS } from "../../src/storage/files/audit/write/known-events.ts";
 import { FLUSH_AFTER_MS } from "../../src/storage/files/keys.ts";
+import { MOST_LABEL_LENGTH } from "../../src/storage/files/label-room.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -55,6 +56,7 @@ const seconds = (ms: number): number => ms / SECOND_MS;
 
 /** The sentences of the page, with the numbers of the code in them. */
 const said = [
+  `over PostgreSQL unlimited | ${MOST_LABEL_LENGTH / MIB} Mi characters | 429 |`,
   `| 16 KiB, within ${seconds(LIMITS.headersTimeout)} s |`,
   `| request line and headers | ${LIMITS.maxHeaderSize / KIB} KiB`,
   `| ${setting("MAX_BODY_BYTES") / MIB} MiB, the request within ${seconds(LIMITS.requestTimeout)} s |`,

@@ -4,6 +4,7 @@ import type { Heartbeat } from "../../fleet/schema.ts";
 import type { Fits } from "../../fleet/filter.ts";
 import type { FleetCounts, PolicyCount, StoredRuntime } from "../../fleet/store.ts";
 import { IDLE_MS, ONLINE_MS } from "../../fleet/status.ts";
+import { LabelRoom } from "./label-room.ts";
 import { NO_VERSION, PolicyUse } from "./policy-use.ts";
 import { RolloutSelection } from "./rollout-selection.ts";
 import { SeenOrder } from "./seen-order.ts";
@@ -42,6 +43,7 @@ export interface FleetRows {
 
 /** The runtimes of one organization in memory, found by name and in the order they were seen. */
 export class FleetIndex {
+  readonly labelRoom = new LabelRoom();
   readonly #byName = new Map<string, Entry>();
   readonly #bySlot: (Entry | undefined)[] = [];
   readonly #use = new PolicyUse();
@@ -71,6 +73,7 @@ export class FleetIndex {
       if (given !== undefined && given !== entry[field]) entry[field] = given;
     }
     if (report.labels !== undefined && !sameLabels(report.labels, entry.labels)) {
+      this.labelRoom.replace(entry.labels, report.labels);
       entry.labels = report.labels;
       this.#selection.forget(entry.slot);
     }
@@ -83,6 +86,7 @@ export class FleetIndex {
     const entry = this.#byName.get(name);
     if (entry === undefined) return false;
     entry.isForgotten = true;
+    this.labelRoom.replace(entry.labels, undefined);
     this.#order.remove(entry.slot);
     this.#use.report(entry.slot, undefined);
     this.#selection.forget(entry.slot);

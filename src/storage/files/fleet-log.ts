@@ -17,6 +17,7 @@ import { listNumbers, numberedPath } from "../numbered-files.ts";
 import { FleetIndex } from "./fleet-index.ts";
 import { recordOf, recordPrefix, removalOf, replayLine } from "./fleet-records.ts";
 import { readFleetSnapshot, writeFleetSnapshot } from "./fleet-snapshot.ts";
+import { growth } from "./label-room.ts";
 
 const FORGOTTEN_AT_ONCE = 1_000;
 
@@ -110,14 +111,15 @@ export class FleetLog {
 
   /** Stores a report; see `FleetStore`. */
   heartbeat(report: Heartbeat, at: number, kept: Kept, quota?: Quota): void {
+    const { labelRoom } = this.index;
     const entry = this.index.get(report.name);
-    if (entry === undefined) {
-      const refusal = this.#arriving.has(report.name)
-        ? undefined
-        : quota?.refusal(this.index.size + this.#arriving.size);
-      if (refusal !== undefined) return kept(refusal);
-      this.#arriving.add(report.name);
-    }
+    const isCounted = entry !== undefined || this.#arriving.has(report.name);
+    const room = growth(entry?.labels, report.labels);
+    const refusal =
+      (isCounted ? undefined : quota?.refusal(this.index.size + this.#arriving.size)) ??
+      labelRoom.take(room);
+    if (refusal !== undefined) return kept(refusal);
+    if (entry === undefined) this.#arriving.add(report.name);
     const lastSeen = Math.max(this.#lastSeen, at);
     this.#lastSeen = lastSeen;
     const isKnown = entry !== undefined && entry.leaving === 0;
@@ -128,6 +130,7 @@ export class FleetLog {
     this.#append(text, isKnown ? "write" : "sync", (error) => {
       if (entry) entry.unsettled--;
       else this.#arriving.delete(report.name);
+      labelRoom.release(room);
       if (error) kept(error);
       else kept(undefined, this.index.apply(report, lastSeen));
     });

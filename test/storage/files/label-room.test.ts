@@ -1,0 +1,57 @@
+/** Reports with labels are refused once the labels of an organization reach their bound. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { labelLength, type Labels } from "../../../src/core/labels.ts";
+import { growth, LabelRoom, MOST_LABEL_LENGTH } from "../../../src/storage/files/label-room.ts";
+import { start } from "../../support/start.ts";
+
+const PAIRS = 32;
+/** Labels of the greatest size: each pair has 64 characters twice, and counts 32 more. */
+const LARGEST: Labels = Object.fromEntries(
+  Array.from({ length: PAIRS }, (_, i) => [`k${i}`.padEnd(64, "x"), "v".repeat(64)]),
+);
+const SIZE = PAIRS * (64 + 64 + 32);
+
+test("labels fill the room of an organization to its edge, and removals make room", () => {
+  const room = new LabelRoom();
+  assert.equal(labelLength(LARGEST), SIZE);
+  assert.equal(room.take(MOST_LABEL_LENGTH - SIZE), undefined);
+  assert.equal(room.take(SIZE), undefined);
+  assert.equal(room.take(1)?.status, 429);
+  assert.equal(room.take(0), undefined); // the same labels again
+  room.release(SIZE); // refused by the disk
+  room.replace(undefined, LARGEST);
+  assert.equal(room.take(1)?.status, 429);
+  room.replace(LARGEST, undefined);
+  assert.equal(room.take(SIZE), undefined);
+});
+
+test("only labels beyond the present ones of a runtime take room", () => {
+  assert.equal(growth(undefined, LARGEST), SIZE);
+  assert.equal(growth(LARGEST, LARGEST), 0);
+  assert.equal(growth(LARGEST, {}), 0);
+  assert.equal(growth(LARGEST, undefined), 0);
+  assert.equal(growth({ a: "b" }, { a: "bcd", e: "f" }), 2 + 34);
+});
+
+test("a fleet takes no more labels than its bound, in memory and after a restart", async (t) => {
+  const app = await start(t);
+  const most = Math.floor(MOST_LABEL_LENGTH / SIZE);
+  const report = (name: string, labels?: Labels) =>
+    app.post("/api/public/fleet/heartbeat", { name, ...(labels && { labels }) });
+  for (let from = 0; from < most; from += 100) {
+    const names = Array.from({ length: Math.min(100, most - from) }, (_, i) => `r${from + i}`);
+    const answers = await Promise.all(names.map((name) => report(name, LARGEST)));
+    assert.ok(answers.every(({ status }) => status === 200));
+  }
+  const refused = await report("one-more", LARGEST);
+  assert.equal(refused.status, 429);
+  assert.match(refused.body.error, /^labels: the runtimes of the organization have 16777216 /);
+  assert.equal((await app.get("/api/public/fleet?name=one-more")).body.runtimes.length, 0);
+  assert.equal((await report("one-more")).status, 200);
+  assert.equal((await report("r0", LARGEST)).status, 200);
+  await app.restart();
+  assert.equal((await report("one-more", LARGEST)).status, 429);
+  assert.equal((await report("r0", {})).status, 200);
+  assert.equal((await report("one-more", LARGEST)).status, 200);
+});

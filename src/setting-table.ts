@@ -88,6 +88,8 @@ export const settingTable = {
   ),
   /** The seconds between two signed checkpoints of a log that grows; 0 signs none. Not with `databaseUrl`. */
   checkpointSeconds: setting("CHECKPOINT_SECONDS", integer(0, 86_400), "0"),
+  /** A file that gets a copy of every checkpoint; it should be on a disk of another machine. */
+  checkpointFile: setting("CHECKPOINT_FILE", anyText, undefined),
   /** How many days audit events are kept; 0 keeps them all. */
   auditRetentionDays: setting("AUDIT_RETENTION_DAYS", integer(0, 36_500), "0"),
   /**

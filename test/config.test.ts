@@ -73,7 +73,7 @@ function assertHasDefaults(config: Config, changes: object): void {
   const values = valuesOf(config);
   const expected = { ...DEFAULTS, ...changes };
   for (const [name, value] of Object.entries(expected)) assert.deepEqual(values[name], value, name);
-  for (const name of ["jwtSecret", "baseUrl", "adminEmail", "adminPassword"]) {
+  for (const name of ["jwtSecret", "baseUrl", "adminEmail", "adminPassword", "checkpointFile"]) {
     assert.equal(values[name], undefined, name);
   }
 }
@@ -449,7 +449,7 @@ for (const { option, good, bad, wrong, shown } of cases) {
 }
 
 test("the tested settings and the free texts are all settings", () => {
-  const free = ["dataDir", "jwtSecret", "adminEmail", "adminPassword"];
+  const free = ["dataDir", "jwtSecret", "adminEmail", "adminPassword", "checkpointFile"];
   const tested = cases.map(({ option }) => option);
   const all = settingRows.map(({ option }) => option);
   assert.deepEqual([...all].sort(), [...tested, ...free].sort());

@@ -59,7 +59,7 @@ function noteOfLine(line: string): readonly string[] {
     const value: unknown = JSON.parse(line);
     if (isObject(value) && typeof value["note"] === "string") return [value["note"]];
   } catch {
-    // not JSON
+    return []; // half a line, which a crash has left
   }
   return [line]; // refused as a note, with the reason
 }

@@ -1,10 +1,15 @@
 /** Signed checkpoints of the logs: made by a running server, verified offline. */
 import assert from "node:assert/strict";
-import { cp, readFile, rm, stat, truncate } from "node:fs/promises";
+import { cp, mkdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { privateKeyOf, signerOf, vkeyOf } from "../../src/proof/note.ts";
+import { newPrivateKey, privateKeyOf, signerOf, vkeyOf } from "../../src/proof/note.ts";
 import { DAY_MS } from "../../src/core/clock.ts";
+import { createLog } from "../../src/core/log.ts";
+import { systemFiles } from "../../src/storage/file-operations.ts";
+import { KeptCopies } from "../../src/storage/files/proof/kept-copies.ts";
+import { Notary } from "../../src/storage/files/proof/notary.ts";
+import { Layout } from "../../src/storage/layout.ts";
 import { run } from "../support/command-line.ts";
 import { newDirectory } from "../support/server-process.ts";
 import { ADMIN_SETTINGS, start, type App } from "../support/start.ts";
@@ -143,10 +148,58 @@ test("a restored directory signs with a key of its own, and goes on from its bac
   assert.match(out, /note: .*audit-proof\/checkpoints\.jsonl: 1 checkpoints of another key/);
 });
 
+test("every checkpoint is appended to a file elsewhere, also after half a line", async (t) => {
+  const kept = join(await newDirectory(t), "kept.jsonl");
+  await writeFile(kept, '{"note":"torn');
+  const app = await start(t, { ...SETTINGS, checkpointFile: kept });
+  await report(app, 50);
+  await app.restart();
+  await report(app, 50);
+  await app.close();
+  const text = await readFile(kept, "utf8");
+  assert.match(text, /^\{"note":"torn\n\{"note":.*default\/audit\\n50\\n.*\n.*audit\\n100\\n/s);
+  assert.deepEqual((await verify(app.dataDir, "--checkpoint", kept)).problems, []);
+});
+
+test("a file for checkpoints that cannot be written degrades the service, and gets them later", async (t) => {
+  const root = await newDirectory(t);
+  const layout = new Layout(root);
+  const { directory, activityLog } = layout.organization("acme");
+  await mkdir(directory, { recursive: true });
+  await writeFile(activityLog, "{}\n");
+  const kept = join(root, "mount", "kept.jsonl");
+  const notary = new Notary({
+    ...{
+      files: systemFiles,
+      layout,
+      key: newPrivateKey(),
+      host: "h",
+      seconds: 86_400,
+      writers: [],
+    },
+    log: createLog(
+      "silent",
+      () => 0,
+      () => {},
+    ),
+    copies: new KeptCopies(kept),
+  });
+  await notary.signGrown();
+  assert.match(String(notary.failure), /ENOENT/);
+  await mkdir(join(root, "mount"));
+  await notary.close();
+  assert.equal(notary.failure, undefined);
+  assert.match(await readFile(kept, "utf8"), /^\{"note":"h\/acme\/activity\\n1\\n/);
+});
+
 test("checkpoints of a database are refused at the start", async () => {
   const { configFromOptions } = await import("../../src/config.ts");
   assert.throws(
     () => configFromOptions({ databaseUrl: "postgres://localhost/x", checkpointSeconds: 60 }),
     /checkpointSeconds: expected 0 with a database/,
+  );
+  assert.throws(
+    () => configFromOptions({ dataDir: "x", checkpointFile: "y" }),
+    /checkpointFile: needs checkpointSeconds above 0/,
   );
 });

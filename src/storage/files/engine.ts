@@ -26,6 +26,7 @@ import { IndexThreads } from "./audit/sidecar/index-threads.ts";
 import { FileFleet } from "./fleet.ts";
 import { FileKeys } from "./keys.ts";
 import { FileOrganizations } from "./organizations.ts";
+import { KeptCopies } from "./proof/kept-copies.ts";
 import { readOrCreateLogKey } from "./proof/log-key.ts";
 import { Notary } from "./proof/notary.ts";
 import { moveOf, readUnfinishedMove } from "./move.ts";
@@ -188,6 +189,7 @@ async function openStores(
         ...{ files, layout, log, key: await readOrCreateLogKey(files, layout) },
         host: config.baseUrl === undefined ? "signalbox" : new URL(config.baseUrl).host,
         seconds: config.checkpointSeconds,
+        copies: config.checkpointFile ? new KeptCopies(config.checkpointFile) : undefined,
         writers: [audit, activity],
       }),
     );

@@ -9,6 +9,7 @@ import type { FileOperations } from "../../file-operations.ts";
 import { isOrganizationId, type Layout } from "../../layout.ts";
 import { Queue } from "../../queue.ts";
 import { logParts, treeDirectory, TREES, type TreeName } from "./log-sources.ts";
+import type { KeptCopies } from "./kept-copies.ts";
 import { Contradiction, SignedTree } from "./signed-tree.ts";
 import { TreeFiles } from "./tree-files.ts";
 
@@ -29,6 +30,8 @@ export interface NotaryParts {
   /** The first part of the names of all trees. */
   readonly host: string;
   readonly seconds: number;
+  /** A file that gets a copy of every checkpoint. */
+  readonly copies?: KeptCopies | undefined;
   /** The stores whose logs are signed. */
   readonly writers: readonly LogWriter[];
 }
@@ -77,6 +80,7 @@ export class Notary {
     }
     this.#failure = undefined;
     for (const [id, tree] of due.values()) await this.sign(id, tree);
+    await this.#writeCopies();
     for (const path of this.#seen.keys()) if (!committed.has(path)) this.#seen.delete(path);
     for (const [path, bytes] of committed) this.#seen.set(path, bytes);
   }
@@ -95,9 +99,9 @@ export class Notary {
       try {
         const { files, layout, writers } = this.#parts;
         const committed = new Map(writers.flatMap((writer) => writer.committed));
-        await (
-          await this.#open(id, tree)
-        ).follow(await logParts(files, layout, id, tree, committed));
+        const opened = await this.#open(id, tree);
+        const note = await opened.follow(await logParts(files, layout, id, tree, committed));
+        if (note !== undefined) this.#parts.copies?.add(note);
       } catch (error) {
         this.#trees.delete(name); // it is read again from its files
         if (error instanceof Contradiction) this.#contradicted.set(name, error);
@@ -106,6 +110,16 @@ export class Notary {
         this.#parts.log.error("the log is not signed", parts);
       }
     });
+  }
+
+  async #writeCopies(): Promise<void> {
+    try {
+      await this.#parts.copies?.write();
+    } catch (error) {
+      this.#failure = error;
+      const parts = { error: describeError(error) };
+      this.#parts.log.error("checkpoints could not be copied to CHECKPOINT_FILE", parts);
+    }
   }
 
   /** Signs what the logs have got since, and ends. */

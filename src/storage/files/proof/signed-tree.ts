@@ -94,11 +94,12 @@ export class SignedTree {
   /**
    * Adds the lines that the log has got since, and signs a checkpoint if the tree has changed.
    *
+   * @returns the new checkpoint; `undefined` if nothing has changed
    * @throws Contradiction if the log is shorter than before
    */
-  async follow(parts: readonly LogPart[]): Promise<void> {
+  async follow(parts: readonly LogPart[]): Promise<string | undefined> {
     const [oldest] = parts;
-    if (oldest === undefined && this.#position === undefined) return;
+    if (oldest === undefined && this.#position === undefined) return undefined;
     if (this.#position === undefined) await this.#own.make();
     const { file, offset, starts } = this.#position ?? {
       ...{ file: oldest?.name ?? "", offset: 0, starts: {} },
@@ -115,18 +116,18 @@ export class SignedTree {
       last = { file: part.name, offset: part.end };
     }
     await this.#flush();
-    await this.#sign({ size: this.#tree.size, ...last, starts: Object.fromEntries(kept) });
+    return this.#sign({ size: this.#tree.size, ...last, starts: Object.fromEntries(kept) });
   }
 
   /** Commits a position, and signs a checkpoint of it, if either is new. */
-  async #sign(position: TreePosition): Promise<void> {
+  async #sign(position: TreePosition): Promise<string | undefined> {
     const first = Math.min(position.size, ...Object.values(position.starts));
     if (JSON.stringify(position) !== JSON.stringify(this.#position)) {
       await this.#own.writePosition(position);
       this.#position = position;
     }
     const { size } = position;
-    if (this.#signed?.size === size && this.#signed.first === first) return;
+    if (this.#signed?.size === size && this.#signed.first === first) return undefined;
     const extensions = first > 0 ? [`first ${first}`] : [];
     const origin = this.#signer.name;
     const text = formatCheckpoint({ origin, size, root: this.#tree.root(), extensions });
@@ -134,6 +135,7 @@ export class SignedTree {
     await this.#own.appendNote(note);
     this.#note = note;
     this.#signed = { size, first };
+    return note;
   }
 
   /** Makes leaves of the lines of a file from an offset on, which are synced first. */

@@ -71,6 +71,8 @@ class Splitter {
   readonly #doubts = new ShellDoubts();
   readonly #parts: Parts;
   readonly #work: StepBudget;
+  /** The receivers of commands, by the nesting of wrappers. Kept, because there can be many nested texts. */
+  readonly #receivers: Found[] = [];
 
   constructor(parts: Parts, work: StepBudget) {
     this.#parts = parts;
@@ -84,13 +86,17 @@ class Splitter {
 
   split(text: string, level: number): void {
     this.#work.spend(SPLIT_STEPS * text.length);
-    const found = (command: SimpleCommand): void => this.unwrap(command, level);
+    const found = this.#receiver(level);
     try {
       scanShell(text, found, this.#doubts);
     } catch (error) {
       if (!(error instanceof Unsplittable)) throw error;
       this.#splitRoughly(text, found);
     }
+  }
+
+  #receiver(level: number): Found {
+    return (this.#receivers[level] ??= (command) => this.unwrap(command, level));
   }
 
   #splitRoughly(text: string, found: Found): void {
@@ -126,8 +132,9 @@ class Splitter {
         this.#giveUp(inner);
       } else if ("script" in inner) {
         const { script, isPosix } = inner;
-        const found = (one: SimpleCommand): void => this.unwrap(one, level + 1);
-        if (isPosix && NOT_POSIX.test(script)) this.#splitRoughly(script, found);
+        if (isPosix && NOT_POSIX.test(script)) {
+          this.#splitRoughly(script, this.#receiver(level + 1));
+        }
         this.split(script, level + 1);
       } else {
         const rest = { words: inner.words, assignments: inner.assignments ?? NONE, inputs };

@@ -17,6 +17,8 @@ const SETTINGS = new Set(
   "errexit nounset pipefail xtrace verbose noglob noclobber noexec errtrace functrace".split(" "),
 );
 
+const GLOB_SETTINGS = /^(?:null|fail|dot|nocase)glob$|^globstar$/;
+
 /** Whether a word switches harmless settings of a shell on or off; `o` at its end takes the next word, their name. */
 export function isSetting(option: string, name: string | undefined): boolean {
   return (
@@ -24,44 +26,30 @@ export function isSetting(option: string, name: string | undefined): boolean {
   );
 }
 
+type Examine = (words: readonly Word[], doubts: ShellDoubts) => void;
+
+const raise: Examine = (_, doubts) => doubts.raise();
+const EXAMINED: ReadonlyMap<string, Examine> = new Map<string, Examine>([
+  ["test", (words, doubts) => examineTest(words.slice(1), doubts)],
+  ["[", (words, doubts) => examineTest(words.slice(1, -1), doubts)],
+  ["printf", examinePrintf],
+  ["read", examineRead],
+  ["unset", (words, doubts) => examineEach(words, /^-[vf]$/, NAME, doubts)],
+  ...["declare", "typeset", "local", "export", "readonly"].map(
+    (name) => [name, examineDeclaration] as const,
+  ),
+  ["wait", (words, doubts) => examineEach(words, /^-n$/, /^"?(?:\d+|\$!|%\d+)"?$/, doubts)],
+  ["set", examineSet],
+  ["shopt", (words, doubts) => examineEach(words, /^-[su]$/, GLOB_SETTINGS, doubts)],
+  ...["let", "getopts", "mapfile", "readarray", "alias", "hash", "enable"].map(
+    (name) => [name, raise] as const,
+  ),
+  ...["compgen", "complete", "bind", "fc"].map((name) => [name, raise] as const),
+]);
+
 /** Examines a builtin and its arguments. */
 export function examineBuiltin(name: string, words: readonly Word[], doubts: ShellDoubts): void {
-  switch (name) {
-    case "test":
-      return examineTest(words.slice(1), doubts);
-    case "[":
-      return examineTest(words.slice(1, -1), doubts);
-    case "printf":
-      return examinePrintf(words, doubts);
-    case "read":
-      return examineRead(words, doubts);
-    case "unset":
-      return examineEach(words, /^-[vf]$/, NAME, doubts);
-    case "declare":
-    case "typeset":
-    case "local":
-    case "export":
-    case "readonly":
-      return examineDeclaration(words, doubts);
-    case "wait":
-      return examineEach(words, /^-n$/, /^"?(?:\d+|\$!|%\d+)"?$/, doubts);
-    case "set":
-      return examineSet(words, doubts);
-    case "shopt":
-      return examineEach(words, /^-[su]$/, /^(?:null|fail|dot|nocase)glob$|^globstar$/, doubts);
-    case "let":
-    case "getopts":
-    case "mapfile":
-    case "readarray":
-    case "alias":
-    case "hash":
-    case "enable":
-    case "compgen":
-    case "complete":
-    case "bind":
-    case "fc":
-      doubts.raise();
-  }
+  EXAMINED.get(name)?.(words, doubts);
 }
 
 /** Examines the words of a condition in `[[ ]]`, which compares numbers as arithmetic. */

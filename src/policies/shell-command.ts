@@ -39,11 +39,19 @@ export type Found = (command: SimpleCommand) => void;
 /** Thrown for an incomplete or too deeply nested shell program. */
 export class Unsplittable extends Error {}
 
-/** Words that open, continue or close a compound command if they are where a command can begin. */
-export const RESERVED: ReadonlySet<string> = new Set([
+const RESERVED: ReadonlySet<string> = new Set([
   ...["if", "then", "elif", "else", "fi", "while", "until", "for", "select", "do", "done"],
   ...["case", "esac", "function", "{", "}", "!", "time", "coproc", "[["],
 ]);
+
+/** By character code: 1 if a reserved word begins with the character. Most programs need no further look. */
+const beginsReserved = new Uint8Array(128);
+for (const word of RESERVED) beginsReserved[word.charCodeAt(0)] = 1;
+
+/** Whether a word opens, continues or closes a compound command if it is where a command can begin. */
+export function isReserved(word: string): boolean {
+  return beginsReserved[word.charCodeAt(0)] === 1 && RESERVED.has(word);
+}
 
 const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=/;
 
@@ -99,7 +107,7 @@ export function roughCommands(text: string, found: Found): void {
   for (const piece of new Set(text.split(/[;&|\n(){}`]+/))) {
     const values = piece.replace(/['"\\]/g, "").split(/\s+/);
     const words = withoutRedirections(values)
-      .filter((value) => value !== "" && !RESERVED.has(value))
+      .filter((value) => value !== "" && !isReserved(value))
       .map(plainWord);
     if (words.length > 0) found({ words, assignments: [], inputs: [], isDoubtful: true });
   }

@@ -27,7 +27,7 @@ export class ShellDoubts {
   /** Records an assignment. */
   assign({ raw }: Word): void {
     const target = assignmentIn(raw) ?? raw;
-    if (SUBSCRIPT.test(target)) this.raise(); // Bash evaluates the subscript
+    if (target.includes("[") && SUBSCRIPT.test(target)) this.raise(); // Bash evaluates the subscript
     const [name] = /^\w*/.exec(target) ?? [""];
     if (NUMBER.test(raw.slice(target.length))) this.#numbers.add(name);
     else this.#texts.add(name);

@@ -4,8 +4,8 @@
  */
 import {
   assignmentIn,
+  isReserved,
   plainWord,
-  RESERVED,
   roughCommands,
   type Found,
   Unsplittable,
@@ -32,7 +32,7 @@ for (const char of "\n;&|)") isEnd[char.charCodeAt(0)] = 1;
  */
 export function scanShell(text: string, found: Found, doubts: ShellDoubts): void {
   // Programs other than Bash take a carriage return for space.
-  if (/[\0\r]/.test(text)) throw new Unsplittable();
+  if (text.includes("\0") || text.includes("\r")) throw new Unsplittable();
   new ShellScanner(text, found, doubts, 0).program();
 }
 
@@ -101,7 +101,7 @@ class ShellScanner extends RedirectionReader {
   #command(): string | undefined {
     const start = this.at;
     const word = this.unquotedWord();
-    if (word === undefined || !RESERVED.has(word)) {
+    if (word === undefined || !isReserved(word)) {
       const isWhole = word !== undefined && !this.#continuesWord();
       if (!isWhole) this.at = start;
       this.#simple(start, isWhole ? word : undefined);
@@ -164,7 +164,7 @@ class ShellScanner extends RedirectionReader {
     const name = this.unquotedWord();
     this.skipSpace();
     const next = this.text[this.at];
-    const isName = name !== undefined && !RESERVED.has(name) && (next === "{" || next === "(");
+    const isName = name !== undefined && !isReserved(name) && (next === "{" || next === "(");
     if (!isName) this.at = start;
     else this.doubts.set(name, false);
   }

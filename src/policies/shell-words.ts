@@ -28,6 +28,7 @@ export abstract class WordReader extends ExpansionReader {
 
   /** The class of the character here. */
   protected classHere(): number {
+    if (this.at >= this.text.length) return ORDINARY; // to index by NaN is slow
     return classes[this.text.charCodeAt(this.at)] ?? ORDINARY;
   }
 
